@@ -29,7 +29,7 @@ const CONTENT: [(&str, &str); 15] = [
     ("sdk/templates/javascript", "templates/javascript"),
 ];
 
-/// Where the template's lock file is in the archive.
+/// The path of the template's lock file in the archive.
 const LOCK: &str = "templates/rust/Cargo.lock";
 
 fn main() -> io::Result<()> {
@@ -75,8 +75,8 @@ fn packed(files: &BTreeMap<String, Vec<u8>>) -> io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-/// The packages of this lock file that the SDK's crates come to, in a lock file of their own: a new project starts with the versions that
-/// this host was built and tested with. Cargo removes what the project does not use.
+/// Returns the packages of this lock file that the SDK's crates need, as a separate lock file: a new project starts with the versions
+/// that this host was built and tested with. Cargo removes those that the project does not use.
 fn versions(lock: &str) -> String {
     let mut packages = lock.split("[[package]]\n");
     let head = packages.next().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Collections that a provider's list lacks for a while, as when they are unshared and shared again: they come back with everything that is in
-//! them, and until that has been read again nobody takes them for empty.
+//! Collections that a provider's list lacks for a while, as when they are unshared and shared again: they come back with all their
+//! content, and until that has been read again they do not count as empty.
 
 use harness::{Actor, TestServer};
 use serde_json::{Value, json};
@@ -113,7 +113,7 @@ impl World {
         assert!(self.is_listed().await, "it is back under its id");
     }
 
-    /// The ids of its contents, in their order, without being asked to look at the provider.
+    /// Returns the ids of its contents, in order, without reading from the provider.
     async fn ids(&self) -> Vec<String> {
         let mut ids: Vec<String> =
             self.api.all(&self.contents).await.iter().map(|one| text(&one["id"])).collect();
@@ -133,7 +133,7 @@ impl World {
         assert!(self.server.pull().await > 0, "it is read");
     }
 
-    /// How its sync stands.
+    /// Returns the status of its sync.
     async fn status(&self) -> Value {
         let path = match self.kind.ours {
             "/v1/contact-books" => format!("/v1/contacts/sync/status/{}", self.connection),
@@ -149,7 +149,7 @@ impl World {
         found.expect("a query").expect("it was read")
     }
 
-    /// From now on the provider does not answer what is asked of this path.
+    /// From now on the provider does not answer requests for this path.
     async fn fail(&self, path: &str) {
         let fault = json!({ "status": 503, "times": 1_000, "pathPrefix": path });
         self.provider.post("/sandbox/faults", fault).send().await.expect(201);
@@ -166,7 +166,7 @@ impl World {
     }
 }
 
-/// Under the ids that it had, whoever looks first: the list of its contents, or the service by itself.
+/// The contents come back under their old ids, whether a request for the list or the service itself reads first.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_in_a_collection_is_in_it_again_when_it_comes_back() {
     for kind in [CALENDARS, TASK_LISTS, CONTACT_BOOKS] {
@@ -206,7 +206,7 @@ async fn a_collection_that_is_back_is_being_read_until_it_has_been_read() {
         let refused = world.api.get(&world.contents).send().await;
         assert_eq!(refused.status, 503, "{refused}");
         let_go(&world.provider).await;
-        // What failed is tried again by the service in a while, and at once by whoever asks.
+        // A failed read is retried by the service after a while, and at once by a request.
         world.server.clock.advance_ms(30 * MINUTE_MS);
         assert!(world.server.pull().await > 0);
         let status = world.status().await;
@@ -234,7 +234,7 @@ async fn a_followed_collection_is_read_as_soon_as_it_is_back() {
     }
 }
 
-/// The feed tells of the deletions and of what is there again, so that a replica is whole.
+/// The feed has the deletions and the restored items, so that a replica is complete.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_replica_loses_nothing_of_a_collection_that_was_away() {
     for (kind, limit) in [(CALENDARS, 1), (CALENDARS, 100), (TASK_LISTS, 1), (CONTACT_BOOKS, 1)] {
@@ -301,8 +301,8 @@ async fn the_taken_times_of_a_calendar_that_was_away_stay_taken() {
     book().await.refused(409, "slot_unavailable");
 }
 
-/// A pull that had its answer before the calendar went goes on from a cursor that is void by then: it stores nothing, and the copy does not
-/// count as read by it.
+/// A pull that had its answer before the calendar disappeared continues from a cursor that is void by then: it stores nothing, and the
+/// copy does not count as read.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_pull_under_way_does_not_vouch_for_a_calendar_that_went_and_came_back() {
     let world = World::of(CALENDARS).await;
@@ -321,7 +321,7 @@ async fn a_pull_under_way_does_not_vouch_for_a_calendar_that_went_and_came_back(
     assert_eq!(answer["data"].as_array().map(Vec::len), Some(2), "{answer:#}");
     assert_eq!(world.ids().await, before);
 
-    // The same of what it writes late.
+    // Late writes of the state are ignored too.
     let late = world.state().await;
     world.away().await;
     world.back().await;
@@ -332,7 +332,7 @@ async fn a_pull_under_way_does_not_vouch_for_a_calendar_that_went_and_came_back(
     assert_eq!(world.ids().await, before);
 }
 
-/// A crash between the steps in which a large calendar goes leaves no cursor behind that stands for what is deleted.
+/// A crash between the steps of a large calendar's deletion leaves no cursor that covers deleted items.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_crash_while_a_large_collection_goes_loses_nothing() {
     let world = World::of(TASK_LISTS).await;
@@ -358,7 +358,7 @@ async fn a_crash_while_a_large_collection_goes_loses_nothing() {
     assert_eq!(world.ids().await, before);
 }
 
-/// The metadata that a client gave a collection, and what is in it, is there again with it.
+/// A collection that comes back has its client's metadata again, and so have its items.
 #[tokio::test]
 async fn a_collection_that_comes_back_has_its_metadata() {
     for kind in [CALENDARS, TASK_LISTS, CONTACT_BOOKS] {
@@ -372,7 +372,7 @@ async fn a_collection_that_comes_back_has_its_metadata() {
     }
 }
 
-/// A calendar that was deleted through the API and is made again by another program, under the same name at the provider, is read.
+/// A calendar that was deleted through the API and is created again by another program, under the same name at the provider, is read.
 #[tokio::test]
 async fn a_deleted_calendar_that_is_restored_at_the_provider_is_read() {
     let world = World::of(CALENDARS).await;

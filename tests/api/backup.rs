@@ -1,5 +1,5 @@
-//! `switchboard backup` and `restore`, and `doctor` with the master key: what was acknowledged before a backup began is in it, however much is
-//! written meanwhile; a restore is whole or nothing.
+//! `switchboard backup` and `restore`, and `doctor` with the master key: writes acknowledged before a backup began are in it, however
+//! many more are made during it; a restore is complete or has no effect.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
@@ -37,7 +37,7 @@ fn installation() -> (tempfile::TempDir, Value) {
     (dir, key)
 }
 
-/// Names, content and times of what is below a folder, without the index of a log, which lasts no longer than those who read it.
+/// Returns names, content and times of all files below a folder, without the index of a WAL, which is temporary.
 fn tree(folder: &Path) -> BTreeMap<String, (Vec<u8>, SystemTime)> {
     let mut found = BTreeMap::new();
     for entry in std::fs::read_dir(folder).expect("a folder") {
@@ -82,7 +82,7 @@ async fn write(api: Stubborn, writer: usize, stop: Arc<AtomicBool>, acknowledged
     }
 }
 
-/// Waits until so many more writes were acknowledged.
+/// Waits until this many more writes were acknowledged.
 async fn after(acknowledged: &Mutex<Vec<String>>, more: usize) -> Vec<String> {
     let count = || acknowledged.lock().expect("no panic").len();
     let wanted = count() + more;
@@ -201,7 +201,7 @@ fn a_backup_that_cannot_be_used_leaves_the_place_empty() {
         assert!(code == Some(1) && said.contains(&format!("cannot restore {}", file.display())), "{said}");
         assert!(!target.path().join("switchboard.db").exists(), "{name}");
     }
-    // One that was broken off: no command takes what is there for data.
+    // An interrupted restore: no command uses its files as data.
     std::fs::create_dir(target.path().join("restore.tmp")).expect("a folder");
     let create = joined(&["keys", "create", "--scopes", "all"], &data);
     let (code, said) = refused(&mut switchboard(&create));

@@ -1,5 +1,5 @@
-//! The files of `switchboard backup` and `restore` beside their places: nobody else can read them, none is left behind by a command that is
-//! broken off, and none has a password.
+//! The temporary files of `switchboard backup` and `restore`: other users cannot read them, an interrupted command leaves none behind,
+//! and none has a password.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -103,7 +103,7 @@ fn a_restore_goes_on_only_with_the_database_that_it_was_begun_with() {
     printed(&["backup", text(&file), "--json", "--data-dir", text(data.path())]);
     let target = tempfile::tempdir().expect("a data directory");
     std::fs::copy(data.path().join("master.key"), target.path().join("master.key")).expect("a key");
-    // One that was broken off while it unpacked, and a database of somebody else.
+    // An interrupted restore, and a foreign database.
     let staging = target.path().join("restore.tmp");
     std::fs::create_dir(&staging).expect("a folder");
     let database = std::path::absolute(target.path().join("switchboard.db")).expect("a path");

@@ -1,4 +1,4 @@
-//! The `switchboard` command, run as users run it: as a process of its own, with its own data directory.
+//! The `switchboard` command, run as users run it: as a process, with its own data directory.
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
@@ -29,7 +29,7 @@ pub fn run(arguments: &[&str]) -> Output {
     switchboard(arguments).output().expect("the command can be started")
 }
 
-/// What a command that succeeds prints, as JSON.
+/// Runs a command that succeeds, and returns its output as JSON.
 pub fn printed(arguments: &[&str]) -> Value {
     let output = run(arguments);
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -319,7 +319,7 @@ fn settings_have_an_order() {
     assert_eq!(said.trim_end().lines().count(), 1, "one sentence: {said}");
 }
 
-/// What makes no sense on the command line is exit code 2; what fails is 1, with the reason.
+/// A usage error ends with exit code 2, a failure with 1 and its reason.
 #[test]
 fn failures_say_why() {
     let nowhere = "/nowhere/at/all";
@@ -423,7 +423,7 @@ fn copy_of_sandbox_connector(dir: &Path, version: &str) -> String {
     to.to_str().expect("a plain path").to_owned()
 }
 
-/// The page that Prometheus reads, to whoever has its token: requests by template, connectors, store; and no key, id or URL in it.
+/// The Prometheus page, for holders of its token: requests by template, connectors, store; without any key, id or URL.
 #[tokio::test(flavor = "multi_thread")]
 async fn metrics_need_their_token() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -466,7 +466,8 @@ async fn metrics_have_a_place_of_their_own() {
     assert_eq!(other.status(), StatusCode::NOT_FOUND, "nothing else is there");
 }
 
-/// What one host stores another with its own master key could never open: it is told before it does anything.
+/// A host whose master key is not the database's ends with an error before it stores anything: the two could not decrypt each other's
+/// data.
 #[test]
 fn another_master_key_than_the_databases_is_refused() {
     let dir = tempfile::tempdir().expect("a data directory");

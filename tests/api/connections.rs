@@ -48,7 +48,7 @@ async fn the_life_of_a_connection() {
     api.delete(&path).send().await.refused(404, "not_found");
 }
 
-/// A provider that nobody knows, scopes that there are not, credentials that are refused: nothing is stored.
+/// An unknown provider, unknown scopes, refused credentials: nothing is stored.
 #[tokio::test]
 async fn what_cannot_be_connected() {
     let server = TestServer::start().await;
@@ -85,7 +85,7 @@ async fn what_cannot_be_connected() {
     assert_eq!(api.all("/v1/connections").await.len(), 0);
 }
 
-/// A refresh tries the credentials again; a provider that refuses them ends the connection's use until it is connected anew.
+/// A refresh tries the credentials again; if the provider refuses them, the connection cannot be used until it is connected again.
 #[tokio::test]
 async fn refused_credentials_need_a_new_connection() {
     let server = TestServer::start().await;
@@ -102,7 +102,8 @@ async fn refused_credentials_need_a_new_connection() {
     api.get(of_it).send().await.refused(409, "reauth_required");
 }
 
-/// The sandbox provider is there for its own connector: with another nothing on this machine is reached, neither it nor its neighbour.
+/// The sandbox provider is reachable for its own connector only: another one reaches nothing on this machine, neither it nor its
+/// neighbour.
 #[tokio::test]
 async fn the_sandbox_is_for_its_connector_alone() {
     let server = TestServer::start().await;
@@ -135,8 +136,8 @@ async fn told(server: &TestServer) -> i64 {
 
 const MINUTE_MS: i64 = 60_000;
 
-/// A provider that gives no answer for a quarter of an hour makes the connection degraded: it stays in use, and the first
-/// answer makes it active again. Each of the two is told once.
+/// A provider that does not answer for a quarter of an hour makes the connection degraded: it stays in use, and the first answer makes it
+/// active again. Each of the two changes is one event.
 #[tokio::test]
 async fn a_silent_provider_degrades_the_connection() {
     let server = TestServer::start().await;
@@ -153,7 +154,7 @@ async fn a_silent_provider_degrades_the_connection() {
         api.get(&calendars).send().await.expect(200);
         assert_eq!(api.get(&path).send().await.expect(200)["status"], "active");
     }
-    // One answer in between, be it a refusal: the time begins anew.
+    // One answer in between, even a refusal, restarts the time.
     provider.delete("/sandbox/faults").send().await.expect(204);
     let refusal = json!({ "status": 404, "pathPrefix": "/sandbox/v1/calendars" });
     provider.post("/sandbox/faults", refusal).send().await.expect(201);

@@ -97,7 +97,7 @@ async fn an_account_is_read_beside_a_server() {
     assert!(said.contains("is of the connector sandbox, not of imap"), "{said}");
     assert!(said.contains(&format!("help: switchboard connector try sandbox --connection {id}")), "{said}");
 
-    // The provider fails at calendars: the other kinds of data are read all the same.
+    // The provider fails at calendars: the other kinds of data are still read.
     let fault = json!({ "status": 503, "pathPrefix": "/sandbox/v1/calendars", "times": 1000 });
     let request = http.post(format!("{place}/faults")).basic_auth(ACCOUNT, Some("sandbox"));
     let request = request.header("content-type", "application/json").body(fault.to_string());

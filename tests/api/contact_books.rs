@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::contacts::people::zoe;
 
-/// A book's life. It is counted, and deleted with what is in it only when asked to.
+/// The life of a book. It has a count of contacts, and is deleted with them only on request.
 #[tokio::test]
 async fn a_book() {
     let server = TestServer::start().await;

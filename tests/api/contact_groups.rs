@@ -90,7 +90,7 @@ async fn members_of_other_books_are_refused() {
     assert_eq!(refused.refused(400, "invalid_parameter")["param"], "groupIds[0]");
 }
 
-/// Of a large group only the number of members is shown; they are listed with `group_id`.
+/// A large group shows only the number of its members; they are listed with `group_id`.
 #[tokio::test]
 async fn a_large_group() {
     let server = TestServer::builder().config(|c| c.freshness_ms = 600_000).start().await;

@@ -1,5 +1,5 @@
-//! Sync of contacts and of tasks: whatever happens in whatever order, in pages of whatever size, a client that follows the feed has
-//! in the end what the provider has. (Events, with what is particular to them: `calendars/convergence.rs`.)
+//! Sync of contacts and of tasks: after any sequence of events, with pages of any size, a client that follows the feed has the provider's
+//! data in the end. (For events, with their special cases: `calendars/convergence.rs`.)
 //!
 //! `CONVERGENCE_SEED` and `CONVERGENCE_CASES` try other histories than the usual ones.
 
@@ -22,7 +22,7 @@ enum Surface {
     Tasks,
 }
 
-/// One step of a history. Numbers choose among what is there.
+/// One step of a history. Numbers choose among the existing items.
 #[derive(Clone, Debug)]
 enum Step {
     /// By another program, at the provider.
@@ -39,14 +39,14 @@ enum Step {
     Unlink(u8),
     Note(u8),
     Drop(u8),
-    /// The client reads the feed to its end in pages of so many, or one page of it.
+    /// The client reads the feed to its end in pages of this size, or one page of it.
     Read(u16),
     Peek(u16),
     /// The host pulls by itself.
     Poll,
     /// The next sync token is refused.
     Forget,
-    /// So many requests pass, then so many fail.
+    /// Lets the first number of requests pass, then fails the second number.
     Fail(u8, u8),
     /// The next write happens, but its answer is lost.
     Lose,
@@ -84,7 +84,7 @@ fn steps() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// How many sources a pull asks for at a time, and what happens.
+/// The number of sources that a pull asks for, and the steps.
 type History = (u32, Vec<Step>);
 
 fn histories() -> impl Strategy<Value = History> {
@@ -92,7 +92,7 @@ fn histories() -> impl Strategy<Value = History> {
     (pages, proptest::collection::vec(steps(), 10..40))
 }
 
-/// What can be seen of an item on both sides: its name, and the external ids of those that it is linked with.
+/// The parts of an item that both sides can see: its name, and the external ids of the items linked with it.
 #[derive(Clone, Debug, PartialEq)]
 struct Seen {
     name: String,
@@ -104,11 +104,11 @@ struct World {
     server: TestServer,
     api: Actor,
     provider: Actor,
-    /// Where the provider has the items; written so that no fault applies to it.
+    /// The provider's path of the items, written so that no fault applies to it.
     theirs: String,
-    /// The same as connectors write it.
+    /// The same path as connectors write it.
     faulty: String,
-    /// Where the API has them, and where it tells of them.
+    /// The API's path of the items, and that of their feed.
     ours: String,
     feed: String,
     sync: (String, String, Value),
@@ -230,7 +230,7 @@ impl World {
         all.get(usize::from(n) % all.len().max(1)).copied()
     }
 
-    /// A request for a change, chosen from what is known now; none where there is nothing to choose from.
+    /// Returns a request for a change, chosen from the known items; none if there are none.
     fn request(&mut self, step: &Step) -> Option<Ask> {
         let name = self.name();
         let is_contacts = self.surface == Surface::Contacts;
@@ -369,7 +369,7 @@ impl World {
         self
     }
 
-    /// All that the API lists, of every kind that the feed tells of.
+    /// Returns all items that the API lists, of every kind in the feed.
     async fn listed(&self) -> BTreeMap<String, Value> {
         let paths = match self.surface {
             Surface::Contacts => vec!["/v1/contacts".to_owned(), "/v1/contact-groups".to_owned()],
@@ -382,7 +382,7 @@ impl World {
         listed
     }
 
-    /// What is seen of a resource of ours, with the provider's ids.
+    /// Returns what both sides can see of a resource of ours, with the provider's ids.
     fn seen(&self, all: &BTreeMap<String, Value>, item: &Value) -> Seen {
         let links = match (&item["parentId"], &item["contactIds"], &item["groupIds"]) {
             (Value::String(parent), ..) => BTreeSet::from([parent.clone()]),
@@ -420,7 +420,7 @@ impl World {
     }
 }
 
-/// A write succeeds, or what it was about is not there or has changed, or the provider fails.
+/// Asserts the result: a write succeeds, or its item is deleted or changed, or the provider fails.
 fn accept(step: &Step, exchange: &Exchange) {
     let fits = matches!(exchange.status, 200 | 201 | 204 | 400 | 404 | 409 | 502 | 503 | 504);
     assert!(fits, "{step:?}: {exchange}");

@@ -1,5 +1,5 @@
-//! What a `kill -9` leaves: nothing acknowledged is lost, nothing is there twice. The service runs as a process of its own;
-//! the provider runs in this one and lives on, as real ones do.
+//! The state after a `kill -9`: no acknowledged write is lost or doubled. The service runs as a process of its own; the provider runs in
+//! this one and lives on, as real ones do.
 
 use std::collections::BTreeMap;
 use std::net::TcpListener;
@@ -31,7 +31,7 @@ pub fn serve(data: &Path, port: u16) -> Child {
     start(data, port, &harness::bundle(), &[])
 }
 
-/// Starts the service with the connector of the sandbox alone, and with more settings: it is ready sooner.
+/// Starts the service with the sandbox connector only, and with more settings: it is ready sooner.
 pub fn serve_with(data: &Path, port: u16, settings: &[&str]) -> Child {
     let folder = data.join("bundle");
     if !folder.exists() {
@@ -58,7 +58,7 @@ pub fn key(data: &Path) -> String {
     key_with(data, &[])
 }
 
-/// The same with more settings.
+/// Makes a key, with more settings.
 pub fn key_with(data: &Path, settings: &[&str]) -> String {
     let mut command = command();
     command
@@ -70,7 +70,7 @@ pub fn key_with(data: &Path, settings: &[&str]) -> String {
     made["key"].as_str().expect("a key").to_owned()
 }
 
-/// A client that does what one should: it repeats what got no answer, under the same key.
+/// A well-behaved client: it repeats requests without an answer, under the same key.
 #[derive(Clone)]
 pub struct Stubborn {
     pub http: Client,
@@ -136,7 +136,7 @@ impl Stubborn {
     }
 }
 
-/// Makes events and changes each, until told to stop; the titles that were acknowledged, with the ids that were told.
+/// Makes events and changes each, until told to stop; returns the acknowledged titles, with their ids.
 async fn write(
     api: Stubborn,
     path: String,

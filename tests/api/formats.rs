@@ -174,7 +174,7 @@ async fn zones(desk: &Desk) -> Vec<Case> {
     ]
 }
 
-/// `Etc/Unknown` says that nobody knows the zone, so it is none; and a zone is stored and shown as the tz database names it.
+/// `Etc/Unknown` is the name of an unknown zone, so it is refused; and a zone is stored and shown under its name in the tz database.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_time_zone_is_an_iana_name_and_is_shown_as_the_database_has_it() {
     let desk = Desk::new().await;
@@ -197,7 +197,7 @@ async fn a_time_zone_is_an_iana_name_and_is_shown_as_the_database_has_it() {
     assert_eq!(stored["hosts"][0]["schedule"]["timeZone"], "Asia/Kolkata");
 }
 
-/// An address has one `@` outside of quotes: everything else is told to be none, with its field, and nothing is made of it.
+/// An address has one `@` outside of quotes: any other text is refused, with its field, and nothing is stored.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_address_that_no_mail_can_be_sent_to_is_refused_wherever_one_is_taken() {
     let desk = Desk::new().await;

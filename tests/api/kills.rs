@@ -1,6 +1,6 @@
-//! What a `kill -9` leaves of bookings and of what webhooks are told: nothing that was acknowledged is lost, no slot is given twice, and a
-//! request that is repeated under its Idempotency-Key books once. The service runs as a process of its own, or as two on one PostgreSQL;
-//! the provider and the endpoint of the webhook run in this one and live on.
+//! Bookings and webhooks after a `kill -9`: no acknowledged write is lost, no slot is given twice, and a request that is repeated under
+//! its Idempotency-Key books once. The service runs as a process of its own, or as two on one PostgreSQL; the provider and the endpoint
+//! of the webhook run in this one and live on.
 //!
 //! `CRASH_KILLS=50 cargo xtask test -- -p switchboard-tests --test api kills::` kills more often.
 
@@ -28,7 +28,7 @@ use crate::dav::peer;
 
 /// How often a service is killed, where `CRASH_KILLS` does not say another number.
 const KILLS: u64 = 8;
-/// Pairs of clients that want the same slots.
+/// Pairs of clients that compete for the same slots.
 const PAIRS: i64 = 2;
 const WRITERS: usize = 2;
 const BOOKINGS: &str = "/v1/scheduling/bookings";
@@ -70,12 +70,12 @@ fn begin(data: &Path, port: u16, settings: &[String]) -> Child {
 }
 
 impl Process {
-    /// Starts it, and waits until it is ready; whoever sends it requests has no key yet.
+    /// Starts a process, and waits until it is ready; its client has no key yet.
     pub async fn start(database: Option<&str>, http: &Client) -> (Process, Stubborn) {
         Process::start_with(database, &[], http).await
     }
 
-    /// The same with more settings.
+    /// Starts a process with more settings.
     pub async fn start_with(database: Option<&str>, settings: &[&str], http: &Client) -> (Process, Stubborn) {
         let all = naming(database).into_iter().chain(["--webhook-allow", "127.0.0.0/8"]);
         let settings: Vec<String> = all.chain(settings.iter().copied()).map(str::to_owned).collect();
@@ -102,14 +102,14 @@ impl Process {
         assert!(asked.success());
     }
 
-    /// Waits until it has ended by itself, and starts another one on the same data, which is not ready yet.
+    /// Waits until the process has ended by itself, and starts another one on the same data, which is not ready yet.
     pub fn end_and_start(&mut self) -> ExitStatus {
         let ended = self.child.wait().expect("it ends");
         self.child = begin(self.data.path(), self.port, &self.settings);
         ended
     }
 
-    /// Kills it without warning, and starts another one on the same data, which is not ready yet.
+    /// Kills the process without warning, and starts another one on the same data, which is not ready yet.
     pub fn kill_and_start(&mut self) {
         self.kill();
         self.child = begin(self.data.path(), self.port, &self.settings);
@@ -145,7 +145,8 @@ pub async fn open(
     (processes, hosts, db)
 }
 
-/// Sends a request until a host answers it for good, as a client should: the same request under the same key, to one host after the other.
+/// Sends a request until a host gives a final answer, as a client should: the same request under the same key, to one host after the
+/// other.
 pub async fn answered(
     hosts: &[Stubborn],
     first: usize,
@@ -167,14 +168,14 @@ pub async fn answered(
     }
 }
 
-/// What a request made that must succeed.
+/// Sends a POST request that must succeed, and returns its response.
 pub async fn made(hosts: &[Stubborn], path: &str, body: &Value) -> Value {
     let (status, answer) = answered(hosts, 0, ("POST", path), body, path).await;
     assert!(status.is_success(), "{path}: {status} {answer}");
     answer
 }
 
-/// What the clients share.
+/// The state that the clients share.
 struct World {
     hosts: Vec<Stubborn>,
     event_type: String,
@@ -212,7 +213,7 @@ impl World {
     }
 }
 
-/// Books one slot after the other, each of which another client wants too. What it got, and how many slots it asked for.
+/// Books one slot after the other, each in competition with another client. Returns its bookings, and the number of slots that it tried.
 async fn book(world: Arc<World>, pair: i64, client: usize) -> (Vec<Booked>, i64) {
     let (mut booked, mut n) = (Vec::new(), 0);
     while world.goes_on() {
@@ -255,7 +256,7 @@ async fn write(world: Arc<World>, writer: usize) -> Vec<String> {
     ids
 }
 
-/// What the endpoint has received.
+/// The notifications that the endpoint has received.
 #[derive(Default)]
 struct Arrived {
     /// The bodies by the ids of the notifications.
@@ -264,7 +265,7 @@ struct Arrived {
 }
 
 impl Arrived {
-    /// Takes what has come. Each request is signed, and one that comes again has the same body.
+    /// Takes the received requests. Each is signed, and a repeated one has the same body.
     fn take(&mut self, receiver: &mut Receiver, secret: &str) {
         for received in receiver.taken() {
             let id = received.header("webhook-id").to_owned();
@@ -281,7 +282,7 @@ impl Arrived {
         }
     }
 
-    /// The ids of what the notifications of each type tell of.
+    /// Returns the resource ids of the notifications of each type.
     fn told(&self) -> BTreeMap<String, BTreeSet<String>> {
         let mut told: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for body in self.bodies.values() {
@@ -351,11 +352,11 @@ impl Scene {
         }
     }
 
-    /// Kills the processes in turn, each time somewhere in the first answers after the start.
+    /// Kills the processes alternately, each time during the first answers after the start.
     async fn kill(&mut self, kills: u64) {
         for kill in 0..kills {
             self.ready().await;
-            // With another host beside it, not before that one has gone on.
+            // With another host beside it, not before that one has made progress.
             let others = self.processes.len() as u64 - 1;
             let wanted = self.world.acknowledged() + kill % 4 + others;
             let mut waited = 0;
@@ -370,7 +371,7 @@ impl Scene {
         self.ready().await;
     }
 
-    /// Has clients book and write while the service is killed, and looks at what is left.
+    /// Has clients book and write while the service is killed, and checks the result.
     async fn survives(mut self, kills: u64) {
         let world = self.world.clone();
         let bookers: Vec<_> = (0..PAIRS)
@@ -401,7 +402,7 @@ impl Scene {
         self.db.close().await;
     }
 
-    /// Of two clients that want a slot one has it.
+    /// Exactly one of two clients that want the same slot gets it.
     fn no_slot_is_given_twice(&self, booked: &[Booked], asked: &[i64]) {
         let mut slots = BTreeSet::new();
         for one in booked {
@@ -507,7 +508,7 @@ async fn kills_lose_no_notification_and_give_no_slot_twice() {
     Scene::open(None).await.survives(kills()).await;
 }
 
-/// Two processes on one PostgreSQL: while one is killed the other goes on, and takes over what it ran.
+/// Two processes on one PostgreSQL: while one is killed the other continues, and takes over its jobs.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_hosts_the_other_goes_on() {
     let Some(url) = peer("POSTGRES_URL") else { return };
@@ -547,7 +548,7 @@ async fn killed_before_and_after_a_booking_is_written() {
     scene.db.close().await;
 }
 
-/// Killed while the endpoint has a notification and has not answered: it comes again, the same.
+/// Killed while the endpoint has a notification and has not answered: it is delivered again, unchanged.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn killed_before_the_endpoint_answers() {
     let mut scene = Scene::open(None).await;

@@ -1,4 +1,4 @@
-//! A log that cannot be written, or that nobody reads: the service goes on and says how many lines are missing.
+//! A log that cannot be written, or has no reader: the service continues and reports how many lines are missing.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, PipeReader};
@@ -139,7 +139,7 @@ async fn a_log_that_nobody_reads_holds_up_nothing_and_says_what_is_missing() {
     server.end().await;
 }
 
-/// The number of dropped lines that a line of the log tells of.
+/// Returns the number of dropped lines that a line of the log reports.
 fn reported(log: PipeReader) -> u64 {
     for line in BufReader::new(log).lines() {
         let line = line.expect("text");

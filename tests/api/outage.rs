@@ -1,5 +1,5 @@
-//! PostgreSQL that is away, as clients, probes and operators see it: 503 `database_unavailable` at once and never 500, a reason in `/readyz`
-//! within a second, one line in the log when it goes and one when it is back.
+//! PostgreSQL that is away, as clients, probes and operators see it: 503 `database_unavailable` at once and never 500, a reason in
+//! `/readyz` within a second, one line in the log when it goes and one when it is back.
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -39,7 +39,7 @@ impl CuttableRelay {
 
     async fn cut(&mut self) {
         self.running.abort();
-        // Cancelled, as it was told to be; its connections end with it.
+        // It ends as cancelled; its connections end with it.
         let _ = (&mut self.running).await;
     }
 
@@ -134,7 +134,7 @@ impl Drop for Host {
     }
 }
 
-/// The database's URL by way of the relay, with a password that nobody must see.
+/// Returns the database's URL through the relay, with a password that must not be shown.
 fn through(relay: &CuttableRelay, url: &str) -> String {
     let (scheme, rest) = url.split_once("://").expect("a URL");
     let (user, rest) = rest.split_once('@').expect("a user");
@@ -231,12 +231,12 @@ async fn a_database_that_is_away_is_503_with_a_reason_and_one_line() {
     assert!(host.lines("request failed").is_empty(), "no line for each request");
 }
 
-/// Without a server at all: commands and `doctor` name what they cannot reach.
+/// Without a server: the errors of commands and `doctor` name the host that cannot be reached.
 #[test]
 fn commands_name_the_server_that_they_cannot_reach() {
     let dir = tempfile::tempdir().expect("a directory");
     let data_dir = dir.path().to_str().expect("a plain path");
-    // Nobody listens at this port.
+    // A port without a listener.
     let database = ["--data-dir", data_dir, "--database-url", "postgres://sb:hunter2@127.0.0.1:1/sb"];
     let named = "PostgreSQL at 127.0.0.1:1 cannot be reached: connection refused";
     for command in [["keys", "list"], ["migrate", "--check"], ["jobs", "list"]] {
@@ -255,7 +255,7 @@ fn commands_name_the_server_that_they_cannot_reach() {
     assert!(!String::from_utf8_lossy(&output.stdout).contains("hunter2"));
 }
 
-/// A password with characters that a URL takes for others is shown to nobody.
+/// A URL that cannot be parsed because of its password is named without the password.
 #[test]
 fn a_url_that_cannot_be_read_is_named_without_its_password() {
     let dir = tempfile::tempdir().expect("a directory");

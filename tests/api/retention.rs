@@ -1,4 +1,4 @@
-//! What is no longer needed goes: at once for those who ask, and from the database in steps.
+//! Retention: deleted and outdated data disappear at once for clients, and from the database in steps.
 
 use base::ids::Kind;
 use base::tenant::Tenant;
@@ -84,7 +84,7 @@ const LEFT: [&str; 15] = [
     "select count(*) as n from log where connection_id = $1 and resource is not null",
     "select count(*) as n from purges where connection_id = $1",
 ];
-/// Turns that take one step each; the next is due a millisecond later.
+/// A job whose runs take one step each; the next is due a millisecond later.
 const ONE_STEP: JobKind = JobKind {
     run: |turn| {
         Box::pin(async move {
@@ -106,14 +106,15 @@ async fn rows(server: &TestServer, connection: &str) -> i64 {
 
 const LINES: &str = "select count(*) as n from log where connection_id = $1";
 
-/// A connection is gone with its answer. Its rows go in steps, between which others write, and which go on after a restart.
+/// A connection is gone with the response. Its rows are deleted in steps, between which others can write, and which continue after a
+/// restart.
 #[tokio::test]
 async fn a_connection_is_gone_at_once_and_its_rows_in_steps() {
     let server = TestServer::start().await;
     let (api, connection) = zoe(&server).await;
     let made = api.post("/v1/contacts", json!({ "connectionId": connection, "displayName": "One" }));
     let made = made.send().await.expect(201);
-    // From here on the provider only tells of changes: of the copies it says nothing.
+    // From here on the provider only reports changes, and none of the copies.
     api.all("/v1/contacts").await;
     let copies = multiply(&server, made["id"].as_str().expect("an id"), MANY).await;
     let one = format!("/v1/contacts/{}", copies[7]);
@@ -165,7 +166,7 @@ async fn ensure(app: &App) -> u64 {
     made.expect("the jobs are made")
 }
 
-/// What is kept for a time has one job for all hosts: whichever has it forgets what is too old, and that again ten minutes later.
+/// Data that is kept for a time has one cleaning job for all hosts. One of them runs it, and again ten minutes later.
 #[tokio::test]
 async fn two_hosts_clean_once() {
     let server = TestServer::start().await;
@@ -209,7 +210,7 @@ async fn commits(server: &TestServer, work: impl Future<Output = ()>) -> Option<
     Some(server.app.db.commits()? - before?)
 }
 
-/// What is in a collection that is deleted, and what a provider does not name any more, goes in steps too.
+/// The items of a deleted collection, and those that the provider no longer lists, are deleted in steps too.
 #[tokio::test]
 async fn much_that_is_gone_goes_in_steps() {
     let server = TestServer::start().await;
@@ -272,8 +273,8 @@ async fn some_task(api: &Actor, list: &str, key: &str) -> String {
     made["id"].as_str().expect("an id").to_owned()
 }
 
-/// A deleted thing loses what it was at once, and is forgotten with the line of the log that tells of its deletion. However much comes and
-/// goes, the tables stay as small as what is there.
+/// A deleted item loses its content at once, and its row is deleted together with the log entry of its deletion. However many items are
+/// made and deleted, the tables stay in proportion to the existing ones.
 #[tokio::test]
 async fn what_comes_and_goes_leaves_nothing() {
     let server = TestServer::start().await;
@@ -298,7 +299,7 @@ async fn what_comes_and_goes_leaves_nothing() {
                 body.fetch_optional(server.app.db.reader(), |row| row.get("body")).await.expect("a query");
             assert_eq!(body.as_deref(), Some("{}"));
         }
-        // What is younger than the log is kept.
+        // Rows younger than the log are kept.
         server.clock.advance_ms(29 * DAY_MS);
         retention::clean(&server.app).await.expect("a clean-up");
         assert!(sizes(&server).await[0] > 10);
@@ -318,7 +319,7 @@ async fn what_comes_and_goes_leaves_nothing() {
     assert_eq!(count(&server, "select count(*) as n from usage where key_id = $1", "").await, 0);
 }
 
-/// What is told of a message's delivery stands in the message: what it was sent and tracked with goes.
+/// The delivery status stays in the message; the records of its sending and tracking are deleted.
 #[tokio::test]
 async fn a_message_that_was_sent_long_ago() {
     let service = TestServer::builder().config(|c| c.public_url = Some("https://us.test".to_owned()));
@@ -343,7 +344,7 @@ async fn a_message_that_was_sent_long_ago() {
     assert_eq!(mailbox.read(&sent["id"]).await["delivery"], sent["delivery"]);
 }
 
-/// A thread without messages is forgotten with all that led to it, when the log tells no more of it; one that comes to life again is not.
+/// A thread without messages is deleted with all its references once its log entries are gone; one that gets messages again is not.
 #[tokio::test]
 async fn empty_threads_are_forgotten() {
     let mailbox = Mailbox::open(Provider::Sandbox).await.expect("it is always up");

@@ -22,7 +22,7 @@ async fn what_the_application_used() {
         (&usage["periodStart"], &usage["periodEnd"]),
         (&json!("2026-03-01T00:00:00.000Z"), &json!("2026-03-02T00:00:00.000Z"))
     );
-    // Whatever a connector asked the provider counts, and no key is blamed for it.
+    // All provider calls of a connector count, but for no key.
     assert!(usage["sync"]["providerCalls"].as_i64().is_some_and(|n| n > 0), "{usage:#}");
     assert_eq!(
         (&usage["sync"]["providerThrottled"], usage["keys"].as_array().map(Vec::len)),

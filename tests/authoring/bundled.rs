@@ -1,4 +1,4 @@
-//! The conformance kit on connectors that come with the host: the one to the sandbox provider, which has every surface, and the one to Google.
+//! The conformance kit on connectors that come with the host: the sandbox provider's, which has every surface, and Google's.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -12,7 +12,7 @@ use crate::project::switchboard;
 
 /// 2026-01-01T00:00:00Z: the provider's time, at which the kit's clock begins.
 const NOW_MS: i64 = 1_767_225_600_000;
-/// An account that is empty in the beginning.
+/// An account that is empty at first.
 const TOKEN: &str = "sandbox-kit";
 
 /// Serves the sandbox provider on loopback until the test ends.
@@ -23,7 +23,7 @@ async fn provider() -> SocketAddr {
     let address = listener.local_addr().unwrap();
     let service = router.into_make_service_with_connect_info::<SocketAddr>();
     tokio::spawn(async move { axum::serve(listener, service).await.unwrap() });
-    // The first request makes the accounts, which takes longer than the kit waits for an answer.
+    // The first request makes the accounts, which takes longer than the kit's time limit of an answer.
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
     let first = client.get(format!("http://{address}/sandbox/v1/me")).bearer_auth(TOKEN).send().await;
     assert!(first.unwrap().status().is_success());
@@ -50,7 +50,7 @@ fn against(provider: SocketAddr) -> String {
     )
 }
 
-/// A project whose component is built already, the bundled connector of this name, with these lines below `[test]`.
+/// Writes a project with the prebuilt bundled connector of this name, and these lines below `[test]`.
 fn write_project(folder: &Path, connector: &str, test: &str) {
     let bundled = harness::bundle().join(connector);
     assert!(bundled.is_dir(), "no connector in {}: run `cargo xtask connectors`", bundled.display());
@@ -64,7 +64,7 @@ fn write_project(folder: &Path, connector: &str, test: &str) {
     fs::write(folder.join("project.toml"), format!("lang = \"rust\"\n[test]\n{test}")).unwrap();
 }
 
-/// One line for each case with this verdict.
+/// Returns one line for each case with this verdict.
 fn told(cases: &[Value], verdict: &str) -> Vec<String> {
     let told = cases.iter().filter(|case| case["verdict"] == verdict);
     told.map(|case| format!("{}: {} {}", case["id"], case["said"], case["requests"])).collect()
@@ -90,7 +90,7 @@ async fn the_sandbox_connector_passes() {
     }
 }
 
-/// The cases of series, in a calendar whose exceptions are sources of their own.
+/// The cases of series pass in a calendar whose exceptions are sources of their own.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_sandbox_connector_passes_with_exceptions_apart() {
     let (provider, dir) = (provider().await, tempfile::tempdir().unwrap());
@@ -105,7 +105,7 @@ async fn the_sandbox_connector_passes_with_exceptions_apart() {
     assert_eq!(told(cases, "passed").len(), 4, "{report:#}");
 }
 
-/// The connector to Google, with the fake of `tests/fakes` in Google's place: an account that is empty in the beginning.
+/// The Google connector passes with the fake of `tests/fakes`, on an account that is empty at first.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_google_connector_passes() {
     const USER: &str = "alice@example.com";

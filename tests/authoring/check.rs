@@ -1,4 +1,4 @@
-//! `check`: what a host would refuse, what a connector asks for, and what its author should know.
+//! `check`: what a host would refuse, the permissions that a connector asks for, and warnings for its author.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 
 use crate::project::{Ended, Notes, built, switchboard};
 
-/// What `check` says of a folder with this manifest and this component. The connector is called `notes`.
+/// Runs `check` on a folder with this manifest and this component. The connector is called `notes`.
 fn checked(manifest: &str, component: &[u8], arguments: &[&str]) -> Ended {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("connector.toml"), manifest).unwrap();
@@ -16,13 +16,13 @@ fn checked(manifest: &str, component: &[u8], arguments: &[&str]) -> Ended {
     switchboard(dir.path(), &[&["connector", "check", "--folder", "."][..], arguments].concat())
 }
 
-/// The manifest and the component of the project that is built as it came.
+/// Returns the manifest and the component of the unchanged project.
 fn built_parts() -> (String, Vec<u8>) {
     let folder = built().folder().join("build/notes");
     (fs::read_to_string(folder.join("connector.toml")).unwrap(), fs::read(folder.join("notes.wasm")).unwrap())
 }
 
-/// The smallest connector: it exports the calendar, and imports types at the most.
+/// Returns the smallest connector: it exports the calendar, and imports types at most.
 pub fn smallest() -> Vec<u8> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let read = |name: &str| fs::read_to_string(here.join("conformance/guests").join(name)).unwrap();
@@ -47,7 +47,7 @@ fn codes(checked: &Value) -> Vec<&str> {
     checked["warnings"].as_array().unwrap().iter().map(|warning| warning["code"].as_str().unwrap()).collect()
 }
 
-/// It ended with 1, this cause and this remedy, and no result.
+/// Asserts that the command ended with 1, this cause and this remedy, and no result.
 #[track_caller]
 fn refused(ended: &Ended, said: &str, help: &str) {
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(1), ""), "{}", ended.stderr);
@@ -62,7 +62,7 @@ fn the_template_passes() {
     let ended = notes.run(&["connector", "check", "--json"]);
     assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
     let checked = ended.json();
-    // The licence is the author's choice, which no template makes.
+    // The licence is the author's choice: templates have none.
     assert_eq!(codes(&checked), ["licence"], "{checked:#}");
     assert_eq!(
         (&checked["name"], &checked["version"], &checked["title"], &checked["level"]),
@@ -128,7 +128,7 @@ fn permissions_are_shown_in_words() {
 fn a_warning_counts_where_it_is_wanted() {
     let notes = built();
     assert_eq!(notes.run(&["connector", "check", "--strict"]).code, Some(3));
-    // The same project with a licence: sources are not looked at.
+    // The same project with a licence: sources are not checked.
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir_all(dir.path().join("build/notes")).unwrap();
     for file in ["project.toml", "connector.toml", "Cargo.toml", "build/notes/notes.wasm"] {
@@ -137,7 +137,7 @@ fn a_warning_counts_where_it_is_wanted() {
     fs::write(dir.path().join("LICENSE"), "do as you like").unwrap();
     let text = switchboard(dir.path(), &["connector", "check", "--strict"]).ok();
     assert!(text.ends_with("notes 0.1.0 can be installed: no warnings\n"), "{text}");
-    // The manifest is the one that is being written, not the copy of the last build.
+    // The manifest is the author's current one, not the copy of the last build.
     let manifest = fs::read_to_string(dir.path().join("connector.toml")).unwrap();
     fs::write(dir.path().join("connector.toml"), manifest.replace("Notes\"", "Other notes\"")).unwrap();
     let text = switchboard(dir.path(), &["connector", "check"]).ok();
@@ -220,7 +220,7 @@ fn a_component_that_no_host_takes_is_refused() {
     );
 }
 
-/// The component as if it were made for version 2 of the WIT package: both names are of one length.
+/// Returns the component as if it were made for version 2 of the WIT package: both names have the same length.
 fn of_version_two(component: &[u8]) -> Vec<u8> {
     let package = b"switchboard:connector/";
     let mut changed = component.to_vec();

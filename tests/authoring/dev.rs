@@ -1,4 +1,4 @@
-//! `dev`: a host that follows what the author writes.
+//! `dev`: a host that follows the author's changes.
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::{SocketAddr, TcpListener};
@@ -13,14 +13,14 @@ use serde_json::Value;
 use crate::project::{Notes, command};
 use crate::providers::{Behaviour, FakeProvider, name_host};
 
-/// For a build from nothing on a machine that has other things to do.
+/// The time limit of a build from scratch on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A running `connector dev`, ended when this is dropped.
 struct Dev {
     child: Child,
     lines: mpsc::Receiver<String>,
-    /// Everything that it wrote until now.
+    /// All output until now.
     said: String,
     client: Client,
 }
@@ -53,16 +53,16 @@ impl Dev {
         }
     }
 
-    /// The command that it shows: the address, and the key.
+    /// Returns the address and key of the command that it shows.
     fn curl(&mut self) -> (String, String) {
-        // It may have come before a line of the other stream that was waited for.
+        // The line may have come before an awaited line of the other stream.
         let known = self.said.lines().find(|line| line.contains("curl -H")).map(str::to_owned);
         let line = known.unwrap_or_else(|| self.line("curl -H"));
         let key = line.split("Bearer ").nth(1).and_then(|rest| rest.split('\'').next()).unwrap();
         (line.split_whitespace().last().unwrap().to_owned(), key.to_owned())
     }
 
-    /// The status and the answer of a GET.
+    /// Sends a GET; returns its status and body.
     async fn get(&self, (url, key): &(String, String)) -> (u16, Value) {
         let answer = self.client.get(url).bearer_auth(key).send().await.unwrap();
         let status = answer.status().as_u16();
@@ -98,7 +98,7 @@ const SOURCE: &str = "    pub fn source(&self) -> Outcome<Source> {\n        let
 #[tokio::test]
 async fn the_host_follows_what_the_author_writes() {
     let notes = Notes::new("followed");
-    // Free a moment ago: the same at the second start.
+    // A port that is free now, for both starts.
     let provider = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let mut dev = Dev::start(&notes, provider);
     dev.line("provider paper on http://127.0.0.1:");
@@ -109,7 +109,7 @@ async fn the_host_follows_what_the_author_writes() {
     assert!(status == 200 && has_inbox, "{listed:#}");
     dev.line("✓ tasks.fetch lists.list");
 
-    // A change is in service at the next call, and what the connector logs is shown.
+    // A change is in service at the next call, and the connector's log lines are shown.
     let start = Instant::now();
     replace(&notes, "src/paper.rs", SOURCE, &SOURCE.replace('{', "{\n        eprintln!(\"it was read\");"));
     let swapped = dev.line("is in service, 0 calls in flight on");
@@ -117,7 +117,7 @@ async fn the_host_follows_what_the_author_writes() {
     assert_eq!(dev.get(&call).await.0, 200);
     dev.line("it was read");
 
-    // What does not build changes nothing.
+    // A failed build changes nothing.
     replace(&notes, "src/paper.rs", "\"it was read\"", "\"it was read");
     dev.line("build failed");
     dev.line("help: fix what cargo says above");
@@ -139,7 +139,7 @@ async fn the_host_follows_what_the_author_writes() {
     dev.line(&format!("source  src/paper.rs:{line}"));
     dev.line("list_lists  src/lib.rs:");
 
-    // What clients were told stays true after a new start.
+    // Data that clients have read stays valid after a restart.
     drop(dev);
     let mut dev = Dev::start(&notes, provider);
     assert_eq!(dev.line("==> connection conn_"), connection);
@@ -173,7 +173,7 @@ async fn a_connector_in_typescript_is_followed_too() {
     let nobody = "(undefined as unknown as Source).items";
     replace(&notes, "src/paper.ts", "console.log(it.was.read)", nobody);
     dev.line("is in service, 0 calls in flight on");
-    // A client gets what is stored: the connector could not be asked.
+    // A client gets the stored data: the connector could not be called.
     dev.get(&call).await;
     dev.line("error TypeError: ");
     let line = 1 + notes.read("src/paper.ts").lines().position(|line| line.contains(nobody)).unwrap();

@@ -1,4 +1,4 @@
-//! `install`: an operator sees what a connector may do before it is in service, and nothing that a folder holds stops the command.
+//! `install`: an operator sees a connector's permissions before it is in service, and no content of a folder stops the command.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::check::{smallest, smallest_manifest};
 use crate::project::{Ended, command, switchboard};
 
-/// A folder with packages, in which the store is too.
+/// A folder with packages, which also has the store.
 struct Operator(tempfile::TempDir);
 
 impl Operator {
@@ -74,14 +74,14 @@ fn an_update_that_asks_for_more_is_shown_and_wants_a_flag() {
     operator.install("two", &["--allow-more"]).ok();
     assert_eq!(operator.version("notes").as_deref(), Some("0.2.0"));
 
-    // The same and less want no flag.
+    // Equal or fewer permissions need no flag.
     operator.package("three", &notes("0.3.0", &host("evil.example")), "notes");
     let less = operator.install("three", &[]);
     assert_eq!(less.code, Some(0), "{}", less.stderr);
     assert!(!less.stderr.contains("asks for more"), "{}", less.stderr);
     assert_eq!(operator.version("notes").as_deref(), Some("0.3.0"));
 
-    // What cannot be compared is more.
+    // A package that cannot be compared counts as asking for more.
     let packages = operator.0.path().join("data/connectors/packages");
     for package in fs::read_dir(packages).unwrap() {
         fs::write(package.unwrap().path().join("connector.toml"), "name = 1").unwrap();
@@ -107,10 +107,10 @@ fn the_name_of_a_bundled_connector_wants_a_flag() {
     }
     operator.install("dav", &["--replace-bundled"]).ok();
     assert_eq!(operator.version("dav").as_deref(), Some("0.1.0"));
-    // It is the operator's own from then on.
+    // From then on it is the operator's own.
     operator.install("dav", &[]).ok();
 
-    // So is that of a connector in the operator's own folder, told by a flag or by the variable that `serve` reads.
+    // The same is true for a connector in the operator's own folder, named by a flag or by the variable that `serve` reads.
     operator.package("bundle/mine", &notes("0.1.0", "").replace("\"notes\"", "\"mine\""), "mine");
     let told = operator.install("bundle/mine", &["--connectors", "bundle"]);
     let arguments = ["connector", "install", "bundle/mine", "--data-dir", "data"];
@@ -124,7 +124,7 @@ fn the_name_of_a_bundled_connector_wants_a_flag() {
     operator.install("bundle/mine", &["--connectors", "bundle", "--replace-bundled"]).ok();
 }
 
-/// Texts that users read are a permission too: they give their credentials to a name.
+/// Texts for users count as a permission too: users give their credentials to a name.
 #[test]
 fn an_update_that_calls_itself_something_else_or_asks_users_for_more_wants_a_flag() {
     let operator = Operator::new();

@@ -1,4 +1,4 @@
-//! Connectors in TypeScript and JavaScript: the same commands, the same kit, and an engine without much that other engines have.
+//! Connectors in TypeScript and JavaScript: the same commands, the same kit, and an engine that lacks functions of other engines.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use crate::project::{Ended, Notes};
 
-/// The project in TypeScript: made once, and its tools are installed.
+/// The project in TypeScript, made once, with its tools installed.
 fn typescript() -> &'static Notes {
     static MADE: OnceLock<Notes> = OnceLock::new();
     MADE.get_or_init(|| Notes::written_in("typescript", "typed"))
@@ -20,7 +20,7 @@ fn npm_test(notes: &Notes) {
     assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
 }
 
-/// What the kit says of a connector whose `check` does this.
+/// Runs the kit's case D1 on a connector whose `check` evaluates this expression.
 fn throwing(name: &'static str, expression: &str) -> Ended {
     let notes = Notes::written_in("javascript", name);
     let source = notes.read("src/connector.js");
@@ -38,7 +38,7 @@ fn the_template_in_typescript_passes_the_kit() {
     assert_eq!(tested.code, Some(0), "{}\n{}", tested.stdout, tested.stderr);
     assert!(tested.stdout.contains("48 passed, 0 failed, 0 not applicable"), "{}", tested.stdout);
     npm_test(notes);
-    // The tools are there: a second build asks nothing of a registry.
+    // The tools are installed: a second build needs no registry.
     let again = notes.run(&["connector", "build", "--json"]);
     assert!(again.json()["bytes"].as_u64().is_some_and(|bytes| bytes < 3_000_000), "{}", again.stdout);
 
@@ -62,7 +62,7 @@ fn the_template_in_javascript_passes_the_kit() {
     npm_test(&notes);
 }
 
-/// The kit's clock stands at a time of its own, and a component is built long before it is called.
+/// The kit's clock has a time of its own, and a component is built long before it is called.
 #[test]
 fn time_and_randomness_are_the_hosts_and_numbers_are_numbers() {
     let ended = throwing(
@@ -83,7 +83,7 @@ fn time_and_randomness_are_the_hosts_and_numbers_are_numbers() {
     assert!(ended.stdout.contains(expected), "{}\n{}", ended.stdout, ended.stderr);
 }
 
-/// The engine has no locales and no zones: it would answer in UTC, a day off.
+/// The engine has no locales and no zones: its answers would be in UTC, a day off.
 #[test]
 fn functions_of_locales_say_what_to_write_and_the_host_converts_times() {
     let ended = throwing(
@@ -181,7 +181,7 @@ fn what_cannot_be_built_says_where() {
     );
     assert!(!notes.folder().join("build").exists());
 
-    // Names that other engines have: the type checker says what to write, and nothing of packages to install.
+    // Names of other engines: the type checker gives a remedy, and does not ask to install packages.
     notes.write(
         "src/connector.ts",
         &format!("{source}\nexport const wrong = [fetch(\"x\"), new URL(\"x\"), setTimeout(() => {{}}, 1), Buffer.from(\"x\")];\n"),
@@ -199,7 +199,7 @@ fn what_cannot_be_built_says_where() {
     }
     assert!(!ended.stderr.contains("npm i"), "{}", ended.stderr);
 
-    // Nothing of the host is there while the engine's state is made.
+    // No function of the host is available while the engine's state is made.
     notes.write(
         "src/connector.ts",
         &format!("const BUILT = Date.now();\nif (BUILT < 0) throw BUILT;\n{source}"),

@@ -1,5 +1,5 @@
-//! A stranger's way: from an empty folder outside the repository to a connector that is tested and installed, with nothing but the
-//! program and the registry.
+//! The path of a new author: from an empty folder outside the repository to a tested and installed connector, with only the program and
+//! the registry.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests: a panic is the report")]
 

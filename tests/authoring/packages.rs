@@ -1,4 +1,4 @@
-//! The SDK as packages that others depend on.
+//! The SDK as packages for others.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,7 +16,7 @@ fn manifest(path: &str) -> Table {
     std::fs::read_to_string(root().join(path)).unwrap().parse().unwrap()
 }
 
-/// `model` and `connector-sdk` have everything in their own folders that they need to be published.
+/// `model` and `connector-sdk` have all files for publishing in their own folders.
 #[test]
 fn crates_package() {
     let mut cargo = Command::new("cargo");
@@ -42,7 +42,7 @@ fn crates_package() {
     assert_eq!(packed.code, Some(0), "{}", packed.stderr);
 }
 
-/// The manifests in a project's `vendor/` name what the crates in this workspace are built with.
+/// The manifests in a project's `vendor/` have the dependencies of the crates in this workspace.
 #[test]
 fn vendored_manifests_are_those_of_the_workspace() {
     let workspace = manifest("Cargo.toml");
@@ -65,7 +65,7 @@ fn vendored_manifests_are_those_of_the_workspace() {
     }
 }
 
-/// Dependencies with everything that they inherit written out, and without the paths, which differ.
+/// Returns the dependencies with inherited values written out, and without paths, which differ.
 fn resolved(manifest: &Table, shared: &Table) -> BTreeMap<String, Value> {
     let of_target = manifest.get("target").and_then(Value::as_table).into_iter().flatten();
     let of_target = of_target.filter_map(|(_, target)| target.get("dependencies"));

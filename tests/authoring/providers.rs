@@ -1,4 +1,4 @@
-//! Providers that are not Paper inside the kit: slow ones, ones that limit requests, and fakes of a provider at a fixed address.
+//! Providers other than the kit's Paper: slow ones, ones that limit requests, and fakes of a provider at a fixed address.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use crate::project::{Ended, Notes, command};
 use crate::recordings::project;
 
-/// Longer than an answer could take before it was measured.
+/// Longer than the time limit of an answer before the pace is measured.
 const SLOW: Duration = Duration::from_millis(450);
 /// Bytes of a request.
 const MAX_BODY: usize = 1 << 20;
@@ -23,9 +23,9 @@ const MAX_BODY: usize = 1 << 20;
 /// The behaviour of a fake.
 #[derive(Clone, Copy, Default)]
 pub struct Behaviour {
-    /// The time that each answer takes.
+    /// The delay of each answer.
     pub takes: Duration,
-    /// Requests that are answered with 429 in the beginning, and the seconds of its Retry-After.
+    /// The number of first requests that are answered with 429, and the seconds of its Retry-After.
     pub limits: (usize, u32),
 }
 
@@ -98,7 +98,7 @@ async fn passed_on(client: &Client, paper: &str, request: Request) -> Response {
     (status, [(header::CONTENT_TYPE, "application/json")], body).into_response()
 }
 
-/// A command in the project, while the fake answers.
+/// Runs a command in the project, while the fake answers.
 async fn run(notes: Arc<Notes>, arguments: &'static [&'static str]) -> Ended {
     tokio::task::spawn_blocking(move || notes.run(arguments)).await.unwrap()
 }
@@ -113,7 +113,7 @@ fn write_project(notes: &Notes, provider: &FakeProvider, server: &str) {
     );
 }
 
-/// The manifest names Paper's host, and no setting does.
+/// Names Paper's host in the manifest, and not in a setting.
 pub fn name_host(notes: &Notes, manifest: &str) {
     let text = notes.read(manifest);
     const SETTING: &str = "hosts_from_settings = [\"serverUrl\"]";
@@ -148,7 +148,7 @@ async fn a_provider_that_limits_requests_is_waited_for() {
     assert!(report.contains("\nnote: the provider limits requests: waited once, 1.0 s in all\n"), "{report}");
 }
 
-/// A wait of a day is none that a run can take: the failures have one cause, and are reported once.
+/// A wait of a day is too long for a run: the failures have one cause, and are reported once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_the_provider_itself_fails_at_is_reported_once() {
     let provider =
@@ -175,7 +175,7 @@ async fn a_fake_answers_for_the_hosts_of_the_manifest() {
     let hosts = provider.hosts();
     assert!(hosts.len() > 5 && hosts.iter().all(|host| host == "api.paper.test"), "{hosts:?}");
 
-    // No other host is redirected, and the refusal names the place.
+    // No other host is redirected, and the refusal names the host.
     write_project(&notes, &provider, "https://other.paper.test");
     let tested = run(notes.clone(), &["connector", "test", "--no-build", "--case", "D1"]).await;
     assert_eq!((tested.code, provider.hosts().len()), (Some(3), hosts.len()));

@@ -1,10 +1,10 @@
-//! `record`, and tests that replay what it recorded.
+//! `record`, and tests that replay its recordings.
 
 use crate::project::{Ended, Notes, built};
 
 const RECORDED: &str = "lang = \"rust\"\n[test]\nprovider = \"recorded\"\n";
 
-/// A project of its own with the component of the one that is built already.
+/// Returns a project with a copy of the component that is already built.
 pub fn project() -> Notes {
     let notes = Notes::new("notes");
     let (from, to) = (built().folder().join("build/notes"), notes.folder().join("build/notes"));
@@ -23,7 +23,7 @@ fn test(notes: &Notes) -> Ended {
     notes.run(&["connector", "test", "--no-build"])
 }
 
-/// That a command ended with an error and advice.
+/// Asserts that a command ended with this error and advice.
 #[track_caller]
 fn assert_fails(ended: &Ended, said: &str, help: &str) {
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(1), ""), "{}", ended.stderr);
@@ -65,7 +65,7 @@ fn replay_is_strict() {
         "runs are equal"
     );
 
-    // The first is the request; the answer has it too.
+    // The first is the request; the answer contains it too.
     notes.write("recordings/tasks.jsonl", &tasks.replacen("swkit-W4-first", "swkit-W4-other", 1));
     let changed = test(&notes);
     assert_eq!(changed.code, Some(3), "{}", changed.stderr);
@@ -91,7 +91,7 @@ fn replay_is_strict() {
     assert_fails(&other_seed, "the recordings are of the seed 1, and not of 7", "connector record --seed 7");
 }
 
-/// A connector that makes something of an address: of the address that stands for it, it makes something else.
+/// A connector whose requests depend on an address: with the placeholder they differ.
 #[test]
 fn recording_that_differs_is_not_saved() {
     let notes = Notes::new("lengths");

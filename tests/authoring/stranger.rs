@@ -1,4 +1,4 @@
-//! `new`, `build`, `test`, `install`, and what each says when it cannot.
+//! `new`, `build`, `test`, `install`, and their errors.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The documentation holds: every command of the tutorial for authors runs, and every link leads somewhere.
+//! The documentation is correct: every command of the tutorial for authors runs, and every link has a target.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,7 @@ use std::process::Command;
 
 use crate::project::{Ended, built, target};
 
-/// Where the pages say that the service is.
+/// The service's address in the pages.
 const SHOWN_ADDRESS: &str = "127.0.0.1:8099";
 
 fn pages() -> PathBuf {
@@ -47,10 +47,10 @@ fn blocks(page: &str) -> Vec<Block> {
     found
 }
 
-/// A shell whose folder lasts from one block to the next.
+/// A shell whose folder is kept from one block to the next.
 struct Shell {
     folder: PathBuf,
-    /// Where the folder is written when a block has ended.
+    /// The file to which each block writes its folder at its end.
     state: PathBuf,
     /// Holds a link `switchboard` to the program under test.
     programs: PathBuf,
@@ -107,7 +107,7 @@ fn is_of_this_build(name: &str) -> bool {
     FLAGS.contains(&name) || of_package.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Whether a text is as expected. `…` is any text within a line; on a line of its own it is any lines, or none.
+/// Returns whether a text is as expected. `…` matches any text within a line; on a line of its own it matches any lines, or none.
 fn matches(expected: &[&str], lines: &[&str]) -> bool {
     match expected {
         [] => lines.is_empty(),
@@ -131,7 +131,7 @@ fn every_command_of_the_tutorial_runs() {
     // Another project is called notes too, and all build into one folder: it is built first, and not again.
     built();
     let page = fs::read_to_string(pages().join("tutorial.md")).unwrap();
-    // Free a moment ago.
+    // A port that is free now.
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     let page = page.replace(SHOWN_ADDRESS, &address);
     let root = tempfile::tempdir().unwrap();
@@ -205,7 +205,7 @@ fn links_and_anchors_exist() {
     for path in &files {
         let page = fs::read_to_string(path).unwrap();
         let text: Vec<&str> = prose(&page).map(|(_, line)| line).collect();
-        // A link may go from one line to the next.
+        // A link may continue on the next line.
         for link in links(&text.join(" ")) {
             if link.starts_with("https://") || link.starts_with("http://") {
                 continue;

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::project::Notes;
 
-/// The file, the template's text, and what is there instead. `wrong("X")` says whether the connector has the mistake X.
+/// The file, the template's text, and its replacement. `wrong("X")` returns whether the connector has the mistake X.
 const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "src/lib.rs",
@@ -280,7 +280,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
              context.setting(\"wrong\") == Some(mistake)
          }
 
-         /// A page that begins behind so many tasks of those that there are now.
+         /// A page that begins after this number of the current tasks.
          fn by_number(context: &Context, args: &ChangesRequest, skipped: usize) -> Outcome<Answer<Sources>> {
              let list = args.collection.as_deref().unwrap_or_default();
              let page: ItemPage = paper::read(context, &[\"lists\", list, \"items\"], &[(\"limit\", \"100\")], \"listing the tasks\")?;
@@ -296,8 +296,8 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// The mistake, and the cases that it fails: its own, and those that rely on the same promise. A mistake is named after its case, and what
-/// it is about if the case has several.
+/// The mistake, and the cases that it fails: its own, and those that rely on the same promise. A mistake is named after its case, with a
+/// suffix if the case has several.
 const FAILS: &[(&str, &[&str])] = &[
     ("D1", &["D1"]),
     ("D2", &["D2"]),
@@ -355,7 +355,7 @@ const FAILS: &[(&str, &[&str])] = &[
     ("X2", &["X2"]),
 ];
 
-/// What only the SDK can do wrong.
+/// Adds the mistakes that only the SDK can make.
 fn spoil_sdk(notes: &Notes) {
     const FILE: &str = "vendor/connector-sdk/src/surface/tasks.rs";
     let text = notes.read(FILE);

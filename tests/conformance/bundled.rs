@@ -17,7 +17,7 @@ async fn each_bundled_connector_loads_and_refuses_what_it_does_not_know() {
     assert!(!runtime.list().is_empty());
     for connector in runtime.list() {
         for surface in &connector.surfaces {
-            // A check of a connector with hosts of its own would ask its provider.
+            // A check of a connector with fixed hosts would call its provider.
             let asks_provider = *surface == Surface::Lifecycle && !connector.manifest.hosts.is_empty();
             for verb in surface.verbs().iter().filter(|_| !asks_provider) {
                 let mut call = call(&connector.manifest.name);
@@ -28,7 +28,7 @@ async fn each_bundled_connector_loads_and_refuses_what_it_does_not_know() {
                     "{} {surface}.{verb}: {error} ({} µs CPU)",
                     connector.manifest.name, error.stats.cpu_us
                 );
-                // Never a trap, whatever it is asked.
+                // Never a trap, for any input.
                 assert_ne!(error.blame, Blame::Connector, "{surface}.{verb}: {:?}", error.author);
                 let expected = [Code::Unsupported, Code::Invalid];
                 assert!(expected.contains(&error.code), "{surface}.{verb}: {error}");

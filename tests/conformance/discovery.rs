@@ -1,4 +1,4 @@
-//! Connectors whose `check` names other servers than the user: no credentials go there, whatever they say and however.
+//! Connectors whose `check` names other servers than the user: no credentials are sent there, whatever the answer.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -24,7 +24,7 @@ related_hosts = [{ domain = "fastmail.com", hosts = ["www.fastmailusercontent.co
 "#;
 const USER: &str = "ann-0123456789";
 
-/// What came in at a port: bytes of HTTP and of everything else.
+/// Starts a listener; returns its port and the bytes that it has received, HTTP or other.
 async fn recorder() -> (u16, Arc<Mutex<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -50,7 +50,7 @@ fn add(bundle: &Path, name: &str, answer: &Value, url: &str) {
         .replace("ANSWER_LENGTH", &answer.len().to_string())
         .replace("\"URL\"", &format!("\"{url}\""))
         .replace("\"ANSWER\"", &format!("\"{escaped}\""))
-        // What it is given must not be written over what it answers.
+        // Its input must not overwrite its answer.
         .replace("(memory (export \"memory\") 1)", "(memory (export \"memory\") 40)")
         .replace("(mut i32) (i32.const 4096)", "(mut i32) (i32.const 2000000)");
     let dir = bundle.join(name);
@@ -82,8 +82,8 @@ async fn server(bundle: &Path) -> TestServer {
     server.start().await
 }
 
-/// The settings that name servers stay the user's, though the operator allows both places: the one gets the credentials, the other is
-/// not even asked.
+/// The user decides the settings that name servers, even if the operator allows both addresses: one gets the credentials, the other not
+/// even a request.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn settings_that_name_servers_are_the_users() {
     let (own, own_heard) = recorder().await;
@@ -123,7 +123,7 @@ async fn settings_that_name_servers_are_the_users() {
     }
 }
 
-/// Origins that are not the user's server's: the account is not connected, and the answer says where it would have been.
+/// Origins of other servers than the user's: the account is not connected, and the error names the origins.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn origins_elsewhere_are_refused() {
     let many: Vec<String> = (0..10_000).map(|n| format!("https://a{n}.example.com")).collect();
@@ -160,7 +160,7 @@ async fn origins_elsewhere_are_refused() {
     assert_eq!(api.all("/v1/connections").await.len(), 0);
 }
 
-/// Those that are: accepted, and shown.
+/// Origins that the user's server may use are accepted and shown.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn origins_of_the_users_server_are_shown() {
     let rows = [
@@ -188,14 +188,14 @@ async fn origins_of_the_users_server_are_shown() {
         let fresh = api.post(format!("{path}/refresh"), json!({})).send().await.expect(200);
         assert_eq!((&fresh["discoveredOrigins"], &fresh["etag"]), (origins, &made["etag"]));
     }
-    // No user gives them.
+    // Users do not give these.
     let given =
         json!({ "serverUrl": "https://fastmail.com", "discoveredOrigins": ["https://api.fastmail.com"] });
     let error = api.post("/v1/connections", new("found-0", given)).send().await.refused(400, "unknown_field");
     assert_eq!(error["param"], "settings.discoveredOrigins");
 }
 
-/// Credentials could be read on their way: said before anything is sent, by the name of the field.
+/// Plain HTTP to a public address is refused before any request, with the name of the field: credentials could be read on the way.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn plain_http_to_a_public_address_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,4 +1,4 @@
-//! `extra` of the WIT envelope: pairs reach a component and come back, and what a component may answer is bounded.
+//! `extra` of the WIT envelope: pairs reach a component and come back, and a component's answer is limited.
 
 use runtime::{Blame, Code};
 

@@ -1,5 +1,5 @@
-//! Hostile components. Each gets one defined error within its limit, frees what it held, and leaves its neighbour's calls
-//! alone; the process lives. The table of what each got is printed (`--nocapture`).
+//! Hostile components. Each gets one defined error within its limit, frees its resources, and does not affect its neighbor's calls; the
+//! process survives. The table of the errors is printed (`--nocapture`).
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use runtime::{Blame, Code, Config, Error, Limits, Lookup, OwnProvider, PoolStatu
 
 use crate::world::{Fixed, SELF_HOSTED, World, call, guest, manifest, probe, provider, tight};
 
-/// The guest, and the code that it must get.
+/// The guest, and the expected code.
 const CASES: [(&str, Code); 20] = [
     ("loop_call", Code::CpuLimit),
     ("loop_start_later", Code::CpuLimit),
@@ -34,7 +34,7 @@ const CASES: [(&str, Code); 20] = [
     ("http_flood", Code::HostCallLimit),
 ];
 
-/// Calls `noop` over and over for another tenant; every call must succeed.
+/// Calls `noop` in a loop for another tenant; every call must succeed.
 struct Neighbour {
     stop: Arc<AtomicBool>,
     slowest_us: Arc<AtomicU64>,
@@ -85,14 +85,14 @@ fn row(name: &str, error: &Error, took: Duration, neighbour_ms: u64) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_hostile_component_gets_one_defined_error() {
-    // Processor time enough for the others to meet their own limit first, on a slow and busy machine too.
+    // Enough processor time for the others to reach their own limit first, even on a slow and busy machine.
     let world =
         World::start(Limits { host_calls: 5_000, cpu_ms: 3_000, wall_ms: 15_000, ..tight() }, &[]).await;
     world.install("noop", "").await;
     for (guest, _) in CASES {
         world.install(guest, "").await;
     }
-    // Those that behave while they are tried do so until now.
+    // Guests that behave while they are probed do so until now.
     world.clock_ms.store(4_102_444_900_000, Ordering::SeqCst);
     let neighbour = Neighbour::start(&world.runtime);
     for (guest, expected) in CASES {
@@ -166,7 +166,7 @@ async fn a_call_that_nobody_waits_for_is_stopped() {
     assert!(started.elapsed() < Duration::from_millis(250), "long before its CPU budget is spent");
 }
 
-/// A blob costs the host more than its content: blobs without any come to an end too.
+/// A blob costs the host more than its content: empty blobs are limited too.
 #[tokio::test]
 async fn the_smallest_blobs_are_counted() {
     let world = World::start(Limits { host_calls: 2_000_000, cpu_ms: 20_000, ..tight() }, &[]).await;
@@ -224,7 +224,7 @@ async fn no_request_leaves_the_policy() {
             .await;
         let error = error.unwrap_err();
         println!("{expected:<8} {:<70} {method:?} {url} {header:?}", error.author.detail);
-        // The probe fails with the host's code, which is none of the contract's: it is kept for the author.
+        // The probe fails with the host's code, which is not in the contract: it is kept for the author.
         assert!(
             error.author.detail.starts_with(&format!("{expected}: ")) || error.code.as_str() == expected,
             "{method} {url} {header:?}: {error:?}"
@@ -263,7 +263,7 @@ async fn the_settings_cannot_open_private_networks() {
     }
 }
 
-/// Names as a test wants them.
+/// A resolver with the test's own names.
 struct Table;
 
 impl Lookup for Table {
@@ -303,7 +303,7 @@ async fn credentials_go_over_plain_http_to_the_operators_networks_alone() {
     }
 }
 
-/// What the host serves by itself is there for one connector, at one address and port.
+/// A provider that the host serves itself is reachable for one connector only, at one address and port.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_hosts_own_provider_is_for_its_connector_alone() {
     let (origin, neighbour) = (provider().await, provider().await);
@@ -393,7 +393,7 @@ async fn a_slow_or_endless_provider_is_the_providers_fault() {
     assert!(started.elapsed() < Duration::from_secs(2));
     assert!(error.stats.cpu_us < 100_000, "waiting costs no CPU: {} µs", error.stats.cpu_us);
 
-    // 20 MiB come, 8 MiB are handed over, and 8 MiB are more than one answer may be.
+    // 20 MiB arrive, 8 MiB are passed on, and 8 MiB exceed the limit of an answer.
     let big = format!("{origin}/big");
     let error = world
         .runtime

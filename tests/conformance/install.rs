@@ -1,4 +1,4 @@
-//! What is refused at install, and how versions change under load.
+//! Refusals at install, and the change of versions under load.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -119,7 +119,7 @@ async fn what_is_not_there_is_said_so() {
     assert_eq!(world.runtime.call(check).await.unwrap_err().code, Code::UnsupportedSurface);
 }
 
-/// Answers its own version, after about `spins` turns of a loop.
+/// A component that answers its own version, after about `spins` iterations of a loop.
 fn version(n: u32) -> Vec<u8> {
     let text = guest_text("noop").replace("\"{}\"", &format!("\"{n:02}\""));
     let spin = "(local $n i32) (loop $l (local.set $n (i32.add (local.get $n) (i32.const 1))) \
@@ -234,7 +234,7 @@ async fn a_running_host_follows_the_store_and_the_bundle() {
         assert!(started.elapsed() < Duration::from_secs(20), "the change is noticed");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    // Removed again, the bundled version takes its place.
+    // Removed again: the bundled version is back in service.
     second.remove("swap").await.unwrap();
     assert_eq!(second.call(call("swap")).await.unwrap().body, "10");
     drop(bundled);

@@ -1,5 +1,5 @@
-//! What a call costs in each language that connectors are written in: the same call of the same connector, made of the templates.
-//! `cargo xtask bench` builds the components and names their folder; without it there is nothing to measure.
+//! The cost of a call in each language that connectors are written in: the same call of the same connector, made of the templates. `cargo
+//! xtask bench` builds the components and names their folder; without it there is nothing to measure.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,11 +19,11 @@ const PROJECTS: [(&str, &str); 2] = [("paper-rust", "rust"), ("paper-typescript"
 const SERVER: &str = "https://paper.test";
 /// Tasks of the page that is read.
 const TASKS: usize = 100;
-/// Turns of each language, and calls of a turn.
+/// Runs of each language, and calls of a run.
 const TURNS: usize = 20;
 const CALLS: usize = 50;
 
-/// Answers each request with the same page at once: what the provider costs is no part of the comparison.
+/// Answers each request with the same page at once: the provider's time is not part of the comparison.
 struct OnePage(Bytes);
 
 impl OnePage {
@@ -63,7 +63,7 @@ fn page(connector: &str) -> Call {
     call
 }
 
-/// What the calls of one language took.
+/// The figures of one language's calls.
 struct Figures {
     name: &'static str,
     language: &'static str,
@@ -137,7 +137,7 @@ async fn the_same_page_in_each_language() {
         for figures in &mut languages {
             figures.turn(&world.runtime, calls).await;
         }
-        // A B B A, so that no side has the warmer machine.
+        // A B B A, so that no side always has the warmer machine.
         languages.reverse();
     }
     for figures in languages {

@@ -1,4 +1,4 @@
-//! What the sandbox costs. Figures, not promises: `cargo xtask bench` holds the promises, in a release build.
+//! The cost of the sandbox. Figures, not promises: `cargo xtask bench` checks the promises, in a release build.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -37,11 +37,11 @@ async fn a_call_that_does_nothing_is_cheap() {
     world.settled().await;
 }
 
-/// Records of the page that is mapped, and how many of them the connector asks for at a time.
+/// Records of the mapped page, and the number that the connector requests at a time.
 const RECORDS: usize = 1_000;
 const BATCH: usize = 50;
 
-/// A CalDAV server's answers, ready made: what it costs to make them is no part of the comparison.
+/// A CalDAV server's answers, prepared in advance: their cost is not part of the comparison.
 #[derive(Clone)]
 struct Dataset {
     listing: Arc<str>,
@@ -50,7 +50,7 @@ struct Dataset {
 }
 
 impl Dataset {
-    /// What real exporters wrote, over and over: series with exceptions and zones of their own, invitations, plain events.
+    /// Objects of real exporters, repeated: series with exceptions and zones of their own, invitations, plain events.
     fn new() -> Self {
         const TEXTS: [&str; 7] = [
             include_str!("../../connectors/dav/fixtures/apple.ics"),
@@ -103,7 +103,7 @@ impl Dataset {
     }
 }
 
-/// One page of all records, natively: from the call's JSON to the answer's JSON, through the door that the component has too.
+/// Maps one page of all records natively: from the call's JSON to the answer's JSON, through the component's own entry point.
 fn native(data: &Dataset, body_json: &str) -> (Duration, String) {
     let data = data.clone();
     let answer = move |asked: &Request| -> Result<Response, _> {
@@ -119,8 +119,8 @@ fn native(data: &Dataset, body_json: &str) -> (Duration, String) {
     (started.elapsed(), answer.body)
 }
 
-/// The same in a process of its own, `connectors/dav/examples/mapping.rs`, which is compiled as components are. `cargo xtask
-/// bench` names it.
+/// The native mapping in a separate process, `connectors/dav/examples/mapping.rs`, which is compiled like components. `cargo xtask bench`
+/// names it.
 struct NativeProcess {
     child: Child,
     /// Closed before the child is waited for.
@@ -164,10 +164,10 @@ fn median(mut times: Vec<Duration>) -> Duration {
     times[times.len() / 2]
 }
 
-/// The mapping of a provider's records costs little more in the component than natively. Both sides parse the server's XML and
-/// iCalendar, map it to events and print them as JSON, from the same answers. Waiting for HTTP is on neither side: natively the
-/// answers are in memory, and the component's time is what its meter charged, which stands still while the host sends. It does
-/// hold the making of the instance and the copying of every answer into its memory.
+/// The mapping of a provider's records costs little more in the component than natively. Both sides parse the server's XML and iCalendar,
+/// map it to events and print them as JSON, from the same answers. The wait for HTTP counts on neither side: natively the answers are in
+/// memory, and the component's time is that of its meter, which stops while the host sends. It includes making the instance and copying
+/// every answer into its memory.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn mapping_records_in_the_component_is_near_native() {
     let world = World::start(Limits { cpu_ms: 20_000, ..Limits::default() }, &["127.0.0.0/8"]).await;
@@ -197,7 +197,7 @@ async fn mapping_records_in_the_component_is_near_native() {
     });
     let mut figures = Figures::default();
     for round in 0..if cfg!(debug_assertions) { 3 } else { 25 } {
-        // A B C C B A, so that no side has the warmer machine.
+        // A B C C B A, so that no side always has the warmer machine.
         for side in if round % 2 == 0 { [0, 1, 2] } else { [2, 1, 0] } {
             match (side, &mut process) {
                 (0, _) => figures.native.push(native(&data, &body_json).0),
@@ -210,11 +210,11 @@ async fn mapping_records_in_the_component_is_near_native() {
     figures.print(expected.len());
 }
 
-/// What the sides took.
+/// The durations of each side.
 #[derive(Default)]
 struct Figures {
     native: Vec<Duration>,
-    /// Natively too, compiled with the profile of components.
+    /// Also native, compiled with the profile of components.
     alike: Vec<Duration>,
     inside: Vec<Duration>,
     whole: Vec<Duration>,

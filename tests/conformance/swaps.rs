@@ -1,4 +1,4 @@
-//! Versions of a connector that change while many calls wait for their provider, as `connector dev` changes them.
+//! Versions of a connector that change while many calls wait for their provider, as with `connector dev`.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +19,7 @@ const NAME: &str = "swap";
 const SERVER: &str = "https://provider.test";
 const SWAPS: usize = 50;
 const BETWEEN_SWAPS: Duration = Duration::from_millis(150);
-/// Between the beginnings of two calls: 200 calls begin in a second.
+/// The interval between the beginnings of two calls: 200 calls begin in a second.
 const BETWEEN_CALLS: Duration = Duration::from_millis(5);
 const PROVIDER_TAKES: Duration = Duration::from_millis(300);
 
@@ -75,7 +75,7 @@ async fn serve(runtime: Runtime, swaps: Arc<Swaps>) -> Served {
     Served { oldest, newest, version, took }
 }
 
-/// Swaps the two versions `SWAPS` times; what was published, oldest first.
+/// Swaps the two versions `SWAPS` times; returns the published ones, oldest first.
 async fn swap(runtime: Runtime, folders: [PathBuf; 2], swaps: Arc<Swaps>) -> Vec<Weak<Loaded>> {
     let mut published = Vec::new();
     let mut pace = tokio::time::interval(BETWEEN_SWAPS);
@@ -90,8 +90,8 @@ async fn swap(runtime: Runtime, folders: [PathBuf; 2], swaps: Arc<Swaps>) -> Vec
     published
 }
 
-/// Room for every call that is in flight, and more: 200 calls a second of 300 ms are 60 at once. No call is refused because a swap or the
-/// machine held up others.
+/// Enough capacity for every call in flight, and more: 200 calls a second of 300 ms are 60 at once. No call is refused because a swap or
+/// the machine delayed others.
 fn roomy() -> Limits {
     Limits {
         max_concurrent: 128,

@@ -1,4 +1,4 @@
-//! Guests of `wasi:http`: the same way out as `http`, so the same answers to the same attempts (`hostile.rs`).
+//! Guests of `wasi:http`: they use the same outbound path as `http`, so they get the same answers to the same attempts (`hostile.rs`).
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ fn compat(name: &str) -> String {
 
 /// A runtime with the guest, and a provider on loopback.
 async fn world(egress_allow: &[&str]) -> (World, String) {
-    // Processor time enough for the request bodies' own limit to be met first, on a slow and busy machine too.
+    // Enough processor time for the request bodies' own limit to be reached first, even on a slow and busy machine.
     let world = World::start(Limits { cpu_ms: 3_000, ..tight() }, egress_allow).await;
     let wasm = encode(&guest_text("wasi_http"), "wasi-http");
     let dir = world.write(NAME, &compat(NAME), NAME, &wasm);
@@ -70,10 +70,10 @@ async fn a_page_is_fetched_with_the_connections_credentials_and_without_showing_
     assert_eq!(world.settled().await, PoolStatus::default());
 }
 
-/// Method, URL, one header, and how the guest sees it end.
+/// Method, URL, one header, and the result that the guest sees.
 type Attempt<'a> = (&'a str, &'a str, Option<(&'a str, &'a str)>, &'a str);
 
-// Cases of `error-code` and of `header-error`, by their place.
+// Cases of `error-code` and of `header-error`, by their index.
 const LIMIT_REACHED: &str = "error-code: 11";
 const DENIED: &str = "error-code: 15";
 const BODY_SIZE: &str = "error-code: 17";
@@ -149,7 +149,7 @@ async fn the_settings_cannot_open_private_networks() {
     }
 }
 
-/// Credentials that cannot be had.
+/// Credentials that are not available.
 struct Revoked;
 
 #[async_trait::async_trait]

@@ -1,4 +1,4 @@
-//! What the sandbox tests share: guests made from text, a runtime in a folder of its own, and a provider on loopback.
+//! Helpers of the sandbox tests: guests made from text, a runtime in a folder of its own, and a provider on loopback.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests: a panic is the report")]
 
@@ -18,7 +18,7 @@ use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 /// 2025-01-01.
 pub const START_MS: i64 = 1_735_689_600_000;
 
-/// The text of a guest module, its prelude put in.
+/// Returns the text of a guest module, with its prelude.
 pub fn guest_text(name: &str) -> String {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance/guests");
     let read = |name: &str| std::fs::read_to_string(dir.join(format!("{name}.wat"))).unwrap();
@@ -71,7 +71,7 @@ name = "serverUrl"
 description = "where the server is"
 "#;
 
-/// Limits that let a test see their effect soon.
+/// Limits that a test reaches soon.
 pub fn tight() -> Limits {
     Limits {
         wall_ms: 3_000,
@@ -96,12 +96,12 @@ pub struct World {
 }
 
 impl World {
-    /// An empty one.
+    /// Starts a runtime without connectors.
     pub async fn start(limits: Limits, egress_allow: &[&str]) -> World {
         World::with(limits, egress_allow, |_| {}).await
     }
 
-    /// An empty one, with a change of what its runtime is told.
+    /// Starts a runtime without connectors, with a change of its configuration.
     pub async fn with(limits: Limits, egress_allow: &[&str], change: impl FnOnce(&mut Config)) -> World {
         let dir = tempfile::tempdir().unwrap();
         let clock_ms = Arc::new(AtomicI64::new(START_MS));
@@ -134,7 +134,7 @@ impl World {
         self.dir.path().join(name)
     }
 
-    /// Writes a connector into a folder of this name; its path.
+    /// Writes a connector into a folder of this name, and returns its path.
     pub fn write(&self, folder: &str, manifest: &str, name: &str, wasm: &[u8]) -> PathBuf {
         let dir = self.dir.path().join(folder);
         std::fs::create_dir_all(&dir).unwrap();
@@ -151,7 +151,7 @@ impl World {
         name
     }
 
-    /// Waits until nothing runs, and says what the pool still holds: nothing, if every slot was freed.
+    /// Waits until no call runs, and returns the pool's status: nothing is in use if every slot was freed.
     pub async fn settled(&self) -> PoolStatus {
         let started = Instant::now();
         loop {
@@ -197,7 +197,7 @@ pub fn call(connector: &str) -> Call {
     }
 }
 
-/// What `guests/http_probe.wat` sends.
+/// A call of `guests/http_probe.wat`, which sends this request.
 pub fn probe(
     method: &str,
     url: &str,
@@ -229,7 +229,7 @@ impl Credentials for Fixed {
     }
 }
 
-/// A provider on loopback; its origin.
+/// Starts a provider on loopback, and returns its origin.
 pub async fn provider() -> String {
     use axum::http::{HeaderMap, StatusCode, header};
     use axum::response::IntoResponse;

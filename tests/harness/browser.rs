@@ -9,7 +9,7 @@ use crate::http_client;
 /// A browser without cookies and scripts.
 pub struct Browser(Client);
 
-/// What a request of the browser was answered with.
+/// The final response to a request of the browser.
 #[derive(Debug)]
 pub struct Page {
     pub url: Url,
@@ -18,7 +18,7 @@ pub struct Page {
     pub text: String,
 }
 
-/// What the user does on the consent page.
+/// The user's choice on the consent page.
 #[derive(Clone, Copy, Debug)]
 pub enum Consent<'a> {
     /// Leaves every scope ticked and allows.
@@ -28,7 +28,7 @@ pub enum Consent<'a> {
     Deny,
 }
 
-/// The form of a consent page: where it is posted to, and its fields as they stand.
+/// The form of a consent page: the address that it is posted to, and its fields.
 #[derive(Debug)]
 pub struct Form {
     pub action: Url,
@@ -40,7 +40,7 @@ pub struct Form {
 
 impl Default for Browser {
     fn default() -> Self {
-        // What a page is sent as is seen as it is.
+        // Pages are compared as sent: no redirects, no compression.
         let client = http_client().redirect(reqwest::redirect::Policy::none()).no_gzip();
         Browser(client.build().expect("an HTTP client"))
     }
@@ -57,7 +57,7 @@ impl Browser {
         self.send(self.0.get(url).header(name, value)).await
     }
 
-    /// Asks for a page by another method, without a body.
+    /// Requests a page by another method, without a body.
     pub async fn ask(&self, method: reqwest::Method, url: &str) -> Page {
         self.send(self.0.request(method, url)).await
     }
@@ -75,8 +75,8 @@ impl Browser {
         Page { url, status, headers, text: response.text().await.expect("a text") }
     }
 
-    /// Opens an authorization URL of the sandbox provider and answers its consent page as `account`; where the provider sends the
-    /// browser. The browser does not go there.
+    /// Opens an authorization URL of the sandbox provider and answers its consent page as `account`; returns the provider's redirect,
+    /// which is not followed.
     pub async fn consent(&self, authorization_url: &str, account: &str, consent: Consent<'_>) -> String {
         let page = self.open(authorization_url).await;
         assert_eq!(page.status, 200, "no consent page: {page:#?}");
@@ -97,14 +97,14 @@ impl Browser {
 }
 
 impl Page {
-    /// Where the answer redirects to.
+    /// Returns the target of the redirect. Panics if the response is none.
     #[track_caller]
     pub fn location(&self) -> String {
         let location = self.headers.get(LOCATION).and_then(|value| value.to_str().ok());
         location.unwrap_or_else(|| panic!("no redirect: {self:#?}")).to_owned()
     }
 
-    /// A header's value; empty where it is absent.
+    /// Returns a header's value; empty if it is absent.
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
@@ -152,13 +152,13 @@ pub fn encoded(fields: &[(&str, &str)]) -> String {
     url.query().unwrap_or_default().to_owned()
 }
 
-/// A parameter in the query of a URL, decoded; none where it is absent.
+/// Returns a parameter in the query of a URL, decoded; none if it is absent.
 pub fn parameter(url: &str, name: &str) -> Option<String> {
     let url = Url::parse(url).expect("a URL");
     url.query_pairs().find(|(found, _)| found == name).map(|(_, value)| value.into_owned())
 }
 
-/// The URL with this parameter set to `value` in its query, or taken out of it.
+/// Returns the URL with this parameter set to `value` in its query, or removed.
 pub fn changed(url: &str, name: &str, value: Option<&str>) -> String {
     let mut url = Url::parse(url).expect("a URL");
     let kept: Vec<(String, String)> =

@@ -1,5 +1,5 @@
-//! PostgreSQL on another machine: with `SWITCHBOARD_TEST_DATABASE_DELAY_MS=2` what a host asks its database goes by way of a relay that
-//! makes each answer come 2 ms later.
+//! PostgreSQL on another machine: with `SWITCHBOARD_TEST_DATABASE_DELAY_MS=2` a host's database traffic goes through a relay that delays
+//! each answer by 2 ms.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -8,15 +8,15 @@ use reqwest::Url;
 
 use crate::relay::Relay;
 
-/// The environment variable with the milliseconds that a question and its answer are under way together.
+/// The environment variable with the delay of a statement and its answer in total, in milliseconds.
 const VARIABLE: &str = "SWITCHBOARD_TEST_DATABASE_DELAY_MS";
 
-/// Whether the databases of PostgreSQL are on another machine.
+/// Returns whether PostgreSQL is simulated on another machine.
 pub fn is_wanted() -> bool {
     std::env::var_os(VARIABLE).is_some()
 }
 
-/// The URL of the same database by way of the relay, where one is wanted. All databases of a run are on one server of this machine.
+/// Returns the URL of the same database through the relay, if one is wanted. All databases of a run are on one server of this machine.
 pub fn through_relay(url: String) -> String {
     let Ok(delay_ms) = std::env::var(VARIABLE) else { return url };
     let delay_ms: u32 = delay_ms.parse().unwrap_or_else(|_| panic!("{VARIABLE} is a number of milliseconds"));

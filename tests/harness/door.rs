@@ -18,15 +18,15 @@ use tokio_rustls::server::TlsStream;
 
 use crate::http_client;
 
-/// Where the door is.
+/// The address of the door, and the certificate that clients need.
 pub struct Door {
     /// `https://localhost:…`
     pub origin: String,
-    /// The authority's certificate, PEM: who does not trust it does not get in.
+    /// The certificate of the door's own authority, PEM: only clients that trust it can connect.
     pub authority_pem: String,
 }
 
-/// What the server behind the door takes from whoever shows the token.
+/// The account that the server behind the door has for a token.
 #[derive(Clone)]
 pub struct Account {
     pub token: &'static str,
@@ -99,7 +99,7 @@ impl Listener for Tls {
     async fn accept(&mut self) -> (Self::Io, Self::Addr) {
         loop {
             let (stream, address) = self.listener.accept().await.expect("somebody comes");
-            // Who does not trust the certificate goes away.
+            // A client that does not trust the certificate closes the connection.
             if let Ok(stream) = self.acceptor.accept(stream).await {
                 return (stream, address);
             }

@@ -1,16 +1,16 @@
-//! A small IMAP client: what another program does with a mailbox meanwhile. It waits for its answers where it stands.
+//! A small blocking IMAP client, as another program that uses the mailbox.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// A line to a server, logged in.
+/// A connection to a server, logged in.
 pub struct Imap {
     reader: BufReader<TcpStream>,
 }
 
-/// A message as the server has it.
+/// A message as stored by the server.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stored {
     pub folder: String,
@@ -33,7 +33,7 @@ impl Imap {
         imap
     }
 
-    /// A line of an answer, with the literals that are in it.
+    /// Returns a line of an answer, with its literals.
     fn line(&mut self) -> String {
         let mut line = Vec::new();
         loop {
@@ -58,13 +58,13 @@ impl Imap {
         }
     }
 
-    /// A command; the lines of its answer, or why it was refused.
+    /// Runs a command; returns the lines of its answer, or the reason of its refusal.
     pub fn try_run(&mut self, command: &str) -> Result<Vec<String>, String> {
         self.reader.get_mut().write_all(format!("t {command}\r\n").as_bytes()).expect("it is written");
         self.answer()
     }
 
-    /// A command that must succeed.
+    /// Runs a command that must succeed.
     #[track_caller]
     pub fn run(&mut self, command: &str) -> Vec<String> {
         self.try_run(command).unwrap_or_else(|refusal| panic!("{command}: {refusal}"))
@@ -75,7 +75,7 @@ impl Imap {
         self.append_bytes(folder, flags, at, raw.as_bytes());
     }
 
-    /// The same of a message that is no UTF-8.
+    /// Stores a message that is not UTF-8.
     pub fn append_bytes(&mut self, folder: &str, flags: &str, at: Option<i64>, raw: &[u8]) {
         let date = at.map(|ms| {
             let at = jiff::Timestamp::from_millisecond(ms).expect("a time");
@@ -91,7 +91,7 @@ impl Imap {
     /// Names of all mailboxes that can be selected.
     pub fn folders(&mut self) -> Vec<String> {
         let lines = self.run("LIST \"\" \"*\"");
-        // A server tells of changes in the selected mailbox meanwhile.
+        // A server may also report changes in the selected mailbox.
         let listed = lines.iter().filter(|line| line.starts_with("* LIST "));
         let listed = listed.filter(|line| !line.to_lowercase().contains("\\noselect"));
         listed
@@ -100,7 +100,7 @@ impl Imap {
             .collect()
     }
 
-    /// Everything that is in a mailbox.
+    /// Returns all messages of a mailbox.
     pub fn messages(&mut self, folder: &str) -> Vec<Stored> {
         self.run(&format!("EXAMINE \"{folder}\""));
         let found = self.run("UID FETCH 1:* (UID FLAGS BODY.PEEK[HEADER.FIELDS (MESSAGE-ID)])");
@@ -111,12 +111,12 @@ impl Imap {
             .collect()
     }
 
-    /// Everything that is in all mailboxes.
+    /// Returns all messages of all mailboxes.
     pub fn all(&mut self) -> Vec<Stored> {
         self.folders().iter().flat_map(|folder| self.messages(folder)).collect()
     }
 
-    /// Where the messages with this Message-ID are.
+    /// Returns the messages with this Message-ID.
     pub fn find(&mut self, message_id: &str) -> Vec<Stored> {
         self.all().into_iter().filter(|stored| stored.message_id == message_id).collect()
     }
@@ -129,7 +129,7 @@ impl Imap {
         line.split_once("}\r\n").expect("a literal").1.trim_end_matches(')').to_owned()
     }
 
-    /// `+FLAGS (\Seen)` and the like.
+    /// Changes flags: `+FLAGS (\Seen)` and the like.
     pub fn store(&mut self, stored: &Stored, change: &str) {
         self.run(&format!("SELECT \"{}\"", stored.folder));
         self.run(&format!("UID STORE {} {change}", stored.uid));
@@ -145,8 +145,8 @@ impl Imap {
         self.run(&format!("UID EXPUNGE {}", stored.uid));
     }
 
-    /// Takes a mailbox away. Cyrus keeps what was deleted under its name and the second: the second mailbox of a name and a second goes
-    /// under another name.
+    /// Deletes a mailbox. Cyrus keeps deleted mailboxes under their name and the second: a second deletion of a name in one second gets
+    /// another name first.
     fn drop_mailbox(&mut self, name: &str) {
         if self.try_run(&format!("DELETE \"{name}\"")).is_err() {
             static NUMBER: AtomicUsize = AtomicUsize::new(0);
@@ -157,7 +157,7 @@ impl Imap {
         }
     }
 
-    /// Takes away every message, and every mailbox that is not one of these.
+    /// Deletes every message, and every mailbox that is not one of these.
     pub fn empty(&mut self, kept: &[&str]) {
         for folder in self.folders().iter().rev() {
             if !kept.contains(&folder.as_str()) {
@@ -172,7 +172,7 @@ impl Imap {
     }
 }
 
-/// The length of the literal that a line announces at its end.
+/// Returns the length of the literal that a line announces at its end.
 fn literal(line: &[u8]) -> Option<usize> {
     let text = std::str::from_utf8(line.strip_suffix(b"}\r\n")?.rsplit(|b| *b == b'{').next()?).ok()?;
     text.parse().ok()

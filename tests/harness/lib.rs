@@ -1,5 +1,5 @@
-//! What the API tests share: a server in this process with a clock that stands still until a test moves it, and the actor
-//! that sends requests to it over real HTTP.
+//! The harness of the API tests: a server in this process with a clock that stands still until a test moves it, and the actor that sends
+//! requests to it over real HTTP.
 
 pub mod browser;
 pub mod database_delay;
@@ -9,7 +9,7 @@ pub mod imap;
 mod migrated;
 pub mod panel_user;
 pub mod receiver;
-/// A file of `xtask`, which is no library: it delays what passes there too.
+/// A file of `xtask`, which is no library: the same relay delays its benchmarks.
 #[path = "../../xtask/src/relay.rs"]
 mod relay;
 pub mod stored;
@@ -40,7 +40,7 @@ use tokio::task::JoinHandle;
 
 use crate::hosts::{Pair, Second, Turn};
 
-/// Where every test begins: Sunday 2026-03-01, 08:00 UTC.
+/// The time at which every test begins: Sunday 2026-03-01, 08:00 UTC.
 pub const START: &str = "2026-03-01T08:00:00Z";
 
 /// The compiled connectors of all servers of this process.
@@ -53,12 +53,12 @@ pub struct TestServer {
     pub address: SocketAddr,
     data: tempfile::TempDir,
     serving: JoinHandle<()>,
-    /// The address of the administration panel, if it has one of its own.
+    /// The address of the administration panel, if it has a separate one.
     pub panel_address: Option<SocketAddr>,
     serving_panel: Option<JoinHandle<()>>,
-    /// Pulls what requests ask for behind their answers; none where the test does that itself.
+    /// The task that pulls in the background what requests have asked for; none if the test pulls by itself.
     pulling: Option<JoinHandle<()>>,
-    /// The host that takes every other request, where there are two.
+    /// The host that takes every other request, if there are two.
     second: Option<Second>,
 }
 
@@ -68,14 +68,14 @@ pub struct Beside {
     _data: tempfile::TempDir,
 }
 
-/// What a test can choose before the start.
+/// Options that a test can set before the server starts.
 pub struct Builder {
     config: Config,
     clock: Clock,
     pulls: bool,
 }
 
-/// Where `cargo xtask connectors` puts the components.
+/// Returns the folder of the components that `cargo xtask connectors` builds.
 pub fn bundle() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ is in the workspace");
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
@@ -83,7 +83,7 @@ pub fn bundle() -> PathBuf {
         .map_or_else(|| target.join("connectors/bundle"), PathBuf::from)
 }
 
-/// Compiled code is the same for every test: one cache, authenticated by the one key that all of them use.
+/// Shares one cache of compiled code among all tests, which use one key to authenticate it.
 pub fn share_compiled_code(data: &Path) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ is in the workspace");
     let shared = root.join("target/test-cache");
@@ -93,18 +93,18 @@ pub fn share_compiled_code(data: &Path) {
     std::os::unix::fs::symlink(&shared, data.join("cache")).expect("a link to the cache");
 }
 
-/// A builder of a test's HTTP clients, which trust no certificate: the servers of tests speak plain HTTP, and each client would read and
-/// parse all certificates of the system.
+/// Returns a builder of a test's HTTP clients, which trust no certificate: the servers of tests speak plain HTTP, and each client would
+/// otherwise read and parse all certificates of the system.
 pub fn http_client() -> reqwest::ClientBuilder {
     Client::builder().no_proxy().tls_certs_only([])
 }
 
-/// An empty schema of the PostgreSQL database at `url`, as a URL that leads to it: for the one server that a test starts. The way there can be
-/// long (`database_delay`).
+/// Makes an empty schema in the PostgreSQL database at `url` for one test server, and returns its URL, which may go through the relay
+/// (`database_delay`).
 pub async fn own_schema(url: &str) -> anyhow::Result<String> {
     let name = format!("t{:032x}", u128::from_be_bytes(Entropy::system().bytes::<16>()));
     let db = Db::connect(&Options::of(url)).await?;
-    // Statements are fixed text everywhere else; this one is a few bytes of a test's memory.
+    // Statements are static text everywhere else; here a test leaks a few bytes.
     let create: &'static str = format!("create schema {name}").leak();
     db.write(move |tx| Box::pin(async move { tx.batch(create).await })).await?;
     db.close().await;
@@ -119,26 +119,26 @@ impl Builder {
         self
     }
 
-    /// Nothing is pulled behind the answers of requests: the test does it by `pull`.
+    /// Turns off pulls in the background: the test pulls with `pull`.
     pub fn without_pulls(mut self) -> Self {
         self.pulls = false;
         self
     }
 
-    /// The real clock: for tests against real servers, whose certificates and times are of today.
+    /// Uses the real clock: for tests against real servers, whose certificates and times are current.
     pub fn real_time(mut self) -> Self {
         self.clock = Clock::system();
         self
     }
 
-    /// A clock that shows the present and stands still there until a test moves it: for tests against real servers in which
-    /// time has to pass.
+    /// Uses a clock that starts at the present and stands still until a test moves it: for tests against real servers in which time has
+    /// to pass.
     pub fn from_now(mut self) -> Self {
         self.clock = Clock::fixed(Clock::system().now());
         self
     }
 
-    /// The same, but this long before the present.
+    /// Uses a clock that starts this long before the present, and stands still.
     pub fn from_ago(mut self, ago_ms: i64) -> Self {
         self = self.from_now();
         self.clock.advance_ms(-ago_ms);
@@ -162,7 +162,7 @@ impl Builder {
 }
 
 impl TestServer {
-    /// A server with the sandbox provider and nothing else allowed.
+    /// Starts a server with the sandbox provider and no other egress.
     pub async fn start() -> TestServer {
         TestServer::builder().start().await
     }
@@ -171,7 +171,7 @@ impl TestServer {
         let config = Config {
             connectors_dir: Some(bundle()),
             sandbox: true,
-            // A test sees at once what the provider holds.
+            // A test sees the provider's data at once.
             freshness_ms: 0,
             connector_code: Some(CODE.clone()),
             ..Config::default()
@@ -180,7 +180,7 @@ impl TestServer {
         Builder { config, clock, pulls: true }
     }
 
-    /// `pulls`: what requests ask for is pulled behind their answers. `has_two_hosts` is heeded on PostgreSQL.
+    /// `pulls`: collections that requests ask for are pulled in the background. `has_two_hosts` applies to PostgreSQL only.
     async fn open(
         mut config: Config,
         clock: Clock,
@@ -210,15 +210,15 @@ impl TestServer {
         TestServer { app, clock, address, data, serving, panel_address, serving_panel, pulling, second }
     }
 
-    /// Stops without warning and starts again on the same data: what was not on disk is gone.
+    /// Stops without warning and starts again on the same data: anything not on disk is lost.
     pub async fn restart(self) -> TestServer {
         self.restart_with(|_| ()).await
     }
 
-    /// The same with a setting changed.
+    /// Restarts with a setting changed.
     pub async fn restart_with(mut self, change: impl FnOnce(&mut Config)) -> TestServer {
         self.serving.abort();
-        // Cancelled, as it was told to be.
+        // It ends as cancelled.
         let _ = (&mut self.serving).await;
         if let Some(panel) = self.serving_panel.take() {
             panel.abort();
@@ -238,7 +238,7 @@ impl TestServer {
         let mut config = self.app.config.clone();
         change(&mut config);
         let server = TestServer::open(config, self.clock.clone(), data, (pulls, has_two_hosts)).await;
-        // What ran is taken over, as the service does when it starts.
+        // Takes over running jobs, as the service does when it starts.
         let now = server.app.now();
         let queued: anyhow::Result<u64> = server
             .app
@@ -251,7 +251,7 @@ impl TestServer {
         server
     }
 
-    /// Pulls everything that is due, as the service does by itself. Returns how many turns there were.
+    /// Runs all due pulls, as the service does by itself. Returns the number of runs.
     pub async fn pull(&self) -> u64 {
         match &self.second {
             Some(second) => second.pair.pull().await,
@@ -259,18 +259,18 @@ impl TestServer {
         }
     }
 
-    /// The host that does what a service does by itself; where there are two, each in turn.
+    /// The host that does the service's background work; of two hosts, alternately.
     fn settling(&self) -> &App {
         self.second.as_ref().map_or(&self.app, |second| second.pair.settling())
     }
 
-    /// Another host on the same database, which serves nothing and reaches the same sandbox provider; none on SQLite, where a database is
-    /// one host's.
+    /// Starts another host on the same database, which serves no requests and reaches the same sandbox provider; none on SQLite, where a
+    /// database belongs to one host.
     pub async fn beside(&self) -> Option<Beside> {
         self.beside_with(self.clock.clone()).await
     }
 
-    /// The same with a clock of its own.
+    /// Starts another host with a clock of its own.
     pub async fn beside_with(&self, clock: Clock) -> Option<Beside> {
         if !self.app.db.is_shared() {
             return None;
@@ -279,7 +279,7 @@ impl TestServer {
         Some(Beside { app, _data: data })
     }
 
-    /// Hands over everything that is due to be sent, and reads the reports that came, as the service does by itself.
+    /// Hands over all due messages, and reads the delivery reports that came, as the service does by itself.
     pub async fn hand_over(&self) {
         use service::sending::dispatch_job::SEND;
         use service::tracking::reports_job::REPORT;
@@ -289,13 +289,13 @@ impl TestServer {
         }
     }
 
-    /// Starts, renews and stops the watches that are due, as the service does by itself. Returns how many turns there were.
+    /// Starts, renews and stops all due watches, as the service does by itself. Returns the number of runs.
     pub async fn renew(&self) -> u64 {
         use service::push::renew_job::RENEW;
         runner::drain(self.settling(), &[RENEW]).await.expect("the jobs are run")
     }
 
-    /// Delivers to webhooks what is due, as the service does by itself.
+    /// Runs all due webhook deliveries, as the service does by itself.
     pub async fn deliver(&self) {
         use service::webhooks::delivery::DELIVER;
         use service::webhooks::ending::END;
@@ -303,7 +303,7 @@ impl TestServer {
         use service::webhooks::replay::job::REPLAY;
         let app = self.settling();
         loop {
-            // What is delivered can disable a webhook, which is an event itself.
+            // A delivery can disable a webhook, which is an event itself.
             let behind = fanout::wake(app, None).await.expect("the feeds are read");
             let kinds = [fanout::FANOUT, REPLAY, DELIVER, END];
             let turns = runner::drain(app, &kinds).await.expect("the jobs are run");
@@ -313,7 +313,7 @@ impl TestServer {
         }
     }
 
-    /// An application of its own with a key that may do everything.
+    /// Makes an application with a key that has all scopes.
     pub async fn client(&self) -> Actor {
         self.client_with(&base::scopes::ALL).await
     }
@@ -323,18 +323,18 @@ impl TestServer {
         self.key("test", |key| key.scopes = scopes.iter().map(|s| (*s).to_owned()).collect()).await
     }
 
-    /// A key of an application; `change` sets what is particular to it.
+    /// Makes a key of an application; `change` sets its special fields.
     pub async fn key(&self, application: &str, change: impl FnOnce(&mut ApiKey)) -> Actor {
         let text = make_key(&self.app, application.to_owned(), change).await.expect("a key can be made");
         self.actor(Some(text))
     }
 
-    /// The sandbox provider's own API, for one of its accounts: what another program does there.
+    /// The sandbox provider's own API, for one of its accounts: it acts as another program.
     pub fn provider(&self, account: &str) -> Actor {
         self.actor(Some(format!("sandbox-{account}")))
     }
 
-    /// Somebody without a key.
+    /// Returns a client without an API key.
     pub fn anonymous(&self) -> Actor {
         self.actor(None)
     }
@@ -352,17 +352,17 @@ fn serve(listener: TcpListener, routes: axum::Router) -> JoinHandle<()> {
     tokio::spawn(async move { axum::serve(listener, service).await.expect("the service runs") })
 }
 
-/// The lock that pulls of a test have, at each host.
+/// The lock of a test's pulls, on each host.
 const PULLS: &str = "pulls of a test";
 
-/// Pulls everything that is due at a host, as the service does by itself. Returns how many turns there were.
+/// Runs all due pulls of a host, as the service does by itself. Returns the number of runs.
 pub async fn pull(app: &App) -> u64 {
-    // A turn that was begun behind an answer is waited for: it may be what the test counts on.
+    // Waits for a run that began in the background: the test may depend on it.
     let _one = app.locks.lock(PULLS).await;
     runner::drain(app, &[pull::PULL]).await.expect("the jobs are run")
 }
 
-/// Pulls whenever a request has asked for it; what comes due with the time waits for the test.
+/// Pulls whenever a request has asked for it; pulls that become due by time are left to the test.
 async fn pull_when_woken(app: App) {
     loop {
         app.db.wakes().woken(JobClass::Pull).await;
@@ -391,14 +391,14 @@ impl Watcher {
         Watcher { running: tokio::spawn(runner::run(app.clone(), &WATCH, REQUIRED_JOBS, stopping)), stop }
     }
 
-    /// Stops in order: another host can listen at once.
+    /// Stops in order, so that another host can listen at once.
     pub async fn stop(mut self) {
         self.stop.send_replace(true);
         (&mut self.running).await.expect("the runner ends without a panic");
     }
 }
 
-/// A key in an application, which is made if it is missing; what `switchboard keys create` does.
+/// Makes a key in an application, which is made if it is missing, as `switchboard keys create` does.
 async fn make_key(
     app: &App,
     application: String,
@@ -448,17 +448,17 @@ fn sandbox(app: &App) -> axum::Router {
     sandbox_provider::router(state)
 }
 
-/// The same key at a server that was started again.
+/// Returns a client with the same key for a restarted server.
 pub fn reconnected(server: &TestServer, actor: &Actor) -> Actor {
     server.actor(actor.key.clone())
 }
 
-/// Whoever sends requests.
+/// A client that sends requests.
 #[derive(Clone)]
 pub struct Actor {
     http: Client,
     address: SocketAddr,
-    /// Where there are two hosts, both of them.
+    /// Both hosts, if there are two.
     pair: Option<Arc<Pair>>,
     pub key: Option<String>,
 }
@@ -480,7 +480,7 @@ impl Actor {
         self.ask(Method::DELETE, path.into(), None)
     }
 
-    /// Any request.
+    /// Makes a request of any method.
     pub fn ask(&self, method: Method, path: String, body: Option<Value>) -> Ask {
         let turn = self.pair.as_ref().map(|pair| Pair::turn(pair, &path));
         let address = turn.as_ref().and_then(Turn::address).unwrap_or(self.address);
@@ -505,7 +505,7 @@ impl Actor {
         .await
     }
 
-    /// Connects an account of the sandbox provider for calendars, contacts and tasks; the connection's id.
+    /// Connects an account of the sandbox provider for calendars, contacts and tasks, and returns the connection's id.
     pub async fn connect_account(&self, account: &str) -> String {
         let connection = self
             .connect(json!({
@@ -519,7 +519,7 @@ impl Actor {
         connection["id"].as_str().expect("an id").to_owned()
     }
 
-    /// The id of the one with this name in a list.
+    /// Returns the id of the item with this name in a list.
     pub async fn named(&self, path: &str, name: &str) -> String {
         let all = self.all(path).await;
         let found = all.iter().find(|c| c["name"] == name);
@@ -527,7 +527,7 @@ impl Actor {
         found["id"].as_str().expect("an id").to_owned()
     }
 
-    /// Connects an account; the connection.
+    /// Connects an account, and returns the connection.
     pub async fn connect(&self, body: Value) -> Value {
         self.post("/v1/connections", body).send().await.expect(201)
     }
@@ -565,10 +565,10 @@ impl Actor {
     }
 }
 
-/// A request that is not sent yet.
+/// A request that was not sent yet.
 pub struct Ask {
     request: reqwest::RequestBuilder,
-    /// Where there are two hosts, the one that it is for.
+    /// The host that gets the request, if there are two.
     turn: Option<Turn>,
     method: Method,
     path: String,
@@ -591,7 +591,7 @@ impl Ask {
         self.header("if-match", etag)
     }
 
-    /// With a body that is not what `json!` would make.
+    /// Sets a body that `json!` would not make.
     pub fn raw(mut self, content_type: &str, body: impl Into<reqwest::Body>) -> Self {
         self.request = self.request.header("content-type", content_type).body(body);
         self
@@ -650,7 +650,7 @@ impl Exchange {
     }
 }
 
-/// As the documentation would print it.
+/// Formats the exchange as in the documentation.
 impl std::fmt::Display for Exchange {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "{} {}", self.method, self.path)?;
@@ -662,7 +662,7 @@ impl std::fmt::Display for Exchange {
     }
 }
 
-/// The answer with ids, etags and cursors replaced, each only after it proved to be one.
+/// Returns the answer with ids, etags and cursors replaced, each only if it has the right form.
 pub fn redacted(value: Value) -> Value {
     match value {
         Value::Array(items) => Value::Array(items.into_iter().map(redacted).collect()),
@@ -693,7 +693,7 @@ fn redacted_field(name: String, value: Value) -> (String, Value) {
     }
 }
 
-/// Prefix, underscore, ULID; an instance's id has its original start behind.
+/// Prefix, underscore, ULID; an instance's id is followed by its original start.
 fn is_id(text: &str) -> bool {
     let mut parts = text.splitn(3, '_');
     let (Some(prefix), Some(unique)) = (parts.next(), parts.next()) else { return false };

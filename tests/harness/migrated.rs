@@ -1,5 +1,5 @@
-//! A SQLite database with the schema in it and nothing else, made once in a run: a test server begins with a copy, because to apply all
-//! migrations takes longer than many a test.
+//! An empty SQLite database with the schema, made once in a run: a test server begins with a copy, because applying all migrations takes
+//! longer than many tests.
 
 use std::path::Path;
 
@@ -16,10 +16,10 @@ async fn make() -> Vec<u8> {
     let folder = tempfile::tempdir().expect("a folder");
     let at = |name: &str| folder.path().join(name);
     let db = Db::open(&options(&at("migrated.db"))).await.expect("the migrations are applied");
-    // Works the log into the file.
+    // Checkpoints the log into the file.
     db.close().await;
     let content = std::fs::read(at("migrated.db")).expect("the database can be read");
-    // A copy without the log has to be the whole schema.
+    // A copy without the log must have the whole schema.
     std::fs::write(at("copy.db"), &content).expect("a copy can be written");
     let copy = Db::connect(&options(&at("copy.db"))).await.expect("the copy can be opened");
     copy.check().await.expect("the copy has all migrations");

@@ -142,8 +142,8 @@ impl PanelUser {
         ask.header("cookie", &self.cookies).raw("application/x-www-form-urlencoded", body)
     }
 
-    /// Opens a page, takes the cookies that come with it, and sends a form of it, with the page's token, to `path`. Takes the cookies of the
-    /// answer too.
+    /// Opens a page, takes the cookies that come with it, and sends a form of it, with the page's token, to `path`. Takes the cookies of
+    /// the answer too.
     pub async fn submit(&mut self, page: &str, path: &str, fields: &[(&str, &str)]) -> Exchange {
         let shown = self.get(page).send().await;
         assert_eq!(shown.status, 200, "{shown}");

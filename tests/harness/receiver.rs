@@ -1,4 +1,4 @@
-//! HTTP servers that webhooks are delivered to: one that keeps what it received and answers as a test says, and one that means harm.
+//! HTTP servers that webhooks are delivered to: one that records its requests and answers as a test says, and a hostile one.
 
 use std::collections::VecDeque;
 use std::io;
@@ -20,7 +20,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedRwLockWriteGuard, RwLock, mpsc, watch};
 
-/// How long a test waits for a delivery: far longer than one takes.
+/// The time limit of a delivery: far longer than one takes.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// A request that was received.
@@ -31,7 +31,7 @@ pub struct Received {
 }
 
 impl Received {
-    /// A header, empty where there is none.
+    /// Returns a header, empty if it is absent.
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
@@ -41,7 +41,7 @@ impl Received {
         serde_json::from_slice(&self.body).expect("a JSON body")
     }
 
-    /// Whether its first signature is by this secret, as the Standard Webhooks specification has it.
+    /// Returns whether its first signature is by this secret, as the Standard Webhooks specification defines it.
     pub fn is_signed(&self, secret: &str) -> bool {
         let key = BASE64_STANDARD.decode(secret.strip_prefix("whsec_").expect("a secret")).expect("base64");
         let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(&key).expect("a key");
@@ -56,11 +56,11 @@ impl Received {
 /// An answer: the status, and headers.
 pub type Answer = (u16, Vec<(&'static str, String)>);
 
-/// What a server answers.
+/// The responses of a server.
 struct Script {
-    /// To the next requests, one each.
+    /// Answers to the next requests, one each.
     next: VecDeque<Answer>,
-    /// To those after them.
+    /// The answer to all later requests.
     usual: Answer,
 }
 
@@ -68,7 +68,7 @@ struct Script {
 pub struct Receiver {
     address: SocketAddr,
     script: Arc<Mutex<Script>>,
-    /// Held for writing, it holds answers back.
+    /// While it is locked for writing, answers are held back.
     gate: Arc<RwLock<()>>,
     received: mpsc::UnboundedReceiver<Received>,
 }
@@ -84,11 +84,11 @@ impl Receiver {
         let (answers, open) = (script.clone(), gate.clone());
         let receive = async move |request: Request| {
             let (head, body) = request.into_parts();
-            // Whoever sends it may be killed in the middle.
+            // The sender may be killed in the middle.
             let Ok(body) = axum::body::to_bytes(body, usize::MAX).await else {
                 return Response::new(Body::empty());
             };
-            // A test that has ended listens no more.
+            // The receiver is gone when the test has ended.
             let _ = sender.send(Received { headers: head.headers, body });
             let _open = open.read().await;
             let (status, headers) = {
@@ -105,53 +105,53 @@ impl Receiver {
         Receiver { address, script, gate, received }
     }
 
-    /// Where it receives.
+    /// Returns the URL of the receiver.
     pub fn url(&self) -> String {
         format!("http://{}/hook", self.address)
     }
 
-    /// The answer to a request that comes; more of them are given one after the other, and then the usual one.
+    /// Adds an answer to the next requests, in order; after them the usual one follows.
     pub fn answer(&self, status: u16, headers: &[(&'static str, &str)]) {
         let headers = headers.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
         self.script.lock().expect("no test panics with it").next.push_back((status, headers));
     }
 
-    /// The answer to all other requests from now on: 204 where nothing is said.
+    /// Sets the answer to all other requests from now on; the default is 204.
     pub fn answer_always(&self, status: u16) {
         self.script.lock().expect("no test panics with it").usual = (status, Vec::new());
     }
 
-    /// Holds answers back until what this returns is dropped. Requests are received meanwhile.
+    /// Holds answers back until the guard is dropped. Requests are still received.
     pub async fn hold(&self) -> OwnedRwLockWriteGuard<()> {
         self.gate.clone().write_owned().await
     }
 
-    /// The next request that was received and not taken yet; it is waited for.
+    /// Waits for the next request that was not taken yet, and returns it.
     pub async fn next(&mut self) -> Received {
         let next = tokio::time::timeout(LIMIT, self.received.recv()).await;
         next.expect("a delivery arrives").expect("the receiver runs")
     }
 
-    /// Everything that was received and not taken yet.
+    /// Returns all received requests that were not taken yet.
     pub fn taken(&mut self) -> Vec<Received> {
         std::iter::from_fn(|| self.received.try_recv().ok()).collect()
     }
 }
 
-/// What a server does with whoever connects to it.
+/// The behavior of a hostile server towards its clients.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Conduct {
-    /// It reads, and says nothing: neither the handshake of TLS nor an answer.
+    /// Reads and sends nothing: neither the TLS handshake nor an answer.
     Silent,
-    /// It answers with this status, and with a body that does not end.
+    /// Answers with this status and an endless body.
     EndlessBody(u16),
-    /// The head of its answer does not end.
+    /// Answers with an endless head.
     EndlessHead,
-    /// The same, byte by byte: each comes before anybody could take it for dead.
+    /// Sends an endless head byte by byte, each before a client could time out.
     DrippingHead,
 }
 
-/// How long a server waits between two bytes of a head that drips.
+/// The time between two bytes of a dripping head.
 const DRIP: Duration = Duration::from_millis(20);
 
 impl Conduct {
@@ -184,7 +184,7 @@ impl Conduct {
     }
 }
 
-/// A server that means harm, on the loopback interface.
+/// A hostile server, on the loopback interface.
 pub struct Hostile {
     address: SocketAddr,
     connections: Arc<AtomicUsize>,
@@ -213,22 +213,22 @@ impl Hostile {
         Hostile { address, connections, sent, open }
     }
 
-    /// Where it receives, by plain HTTP.
+    /// Returns the server's URL for plain HTTP.
     pub fn url(&self) -> String {
         format!("http://{}/hook", self.address)
     }
 
-    /// The same by HTTPS, of which it knows nothing.
+    /// Returns the URL for HTTPS, which the server does not support.
     pub fn https_url(&self) -> String {
         format!("https://{}/hook", self.address)
     }
 
-    /// How many connections there were so far.
+    /// Returns the number of connections so far.
     pub fn connections(&self) -> usize {
         self.connections.load(Ordering::Relaxed)
     }
 
-    /// How many bytes it got rid of, without the beginning of an answer.
+    /// Returns the number of bytes sent so far, without the beginning of an answer.
     pub fn sent(&self) -> u64 {
         self.sent.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! Rows as a provider may have filled them: larger or odder than any that the API takes.
+//! Rows that only a provider could have caused: larger or odder than the API allows.
 
 use base::ids::Kind;
 use model::calendar::{Event, EventType};

@@ -1,4 +1,4 @@
-//! The `switchboard` program once more: cargo builds a package's own binaries for its tests, but not those of a dependency.
+//! The `switchboard` program, built again here: cargo builds a package's own binaries for its tests, but not those of a dependency.
 
 use std::process::ExitCode;
 

@@ -1,22 +1,22 @@
-//! Inputs that repeat a piece of a grammar: what makes a parser that is not linear show it.
+//! Inputs that repeat a piece of a grammar, to expose parsers that are not linear.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// In a token: the number of the repetition, for what must differ each time to be seen.
+/// In a token: the number of the repetition, for tokens that must differ each time.
 pub const NUMBER: char = '§';
 
 /// Different inputs for each parser.
 pub const COUNT: usize = 220;
 
-/// An input of whatever length: pieces that are repeated.
+/// A scalable input of repeated pieces.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pattern {
     /// Once, at the beginning.
     head: String,
     /// As often as fits.
     first: String,
-    /// As often as fits after that, in the other half: what two long halves cost together.
+    /// Repeated after that, in the other half: the combined cost of two long halves.
     second: String,
 }
 
@@ -50,8 +50,8 @@ impl fmt::Display for Pattern {
     }
 }
 
-/// Each token alone; then, drawn from a seed that never changes, runs of two to four tokens, a token before many of another, and many of
-/// one before many of another.
+/// Returns each token alone; then, drawn from a fixed seed, runs of two to four tokens, a token before many of another, and many of one
+/// before many of another.
 pub fn patterns(parser: &str, tokens: &[&str]) -> Vec<Pattern> {
     assert!(tokens.iter().all(|token| !token.is_empty()), "{parser}: {tokens:?}");
     let pattern = |head: &str, first: &str, second: &str| Pattern {
@@ -79,7 +79,7 @@ pub fn patterns(parser: &str, tokens: &[&str]) -> Vec<Pattern> {
     all.into_iter().collect()
 }
 
-/// SplitMix64: repeatable, and that is all that is needed.
+/// SplitMix64: repeatable, which is enough.
 struct Random(u64);
 
 impl Random {

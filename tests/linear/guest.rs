@@ -1,7 +1,7 @@
-//! The component with every parser in it (`guest/`), run with its instructions counted.
+//! The component with every parser (`guest/`), run with its instructions counted.
 //!
-//! Counted is fuel: one for each instruction of WebAssembly, and one for each byte that an instruction copies or fills. So the count is
-//! the same on every machine and at every load, a loop that only moves memory is seen, a panic or a stack that runs out is a trap, and
+//! The count is fuel: one unit for each instruction of WebAssembly, and one for each byte that an instruction copies or fills. So the
+//! count is the same on every machine and at every load, a loop that only moves memory counts, a panic or a stack overflow is a trap, and
 //! the parsers need no counters of their own.
 
 use std::path::PathBuf;
@@ -14,24 +14,24 @@ use wasmtime_wasi::p2::pipe::MemoryOutputPipe;
 use wasmtime_wasi::random::Deterministic;
 use wasmtime_wasi::{WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
 
-/// The work that an input of some ten thousand bytes may take at all; linear parsers take a hundredth.
+/// The maximum work of an input of some ten thousand bytes; linear parsers take a hundredth.
 const MOST: u64 = 4_000_000_000;
 
 /// Memory of a run, bytes: what the host gives a connector of the smallest class.
 const MEMORY: usize = 64 << 20;
 
-/// The one that all tests share: compiling it takes longer than most of them.
+/// The guest that all tests share: compiling it takes longer than most of them.
 pub static GUEST: LazyLock<Guest> = LazyLock::new(|| Guest::load().expect("the guest can be loaded"));
 
 /// The compiled component.
 pub struct Guest {
     engine: Engine,
     instance: InstancePre<State>,
-    /// What the parsers are called; the place of one is its number.
+    /// The names of the parsers; a parser's index is its number.
     pub names: Vec<String>,
 }
 
-/// What a run has of the world: nothing but its own messages, and randomness that repeats.
+/// The environment of a run: its own messages, and randomness that repeats.
 struct State {
     wasi: WasiCtx,
     table: ResourceTable,
@@ -44,7 +44,7 @@ impl WasiView for State {
     }
 }
 
-/// Where `cargo xtask test` puts it.
+/// Returns the path at which `cargo xtask test` puts the guest.
 fn file() -> PathBuf {
     harness::bundle().with_file_name("linear-guest.wasm")
 }
@@ -68,8 +68,8 @@ impl Guest {
         Ok(guest)
     }
 
-    /// How much work it is to read the input with this parser. An error is a trap: a panic, a stack or a memory that ran out, or more
-    /// work than [`MOST`].
+    /// Returns the work of reading the input with this parser. An error is a trap: a panic, an exhausted stack or memory, or more work
+    /// than [`MOST`].
     pub fn work(&self, parser: &str, input: &[u8]) -> Result<u64> {
         let number = self.names.iter().position(|name| name == parser);
         let number = number.with_context(|| format!("the guest has no parser {parser:?}"))?;
@@ -80,7 +80,7 @@ impl Guest {
         })
     }
 
-    /// Each time in an instance of its own, so that nothing that was read before changes the count.
+    /// Calls an export, each time in a new instance, so that earlier inputs do not change the count.
     fn call<T>(
         &self,
         call: impl FnOnce(&mut Store<State>, wasmtime::component::Instance) -> Result<T>,

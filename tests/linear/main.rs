@@ -1,8 +1,8 @@
-//! Whatever a stranger sends, the work to read it grows with its length and with nothing else.
+//! The work to read any input from strangers grows with its length and with nothing else.
 //!
-//! `guest/` has every tokenizer, decoder and parser that reads foreign bytes. Each reads some two hundred inputs that repeat tokens of its
-//! grammar, whole ones and cut ones, at one length and at twice that length: the second may take less than three times the work of the
-//! first. Twice is linear, four times is quadratic. Work is instructions (see `guest.rs`), never time.
+//! `guest/` has every tokenizer, decoder and parser that reads foreign bytes. Each reads some two hundred inputs that repeat tokens of
+//! its grammar, whole ones and cut ones, at one length and at twice that length: the second may take less than three times the work of
+//! the first. Twice is linear, four times is quadratic. Work is instructions (see `guest.rs`), never time.
 //!
 //! A parser that a length is bounded for says so in its row (`table.rs`), and is tried below the bound.
 
@@ -14,21 +14,21 @@ use crate::fragments::{COUNT, Pattern, patterns};
 use crate::guest::GUEST;
 use crate::table::Row;
 
-/// Work that does not count: a table that is made at first use, a buffer that grows once.
+/// Work that is ignored: a table that is made at first use, a buffer that grows once.
 const SLACK: u64 = 50_000;
 
-/// Inputs that are longer by so many bytes count as being of the same length.
+/// Inputs up to this many bytes longer count as being of the same length.
 const NEIGHBOURS: usize = 40;
 
-/// Most complaints about one parser.
+/// Maximum complaints about one parser.
 const TOLD: usize = 8;
 
-/// How the work grows from one length to twice that length, less what no input at all takes (`least`); an error is a trap.
+/// Returns the work at one length and at twice that length, without that of an empty input (`least`); an error is a trap.
 fn growth(row: &Row, pattern: &Pattern, least: u64) -> anyhow::Result<(u64, u64)> {
     let work = |bytes: usize| GUEST.work(row.parser, &pattern.input(bytes));
     let (mut once, twice) = (work(row.bytes)?, work(2 * row.bytes)?);
     if !is_linear((once.saturating_sub(least), twice.saturating_sub(least))) {
-        // An odd number of quotes may be no input at all, and be given up at once. Then one of some more of them is looked at.
+        // An odd number of quotes may be invalid, and be rejected at once. Then a slightly longer input is tried.
         for more in 1..=NEIGHBOURS {
             once = once.max(work(row.bytes + more)?);
         }
@@ -132,7 +132,7 @@ fn requests() {
     check("requests");
 }
 
-/// A parser that is added to the guest comes into the table, and the other way round; every row is in a test.
+/// The table and the guest have the same parsers; every row is in a test.
 #[test]
 fn the_table_has_every_parser() {
     let named = |text: &&str| !text.starts_with("test.");
@@ -146,8 +146,8 @@ fn the_table_has_every_parser() {
     assert!(table::ROWS.iter().all(|row| parts.contains(&format!("check(\"{}\")", row.part))));
 }
 
-/// The instrument itself: one parser is linear, one looks at every byte for every byte, and one moves what is left for every byte, which
-/// takes one instruction each.
+/// The instrument itself: one parser is linear, one scans all bytes for every byte, and one moves the rest for every byte, which takes
+/// one instruction each.
 #[test]
 fn what_is_quadratic_is_seen() {
     let row = |parser| Row { part: "", parser, tokens: &["a"], bytes: 8 << 10 };

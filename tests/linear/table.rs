@@ -1,8 +1,8 @@
-//! The parsers, and the tokens of what each reads: whole ones, and ones that are cut off where a parser looks for the rest.
+//! The parsers, and the tokens of their grammars: whole ones, and truncated ones after which a parser searches for the rest.
 
 /// A parser of the guest.
 pub struct Row {
-    /// The test that has it.
+    /// The test that covers it.
     pub part: &'static str,
     pub parser: &'static str,
     /// Groups of tokens, with a bar between them.
@@ -11,14 +11,14 @@ pub struct Row {
     pub bytes: usize,
 }
 
-/// Long enough that what a parser does once does not hide what it does for every byte.
+/// Long enough that fixed costs do not hide the cost per byte.
 const LONG: usize = 16 << 10;
 
 const fn row(part: &'static str, parser: &'static str, tokens: &'static [&'static str]) -> Row {
     Row { part, parser, tokens, bytes: LONG }
 }
 
-/// A row whose parser reads no more than twice this, whatever it is given.
+/// A row whose parser reads at most twice this length of any input.
 const fn bounded(
     part: &'static str,
     parser: &'static str,
@@ -37,7 +37,7 @@ pub const ROWS: &[Row] = &[
     row("html", "html.plain", &[TAGS, MARKUP, REFERENCES]),
     row("html", "html.snippet", &[TAGS, MARKUP, REFERENCES]),
     row("html", "html.content_ids", &[CONTENT_IDS]),
-    // 8 KiB of a text are looked at for its beginning.
+    // At most 8 KiB of a text are read for its snippet.
     bounded("html", "text.snippet", &[SPACES, REFERENCES], 4 << 10),
     row("html", "ical.html", &[TAGS, MARKUP, REFERENCES]),
     row("mime", "mime.message", &[HEADERS, BOUNDARIES, WORDS]),
@@ -67,7 +67,7 @@ pub const ROWS: &[Row] = &[
     row("reports", "report.exim", &[BOUNCES, BLOCKS]),
     row("reports", "report.qmail", &[BOUNCES, BLOCKS]),
     row("reports", "threads.message_ids", &[IDS, FOLDS, MAILBOXES]),
-    // The base of a subject is of its first 2,000 bytes.
+    // The base of a subject is computed from its first 2,000 bytes.
     bounded("reports", "threads.subject", &[SUBJECTS, SPACES], 1_000),
     // An address in a message has 998 bytes at most (`limits::TOKEN_BYTES`).
     bounded("reports", "address", &[LABELS], 450),

@@ -1,4 +1,4 @@
-//! What one request may cost in memory: three times its body at most, whatever is in it, and a small multiple of what its answer may have,
+//! Limits on the memory of one request: three times its body at most, whatever is in it, and a small multiple of the largest response,
 //! whatever is stored. The allocator of this program counts, so its tests run one after the other.
 
 use std::convert::Infallible;
@@ -19,15 +19,15 @@ use tower::ServiceExt;
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
-/// Held by whoever measures.
+/// Locked during a measurement.
 static MEASURING: LazyLock<Mutex<()>> = LazyLock::new(Mutex::default);
 
-/// What every request costs, however small: its answer, rows, statements.
+/// The fixed cost of every request, however small: its response, rows, statements.
 const FIXED: usize = 4 << 20;
 const CHUNK: usize = 64 << 10;
 
-/// Sends a body piece by piece, and nothing else, to the service; the status and the most bytes that were held beside what was held
-/// before. The body itself is one piece that is sent again and again, so that it counts once: where the service keeps it.
+/// Sends a body piece by piece to the service; returns the status and the peak of additional memory. The body is one piece that is sent
+/// repeatedly, so that it counts only where the service stores it.
 async fn peak(server: &TestServer, api: &Actor, path: &str, body: Parts) -> (u16, usize) {
     let request = http::Request::post(path)
         .header("authorization", format!("Bearer {}", api.key.as_deref().expect("a key")))
@@ -39,7 +39,7 @@ async fn peak(server: &TestServer, api: &Actor, path: &str, body: Parts) -> (u16
     (status, peak)
 }
 
-/// The status of an answer, its length, and the most bytes that were held for it.
+/// Returns the status of an answer, its length, and the peak memory for it.
 async fn measure(server: &TestServer, request: http::Request<Body>) -> (u16, usize, usize) {
     let router = switchboard::api::service(server.app.clone());
     let before = ALLOCATOR.current_usage();
@@ -62,7 +62,7 @@ fn request(api: &Actor, method: http::Method, path: &str, body: &Value) -> http:
         .expect("a request")
 }
 
-/// A body of a head, a piece that is repeated, and a tail.
+/// A body of a head, a repeated piece, and a tail.
 struct Parts {
     head: Bytes,
     piece: Bytes,
@@ -91,7 +91,7 @@ impl Parts {
 
 const MIB: usize = 1 << 20;
 
-/// Bodies that are refused, at whatever size their operation takes.
+/// Bodies that are refused, at any size that their operation allows.
 #[tokio::test]
 async fn a_bomb_costs_no_more_than_its_bytes() {
     let _one = MEASURING.lock().await;
@@ -130,7 +130,7 @@ async fn a_bomb_costs_no_more_than_its_bytes() {
     }
 }
 
-/// What is right and as large as it may be costs no more.
+/// A valid message of the largest size costs no more.
 #[tokio::test]
 async fn a_message_with_large_files_costs_three_times_its_body() {
     let _one = MEASURING.lock().await;
@@ -158,7 +158,7 @@ async fn a_message_with_large_files_costs_three_times_its_body() {
     }
 }
 
-/// A connection, a calendar of it, and the id of an appointment in the calendar.
+/// Returns a connection, one of its calendars, and the id of an event in the calendar.
 async fn calendar(api: &Actor) -> (String, String, String) {
     let id = |value: &Value| value["id"].as_str().expect("an id").to_owned();
     let connection = id(&api.connect_sandbox().await);
@@ -171,7 +171,7 @@ async fn calendar(api: &Actor) -> (String, String, String) {
     (connection, calendar, appointment)
 }
 
-/// An hourly series of ten minutes, from so many minutes after the first hour of 2 March 2026 on.
+/// Returns an hourly series of ten minutes, from this minute after the first hour of 2 March 2026 on.
 fn hourly(minute: i64, description: usize) -> Event {
     let start = "2026-03-02T00:00:00Z".parse::<Instant>().expect("an instant").as_millis() + minute * 60_000;
     Event {
@@ -187,8 +187,8 @@ fn hourly(minute: i64, description: usize) -> Event {
     }
 }
 
-/// Two hundred instances of a series would have a hundred megabytes: it costs what a page may have, twice while it is put together, and
-/// the series itself.
+/// Two hundred instances of a series would have a hundred megabytes: the cost is that of a page, twice while it is built, and of the
+/// series itself.
 #[tokio::test]
 async fn a_page_of_long_instances_costs_what_a_page_may_have() {
     let _one = MEASURING.lock().await;
@@ -206,7 +206,7 @@ async fn a_page_of_long_instances_costs_what_a_page_may_have() {
     assert!(peak <= 2 * length + 12 * description + FIXED, "{peak} bytes for an answer of {length}");
 }
 
-/// The same calendar fifty times: what is read and answered is read and answered once.
+/// A query with the same calendar fifty times: it is read and answered once.
 #[tokio::test]
 async fn busy_times_cost_no_more_where_their_calendar_is_named_again() {
     let _one = MEASURING.lock().await;

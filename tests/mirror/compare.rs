@@ -1,11 +1,11 @@
-//! What is expected, held against what was found.
+//! Comparison of expected values with those that were found.
 
 use serde_json::Value;
 
 use crate::report::Report;
 
-/// Compares what `expected` says, field by field; what it does not say is free. A field's class is its path without places in
-/// lists, and whether nothing was found instead.
+/// Compares the fields of `expected`; fields that it lacks may have any value. A difference's class is its path without list indices, and
+/// whether no value was found.
 pub fn compare(class: &str, object: &str, expected: &Value, found: &Value, report: &mut Report) {
     match (expected, found) {
         (Value::Object(fields), Value::Object(_)) => {
@@ -19,7 +19,7 @@ pub fn compare(class: &str, object: &str, expected: &Value, found: &Value, repor
             }
         }
         (Value::String(text), Value::String(other)) if plain(text) == plain(other) => {}
-        // A text of nothing but white space is none.
+        // A text of white space only counts as absent.
         (Value::String(text), Value::Null) | (Value::Null, Value::String(text)) if plain(text).is_empty() => {
         }
         _ if expected == found => {}
@@ -28,12 +28,12 @@ pub fn compare(class: &str, object: &str, expected: &Value, found: &Value, repor
     }
 }
 
-/// Line ends and what surrounds a text say nothing.
+/// Removes line ends and surrounding white space, which have no meaning.
 fn plain(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n").trim().to_owned()
 }
 
-/// Compares an answer to a change with what was there before: other fields than these are as they were.
+/// Compares the answer to a change with the earlier state: only these fields may differ.
 pub fn unchanged(
     class: &str,
     object: &str,

@@ -8,16 +8,16 @@ use crate::compare::{compare, unchanged};
 use crate::oracle::{Kind, Object, Oracle};
 use crate::report::Report;
 
-/// Nobody else's.
+/// The user on Radicale. No other test uses it.
 const USER: &str = "t18";
 /// The zone of the calendar; `oracle.py` has the same.
 const HOME: &str = "Europe/Berlin";
 
-/// One kind: where its objects are, and what of them is changed.
+/// A kind of object: its collections, and the field that is changed.
 struct Surface {
     kind: Kind,
     media_type: &'static str,
-    /// What may change in the stored object when `field` does.
+    /// The properties of the stored object that may change when `field` does.
     touched: &'static [&'static str],
     field: &'static str,
 }
@@ -47,11 +47,11 @@ struct Place<'a> {
     path: String,
     /// On the server.
     href: String,
-    /// Where its items are listed.
+    /// The API path that lists the items.
     list: String,
 }
 
-/// An object that the server took.
+/// An object that the server accepted.
 struct Stored<'a> {
     object: &'a Object,
     href: String,
@@ -125,7 +125,7 @@ impl<'a> Place<'a> {
 
     async fn mirror(&self, oracle: &Oracle, objects: &[&Object], report: &mut Report) {
         let stored = self.put(objects, report).await;
-        // What the server made of it is what both read.
+        // Both sides read the object as the server stored it.
         let bytes: Vec<&[u8]> = stored.iter().map(|stored| stored.bytes.as_slice()).collect();
         let expected = oracle.read(self.surface.kind, &bytes);
         let mut listed = self.api.all(&self.list).await;
@@ -184,7 +184,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Changes one field of each and tells what else changed, in the API and on the server.
+    /// Changes one field of each object and reports all other changes, in the API and on the server.
     async fn change(&self, oracle: &Oracle, stored: &[Stored<'_>], listed: &[Value], report: &mut Report) {
         let (mut pairs, mut changed) = (Vec::new(), Vec::new());
         for one in stored {
@@ -231,7 +231,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Whether an item is of the resource: the main one, or an instance that it has.
+/// Returns whether an item belongs to the resource: the main item, or one of its instances.
 fn is_of(item: &Value, href: &str) -> bool {
     let id = item["externalId"].as_str().unwrap_or_default();
     id.strip_prefix(href).is_some_and(|rest| rest.is_empty() || rest.starts_with('#'))

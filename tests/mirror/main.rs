@@ -1,5 +1,5 @@
 //! Files as programs write them, read through the API and compared field by field with what Python's `icalendar`, `vobject` and `email`
-//! read; then changed through the API, and what else changed in the stored object is told. `cargo xtask mirror DIR` does it with anybody's
+//! read; then changed through the API, with a report of all other changes in the stored object. `cargo xtask mirror DIR` does it with any
 //! folder.
 
 mod compare;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use crate::report::Report;
 
-/// Where a peer is, or none when the peers are not up.
+/// Returns the address of a peer, or none if the peers are not up.
 fn variable(name: &str) -> Option<String> {
     let value = std::env::var(name).ok();
     if value.is_none() {
@@ -42,7 +42,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The sample in the test; with `SWITCHBOARD_MIRROR_DIR` a folder that somebody brought, about which differences are told and never fail.
+/// Compares the test's own sample; with `SWITCHBOARD_MIRROR_DIR` a user's folder, whose differences are reported and never fail.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_the_api_says_is_what_is_stored() {
     let Some(python) = variable("ORACLE_PYTHON") else { return };

@@ -1,8 +1,8 @@
-//! Differences that are a choice, each with its reason.
+//! Intended differences, each with its reason.
 
 use crate::report::Difference;
 
-/// Class, how the object's name begins (empty: any), and why it is so.
+/// The class, the beginning of the object's name (empty: any), and the reason.
 const MEANT: [(&str, &str, &str); 2] = [
     (
         "contact.patch refused: 400 capability_not_supported",
@@ -16,7 +16,7 @@ const MEANT: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// Why a difference is meant; none where it is not.
+/// Returns the reason why a difference is intended; none if it is not.
 pub fn reason(difference: &Difference) -> Option<&'static str> {
     let found = MEANT
         .iter()

@@ -10,12 +10,12 @@ use crate::compare::{compare, unchanged};
 use crate::oracle::{Kind, Object, Oracle};
 use crate::report::Report;
 
-/// Nobody else's.
+/// The user on Dovecot. No other test uses it.
 const USER: &str = "t19@example.test";
-/// When the first message comes, ms; each other a second after the one before it, by which they are told apart.
+/// The date of the first message, ms; each further one is a second later, which identifies it.
 const FIRST: i64 = 1_760_000_000_000;
 
-/// What a change of the flags may change; it is answered as lists are, without body and headers.
+/// The fields that a change of the flags may change; its response has neither body nor headers, as in lists.
 const UNSAID: [&str; 6] = ["starred", "etag", "updatedAt", "warnings", "body", "headers"];
 
 pub async fn mirror(oracle: &Oracle, imap: u16, smtp: u16, objects: &[Object], report: &mut Report) {
@@ -75,14 +75,14 @@ pub async fn mirror(oracle: &Oracle, imap: u16, smtp: u16, objects: &[Object], r
     }
 }
 
-/// The message at a place in the folder, with its bytes.
+/// Returns the message at a position in the folder, with its bytes.
 fn stored(line: &mut Imap, at: i64) -> Option<(Stored, String)> {
     let stored = line.messages("INBOX").into_iter().nth(usize::try_from(at).ok()?)?;
     let raw = line.raw(&stored);
     Some((stored, raw))
 }
 
-/// The bytes are the same, and of the flags only what was asked for is new.
+/// Checks that the bytes are unchanged, and that only the requested flags are new.
 fn flagged(
     object: &str,
     was: &Option<(Stored, String)>,

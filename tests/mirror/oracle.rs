@@ -1,4 +1,4 @@
-//! What Python's libraries say, by `oracle.py`.
+//! The oracle: Python's libraries, called through `oracle.py`.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ pub struct Oracle {
     pub python: String,
 }
 
-/// What a file holds one or several of.
+/// The kind of the objects in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Event,
@@ -31,11 +31,11 @@ impl Kind {
     }
 }
 
-/// Something that a server takes as one: a series with its exceptions, a card, a message.
+/// An object that a server stores as one: a series with its exceptions, a card, a message.
 #[derive(Debug)]
 pub struct Object {
     pub kind: Kind,
-    /// The file's name, and which of its objects it is.
+    /// The file's name, and the object's number in it.
     pub name: String,
     pub bytes: Vec<u8>,
 }
@@ -79,7 +79,7 @@ impl Oracle {
         self.ask("read", &json!(question))
     }
 
-    /// Recurrence as it is compared: parts of rules sorted, dates as instants.
+    /// Returns recurrence in comparable form: parts of rules sorted, dates as instants.
     pub fn rules(&self, lines: &[Value]) -> Vec<Value> {
         self.ask("rules", &json!(lines))
     }

@@ -5,12 +5,12 @@ use std::fmt;
 
 use crate::meant;
 
-/// How much of a value is shown.
+/// The maximum length of a shown value.
 const SHOWN: usize = 300;
-/// How many examples of a class are shown.
+/// The maximum examples of a class.
 const EXAMPLES: usize = 5;
 
-/// A difference: of which class (`event.attendees.role`), in which object, and what it is.
+/// A difference: its class (`event.attendees.role`), its object, and a description.
 #[derive(Debug)]
 pub struct Difference {
     pub class: String,
@@ -31,7 +31,7 @@ impl Report {
         self.differences.push(Difference { class: class.into(), object: object.to_owned(), what });
     }
 
-    /// How many differences no mapping choice explains.
+    /// Returns the number of unintended differences.
     pub fn unmeant(&self) -> usize {
         self.differences.iter().filter(|difference| meant::reason(difference).is_none()).count()
     }

@@ -6,7 +6,7 @@ use crate::files::{Project, Source};
 use crate::ratchet::Offence;
 use crate::sizes;
 
-/// Parameters that a function has at most, without `self`.
+/// Maximum parameters of a function, without `self`.
 const MOST: usize = 6;
 
 /// Functions with too many parameters. The list counts those of a crate.
@@ -51,8 +51,8 @@ struct Signature<'f> {
     parameters: Vec<String>,
 }
 
-/// The functions of a file, outside its test module. Those of an `impl Trait for Type` have the parameters that the trait gives them,
-/// which may be another crate's: they do not count, the trait's own do.
+/// Returns the functions of a file, outside its test module. Those of an `impl Trait for Type` are skipped: the trait, which may be
+/// another crate's, decides their parameters.
 fn signatures(file: &Source) -> Vec<Signature<'_>> {
     let lines = file.code();
     let mut found = Vec::new();
@@ -70,7 +70,7 @@ fn signatures(file: &Source) -> Vec<Signature<'_>> {
         } else if implementation.is_none()
             && let Some(name) = sizes::function(line)
         {
-            // What stands before may have brackets: `pub(crate)`.
+            // The visibility before it may have brackets: `pub(crate)`.
             let (_, first) = line.split_once("fn ").expect("a function begins on this line");
             let following = lines[at + 1..].iter().map(|(_, line)| *line);
             let text = std::iter::once(first).chain(following);
@@ -95,7 +95,7 @@ fn is_of_trait<'l>(lines: impl Iterator<Item = &'l str>) -> bool {
     false
 }
 
-/// The parameters of the function whose declaration goes on with these lines behind `fn`.
+/// Returns the parameters of the function whose declaration continues with these lines after `fn`.
 fn parameters<'l>(lines: impl Iterator<Item = &'l str>) -> Vec<String> {
     let mut parameters = vec![String::new()];
     let (mut depth, mut angles, mut is_inside) = (0_usize, 0_usize, false);
@@ -164,7 +164,7 @@ fn is_tuple(parameter: &str) -> bool {
     false
 }
 
-/// The text behind the first `:` that is no part of `::` and in no brackets.
+/// Returns the text after the first `:` outside brackets that is no part of `::`.
 fn type_of(parameter: &str) -> &str {
     let mut depth = 0_usize;
     let mut before = ' ';

@@ -1,16 +1,16 @@
-//! Circles of files: each imports the next one, and the last the first. They can only be read, moved and made a crate of together.
+//! Cycles of files: each imports the next one, and the last the first. They can only be read, moved and turned into a crate together.
 //!
-//! Read as text. A file imports another one where it names an item of it by `crate::`, `super::`, `self::` or from a module that it
-//! declares itself. `mod x;` is no import. What a `mod.rs` or a `lib.rs` hands on of the files below it (`pub use`) is an item of
-//! those files, for it and for whoever imports it from there. Tests and macros of the crate's root do not count.
+//! Sources are read as text. A file imports another one if it names an item of it by `crate::`, `super::`, `self::` or from a module that
+//! it declares itself. `mod x;` is no import. Items that a `mod.rs` or a `lib.rs` re-exports from the files below it (`pub use`) count as
+//! items of those files, for it and for its importers. Tests and macros of the crate's root do not count.
 
 use std::collections::BTreeMap;
 
 use crate::files::{Project, Source};
 use crate::ratchet::Offence;
 
-/// The files of host/runtime that its interface ties: `bindgen!` makes traits in `bindings.rs`, which name the host's types and are
-/// implemented for `State`, which holds what the implementations use, which return the types that `bindgen!` makes.
+/// The files of host/runtime that its interface makes cyclic: `bindgen!` makes traits in `bindings.rs`, which name the host's types and
+/// are implemented for `State`, which holds what the implementations use, which return the types that `bindgen!` makes.
 const TIED: [&str; 13] = [
     "host/runtime/src/bindings.rs",
     "host/runtime/src/outbound/body.rs",
@@ -27,13 +27,13 @@ const TIED: [&str; 13] = [
     "host/runtime/src/state.rs",
 ];
 
-/// Folders with crates whose files are looked at.
+/// Folders whose crates are checked.
 const FOLDERS: [&str; 4] = ["connectors/", "host/", "sdk/", "xtask/"];
 
-/// Re-exports of re-exports that are followed.
+/// Maximum length of a chain of re-exports that is followed.
 const MAX_HOPS: usize = 8;
 
-/// Circles of files in every crate. The list counts the files of a crate that are in circles.
+/// Returns the cycles of files in every crate. The list counts the files of a crate that are in cycles.
 pub fn files(project: &Project) -> Vec<Offence> {
     let mut offences = Vec::new();
     let mut tied = Vec::new();
@@ -48,14 +48,14 @@ pub fn files(project: &Project) -> Vec<Offence> {
             }
         }
     }
-    // Where their circle has grown, that is the complaint.
+    // If their cycle has grown, that is the complaint.
     let has_grown = offences.iter().any(|offence| TIED[0].starts_with(&offence.place));
     let free = TIED.iter().filter(|path| !has_grown && !tied.contains(path));
     offences.extend(free.map(|path| Offence::new(*path, "it is in no circle: take it out of TIED")));
     offences
 }
 
-/// The files of each circle with the `src` folder of their crate, those that are allowed to be tied included.
+/// Returns the number of files of each cycle with the `src` folder of their crate, including allowed cycles.
 pub fn sizes(project: &Project) -> Vec<(&str, usize)> {
     let mut sizes = Vec::new();
     for (folder, sources) in crates(project) {
@@ -77,10 +77,10 @@ fn crates(project: &Project) -> BTreeMap<&str, Vec<&Source>> {
     crates
 }
 
-/// The files of a crate, and which imports which.
+/// The files of a crate, and their imports.
 struct Graph<'p> {
     paths: Vec<&'p str>,
-    /// For each file those that it imports, each with one path by which it does.
+    /// For each file the files that it imports, each with one path by which it does.
     imports: Vec<BTreeMap<usize, String>>,
 }
 
@@ -111,7 +111,7 @@ impl<'p> Graph<'p> {
         Graph { paths: read.into_iter().map(|(path, _, _)| path).collect(), imports }
     }
 
-    /// The circles: sets of several files, each of which leads to each other one.
+    /// Returns the cycles: sets of several files in which each file reaches all others.
     fn circles(&self) -> Vec<Vec<usize>> {
         let mut search = Search::new(&self.imports);
         for file in 0..self.paths.len() {
@@ -152,7 +152,7 @@ fn without_test_lines(source: &Source) -> Vec<&str> {
 /// The path of a module in its crate; that of the crate itself is empty.
 type Module<'p> = Vec<&'p str>;
 
-/// The module that a file is. None for the program beside a library, which is a crate of its own.
+/// Returns the module of a file. None for the program beside a library, which is a crate of its own.
 fn module<'p>(folder: &str, path: &'p str, has_library: bool) -> Option<Module<'p>> {
     let inner = path.strip_prefix(folder)?.strip_prefix('/')?.strip_suffix(".rs")?;
     let mut module: Module<'p> = inner.split('/').collect();
@@ -169,7 +169,7 @@ fn module<'p>(folder: &str, path: &'p str, has_library: bool) -> Option<Module<'
 #[derive(Default)]
 struct Crate<'p> {
     modules: BTreeMap<Module<'p>, usize>,
-    /// What each file hands on of the files below it: the name here, and where it is from.
+    /// The re-exports of each file from the files below it: the name here, and the path that it comes from.
     exports: Vec<BTreeMap<&'p str, Module<'p>>>,
 }
 
@@ -179,7 +179,7 @@ impl<'p> Crate<'p> {
         exported.filter(|(_, path)| is_below(module, path)).collect()
     }
 
-    /// The file with the item that a file of this module names; none where that is of another crate, or handed on.
+    /// Returns the file whose item a file of this module names; none if the item belongs to another crate or is re-exported.
     fn imported(&self, module: &[&'p str], name: &Named<'p>) -> Option<usize> {
         let mut path = self.absolute(module, name)?;
         if name.exported.is_some() && is_below(module, &path) {
@@ -197,7 +197,7 @@ impl<'p> Crate<'p> {
         None
     }
 
-    /// A path from the crate's root; none where it leads out of the crate.
+    /// Returns a path from the crate's root; none if it leads out of the crate.
     fn absolute(&self, module: &[&'p str], name: &Named<'p>) -> Option<Module<'p>> {
         let mut path = match *name.path.first()? {
             "crate" => Module::new(),
@@ -227,7 +227,7 @@ fn is_below(module: &[&str], path: &[&str]) -> bool {
 /// A path of several names in a source.
 struct Named<'p> {
     path: Vec<&'p str>,
-    /// The name under which a `pub use` hands it on.
+    /// The name under which a `pub use` re-exports it.
     exported: Option<&'p str>,
     is_macro: bool,
 }
@@ -313,7 +313,7 @@ impl<'p> Reader<'_, 'p> {
     }
 }
 
-/// Words, `::` and all else character by character.
+/// Splits a line into words, `::` and single other characters.
 fn tokens(line: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     let mut rest = line.trim_start();
@@ -344,12 +344,12 @@ fn is_name(token: &str) -> bool {
 /// Tarjan's search for the strongly connected components of a graph (SIAM J. Comput. 1, 1972), in time linear in it.
 struct Search<'g> {
     imports: &'g [BTreeMap<usize, String>],
-    /// In which order the files were reached.
+    /// The order in which the files were reached.
     number: Vec<Option<usize>>,
-    /// The number of the earliest open file that each leads to.
+    /// The number of the earliest open file that each file reaches.
     earliest: Vec<usize>,
     reached: usize,
-    /// Files whose component is not known yet.
+    /// Files whose component is not complete yet.
     open: Vec<usize>,
     circles: Vec<Vec<usize>>,
 }
@@ -374,7 +374,7 @@ impl<'g> Search<'g> {
         }
         if self.earliest[file] == number {
             let mut component = self.open.split_off(start);
-            // From here on nothing leads back to it.
+            // From here on no file leads back to it.
             for member in &component {
                 self.earliest[*member] = usize::MAX;
             }
@@ -390,7 +390,7 @@ impl<'g> Search<'g> {
 mod tests {
     use super::{Graph, Source};
 
-    /// The circles of a crate of these files, each as its paths without the folder.
+    /// Returns the cycles of a crate of these files, each as its paths without the folder.
     fn circles(files: &[(&str, &str)]) -> Vec<Vec<String>> {
         let mut sources: Vec<Source> =
             files.iter().map(|(path, text)| Source::new(format!("sdk/x/src/{path}"), *text)).collect();

@@ -1,10 +1,10 @@
-//! The project's text files, and what of a source file is code, test or comment.
+//! The project's text files, and the division of a source file into code, tests and comments.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Longer text is data, not something that people wrote.
+/// Longer files are data, not texts that people write.
 const LONGEST: u64 = 1024 * 1024;
 
 /// Every text file of the project.
@@ -27,7 +27,7 @@ impl Project {
         CURRENT.get_or_init(|| Project::read(&root()))
     }
 
-    /// Reads a folder with the project's sources, without what its `.gitignore` names.
+    /// Reads a folder with the project's sources, except files that its `.gitignore` names.
     pub fn read(root: &Path) -> Project {
         let ignored = fs::read_to_string(root.join(".gitignore")).unwrap_or_default();
         let mut ignored: Vec<&str> =
@@ -82,25 +82,25 @@ impl Source {
         Source { path: path.into(), text: text.into() }
     }
 
-    /// It holds tests and nothing else.
+    /// Returns whether the file has only tests.
     pub fn is_test(&self) -> bool {
         self.path.starts_with("tests/") || self.path.contains("/tests/") || self.path.ends_with("/tests.rs")
     }
 
-    /// The lines before the file's own test module; all of them where it has none.
+    /// Returns the lines before the file's own test module; all lines if it has none.
     pub fn without_tests(&self) -> Vec<&str> {
         let lines: Vec<&str> = self.text.lines().collect();
         let module = lines.windows(2).position(|two| {
             two[0] == "#[cfg(test)]" && two[1].trim_start().trim_start_matches("pub ").starts_with("mod ")
         });
         match module {
-            // `mod tests;` in a file of its own leaves code behind it.
+            // After `mod tests;`, with the tests in another file, more code may follow.
             Some(at) if lines[at + 1].ends_with('{') => lines[..at].to_vec(),
             _ => lines,
         }
     }
 
-    /// The same without comments, with the number of each line.
+    /// Returns the same lines without comments, each with its number.
     pub fn code(&self) -> Vec<(usize, &str)> {
         let lines = self.without_tests().into_iter().enumerate();
         lines
@@ -132,7 +132,7 @@ fn collect(root: &Path, folder: &Path, ignored: &[&str], files: &mut Vec<Source>
         if kind.is_dir() {
             collect(root, &path, ignored, files);
         } else if kind.is_file() && entry.metadata().is_ok_and(|data| data.len() < LONGEST) {
-            // What is not UTF-8 is no text of ours.
+            // Files that are not UTF-8 are no texts of ours.
             if let Ok(text) = fs::read_to_string(&path) {
                 files.push(Source { path: relative, text });
             }

@@ -1,5 +1,5 @@
-//! The layers of the host and of the crate `service` below it: which module may import which. Read as text: `crate::x` and `service::x` in the
-//! code of a module are imports of `x`.
+//! The layers of the host and of the crate `service` below it: the allowed imports between modules. Sources are read as text: `crate::x`
+//! and `service::x` in the code of a module are imports of `x`.
 
 #![expect(clippy::string_slice, reason = "a test cuts texts that it knows: a panic is the report")]
 
@@ -36,7 +36,7 @@ const LAYERS: [&[&str]; 21] = [
     &["api::v1", "cli", "lib", "main", "routes"],
 ];
 
-/// What a module, or a crate in host/, never names, beyond what the layers say: modules of ours and crates.
+/// Modules and crates that a module, or a crate in host/, must not name, beyond the rules of the layers, with the reason.
 const APART: [(&[&str], &[&str], &str); 5] = [
     (&["scheduling"], &["sqlx::", "axum::", "tokio::", "async "], "it is pure, to be tested by the million"),
     (&["storage"], &["axum::"], "SQL knows nothing of HTTP; what is not there is `None` here"),
@@ -45,7 +45,7 @@ const APART: [(&[&str], &[&str], &str); 5] = [
     (&["api::v1"], &["sqlx::"], "queries live in storage"),
 ];
 
-/// Imports that point up, and modules without a place.
+/// Returns imports that point up, and modules that are in no layer.
 pub fn host(project: &Project) -> Vec<Offence> {
     let mut offences = Vec::new();
     for file in sources(project) {
@@ -70,7 +70,7 @@ pub fn host(project: &Project) -> Vec<Offence> {
     offences
 }
 
-/// What breaks a row of `APART`, and endpoints that import each other.
+/// Returns violations of `APART`, and endpoints that import each other.
 pub fn apart(project: &Project) -> Vec<Offence> {
     let mut offences = Vec::new();
     for (from, file) in parts(project) {
@@ -103,7 +103,7 @@ pub fn modules(project: &Project) -> BTreeSet<&str> {
     names.filter(|name| !["lib", "main"].contains(name)).collect()
 }
 
-/// Pairs of modules of which the first imports the second.
+/// Returns the pairs of modules of which the first imports the second.
 pub fn arrows(project: &Project) -> BTreeSet<(&str, &str)> {
     let modules = modules(project);
     let mut arrows = BTreeSet::new();
@@ -121,7 +121,7 @@ pub fn arrows(project: &Project) -> BTreeSet<(&str, &str)> {
     arrows
 }
 
-/// The number of arrows that lead to the same row or to a higher one of the table of layers that this project has.
+/// Returns the number of arrows to the same row or to a higher one of the project's own table of layers.
 pub fn not_downward(project: &Project, arrows: &BTreeSet<(&str, &str)>) -> usize {
     let rows = rows(project);
     let is_wrong = |(from, to): &&(&str, &str)| {
@@ -136,7 +136,7 @@ fn row_of(module: &str, rows: &[Vec<&str>]) -> Option<usize> {
     rows.iter().position(|row| row.contains(&module))
 }
 
-/// The table of layers as it stands in the project's own sources, which may be those of an older revision.
+/// Returns the table of layers in the project's own sources, which may be those of an older revision.
 fn rows(project: &Project) -> Vec<Vec<&str>> {
     let text = project.file("tests/tidy/layers.rs").map(|file| file.text.as_str()).unwrap_or_default();
     let table =
@@ -164,12 +164,12 @@ fn parts(project: &Project) -> impl Iterator<Item = (String, &Source)> {
     })
 }
 
-/// The front page of `api/` puts the endpoints and the plumbing together.
+/// Returns whether the import is from the root of `api/`, which combines the endpoints and the plumbing.
 fn front_page(path: &str, to: &str) -> bool {
     path == "host/src/api/mod.rs" && to == "api::v1"
 }
 
-/// The module that a file belongs to: the first part of its path, endpoints apart.
+/// Returns the module of a file: the first part of its path, endpoints separately.
 fn module(path: &str) -> String {
     match path.starts_with("api/v1/") {
         true => "api::v1".to_owned(),

@@ -1,4 +1,4 @@
-//! The tree is the index: what a path says about what is in it.
+//! Rules on paths: the path of a file tells its content.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ pub fn connectors(project: &Project) -> Vec<Offence> {
                 "it needs a connector.toml: the host reads it before the component",
             ));
         }
-        // One that shares another connector's component has that one's recorded answers.
+        // A connector that shares another one's component shares its recorded answers too.
         if !has("fixtures/") && !has("component") {
             offences.push(Offence::new(
                 format!("connectors/{name}"),
@@ -33,7 +33,7 @@ pub fn connectors(project: &Project) -> Vec<Offence> {
     offences
 }
 
-/// Operations in a file that their URL does not name.
+/// Returns operations in a file that does not match their URL.
 pub fn urls(project: &Project) -> Vec<Offence> {
     let homes: Vec<(String, &str)> = project
         .rust()

@@ -1,5 +1,5 @@
-//! The shape of the code, checked. A rule here is worth more than a page of good intentions: it reads the sources as text and
-//! names what breaks it. What broke a rule when it came is listed in `ratchet.txt`, which may only shrink.
+//! The shape of the code, checked. A checked rule is worth more than a page of good intentions: it reads the sources as text and names
+//! violations. Violations that existed when the rule came are listed in `ratchet.txt`, which may only shrink.
 
 mod arguments;
 mod circles;
@@ -18,7 +18,7 @@ mod writers;
 use crate::files::Project;
 use crate::ratchet::Offence;
 
-/// A rule: everything in the project that breaks it.
+/// A rule: returns all violations in the project.
 type Rule = fn(&Project) -> Vec<Offence>;
 
 #[track_caller]
@@ -40,25 +40,25 @@ fn functions_are_short() {
     check("function-length", sizes::functions);
 }
 
-/// Every source file says in its first line what lives in it.
+/// Every source file describes its content in its first line.
 #[test]
 fn files_begin_with_their_purpose() {
     check("purpose", words::purpose);
 }
 
-/// No event of the log has a field that its line has anyway.
+/// No event of the log has a field that every line has.
 #[test]
 fn a_line_of_the_log_has_each_field_once() {
     check("log-field", words::log_fields);
 }
 
-/// Nothing is left for later, and nothing prints for debugging.
+/// Notes to oneself and debug output are not allowed.
 #[test]
 fn nothing_is_left_for_later() {
     check("leftover", words::leftovers);
 }
 
-/// No text depends on somebody's machine.
+/// No text contains a path of one developer's machine.
 #[test]
 fn no_text_names_a_folder_of_one_machine() {
     check("machine", words::machines);
@@ -76,25 +76,25 @@ fn imports_point_down() {
     check("layer", layers::host);
 }
 
-/// No files import each other, directly or over others.
+/// No files import each other, directly or indirectly.
 #[test]
 fn no_files_import_each_other() {
     check("circle", circles::files);
 }
 
-/// What a module never imports, because of what it is.
+/// Modules do not import what `APART` forbids them.
 #[test]
 fn modules_keep_apart() {
     check("apart", layers::apart);
 }
 
-/// A big dependency is named in its home alone.
+/// A big dependency is used in its home only.
 #[test]
 fn big_dependencies_have_one_home() {
     check("home", dependencies::homes);
 }
 
-/// The model is free of everything, a connector knows the SDK, the host knows no connector.
+/// The model depends on nothing, a connector on the SDK only, and the host on no connector.
 #[test]
 fn crates_point_down() {
     check("crate", dependencies::crates);

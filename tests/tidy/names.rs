@@ -1,4 +1,4 @@
-//! Names of types. A type is a noun of its domain, and no other type of the crate has its name.
+//! Rules on names of types: a type is a noun of its domain, and no other type of the crate has its name.
 
 #![expect(clippy::string_slice, reason = "a test cuts texts that it knows: a panic is the report")]
 
@@ -25,7 +25,7 @@ const NOUNS: &str = "\
 /// Names that modules of one crate may share: each has its error, its settings and its options.
 const SHARED: [&str; 3] = ["Config", "Error", "Options"];
 
-/// Types that are called by a participle alone, such as `Found` or `Pending`: it leaves out what was found. The list counts those of a
+/// Returns types whose name is a participle alone, such as `Found` or `Pending`, without what was found. The list counts those of a
 /// crate.
 pub fn participles(project: &Project) -> Vec<Offence> {
     let mut offences = Vec::new();
@@ -50,7 +50,7 @@ pub fn doubles(project: &Project) -> Vec<Offence> {
     for ((place, name), places) in &named {
         let files: BTreeSet<&str> = places.iter().map(|(path, _)| *path).collect();
         for (path, number) in places {
-            // One file may have a type twice, for two platforms.
+            // A file may have a type twice, for two platforms.
             let Some(other) = files.iter().find(|other| *other != path) else { continue };
             let why = format!("{other} has a type `{name}` too: name each after what it is of");
             offences.push(Offence::inside(place, path, *number, why));

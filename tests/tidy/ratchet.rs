@@ -1,6 +1,6 @@
-//! `ratchet.txt`: the offences that a rule found when it came. Each line is `rule place measure`. A new offence fails, a grown
-//! one fails, and so does a line whose offence has shrunk or gone: the list is always exact, and may only get shorter. The totals of
-//! lines alone have some play, and may be raised.
+//! `ratchet.txt`: the offences that a rule found when it came. Each line is `rule place measure`. A new or grown offence fails, and so
+//! does a line whose offence has shrunk or gone: the list is always exact, and may only get shorter. Only totals of lines have some
+//! tolerance, and may be raised.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -10,23 +10,23 @@ use crate::files::{self, Project};
 
 const FILE: &str = "tests/tidy/ratchet.txt";
 
-/// Rules whose measures need not be exact: the hundredths by which one may be below and above its line in the list.
+/// Rules whose measures need not be exact, with the percentages by which a measure may be below and above its line in the list.
 const TOLERANCES: [(&str, usize, usize); 1] = [("total", 3, 1)];
 
-/// Offences of one place that are shown at most.
+/// Maximum offences shown of one place.
 const MOST_SHOWN: usize = 20;
 
-/// Something that breaks a rule.
+/// A violation of a rule.
 pub struct Offence {
-    /// What the list calls it: a path, or `path:function`; without spaces.
+    /// The name in the list: a path, or `path:function`; without spaces.
     pub place: String,
     /// The file, where the list counts more than one under `place`.
     file: Option<String>,
     /// The line in the file, for a rule on lines.
     pub line: Option<usize>,
-    /// How much: lines for a size, 1 for a thing that is there or not. Equal places add up.
+    /// The size of the offence: lines, or 1 for one that is there or not. Equal places add up.
     pub measure: usize,
-    /// What is wrong and what to do.
+    /// The fault and its remedy.
     pub why: String,
 }
 
@@ -46,7 +46,7 @@ impl Offence {
         Offence { line: Some(line), ..Offence::new(place, why) }
     }
 
-    /// Something that is too large.
+    /// An offence of something that is too large.
     pub fn size(place: impl Into<String>, measure: usize, why: impl Into<String>) -> Offence {
         Offence { measure, ..Offence::new(place, why) }
     }
@@ -57,7 +57,7 @@ impl Offence {
     }
 }
 
-/// What the offences of a rule and its lines in the list have against each other.
+/// Compares the offences of a rule with its lines in the list, and returns a message for each difference.
 pub fn compare(rule: &str, offences: &[Offence], project: &Project) -> Vec<String> {
     let list = project.file(FILE).map(|file| file.text.as_str()).unwrap_or_default();
     let known: BTreeMap<&str, usize> =
@@ -91,7 +91,8 @@ fn bounds(rule: &str, listed: usize) -> (usize, usize) {
     (listed - listed * less / 100, listed + listed * more / 100)
 }
 
-/// The offences of one place, a line each. Of too many those in the files that were edited last: the new ones are among them.
+/// Formats the offences of one place, a line each. Of too many it shows those in the files that were edited last, which include the new
+/// ones.
 fn shown(mut offences: Vec<&Offence>) -> Vec<String> {
     let hidden = offences.len().saturating_sub(MOST_SHOWN);
     if hidden > 0 {
@@ -109,7 +110,7 @@ fn shown(mut offences: Vec<&Offence>) -> Vec<String> {
     lines
 }
 
-/// Lines of the list that are none.
+/// Returns malformed lines of the list.
 pub fn malformed(project: &Project) -> Vec<String> {
     let main = project.file("tests/tidy/main.rs").expect("tidy reads its own sources");
     let list = project.file(FILE).map(|file| file.text.as_str()).unwrap_or_default();

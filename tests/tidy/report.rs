@@ -1,4 +1,4 @@
-//! The figures of `cargo xtask rooms`: how the code stands by the rules, and how the host's modules hang together.
+//! The figures of `cargo xtask rooms`: how far the code follows the rules, and how the host's modules are connected.
 
 use crate::arguments;
 use crate::circles;
@@ -10,7 +10,7 @@ use crate::rooms;
 use crate::sizes;
 use crate::words;
 
-/// The crate whose figures stand beside those of the project.
+/// The crate whose figures are shown beside those of the project.
 const HOST: &str = "host/src";
 
 /// Rows of the table: a label, and the figure for it in this project.

@@ -1,15 +1,15 @@
-//! Modules are folders: a file that stands alone beside them says neither what it belongs to nor what may import it.
+//! Modules are folders: a single file beside them shows neither its module nor its allowed importers.
 
 use crate::files::Project;
 use crate::ratchet::Offence;
 
-/// Folders that hold modules, and no files but the first ones of a crate or a module.
+/// Folders that contain modules, and no files but the root files of a crate or a module.
 const FOLDERS: [&str; 3] = ["host/src/", "host/src/api/", "host/service/src/"];
 
-/// The first files of a crate or a module.
+/// The root files of a crate or a module.
 const FIRST: [&str; 3] = ["lib.rs", "main.rs", "mod.rs"];
 
-/// Files that stand alone between modules.
+/// Returns single files between modules.
 pub fn files(project: &Project) -> Vec<Offence> {
     let mut offences = Vec::new();
     for folder in FOLDERS {
@@ -19,7 +19,7 @@ pub fn files(project: &Project) -> Vec<Offence> {
     offences
 }
 
-/// The paths of the sources that lie in this folder themselves, apart from the first ones.
+/// Returns the paths of the sources directly in this folder, apart from root files.
 pub fn alone<'p>(project: &'p Project, folder: &str) -> impl Iterator<Item = &'p str> {
     project.rust().map(|file| file.path.as_str()).filter(move |path| {
         path.strip_prefix(folder).is_some_and(|name| !name.contains('/') && !FIRST.contains(&name))

@@ -1,4 +1,4 @@
-//! Small is a rule: files and functions have a longest length.
+//! Rules on size: files and functions have a maximum length.
 
 #![expect(clippy::string_slice, reason = "a test cuts texts that it knows: a panic is the report")]
 
@@ -42,8 +42,8 @@ pub fn functions(project: &Project) -> Vec<Offence> {
     offences
 }
 
-/// Lines of Rust in each top folder. The list has how many there were, and a folder may grow by one hundredth. A commit that needs more
-/// lines raises the figure in the list, and its message gives the reason.
+/// Returns the lines of Rust in each top folder. The list has their number when it was written, and a folder may grow by one hundredth. A
+/// commit that needs more lines raises the figure in the list, and its message gives the reason.
 pub fn totals(project: &Project) -> Vec<Offence> {
     let mut totals: BTreeMap<&str, usize> = BTreeMap::new();
     for file in project.authored() {

@@ -1,17 +1,17 @@
-//! Rules on what may stand in a text.
+//! Rules on words in texts.
 
 #![expect(clippy::string_slice, reason = "a test cuts texts that it knows: a panic is the report")]
 
 use crate::files::Project;
 use crate::ratchet::Offence;
 
-/// Sources without a first line that says what lives in them.
+/// Returns sources whose first line does not describe their content.
 pub fn purpose(project: &Project) -> Vec<Offence> {
     let silent = project.rust().filter(|file| !file.text.starts_with("//! "));
     silent.map(|file| Offence::new(&file.path, "begin the file with `//!` and what lives in it")).collect()
 }
 
-/// Notes to oneself. The words are put together here, so that this file does not break its own rule.
+/// Returns notes to oneself. The words are joined here, so that this file does not break its own rule.
 pub fn leftovers(project: &Project) -> Vec<Offence> {
     let words = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("X", "XX"), concat!("dbg", "!(")];
     let mut offences = Vec::new();
@@ -25,7 +25,7 @@ pub fn leftovers(project: &Project) -> Vec<Offence> {
     offences
 }
 
-/// Absolute paths of the machines that the project was made on.
+/// Returns absolute paths of the machines that the project was developed on.
 pub fn machines(project: &Project) -> Vec<Offence> {
     let paths = [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/ho", "me/")];
     let mut offences = Vec::new();
@@ -39,7 +39,7 @@ pub fn machines(project: &Project) -> Vec<Offence> {
     offences
 }
 
-/// `super::` outside tests, and `use crate::{…}`.
+/// Returns `super::` outside tests, and `use crate::{…}`.
 pub fn imports(project: &Project) -> Vec<Offence> {
     let mut offences = Vec::new();
     for file in project.rust() {
@@ -63,7 +63,7 @@ pub fn imports(project: &Project) -> Vec<Offence> {
     offences
 }
 
-/// First words with which a doc comment does not say what the item is or returns.
+/// First words of doc comments that do not name what the item is or returns.
 const VAGUE: [&str; 18] = [
     "What",
     "Who",
@@ -85,7 +85,7 @@ const VAGUE: [&str; 18] = [
     "Of",
 ];
 
-/// Doc comments that begin with one of these words. The list counts those of a crate.
+/// Returns doc comments that begin with one of these words. The list counts those of a crate.
 pub fn first_words(project: &Project) -> Vec<Offence> {
     let mut offences = Vec::new();
     for file in project.authored() {
@@ -105,7 +105,7 @@ pub fn first_words(project: &Project) -> Vec<Offence> {
 /// Fields that every line of the log has.
 const LINE_FIELDS: [&str; 4] = ["level", "message", "target", "timestamp"];
 
-/// Events with a field of such a name: as a JSON object their line would have two.
+/// Returns events with a field of such a name: their JSON line would have it twice.
 pub fn log_fields(project: &Project) -> Vec<Offence> {
     let mut offences = Vec::new();
     for file in project.rust().filter(|file| file.path.starts_with("host/") && !file.is_test()) {
@@ -145,13 +145,13 @@ pub fn doc_comments(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// A path begins here; `https://example.org/…` and `"$x/…"` have something before it.
+/// Returns whether the line has this absolute path; in `https://example.org/…` and `"$x/…"` other text precedes it.
 fn begins(line: &str, path: &str) -> bool {
     let more = |c: char| c.is_alphanumeric() || "}.-_".contains(c);
     line.match_indices(path).any(|(at, _)| !line[..at].ends_with(more))
 }
 
-/// A word, not a part of one.
+/// Returns whether the line has this whole word.
 fn stands_alone(line: &str, word: &str) -> bool {
     let part = |c: char| c.is_alphanumeric() || c == '_';
     line.match_indices(word).any(|(at, _)| {
@@ -159,7 +159,7 @@ fn stands_alone(line: &str, word: &str) -> bool {
     })
 }
 
-/// What others wrote is not ours to word.
+/// Returns whether the file's words are ours: lock files and fixtures are written by others.
 fn ours(path: &str) -> bool {
     !path.ends_with(".lock") && !path.ends_with("package-lock.json") && !path.contains("/fixtures/")
 }

@@ -1,4 +1,4 @@
-//! One writer: functions that change shared state, or that have to be called in a certain order, are called from few places.
+//! Rules on callers: functions that change shared state, or that have to be called in a certain order, are called from few places.
 
 use crate::circles;
 use crate::files::Project;
@@ -9,7 +9,7 @@ struct Restriction {
     /// The module or the type, and its functions.
     of: &'static str,
     functions: &'static [&'static str],
-    /// Beginnings of the paths of files that may name them, beside those of host/storage.
+    /// Beginnings of the paths of files that may call them, beside those of host/storage.
     homes: &'static [&'static str],
     why: &'static str,
 }
@@ -79,7 +79,7 @@ mod tests {
     use super::calls;
     use crate::files::{Project, Source};
 
-    /// The offences of a file, each as the function that it names.
+    /// Returns the offences of a file, each with the function that it names.
     fn named(path: &str, text: &str) -> Vec<String> {
         let project = Project::new(vec![Source::new(path, text)]);
         let whys = calls(&project).into_iter().map(|offence| offence.why);

@@ -7,7 +7,8 @@ use anyhow::{Context, Result};
 use crate::peers;
 use crate::project;
 
-/// Installs what is missing. Returns what the tests read: `BROWSER_PATH`, `BROWSER_NODE`, `BROWSER_MODULES`.
+/// Installs the missing parts of the browser. Returns the variables that the tests read: `BROWSER_PATH`, `BROWSER_NODE`,
+/// `BROWSER_MODULES`.
 pub fn install() -> Result<Vec<(String, String)>> {
     let mut command = project::command("bash");
     command.arg(project::root().join("tests/browser/install.sh")).env("PEERS_DIR", peers::state_dir());

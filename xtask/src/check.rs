@@ -1,4 +1,4 @@
-//! `cargo xtask test`: everything that decides whether a change may go in, with what the tests need around them.
+//! `cargo xtask test`: all checks that a change must pass, with the servers and tools that the tests need.
 
 use std::fs;
 use std::path::PathBuf;
@@ -28,14 +28,14 @@ pub struct Arguments {
     /// Run without real servers and say what did not run.
     #[arg(long)]
     no_peers: bool,
-    /// Run all tests of the API on both database engines, not only those in `tests/api/engines.txt`, and kills and convergence with PostgreSQL
-    /// 2 ms away. Do this before a release.
+    /// Run all tests of the API on both database engines, not only those in `tests/api/engines.txt`, and kills and convergence with
+    /// PostgreSQL 2 ms away. Do this before a release.
     #[arg(long, conflicts_with_all = ["changed", "no_peers", "cargo_test"])]
     all_engines: bool,
     /// Run these steps alone.
     #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<Step>,
-    /// Goes to `cargo test`, such as `-p switchboard-tests --test api`.
+    /// Arguments for `cargo test`, such as `-p switchboard-tests --test api`.
     #[arg(last = true)]
     cargo_test: Vec<String>,
 }
@@ -75,7 +75,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         connectors::run(&connectors::Arguments::all(true))?;
         connectors::linear_guest()?;
     }
-    // Where the tests are built too, lints run while they are: the compiler goes over everything once instead of twice.
+    // If the tests are built too, their build lints: the compiler checks everything once instead of twice.
     let lints_with_tests = chosen(Step::Clippy) && chosen(Step::Tests) && arguments.cargo_test.is_empty();
     if chosen(Step::Clippy) && !lints_with_tests {
         project::step("lints");
@@ -94,8 +94,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// `compiler`: environment of everything that compiles, the same each time, so that nothing is compiled again. `build_fuzz_targets`: whether
-/// they are built while the tests run.
+/// `compiler`: environment of all compilations, the same each time, so that nothing is recompiled. `build_fuzz_targets`: whether they are
+/// built while the tests run.
 fn tests(
     arguments: &Arguments,
     compiler: Vec<(&'static str, &'static str)>,
@@ -158,7 +158,7 @@ fn tests(
     fuzz_targets.map_or(Ok(()), BackgroundBuild::wait)
 }
 
-/// What the caller asks `cargo test` for, of the whole workspace unless it names packages.
+/// Runs `cargo test` with the caller's arguments, on the whole workspace unless they name packages.
 fn chosen_tests(
     arguments: &[String],
     environment: Vec<(String, String)>,
@@ -168,7 +168,7 @@ fn chosen_tests(
     command.args(["test", "--no-fail-fast"]);
     if !arguments.iter().any(|argument| argument == "-p") {
         command.arg("--workspace");
-        // Tests start the server and kill it.
+        // Tests start and kill the server's programs.
         let mut programs = project::cargo();
         programs.args(["build", "--workspace", "--bins"]).envs(compiler.iter().copied());
         project::run(&mut programs, "building the programs")?;
@@ -176,8 +176,8 @@ fn chosen_tests(
     counted(command.args(arguments).envs(environment).envs(compiler.iter().copied()))
 }
 
-/// Python with what tests of recurrence and of what the API reads compare with, and what verifies webhooks, in a virtual environment of its
-/// own.
+/// Installs Python in a virtual environment of its own, with the libraries that tests of recurrence and of parsed data compare with, and
+/// those that verify webhooks. Returns its path.
 pub fn oracle() -> Result<String> {
     let wanted = project::root().join("tests/peers/oracle.txt");
     let dir = project::target().join("oracle");
@@ -193,7 +193,7 @@ pub fn oracle() -> Result<String> {
             )
         };
         if create().is_err() {
-            // Debian's python3 comes without venv.
+            // Debian's python3 package does not include venv.
             let install =
                 "apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qy python3-venv";
             project::run(

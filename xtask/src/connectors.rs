@@ -1,6 +1,6 @@
-//! `cargo xtask connectors`: every crate under `connectors/` as a WebAssembly component, laid out as the host reads them:
+//! `cargo xtask connectors`: builds every crate under `connectors/` as a WebAssembly component, in the layout that the host reads:
 //! `bundle/<name>/connector.toml` and `bundle/<name>/<name>.wasm`. A folder without a crate has a manifest and a file `component`, which
-//! names the folder whose component it gets a copy of: another provider by the same code.
+//! names the folder whose component is copied: another provider by the same code.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -13,11 +13,11 @@ use authoring::{Install, TARGET, Toolchain};
 use crate::progress;
 use crate::project;
 
-/// The profile of what only tests run.
+/// The profile of components that only tests run.
 const DEV: &str = "connector-dev";
 
-/// Packages that `linear-guest` has beside connectors. They are built along with these, so that the crates of both have the same features and
-/// are compiled once.
+/// Packages that `linear-guest` needs beside connectors. They are built along with the connectors, so that the crates of both have the
+/// same features and are compiled once.
 const OF_GUEST: [&str; 6] = ["-p", "base", "-p", "mail", "--features", "mail/build,mail/html"];
 
 #[derive(clap::Args)]
@@ -55,7 +55,7 @@ struct Connector {
     component: String,
 }
 
-/// Where the built connectors are put.
+/// Returns the folder of the built connectors.
 pub fn bundle() -> PathBuf {
     project::target().join("connectors").join("bundle")
 }
@@ -65,7 +65,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     build(arguments, project::step)
 }
 
-/// Builds and lays out the connectors. `step` reports what begins: the toolchain's set-up, then the build.
+/// Builds and lays out the connectors. Calls `step` with each step that begins: the toolchain's set-up, then the build.
 pub fn build(arguments: &Arguments, mut step: impl FnMut(&str)) -> Result<()> {
     let connectors = chosen(&arguments.only)?;
     let names: Vec<&str> = connectors.iter().map(|connector| connector.name.as_str()).collect();
@@ -82,7 +82,7 @@ pub fn build(arguments: &Arguments, mut step: impl FnMut(&str)) -> Result<()> {
     Ok(())
 }
 
-/// Whether the connectors with the component of this crate are in the bundle.
+/// Returns whether the bundle has the connectors with this crate's component.
 pub fn is_built(component: &str) -> bool {
     let is_there = |name: &str| bundle().join(name).join(format!("{name}.wasm")).exists();
     all(&folder()).is_ok_and(|all| {
@@ -90,8 +90,8 @@ pub fn is_built(component: &str) -> bool {
     })
 }
 
-/// Builds the component in which a test counts the instructions of parsers (`tests/linear`), and puts it beside the bundle. Apart from the
-/// connectors, because its connectors export nothing.
+/// Builds the component in which a test counts the instructions of parsers (`tests/linear`), and puts it beside the bundle. It is built
+/// separately, because its connectors export nothing.
 pub fn linear_guest() -> Result<()> {
     let toolchain = toolchain()?;
     project::step(&format!("building linear-guest for {TARGET}"));
@@ -134,7 +134,7 @@ fn all(folder: &Path) -> Result<Vec<Connector>> {
     Ok(all)
 }
 
-/// The connectors to build: all, or those that `only` names and those that share a component with one of them.
+/// Returns the connectors to build: all, or those that `only` names and those that share a component with one of them.
 fn chosen(only: &[String]) -> Result<Vec<Connector>> {
     let mut connectors = all(&folder())?;
     if let Some(unknown) = only.iter().find(|name| connectors.iter().all(|one| one.name != **name)) {
@@ -152,7 +152,7 @@ fn toolchain() -> Result<Toolchain> {
         .map_err(|fault| anyhow!("{fault}: {}", fault.help))
 }
 
-/// Builds packages for `TARGET`. `besides`: further arguments.
+/// Builds packages for `TARGET`. `besides`: additional arguments.
 fn cargo_build(
     profile: &str,
     packages: &[String],
@@ -188,7 +188,7 @@ fn lay_out(connector: &Connector, profile: &str) -> Result<()> {
     Ok(())
 }
 
-/// Copies by rename, so that a host watching the folder never reads half a file; an equal file stays untouched. The size.
+/// Copies by rename, so that a host watching the folder never reads half a file; an equal file is left alone. Returns the size.
 fn put(from: &Path, to: &Path) -> Result<usize> {
     let bytes = fs::read(from).with_context(|| format!("cannot read {}", from.display()))?;
     if fs::read(to).is_ok_and(|old| old == bytes) {

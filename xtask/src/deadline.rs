@@ -1,5 +1,5 @@
-//! Runs a program of tests, and ends it at a deadline with everything that it started: a test that never ends fails the run with its name, in
-//! place of holding it up without a word.
+//! Runs a test program, and kills it at a deadline with all processes that it started: a test that never ends fails the run with its name
+//! instead of blocking it silently.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,22 +14,22 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use rustix::process::{Pid, Signal, kill_process};
 
-/// How often it is looked whether a program has ended that has closed its output.
+/// The poll interval for the end of a program that has closed its output.
 const STEP: Duration = Duration::from_millis(5);
-/// What libtest says of a test after a minute, behind its name.
+/// The text that libtest prints behind the name of a test that has run for a minute.
 const LONG: &str = " has been running for over ";
 
-/// What became of a program.
+/// The result of a program that ran until its end or the deadline.
 pub struct Ran {
     /// None: it was ended at the deadline.
     pub status: Option<ExitStatus>,
     pub stdout: String,
     pub stderr: String,
-    /// What was running at the deadline: tests, or else threads.
+    /// The tests that were running at the deadline, or else the threads.
     pub running: Vec<String>,
 }
 
-/// Runs a command to its end, or until then. Its standard input is empty.
+/// Runs a command to its end, or until `until`. Its standard input is empty.
 pub fn run(command: &mut Command, until: Instant) -> Result<Ran> {
     let piped = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = piped.spawn().context("it does not start")?;
@@ -48,12 +48,12 @@ pub fn run(command: &mut Command, until: Instant) -> Result<Ran> {
     Ok(Ran { status, stdout: text(&stdout), stderr: text(&stderr), running })
 }
 
-/// What was read so far.
+/// Returns the output read so far.
 fn text(bytes: &Mutex<Vec<u8>>) -> String {
     String::from_utf8_lossy(&bytes.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
 }
 
-/// Reads what a program prints, as it prints it, and says when that has ended.
+/// Reads a program's output in the background; `closed` gets a message at its end.
 fn collected(output: Option<impl Read + Send + 'static>, closed: Sender<()>) -> Arc<Mutex<Vec<u8>>> {
     let all = Arc::new(Mutex::new(Vec::new()));
     let kept = all.clone();
@@ -65,13 +65,13 @@ fn collected(output: Option<impl Read + Send + 'static>, closed: Sender<()>) -> 
                 kept.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(read);
             }
         }
-        // Whoever waited for it has given up at the deadline.
+        // After the deadline no one receives it.
         let _ = closed.send(());
     });
     all
 }
 
-/// Waits for the end of a program and of both its outputs, which others that it started may hold open. None: that has not come until then.
+/// Waits for the end of a program and of both its outputs, which its child processes may hold open. None: the deadline came first.
 fn ended(child: &mut Child, closed: &mpsc::Receiver<()>, until: Instant) -> Result<Option<ExitStatus>> {
     for _ in 0..2 {
         if closed.recv_timeout(until.saturating_duration_since(Instant::now())).is_err() {
@@ -89,7 +89,7 @@ fn ended(child: &mut Child, closed: &mpsc::Receiver<()>, until: Instant) -> Resu
     }
 }
 
-/// The tests of which the output says that they take long, and not that they have ended.
+/// Returns the tests that the output reports as slow and not as ended.
 fn unfinished(output: &str) -> Vec<String> {
     let mut running = BTreeSet::new();
     for line in output.lines() {
@@ -103,14 +103,14 @@ fn unfinished(output: &str) -> Vec<String> {
     running.into_iter().map(str::to_owned).collect()
 }
 
-/// The ids of a program's process and of all that descend from it, itself first.
+/// Returns the process ids of a program and of all its descendants, its own first.
 fn family(child: &Child) -> Vec<Pid> {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let parents: Vec<(Pid, Pid)> = processes
         .filter_map(|entry| {
             let id = number(entry.file_name().to_str()?)?;
             let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
-            // The name before it may have any character in it.
+            // The name before it may contain any character.
             let (_, rest) = stat.rsplit_once(')')?;
             Some((id, number(rest.split_whitespace().nth(1)?)?))
         })
@@ -128,7 +128,7 @@ fn number(text: &str) -> Option<Pid> {
     text.parse::<i32>().ok().filter(|id| *id > 0).and_then(Pid::from_raw)
 }
 
-/// The names of the threads of processes, each once. Those of tests are called like their test, as far as 15 characters go.
+/// Returns the names of the threads of processes, each once. Threads of tests have the test's name, up to 15 characters.
 fn threads(processes: &[Pid]) -> Vec<String> {
     let tasks = |pid: &Pid| PathBuf::from(format!("/proc/{}/task", pid.as_raw_nonzero()));
     let folders = processes.iter().filter_map(|pid| fs::read_dir(tasks(pid)).ok()).flatten().flatten();
@@ -137,7 +137,7 @@ fn threads(processes: &[Pid]) -> Vec<String> {
     names.into_iter().collect()
 }
 
-/// Ends a program and everything that it started, each by its id.
+/// Kills a program and all its descendants, each by its id.
 fn end(child: &mut Child) -> Result<()> {
     for pid in family(child) {
         // It may have ended by itself.

@@ -1,5 +1,5 @@
-//! The choice of database engines for the tests of the API. All of them run on SQLite, and those that `tests/api/engines.txt` lists run on
-//! PostgreSQL too. With `--all-engines` all tests of `POSTGRES_MODULES` do.
+//! The choice of database engines for the tests of the API. All of them run on SQLite, and those in `tests/api/engines.txt` on PostgreSQL
+//! too. With `--all-engines` all tests of `POSTGRES_MODULES` run on PostgreSQL.
 
 use std::fs;
 
@@ -27,8 +27,8 @@ const POSTGRES_MODULES: [&str; 13] = [
     "webhooks::",
 ];
 
-/// Parts of the names of tests that check nothing more on PostgreSQL. They need mail or calendar servers, which the run on PostgreSQL does
-/// not have, or they start processes with SQLite databases of their own.
+/// Parts of the names of tests that check nothing additional on PostgreSQL. They need mail or calendar servers, which the run on
+/// PostgreSQL does not have, or they start processes with SQLite databases of their own.
 const WITHOUT_POSTGRES: [&str; 11] = [
     "::cyrus_imap::",
     "::dovecot::",
@@ -43,7 +43,8 @@ const WITHOUT_POSTGRES: [&str; 11] = [
     "webhooks::kills::",
 ];
 
-/// Modules and tests that run once more on a PostgreSQL that is some way off, because kills and changes at providers meet other moments there.
+/// Modules and tests that run once more on a PostgreSQL with network delay, because kills and changes at providers then hit other
+/// moments.
 const DISTANT_TESTS: [&str; 7] = [
     "calendars::convergence::",
     "convergence::",
@@ -68,7 +69,7 @@ pub enum PostgresScope {
 pub struct PostgresTests {
     /// The full names; there is at least one.
     pub names: Vec<String>,
-    /// The full names of those that run once more with the database some way off; none unless all engines are wanted.
+    /// The full names of the tests that run once more with a network delay to the database; none unless all engines are wanted.
     pub distant: Vec<String>,
     /// Tests that only `--all-engines` runs on PostgreSQL.
     left_out: usize,

@@ -1,10 +1,10 @@
-//! `cargo xtask fuzz`: the targets of `tests/fuzz`, built with libFuzzer's coverage by a stable compiler, each run for a while. What it
-//! finds on the way is kept below `target/fuzz/corpus` and tried first the next time; an input that breaks something is written to
-//! `target/fuzz/found`, and belongs into `tests/fuzz/corpus` once it is repaired.
+//! `cargo xtask fuzz`: the targets of `tests/fuzz`, built with libFuzzer's coverage by a stable compiler, each run for a while.
+//! Interesting inputs are kept below `target/fuzz/corpus` and tried first the next time; an input that breaks something is written to
+//! `target/fuzz/found`, and belongs into `tests/fuzz/corpus` once the fault is fixed.
 //!
-//! `cargo xtask test` tries the inputs in the repository and no others: the same code gives the same result each time and on each machine.
-//! A search does not, not even with a fixed seed and a fixed number of inputs: hash tables with random keys lead it another way. The search for
-//! new inputs is `cargo xtask fuzz`, to be run when code changes that reads foreign bytes.
+//! `cargo xtask test` tries the inputs in the repository and no others: the same code gives the same result each time and on each
+//! machine. A search does not, not even with a fixed seed and a fixed number of inputs, because hash tables with random keys change its
+//! path. The search for new inputs is `cargo xtask fuzz`, to be run when code changes that reads foreign bytes.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -32,10 +32,10 @@ const LIMITS: [&str; 3] = ["-timeout=1", "-rss_limit_mb=2048", "-max_len=65536"]
 /// A regression run makes no inputs of its own.
 const REGRESSION_RUNS: &str = "-runs=0";
 
-/// Most seconds of a regression run: ten times what it takes where all targets share two cores.
+/// Maximum seconds of a regression run: ten times the usual time with all targets on two cores.
 const REGRESSION_SECONDS: u64 = 120;
 
-/// How libFuzzer ends when an input takes too long.
+/// libFuzzer's exit code when an input takes too long.
 const TOO_LONG: i32 = 70;
 
 #[derive(clap::Args)]
@@ -57,23 +57,23 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     fuzz(&all.iter().filter(chosen).collect::<Vec<_>>(), Search::New, arguments.seconds)
 }
 
-/// Runs every target over the inputs of the repository; an error when one breaks.
+/// Runs every target over the inputs of the repository; fails if one breaks.
 pub fn regression() -> Result<()> {
     let all = targets()?;
     fuzz(&all.iter().collect::<Vec<_>>(), Search::Repeatable, REGRESSION_SECONDS)
 }
 
-/// Which inputs a run tries.
+/// The choice of inputs of a run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Search {
-    /// Others each time; interesting ones are kept for the next run.
+    /// New inputs in each run; interesting ones are kept for the next run.
     New,
     /// The same each time.
     Repeatable,
 }
 
 impl Search {
-    /// Below `target/fuzz`: where inputs that reach new code are kept.
+    /// Returns the folder below `target/fuzz` that keeps inputs which reach new code.
     fn folder(self) -> &'static str {
         match self {
             Search::New => "corpus",
@@ -89,7 +89,7 @@ impl Search {
     }
 }
 
-/// All of them at once: each is one process that has no use for a second core.
+/// Runs all targets at once: each is one process that has no use for a second core.
 fn fuzz(targets: &[&String], search: Search, seconds: u64) -> Result<()> {
     let folder = build()?;
     let names: Vec<&str> = targets.iter().map(|target| target.as_str()).collect();
@@ -127,15 +127,15 @@ fn targets() -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Fails if the targets' lock file does not fit the dependencies of the crates they use: they are a workspace of their own, so nothing
-/// but their build would notice, and that comes last.
+/// Fails if the targets' lock file does not match the dependencies of the crates they use: they are a workspace of their own, so only
+/// their build would notice, and that comes last.
 pub fn locked() -> Result<()> {
     let mut cargo = project::cargo();
     cargo.current_dir(home()).args(["metadata", "--locked", "--format-version", "1"]);
     project::output(&mut cargo, "cargo metadata --locked in tests/fuzz").map(drop)
 }
 
-/// Builds all targets; the folder that they are in.
+/// Builds all targets, and returns their folder.
 fn build() -> Result<PathBuf> {
     project::step("building the fuzz targets");
     let host = host_triple()?;
@@ -152,17 +152,17 @@ fn host_triple() -> Result<String> {
 /// `cargo`, with the arguments that build all targets.
 fn build_command(mut cargo: Command, host: &str) -> Command {
     cargo.current_dir(home()).args(["build", "--release", "--locked"]);
-    // Named, so that the flags are for the targets alone and not for the build scripts.
+    // With an explicit target, the flags apply to the targets and not to the build scripts.
     cargo.args(["--target", host, "--target-dir"]).arg(work());
     cargo.env_remove("CARGO_ENCODED_RUSTFLAGS").env("RUSTFLAGS", COVERAGE.join(" "));
     cargo
 }
 
-/// A build of the targets that takes only the processor time that the tests leave. From scratch it takes ten minutes.
+/// A build of the targets at the lowest priority beside the tests. From scratch it takes ten minutes.
 pub struct BackgroundBuild(Child);
 
 impl BackgroundBuild {
-    /// Starts it. Its messages are discarded: where it fails, so does the build of `regression`, which shows them.
+    /// Starts the build. Its messages are discarded: if it fails, so does the build of `regression`, which shows them.
     pub fn start() -> Result<BackgroundBuild> {
         let mut nice = project::command("nice");
         nice.args(["-n", "19"]).arg(project::cargo().get_program());
@@ -178,14 +178,14 @@ impl BackgroundBuild {
 }
 
 impl Drop for BackgroundBuild {
-    /// Stops it where nobody waits for it.
+    /// Stops the build if it was not waited for.
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// Runs one target; its figures in words. What takes too long is tried again by itself: a machine that is busy stands still at times.
+/// Runs one target, and returns its figures as text. An input that takes too long is retried by itself: a busy machine stalls at times.
 fn one(program: &Path, target: &str, search: Search, seconds: u64) -> Result<String> {
     let (kept, found) = (work().join(search.folder()).join(target), work().join("found"));
     if search == Search::Repeatable && kept.exists() {
@@ -222,8 +222,8 @@ fn one(program: &Path, target: &str, search: Search, seconds: u64) -> Result<Str
     }
 }
 
-/// The option that names the inputs of a folder, in the order of their names: a folder itself is read in an order of its own on each
-/// machine. Their list is written to `list`.
+/// Returns the option that names the inputs of a folder, in the order of their names: libFuzzer reads a folder itself in an order that
+/// differs between machines. Their list is written to `list`.
 fn seed_inputs(folder: &Path, list: &Path) -> Result<String> {
     let entries = fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
     let mut paths = entries
@@ -234,7 +234,7 @@ fn seed_inputs(folder: &Path, list: &Path) -> Result<String> {
     Ok(format!("-seed_inputs=@{}", list.display()))
 }
 
-/// Runs it to its end: how it ended, and what it said.
+/// Runs a command to its end; returns its exit status and its output.
 fn said(command: &mut Command) -> Result<(ExitStatus, Vec<String>)> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).env("RUST_BACKTRACE", "1");
     let mut child = command.spawn().context("cannot start a fuzz target")?;
@@ -245,7 +245,7 @@ fn said(command: &mut Command) -> Result<(ExitStatus, Vec<String>)> {
     Ok((child.wait()?, lines))
 }
 
-/// Of the line `#182427 DONE   cov: 5350 ft: 21573 corp: 3950/2620Kb …`.
+/// Reads the figures of a line such as `#182427 DONE   cov: 5350 ft: 21573 corp: 3950/2620Kb …`.
 fn figures(lines: &[String]) -> Option<String> {
     let line = lines.iter().rev().find(|line| line.contains("\tDONE ") || line.contains(" DONE "))?;
     let mut words = line.split_whitespace();

@@ -1,4 +1,4 @@
-//! A small client of the HTTP API: one request, one answer, both of which can be shown.
+//! A small client of the HTTP API: one request, one response, both of which can be shown.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use ureq::Agent;
 use ureq::http::{HeaderMap, Request};
 
-/// Longest answer of the server, for a slow provider.
+/// Maximum time of a response, for a slow provider.
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// An array longer than this is shown by its first items.
 const SHOWN_ITEMS: usize = 3;
@@ -21,7 +21,7 @@ pub struct Client {
     key: String,
 }
 
-/// What came back.
+/// A response, with its duration.
 pub struct Answer {
     pub status: u16,
     pub headers: HeaderMap,
@@ -32,7 +32,7 @@ pub struct Answer {
 impl Client {
     /// A client of the server at `base` (without a slash at the end).
     pub fn new(base: &str, key: &str) -> Client {
-        // No proxy of the environment: the server is on this machine.
+        // The server is on this machine: a proxy of the environment is ignored.
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .timeout_global(Some(TIMEOUT))
@@ -76,14 +76,14 @@ impl Client {
         Ok(Answer { status, headers: response.headers().clone(), body, took: start.elapsed() })
     }
 
-    /// A GET that must answer 200; its body.
+    /// Sends a GET that must answer 200, and returns its body.
     pub fn get(&self, path: &str) -> Result<Value> {
         self.send("GET", path, &[], None)?.expect(&[200])
     }
 }
 
 impl Answer {
-    /// The body when the status is one of `statuses`; else an error with the whole answer.
+    /// Returns the body if the status is one of `statuses`; else an error with the whole response.
     pub fn expect(self, statuses: &[u16]) -> Result<Value> {
         if !statuses.contains(&self.status) {
             bail!("expected status {statuses:?}, got {}:\n{}", self.status, shown(&self.body));

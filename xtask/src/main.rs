@@ -1,5 +1,5 @@
-//! The project's commands, `cargo xtask …`: `demo` shows the product, `test` checks everything, `fuzz` tries hostile input,
-//! `connectors` builds the components, `rooms` counts, `bench` measures. Each does its own set-up and says what it is doing.
+//! The project's commands, `cargo xtask …`: `demo` shows the product, `test` checks everything, `fuzz` tries hostile input, `connectors`
+//! builds the components, `rooms` counts, `bench` measures. Each does its own set-up and reports its steps.
 
 mod bench;
 mod browser;
@@ -41,11 +41,11 @@ enum Command {
     Test(check::Arguments),
     /// Feed hostile mail and hostile servers to what reads them, for a minute each.
     Fuzz(fuzz::Arguments),
-    /// Read somebody's own calendars, cards and mail through the API, and tell where other readers of them differ.
+    /// Compare the API's view of your own calendars, cards and mail with that of other readers.
     Mirror(mirror::Arguments),
     /// Build the connectors as WebAssembly components into `target/connectors/bundle`.
     Connectors(connectors::Arguments),
-    /// Count what the code is divided into and how it is named, now and at a revision.
+    /// Count the structure and names of the code, now and at a revision.
     Rooms(rooms::RoomsArguments),
     /// Measure the release build against named baselines, in one run; writes `xtask/BENCH.md`.
     Bench(bench::Arguments),

@@ -1,4 +1,4 @@
-//! `cargo xtask mirror`: what the API says of somebody's own calendars, cards and mail, held against other readers of the same files.
+//! `cargo xtask mirror`: compares the API's view of a user's own calendars, cards and mail with that of other readers of the same files.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use crate::connectors;
 use crate::peers::Peers;
 use crate::project;
 
-/// The peers that the files are put on, and the one that a mailbox is not connected without.
+/// The peers that store the files, and the one without which a mailbox cannot be connected.
 const NEEDED: [&str; 3] = ["radicale", "dovecot", "exim"];
 
 #[derive(clap::Args)]
@@ -18,8 +18,8 @@ pub struct Arguments {
     folder: PathBuf,
 }
 
-/// Puts what the folder has on the test peers, reads it through the API, and prints classes of differences with counts and examples. What
-/// differs is no failure.
+/// Stores the folder's files on the test peers, reads them through the API, and prints classes of differences with counts and examples.
+/// Differences are no failure.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let folder = &arguments.folder;
     let folder = folder.canonicalize().with_context(|| format!("cannot read {}", folder.display()))?;

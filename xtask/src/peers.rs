@@ -1,5 +1,5 @@
-//! The test peers for the length of a run: installed, started on free ports, their addresses for the tests' environment, and
-//! stopped at the end. `tests/peers/peers.sh` does the work.
+//! The test peers during a run: installed, started on free ports, their addresses for the tests' environment, and stopped at the end.
+//! `tests/peers/peers.sh` does the work.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::project;
 
-/// The peers that the tests need today; the others of `tests/peers` are there for the surfaces to come.
+/// The peers that the tests need today; the others of `tests/peers` are for future surfaces.
 const NEEDED: [&str; 8] = ["radicale", "cyrus", "faults", "postgres", "dovecot", "exim", "oidcp", "emulate"];
 /// First ports that are tried; a set takes some 200 from there.
 const BASES: [u16; 8] = [4600, 5600, 6600, 7600, 8600, 9600, 10600, 11600];
@@ -25,23 +25,23 @@ pub struct Peers {
     dir: PathBuf,
     base: u16,
     names: Vec<&'static str>,
-    /// What their scripts are told.
+    /// Options that are passed to the peers' scripts.
     options: Vec<(&'static str, &'static str)>,
-    /// What the tests read: `PEERS_UP`, `RADICALE_URL`, and so on.
+    /// Environment variables that the tests read: `PEERS_UP`, `RADICALE_URL`, and so on.
     pub environment: Vec<(String, String)>,
 }
 
 impl Peers {
-    /// Installs what is missing and starts the needed peers with empty stores and the seed.
+    /// Installs missing peers and starts the needed ones with empty stores and the seed.
     pub fn start() -> Result<Peers> {
         Peers::start_only(&NEEDED, &[])
     }
 
-    /// The same with these alone, and with options that their scripts read from the environment.
+    /// Starts only these peers, with options that their scripts read from the environment.
     pub fn start_only(names: &[&'static str], options: &[(&'static str, &'static str)]) -> Result<Peers> {
         let (names, options) = (names.to_vec(), options.to_vec());
         let mut peers = Peers { dir: state_dir(), base: BASES[0], names, options, environment: Vec::new() };
-        // What an interrupted run left behind holds the ports and the data.
+        // An interrupted run may have left peers that hold the ports and the data.
         peers.call("stop")?;
         peers.base = *BASES
             .iter()
@@ -84,7 +84,8 @@ impl Peers {
         command
     }
 
-    /// Where Cyrus sends mail when Exim is up too: so that people on Cyrus and on Dovecot can write to each other.
+    /// Returns the address of Exim, to which Cyrus sends mail when both are up, so that people on Cyrus and on Dovecot can write to each
+    /// other.
     fn cyrus_to_exim(&self) -> Option<String> {
         let has = |name: &str| self.names.contains(&name);
         (has("cyrus") && has("exim")).then(|| (self.base + EXIM).to_string())
@@ -105,7 +106,7 @@ impl Drop for Peers {
     }
 }
 
-/// `target/peers`, or a short path in the cache where that is too long.
+/// Returns `target/peers`, or a short path in the cache if that is too long.
 pub fn state_dir() -> PathBuf {
     let dir = project::target().join("peers");
     if dir.as_os_str().len() <= LONGEST_DIR {

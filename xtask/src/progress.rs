@@ -1,4 +1,4 @@
-//! How far a command is, on standard error: its numbered steps, and how many crates cargo has built of all that it needs.
+//! Progress on standard error: the numbered steps of a command, and the number of crates that cargo has built.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -15,7 +15,7 @@ use crate::project;
 
 /// The line on a terminal is rewritten at least this often, so that its seconds go on while one crate is compiled.
 const REDRAW_INTERVAL: Duration = Duration::from_secs(1);
-/// Where standard error is no terminal, one line is printed this often.
+/// The interval between progress lines if standard error is not a terminal.
 const LINE_INTERVAL: Duration = Duration::from_secs(30);
 /// Characters of the line on a terminal. A line that is wider than the terminal wraps, and then `\r` does not return to its start.
 const LINE_CHARS: usize = 79;
@@ -45,8 +45,8 @@ impl Steps {
     }
 }
 
-/// Runs the `cargo build` of `command` and shows how many crates are built, of `total` where it is known. Errors and warnings
-/// are printed as they come; only the lines `Compiling …` and `Finished …` are replaced by the progress. An error names `what`.
+/// Runs the `cargo build` of `command` and shows how many crates are built, of `total` if it is known. Errors and warnings are printed as
+/// they come; only the lines `Compiling …` and `Finished …` are replaced by the progress. An error names `what`.
 pub fn build(command: &mut Command, what: &str, total: Option<usize>) -> Result<()> {
     let mut display = Display::new(what);
     let mut progress = Progress { total, ..Progress::default() };
@@ -82,8 +82,8 @@ pub fn build(command: &mut Command, what: &str, total: Option<usize>) -> Result<
     Ok(())
 }
 
-/// How many packages a build of `packages` for `target` (none: this machine) needs, as `cargo tree` names them. Without this
-/// number the progress has no total, so a failure is reported and does not end the command.
+/// Returns the number of packages that a build of `packages` for `target` (none: this machine) needs, as `cargo tree` names them. Without
+/// this number the progress has no total, so a failure is reported and does not end the command.
 pub fn count_packages(mut cargo: Command, packages: &[String], target: Option<&str>) -> Option<usize> {
     cargo.args(["tree", "--edges", "normal,build", "--prefix", "none"]);
     for package in packages {
@@ -121,7 +121,7 @@ enum Line {
     Stderr(String),
 }
 
-/// Sends each line of `input` until it ends or nobody receives.
+/// Sends each line of `input` until it ends or the receiver is gone.
 fn send_lines(input: impl Read, sender: &SyncSender<Line>, line: fn(String) -> Line) {
     for bytes in BufReader::new(input).split(b'\n') {
         let Ok(bytes) = bytes else { return };
@@ -131,7 +131,7 @@ fn send_lines(input: impl Read, sender: &SyncSender<Line>, line: fn(String) -> L
     }
 }
 
-/// What cargo has reported of a build.
+/// The state of a build, from cargo's messages.
 #[derive(Default)]
 struct Progress {
     /// Ids of the packages of which something other than the build script is compiled, or was compiled before.
@@ -177,11 +177,11 @@ impl Progress {
     }
 }
 
-/// Where the progress is shown.
+/// A progress display on standard error.
 struct Display<'a> {
     what: &'a str,
     start: Instant,
-    /// When the last line was printed where standard error is no terminal.
+    /// The time of the last line if standard error is not a terminal.
     printed: Instant,
     is_terminal: bool,
 }

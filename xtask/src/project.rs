@@ -1,4 +1,4 @@
-//! Where things are, and how a command is run: folders, a clean environment for nested tools, and one way to report.
+//! Folders of the project, and the running of commands: a clean environment for nested tools, and one way to report.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -9,11 +9,10 @@ use anyhow::{Context, Result, bail};
 
 /// The profile of `Cargo.toml` with which `cargo xtask demo` builds the server; cargo's folder for it has the same name.
 pub const DEMO_PROFILE: &str = "demo";
-/// The profile of `Cargo.toml` of what is measured and shipped; cargo's folder for it has the same name.
+/// The profile of `Cargo.toml` for measured and shipped binaries; cargo's folder for it has the same name.
 pub const DIST_PROFILE: &str = "dist";
 
-/// The environment that `cargo clippy` sets for the compiler that it calls, with every warning an error: with it `cargo build` lints what it
-/// builds.
+/// The environment that `cargo clippy` sets for its compiler, with every warning an error: with it `cargo build` lints what it builds.
 pub const LINTING: [(&str, &str); 2] =
     [("RUSTC_WORKSPACE_WRAPPER", "clippy-driver"), ("CLIPPY_ARGS", "-Dwarnings__CLIPPY_HACKERY__")];
 
@@ -42,8 +41,7 @@ pub fn lock_tests() -> Result<File> {
     Ok(file)
 }
 
-/// Runs a command of this program with the profile of the measured server: a load generator that is optimised less would be
-/// what limits the figures.
+/// Runs a command of this program with the profile of the measured server: a less optimised load generator would limit the figures.
 pub fn run_optimised(arguments: &[&str]) -> Result<()> {
     step(&format!("building the load generator (profile {DIST_PROFILE})"));
     let mut command = cargo();
@@ -51,7 +49,7 @@ pub fn run_optimised(arguments: &[&str]) -> Result<()> {
     run(&mut command, &format!("cargo xtask {}", arguments.join(" ")))
 }
 
-/// Says what begins now.
+/// Prints the step that begins now.
 pub fn step(text: &str) {
     eprintln!("==> {text}");
 }
@@ -61,8 +59,8 @@ pub fn seconds(start: Instant) -> String {
     format!("{:.1} s", start.elapsed().as_secs_f64())
 }
 
-/// A command in the project's folder, without what `cargo run` put into our environment: its package variables would make
-/// nested builds start over, and its library path is another toolchain's.
+/// Returns a command in the project's folder, without the variables that `cargo run` sets: its package variables would make nested builds
+/// start over, and its library path belongs to another toolchain.
 pub fn command(program: &str) -> Command {
     let mut command = Command::new(program);
     command.current_dir(root());
@@ -95,7 +93,7 @@ pub fn run(command: &mut Command, what: &str) -> Result<()> {
     Ok(())
 }
 
-/// What the command prints on standard output; its standard error is ours.
+/// Returns the standard output of a command; its standard error is inherited.
 pub fn output(command: &mut Command, what: &str) -> Result<String> {
     let output = command.stderr(std::process::Stdio::inherit()).output();
     let output = output.with_context(|| format!("cannot start {what}"))?;

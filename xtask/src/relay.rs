@@ -1,4 +1,4 @@
-//! A relay in front of a server of this machine. The bytes that go through can be noted, and can take as long as they do between two
+//! A relay in front of a server of this machine. It can record the bytes that it passes on, and delay them like the network between two
 //! machines. The harness of the tests compiles this file too (`tests/harness/database_delay.rs`).
 
 use std::io::{Read, Write};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-/// Pieces that are under way in one direction at most.
+/// Maximum delayed pieces in one direction.
 const UNDER_WAY: usize = 64;
 
 /// The most bytes of a piece.
@@ -20,11 +20,11 @@ const PIECE_BYTES: usize = 256 << 10;
 /// A relay, open until the process ends.
 pub struct Relay {
     pub port: u16,
-    /// Microseconds that a piece is under way.
+    /// The delay of a piece, in microseconds.
     distance: Arc<AtomicU64>,
 }
 
-/// Bytes under way, and when they arrive.
+/// Bytes in transit, with the time of their arrival.
 struct Piece {
     arrives: Instant,
     bytes: Vec<u8>,
@@ -39,8 +39,8 @@ struct Destination {
 }
 
 impl Relay {
-    /// Opens a relay to the server at this port. `note` takes each piece before it goes on: the number of its connection, whether the client
-    /// sent it, and its bytes.
+    /// Opens a relay to the server at this port. `note` is called with each piece before it is passed on: the number of its connection,
+    /// whether the client sent it, and its bytes.
     pub fn open(port: u16, note: impl Fn(usize, bool, &[u8]) + Send + Sync + 'static) -> Result<Relay> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).context("no free port")?;
         let relay = Relay { port: listener.local_addr()?.port(), distance: Arc::default() };
@@ -50,14 +50,14 @@ impl Relay {
             for (number, client) in listener.incoming().flatten().enumerate() {
                 let note = Arc::clone(&note);
                 let note = move |is_client: bool, bytes: &[u8]| note(number, is_client, bytes);
-                // A client that cannot be served sees its connection closed.
+                // A client that cannot be served sees a closed connection.
                 let _ = serve(&client, server, &distance, note);
             }
         });
         Ok(relay)
     }
 
-    /// From now on each piece takes this long, in each direction, however many are under way. The distance never becomes shorter.
+    /// Delays each piece by this time from now on, in each direction, however many are in transit. The delay can only grow.
     pub fn move_away(&self, distance: Duration) {
         let micros = u64::try_from(distance.as_micros()).unwrap_or(u64::MAX);
         self.distance.store(micros, Ordering::Relaxed);
@@ -124,7 +124,7 @@ mod tests {
     /// Bytes of the large transfer, far more than `UNDER_WAY` pieces hold back.
     const LARGE: usize = 32 << 20;
 
-    /// A server that sends back what it gets, one client after the other.
+    /// An echo server, for one client after the other.
     fn echo() -> u16 {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -141,7 +141,7 @@ mod tests {
     fn bytes_arrive_late_and_are_late_together() {
         let (sender, notes) = mpsc::channel();
         let note = move |number: usize, is_client: bool, bytes: &[u8]| {
-            // Nobody listens any more while much is sent.
+            // The receiver is gone after the test, while data is still being sent.
             let _ = sender.send((number, is_client, bytes.len()));
         };
         let relay = Relay::open(echo(), note).unwrap();
@@ -158,7 +158,7 @@ mod tests {
         );
         drop(notes);
 
-        // Delayed one after the other, its 128 pieces or more would take 5 s.
+        // If the delays added up, its 128 pieces or more would take 5 s.
         let mut sending = client.try_clone().unwrap();
         let start = Instant::now();
         let sender = thread::spawn(move || sending.write_all(&vec![7; LARGE]).unwrap());

@@ -1,4 +1,4 @@
-//! `cargo xtask rooms`: figures of how the code is divided and named, for the working tree and for an older revision beside it.
+//! `cargo xtask rooms`: figures of the code's structure and names, for the working tree and for an older revision beside it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -32,18 +32,18 @@ pub fn run(arguments: &RoomsArguments) -> Result<()> {
     Ok(())
 }
 
-/// Builds tests/tidy. It needs no crates, so `rustc` alone does it at once, where cargo would build the whole workspace first.
+/// Builds tests/tidy. It needs no crates, so `rustc` alone is faster than cargo, which would build the whole workspace first.
 fn build(folder: &Path) -> Result<PathBuf> {
     let program = folder.join("tidy");
     let mut rustc = project::command(&std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned()));
     rustc.args(["--edition", "2024", "--test", "tests/tidy/main.rs", "-o"]).arg(&program);
-    // As cargo does it for a test of `tests`: with this the rules find the project.
+    // The variable that cargo sets for a test of `tests`: the rules find the project by it.
     rustc.env("CARGO_MANIFEST_DIR", project::root().join("tests"));
     project::run(&mut rustc, "rustc")?;
     Ok(program)
 }
 
-/// Unpacks a revision into a folder with the name of its commit, unless it is there already.
+/// Unpacks a revision into a folder with the name of its commit, unless it exists.
 fn unpack(folder: &Path, revision: &str) -> Result<PathBuf> {
     let mut parse = project::command("git");
     parse.args(["rev-parse", "--verify", "--end-of-options"]).arg(format!("{revision}^{{commit}}"));
@@ -68,7 +68,7 @@ fn unpack(folder: &Path, revision: &str) -> Result<PathBuf> {
     Ok(unpacked)
 }
 
-/// The figures of the project in this folder, in their order.
+/// Returns the figures of the project in this folder, in order.
 fn figures(program: &Path, folder: &Path) -> Result<Vec<(String, usize)>> {
     let mut tidy = Command::new(program);
     tidy.args(["--exact", TEST, "--ignored", "--nocapture"]).env("SWITCHBOARD_ROOMS", folder);
@@ -79,7 +79,7 @@ fn figures(program: &Path, folder: &Path) -> Result<Vec<(String, usize)>> {
     Ok(figures)
 }
 
-/// The lines with a label, a tab and a number; all else is the test's own output.
+/// Returns the lines with a label, a tab and a number; the rest is the test's own output.
 fn parse(output: &str) -> Vec<(String, usize)> {
     let rows = output.lines().filter_map(|line| line.split_once('\t'));
     rows.filter_map(|(label, figure)| Some((label.to_owned(), figure.parse().ok()?))).collect()

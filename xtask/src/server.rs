@@ -1,4 +1,4 @@
-//! The host as `cargo xtask` builds it, and a running `switchboard`: started, asked for a key, ended by SIGTERM.
+//! The host as `cargo xtask` builds it, and a running `switchboard`: start, key creation, and end by SIGTERM.
 
 use std::fs::{self, File};
 use std::net::{SocketAddr, TcpListener};
@@ -15,18 +15,18 @@ use crate::http::Client;
 use crate::progress;
 use crate::project::{self, DEMO_PROFILE, DIST_PROFILE};
 
-/// A server that is not ready after this time has failed. Its first start compiles the connectors, which takes a server without
-/// optimisation minutes where something else is busy.
+/// Time after which a server that is not ready has failed. Its first start compiles the connectors, which takes an unoptimised server
+/// minutes on a busy machine.
 const START: Duration = Duration::from_secs(300);
 /// The server promises to drain in 10 s.
 const DRAIN: Duration = Duration::from_secs(12);
 
-/// How the host is built.
+/// The build of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Build {
-    /// The binary of the tests, with their features and with few optimised libraries: where the tests were built, it is there.
+    /// The binary of the tests, with their features and few optimised libraries: available once the tests were built.
     Dev,
-    /// The binary of `cargo xtask demo`: optimised as far as it does not delay the first demo.
+    /// The binary of `cargo xtask demo`: optimised only as far as it does not delay the first demo.
     Demo,
     /// The binary that is measured and shipped.
     Dist,
@@ -120,7 +120,7 @@ impl Server {
         lines[lines.len().saturating_sub(20)..].join("\n")
     }
 
-    /// The command line that made a key, and what it printed.
+    /// Makes a key; returns the command line and its output.
     pub fn create_key(&self, scopes: &str, extra: &[&str]) -> Result<(String, Value)> {
         let mut command = switchboard(&self.options);
         command.args(["keys", "create", "--json", "--scopes", scopes]).args(extra);
@@ -140,7 +140,7 @@ impl Server {
         Ok(self.child.try_wait()?)
     }
 
-    /// Asks the server to end and waits for it. An error when it does not end in time or not with 0.
+    /// Asks the server to end and waits for it. Fails if it does not end in time, or not with 0.
     pub fn stop(mut self) -> Result<()> {
         let start = Instant::now();
         if self.child.try_wait()?.is_none() {
@@ -162,14 +162,15 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         if matches!(self.child.try_wait(), Ok(None)) {
-            // Best effort on the way out of an error; there is nobody to tell.
+            // Best effort after an error: a further failure cannot be reported.
             let _ = self.child.kill();
             let _ = self.child.wait();
         }
     }
 }
 
-/// The binary with the settings of `options` and none of the caller's environment: a demo must not find a real database there.
+/// Returns the command of the binary with the settings of `options` and none of the caller's environment: a demo must not find a real
+/// database there.
 fn switchboard(options: &Options) -> Command {
     let mut command = project::command(&options.binary.to_string_lossy());
     for (name, _) in std::env::vars_os() {
@@ -181,13 +182,13 @@ fn switchboard(options: &Options) -> Command {
     command
 }
 
-/// `wanted` when its port is free, else another free port of the same address.
+/// Returns `wanted` if its port is free, else another free port of the same address.
 pub fn free_address(wanted: SocketAddr) -> Result<SocketAddr> {
     let listener = TcpListener::bind(wanted).or_else(|_| TcpListener::bind((wanted.ip(), 0)));
     Ok(listener.with_context(|| format!("no free port on {}", wanted.ip()))?.local_addr()?)
 }
 
-/// An empty folder at `path`: what was there is removed.
+/// Makes an empty folder at `path`: existing content is removed.
 pub fn empty(path: &Path) -> Result<()> {
     if path.exists() {
         fs::remove_dir_all(path).with_context(|| format!("cannot empty {}", path.display()))?;

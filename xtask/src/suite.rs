@@ -1,5 +1,5 @@
-//! All tests of the workspace. They run in two lanes side by side, which take about as long: the tests of the API on SQLite and then those
-//! that run on PostgreSQL too, through two hosts; and everything else, one program after the other.
+//! All tests of the workspace. They run in two parallel lanes of about the same length: the tests of the API on SQLite and then those
+//! that also run on PostgreSQL, through two hosts; and everything else, one program after the other.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -16,16 +16,16 @@ use crate::deadline;
 use crate::engines::{PostgresScope, PostgresTests};
 use crate::project;
 
-/// The longest that one program of a lane may take, far more than any does: what runs then hangs.
+/// The maximum time of one program of a lane, far more than any takes: it hangs then.
 const LONGEST: Duration = Duration::from_secs(30 * 60);
 
-/// Milliseconds that an answer of PostgreSQL comes later from another machine of the same data centre.
+/// Milliseconds by which the network of a data centre delays an answer of PostgreSQL.
 const DATABASE_DELAY_MS: &str = "2";
 
 /// The tests of the workspace, built.
 pub struct Suite {
     programs: Vec<Program>,
-    /// The environment of everything that compiles.
+    /// The environment of all compilations.
     compiler: Vec<(&'static str, &'static str)>,
     /// The tests of the API that run on PostgreSQL, if there is a server.
     pub postgres_tests: PostgresTests,
@@ -39,7 +39,7 @@ struct Program {
     executable: PathBuf,
 }
 
-/// What the programs of a lane came to.
+/// The results of the programs of a lane.
 #[derive(Default)]
 struct Lane {
     counts: Counts,
@@ -51,7 +51,7 @@ impl Suite {
     pub fn build(compiler: Vec<(&'static str, &'static str)>, scope: PostgresScope) -> Result<Suite> {
         let start = Instant::now();
         let mut command = project::cargo();
-        // Bins too: tests start the server and kill it.
+        // Binaries too: tests start and kill the server.
         command.args([
             "build",
             "--workspace",
@@ -82,8 +82,8 @@ impl Suite {
         Ok(Suite { programs, compiler, postgres_tests })
     }
 
-    /// Runs all tests, all of them also when some fail. `environment` tells where the peers are; with `postgres`, the URL of a server, the
-    /// chosen tests of the API run on it too.
+    /// Runs all tests, even if some fail. `environment` has the addresses of the peers; with `postgres`, the URL of a server, the chosen
+    /// tests of the API run on it too.
     pub fn run(&self, environment: &[(String, String)], postgres: Option<&str>) -> Result<()> {
         let start = Instant::now();
         let (api, others): (Vec<&Program>, Vec<&Program>) =
@@ -136,8 +136,7 @@ impl Suite {
         Ok(lane)
     }
 
-    /// Runs the chosen tests of the API on the PostgreSQL server at `url`, and those that are chosen for it once more with the server some way
-    /// off.
+    /// Runs the chosen tests of the API on the PostgreSQL server at `url`, and those chosen for it once more with a network delay.
     fn run_on_postgres(&self, lane: &mut Lane, api: &[&Program], url: &str) -> Result<()> {
         for program in api {
             let mut command = program.command_on_postgres(url, &self.postgres_tests.names);
@@ -157,8 +156,8 @@ impl Suite {
 }
 
 impl Lane {
-    /// Runs a command that runs tests, and shows its output when it has ended, so that the lanes do not mix. One that does not end in time is
-    /// ended, with what was running.
+    /// Runs a test command, and shows its output at its end, so that the lanes do not mix. A command that exceeds its time is killed, and
+    /// the running tests are named.
     fn run(&mut self, name: &str, command: &mut Command) -> Result<()> {
         let start = Instant::now();
         let ran = deadline::run(command, start + LONGEST).with_context(|| format!("cannot run {name}"))?;
@@ -170,7 +169,7 @@ impl Lane {
             return Ok(());
         }
         self.failed.push(name.to_owned());
-        // What passed says nothing; a panic of a thread that no test owns is on standard error.
+        // Passed tests print nothing; a panic of a thread that belongs to no test is on standard error.
         for line in ran.stdout.lines().filter(|line| !line.ends_with(" ... ok")) {
             writeln!(shown, "{line}")?;
         }
@@ -192,7 +191,7 @@ impl Program {
         self.kind == Kind::Test && self.target == "api"
     }
 
-    /// The folder of its crate, and the target.
+    /// Returns the folder of the crate, and the target.
     fn name(&self) -> String {
         let folder = self.folder().strip_prefix(project::root()).unwrap_or(self.folder()).display();
         format!("{folder} {}", self.target)
@@ -210,19 +209,19 @@ impl Program {
         Ok(list.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect())
     }
 
-    /// The program with these of its tests, on the PostgreSQL server at `url` through two hosts.
+    /// Returns the command for these tests of the program, on the PostgreSQL server at `url` through two hosts.
     fn command_on_postgres(&self, url: &str, tests: &[String]) -> Command {
         let mut command = self.command();
         // Without `--exact` a name would also choose the tests whose names contain it.
         command.arg("--exact").args(tests);
         command.env("SWITCHBOARD_TEST_DATABASE_URL", url);
-        // Requests go to two hosts on one database in turn.
+        // Requests go alternately to two hosts on one database.
         command.env("SWITCHBOARD_TEST_HOSTS", "2");
         command.env("SWITCHBOARD_TEST_BUNDLE", connectors::bundle());
         command
     }
 
-    /// The program in the folder and with the environment that `cargo test` gives it.
+    /// Returns the program's command in the folder and with the environment that `cargo test` gives it.
     fn command(&self) -> Command {
         let mut command = project::command(&self.executable.to_string_lossy());
         command.current_dir(self.folder()).env("CARGO_MANIFEST_DIR", self.folder());

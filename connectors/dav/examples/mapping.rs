@@ -15,11 +15,11 @@ use serde::Deserialize;
 /// A server's answers.
 #[derive(Deserialize)]
 struct Data {
-    /// Of the list of what changed.
+    /// The answer to the listing of changes.
     listing: String,
-    /// Of each multiget, by the first href that it asks for.
+    /// The answer to each multiget, by the first href that it asks for.
     batches: HashMap<String, String>,
-    /// Of the call.
+    /// The body of the call.
     body: String,
 }
 

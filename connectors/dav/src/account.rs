@@ -15,7 +15,7 @@ use crate::webdav::multistatus::Member;
 use crate::webdav::xml::{CALDAV, DAV, Element};
 use crate::webdav::{Client, elsewhere, origin_of};
 
-/// What the principal says.
+/// The properties of the principal.
 #[derive(Default)]
 struct Principal {
     url: Option<Url>,
@@ -79,7 +79,7 @@ fn account(cx: &Context) -> Outcome<Account> {
     let (mut classes, mut is_silent) = (Vec::new(), false);
     if let Some(home) = principal.home(&CALENDARS) {
         (classes, is_silent) = abilities(&client, &home)?;
-        // A home on a server without CalDAV is none, whatever the principal says; the address books may still be good.
+        // A calendar home on a server without CalDAV does not count, even if the principal names it; the address books may still be good.
         if !classes.iter().any(|class| class == "calendar-access") {
             principal.forget(&CALENDARS);
         }
@@ -135,7 +135,7 @@ fn mails(cx: &Context, addresses: &[String]) -> Vec<String> {
     given.chain(username.map(|name| name.to_lowercase())).collect()
 }
 
-/// What there is of either service on this server. Usually one principal names the homes of both; where it does not, the other
+/// Finds the principals of both services on this server. Usually one principal names the homes of both; where it does not, the other
 /// service is looked for at its own well-known URI.
 fn principal(client: &Client) -> Outcome<Principal> {
     let mut all = Principal::default();
@@ -155,7 +155,7 @@ fn principal(client: &Client) -> Outcome<Principal> {
             Err(failure) if failure.code == code::AUTH_EXPIRED && all.homes.is_empty() => {
                 return Err(failure);
             }
-            // Of two refusals the first is told.
+            // Of two refusals the first is reported.
             Err(failure) => refused = refused.or(Some(failure)),
         }
     }
@@ -167,7 +167,7 @@ fn principal(client: &Client) -> Outcome<Principal> {
     }))
 }
 
-/// Adds what was found when a service was looked for.
+/// Adds the results of the discovery of a service.
 fn take(client: &Client, all: &mut Principal, found: Found, service: &Service) -> Outcome<()> {
     let url = match found {
         Found::Home(home) => {
@@ -219,7 +219,7 @@ fn hrefs(member: &Member, (namespace, name): (&str, &str)) -> Vec<String> {
     element.into_iter().flat_map(Element::hrefs).map(str::to_owned).collect()
 }
 
-/// The tokens of the `DAV` header (RFC 4918 section 10.1), and whether the server tells nobody of a write that asks for it.
+/// The tokens of the `DAV` header (RFC 4918 section 10.1), and whether the server notifies no attendee of a write that asks for it.
 fn abilities(client: &Client, home: &Url) -> Outcome<(Vec<String>, bool)> {
     let response = client.cx.send(http::Request::new("OPTIONS", home.as_str()))?;
     if !response.is_success() {
@@ -230,7 +230,7 @@ fn abilities(client: &Client, home: &Url) -> Outcome<(Vec<String>, bool)> {
     Ok((classes.collect(), response.header("server").is_some_and(keeps_silence)))
 }
 
-/// What comes back with every call.
+/// Returns the settings that the host sends with every call.
 fn settings(principal: &Principal, classes: &[String]) -> Map<String, Value> {
     let mut settings = Map::new();
     for service in [&CALENDARS, &CONTACTS] {

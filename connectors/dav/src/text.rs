@@ -13,7 +13,7 @@ pub fn one_line(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).collect()
 }
 
-/// What follows a prefix that may be written in any case: a scheme, a URN.
+/// Returns the text after a prefix that may be written in any case: a scheme, a URN.
 pub fn without_prefix<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
     let (head, rest) = text.split_at_checked(prefix.len())?;
     head.eq_ignore_ascii_case(prefix).then_some(rest)

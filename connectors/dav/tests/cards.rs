@@ -101,7 +101,7 @@ fn day(kind: Option<&str>, year: Option<i64>) -> Anniversary {
     Anniversary { kind: kind.map(str::to_owned), date: PartialDate { year, month: 2, day: 29 } }
 }
 
-/// What is changed: the fields, the properties that may differ then, and how.
+/// Edits: the fields, the properties that may differ then, and the change.
 const EDITS: &[Edit] = &[
     (&["displayName"], &["FN"], |c| c.display_name = Some("New, name; \\ of\nall".into())),
     (&["givenName"], &["N"], |c| c.given_name = Some("A; B, C".into())),

@@ -41,7 +41,7 @@ fn body(item: &Item) -> Event {
     item.body.read().unwrap()
 }
 
-/// Ids and titles of what is read.
+/// Ids and titles of the items that are read.
 fn titles(text: &str) -> Vec<(String, String)> {
     let all = items(text).unwrap();
     all.iter().map(|item| (item.external_id.clone(), body(item).title.unwrap_or_default())).collect()
@@ -174,7 +174,7 @@ fn lone_instances_of_two_zones_are_told_apart() {
     assert_eq!(title(&renamed(&text, Some("2026-03-04T15:00:00")), "/x.ics#2026-03-04T15:00:00"), "New");
 }
 
-/// Of its own instance an override for all later ones too says less than one for it alone; it is no copy of it and stays.
+/// For its own instance an override for all later ones ranks below one for it alone; it is no copy of it and stays.
 #[test]
 fn an_override_for_all_later_instances_is_none_of_its_own_alone() {
     let ranged =
@@ -193,7 +193,7 @@ fn an_override_for_all_later_instances_is_none_of_its_own_alone() {
     let changed = renamed(&only, Some(THIRD_ID));
     assert_eq!(title(&changed, THIRD), "New");
     assert!(changed.contains("RECURRENCE-ID;TZID=Europe/Berlin:20260304T090000\r\n"), "{changed}");
-    // What is said of later instances begins with the next one, as much later as it was.
+    // The change of later instances begins with the next one, as much later as it was.
     let next = "RECURRENCE-ID;TZID=Europe/Berlin;RANGE=THISANDFUTURE:20260305T090000\r\n";
     assert!(changed.contains(next) && changed.contains("SUMMARY:All later"), "{changed}");
     assert!(changed.contains("DTSTART;TZID=Europe/Berlin:20260305T110000\r\n"), "{changed}");
@@ -323,7 +323,7 @@ fn the_newest_of_two_series_counts() {
     assert_eq!(titles(&text)[1].0, "/x.ics#2026-03-04T03:00:00");
 }
 
-/// What cannot be read hides nothing else: of an instance, of a copy. Where the series itself cannot be read, nothing is.
+/// An unreadable component hides no other: of an instance, of a copy. Where the series itself cannot be read, no instance is.
 #[test]
 fn one_unreadable_component_hides_no_other() {
     let broken =
@@ -371,7 +371,7 @@ fn one_unreadable_component_hides_no_other() {
     assert!(told.len() == 11 && told[10].message.contains("beside those"), "{told:?}");
 }
 
-/// Components of another UID are left alone, and told.
+/// Components of another UID are left alone, with a warning.
 #[test]
 fn another_uid_is_left_alone() {
     let other = SERIES.replace("UID:a", "UID:b").replace("SUMMARY:Series", "SUMMARY:Other");
@@ -411,7 +411,7 @@ fn another_uid_is_left_alone() {
     assert_eq!((titles(&nameless).len(), warnings(&nameless)), (2, vec![vec![], vec![]]));
 }
 
-/// An instance that somebody was invited to is changed, answered and deleted like an event of its own, each by itself.
+/// An instance with attendees of its own is changed, answered and deleted like an event of its own, each by itself.
 #[test]
 fn a_lone_instance_is_changed_like_an_event() {
     let invited = "SUMMARY:Lone|ORGANIZER:mailto:boss@example.com|ATTENDEE;RSVP=TRUE;X-A=1:mailto:me@example.com|X-KEEP:this";
@@ -527,7 +527,7 @@ fn a_lone_instance_is_changed_like_an_event() {
     );
 }
 
-/// Of two to-dos of one UID the newest is the task, and its change removes the other; those of other UIDs stay; exceptions are kept.
+/// The newest of two to-dos of one UID is the task, and its change removes the other; those of other UIDs stay; exceptions are kept.
 #[test]
 fn the_newest_of_two_tasks_counts() {
     let todo = |lines: &str| event(lines).replace("VEVENT", "VTODO");
@@ -610,8 +610,8 @@ fn odd_component((instance, spelling, sequence, stamp, fault): Odd, title: usize
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
-    /// Whatever stands in a resource: each instance is read once, reading takes the components in any order for the same unless they
-    /// are equally new, and a change of any of them is what is read of it afterwards, while the others are read as before.
+    /// For any resource: each instance is read once, reading takes the components in any order for the same unless they are equally new,
+    /// and a change of any of them is read back, while the others are read as before.
     #[test]
     fn a_change_of_any_item_is_what_is_read(
         odd in prop::collection::vec((0u8..4, 0u8..4, 0i64..3, 0u8..3, 0u8..8), 1..12),

@@ -1,4 +1,4 @@
-//! Edits of a resource, byte by byte: what is not concerned stays as another client wrote it.
+//! Edits of a resource, byte by byte: everything else stays as another client wrote it.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests; clippy takes only #[test] functions for tests")]
 
@@ -98,7 +98,7 @@ fn a_new_title_changes_nothing_else() {
     "#);
 }
 
-/// A later start keeps the other client's name for the zone, and takes what is said of single instances along.
+/// A later start keeps the other client's name for the zone, and takes the changes of single instances along.
 #[test]
 fn a_later_series_keeps_its_zone_its_holes_and_its_exceptions() {
     let mut event = read(FAITHFUL).remove(0);
@@ -125,7 +125,7 @@ fn a_later_series_keeps_its_zone_its_holes_and_its_exceptions() {
     assert!(difference.lines().all(is_told), "{difference}");
 }
 
-/// Another zone at the same instants: what is said of single instances is said of the same ones.
+/// Another zone at the same instants: the changes of single instances stay with them.
 #[test]
 fn a_series_in_another_zone_keeps_its_holes_and_its_exceptions() {
     let mut event = read(FAITHFUL).remove(0);

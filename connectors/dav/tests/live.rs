@@ -79,7 +79,7 @@ impl Session {
         Dav::changes(&self.cx().at(cursor), args)
     }
 
-    /// All pages from a cursor on; how many, what they say, and the last cursor.
+    /// All pages from a cursor on; their number, their sources, and the last cursor.
     fn drain(
         &self,
         calendar: &str,
@@ -156,7 +156,7 @@ fn each(test: impl Fn(&Session)) {
     servers::each("t11", test);
 }
 
-/// From a bare server URL to the account, its home and what the server can do; wrong passwords are told apart.
+/// From a bare server URL to the account, its home and what the server can do; wrong passwords have their own failure.
 #[test]
 fn an_account_is_found_from_the_servers_url() {
     for server in servers() {
@@ -228,7 +228,7 @@ fn calendars_are_made_changed_and_deleted() {
     });
 }
 
-/// An event comes back as it was sent; a repeated create finds the first attempt; a taken UID is told.
+/// An event comes back as it was sent; a repeated create finds the first attempt; a taken UID is reported.
 #[test]
 fn an_event_is_created_once_and_reads_back() {
     each(|session| {
@@ -277,7 +277,7 @@ fn an_event_is_created_once_and_reads_back() {
     });
 }
 
-/// All-day events, moments and UTC times keep what they are.
+/// All-day events, events without length and UTC times keep their kind.
 #[test]
 fn days_moments_and_utc_times_keep_their_kind() {
     each(|session| {
@@ -302,7 +302,7 @@ fn days_moments_and_utc_times_keep_their_kind() {
         let moment = event("Call", "2026-05-01T10:00:00Z", "2026-05-01T10:00:00Z");
         let args = write(&calendar, EventTarget::default(), moment, &["title", "start", "end"]);
         match (session.name, Dav::create_event(&session.cx().keyed("moment"), args)) {
-            // Cyrus wants every event to last; the caller is told that the provider refused.
+            // Cyrus requires a duration of every event; the caller gets a failure of the provider.
             ("cyrus", refused) => assert_eq!(refused.unwrap_err().code, code::INVALID),
             (_, made) => {
                 let read = body(&made.unwrap().sources[0], 0);
@@ -443,7 +443,7 @@ fn this_and_following_makes_a_series_of_its_own() {
     });
 }
 
-/// Changes are told once, deletions too, in pages; a cursor that the server forgot is told as such.
+/// Changes are reported once, deletions too, in pages; a cursor that the server forgot is reported as such.
 #[test]
 fn changes_are_told_in_pages_and_deletions_with_them() {
     each(|session| {
@@ -533,7 +533,7 @@ fn busy_times_come_from_the_server() {
     });
 }
 
-/// Invitations: the organizer cannot answer, an attendee's answer is written, a stranger is told.
+/// Invitations: the organizer cannot answer, an attendee's answer is written, a stranger gets a failure.
 #[test]
 fn an_attendee_answers_and_others_cannot() {
     each(|session| {
@@ -614,7 +614,7 @@ fn busy_times_of_others_come_through_the_outbox() {
     asked.drop_calendar(&calendar);
 }
 
-/// What another client wrote survives a change of the title, on the server too.
+/// The bytes of another client survive a change of the title, on the server too.
 #[test]
 fn a_change_keeps_what_other_clients_wrote() {
     each(|session| {

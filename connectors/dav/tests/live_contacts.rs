@@ -66,7 +66,7 @@ impl Session {
         Dav::delete_contact(&self.cx(), args)
     }
 
-    /// All pages from a cursor on; how many, what they say, and the last cursor.
+    /// All pages from a cursor on; their number, their sources, and the last cursor.
     fn drain(&self, book: &str, cursor: Option<String>, limit: u32) -> (usize, Vec<Source>, Option<String>) {
         let (mut pages, mut all, mut cursor) = (0, Vec::new(), cursor);
         loop {
@@ -132,7 +132,7 @@ fn uid(source: &Source) -> String {
     source.items[0].uid.clone().unwrap()
 }
 
-/// Somebody with something in every field.
+/// A contact with a value in every field.
 fn somebody() -> (Contact, Vec<&'static str>) {
     let contact = Contact {
         display_name: Some("Dr. Ada, \"Countess\" Lovelace; <x>".into()),
@@ -325,7 +325,7 @@ fn a_contact_lives_through_its_cycle() {
     });
 }
 
-/// A picture is stored, told by its mark, handed out, kept by other changes and removed.
+/// A picture is stored, reported by its etag, handed out, kept by other changes and removed.
 #[test]
 fn a_picture_is_stored_in_the_record() {
     each(|session| {
@@ -423,7 +423,7 @@ fn groups_have_members() {
     });
 }
 
-/// Changes are told once, deletions too, in pages.
+/// Changes are reported once, deletions too, in pages.
 #[test]
 fn changes_are_told_in_pages() {
     each(|session| {
@@ -465,7 +465,7 @@ fn changes_are_told_in_pages() {
     });
 }
 
-/// What another client wrote survives the change of a note, in the version that it was written in.
+/// The bytes of another client survive the change of a note, in the version that it was written in.
 #[test]
 fn a_change_keeps_what_other_clients_wrote() {
     each(|session| {

@@ -83,7 +83,7 @@ impl Session {
         <Dav as connector_sdk::Tasks>::changes(&self.cx().at(cursor), args)
     }
 
-    /// All pages from a cursor on; how many, what they say, the last cursor, and whether they are everything.
+    /// All pages from a cursor on; their number, their sources, the last cursor, and whether they are an enumeration.
     fn drain(
         &self,
         list: &str,
@@ -282,7 +282,7 @@ fn a_task_is_created_once_and_reads_back() {
     });
 }
 
-/// A stale version is a conflict, for changes and for deleting; what is gone is not found, and deleted again without complaint.
+/// A stale version is a conflict, for changes and for deleting; a deleted task is not found, and deleted again without a failure.
 #[test]
 fn versions_are_kept_apart() {
     each(|session| {
@@ -378,7 +378,7 @@ fn due_dates_and_rules_change() {
     });
 }
 
-/// Changes are told once, deletions too, in pages; a cursor that the server forgot is told as such.
+/// Changes are reported once, deletions too, in pages; a cursor that the server forgot is reported as such.
 #[test]
 fn changes_are_told_in_pages_and_deletions_with_them() {
     each(|session| {
@@ -416,7 +416,7 @@ fn changes_are_told_in_pages_and_deletions_with_them() {
     });
 }
 
-/// What another client wrote survives a change of the title, on the server too.
+/// The bytes of another client survive a change of the title, on the server too.
 #[test]
 fn a_change_keeps_what_other_clients_wrote() {
     let fixtures = [
@@ -454,7 +454,7 @@ fn a_change_keeps_what_other_clients_wrote() {
     });
 }
 
-/// Wrong passwords are told apart, on this surface too.
+/// Wrong passwords have their own failure, on this surface too.
 #[test]
 fn wrong_credentials_are_told() {
     for server in servers() {

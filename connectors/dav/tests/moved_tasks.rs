@@ -1,4 +1,4 @@
-//! A recurring task that is moved keeps its holes, and what it cannot keep it tells.
+//! A recurring task that is moved keeps its excluded dates, with warnings for those that it cannot keep.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests; clippy takes only #[test] functions for tests")]
 
@@ -110,7 +110,7 @@ fn holes_stay_where_the_days_do() {
     assert_eq!((told(&written), &recurrence), (Vec::new(), &lines));
 }
 
-/// Another rule on another day: nothing tells which instance is which, so the hole that is gone is told.
+/// Another rule on another day: the instances cannot be matched, so the dropped exclusion is a warning.
 #[test]
 fn a_hole_without_a_place_is_told() {
     let text = todo(

@@ -1,4 +1,4 @@
-//! Cards that this connector writes read back as they were meant, whatever is in them; cards that others write badly give an answer.
+//! Cards that this connector writes read back as they were meant, with any content; malformed cards of others give an answer.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests; clippy takes only #[test] functions for tests")]
 
@@ -278,7 +278,7 @@ proptest! {
         prop_assert!(text.lines().all(|line| line.len() <= 75));
     }
 
-    /// What another client wrote can be made to say anything, too.
+    /// A card of another client can be changed to any contact, too.
     #[test]
     fn what_others_wrote_can_be_changed(wanted in contacts(), which in 0..FOREIGN.len()) {
         let foreign = FOREIGN[which].replace("\r\n", "\n").replace('\n', "\r\n");
@@ -368,7 +368,7 @@ fn a_picture_is_stored_and_read() {
     }
 }
 
-/// What vCard cannot say is told, and refused where the caller is strict; days that do not exist are refused always.
+/// A value that vCard cannot hold is a warning, and is refused where the caller is strict; days that do not exist are refused always.
 #[test]
 fn what_cannot_be_kept_is_told() {
     let wanted = Contact { starred: true, ..Contact::default() };

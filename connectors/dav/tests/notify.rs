@@ -1,5 +1,5 @@
-//! Who is told of a write, on a server that schedules and cannot be asked not to, and on one that can: what goes over the wire.
-//! Recorded, without a network; the mails that arrive are in the API's tests.
+//! Notifications of a write, on a server that schedules and cannot be asked not to, and on one that can: the requests that go over the
+//! wire. Recorded, without a network; the mails that arrive are in the API's tests.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests; clippy takes only #[test] functions for tests")]
 
@@ -93,7 +93,7 @@ fn codes(outcome: Outcome) -> Vec<String> {
     outcome.unwrap().warnings.into_iter().map(|warning| warning.code).collect()
 }
 
-/// The guest stays in the server's hands, so that nobody is told that the meeting is off; a new one never comes into them.
+/// The guest stays in the server's hands, so that no cancellation is sent; a new guest is never scheduled by it.
 #[test]
 fn nobody_is_taken_out_of_the_servers_hands() {
     for is_silent in [true, false] {
@@ -119,7 +119,7 @@ fn a_new_event_is_silent() {
     assert!(sent[0].2.contains("SCHEDULE-AGENT=CLIENT"), "{sent:?}");
 }
 
-/// What cannot be silent is refused where the caller is strict, before anything is sent.
+/// A write that cannot be silent is refused where the caller is strict, before anything is sent.
 #[test]
 fn what_cannot_be_silent_is_refused() {
     let refused = |resource: &str, call: &dyn Fn(&Context) -> Outcome, field: &str| {
@@ -192,7 +192,7 @@ const ANSWERED: &str = "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//x//EN\nBEGIN:VEV
     ORGANIZER:mailto:boss@example.org\nATTENDEE;PARTSTAT=DECLINED;X-RESPONSE-COMMENT=Whispered:mailto:me@example.com\n\
     END:VEVENT\nEND:VCALENDAR\n";
 
-/// To a server that schedules, an attendee's deletion is an answer: what was said with an earlier one is taken out first, silently.
+/// To a server that schedules, an attendee's deletion is an answer: the comment of an earlier one is removed first, silently.
 #[test]
 fn a_deletion_does_not_repeat_an_earlier_comment() {
     let instance = EventTarget {
@@ -219,7 +219,7 @@ fn a_deletion_does_not_repeat_an_earlier_comment() {
         }
         assert!(text.contains("COMMENT:Bring cake") && text.contains("PARTSTAT=ACCEPTED"), "{text}");
         assert!(text.contains("PARTSTAT=DECLINED"), "{text}");
-        // Who tells nobody writes nothing else.
+        // Without a notification there is no other write.
         let (_, sent) = run(ANSWERED, true, |cx| Dav::delete_event(cx, delete(Notify::None)));
         assert_eq!(sent.len(), 1, "{sent:?}");
     }

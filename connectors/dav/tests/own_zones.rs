@@ -1,5 +1,5 @@
 //! Time zones that only the file knows: a VTIMEZONE that no IANA zone agrees with. A series is expanded and written by its rules (RFC 5545
-//! section 3.6.5); where nobody can, it is read, and what depends on its instances is refused.
+//! section 3.6.5); where that fails, it is read, and a write that depends on its instances is refused.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests; clippy takes only #[test] functions for tests")]
 
@@ -145,7 +145,7 @@ fn a_series_is_expanded_on_the_clock_of_the_file() {
     );
 }
 
-/// What is said of the zone: UTC and its rules, never the file's name for it, which a warning tells.
+/// Times are in UTC, with the rules of the zone, never with the file's name for it, which a warning quotes.
 #[test]
 fn times_are_told_in_utc_with_the_rules_of_the_zone() {
     let all = items(&mondays());
@@ -339,7 +339,7 @@ fn a_zone_may_change_its_rules() {
     }
 }
 
-/// Under whatever name and in whatever words: the rules of an IANA zone are that zone.
+/// Under any name and in any form: the rules of an IANA zone are that zone.
 #[test]
 fn a_definition_that_agrees_with_iana_is_iana() {
     let last_of_march = "BYMONTH=3;BYDAY=SU;BYMONTHDAY=25,26,27,28,29,30,31";
@@ -379,7 +379,7 @@ fn added_and_excluded_dates_are_told_in_utc() {
     assert_eq!(new_lines(&text, &kept.text.unwrap()), Vec::<String>::new());
 }
 
-/// Definitions that no time zone has, or that nobody can walk through.
+/// Definitions that no time zone has, or that are too long to walk through.
 fn hostile() -> Vec<(&'static str, String)> {
     let odd = ("+0017", "+0117");
     let one = |start: &str, lines: &str| zone("Company", &[observance("STANDARD", start, odd, lines)]);
@@ -419,7 +419,7 @@ fn hostile() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Nothing is written that depends on when the instances of such a series are; all else is.
+/// No write happens that depends on when the instances of such a series are; all others do.
 #[test]
 fn a_zone_that_nobody_can_use_is_read_and_its_instances_are_left_alone() {
     for (name, zone) in hostile() {

@@ -279,7 +279,7 @@ fn ids_with_steps_or_a_query_are_not_found() {
     }
 }
 
-/// A server that sends everybody to its login page has not lost what they ask for.
+/// A server that redirects to its login page has not deleted the requested resource.
 #[test]
 fn a_redirect_does_not_say_that_something_is_gone() {
     let login = [("location", "https://login.example.com/")];

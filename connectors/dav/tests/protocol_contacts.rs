@@ -130,7 +130,7 @@ fn the_version_is_one_that_the_server_takes() {
     }
 }
 
-/// The answer to a create got lost: the repeated one finds the contact. A UID that is taken elsewhere is told.
+/// The answer to a create got lost: the repeated one finds the contact. A UID that is taken elsewhere is reported.
 #[test]
 fn a_lost_answer_is_found_again() {
     let stored: Rc<RefCell<Option<String>>> = Rc::default();
@@ -221,7 +221,7 @@ fn an_edit_is_made_to_the_form_that_is_kept() {
     }
 }
 
-/// What cannot be kept is refused before anything is written, and so is a change of what is no longer there or not that.
+/// A contact that cannot be kept is refused before anything is written, and so is a change of one that is gone or of another kind.
 #[test]
 fn refusals_come_before_writes() {
     let group = "BEGIN:VCARD\nVERSION:3.0\nX-ADDRESSBOOKSERVER-KIND:group\nFN:G\nEND:VCARD\n";
@@ -252,7 +252,7 @@ fn refusals_come_before_writes() {
     assert!(Dav::delete_contact(&Context::new(&gone, connection(&[])), args).unwrap().sources[0].deleted);
 }
 
-/// A group that somebody else changes at the same time is tried again; one that cannot be changed is a warning.
+/// A group that another client changes at the same time is tried again; one that cannot be changed is a warning.
 #[test]
 fn a_group_that_moves_is_tried_again() {
     let puts = Rc::new(RefCell::new(0));
@@ -329,7 +329,7 @@ fn a_big_book_is_read_in_pages() {
     assert_eq!(methods(&host).len(), 6);
 }
 
-/// What `check` finds on a server with these homes, by principal.
+/// The result of `check` on a server with these homes, by principal.
 fn checked(
     answer: impl Fn(&Request) -> Response + 'static,
 ) -> Result<model::wire::Account, connector_sdk::Failure> {

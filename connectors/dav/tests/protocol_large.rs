@@ -51,7 +51,7 @@ fn listed(range: std::ops::Range<usize>) -> String {
     range.map(|n| member(&href(n), &format!("<d:getetag>\"{n}\"</d:getetag>"))).collect()
 }
 
-/// What a multiget asks for.
+/// Returns the hrefs of a multiget.
 fn hrefs(text: &str) -> Vec<&str> {
     text.split("<D:href>").skip(1).map(|rest| rest.split("</D:href>").next().unwrap()).collect()
 }
@@ -72,7 +72,7 @@ fn objects(text: &str, hrefs: &[&str]) -> String {
     hrefs.iter().map(|at| member(at, &format!("<d:getetag>\"e\"</d:getetag>{}", data(text, at)))).collect()
 }
 
-/// What a server was asked, by kind of request.
+/// The requests to a server, by kind.
 #[derive(Default)]
 struct Asked {
     listings: usize,
@@ -132,7 +132,7 @@ impl Surface {
     }
 }
 
-/// What a host came to know.
+/// A host's copy.
 #[derive(Default)]
 struct Known {
     read: BTreeSet<String>,
@@ -142,7 +142,7 @@ struct Known {
     enumeration: Vec<bool>,
 }
 
-/// Does what a host does: names first, then what they stand for, then the next page.
+/// Acts as a host: names first, then their content, then the next page.
 fn pull(surface: Surface, host: &Recorded, cursor: Option<String>) -> Known {
     let mut known = Known { cursor, ..Known::default() };
     for _ in 0..1_000 {
@@ -171,7 +171,7 @@ fn pull(surface: Surface, host: &Recorded, cursor: Option<String>) -> Known {
     panic!("it never ends")
 }
 
-/// However large, a collection is listed once; what is in it is read by as many multigets as it takes.
+/// However large, a collection is listed once; its content is read by as many multigets as it takes.
 #[test]
 fn a_large_collection_is_listed_once() {
     for surface in [Surface::Calendar, Surface::Contacts, Surface::Tasks] {
@@ -209,7 +209,7 @@ fn a_scan_lists_once() {
     assert_eq!(asked.borrow().listings, 3);
 }
 
-/// Many changes are named at once, too, and what is gone is told without being asked for.
+/// Many changes are named at once, too, and deletions are reported without a further request.
 #[test]
 fn many_changes_are_listed_once() {
     let (host, asked) = server(|_, text| {
@@ -258,12 +258,12 @@ fn a_listing_that_is_too_long_is_asked_for_in_smaller_pieces() {
         });
         let known = pull(Surface::Calendar, &host, None);
         assert_eq!(known.read.len(), 900);
-        // What is too much is found out once: three pieces.
+        // The limit is found out once: three pieces.
         assert!(asked.borrow().listings <= 5 + 2, "{}", asked.borrow().listings);
     }
 }
 
-/// What a server lists at once can be more than an answer holds by its names alone: the rest is named with the next answer.
+/// A listing of the server can be too long for one answer by its names alone: the rest is named with the next answer.
 #[test]
 fn long_names_are_told_in_pieces() {
     let long = |n: usize| format!("/cal/work/{n:05}{}.x", "a".repeat(1_800));
@@ -318,7 +318,7 @@ fn a_multiget_that_is_cut_is_continued() {
     }
 }
 
-/// A connection that is cut is a failure of the call, not of what it was to read.
+/// A lost connection is a failure of the call, not of the resources to read.
 #[test]
 fn a_connection_that_is_cut_blames_no_source() {
     let host = Recorded::answering(|_| Err(SendError::new("connection", "the connection was cut")));

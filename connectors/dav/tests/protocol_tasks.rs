@@ -219,7 +219,7 @@ fn a_calendar_is_not_deleted_as_a_list() {
     assert!(delete("gone").unwrap().sources[0].deleted);
 }
 
-/// Events beside the tasks are left out, a broken resource is told and stops nothing.
+/// Events beside the tasks are left out, a broken resource is reported and stops nothing.
 #[test]
 fn a_page_holds_tasks_and_what_is_broken() {
     let event = todo("e", "").replace("VTODO", "VEVENT");
@@ -315,7 +315,7 @@ fn a_refused_content_is_no_conflict() {
     }
 }
 
-/// A proxy's page, or that of a login, says nothing of a write, whatever its status. Servers have pages of their own for what they have made,
+/// A page of a proxy or of a login proves nothing about a write, with any status. Servers have pages of their own for what they have made,
 /// and answers of XML to deletions.
 #[test]
 fn a_web_page_is_no_answer_to_a_write() {
@@ -382,7 +382,7 @@ fn what_a_server_makes_of_a_task_is_told() {
     assert_eq!((stored.title.as_str(), stored.due_date), ("Shorter", None));
 }
 
-/// What the caller insists on and CalDAV cannot keep is refused before anything is sent.
+/// A strict write that CalDAV cannot keep is refused before anything is sent.
 #[test]
 fn strict_writes_send_nothing_that_is_less() {
     let host = Recorded::answering(|request| {
@@ -423,7 +423,7 @@ fn what_is_gone_is_gone() {
     assert_eq!(Dav::get_task(&cx(), read).unwrap_err().code, code::NOT_FOUND);
 }
 
-/// Steps and links are nobody's here, and the capabilities say so.
+/// Steps and links are not supported, and the capabilities say so.
 #[test]
 fn steps_and_links_are_unsupported() {
     let host = Recorded::new();

@@ -105,7 +105,7 @@ fn a_resource_becomes_a_task() {
     }
 }
 
-/// What holds no to-do is no task, and says nothing.
+/// A resource without a to-do is no task, and gives no item.
 #[test]
 fn events_are_left_out() {
     let event = include_str!("../fixtures/apple.ics").replace("\r\n", "\n").replace('\n', "\r\n");
@@ -309,7 +309,7 @@ fn what_cannot_be_kept_is_told_or_refused() {
     "#);
 }
 
-/// Start and due keep one value type, what cannot be said is told, and a start keeps its time of day.
+/// Start and due keep one value type, a value that cannot be written is a warning, and a start keeps its time of day.
 #[test]
 fn start_and_due_go_together() {
     let apple = fixture("apple");
@@ -321,7 +321,7 @@ fn start_and_due_go_together() {
         "-DTSTART;TZID=Europe/Paris:20260214T180000\n+DTSTART;TZID=Europe/Paris:20260210T180000"
     );
 
-    // A due date without time makes the start a day; its own time was 18:00, which is told.
+    // A due date without time makes the start a day; its own time was 18:00, which is a warning.
     moved.due_time = None;
     moved.time_zone = None;
     let written = update(&apple, &moved, &["startDate", "dueTime", "timeZone"]);
@@ -462,7 +462,7 @@ fn assignees_keep_their_lines() {
     assert_eq!((difference(&text, &written.text).as_str(), written.warnings.len()), ("", 0));
 }
 
-/// What recurs has a start: the due date where there is no other; without any there is no recurrence.
+/// A recurring task has a start: the due date where there is no other; without any there is no recurrence.
 #[test]
 fn what_recurs_has_a_start() {
     let text = fixture("days");
@@ -713,7 +713,7 @@ proptest! {
         prop_assert_eq!(difference(&written.text, &again.text), "", "{}: what is there already stays", name);
     }
 
-    /// Whatever a resource holds, reading and editing it gives an answer.
+    /// For any resource, reading and editing it gives an answer.
     #[test]
     fn any_line_does_no_harm(name in "[A-Z-]{1,12}", value in "\\PC{0,60}", wanted in tasks()) {
         let text = fixture("apple").replace("SUMMARY:", &format!("{name}:{value}\r\nDUE:{value}\r\nSUMMARY:"));

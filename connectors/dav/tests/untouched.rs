@@ -1,4 +1,4 @@
-//! A change of one field writes that field: whatever else an object has, odd or broken, keeps its bytes.
+//! A change of one field writes that field: everything else in an object, odd or broken, keeps its bytes.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests; clippy takes only #[test] functions for tests")]
 
@@ -47,7 +47,7 @@ fn lines_without<'t>(text: &'t str, names: &[&str]) -> Vec<&'t str> {
 /// Properties that every change writes.
 const STAMPS: [&str; 2] = ["DTSTAMP", "LAST-MODIFIED"];
 
-/// Lines that other programs write, or nobody should have.
+/// Lines that other programs write, or no program should.
 const ODD: [&str; 46] = [
     "ATTENDEE;PARTSTAT=NEEDS-ACTION;CN=Twice:mailto:twice@example.com",
     "ATTENDEE;PARTSTAT=ACCEPTED;CN=Twice:mailto:twice@example.com",
@@ -227,7 +227,7 @@ proptest! {
     }
 }
 
-/// Lines of cards that other programs write, or nobody should have.
+/// Lines of cards that other programs write, or no program should.
 const ODD_CARD: [&str; 40] = [
     "FN:",
     "FN;CHARSET=UTF-8:   ",
@@ -311,7 +311,7 @@ proptest! {
     }
 }
 
-/// What Exchange and others write and RFC 5545 forbids, one by one: a title is changed all the same.
+/// Lines that Exchange and others write and RFC 5545 forbids, one by one: a title is changed all the same.
 #[test]
 fn nothing_that_is_not_touched_refuses_a_title() {
     for line in ODD {
@@ -378,7 +378,7 @@ fn instances_of_odd_series_are_changed() {
     }
 }
 
-/// An empty FN stays empty, whatever else is changed; who asks for a name gets one.
+/// An empty FN stays empty when other fields are changed; a change of the name fills it.
 #[test]
 fn an_empty_name_is_not_made_up() {
     let text =

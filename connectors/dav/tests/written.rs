@@ -1,6 +1,6 @@
-//! What is written is read by others. Objects of every form (days, UTC, floating, zones by several names), edited in every way: icalendar,
-//! vobject and python-dateutil read the results, and find the instances in them that the connector's own reading finds. What an edit
-//! is not about keeps its bytes.
+//! Written objects are read by other programs. Objects of every form (days, UTC, floating, zones by several names), edited in every way:
+//! icalendar, vobject and python-dateutil read the results, and find the same instances in them as the connector. Lines that an edit does
+//! not touch keep their bytes.
 //!
 //! The interpreter comes from `ORACLE_PYTHON` (a venv with tests/peers/oracle.txt). Without it the tests that need it say that they
 //! did not run, and fail where `SWITCHBOARD_REQUIRE_PEERS=1`. `WRITTEN_CASES` sets the number of edits, `WRITTEN_SEED` the seed.
@@ -39,7 +39,7 @@ use serde_json::{Value, json};
 const TO: &str = "2027-02-01T00:00:00Z";
 const MINUTE_MS: i64 = 60_000;
 
-/// What is done to it.
+/// The edit of an object.
 #[derive(Clone, Debug)]
 enum Edit {
     Title,
@@ -325,7 +325,7 @@ fn generated<T>(strategy: &impl Strategy<Value = T>, seed: u64, count: usize) ->
     (0..count).map(|_| strategy.new_tree(&mut runner).unwrap().current()).collect()
 }
 
-/// So many edits that are possible. Most of those that are generated are; the others are refused with a reason.
+/// Returns this many edits that are possible. Most of those that are generated are; the others are refused with a reason.
 fn cases(seed: u64, count: usize) -> Vec<Case> {
     let mut cases = Vec::new();
     for (base, edit) in generated(&(base(), edit()), seed, count * 2) {
@@ -462,7 +462,7 @@ fn python() -> Option<String> {
     python
 }
 
-/// What other programs make of each of these objects.
+/// Returns the reading of other programs of each of these objects.
 fn ask(python: &str, objects: &[&str]) -> Vec<Value> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/oracle/written.py");
     let mut child = Command::new(python)
@@ -526,7 +526,7 @@ fn others_read_what_is_written() {
     assert_read_alike(&python, &texts, &|at| objects[at].0.report());
 }
 
-/// What is wrong after an edit was not wrong before it.
+/// Edits add no fault: a fault after an edit was there before it.
 #[test]
 fn others_read_what_is_edited() {
     let Some(python) = python() else { return };
@@ -601,7 +601,7 @@ fn days_are_written_where_they_change() {
     assert!(new.contains("DTSTART;VALUE=DATE:20260309\r\nDURATION;X-L=1:P2D\r\n"), "{new}");
 }
 
-/// Who organizes already keeps the line.
+/// An organizer who stays keeps the line.
 #[test]
 fn the_same_organizer_keeps_its_line() {
     let line = "ORGANIZER;X-O=1;SENT-BY=\"mailto:desk@example.com\";CN=Me:MAILTO:Me@example.com";

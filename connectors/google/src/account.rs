@@ -1,4 +1,4 @@
-//! The account: whose it is, what it can be used for, and the colours that its events can have.
+//! The account: its identity, its surfaces, and the colours that its events can have.
 
 use connector_sdk::http::{Request, Response};
 use connector_sdk::{Context, Failure, Lifecycle, Outcome, code};
@@ -134,7 +134,7 @@ impl GrantedSurfaces<'_> {
         }
     }
 
-    /// Adds the mailbox of an account that lets this connector send and read nothing. No read tells of it: Gmail is asked to send a message
+    /// Adds the mailbox of an account that lets this connector send and read nothing. No read shows it: Gmail is asked to send a message
     /// without content, which it never sends, and refuses as such where sending was granted.
     fn take_sending(&mut self) -> Outcome<()> {
         let surface = "email";
@@ -172,7 +172,7 @@ fn distinct(addresses: impl Iterator<Item = String>) -> Vec<String> {
     all
 }
 
-/// Whether the token is not good for what was asked. Another failure must not change whose account it is.
+/// Whether the token does not allow the request. Another failure must not change the account's identity.
 fn is_refused(failure: &Failure) -> bool {
     failure.code == code::AUTH_EXPIRED || failure.code == code::FORBIDDEN && failure.detail.is_some()
 }

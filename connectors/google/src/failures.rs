@@ -87,7 +87,7 @@ fn is_limit(reason: &str) -> bool {
 }
 
 /// The wait is what the answer says, in its header or its text, else until the limit's next minute. `quotaExceeded` is Calendar's
-/// protection against spam: it shuts writes for hours, and nobody knows for how many, so it has no wait that would hold up reads.
+/// protection against spam: it shuts writes for hours, for an unknown number, so it has no wait that would hold up reads.
 fn limited(context: &Context, failure: Failure, error: &ErrorInfo, doing: &str) -> Failure {
     let now = context.now_ms();
     let wait = match error.reason() {

@@ -1,4 +1,4 @@
-//! The walk over a calendar's events, told in recorded answers.
+//! The walk over a calendar's events, in recorded answers.
 
 use connector_google::Google;
 use connector_sdk::http::Response;
@@ -102,7 +102,7 @@ fn a_page_that_is_cut_off_is_asked_for_with_fewer_events() {
     assert_eq!(page(&provider, None, request()).unwrap_err().code, code::UNAVAILABLE);
 }
 
-/// Birthdays: their deltas tell of no deletions, so that everything is read each time.
+/// Birthdays: their deltas report no deletions, so that everything is read each time.
 #[test]
 fn a_calendar_without_deltas_is_read_whole() {
     let id = "addressbook#contacts@group.v.calendar.google.com";
@@ -150,7 +150,7 @@ fn a_cursor_that_cannot_be_continued_is_expired() {
     assert_eq!(page(&provider, cursor, request()).unwrap_err().code, code::NOT_FOUND);
 }
 
-/// A zone that nobody knows is told with the event.
+/// An unknown zone is a warning of the event.
 #[test]
 fn an_unknown_zone_is_a_warning() {
     let body = r#"{"timeZone":"Europe/Berlin","nextSyncToken":"t","items":[{"id":"abcde","start":{"dateTime":"2026-03-02T14:00:00+01:00","timeZone":"Mars/Olympus"},"end":{"dateTime":"2026-03-02T15:00:00+01:00","timeZone":"Mars/Olympus"}}]}"#;

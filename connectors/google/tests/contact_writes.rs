@@ -1,4 +1,4 @@
-//! Writes of contacts and groups as Google gets them, told in recorded answers.
+//! Writes of contacts and groups as Google gets them, in recorded answers.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -445,7 +445,7 @@ fn group_write(source: Option<&str>, changed: &[&str], members: &[&str]) -> Item
     }
 }
 
-/// A provider with contacts whose ids are told, and one group.
+/// A provider with contacts whose ids are known, and one group.
 fn grouping(kind: &'static str, is_taken: bool) -> Recorded {
     let key: RefCell<Value> = RefCell::new(Value::Null);
     Recorded::answering(move |request: &Request| {
@@ -502,7 +502,7 @@ fn a_group_is_made_with_its_members() {
     assert_eq!(sent(&provider)[1], json!({ "resourceNamesToAdd": ["people/c241", "people/1177"] }));
     assert_eq!(made.item.as_deref(), Some("contactGroups/a1"));
     assert_eq!(made.sources[0].items[0].kind.as_deref(), Some("contact_group"));
-    // The name is taken: by an earlier attempt of this creation, or by somebody else.
+    // The name is taken: by an earlier attempt of this creation, or by another client.
     let provider = grouping("USER_CONTACT_GROUP", true);
     let again = Google::create_group(&context(&provider), group_write(None, &["name"], &[])).unwrap();
     assert_eq!(again.item.as_deref(), Some("contactGroups/a1"));

@@ -1,4 +1,4 @@
-//! Contacts and groups as they are read, and the walks over them, told in recorded answers.
+//! Contacts and groups as they are read, and the walks over them, in recorded answers.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -51,7 +51,7 @@ fn person(id: &str, etag: &str) -> Value {
     })
 }
 
-/// A provider that tells each list by a function of its query.
+/// A provider that answers each list by a function of its query.
 fn lists(
     groups: impl Fn(&str) -> Response + 'static,
     people: impl Fn(&str) -> Response + 'static,
@@ -428,7 +428,7 @@ fn contacts_are_read_by_their_names() {
     for answer in [ok(&profile), response(404, &[], "{}"), refused(400, "Invalid resource name", "INVALID")] {
         assert_eq!(read("people/117", answer).0.unwrap_err().code, code::NOT_FOUND);
     }
-    // An answer that names nobody does not say that somebody is gone.
+    // An answer without a person does not mean that a person is gone.
     assert_eq!(read("people/c1", ok(&json!({}))).0.unwrap_err().code, code::UNAVAILABLE);
     // An id leads nowhere else.
     let (failure, url) = read("people/../me?x=1", response(404, &[], "{}"));

@@ -212,7 +212,7 @@ fn an_account_is_who_the_token_is_for() {
     assert_eq!(Value::Object(account.settings), json!({ "eventColors": { "1": "#aabbcc" } }));
 }
 
-/// A token that somebody pasted may have no identity: the primary calendar's id is the account's address.
+/// A pasted token may have no identity: the primary calendar's id is the account's address.
 #[test]
 fn without_an_identity_the_primary_calendar_tells() {
     let refused = || error(401, "authError", "Invalid Credentials");
@@ -279,7 +279,7 @@ fn a_surface_is_there_where_its_small_read_succeeds() {
     let account = check_with(identity(), primary(), colors(), all).expect("an account");
     assert_eq!(account.surfaces, ["calendar", "email", "contacts", "tasks"]);
     assert_eq!(account.settings.get("otherContacts"), Some(&json!(false)));
-    // A mailbox tells whose account it is, where the token has no identity.
+    // The mailbox identifies the account, where the token has no identity.
     let account =
         check_with(error(401, "authError", "no"), refused(), refused(), mailbox).expect("an account");
     assert_eq!(account.external_account_id, "Ada@example.test");

@@ -1,4 +1,4 @@
-//! The first reading of a mailbox, and what changes in it.
+//! The initial sync of a mailbox, and its changes.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests; clippy takes only #[test] functions for tests")]
 
@@ -26,7 +26,7 @@ impl Gmail {
         self.records.borrow_mut().push(record);
     }
 
-    /// Puts a message on top of the mailbox and tells of it.
+    /// Puts a message on top of the mailbox, with a history record.
     fn deliver(&self, id: &str, labels: &[&str]) {
         self.messages.borrow_mut().insert(0, mail(id, self.now_ms.get(), labels));
         self.record("messagesAdded", id, Some(labels));
@@ -54,7 +54,7 @@ impl Gmail {
         self.page_with(cursor, ChangesRequest::default()).0.expect("a page")
     }
 
-    /// Reads pages until the last one; its cursor, and all that was told.
+    /// Reads pages until the last one; returns its cursor, and all reported sources.
     fn read_all(&self, cursor: Option<&str>) -> (String, Vec<Source>) {
         let mut told = Vec::new();
         let mut cursor = cursor.map(str::to_owned);
@@ -268,7 +268,7 @@ fn a_draft_is_known_again() {
     assert!(!page.more);
 }
 
-/// Gmail tells of some messages seconds before they can be read, and no later record names them.
+/// Gmail reports some messages seconds before they can be read, and no later record names them.
 #[test]
 fn a_message_that_is_late_is_told() {
     let (gmail, mut cursor) = read_mailbox(1);
@@ -344,7 +344,7 @@ fn labels_are_told_where_they_change() {
     assert_eq!(deleted(&page.body.sources), ["Label_1"]);
 }
 
-/// A page that stopped the connector is asked for by its names, and what was not told with it is told later.
+/// A page that stopped the connector is requested by its names, and messages that it did not report are reported later.
 #[test]
 fn a_page_can_be_told_by_its_names() {
     let gmail = Gmail::new(3);

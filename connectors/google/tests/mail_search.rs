@@ -34,7 +34,7 @@ fn page_of_50_is_two_round_trips() {
     assert_eq!(parameter(&url, "includeSpamTrash").as_deref(), Some("true"));
     let page = search(&gmail, page.cursor.as_deref(), of_50()).unwrap();
     assert_eq!((whole(&page.body.sources).len(), page.more, page.cursor), (20, false, None));
-    // Names alone, and then what they stand for.
+    // Names alone, and then the messages.
     let units: Vec<String> =
         gmail.requests.borrow().iter().map(|request| request.extra[0].1.clone()).collect();
     assert_eq!(units, ["5", "1000", "5", "400"]);

@@ -73,7 +73,7 @@ fn handed_over(failure: &Failure) -> Option<bool> {
     failure.detail.as_ref()?.get("handedOver")?.as_bool()
 }
 
-/// A message that Gmail may have is not sent again, and the host is told so.
+/// A message that Gmail may have is not sent again, and the failure says so.
 #[test]
 fn a_send_is_never_repeated() {
     let lost = |code: &str| Err(SendError::new(code, "lost"));

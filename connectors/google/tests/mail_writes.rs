@@ -40,7 +40,7 @@ fn named(source: &str) -> MessageRef {
     MessageRef { source: source.to_owned(), hint: None }
 }
 
-/// The fields that a source tells of a known message.
+/// The fields that a source has of a known message.
 fn told(source: &Source) -> Value {
     let item: &Item = &source.items[0];
     assert!(item.partial);
@@ -275,7 +275,7 @@ fn a_draft_is_not_made_twice() {
     assert_eq!(saved.item.as_deref(), Some("m1"));
 }
 
-/// A thread or a draft that is gone is no reason to lose what was written.
+/// A deleted thread or draft is no reason to lose the message.
 #[test]
 fn a_draft_outlives_its_thread_and_itself() {
     let desk = Desk::new()

@@ -62,7 +62,7 @@ fn a_series_with_guests_and_a_conference() {
     assert_eq!(series.attachments[0].title.as_deref(), Some("Notes"));
 }
 
-/// The original start is told in the zone of the series, whatever the offset says.
+/// The original start is given in the zone of the series, not in that of its offset.
 #[test]
 fn an_exception_names_its_original_start() {
     let moved = read(1);
@@ -210,7 +210,7 @@ fn guests_keep_what_the_caller_does_not_say() {
     );
 }
 
-/// Fields that Google cannot keep are told, and the rest is written.
+/// Fields that Google cannot keep are warnings, and the rest is written.
 #[test]
 fn lost_fields_are_told() {
     let event = Event {

@@ -1,4 +1,4 @@
-//! Task lists and tasks, told in recorded answers.
+//! Task lists and tasks, in recorded answers.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -96,7 +96,7 @@ fn a_task_has_what_google_has_of_it() {
     assert!(gone.deleted && gone.items.is_empty());
 }
 
-/// Changes are listed from a minute before the latest one; what was told by then is not told again.
+/// Changes are listed from a minute before the latest one; tasks reported by then are not reported again.
 #[test]
 fn changes_since_the_latest_one() {
     let first = json!({ "items": [task("a", 10), task("b", 50)], "nextPageToken": "p2" });
@@ -323,7 +323,7 @@ fn a_new_task_is_a_day_and_a_status() {
     assert_eq!((made.item.as_deref(), made.warnings.len()), (Some("new"), 0));
 }
 
-/// Google takes no id from the client: what a first attempt made is known by what it says.
+/// Google takes no id from the client: the task of a first attempt is recognized by its content.
 #[test]
 fn a_second_attempt_looks_for_the_first_ones_task() {
     let url = format!(

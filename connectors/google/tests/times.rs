@@ -36,7 +36,7 @@ fn a_time_is_the_instant_of_its_offset_anchored_in_its_own_zone() {
         ("2026-03-29T02:30:00", berlin, "2026-03-29T01:30:00.000Z", "Europe/Berlin"),
         ("2026-10-25T02:30:00", berlin, "2026-10-25T00:30:00.000Z", "Europe/Berlin"),
         ("2026-03-02T14:00:00", None, "2026-03-02T17:00:00.000Z", CALENDAR),
-        // A zone by its Windows name has an IANA name; one that nobody knows has the calendar's place.
+        // A zone by its Windows name has an IANA name; an unknown one has the calendar's place.
         (
             "2026-03-02T14:00:00-03:00",
             Some("W. Europe Standard Time"),

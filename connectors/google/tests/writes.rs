@@ -1,4 +1,4 @@
-//! Writes as Google gets them, told in recorded answers.
+//! Writes as Google gets them, in recorded answers.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -126,7 +126,7 @@ fn read(source: &Source) -> Event {
     source.items[0].body.read().unwrap()
 }
 
-/// A provider that makes what is posted, unless the id is taken.
+/// A provider that creates the posted event, unless the id is taken.
 fn taking(is_taken: impl Fn(&str, usize) -> Option<Value> + 'static) -> Recorded {
     let count = std::cell::Cell::new(0);
     Recorded::answering(move |request: &Request| {
@@ -358,7 +358,7 @@ fn a_deleted_event_is_gone_also_the_second_time() {
     }
 }
 
-/// A front end answers 200 with a page of its own: it does not tell whether Google was asked.
+/// A front end answers 200 with a page of its own: it does not show whether Google got the request.
 #[test]
 fn a_page_in_the_place_of_an_answer_is_no_deletion() {
     let target = EventTarget { source: Some("abcde".to_owned()), ..EventTarget::default() };
@@ -502,7 +502,7 @@ fn a_series_is_split() {
     assert!(split.warnings.is_empty());
 }
 
-/// A rest that begins at another time has its excluded days at that time; of its changed instances it is told that they are gone.
+/// A rest that begins at another time has its excluded days at that time; its changed instances are reported as dropped.
 #[test]
 fn the_rest_of_a_series_is_moved() {
     let records = json!([
@@ -532,7 +532,7 @@ fn the_rest_of_a_series_is_moved() {
     assert_eq!(told, [("exception_dropped", Some("2026-04-06T09:00:00"))]);
 }
 
-/// A guest's change of the rule is ignored, and a new series would invite everybody anew.
+/// A guest's change of the rule is ignored, and a new series would invite everybody again.
 #[test]
 fn a_series_of_somebody_else_is_not_divided() {
     let theirs = with(series(), json!({ "organizer": { "email": "bob@example.test" } }));

@@ -84,7 +84,7 @@ impl Socket {
         socket
     }
 
-    /// What the server says until it is done with the command; without one, its greeting.
+    /// Returns the server's responses to a command until its end; without a command, the greeting.
     fn answer(&mut self, command: Option<&str>) -> String {
         if let Some(command) = command {
             self.stream.write_all(format!("t {command}\r\n").as_bytes()).expect("the server listens");

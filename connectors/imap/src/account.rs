@@ -12,7 +12,7 @@ use crate::imap::session::Session;
 use crate::imap::visit::{Access, Visit};
 use crate::smtp::Smtp;
 
-/// Opens both lines, the one to read first.
+/// Opens both connections, IMAP first.
 pub fn check(cx: &Context) -> Outcome<Account> {
     Session::open(cx).map_err(|failure| leg(failure, "imap", "IMAP"))?;
     let smtp = Smtp::open(cx).map_err(|failure| leg(failure, "smtp", "SMTP"))?;
@@ -30,13 +30,13 @@ pub fn check(cx: &Context) -> Outcome<Account> {
     })
 }
 
-/// Which of the two servers it was.
+/// Adds the server (IMAP or SMTP) to its failure.
 fn leg(failure: Failure, leg: &str, name: &str) -> Failure {
     let message = format!("the {name} server cannot be used: {}", failure.message);
     Failure { message, ..failure.with_detail(json!({ "leg": leg })) }
 }
 
-/// What this account can do. The SMTP server is asked for its limit; that it does not answer is no failure here.
+/// Returns the features of this account. The SMTP server is asked for its limit; that it does not answer is no failure here.
 pub fn features(cx: &Context) -> Outcome<MailFeatures> {
     let mut session = Session::open(cx)?;
     let multi_folder = Directory::default().all_mail(&mut session)?.is_some();

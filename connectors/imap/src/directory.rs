@@ -14,7 +14,7 @@ use crate::imap::session::{Session, refused};
 use crate::listing;
 use crate::message::Place;
 
-/// The mailboxes, once somebody had to ask for them.
+/// The mailboxes, once they were requested.
 #[derive(Default)]
 pub struct Directory {
     mailboxes: Option<Mailboxes>,
@@ -53,8 +53,8 @@ impl Directory {
         Ok(session.all_mail.clone())
     }
 
-    /// Where a message is; none where its folder is gone. A hint from before its folder got another name is passed over when
-    /// `anew`.
+    /// Returns the folder and UID of a message; none where its folder is gone. A hint from before its folder got another name is ignored
+    /// if `anew`.
     pub fn locate(
         &mut self,
         session: &mut Session,
@@ -99,7 +99,7 @@ impl Directory {
         }
         let all = &self.mailboxes(session)?.all;
         let delimiter = all.iter().find_map(|mailbox| mailbox.delimiter).unwrap_or('/');
-        // Some servers keep everything below the inbox, and refuse what is beside it.
+        // Some servers keep everything below the inbox, and refuse mailboxes beside it.
         let below = format!("INBOX{delimiter}{name}");
         let mut refusal = None;
         for name in [name, &below] {

@@ -1,4 +1,4 @@
-//! `messages.update` and `messages.delete`: flags, moves, and what is taken away.
+//! `messages.update` and `messages.delete`: flags, moves and deletions.
 
 use connector_sdk::{Context, Failure, Outcome};
 use io_imap::types::flag::StoreType;
@@ -73,7 +73,7 @@ pub fn update(cx: &Context, args: MessageUpdate) -> Outcome<Mutated> {
         match moved {
             Some(located) => target.located = located,
             None => {
-                // It went where it was told to go, but nobody can say under which name: the next reading finds it.
+                // It was moved as requested, but its new UID is unknown: the next pull finds it.
                 sources.push(target.located.place.gone(target.located.uid));
                 return Ok(Mutated { sources, warnings, ..Mutated::default() });
             }
@@ -154,7 +154,7 @@ fn flag_changes(
     Ok(changes)
 }
 
-/// What cannot be kept here.
+/// The warning for a field that this mailbox cannot keep.
 pub fn not_supported(field: &str) -> Warning {
     Warning {
         code: "field_not_supported".into(),
@@ -239,7 +239,7 @@ pub fn delete(cx: &Context, args: MessageDelete) -> Outcome<Mutated> {
     let trash = if args.permanent { None } else { directory.role(&mut session, FolderRole::Trash)? };
     let target = match target(&mut session, &mut directory, &args.message) {
         Ok(target) => target,
-        // What is not there is deleted.
+        // A message that is not there counts as deleted.
         Err(failure) if failure.code == connector_sdk::code::NOT_FOUND && args.if_match.is_none() => {
             return Ok(Mutated { sources: vec![deleted(&args.message.source)], ..Mutated::default() });
         }

@@ -9,7 +9,7 @@ use crate::ids;
 use crate::imap::all_mail::AllMail;
 use crate::imap::capabilities::Capabilities;
 
-/// A mailbox as LIST and STATUS tell of it.
+/// A mailbox as LIST and STATUS report it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mailbox {
     /// Decoded.
@@ -20,7 +20,7 @@ pub struct Mailbox {
     pub role: Option<FolderRole>,
     /// MAILBOXID (RFC 8474).
     pub mailbox_id: Option<String>,
-    /// None: STATUS said nothing of it.
+    /// None: STATUS did not report it.
     pub status: Option<Counts>,
 }
 
@@ -56,7 +56,7 @@ impl Counts {
 }
 
 impl Mailbox {
-    /// A mailbox of a list; none where it cannot be named to the server again, or tells nothing.
+    /// A mailbox of a list; none where it cannot be named to the server again, or has no data.
     pub fn listed(
         name: String,
         delimiter: Option<char>,
@@ -127,7 +127,7 @@ impl Mailboxes {
         self.all.iter().find(|mailbox| ids::folder_key(&mailbox.id()) == key)
     }
 
-    /// The mailbox as the host is told of it. The server counts messages that are marked as deleted: these are so many, and so many of
+    /// The mailbox as it is reported to the host. The server counts messages that are marked as deleted: these are so many, and so many of
     /// them unread.
     pub fn source(&self, mailbox: &Mailbox, hidden: u64, hidden_unseen: u64) -> Source {
         let id = mailbox.id();

@@ -42,7 +42,7 @@ pub fn resolve_place(session: &mut Session, place: &Place, uid: u32) -> Outcome<
 }
 
 /// Puts a message into these folders and takes it out of all others: by its labels, or by a move into the trash or spam and back. Returns
-/// where it is now; none where the server does not tell. Fails with "unsupported" for sets of folders that Gmail does not have.
+/// where it is now; none where the server does not report it. Fails with "unsupported" for sets of folders that Gmail does not have.
 pub fn refile(
     session: &mut Session,
     directory: &mut Directory,

@@ -39,12 +39,12 @@ fn short_hash(parts: &[&str]) -> String {
     hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What stands for a folder in the ids of its messages.
+/// The short key of a folder in the ids of its messages.
 pub fn folder_key(folder_id: &str) -> String {
     short_hash(&[folder_id])
 }
 
-/// What makes a message the same under another id.
+/// The fingerprint by which a message is recognized under another id.
 pub fn fingerprint(email_id: Option<&str>, message_id: &str, date: &str, size: u64) -> String {
     match email_id {
         Some(id) => format!("E:{id}"),
@@ -94,14 +94,14 @@ impl FromStr for MessageId {
     }
 }
 
-/// What comes back when a message is read again.
+/// The hint that the host sends back when a message is read again.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Hint {
     /// The name of its folder.
     #[serde(rename = "f")]
     pub folder: String,
-    /// The folder's external id, where the name does not tell it.
+    /// The folder's external id, where it does not follow from the name.
     #[serde(rename = "i", skip_serializing_if = "Option::is_none")]
     pub folder_id: Option<String>,
     /// The parts that are its plain text.

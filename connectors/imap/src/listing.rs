@@ -22,7 +22,7 @@ const MAX_FOLDERS: usize = 2_000;
 /// The commands that ask for all mailboxes, and what reads their answers. They can go out with others.
 pub struct Listing {
     pub commands: Vec<Command>,
-    /// Where among them the list is.
+    /// The index of the list among them.
     list_at: usize,
     found: Vec<Mailbox>,
     subscribed: HashSet<String>,
@@ -32,7 +32,7 @@ pub struct Listing {
     /// Counts come with the list.
     has_status: bool,
     has_modseq: bool,
-    /// Mailboxes have ids (RFC 8474). They are asked for by themselves: Cyrus 3.6 gives bytes of whatever is in memory for an id that
+    /// Mailboxes have ids (RFC 8474). They are asked for by themselves: Cyrus 3.6 returns arbitrary bytes of its memory for an id that
     /// stands among other items.
     has_ids: bool,
 }
@@ -44,7 +44,7 @@ impl Listing {
         let (has_modseq, has_ids) = (capabilities.has_condstore(), capabilities.has("OBJECTID"));
         let has_status = capabilities.has_in_rev2("LIST-STATUS");
         let special_use = capabilities.has_in_rev2("SPECIAL-USE");
-        // A server may count a mailbox that is selected as it was when it last told of it.
+        // A server may count a selected mailbox as of its last report.
         let mut all: Vec<Command> = session.unselect()?.into_iter().collect();
         let list_at = all.len();
         match has_status {
@@ -73,7 +73,7 @@ impl Listing {
         Some(refused(status, "listing the mailboxes"))
     }
 
-    /// Takes in a response, whatever it is.
+    /// Takes in a response of any kind.
     pub fn take(&mut self, response: &Response<'_>) {
         match response {
             Response::Data(Data::List { items, delimiter, mailbox }) => {

@@ -1,4 +1,4 @@
-//! A message as the server tells of it becomes an item.
+//! Converts a message of the server to an item.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -22,7 +22,7 @@ use crate::mime;
 /// Text of a message that is read for its snippet, where the server makes none.
 const SNIPPET_BYTES: u32 = 2048;
 
-/// Keywords of one message that are told.
+/// Keywords of one message that are reported.
 const MAX_KEYWORDS: usize = 200;
 
 /// The mailbox that messages are read from.
@@ -35,7 +35,7 @@ pub struct Place {
     /// [`ids::folder_key`] of it.
     pub key: String,
     pub uid_validity: u32,
-    /// The mailbox is Gmail's of all mail: labels tell which folders its messages are in.
+    /// The mailbox is Gmail's of all mail: labels name the folders of its messages.
     pub all_mail: Option<Rc<AllMail>>,
 }
 
@@ -164,7 +164,7 @@ pub fn partial(place: &Place, uid: u32, fetched: &Fetched<'_>) -> Source {
     Source { external_id: id, etag: etag(fetched), items: vec![item], ..Source::default() }
 }
 
-/// The version of the message, where its flags were told.
+/// The version of the message, where its flags were fetched.
 pub fn etag(fetched: &Fetched<'_>) -> Option<String> {
     let flags = fetched.flags.as_deref()?;
     Some(ids::etag(fetched.modseq, flags))
@@ -175,7 +175,7 @@ pub fn is_deleted(flags: &[String]) -> bool {
     flags.iter().any(|flag| flag.eq_ignore_ascii_case("\\Deleted"))
 }
 
-/// What flags say; `\Recent` means nothing to anybody.
+/// The state that flags describe; `\Recent` is ignored.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct State {
@@ -185,7 +185,7 @@ struct State {
     forwarded: bool,
     draft: bool,
     keywords: Vec<String>,
-    /// None: labels tell of them, and the server did not say which.
+    /// None: labels name them, and the server did not send the labels.
     #[serde(skip_serializing_if = "Option::is_none")]
     folder_ids: Option<Vec<String>>,
 }

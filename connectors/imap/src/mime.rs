@@ -7,7 +7,7 @@ use crate::ids::{Hint, TextPart};
 use crate::imap::structure::{File, Part, Parts, Within};
 
 /// The header fields that a message in a list is made of; the last two say how to read the beginning of its text. Servers repeat the
-/// names in each answer, so there is none that nobody looks at.
+/// names in each answer, so every one is used.
 pub const FIELDS: &str = "MESSAGE-ID IN-REPLY-TO REFERENCES SUBJECT FROM SENDER TO CC BCC REPLY-TO DATE IMPORTANCE PRIORITY \
     X-PRIORITY AUTO-SUBMITTED X-AUTOREPLY X-AUTORESPOND PRECEDENCE LIST-UNSUBSCRIBE CONTENT-TYPE CONTENT-TRANSFER-ENCODING";
 
@@ -20,7 +20,7 @@ pub fn message(header: &[u8], beginning: Option<&[u8]>) -> EmailMessage {
     read::message(&whole).map(|mail| mail.message).unwrap_or_default()
 }
 
-/// What a preview (RFC 8970) becomes in a list.
+/// Returns the snippet in a list for a preview (RFC 8970).
 pub fn snippet(preview: &str) -> String {
     mail::text::snippet(Some(preview), None)
 }
@@ -42,7 +42,7 @@ fn token(text: &str) -> String {
     text.chars().filter(is_good).take(80).collect()
 }
 
-/// Which parts are to be read for the text of the message.
+/// Returns the hint that names the parts of the message's text.
 pub fn hint(parts: &Parts) -> Hint {
     let part = |part: &Part| TextPart {
         section: part.section.clone(),
@@ -58,7 +58,7 @@ pub fn hint(parts: &Parts) -> Hint {
     }
 }
 
-/// Fills in what the parts tell.
+/// Fills in the fields that the parts define.
 pub fn fill(message: &mut EmailMessage, parts: &Parts) {
     message.attachments = parts.files.iter().map(|file| attachment(&file.part)).collect();
     message.has_attachments =
@@ -94,8 +94,8 @@ fn attachment(part: &Part) -> Attachment {
     }
 }
 
-/// What a user would look for as a file (RFC 8621 section 4.1.4 `hasAttachment`): no picture that the HTML shows, no invitation beside
-/// the text, no signature, no part of a delivery report.
+/// Whether a user would look for the part as a file (RFC 8621 section 4.1.4 `hasAttachment`): no picture that the HTML shows, no
+/// invitation beside the text, no signature, no part of a delivery report.
 fn is_offered(file: &File, attachment: &Attachment) -> bool {
     let kind = file.part.kind.as_str();
     let is_signature = matches!(

@@ -1,10 +1,10 @@
-//! Messages of several folders in the order in which they are told, newest first, cut into chunks that fit into a cursor.
+//! Messages of several folders in the order in which they are reported, newest first, cut into chunks that fit into a cursor.
 
 use serde::{Deserialize, Serialize};
 
 use crate::imap::uids::UidSet;
 
-/// A message and when it was received. `folder` is whatever number the caller has for it.
+/// A message and when it was received. `folder` is the caller's number for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// Seconds since 1970.
@@ -13,10 +13,10 @@ pub struct Entry {
     pub uid: u32,
 }
 
-/// Messages that are told together.
+/// Messages that are reported together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Chunk {
-    /// Seconds since 1970: with this chunk all that was received at this time and later has been told.
+    /// Seconds since 1970: with this chunk all that was received at this time and later has been reported.
     #[serde(rename = "t")]
     pub since: i64,
     #[serde(rename = "p")]

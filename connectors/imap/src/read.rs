@@ -36,9 +36,9 @@ const MAX_BODY_BYTES: u32 = 4 << 20;
 struct Group {
     place: Place,
     hints: BTreeMap<u32, Hint>,
-    /// What was asked for by these names.
+    /// The server opened the mailbox under its known name.
     is_open: bool,
-    /// The mailbox is selected anew: a line that was kept may not know yet what came and went.
+    /// The mailbox is selected again: a kept connection may not know yet which messages came and went.
     anew: bool,
 }
 
@@ -50,13 +50,13 @@ pub fn get(cx: &Context, args: MessagesGet) -> Outcome<Sources> {
     directory.all_mail(&mut session)?;
     let mut groups: Vec<Group> = Vec::new();
     for message in args.messages.iter().take(MAX_MESSAGES) {
-        // What is no id of ours names no message: it is left out.
+        // An id of another form names no message: it is left out.
         let Ok(Some(located)) = directory.locate(&mut session, message, false) else { continue };
         put(&mut groups, located);
     }
     let mut sources = read(&mut session, &mut groups, &args)?;
     if groups.iter().any(|group| !group.is_open) {
-        // Their folders have other names by now.
+        // Their folders were renamed.
         let mut moved: Vec<Group> = Vec::new();
         for message in args.messages.iter().take(MAX_MESSAGES) {
             let Ok(Some(old)) = directory.locate(&mut session, message, false) else { continue };
@@ -90,7 +90,7 @@ pub fn whole(session: &mut Session, place: &Place, uid: u32) -> Outcome<Option<S
     Ok(read.messages.into_iter().next().map(|message| message.source))
 }
 
-/// Reads what the groups name, texts and all in one round trip where the hints tell which parts they are.
+/// Reads the messages of the groups, with their texts in one round trip where the hints name the parts.
 fn read(session: &mut Session, groups: &mut [Group], args: &MessagesGet) -> Outcome<Vec<Source>> {
     if args.body {
         learn_hints(session, groups)?;
@@ -142,10 +142,10 @@ fn read(session: &mut Session, groups: &mut [Group], args: &MessagesGet) -> Outc
     Ok(sources)
 }
 
-/// A message that the server told of.
+/// A message in a response of the server.
 struct Found {
     group: usize,
-    /// Its header was NIL, as some servers say it of what was expunged meanwhile.
+    /// Its header was NIL, as some servers answer for a message that was expunged meanwhile.
     is_hollow: bool,
     source: Source,
 }
@@ -172,7 +172,7 @@ impl Group {
         self.place.uid_validity == uid_validity
     }
 
-    /// What is told of its messages. None: a line that was kept does not show all of them, and may not know yet what came or went.
+    /// Returns the sources of its messages. None: a kept connection does not show all of them, and may not know yet which came or went.
     fn settle(&self, visited: &Visited, mut found: Vec<Found>) -> Option<Vec<Source>> {
         let is_expunged = visited.refusal().is_some_and(|status| status.has_other("EXPUNGEISSUED"));
         let is_kept = self.is_open && !self.anew && visited.selection.is_none();
@@ -211,7 +211,7 @@ impl Group {
     }
 }
 
-/// Which parts are the texts of those messages whose hints do not tell.
+/// Reads the structure of messages whose hints do not name the parts of their text.
 fn learn_hints(session: &mut Session, groups: &mut [Group]) -> Outcome<()> {
     let unknown = |group: &Group| -> UidSet {
         group.hints.iter().filter(|(_, hint)| !hint.is_known).map(|(uid, _)| *uid).collect()
@@ -347,7 +347,7 @@ fn section(
         };
         match blob.filter(|_| is_same) {
             Some(blob) => return Ok((blob, part)),
-            // A line that was kept may not know yet what came.
+            // A kept connection may not know the newest messages yet.
             None if visited.selection.is_none() => {}
             None => return Err(not_found()),
         }

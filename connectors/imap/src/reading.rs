@@ -36,15 +36,15 @@ pub struct Read {
     pub visit: Visit,
     place: Place,
     depth: Depth,
-    /// Those that were asked for: a server tells of others too, whenever their flags change.
+    /// The messages that were requested: a server also reports others, whenever their flags change.
     wanted: UidSet,
     read: UidSet,
     messages: Vec<Message>,
-    /// Those that the server has no preview of, though it offers previews.
+    /// The messages that the server has no preview of, though it offers previews.
     without_preview: UidSet,
 }
 
-/// What was read.
+/// The messages that were read.
 #[derive(Default)]
 pub struct AllRead {
     pub messages: Vec<Message>,
@@ -58,7 +58,7 @@ impl Read {
         Read::new(message::list_items(capabilities), place, wanted, Depth::Full)
     }
 
-    /// What changes of a message.
+    /// Reads the changeable state of messages.
     pub fn state(capabilities: &Capabilities, place: Place, wanted: UidSet) -> Self {
         Read::new(message::state_items(capabilities), place, wanted, Depth::State)
     }
@@ -87,7 +87,7 @@ impl Read {
             return;
         };
         match self.depth {
-            // A structure that nobody can read hides no message.
+            // A malformed structure hides no message.
             Depth::Full if fetched.header().is_some() && !self.read.contains(uid) => {
                 self.read.insert(uid);
                 if fetched.preview.is_none() && fetched.section("TEXT").is_none() {
@@ -107,10 +107,10 @@ impl Read {
 }
 
 impl Read {
-    /// Messages that the server refuses to read are told as such: nothing else would ever be told of them.
+    /// Reports messages that the server refuses to read: they would never be reported otherwise.
     fn tell_refused(&mut self, visited: &Visited) {
         let is_same = visited.selected.as_ref().is_some_and(|s| s.uid_validity == self.place.uid_validity);
-        // What was expunged meanwhile is told as gone by the next comparison.
+        // Messages that were expunged meanwhile are reported as deleted by the next comparison.
         let is_fine = |status: &Status| status.is_ok() || status.has_other("EXPUNGEISSUED");
         if self.depth != Depth::Full || !is_same || visited.statuses.iter().all(is_fine) {
             return;
@@ -138,8 +138,8 @@ pub fn read(session: &mut Session, mut reads: Vec<Read>) -> Outcome<AllRead> {
     finish(session, reads, &visited)
 }
 
-/// What was read by the visits. Where the server offers previews (RFC 8970) and has none, the messages are read once more for the
-/// beginning of their text, and for as long as the line lasts no preview is asked for.
+/// Returns the messages that the visits read. Where the server offers previews (RFC 8970) and has none, the messages are read once more
+/// for the beginning of their text, and no more previews are requested on this connection.
 pub fn finish(session: &mut Session, reads: Vec<Read>, visited: &[Visited]) -> Outcome<AllRead> {
     let mut all = AllRead {
         messages: Vec::new(),

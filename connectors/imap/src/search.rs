@@ -1,7 +1,7 @@
-//! `messages.search` and `messages.find`: the server searches folder by folder, and what it found is told newest first.
+//! `messages.search` and `messages.find`: the server searches folder by folder, and the matches are returned newest first.
 //!
-//! The first call searches everywhere and writes the places of what it found into the cursor; the next ones read on. Where more was
-//! found than a cursor holds, the last page's cursor searches again for what is older.
+//! The first call searches everywhere and writes the matches into the cursor; the next ones read on. Where more was
+//! found than a cursor holds, the last page's cursor searches again for older messages.
 
 use connector_sdk::{Answer, Context, Failure, Level, Outcome, code};
 use io_imap::types::core::{AString, Atom};
@@ -31,7 +31,7 @@ const MAX_PAGE: u32 = 500;
 /// Places that a cursor holds.
 const MAX_FOUND: usize = 5_000;
 
-/// Messages of one folder that are looked at, the newest: all of those that are told on the next thousands of places.
+/// Messages of one folder that are considered, the newest.
 const MAX_PER_FOLDER: u64 = 20_000;
 
 /// Words of a query.
@@ -40,14 +40,14 @@ const MAX_WORDS: usize = 50;
 /// Bytes of a query.
 const MAX_QUERY_BYTES: usize = 4_000;
 
-/// Where a search goes on.
+/// The position at which a search continues.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Cursor {
     /// Folders: external id, name, UIDVALIDITY. Chunks name them by position.
     f: Vec<(String, String, u32)>,
-    /// What was found and not yet told.
+    /// Matches that were not yet returned.
     c: Vec<Chunk>,
-    /// More was found: what is older than this (seconds since 1970) is searched again.
+    /// More was found: messages older than this (seconds since 1970) are searched again.
     b: Option<i64>,
 }
 
@@ -76,7 +76,7 @@ pub fn search(cx: &Context, args: MessageSearch) -> Outcome<Answer<Sources>> {
     Ok(Answer { body: Sources { sources, ..Sources::default() }, more: text.is_some(), cursor: text })
 }
 
-/// Searches the folders, for what is older than `before` where that is given.
+/// Searches the folders, for messages older than `before` where that is given.
 fn find_all(
     session: &mut Session,
     directory: &mut Directory,
@@ -155,7 +155,7 @@ fn places(
     Ok(full.map(|mailbox| Place::for_session(session, &mailbox.name, &mailbox.id(), 0)).collect())
 }
 
-/// What matches in each folder; folders without a match and such that cannot be searched are left out.
+/// Returns the matches in each folder; folders without a match and such that cannot be searched are left out.
 fn search_in(session: &mut Session, places: &[Place], program: &Command) -> Outcome<Vec<(Place, UidSet)>> {
     let visit = |place: &Place| Visit::new(&place.name, Access::Read, vec![program.clone()]);
     let visits: Vec<Visit> = places.iter().map(visit).collect();
@@ -207,7 +207,7 @@ fn program(args: &MessageSearch, before: Option<i64>) -> Outcome<Command> {
     keys.extend(words.into_iter().map(|word| SearchKey::Text(string(word))));
     keys.extend(args.unread.map(|unread| if unread { SearchKey::Unseen } else { SearchKey::Seen }));
     keys.extend(args.starred.map(|starred| if starred { SearchKey::Flagged } else { SearchKey::Unflagged }));
-    // Servers compare days in a zone of theirs: a day more on both sides, and what is too much goes out by its exact time.
+    // Servers compare days in a zone of theirs: a day more on both sides, and surplus matches are removed by their exact time.
     let after = args.received_after.map(|after| after.as_millis().div_euclid(1000));
     let end = args.received_before.map(|end| end.as_millis().div_euclid(1000).saturating_add(1));
     let end = [end, before].into_iter().flatten().min();

@@ -29,7 +29,7 @@ pub fn send(cx: &Context, args: MessageSend) -> Outcome<Sent> {
     Ok(sent)
 }
 
-/// What is to be done in the mailbox once the message is on its way.
+/// Stores the copy of a sent message and removes its draft.
 fn file(cx: &Context, args: &MessageSend, sent: &mut Sent) {
     if !args.save_to_sent && args.draft.is_none() {
         return;
@@ -92,7 +92,7 @@ fn save_copy(
         }
     };
     if let Some((place, uid)) = stored {
-        // The copy is there; if it cannot be read now, the next reading finds it.
+        // The copy is there; if it cannot be read now, the next pull finds it.
         sent.sources.extend(whole(session, &place, uid).unwrap_or_default());
     }
     Ok(())

@@ -31,7 +31,7 @@ pub struct NewMessage<'a> {
     pub received_at: Option<i64>,
 }
 
-/// Puts a message into a folder. Returns the mailbox with its UIDVALIDITY and the UID; none where the server does not tell and it
+/// Puts a message into a folder. Returns the mailbox with its UIDVALIDITY and the UID; none where the server does not report them and it
 /// cannot be found.
 pub fn store(session: &mut Session, place: &Place, new: &NewMessage<'_>) -> Outcome<Option<(Place, u32)>> {
     let size = session.cx.host().blob_size(new.blob);
@@ -57,7 +57,8 @@ pub fn store(session: &mut Session, place: &Place, new: &NewMessage<'_>) -> Outc
     }
 }
 
-/// What an earlier attempt left: a message with this Message-ID, the newest, but not `except`. With `blob` only one of the same size.
+/// Returns the message that an earlier attempt left: with this Message-ID, the newest, but not `except`. With `blob` only one of the same
+/// size.
 pub fn left_over(
     session: &mut Session,
     place: &Place,
@@ -84,7 +85,7 @@ pub fn left_over(
     Ok(None)
 }
 
-/// Those of the messages that have this size.
+/// Returns those of the messages that have this size.
 fn of_size(session: &mut Session, place: &Place, uids: &[u32], size: u64) -> Outcome<Vec<u32>> {
     if uids.is_empty() {
         return Ok(Vec::new());
@@ -162,7 +163,7 @@ fn has_all(answer: &Mutated, keywords: &[String]) -> bool {
     keywords.iter().all(has)
 }
 
-/// The answer that tells of a stored message.
+/// The answer that reports a stored message.
 fn told(session: &mut Session, stored: Option<(Place, u32)>) -> Outcome<Mutated> {
     let source = match stored {
         Some((place, uid)) => whole(session, &place, uid)?,

@@ -17,8 +17,8 @@ use crate::message::Place;
 use crate::mime;
 use crate::search::message_id_program;
 
-/// Moves a message. Returns where it is now; none where the server does not tell and it cannot be found. It must not be sent twice:
-/// the line has answered in this call already.
+/// Moves a message. Returns where it is now; none where the server does not report it and it cannot be found. It must not be sent twice:
+/// the connection has answered in this call already.
 pub fn relocate(
     session: &mut Session,
     located: &Located,
@@ -27,7 +27,7 @@ pub fn relocate(
 ) -> Outcome<Option<Located>> {
     let uid = located.uid;
     let has_uidplus = session.capabilities.has_in_rev2("UIDPLUS");
-    // Only where the new UID is not told: it is looked for by this.
+    // Only where the server does not return the new UID: the message is found by this.
     let message_id = if has_uidplus { None } else { message_id(session, located)? };
     let has_move = session.capabilities.has_in_rev2("MOVE");
     let command = uid_transfer(&UidSet::only(uid), &to.name, has_move);

@@ -1,5 +1,5 @@
 //! Changes word by word, on servers that have few extensions: moves without MOVE and UIDPLUS, literals that are waited for, files that
-//! go to blobs whatever the pieces are.
+//! go to blobs in pieces of any size.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests; clippy takes only #[test] functions for tests")]
 

@@ -1,5 +1,5 @@
-//! What came and went while nobody looked: UIDs that were never seen, messages that a kept line still shows, and mailboxes whose id a
-//! server garbles.
+//! Messages that came and went between pulls: UIDs that were never seen, messages that a kept connection still shows, and mailboxes whose
+//! id a server garbles.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests; clippy takes only #[test] functions for tests")]
 
@@ -20,7 +20,7 @@ const PLAIN: &str = "IMAP4rev1";
 const QRESYNC: &str = "IMAP4rev1;LIST-STATUS;QRESYNC";
 const CONDSTORE: &str = "IMAP4rev1;LIST-STATUS;CONDSTORE";
 
-/// The inbox is listed, with so many messages and this UIDNEXT.
+/// The inbox is listed, with this many messages and this UIDNEXT.
 fn listed(capabilities: &str, messages: u32, next: u32) -> Vec<Step> {
     let modseq = if capabilities == PLAIN { "" } else { " HIGHESTMODSEQ" };
     let value = if capabilities == PLAIN { String::new() } else { format!(" HIGHESTMODSEQ {}", 10 * next) };
@@ -110,7 +110,7 @@ fn a_uid_that_came_and_went_between_two_looks_is_told_as_gone() {
     }
 }
 
-/// A line that was kept with the inbox selected.
+/// A connection that was kept with the inbox selected.
 const KEPT: &str = r#"{"c":["IMAP4REV1"],"s":{"n":"INBOX","v":9,"r":true,"p":[]},"e":false}"#;
 
 fn message(uid: u32) -> MessageRef {

@@ -32,7 +32,7 @@ fn each(user: &str, test: impl Fn(&Live)) {
 }
 
 /// Takes away all messages, and makes the folders that the tests use. None is deleted: Cyrus keeps what is deleted under its name and
-/// the second, so that nobody can delete two of one name in one second.
+/// the second, so two of one name cannot be deleted in one second.
 fn empty(live: &Live) {
     let mut client = live.other_client();
     for name in ["Trash", "Sent", "Drafts", "Offers", "&AMQ-rger"] {
@@ -109,7 +109,7 @@ fn reference(item: &Item) -> MessageRef {
     MessageRef { source: item.external_id.clone(), hint: item.hint.clone() }
 }
 
-/// A folder goes with what is in it, another is made anew under its name.
+/// A folder is deleted with its messages, another is created under its name.
 fn a_folder_is_remade(live: &Live, client: &mut Wire, cursor: String) {
     client.run("DELETE Offers");
     client.run("CREATE Offers");
@@ -121,7 +121,7 @@ fn a_folder_is_remade(live: &Live, client: &mut Wire, cursor: String) {
     assert_eq!(sources(&pages).len(), 0);
 }
 
-/// Each page of a first reading goes further back than the one before, and tells nothing older than it says.
+/// Each page of an initial sync goes further back than the one before, and has no message older than it declares.
 fn assert_complete(pages: &[Answer<Sources>]) {
     let since: Vec<_> = pages.iter().map(|page| page.body.covered_since.unwrap()).collect();
     assert_eq!(since.len(), 3);
@@ -157,7 +157,7 @@ fn everything_is_told_newest_first_and_then_what_is_different() {
         assert_eq!(all["Trash"].1.role, Some(FolderRole::Trash));
         assert_eq!(all["Offers"].1.total_count, Some(5));
 
-        // Nothing changed: nothing is told.
+        // Nothing changed: nothing is reported.
         let (pages, cursor) = drain(live, Some(cursor), 10);
         assert_eq!((pages.len(), sources(&pages).len()), (1, 0));
         assert!(!pages[0].body.enumeration);
@@ -215,7 +215,7 @@ fn what_changes_during_the_first_reading_is_told_too() {
         let oldest = oldest[0].rsplit_once(' ').unwrap().1.to_owned();
         client.run(&format!("UID STORE {oldest} +FLAGS (\\Deleted)"));
         client.run("EXPUNGE");
-        // Lines that were kept are closed by the server meanwhile: nobody notices.
+        // Kept connections are closed by the server meanwhile: calls do not fail.
         live.close_kept();
         let (pages, cursor) = drain(live, first.cursor.clone(), 4);
         let mut subjects: Vec<_> = messages(std::slice::from_ref(&first))
@@ -369,7 +369,7 @@ fn messages_are_changed_moved_and_deleted() {
         };
         assert_eq!(update(two).unwrap_err().code, "unsupported");
 
-        // The next reading tells the move too, under the same names.
+        // The next pull reports the move too, under the same names.
         let (pages, cursor) = drain(live, Some(cursor), 0);
         let told = messages(&pages);
         assert_eq!(told.len(), 1);
@@ -386,7 +386,7 @@ fn messages_are_changed_moved_and_deleted() {
     });
 }
 
-/// Sent to a good, a bad and a busy address, and then to nobody who takes it.
+/// Sent to a good, a bad and a busy address, and then to refused ones only.
 fn sent_and_found(live: &Live, draft: MessageRef) {
     let blob = |text: &str| live.blobs.create(text.replace('\n', "\r\n").as_bytes());
     let find = |id: &str| {
@@ -421,7 +421,7 @@ fn sent_and_found(live: &Live, draft: MessageRef) {
     let found = find("n8@x");
     assert_eq!((found.len(), &found[0].external_id), (1, &copy.external_id));
 
-    // Nobody takes it: nothing is handed over, nothing kept.
+    // All recipients are refused: nothing is handed over, nothing kept.
     let refused = MessageSend { recipients: vec!["reject@example.test".into()], draft: None, ..sending };
     let sent = Imap::send(&live.cx().keyed("r"), refused).unwrap();
     assert!(!sent.recipients[0].accepted && sent.sources.is_empty());
@@ -528,7 +528,7 @@ fn the_server_is_searched() {
     });
 }
 
-/// Another client takes away what was just moved by us, before anybody looked; and what a kept line has seen.
+/// Another client removes a message that we just moved, before the next pull, and one that a kept connection has seen.
 #[test]
 fn what_others_take_away_is_told() {
     each("t17", |live| {

@@ -1,5 +1,5 @@
-//! What is said on the line, word by word: `changes` with QRESYNC, with CONDSTORE alone and with neither, and servers that break the
-//! rules. Whatever the pieces are in which a server's words arrive.
+//! The exact commands on the connection: `changes` with QRESYNC, with CONDSTORE alone and with neither, and servers that break the rules.
+//! The server's bytes arrive in pieces of any size.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests; clippy takes only #[test] functions for tests")]
 
@@ -165,7 +165,7 @@ fn a_search_that_nobody_can_read_empties_no_mailbox() {
     }
 }
 
-/// A first reading of messages 1 and 2 with UIDVALIDITY 9.
+/// An initial sync of messages 1 and 2 with UIDVALIDITY 9.
 fn begun(seed: u64, capabilities: &str) -> Script {
     let has_condstore = capabilities != PLAIN;
     let modseq = if has_condstore { "MODSEQ (3) " } else { "" };

@@ -1,4 +1,4 @@
-//! Recorded lines become what their snapshots say. Drop another server's into `fixtures/` to add a case: a first reading, a later one
+//! Recorded lines become what their snapshots say. Drop another server's into `fixtures/` to add a case: an initial sync, a later one
 //! (what is different since), and the messages of the first one with their texts, each on a line of its own. A line begins with what the
 //! server can do; `> ` stands before a command, and `@` for its tag.
 
@@ -83,7 +83,7 @@ fn recorded_lines_become_sources() {
     }
 }
 
-/// What of real answers the crate takes, and what is left to the reading of our own: FETCH, and ids of mailboxes.
+/// The responses of real servers that the crate parses, and those that are left to our own reader: FETCH, and ids of mailboxes.
 #[test]
 fn the_crate_takes_most_of_what_real_servers_say() {
     for (name, lines) in fixtures() {

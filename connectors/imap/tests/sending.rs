@@ -131,7 +131,7 @@ fn a_line_that_breaks_is_told_by_how_far_it_got() {
         assert_eq!(failure.detail.unwrap()["handedOver"], true);
         assert_eq!(*after.reached.borrow(), ["handed-over"]);
     }
-    // A line that was kept too long is opened anew.
+    // A connection that was kept too long is opened again.
     let steps = [mail(), rcpt(), answer("DATA", "354 go on\n"), answer("x", ""), answer(".", "250 ok\n")];
     let late = answer("MAIL FROM:<ann@x>", "421 idle for too long\n");
     let kept = Script::new(1)

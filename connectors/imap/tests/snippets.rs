@@ -1,4 +1,4 @@
-//! A message has one snippet, however it is read: a read must not change what is kept of it.
+//! A message has one snippet, however it is read: a read must not change the stored one.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests; clippy takes only #[test] functions for tests")]
 

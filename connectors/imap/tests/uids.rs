@@ -30,7 +30,7 @@ proptest! {
         prop_assert_eq!(compact.len(), all.len() as u64);
         prop_assert_eq!(compact.last(), all.last().copied());
         prop_assert_eq!(&compact.to_string().parse::<UidSet>().unwrap(), &compact);
-        // In whatever order they come.
+        // In any order.
         let mut shuffled: Vec<u32> = all.iter().copied().collect();
         shuffled.sort_by_key(|uid| u64::from(*uid).wrapping_mul(order | 1));
         let mut one_by_one = UidSet::new();

@@ -63,7 +63,7 @@ fn external_id(found: &Found) -> String {
     format!("{host}/{}/{}", found.endpoint.account_id, found.username)
 }
 
-/// The account's identities (RFC 8621 section 6). Without submission there are none; then mail is asked for, so that the API is tried.
+/// The account's identities (RFC 8621 section 6). Without submission there are none; then mail is requested, so that the API is tested.
 fn read_identities(client: &Client) -> Outcome<Vec<JmapIdentity>> {
     if client.endpoint().submission {
         let mut batch = client.batch().with_submission();
@@ -101,7 +101,7 @@ fn settings(endpoint: &Endpoint) -> Map<String, Value> {
     }
 }
 
-/// What this account can do here.
+/// Returns the features of this account.
 pub fn features(cx: &Context) -> Outcome<MailFeatures> {
     let client = Client::new(cx)?;
     let endpoint = client.endpoint();

@@ -58,7 +58,7 @@ impl<'a> Client<'a> {
         Client { cx, endpoint: RefCell::new(endpoint), is_fresh: RefCell::new(true) }
     }
 
-    /// What the session said.
+    /// Returns the endpoint that the session names.
     pub fn endpoint(&self) -> Endpoint {
         self.endpoint.borrow().clone()
     }
@@ -89,7 +89,7 @@ impl<'a> Client<'a> {
         Answers::read(&response.body)
     }
 
-    /// Sends one request; where the server does not know the URL any more, the session is read anew, once.
+    /// Sends one request; where the server does not know the URL any more, the session is read again, once.
     fn send(&self, request: impl Fn(&Endpoint) -> Request) -> Outcome<Response> {
         let response = self.cx.send(request(&self.endpoint.borrow()))?;
         if is_gone(response.status) && self.renew()? {
@@ -208,7 +208,7 @@ pub type Message = Result<Email, String>;
 
 /// The messages of an answer.
 pub fn messages(got: Got) -> Vec<Message> {
-    /// What is left when the rest makes no sense.
+    /// The id alone, for an object that cannot be parsed as a whole.
     #[derive(Default, Deserialize)]
     #[serde(default)]
     struct Name {

@@ -19,7 +19,7 @@ use crate::protocol::{Batch, failures};
 /// How often a change is tried when the mailbox changes between reading and writing.
 const ATTEMPTS: usize = 3;
 
-/// What completes "the provider rejected ...".
+/// The phrase that completes "the provider rejected ...".
 const DOING: &str = "changing the message";
 
 /// Changes keywords and folders.
@@ -43,7 +43,7 @@ fn named(id: &str) -> Mutated {
     Mutated { item: Some(message::external_id(id)), ..Mutated::default() }
 }
 
-/// What a change does to a message.
+/// The changes of a message.
 struct Change {
     /// Keywords, and whether they shall be set; of two for one keyword the later one.
     keywords: Vec<(String, bool)>,
@@ -77,7 +77,7 @@ impl Change {
         self.keywords.iter().any(|(name, _)| name.contains(['~', '/']))
     }
 
-    /// Of a message that was read, where that is needed.
+    /// Returns the patch. `email` is the message as read, where all its keywords are needed.
     fn patch(&self, email: Option<&Email>) -> JmapEmailPatch {
         let patch = match &self.mailboxes {
             Some(mailboxes) => JmapEmailPatch::default().replace_mailbox_ids(mailboxes.clone()),
@@ -188,7 +188,7 @@ pub fn delete(cx: &Context, args: MessageDelete) -> Outcome<Mutated> {
     }
 }
 
-/// Something else changed between reading and writing; the message itself may be what it was.
+/// Whether another object changed between reading and writing; the message itself may be unchanged.
 fn is_raced(failure: &Failure) -> bool {
     failure
         .detail

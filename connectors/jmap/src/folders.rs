@@ -1,4 +1,4 @@
-//! Mailboxes (RFC 8621 section 2) as folders of the model: their tree, what they are for, and the ones that operations need.
+//! Mailboxes (RFC 8621 section 2) as folders of the model: their tree, their roles, and the ones that operations need.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ const PREFIX: &str = "F:";
 /// `Item.kind` of a folder.
 const KIND: &str = "email_folder";
 
-/// The deepest folder that is told with its whole path: a server could name a folder its own parent.
+/// The deepest folder that is reported with its whole path: a server could name a folder its own parent.
 const DEPTH: usize = 64;
 
 /// The external id of a folder.
@@ -61,7 +61,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// What this call of [`all`] gave.
+    /// Parses the result of this call of [`all`].
     pub fn of(answers: &Answers, call: &Call) -> Outcome<Self> {
         answers.get(call).map(Tree::read)
     }
@@ -117,17 +117,17 @@ impl Tree {
         self.mailboxes.iter().all(|mailbox| mailbox.parent_id.is_none())
     }
 
-    /// All of them, parents before what is in them.
+    /// All of them, parents before their children.
     pub fn sources(&self) -> Vec<Source> {
         self.sources_of(|_| true)
     }
 
-    /// Those that `is_told` and everything inside them: their paths are others.
+    /// Returns the folders for which `is_told` is true, and everything inside them: their paths have changed.
     pub fn sources_below(&self, is_told: impl Fn(&str) -> bool) -> Vec<Source> {
         self.sources_of(|line| line.iter().any(|mailbox| mailbox.id.as_deref().is_some_and(&is_told)))
     }
 
-    /// Those that `is_told`.
+    /// Returns the folders for which `is_told` is true.
     pub fn sources_at(&self, is_told: impl Fn(&str) -> bool) -> Vec<Source> {
         self.sources_of(|line| line.last().and_then(|own| own.id.as_deref()).is_some_and(&is_told))
     }

@@ -1,7 +1,7 @@
 //! A page of messages from new to old (RFC 8621 section 4.4), and how it goes on.
 //!
 //! The next page is what follows the last message of this one, by its id: positions move when messages come and go, and a message would
-//! be left out. Where that message is gone meanwhile, the next page is everything as old as it or older: some are told twice then.
+//! be left out. Where that message is gone meanwhile, the next page is everything as old as it or older: some are reported twice then.
 
 use std::collections::HashMap;
 
@@ -15,16 +15,16 @@ use crate::message::instant;
 use crate::protocol::answers::{Got, Queried};
 use crate::protocol::{Answers, Batch, Call, failures};
 
-/// What is looked for, and how much of it at a time.
+/// The filter of a search, and the size of its pages.
 pub struct Query {
     /// A filter of RFC 8621 section 4.4.1; none for everything.
     pub filter: Option<Value>,
     pub limit: usize,
-    /// Arguments of `Email/get` for what was found.
+    /// Arguments of `Email/get` for the messages that were found.
     pub get: Value,
 }
 
-/// Where a page begins.
+/// The beginning of a page.
 #[derive(Clone, Copy)]
 pub enum Start<'a> {
     Newest,
@@ -40,11 +40,11 @@ pub struct Asked {
     get: Call,
 }
 
-/// What was found.
+/// A page of the messages that were found.
 pub struct Page {
     /// From new to old.
     pub messages: Vec<Message>,
-    /// Where the next page begins; none where this was the last one.
+    /// The position of the next page; none where this was the last one.
     pub next: Option<Last>,
     /// The last one of this page.
     pub last: Option<Last>,

@@ -28,7 +28,7 @@ const MAX_WORDS: usize = 32;
 /// Most messages with one Message-ID that are looked at.
 const MAX_COPIES: u32 = 50;
 
-/// Messages by their ids; those that are not there are told as deleted.
+/// Messages by their ids; missing ones are reported as deleted.
 pub fn get(cx: &Context, args: MessagesGet) -> Outcome<Sources> {
     let client = Client::new(cx)?;
     // A name that cannot be one of ours is a message that is not there.
@@ -57,7 +57,7 @@ fn properties(args: &MessagesGet) -> Value {
     let get = with(&email::get(&properties), "fetchTextBodyValues", json!(true));
     let get = with(&get, "fetchHTMLBodyValues", json!(true));
     match args.max_body_bytes {
-        // No limit is the default, and there are servers that refuse to be told so.
+        // No limit is the default, and some servers refuse an explicit one.
         0 => get,
         bytes => with(&get, "maxBodyValueBytes", json!(bytes)),
     }
@@ -138,7 +138,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split_whitespace().take(MAX_WORDS)
 }
 
-/// A filter as the server has it. What it means is the server's to judge, what it is must be a filter. Reading it limits its depth.
+/// A native filter. Its syntax is checked here, its meaning is left to the server. Reading it limits its depth.
 fn native_filter(text: &str) -> Outcome<Value> {
     let value: Option<Value> = serde_json::from_str(text).ok();
     let is_filter = |value: &Value| {

@@ -1,4 +1,4 @@
-//! The session (RFC 8620 section 2): where it is found, what it says of the account's mail, and how later calls know it again.
+//! The session (RFC 8620 section 2): where it is found, its data on the account's mail, and the part that later calls need.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use url::{Origin, Url};
 
 use crate::protocol::{MAIL, SUBMISSION};
 
-/// Where every server offers its session (RFC 8620 section 2.2).
+/// The path of the session on every server (RFC 8620 section 2.2).
 const WELL_KNOWN: &str = "/.well-known/jmap";
 
 /// How often a redirect is followed when the session is looked for.
@@ -43,7 +43,7 @@ struct SessionAccount {
     account_capabilities: BTreeMap<String, Value>,
 }
 
-/// What later calls have to know of the session. Kept in the connection's settings under these names.
+/// The part of the session that later calls need. Kept in the connection's settings under these names.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Endpoint {
@@ -70,7 +70,7 @@ pub struct Endpoint {
 /// The session as it was found.
 pub struct Found {
     pub endpoint: Endpoint,
-    /// Whose credentials they are.
+    /// The user of the credentials.
     pub username: String,
     /// The account's name, for people.
     pub name: String,
@@ -87,7 +87,7 @@ pub fn find(cx: &Context) -> Outcome<Found> {
             Ok(found) => return Ok(found),
             // Wrong credentials are not tried more often than needed: accounts get locked. The others are better tried later.
             Err(failure) if is_final(&failure) => return Err(failure),
-            // Of two refusals the first is told that says more than that there is nothing.
+            // Of two refusals the first one that is more than "not found" is reported.
             Err(failure) => {
                 refused = refused.filter(|first: &Failure| first.code != code::INVALID).or(Some(failure))
             }
@@ -161,7 +161,7 @@ fn get(cx: &Context, base: &Url, place: Url) -> Outcome<(Url, http::Response)> {
     for _ in 0..=MAX_REDIRECTS {
         let request = http::Request::get(at.as_str()).header("accept", "application/json");
         let response = cx.send(request).map_err(|failure| match failure.code.as_str() {
-            // The host lets through what the user named and what it has accepted, and no more.
+            // The host allows only the origins that the user named and those that it has accepted.
             code::FORBIDDEN if at.origin() != base.origin() => moved(&at),
             _ => failure,
         })?;
@@ -185,7 +185,7 @@ fn moved(to: &Url) -> Failure {
         .with_detail(serde_json::json!({ "session": "moved", "origin": place }))
 }
 
-/// Where the session is, when that is a place which the host has to accept first.
+/// Returns the origin of the session, if the host has to accept it first.
 pub fn moved_to(cx: &Context, failure: &Failure) -> Option<String> {
     let origin = failure.detail.as_ref()?.get("origin")?.as_str()?;
     (!cx.is_accepted(origin)).then(|| origin.to_owned())

@@ -20,13 +20,13 @@ use crate::protocol::email::Email;
 use crate::protocol::{Batch, Call, failures};
 use crate::read;
 
-/// The creation id of what is imported.
+/// The creation id of the imported message.
 pub const IMPORTED: &str = "message";
 
 /// How much is compared at a time.
 const COMPARED_BYTES: u32 = 256 << 10;
 
-/// Where a message goes, and how it is marked.
+/// The mailboxes and keywords of a message to store.
 pub struct Target {
     pub mailboxes: BTreeMap<String, bool>,
     pub keywords: BTreeMap<String, bool>,
@@ -215,7 +215,7 @@ fn is_same(client: &Client, blob_id: &str, blob: &str) -> Outcome<bool> {
     }
 }
 
-/// Destroys the old version and tells the new one.
+/// Destroys the old version and reports the new one.
 fn finish(
     client: &Client,
     new: Message,
@@ -229,7 +229,7 @@ fn finish(
     if let Some(replaced) = replaced.filter(|replaced| *replaced != id)
         && let Err(failure) = destroy(client, replaced)
     {
-        // A copy too many is told in time by `changes`; the draft itself is saved.
+        // A surplus copy is reported later by `changes`; the draft itself is saved.
         let message = format!("the draft is saved, but its old version is still there: {}", failure.message);
         warnings.push(Warning { code: "old_version_kept".to_owned(), message, target: None });
     }

@@ -128,7 +128,7 @@ impl Session {
         sources.remove(0)
     }
 
-    /// All pages from a cursor on; what they say and the last cursor.
+    /// All pages from a cursor on; their sources and the last cursor.
     fn drain(&self, mut cursor: Option<String>, limit: u32) -> (Vec<Source>, Option<String>) {
         let mut all = Vec::new();
         loop {
@@ -201,7 +201,7 @@ fn what_is_wrong_is_said() {
         let failure = Jmap::check(&Context::new(&host, connection(url, "t11"))).unwrap_err();
         (failure.code, host.round_trips())
     };
-    // The well-known place redirects; what is there is asked once, because accounts get locked.
+    // The well-known URL redirects; its target is requested once, because accounts get locked.
     assert_eq!(refused(&url, "wrong"), (code::AUTH_EXPIRED.into(), 2));
     assert_eq!(refused("ftp://localhost/", "secret"), (code::INVALID.into(), 0));
     assert_eq!(refused("http://t11:secret@127.0.0.1/", "secret"), (code::INVALID.into(), 0));
@@ -228,7 +228,7 @@ fn a_mailbox_is_read_page_by_page_and_followed() {
         first.body.sources[folders.len()..].iter().map(|source| message(source).received_at).collect();
     assert!(told.is_sorted_by(|a, b| a >= b), "{told:?}");
     assert!(first.body.covered_since.unwrap() > *told.last().unwrap());
-    // While it is read: one comes, one goes (the last one that was told), one changes.
+    // While it is read: one comes, one goes (the last one that was reported), one changes.
     ids.insert(session.put(&inbox, &text("arrived", ""), "2026-03-01T10:00:00Z"));
     let last = first.body.sources.last().unwrap().external_id[2..].to_owned();
     let oldest =
@@ -527,7 +527,8 @@ fn drafts(session: &Session) {
     sending(session, &second.sources[0]);
 }
 
-/// What arrived for this Message-ID, a text for each recipient. Cyrus sends through Exim, which keeps what goes to other domains in files.
+/// Returns the delivered messages of this Message-ID, a text for each recipient. Cyrus sends through Exim, which keeps what goes to other
+/// domains in files.
 fn delivered(id: &str, recipients: usize) -> Vec<String> {
     let path = std::env::var("EXIM_OUTBOUND").expect("the peer Exim is up beside Cyrus");
     let start = Instant::now();

@@ -44,7 +44,7 @@ fn mailboxes_become_folders() {
     }
 }
 
-/// Reading gives an answer for whatever a server puts in the place of a value.
+/// Reading gives an answer for anything that a server puts in the place of a value.
 #[test]
 fn mangled_messages_give_an_answer() {
     let odd =

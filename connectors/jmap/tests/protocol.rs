@@ -22,7 +22,7 @@ use support::{Blobs, is_folder};
 
 type Session = support::Session<Recorded>;
 
-/// What a host knows after it read the answers.
+/// A host's copy after it read the answers.
 #[derive(Default)]
 struct Known {
     mails: BTreeMap<String, (BTreeSet<String>, BTreeSet<String>)>,
@@ -68,7 +68,7 @@ fn truth(server: &Shared) -> BTreeMap<String, (BTreeSet<String>, BTreeSet<String
         .collect()
 }
 
-/// All that the page promises to have been told, was told.
+/// All messages that the page declares as reported, were reported.
 fn check_covered(server: &Shared, known: &Known, answer: &Answer<Sources>) {
     if let Some(since) = answer.body.covered_since {
         for (id, mail) in &server.borrow().mails {
@@ -112,7 +112,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever happens between the pages, and in the middle of them, in the end the host knows what there is.
+    /// After any events between the pages, and in the middle of them, the host ends with the server's state.
     #[test]
     fn pages_and_changes_add_up(start in 0..40i64, limit in 1..9u32, steps in steps()) {
         Reader::new(start, limit).run(steps);
@@ -276,7 +276,7 @@ fn names_alone_are_told_where_that_is_asked() {
     assert_eq!((&first.cursor, first.body.covered_since), (&whole.cursor, whole.body.covered_since));
     let mails: Vec<&Source> = first.body.sources.iter().filter(|source| !is_folder(source)).collect();
     assert!(mails.len() == 1 && mails[0].items.is_empty() && mails[0].etag.is_some());
-    // Folders cannot be read one by one: they are told as always.
+    // Folders cannot be read one by one: they are reported as always.
     assert_eq!(
         first.body.sources.iter().filter(|source| is_folder(source) && source.items.len() == 1).count(),
         4
@@ -533,7 +533,7 @@ fn the_event_source_is_kept_where_the_account_is() {
     let beside = json!(format!("https://api.jmap.test/{template}"));
     let (kept, origins) = found("https://api.jmap.test", beside.clone());
     assert_eq!((kept, origins), (beside.clone(), vec!["https://api.jmap.test".to_owned()]));
-    // Not worth an account that cannot be connected.
+    // No reason to refuse the account.
     for source in
         [beside, json!("https://jmap.test.evil/{types}"), json!("data:x"), json!(""), json!(null), json!(7)]
     {

@@ -90,7 +90,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 
-/// What the host knows of some of the provider's refusals, and a sentence for the user.
+/// Maps some of the provider's refusals to the host's codes, with a sentence for the user.
 fn reason(code: &str) -> Option<(&'static str, &'static str)> {
     Some(match code {
         "notInvited" => ("not_an_attendee", "the account is not an attendee of this event"),
@@ -115,7 +115,7 @@ pub fn failure(context: &Context, response: &Response, doing: &str) -> Failure {
         ("quotaExceeded", _) => failure.with_code(code::FORBIDDEN),
         _ => failure,
     };
-    // The provider is Switchboard's own, and says what to mend.
+    // The provider is Switchboard's own, and its message says what to fix.
     let message = match response.status {
         400 | 403 | 422 | 507 => format!("the provider rejected {doing}: {}", error.message),
         _ => failure.message.clone(),

@@ -154,7 +154,7 @@ pub fn update<R: Record>(
     Ok(written::<R>(&response)?.mutated)
 }
 
-/// Deletes a record: what is gone with it and what changed with it is told as well.
+/// Deletes a record, and returns the records that were deleted or changed with it as well.
 pub fn delete<R: Record>(
     context: &Context,
     folder: &str,
@@ -180,11 +180,11 @@ pub fn delete<R: Record>(
     Ok(Mutated { sources, ..Mutated::default() })
 }
 
-/// What a change left behind.
+/// The result of a change.
 pub struct Left {
     /// The record, and others that changed with it.
     pub mutated: Mutated,
-    /// What has no place any more.
+    /// Names of instances that the series has no place for any more.
     pub dropped: Vec<String>,
 }
 
@@ -207,8 +207,8 @@ fn source<R: Record>(record: &RawValue) -> Outcome<Source> {
     parsed::<R>(record, R::NAME)?.source()
 }
 
-/// A part of the provider's answer as what it is. The error says where in it the surprise is, if that is known; serde_json's own text would
-/// quote the value, which may be somebody's.
+/// A part of the provider's answer as its type. The error names the position of the fault, if that is known; serde_json's own text would
+/// quote the value, which may be personal.
 pub fn parsed<T: DeserializeOwned>(part: &RawValue, what: &str) -> Outcome<T> {
     serde_json::from_str(part.get()).map_err(|e| {
         let place = (e.line() > 0).then(|| format!(" at line {}, column {}", e.line(), e.column()));

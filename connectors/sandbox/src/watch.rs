@@ -14,7 +14,7 @@ use crate::connector::Sandbox;
 #[derive(Deserialize)]
 struct Channel {
     id: String,
-    /// What is watched.
+    /// The path that is watched.
     path: String,
     until: Instant,
 }
@@ -56,7 +56,7 @@ fn watching(channel: Channel) -> Watching {
     Watching { external_id: channel.id, resource: Some(channel.path), expires_at: channel.until }
 }
 
-/// What the provider calls the contents of a collection, or the collections themselves.
+/// Returns the provider's name of the contents of a collection, or of the collections themselves.
 fn watched(surface: &str, scope: Option<&str>) -> Outcome<String> {
     let (folders, records) = match surface {
         "email" => return Ok("mail".to_owned()),

@@ -1,4 +1,4 @@
-//! The provider's mail as the model's, told in recorded answers.
+//! The mapping of the provider's mail to the model's, in recorded answers.
 
 use connector_sandbox::Sandbox;
 use connector_sdk::testing::{Recorded, response};
@@ -35,7 +35,7 @@ fn message(source: &Source) -> EmailMessage {
     source.items[0].body.read().expect("a message")
 }
 
-/// What is known is told short, what is new whole, what cannot be read for itself.
+/// Known messages are reported in short form, new ones whole, unreadable ones each with an error.
 #[test]
 fn differences() {
     let page = page(&changes(), Some("sb2xk"), false);
@@ -78,7 +78,7 @@ fn differences() {
     );
 }
 
-/// Names alone: what is in an entry is not looked at.
+/// Names alone: the content of an entry is ignored.
 #[test]
 fn names_without_content() {
     let page = page(&changes(), Some("sb2xk"), true);

@@ -1,4 +1,4 @@
-//! Recorded answers of the provider, and what they become. The connector against the running provider is tested by the API
+//! Recorded answers of the provider, and their resources. The connector against the running provider is tested by the API
 //! tests, where the provider is at hand.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
@@ -68,7 +68,7 @@ fn an_all_day_event() {
     assert_eq!(trip.start.to_string(), "2026-03-28T23:00:00.000Z");
 }
 
-/// What cannot be read is told for itself and stops nothing; what is gone is gone.
+/// An unreadable event is reported by itself and stops nothing; a deleted one is deleted.
 #[test]
 fn odd_and_deleted_events() {
     let sources = sources();
@@ -93,7 +93,7 @@ fn names_without_content() {
     }
 }
 
-/// Nothing of an event is lost on the way there and back.
+/// An event survives the way there and back without a loss.
 #[test]
 fn there_and_back() {
     for source in &sources()[..2] {
@@ -117,7 +117,7 @@ fn ids_are_escaped() {
     };
     let failure = get(".. ", "a/..?x");
     assert_eq!((failure.code.as_str(), failure.http_status), (code::NOT_FOUND, Some(404)));
-    // A step in a path has no escaped form: such an id is asked of nobody.
+    // A step in a path has no escaped form: such an id is never requested.
     let failure = get("..", "a");
     assert_eq!((failure.code.as_str(), failure.http_status), (code::NOT_FOUND, None));
 }
@@ -126,7 +126,7 @@ fn page_of(collection: &str) -> ChangesRequest {
     ChangesRequest { collection: Some(collection.to_owned()), limit: 9, ..ChangesRequest::default() }
 }
 
-/// Persons and circles of a book come in one list; an unknown field is nobody's trouble, an unreadable card its own.
+/// Persons and circles of a book come in one list; an unknown field is ignored, an unreadable card is an error of its own.
 #[test]
 fn cards() {
     let url = "http://h/sandbox/v1/books/contacts/cards?limit=9";

@@ -1,4 +1,4 @@
-//! Notifications of the provider as the host asks for them, told in recorded answers.
+//! Notifications of the provider as the host requests them, in recorded answers.
 
 use connector_sandbox::Sandbox;
 use connector_sdk::testing::{Recorded, body, response};

@@ -1,4 +1,4 @@
-//! `connector new`: a project out of the archive.
+//! `connector new`: makes a project from the archive.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,8 +16,7 @@ pub struct Created {
     pub files: Vec<String>,
 }
 
-/// Makes the project `name` in `into`, in a folder of that name. All of it is there in the end, or nothing is. A folder that is there
-/// already must be empty.
+/// Makes the project `name` in `into`, in a folder of that name, completely or not at all. An existing folder must be empty.
 pub fn create(name: &ConnectorName, language: Language, into: &Path) -> Result<Created> {
     let folder = into.join(name.as_str());
     if !is_free(&folder) {
@@ -42,7 +41,7 @@ pub fn create(name: &ConnectorName, language: Language, into: &Path) -> Result<C
     for Packed { path, text } in &vendor {
         write(temporary.path(), &format!("vendor/{path}"), text)?;
     }
-    // An empty folder gives way; one that is filled meanwhile does not.
+    // An empty folder is replaced; one that another program fills in between is not.
     let _ = fs::remove_dir(&folder);
     fs::rename(temporary.path(), &folder).map_err(|error| Fault::of_file("create", &folder, error))?;
     readable(&folder)?;
@@ -66,7 +65,7 @@ fn write(folder: &Path, path: &str, text: &str) -> Result<()> {
     fs::write(&path, text).map_err(|error| Fault::of_file("write", &path, error))
 }
 
-/// A temporary folder is its owner's alone; a project is as other folders are.
+/// Gives a folder the permissions of other folders: a temporary one is readable by its owner only.
 #[cfg(unix)]
 fn readable(folder: &Path) -> Result<()> {
     use std::os::unix::fs::PermissionsExt;

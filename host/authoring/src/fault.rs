@@ -1,16 +1,16 @@
-//! Why something could not be done, and what to do about it.
+//! Errors for the author of a connector, each with its remedy.
 
 use std::fmt;
 use std::path::Path;
 
 pub type Result<T> = std::result::Result<T, Fault>;
 
-/// An error that the author of a connector can mend. Every one says how.
+/// An error that the author of a connector can fix, with its remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// One sentence without a full stop: what is wrong.
     pub said: String,
-    /// What to do, as an order: the command to type, the line to write.
+    /// The remedy, as an order: the command to type, the line to write.
     pub help: String,
 }
 
@@ -19,7 +19,7 @@ impl Fault {
         Fault { said: said.into(), help: help.into() }
     }
 
-    /// A file or a folder could not be read or written.
+    /// A failure to read or write a file or folder.
     pub(crate) fn of_file(doing: &str, path: &Path, error: impl fmt::Display) -> Self {
         Fault::new(
             format!("cannot {doing} {}: {error}", path.display()),

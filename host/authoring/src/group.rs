@@ -1,4 +1,4 @@
-//! A command with everything that it starts.
+//! A command together with all processes that it starts.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// How soon an order to end is seen.
+/// The interval at which `called_off` is checked.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Runs a command until it ends. None: `called_off` was set, and it was ended with all that it had started. A command that can be called off
-/// has a process group of its own, and does not hear what a terminal tells this process' group.
+/// Runs a command until it ends. None: `called_off` was set, and the command was ended with all processes that it had started. A
+/// command that can be called off has a process group of its own, and does not get the terminal's signals to this process' group.
 pub fn run(command: &mut Command, called_off: Option<&AtomicBool>) -> io::Result<Option<ExitStatus>> {
     let Some(called_off) = called_off else { return command.status().map(Some) };
     let mut child = Group(command.process_group(0).spawn()?);
@@ -33,7 +33,7 @@ struct Group(Child);
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // Its id is its own until it was waited for.
+        // The process id cannot be reused before it was waited for.
         let runs = matches!(self.0.try_wait(), Ok(None));
         if let Some(group) = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw).filter(|_| runs) {
             let _ = kill_process_group(group, Signal::KILL);

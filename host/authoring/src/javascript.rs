@@ -12,15 +12,15 @@ use crate::group;
 use crate::name::ConnectorName;
 use crate::wit::write_wit;
 
-/// Where what is built on the way is kept.
+/// The folder of intermediate build results.
 const WORK: &str = ".switchboard/build";
-/// Of the module of connector and SDK, from [`WORK`]; esbuild writes its source map beside it.
+/// The bundled module of connector and SDK, relative to [`WORK`]; esbuild writes its source map beside it.
 const MODULE: &str = "connector.js";
 /// The oldest Node that runs the tools.
 const OLDEST_NODE: u32 = 20;
 
-/// Builds the component of the project in `folder`, with the smaller and slower engine where it has to be quick; its path, or none where `called_off` was set meanwhile. What the tools say goes to
-/// stderr.
+/// Builds the component of the project in `folder`, with the smaller and slower engine for quick builds. Returns its path, or none if
+/// `called_off` was set meanwhile. Output of the tools goes to stderr.
 pub(crate) fn build(
     folder: &Path,
     name: &ConnectorName,
@@ -30,7 +30,7 @@ pub(crate) fn build(
 ) -> Result<Option<PathBuf>> {
     let work = folder.join(WORK);
     let component = work.join("connector.wasm");
-    // A tool that says nothing and writes nothing must not leave the last one's work in its place.
+    // A tool that fails silently must not leave the result of the last build in place.
     let _ = fs::remove_file(&component);
     write_wit(name, surfaces, &work.join("wit"))?;
     let entry = work.join("entry.js");
@@ -62,7 +62,7 @@ pub(crate) fn build(
     ))
 }
 
-/// A command, and what it means that it fails.
+/// A command, and the fault if it fails.
 type Step = (Command, Fault);
 
 fn tool(folder: &Path, name: &str, arguments: &[&str]) -> Step {
@@ -70,7 +70,7 @@ fn tool(folder: &Path, name: &str, arguments: &[&str]) -> Step {
     command.args(arguments).current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null());
     let mut help = format!("fix what {name} says above, then build again");
     if name == "tsc" {
-        // It tells its errors on stdout.
+        // This tool writes its errors to stdout.
         command.stdout(std::io::stderr());
         help.push_str("; without tsconfig.json types are not checked");
     }
@@ -112,13 +112,13 @@ fn componentized(folder: &Path, is_quick: bool) -> Step {
     ];
     let (mut command, failed) = tool(folder, "componentize-qjs", &arguments);
     if is_quick {
-        // A host compiles it in two thirds of the time.
+        // The host compiles the smaller engine in two thirds of the time.
         command.arg("--opt-size");
     }
     (command, failed)
 }
 
-/// How npm installs what `package-lock.json` names; nothing where that was done.
+/// Returns the command that installs the packages of `package-lock.json`; none if they are installed.
 fn install(folder: &Path) -> Result<Option<Step>> {
     let version = Command::new("node").arg("--version").stdin(Stdio::null()).output();
     let version = version.ok().map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
@@ -139,14 +139,14 @@ fn install(folder: &Path) -> Result<Option<Step>> {
     }
     let mut npm = Command::new("npm");
     npm.arg(if lock.is_some() { "ci" } else { "install" });
-    // None of the tools needs a script of its own, and what others bring does not run here.
+    // None of the tools needs an install script, and scripts of other packages must not run here.
     npm.args(["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]);
     npm.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null());
     let help = "fix what npm says above; it asks its registry for the packages of package.json, once for each change of them";
     Ok(Some((npm, Fault::new("the tools of package.json were not installed", help))))
 }
 
-/// A copy of the lock file that what is in `node_modules` was installed from.
+/// Returns the path of the copy of the lock file from which `node_modules` was installed.
 fn stamp(folder: &Path) -> PathBuf {
     folder.join("node_modules/.switchboard-lock.json")
 }
@@ -156,7 +156,7 @@ fn installed(folder: &Path) -> Result<()> {
     fs::copy(&lock, stamp(folder)).map_err(|error| Fault::of_file("copy", &lock, error)).map(drop)
 }
 
-/// The module that exports what the host calls.
+/// Returns the entry module, which exports the functions that the host calls.
 fn entry_text(folder: &Path, surfaces: &[String]) -> Result<String> {
     let sources = ["src/connector.ts", "src/connector.js"];
     let source = sources.into_iter().find(|file| folder.join(file).is_file()).ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! The languages that a connector can be written in here.
+//! The languages of connector projects.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,14 +16,14 @@ pub enum Language {
 }
 
 impl Language {
-    /// All of them, as the command line and `project.toml` spell them.
+    /// All languages, as the command line and `project.toml` spell them.
     pub const ALL: [(&str, Language); 3] = [
         ("rust", Language::Rust),
         ("typescript", Language::TypeScript),
         ("javascript", Language::JavaScript),
     ];
 
-    /// Where the archive has the SDK that a project in this language gets as its folder `vendor`.
+    /// The folder in the archive whose SDK a project in this language gets as `vendor`.
     pub(crate) fn vendor(self) -> &'static str {
         match self {
             Language::Rust => "vendor",

@@ -1,5 +1,5 @@
-//! Connector projects: what `switchboard connector new` writes and `connector build` turns into a component. Everything that a project
-//! needs of Switchboard is in the binary: no repository is asked, only the registry of the language for other people's packages.
+//! Connector projects: `switchboard connector new` writes them, and `connector build` turns them into components. The binary contains
+//! everything of Switchboard that a project needs: no repository is asked, only the registry of the language for third-party packages.
 
 mod archive;
 mod create;

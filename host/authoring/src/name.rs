@@ -1,11 +1,11 @@
-//! The name of a connector, and what becomes of it in a project's files.
+//! The name of a connector, and its forms in a project's files.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::fault::Fault;
 
-/// A connector's name: 1 to 40 lower-case letters, digits and `-`, as connections and URLs have it; it begins with a letter, because a
+/// A connector's name: 1 to 40 lower-case letters, digits and `-`, as in connections and URLs; it begins with a letter, because a
 /// package's name is made of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConnectorName(String);
@@ -18,12 +18,12 @@ impl ConnectorName {
         &self.0
     }
 
-    /// As file names of compiled code and modules have it: `my_connector`.
+    /// Returns the name as in files of compiled code and modules: `my_connector`.
     pub fn snake(&self) -> String {
         self.0.replace('-', "_")
     }
 
-    /// As types have it: `MyConnector`.
+    /// Returns the name as in types: `MyConnector`.
     pub fn pascal(&self) -> String {
         let capital = |word: &str| {
             let mut chars = word.chars();

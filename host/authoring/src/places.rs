@@ -1,4 +1,4 @@
-//! Where the built module of a TypeScript or JavaScript project comes from: the author's files and lines.
+//! Maps positions in the built module of a TypeScript or JavaScript project to the author's files and lines.
 
 use std::io::Write;
 use std::path::Path;
@@ -10,8 +10,8 @@ const MAP: &str = ".switchboard/build/connector.js.map";
 const MODULE: &str = "connector.js:";
 const SCRIPT: &str = include_str!("places.mjs");
 
-/// The text with every `/connector.js:500:42` in it as the place in the author's file: `src/paper.ts:41:7`. Unchanged where the project in
-/// `folder` has no such module, or node cannot be started.
+/// Returns the text with every `/connector.js:500:42` replaced by the position in the author's file: `src/paper.ts:41:7`. Unchanged if
+/// the project in `folder` has no such module, or node cannot be started.
 pub fn placed(folder: &Path, text: &str) -> String {
     let map = folder.join(MAP);
     if !text.contains(MODULE) || !map.is_file() {
@@ -31,7 +31,7 @@ fn told(map: &Path, text: &str) -> Option<String> {
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// The lines of a stack that are the author's own, without their columns: `at onward (src/connector.ts:88)`. All of them where none is.
+/// Returns the author's own lines of a stack, without their columns: `at onward (src/connector.ts:88)`; all lines if there are none.
 pub fn own_frames(stack: &str) -> Vec<String> {
     let frames: Vec<&str> = stack.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let own: Vec<String> =

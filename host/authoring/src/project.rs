@@ -25,19 +25,19 @@ pub struct Project {
     /// Names of the surfaces that `connector.toml` says the component exports.
     pub surfaces: Vec<String>,
     pub language: Language,
-    /// Who plays the provider in tests.
+    /// The provider that tests run against.
     pub provider: Provider,
     /// Tests replay `recordings/` in place of the provider.
     pub is_replayed: bool,
     /// How the provider's answers are recorded.
     pub record: Record,
-    /// What a user would say when connecting an account: the settings of a test's connection.
+    /// The settings of a test's connection, as a user would enter them when connecting an account.
     pub settings: BTreeMap<String, Value>,
     /// The list or other collection whose content tests may change, by its name or id; none: the tests choose one.
     pub collection: Option<String>,
 }
 
-/// Who plays the provider.
+/// A provider that tests run against.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub enum Provider {
@@ -57,10 +57,10 @@ pub enum BuiltIn {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Local {
-    /// What it is started with, and its arguments; none: it runs already. It is ended with the test.
+    /// The command that starts the provider, with its arguments; empty: it is already running. It is stopped when the test ends.
     #[serde(default)]
     pub command: Vec<String>,
-    /// Where it answers.
+    /// The provider's base URL.
     pub url: String,
     /// The bearer token that opens an account there whose content tests may change.
     pub token: String,
@@ -70,20 +70,20 @@ pub struct Local {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Record {
-    /// Who is recorded; none: who plays the provider in tests.
+    /// The provider to record; none: the one that tests run against.
     pub provider: Option<Provider>,
     /// Response headers that are recorded beside the usual ones.
     pub keep_headers: Vec<String>,
-    /// What is recorded as it is: a value, an address, `@` and a domain, or the name of a member that holds no secret.
+    /// Texts that are recorded unchanged: a value, an address, `@` and a domain, or the name of a member that holds no secret.
     pub keep: Vec<String>,
     /// JSON pointers of members of request bodies that are not compared when a recording is replayed.
     pub ignore: Vec<String>,
 }
 
-/// For whom a component is built.
+/// The purpose of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profile {
-    /// Optimised, as users have it.
+    /// Optimised, for users.
     Release,
     /// Built in the shortest time, with lines for the frames of traps.
     Dev,
@@ -96,7 +96,7 @@ pub struct Built {
     pub folder: PathBuf,
     pub component: PathBuf,
     pub bytes: usize,
-    /// It differs from the one that was there before.
+    /// The component differs from the one of the last build.
     pub is_new: bool,
 }
 
@@ -110,7 +110,7 @@ struct File {
     record: Record,
 }
 
-/// What tests run against.
+/// The target of tests: a recording or a provider.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Tested {
@@ -138,7 +138,7 @@ struct Named {
     name: String,
 }
 
-/// What a build reads of `connector.toml`.
+/// The fields of `connector.toml` that a build reads.
 #[derive(Deserialize)]
 struct Manifest {
     name: String,
@@ -184,14 +184,15 @@ impl Project {
         })
     }
 
-    /// Builds the component and puts it, with the manifest, into `build/<name>`. What the compiler says goes to stderr as it comes. A
-    /// build that fails leaves the component of the last one where it is.
+    /// Builds the component and puts it, with the manifest, into `build/<name>`. Output of the compiler goes to stderr. A failed build
+    /// leaves the last component in place.
     pub fn build(&self, profile: Profile) -> Result<Built> {
         let built = self.build_unless(profile, None)?;
         Ok(built.expect("nobody can call it off"))
     }
 
-    /// The same, ended as soon as somebody sets `called_off`: then there is no component, and what was there before stays.
+    /// Builds the component, unless another thread sets `called_off`: the build then ends at once without a component, and the last one
+    /// stays.
     pub fn build_unless(&self, profile: Profile, called_off: Option<&AtomicBool>) -> Result<Option<Built>> {
         let compiled = match self.language {
             Language::Rust => self.build_rust(profile, called_off)?,
@@ -266,8 +267,8 @@ fn read<T: for<'de> Deserialize<'de>>(path: &Path, help: &str) -> Result<T> {
     })
 }
 
-/// Copies by rename, so that a host that watches the folder never reads half a file; an equal file stays untouched. The size, and whether
-/// it was another.
+/// Copies by rename, so that a host that watches the folder never reads half a file; an equal file is left alone. Returns the size, and
+/// whether the content changed.
 fn put(from: &Path, to: &Path) -> Result<(usize, bool)> {
     let bytes = fs::read(from).map_err(|error| Fault::of_file("read", from, error))?;
     if fs::read(to).is_ok_and(|old| old == bytes) {

@@ -1,4 +1,4 @@
-//! What a build of a project reads, and when it changes.
+//! The files that a build of a project reads, and their changes.
 
 use std::collections::BTreeMap;
 use std::collections::hash_map::DefaultHasher;
@@ -11,7 +11,7 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use crate::fault::{Fault, Result};
 use crate::project::Project;
 
-/// Written by builds themselves: what a build leaves in it is no change.
+/// A file that builds write themselves: its changes by a build do not count.
 const OF_BUILDS: &str = "Cargo.lock";
 /// Files beside the folders.
 const FILES: [&str; 8] = [
@@ -26,15 +26,15 @@ const FILES: [&str; 8] = [
 ];
 /// Folders, with everything in them.
 const FOLDERS: [&str; 2] = ["src", "vendor"];
-/// Folders in folders; a project that has more is not read deeper.
+/// The maximum depth of folders; deeper ones are not read.
 const DEEPEST: usize = 32;
 
-/// The files that a build reads, as they were at one moment: from the project's folder, with a digest of their content.
+/// The files that a build reads, at one moment: paths in the project's folder, with a digest of the content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sources(BTreeMap<PathBuf, u64>);
 
 impl Sources {
-    /// As they are now. A file that cannot be read counts as absent: it is being written.
+    /// Reads the current files. A file that cannot be read counts as absent: it is being written.
     pub fn of(project: &Project) -> Sources {
         let mut found = BTreeMap::new();
         for file in FILES {
@@ -46,14 +46,14 @@ impl Sources {
         Sources(found)
     }
 
-    /// What is there anew, is gone, or has other content now.
+    /// Returns the paths of files that were added, removed or changed.
     pub fn changed(&self, now: &Sources) -> Vec<PathBuf> {
         let other = |path: &&PathBuf| self.0.get(*path) != now.0.get(*path);
         let gone = self.0.keys().filter(|path| !now.0.contains_key(*path));
         now.0.keys().filter(other).chain(gone).cloned().collect()
     }
 
-    /// A build has ended: what it wrote itself is no change.
+    /// Takes over the files that the build itself has written, so that they are no change.
     pub fn built(&mut self, now: &Sources) {
         let own = Path::new(OF_BUILDS);
         match now.0.get(own) {
@@ -67,7 +67,7 @@ fn walk(root: &Path, folder: &Path, deepest: usize, found: &mut BTreeMap<PathBuf
     let Ok(entries) = fs::read_dir(root.join(folder)) else { return };
     for entry in entries.flatten() {
         let path = folder.join(entry.file_name());
-        // Links are not followed: they may lead round in a circle.
+        // Links are not followed: they may form a cycle.
         match entry.file_type() {
             Ok(kind) if kind.is_dir() && deepest > 0 => walk(root, &path, deepest - 1, found),
             Ok(kind) if kind.is_file() => note(root, &path, found),
@@ -84,14 +84,14 @@ fn note(root: &Path, path: &Path, found: &mut BTreeMap<PathBuf, u64>) {
     }
 }
 
-/// Tells of events in what a build reads, until it is dropped.
+/// A watch for changes of the files that a build reads; it ends when it is dropped.
 pub struct SourceWatch {
     _watcher: RecommendedWatcher,
 }
 
 impl SourceWatch {
-    /// `tell` is called from a thread of its own for each event, of which a single change has several. An event does not say that content
-    /// has changed: [`Sources::changed`] does. A folder that was not there is seen by a new watch alone.
+    /// Starts a watch. It calls `tell` on a thread of its own for each event, several times for a single change. An event need not
+    /// change content: [`Sources::changed`] checks that. A folder that did not exist is only seen by a new watch.
     pub fn start(project: &Project, tell: impl Fn() + Send + 'static) -> Result<SourceWatch> {
         let fault = |error: notify::Error| {
             let said = format!("{} cannot be watched: {error}", project.folder.display());
@@ -157,7 +157,7 @@ mod tests {
         let changed = ["src/lib.rs", "src/new.rs", "connector.toml"].map(PathBuf::from);
         assert_eq!(seen.changed(&Sources::of(&project)), changed);
 
-        // A build writes its lock file; somebody's own change of it counts.
+        // A build's own change of its lock file does not count, but one by the author does.
         seen = Sources::of(&project);
         fs::write(dir.path().join("Cargo.lock"), "built").unwrap();
         let now = Sources::of(&project);

@@ -11,12 +11,12 @@ pub const TARGET: &str = "wasm32-wasip2";
 
 const SCRIPT: &str = include_str!("../toolchain/wasm-toolchain.sh");
 
-/// What becomes of packages of the system that are missing.
+/// The handling of system packages that are missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Install {
-    /// They are installed, where that is possible.
+    /// They are installed, if possible.
     Missing,
-    /// They are named, and nothing is changed.
+    /// They are listed, and nothing is installed.
     Nothing,
 }
 
@@ -28,8 +28,8 @@ pub struct Toolchain {
 }
 
 impl Toolchain {
-    /// Finds one for what is in `root`, to build in `target`; what was chosen goes to stderr. `WASM_TOOLCHAIN` (`rustup`, `debian`,
-    /// `auto`) says which one is wanted.
+    /// Finds a toolchain for the crate in `root`, to build in `target`, and writes its choice to stderr. `WASM_TOOLCHAIN` (`rustup`,
+    /// `debian`, `auto`) selects one.
     pub fn find(root: &Path, target: &Path, install: Install) -> Result<Toolchain> {
         let mut command = bash();
         command.args(["-c", SCRIPT, "wasm-toolchain.sh"]).stderr(Stdio::inherit());
@@ -52,10 +52,10 @@ impl Toolchain {
         Ok(Toolchain { environment: String::from_utf8_lossy(&output.stdout).into_owned() })
     }
 
-    /// Its cargo, which takes the arguments that are added to the command. The folder it works in is the caller's to set.
+    /// Returns a command of its cargo, to which the caller adds arguments and the working folder.
     pub fn cargo(&self) -> Command {
-        // The values are shell-quoted, so a shell reads them. RUSTFLAGS would override the flags that the toolchain needs, and wrappers,
-        // of which one lints what else is built, are another compiler's.
+        // The values are shell-quoted, so a shell reads them. RUSTFLAGS would override the flags that the toolchain needs, and a
+        // compiler wrapper, such as the one that lints, is meant for another compiler.
         let script = format!(
             "set -e\nunset RUSTFLAGS CARGO_ENCODED_RUSTFLAGS RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER CLIPPY_ARGS\n{}\n\
              exec \"$WASM_CARGO\" \"$@\"",
@@ -67,7 +67,7 @@ impl Toolchain {
     }
 }
 
-/// A shell without what cargo tells the programs that it starts of their package: it would be taken for another one's.
+/// A shell without cargo's variables about the package of this program: they would be taken for those of the connector.
 fn bash() -> Command {
     let mut command = Command::new("bash");
     let of_package = |name: &str| {

@@ -8,15 +8,15 @@ use crate::archive;
 use crate::fault::{Fault, Result};
 use crate::name::ConnectorName;
 
-/// Where a toolchain looks for packages of others.
+/// The path at which WIT tools look for dependencies.
 const PACKAGE: &str = "deps/switchboard-connector";
 /// The version of the package.
 const VERSION: &str = "1.0.0";
 /// Interfaces that a connector can export; each has a world.
 pub const SURFACES: [&str; 6] = ["email", "calendar", "contacts", "tasks", "lifecycle", "watch"];
 
-/// Writes the package and `world.wit`, the world of a connector with these surfaces, into a folder, as WIT tools read them. Files that are
-/// there already are replaced. The paths that were written.
+/// Writes the package and `world.wit`, the world of a connector with these surfaces, into a folder, as WIT tools read them. Existing
+/// files are replaced. Returns the written paths.
 pub fn write_wit(name: &ConnectorName, surfaces: &[String], into: &Path) -> Result<Vec<PathBuf>> {
     if let Some(unknown) = surfaces.iter().find(|surface| !SURFACES.contains(&surface.as_str())) {
         return Err(Fault::new(

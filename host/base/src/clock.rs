@@ -1,4 +1,4 @@
-//! The clock and the randomness that everything else is given: real in service, movable and seeded in tests.
+//! The clock and the randomness of the whole host: real in service, movable and seeded in tests.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -8,7 +8,7 @@ use model::Instant;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroize;
 
-/// Where the time comes from. A fixed clock stands still until a test moves it. All clones of a clock show the same time.
+/// The source of the time. A fixed clock stands still until a test moves it. All clones of a clock show the same time.
 #[derive(Clone)]
 pub struct Clock(Source);
 
@@ -18,7 +18,7 @@ enum Source {
     Fixed(Arc<AtomicI64>),
 }
 
-/// The machine's clock, or another clock that is followed in its place.
+/// The machine's clock, or the followed clock that replaces it.
 struct SystemClock {
     /// Milliseconds by which a test has set the machine's clock.
     set_by_ms: AtomicI64,
@@ -69,17 +69,18 @@ impl Clock {
         Instant::from_millis(self.now_ms())
     }
 
-    /// Moves a fixed clock forward; the system clock takes no notice.
+    /// Moves a fixed clock forward; has no effect on the system clock.
     pub fn advance_ms(&self, by_ms: i64) {
         if let Source::Fixed(ms) = &self.0 {
             ms.fetch_add(by_ms, Ordering::SeqCst);
         }
     }
 
-    /// Follows another clock, which shows `shown_ms` at this moment. From now on this clock goes on from there, and takes no notice when the
-    /// machine's clock is set. Hosts that share a database keep to the database's clock in this way. A fixed clock stays as it is.
+    /// Follows another clock, which shows `shown_ms` at this moment. From now on this clock advances from there, and ignores
+    /// changes of the machine's clock. Hosts that share a database follow the database's clock in this way. A fixed clock stays
+    /// as it is.
     ///
-    /// While the machine is suspended the clock stands still: whoever follows another clock looks at it again and again.
+    /// While the machine is suspended the clock stands still: a host that follows another clock has to call this repeatedly.
     pub fn follow_ms(&self, shown_ms: i64) {
         if let Source::System(clock) = &self.0 {
             clock.followed_ms.store(shown_ms.saturating_sub(steady_ms()), Ordering::SeqCst);
@@ -91,7 +92,7 @@ impl Clock {
         matches!(&self.0, Source::System(clock) if clock.followed_ms.load(Ordering::SeqCst) != FOLLOWS_NONE)
     }
 
-    /// The time that the machine's own clock shows, whichever clock is followed; none for a fixed clock.
+    /// The time of the machine's own clock, whichever clock is followed; none for a fixed clock.
     pub fn machine_ms(&self) -> Option<i64> {
         match &self.0 {
             Source::System(clock) => Some(clock.machine_ms()),
@@ -114,7 +115,7 @@ fn system_ms() -> i64 {
         .map_or(0, |d| i64::try_from(d.as_millis()).unwrap_or(i64::MAX))
 }
 
-/// Milliseconds on a clock that nobody sets, since this program first looked at it.
+/// Milliseconds of a monotonic clock since the first call in this process.
 fn steady_ms() -> i64 {
     static BEGAN_AT: LazyLock<std::time::Instant> = LazyLock::new(std::time::Instant::now);
     i64::try_from(BEGAN_AT.elapsed().as_millis()).unwrap_or(i64::MAX)
@@ -126,7 +127,7 @@ thread_local! {
 
 const POOL_BYTES: usize = 1024;
 
-/// Random bytes of the operating system, fetched for many requests at once: every request needs some.
+/// Random bytes of the operating system, fetched for many requests at once, because every request needs some.
 struct Pool {
     bytes: [u8; POOL_BYTES],
     left: usize,
@@ -146,13 +147,13 @@ impl Pool {
         }
         let taken = &mut self.bytes[self.left - out.len()..self.left];
         out.copy_from_slice(taken);
-        // What was given out may be a secret.
+        // Bytes that were given out may be a secret.
         taken.zeroize();
         self.left -= out.len();
     }
 }
 
-/// Where random bytes come from. A seeded one repeats the same stream, so that a test can replay a run.
+/// The source of random bytes. A seeded one repeats the same stream, so that a test can replay a run.
 #[derive(Clone)]
 pub struct Entropy(Option<(u64, Arc<AtomicU64>)>);
 

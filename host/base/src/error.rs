@@ -1,5 +1,5 @@
-//! `Error`: what any part of the host can fail with. A refusal carries a code of the public catalogue (model.md, error
-//! envelope); everything else is internal and logged once, at the edge. HTTP statuses are known to `api/error.rs` alone.
+//! `Error`: the error of any part of the host. A refusal carries a code of the public catalogue (model.md, error envelope);
+//! everything else is internal and logged once, at the edge. HTTP statuses are known to `api/error.rs` alone.
 
 use std::fmt;
 
@@ -45,7 +45,7 @@ pub enum Code {
     NotEmpty,
     AccountMismatch,
     ReauthRequired,
-    /// An operator has to prove again who they are: the act is a dangerous one.
+    /// An operator has to authenticate again, because the act is a dangerous one.
     ReauthenticationRequired,
     ConnectionInactive,
     NotAnAttendee,
@@ -73,12 +73,12 @@ pub enum Code {
 }
 
 impl Code {
-    /// Whether the database failed as a whole, whatever it was asked: the same request can succeed when it is back.
+    /// Whether the database failed as a whole, whatever the request: the same request can succeed when it is back.
     pub fn is_outage(self) -> bool {
         matches!(self, Code::DatabaseUnavailable | Code::StorageFull)
     }
 
-    /// The code as clients read it.
+    /// The code as clients see it.
     pub fn as_str(self) -> &'static str {
         match self {
             Code::InvalidRequest => "invalid_request",
@@ -148,7 +148,7 @@ impl Code {
     }
 }
 
-/// What the provider itself said, as far as clients may know it.
+/// The provider's own error, as far as clients may see it.
 #[derive(Clone, Debug, Default)]
 pub struct ProviderAnswer {
     pub name: String,
@@ -157,7 +157,7 @@ pub struct ProviderAnswer {
     pub message: Option<String>,
 }
 
-/// One fault in the input, where there can be several.
+/// One error of the input, where there can be several.
 #[derive(Clone, Debug)]
 pub struct Detail {
     pub field: String,
@@ -165,7 +165,7 @@ pub struct Detail {
     pub message: String,
 }
 
-/// A request that is refused, with everything that the envelope tells.
+/// A request that is refused, with all fields of the envelope.
 #[derive(Clone, Debug)]
 pub struct Refusal {
     pub code: Code,
@@ -191,7 +191,7 @@ impl Refusal {
         }
     }
 
-    /// Names the parameter or field at fault.
+    /// Sets the parameter or field at fault.
     pub fn param(mut self, param: impl Into<String>) -> Self {
         self.param = Some(param.into());
         self
@@ -202,14 +202,14 @@ impl Refusal {
         self
     }
 
-    /// Seconds that the client should wait; at least 1.
+    /// Sets the seconds that the client should wait; at least 1.
     pub fn retry_after_s(mut self, seconds: u64) -> Self {
         self.retry_after_s = Some(seconds.max(1));
         self
     }
 }
 
-/// A refusal, or something that must not happen.
+/// A refusal, or an internal error.
 #[derive(Debug)]
 pub enum Error {
     Refused(Box<Refusal>),
@@ -229,13 +229,13 @@ pub fn invalid(code: Code, param: impl Into<String>, message: impl Into<String>)
     Refusal::new(code, message).param(param).into()
 }
 
-/// The one answer for what is not there and for what is somebody else's.
+/// The same answer for a missing object and for one of another tenant.
 pub fn not_found(what: &str) -> Error {
     refuse(Code::NotFound, format!("no such {what}"))
 }
 
 impl Error {
-    /// The same refusal as the fault of this field or parameter.
+    /// The same refusal, about this field or parameter.
     pub fn with_param(self, param: impl Into<String>) -> Error {
         match self {
             Error::Refused(refusal) => refusal.param(param).into(),
@@ -251,13 +251,13 @@ impl Error {
         }
     }
 
-    /// Whether the database failed as a whole. It has lines of its own in the log, so that who meets it needs none.
+    /// Whether the database failed as a whole. Such an outage is logged separately, so that callers need not log it.
     pub fn is_outage(&self) -> bool {
         self.code().is_some_and(Code::is_outage)
     }
 }
 
-/// The same of an error that is not the host's yet.
+/// The same for an error that is not the host's yet.
 pub fn is_outage(e: &anyhow::Error) -> bool {
     e.downcast_ref::<Refusal>().is_some_and(|refusal| refusal.code.is_outage())
 }
@@ -276,7 +276,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// A refusal stays one, however far it came as any error.
+/// A refusal stays one, even if it was passed on as an `anyhow::Error`.
 impl From<anyhow::Error> for Error {
     fn from(e: anyhow::Error) -> Self {
         match e.downcast::<Refusal>() {

@@ -2,12 +2,12 @@
 
 use std::fs::File;
 
-/// A file whose lock is held; until this is dropped. A process that is just being started has a copy of every open file: closing
-/// ours would leave the lock to it for that moment, unlocking ends it.
+/// A locked file, unlocked when this is dropped. A process that is just being started has a copy of every open file: closing ours
+/// would leave the lock to it for that moment, unlocking ends it.
 pub struct FileLock(File);
 
 impl FileLock {
-    /// Of a file that is locked.
+    /// Wraps a file that is already locked.
     pub fn held(file: File) -> Self {
         FileLock(file)
     }

@@ -1,5 +1,5 @@
-//! The keyring: seals stored credentials, makes and hashes API keys, MACs cursors. The only file that sees key bytes.
-//! Everything is derived from one master key, so that an operator has one secret to keep.
+//! The keyring: encrypts stored credentials, makes and hashes API keys, MACs cursors. The only file that sees key bytes.
+//! Everything is derived from one master key, so that an operator has one secret to protect.
 
 use anyhow::{Context, Result, anyhow, bail};
 use base64::Engine;
@@ -34,7 +34,7 @@ pub struct Keyring {
     entropy: Entropy,
 }
 
-/// A new API key, in the only moment in which it is known.
+/// A new API key, at the only time at which it is known.
 #[derive(Clone)]
 pub struct NewApiKey {
     pub key: String,
@@ -51,7 +51,7 @@ impl Keyring {
             bail!("the master key must have {MASTER_KEY_BYTES} bytes, this one has {}", master.len());
         }
         let derived = |purpose: &str| Zeroizing::new(mac(master, &[b"switchboard/v1/", purpose.as_bytes()]));
-        // The id only tells keys apart: which key sealed a row can be seen without trying it.
+        // The id only distinguishes keys: it shows which key sealed a row without a trial decryption.
         let id = BASE64_URL_SAFE_NO_PAD.encode(&Sha256::digest(*derived("id"))[..6]);
         Ok(Keyring {
             seal: derived("seal"),
@@ -65,13 +65,13 @@ impl Keyring {
         })
     }
 
-    /// Tells this master key from others, and nothing else of it.
+    /// An id that distinguishes this master key from others, and reveals nothing else.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Seals a secret for one row and column. `place` (table, column, row id, organization) is authenticated, so that a
-    /// sealed value copied to another row does not open there.
+    /// Encrypts a secret for one row and column. `place` (table, column, row id, organization) is authenticated, so that a sealed
+    /// value copied to another row cannot be decrypted there.
     pub fn seal(&self, place: &str, secret: &[u8]) -> Result<String> {
         let nonce = self.entropy.bytes::<24>();
         let cipher = XChaCha20Poly1305::new((&*self.seal).into());
@@ -82,7 +82,7 @@ impl Keyring {
         Ok(format!("v1.{}.{nonce}.{sealed}", self.id))
     }
 
-    /// Opens what `seal` made for the same place. Fails when it was changed, moved, or sealed with another master key.
+    /// Decrypts a value that `seal` made for the same place. Fails when it was changed, moved, or sealed with another master key.
     pub fn open(&self, place: &str, sealed: &str) -> Result<Zeroizing<Vec<u8>>> {
         let parts: Vec<&str> = sealed.split('.').collect();
         let ["v1", id, nonce, text] = parts[..] else { bail!("a sealed value in {place} is malformed") };
@@ -105,13 +105,13 @@ impl Keyring {
             .map_err(|_| anyhow!("a sealed value in {place} was tampered with"))
     }
 
-    /// A new API key: `uc_live_`, 32 random base62 characters, 6 base62 characters of CRC-32, so that secret scanners can
-    /// tell a key from noise without asking us.
+    /// A new API key: `uc_live_`, 32 random base62 characters, 6 base62 characters of CRC-32, so that secret scanners can tell a
+    /// key from noise without a request to us.
     pub fn new_api_key(&self) -> NewApiKey {
         self.new_key(KEY_PREFIX)
     }
 
-    /// A new access token: made like an API key, and known by `uc_tok_`.
+    /// A new access token: made like an API key, with the prefix `uc_tok_`.
     pub fn new_access_token(&self) -> NewApiKey {
         self.new_key(TOKEN_PREFIX)
     }
@@ -133,7 +133,7 @@ impl Keyring {
         }
     }
 
-    /// Whether the checksum fits: a wrong one is refused without a look at the database.
+    /// Whether the checksum is right: a wrong one is refused without a query of the database.
     pub fn is_well_formed(key: &str) -> bool {
         let rest = key.strip_prefix(KEY_PREFIX).or_else(|| key.strip_prefix(TOKEN_PREFIX));
         rest.is_some_and(|rest| {
@@ -144,20 +144,20 @@ impl Keyring {
         })
     }
 
-    /// What is stored of a key and looked up by: an HMAC, useless without the master key.
+    /// The hash under which a key is stored and looked up: an HMAC, useless without the master key.
     pub fn api_key_hash(&self, key: &str) -> String {
         let mut mac = self.pepper.clone();
         mac.update(key.as_bytes());
         BASE64_URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes())
     }
 
-    /// `text` with a MAC, both base64url: a cursor that clients can hold but not make.
+    /// `text` with a MAC, both base64url: a cursor that clients can store but not forge.
     pub fn signed(&self, text: &[u8]) -> String {
         let tag = &mac(&*self.cursor, &[text])[..16];
         format!("{}.{}", BASE64_URL_SAFE_NO_PAD.encode(text), BASE64_URL_SAFE_NO_PAD.encode(tag))
     }
 
-    /// The text of `signed`, if it is ours and unchanged.
+    /// The text of `signed`, if its MAC is valid.
     pub fn verified(&self, signed: &str) -> Option<Vec<u8>> {
         let (text, tag) = signed.split_once('.')?;
         let (text, tag) =
@@ -166,13 +166,13 @@ impl Keyring {
         bool::from(tag.ct_eq(&expected[..16])).then_some(text)
     }
 
-    /// The token that a provider is given for the watch with this id, and sends back with its notifications: 43 characters of
-    /// `A-Za-z0-9_-`. It follows from the id, so that it is stored nowhere.
+    /// The token that a provider gets for the watch with this id, and returns with its notifications: 43 characters of
+    /// `A-Za-z0-9_-`. It is derived from the id, so it need not be stored.
     pub fn watch_token(&self, watch_id: &str) -> Zeroizing<String> {
         Zeroizing::new(BASE64_URL_SAFE_NO_PAD.encode(mac(&*self.watch, &[b"token/", watch_id.as_bytes()])))
     }
 
-    /// What is stored of a watch's token, to be compared with that of the token which came.
+    /// The stored hash of a watch's token, to be compared with that of a received token.
     pub fn watch_token_hash(&self, token: &str) -> String {
         BASE64_URL_SAFE_NO_PAD.encode(mac(&*self.watch, &[b"hash/", token.as_bytes()]))
     }
@@ -182,7 +182,7 @@ impl Keyring {
         *self.artefact
     }
 
-    /// A key for one purpose: a tag that was made for another purpose is none of its own.
+    /// A key for one purpose: tags for other purposes are not valid for it.
     pub fn purpose(&self, name: &str) -> PurposeKey {
         PurposeKey(Zeroizing::new(mac(&*self.purposes, &[name.as_bytes()])))
     }

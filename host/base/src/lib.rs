@@ -1,5 +1,5 @@
-//! What everything in the host is built on: clock and randomness, ids, errors, tenants, scopes, keys, and how input is read.
-//! It needs no tokio and builds for WebAssembly, where a test counts the instructions of `input`.
+//! Foundations of the host: clock and randomness, ids, errors, tenants, scopes, keys, and the parsing of input. It needs no tokio
+//! and builds for WebAssembly, where a test counts the instructions of `input`.
 
 pub mod clock;
 pub mod error;

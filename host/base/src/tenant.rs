@@ -1,7 +1,7 @@
-//! Tenant: the organization and application that an API key speaks for. Every query takes one, so that "not yours" is the
-//! same answer as "not there".
+//! Tenant: the organization and application that an API key belongs to. Every query takes one, so that objects of other tenants
+//! get the same answer as missing ones.
 
-/// Whose data a request may see.
+/// The organization and application whose data a request may see.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Tenant {
     pub organization_id: String,

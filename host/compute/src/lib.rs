@@ -1,6 +1,7 @@
-//! Work that keeps a processor busy: parsing large bodies, building and cleaning messages. It runs where it holds no worker of the
-//! runtime, no more of it at once than there are processors, and of one tenant at most half of that: who asks for much waits for
-//! its own work and not others for it. Where everything is busy the threads of this work come after those that answer requests.
+//! CPU-bound work: parsing large bodies, building and cleaning messages. It runs where it blocks no worker of the runtime, with
+//! at most as many pieces at once as there are processors, and half of that for each tenant: a tenant with much work waits for
+//! its own work, and others do not wait for it. On a busy machine the threads of this work get less of the processors than those
+//! that answer requests.
 
 pub mod named_semaphores;
 
@@ -12,10 +13,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::named_semaphores::Shares;
 
-/// Input up to this many bytes is worked on at once: a millisecond or so, less than a change of threads is worth.
+/// Input up to this many bytes is processed inline: a millisecond or so, less than a switch of threads costs.
 const INLINE_BYTES: usize = 32 << 10;
 
-/// The places for such work. Cheap to clone.
+/// The permits for such work. Cheap to clone.
 #[derive(Clone)]
 pub struct Compute(Arc<Places>);
 
@@ -24,7 +25,7 @@ struct Places {
     tenants: Shares,
 }
 
-/// A place, until it is dropped.
+/// A permit, released when it is dropped.
 pub struct Place {
     _own: Option<OwnedSemaphorePermit>,
     _one: Option<OwnedSemaphorePermit>,
@@ -37,13 +38,13 @@ impl Default for Compute {
 }
 
 impl Compute {
-    /// With so many places, half of them for one tenant.
+    /// `places` permits, half of them for one tenant.
     pub fn new(places: usize) -> Self {
         let tenants = Shares::new((places / 2).max(1));
         Compute(Arc::new(Places { all: Arc::new(Semaphore::new(places)), tenants }))
     }
 
-    /// Runs `work` on `bytes` of a tenant's input. It waits for a place where that is much.
+    /// Runs `work` on `bytes` of a tenant's input. Waits for a permit if that is much.
     pub async fn run<T: Send>(&self, tenant: &str, bytes: usize, work: impl FnOnce() -> T + Send) -> T {
         if bytes <= INLINE_BYTES {
             return work();
@@ -51,27 +52,27 @@ impl Compute {
         self.run_heavy(tenant, work).await
     }
 
-    /// Runs `work` for a tenant that may take long, whatever the length of its input: it always waits for a place.
+    /// Runs `work` for a tenant that may take long, whatever the length of its input: always waits for a permit.
     pub async fn run_heavy<T: Send>(&self, tenant: &str, work: impl FnOnce() -> T + Send) -> T {
         let _place = self.place(tenant).await;
         off_worker(work)
     }
 
-    /// Waits for a place. A tenant's own places first: while one waits for those it takes none of the others'.
+    /// Waits for a permit. The tenant's share first: a caller that waits for it takes no permit from others.
     pub async fn place(&self, tenant: &str) -> Place {
-        // Only a closed semaphore fails, and nobody closes these.
+        // Only a closed semaphore fails, and these are never closed.
         let own = self.0.tenants.of(tenant).acquire_owned().await.ok();
         let one = self.0.all.clone().acquire_owned().await.ok();
         Place { _own: own, _one: one }
     }
 }
 
-/// Runs `work` on `bytes` of input without waiting for a place: for code that cannot wait, whose callers are bounded otherwise.
+/// Runs `work` on `bytes` of input without waiting for a permit: for code that cannot wait, whose callers are bounded otherwise.
 pub fn at_once<T: Send>(bytes: usize, work: impl FnOnce() -> T + Send) -> T {
     if bytes <= INLINE_BYTES { work() } else { off_worker(work) }
 }
 
-/// Runs `work` on a thread for it, and waits for that here, after the runtime has given what else this worker had to do to another one.
+/// Runs `work` on a compute thread, and blocks until it ends, after the runtime has moved the other tasks of this worker.
 fn off_worker<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     let busy = || match busy_threads() {
         Some(threads) => threads.install(work),
@@ -79,12 +80,12 @@ fn off_worker<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     };
     match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
         Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(busy),
-        // A runtime of one thread has nowhere to go; neither has a thread of no runtime.
+        // A runtime of one thread cannot move its tasks; neither can a thread outside a runtime.
         _ => busy(),
     }
 }
 
-/// How much of such work goes on at once: one tenant's never all of it, also where there is one processor.
+/// The number of concurrent pieces of work: at least two, so that one tenant never has all of it.
 fn processors() -> usize {
     std::thread::available_parallelism().map_or(2, usize::from).max(2)
 }
@@ -100,10 +101,11 @@ fn busy_threads() -> Option<&'static ThreadPool> {
     THREADS.get_or_init(start).as_ref()
 }
 
-/// How much less of a busy processor a thread gets that computes: about a third of what one gets that answers requests.
+/// Niceness of compute threads: on a busy processor they get about a third of the time of a thread that answers requests.
 const NICENESS: i32 = 5;
 
-/// Where everything is busy, this thread comes after those that answer requests. On Linux alone, where each thread has a niceness of its own.
+/// Lowers the priority of this thread below those that answer requests. On Linux alone, where each thread has a niceness of its
+/// own.
 pub fn come_after_requests() {
     #[cfg(target_os = "linux")]
     let _ = rustix::process::nice(NICENESS);
@@ -117,7 +119,7 @@ mod tests {
 
     const MUCH: usize = INLINE_BYTES + 1;
 
-    /// The only worker has heavy work that does not end, and a small request is served all the same.
+    /// Heavy work without end leaves the only worker free: a small request is served.
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
     async fn heavy_work_holds_no_worker() {
         let (started, has_started) = tokio::sync::oneshot::channel();

@@ -1,15 +1,14 @@
-//! Semaphores by name: what each tenant, key or address may have of something at one moment, so that one of them cannot take the
-//! whole of it.
+//! Semaphores by name: bound what each tenant, key or address may use at one moment, so that one of them cannot use all of it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, Weak};
 
 use tokio::sync::Semaphore;
 
-/// Names that are remembered before those that nobody holds are dropped.
+/// Number of names from which on unused ones are dropped.
 const FIRST_SWEEP: usize = 1_024;
 
-/// As many permits for each name. A name costs nothing when nobody holds or awaits its permits.
+/// The same number of permits for each name. A name costs nothing when its permits are neither held nor awaited.
 pub struct Shares {
     permits: usize,
     names: Mutex<Names>,
@@ -17,7 +16,8 @@ pub struct Shares {
 
 struct Names {
     known: HashMap<String, Weak<Semaphore>>,
-    /// Sweeping when this many are known, and then at twice what was left, costs a constant for each name.
+    /// Number of names at which the next sweep happens. Twice the number that the last sweep left, so that the cost for each name
+    /// is constant.
     sweep_at: usize,
 }
 
@@ -26,7 +26,7 @@ impl Shares {
         Shares { permits, names: Mutex::new(Names { known: HashMap::new(), sweep_at: FIRST_SWEEP }) }
     }
 
-    /// The semaphore of a name. Its permits count for as long as somebody keeps it or a permit of it.
+    /// The semaphore of a name. Its permits count for as long as the semaphore or one of its permits is in use.
     pub fn of(&self, name: &str) -> Arc<Semaphore> {
         let fresh = || Arc::new(Semaphore::new(self.permits));
         let Ok(mut names) = self.names.lock() else { return fresh() };

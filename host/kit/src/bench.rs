@@ -1,4 +1,4 @@
-//! What a case works with, and what it comes to.
+//! The environment of a test case (caller, clock, secrets, log) and its verdict.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::validity::find_invalid;
 /// Pages of one walk; a connector that has more for so few items never ends.
 pub const MAX_PAGES: usize = 200;
 
-/// What a case came to.
+/// The result of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Passed,
@@ -28,29 +28,29 @@ pub enum Verdict {
     NotApplicable(String),
 }
 
-/// What a connector did that it must not do.
+/// A fault of the connector that a case has found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What was seen, and what was expected.
+    /// The observed behavior and the expected one.
     pub said: String,
     /// The usual mistake, and what to write instead.
     pub help: Cow<'static, str>,
 }
 
-/// How a case ends early: with a verdict.
+/// The result of a step of a case; an error ends the case with its verdict.
 pub type Outcome<T = ()> = Result<T, Verdict>;
 
-/// A finding as the end of a case.
+/// Ends the case with a finding.
 pub fn failed<T>(said: impl Into<String>, help: &'static str) -> Outcome<T> {
     Err(Verdict::Failed(Finding { said: said.into(), help: help.into() }))
 }
 
-/// Something that must hold.
+/// Fails the case with `said` and `help` unless `holds`.
 pub fn ensure(holds: bool, said: impl FnOnce() -> String, help: &'static str) -> Outcome {
     if holds { Ok(()) } else { failed(said(), help) }
 }
 
-/// An operation that must succeed.
+/// Returns the result of an operation that must succeed; an error ends the case.
 pub fn must<T>(done: Result<T, Error>, what: &str) -> Outcome<T> {
     done.map_err(|error| {
         let help = help_of(&error)
@@ -66,39 +66,39 @@ fn help_of(error: &Error) -> Option<String> {
     Some(help.replace(char::is_control, " "))
 }
 
-/// Ends the case unless the items of an answer of the operation `op` are what the model says they are.
+/// Ends the case unless the items in an answer of the operation `op` are valid for the model.
 pub fn ensure_valid(op: &str, sources: &[Source]) -> Outcome {
     const HELP: &str = "each item is a whole resource of the model. One that cannot be mapped is a source with `error` and without items: the host keeps what it has of it";
     find_invalid(op, sources).map_or(Ok(()), |said| failed(said, HELP))
 }
 
-/// An error in one line, for its author.
+/// Returns an error in one line, for the connector's author.
 pub fn told(error: &Error) -> String {
     let detail = &error.author.detail;
     let detail = if detail.is_empty() { String::new() } else { format!(" ({detail})") };
     format!("{error}{detail}")
 }
 
-/// One connector with one account, and the line between them.
+/// One connector with one account, and the line to its provider.
 pub struct Bench {
     pub calls: Caller,
     pub line: Arc<Line>,
     pub interceptor: Arc<Interceptor>,
     pub clock_ms: Arc<AtomicI64>,
-    /// What must never leave the connector.
+    /// Values that must never leave the connector.
     pub secrets: Vec<String>,
     /// The list that the author named for tests.
     pub wanted: Option<String>,
-    /// Found in each case that needs it.
+    /// The list that the cases use, once a case has looked it up.
     pub list: Option<String>,
     /// Surfaces that the component exports.
     pub surfaces: Vec<Surface>,
-    /// What the connector has logged.
+    /// The connector's log lines.
     pub log: Arc<Log>,
-    /// What a call may use: processor time, and memory of the connector's class.
+    /// Limits of a call: processor time, and memory of the connector's class.
     pub cpu_ms: u64,
     pub memory_mib: u64,
-    /// What was found out of features.
+    /// Results of the feature checks.
     pub capabilities: Vec<Capability>,
     /// Fields that the last creation was warned about.
     pub warned: Vec<String>,
@@ -194,7 +194,7 @@ impl Bench {
         }
     }
 
-    /// The same, its failure for the case to judge.
+    /// Makes a task; returns the connector's error as it is: the case judges it.
     pub async fn try_create(&mut self, list: &str, title: &str, key: &str) -> Result<Mutated, Error> {
         let write = ItemWrite {
             collection: list.to_owned(),
@@ -251,13 +251,13 @@ pub fn body<T: serde::de::DeserializeOwned>(source: &Source) -> Option<T> {
     main.or(source.items.first()).and_then(|item: &Item| serde_json::from_str(item.body.as_str()).ok())
 }
 
-/// The titles of the tasks in these pages, as often as they are told.
+/// Returns the titles of the tasks in these pages, repeated ones too.
 pub fn titles(pages: &[Page]) -> Vec<String> {
     let sources = pages.iter().flat_map(|page| &page.sources.sources);
     sources.filter_map(body::<Task>).map(|task| task.title).collect()
 }
 
-/// How often something is reported, and with which name the last time, in a sentence.
+/// Returns a sentence that says how often an item is reported, and its last name.
 pub fn report_text(times: usize, name: Option<&str>) -> String {
     let name =
         name.map_or_else(|| "as deleted or without a name".to_owned(), |name| format!("as \"{name}\""));

@@ -52,7 +52,7 @@ pub struct Caller {
     pub calls: u64,
     /// The surface of the last call in the present case.
     pub surface: Option<Surface>,
-    /// What the last call cost.
+    /// Processor time and memory of the last call.
     pub last: Option<CallStats>,
     /// The idempotency keys of the calls of the present case.
     pub keys: Vec<String>,
@@ -61,14 +61,14 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// A case begins: its calls are the same whichever cases ran before it.
+    /// Begins a case. Its calls are the same whichever cases ran before it.
     pub fn begin_case(&mut self, seed: u64) {
         (self.seed, self.calls, self.surface) = (seed, 0, None);
         self.keys.clear();
         self.outputs.clear();
     }
 
-    /// A caller for a call beside those of this one. `number` tells the forks of one case apart.
+    /// Returns a caller for calls in parallel to those of this one. `number` differs for each fork of a case.
     pub fn fork(&self, number: u64) -> Caller {
         Caller {
             runtime: self.runtime.clone(),

@@ -1,14 +1,14 @@
-//! A feature, as the connector claims it and as it was seen.
+//! A feature, as claimed by the connector and as observed.
 
 use serde::Serialize;
 
 /// A feature of a surface.
 #[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
 pub struct Capability {
-    /// Its name, as the capabilities have it.
+    /// The name of the feature in the capabilities.
     pub feature: &'static str,
-    /// The connector says that it has it.
+    /// The connector claims the feature.
     pub claimed: bool,
-    /// It was seen.
+    /// The feature was observed.
     pub seen: bool,
 }

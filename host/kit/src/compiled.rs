@@ -1,4 +1,4 @@
-//! Where compiled code stays from one run to the next.
+//! The cache of compiled code, kept from one run to the next.
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
@@ -9,10 +9,10 @@ use std::time::SystemTime;
 use anyhow::{Context, Result};
 
 const KEY_BYTES: usize = 32;
-/// Versions of the connector whose code stays.
+/// Versions of the connector whose compiled code is kept.
 const KEPT: usize = 8;
 
-/// Removes what was compiled for older versions of the connector.
+/// Removes the code compiled for older versions of the connector.
 pub fn prune(folder: &Path) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     let is_code = |path: &Path| path.extension().is_some_and(|extension| extension == "cwasm");
@@ -28,8 +28,8 @@ pub fn prune(folder: &Path) {
     }
 }
 
-/// The key of a folder's compiled code, made the first time. Whoever can read it can write code that the next run executes: it lies beside
-/// the author's own project, and belongs to nothing else.
+/// Returns the key of a folder's compiled code, made the first time. Its readers can write code that the next run executes, so it lies
+/// in the author's own project and is used for nothing else.
 pub fn key(folder: &Path) -> Result<[u8; KEY_BYTES]> {
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let path = folder.join("key");
@@ -42,7 +42,7 @@ pub fn key(folder: &Path) -> Result<[u8; KEY_BYTES]> {
         }
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             let kept = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
-            // Of a run that began at this moment: then this one compiles for itself.
+            // Another run wrote it at the same moment: this run then compiles for itself.
             Ok(kept.try_into().unwrap_or(key))
         }
         Err(error) => Err(error).with_context(|| format!("cannot make {}", path.display())),

@@ -1,5 +1,5 @@
-//! The interceptor between the connector and the line: holds a write back until something else has happened, and keeps the provider's
-//! answers of the present case.
+//! The interceptor between the connector and the line: holds a write back until another event has happened, and keeps the provider's
+//! answers of the current case.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -64,7 +64,7 @@ impl Interceptor {
         self.state.lock().expect("no panic while carrying a request")
     }
 
-    /// A case begins: nothing is held, and no answers are kept.
+    /// Begins a case: no write is held, and no answers are kept.
     pub fn begin_case(&self) {
         *self.state() = InterceptorState::default();
     }

@@ -1,9 +1,9 @@
 //! The conformance kit: checks one connector against what every host relies on. The connector runs in the production runtime, with its
-//! sandbox and its limits; below the policy and the credentials a [`line`] stands in place of the network, which plays the provider or
-//! makes faults on the way to it. Time is the kit's own: a wait costs none, but those that a real provider asks for ([`pace`]).
+//! sandbox and its limits; below the policy and the credentials a [`line`] replaces the network: it plays the provider, or injects
+//! faults. The kit has its own clock: a wait takes no real time, except those that a real provider asks for ([`pace`]).
 //!
-//! [`run`] is the way in, [`CASES`] the list of the checks. [`record`] keeps what a provider answers meanwhile, so
-//! that later runs need no provider.
+//! [`run`] is the entry point, [`CASES`] the list of the checks. [`record`] runs the cases and keeps the provider's answers, so that
+//! later runs need no provider.
 
 mod bench;
 mod caller;

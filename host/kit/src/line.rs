@@ -1,5 +1,5 @@
-//! The line to the provider: every request of the connector is written down, answered by the provider or from a recording, and spoilt where
-//! a case wants it. What reaches the provider can be recorded.
+//! The line to the provider: records every request of the connector, gets its answer from the provider or from a recording, and injects
+//! the faults that a case wants. The exchanges can be recorded.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -14,16 +14,16 @@ use crate::pace::{Pace, PaceLimits};
 use crate::provider::paper::Paper;
 use crate::recording::{Problem, RecordedCase, Recorder, Replay, Unmatched};
 
-/// What happens to one request.
+/// A fault injected into one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The provider does not see it, and this is the answer: status, headers, body.
+    /// The provider does not get the request; this is the answer: status, headers, body.
     Answer(u16, Vec<(&'static str, String)>, &'static str),
     /// The provider acts, and its answer is lost. A replay takes the recorded answer, and loses it.
     DropAfter,
-    /// The provider does not see it: the connection is reset.
+    /// The provider does not get the request: the connection is reset.
     DropBefore,
-    /// The provider does not see it, and no answer comes in time.
+    /// The provider does not get the request, and no answer comes in time.
     Slow,
     /// The provider acts, half of its answer comes, then the connection breaks. A replay cuts the recorded answer.
     Cut,
@@ -51,7 +51,7 @@ impl std::fmt::Display for Exchange {
     }
 }
 
-/// Who answers.
+/// The source of the responses.
 pub enum Responder {
     /// The kit itself.
     Paper(Paper),
@@ -64,7 +64,7 @@ pub enum Responder {
 /// The line. All calls of a run go over one.
 pub struct Line {
     responder: Responder,
-    /// Notes what the responder answers.
+    /// Records the responder's answers.
     recorder: Option<Recorder>,
     /// How long the responder may take.
     pub pace: Pace,
@@ -85,7 +85,7 @@ impl Line {
         Line::with_limits(responder, None, PaceLimits::default())
     }
 
-    /// The same, and what is answered is recorded.
+    /// A line to this responder that records its answers.
     pub fn recording(responder: Responder) -> Arc<Self> {
         Line::with_limits(responder, Some(Recorder::default()), PaceLimits::default())
     }
@@ -124,7 +124,7 @@ impl Line {
         }
     }
 
-    /// Takes what was recorded, as it was exchanged.
+    /// Takes the recorded cases, unredacted.
     pub fn take_recorded(&self) -> Result<Vec<RecordedCase>, Problem> {
         self.recorder.as_ref().map_or_else(|| Ok(Vec::new()), Recorder::take)
     }
@@ -133,7 +133,7 @@ impl Line {
         self.state.lock().expect("no panic while carrying a request")
     }
 
-    /// The next request that changes something gets this fault.
+    /// Injects this fault into the next request that changes something.
     pub fn spoil_next_write(&self, fault: Fault) {
         self.state().of_next_write = Some(fault);
     }
@@ -143,13 +143,13 @@ impl Line {
         self.state().of_all = Some(fault);
     }
 
-    /// No more faults.
+    /// Ends all faults.
     pub fn mend(&self) {
         let mut state = self.state();
         (state.of_next_write, state.of_all) = (None, None);
     }
 
-    /// What was exchanged since the last time, oldest first.
+    /// Takes the exchanges since the last call, oldest first.
     pub fn take_exchanges(&self) -> Vec<Exchange> {
         std::mem::take(&mut self.state().exchanges)
     }
@@ -256,7 +256,7 @@ mod tests {
         most_wait: Duration::from_millis(60),
     };
 
-    /// A provider that answers after so many milliseconds, the first time with 429.
+    /// A provider that answers after this number of milliseconds, the first time with 429.
     struct SlowProvider(u64, Mutex<u32>);
 
     #[async_trait]
@@ -279,7 +279,7 @@ mod tests {
         Ok(line.send(request, provider).await?.status().as_u16())
     }
 
-    /// A wait that the provider asks for is no exchange of the case, and no fault of the kit's is waited for.
+    /// A wait that the provider asks for is no exchange of the case, and waits injected by the kit take no time.
     #[tokio::test]
     async fn a_case_sees_the_answer_behind_a_wait() {
         let line = Line::with_limits(Responder::Network, Some(Recorder::default()), LIMITS);

@@ -1,4 +1,4 @@
-//! What the connector logs, also in calls that succeed.
+//! The log lines of the connector, also of calls that succeed.
 
 use std::sync::Mutex;
 

@@ -1,4 +1,4 @@
-//! Recording: a run of the kit whose exchanges are kept without what is private, if they replay.
+//! Recording: runs the kit and keeps the exchanges, without private data, if they replay.
 
 use std::path::Path;
 
@@ -15,19 +15,19 @@ use crate::run::{Options, Provider, account, run, run_over};
 const REPLAYS: usize = 2;
 const DIFFERS: &str = "[record] keep = [\"…\"] in project.toml names an address or a value that stays as it is, because the connector makes an id of it; keep_headers = [\"…\"] names response headers that it needs";
 
-/// What was recorded.
+/// Counts of a finished recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Saved {
     pub cases: usize,
     pub requests: usize,
     /// Addresses of people that were replaced.
     pub addresses: usize,
-    /// Cases that failed meanwhile: their recordings end where they failed.
+    /// Cases that failed while they were recorded: their recordings end where they failed.
     pub failed: Vec<&'static str>,
 }
 
-/// Runs all cases against the provider and puts its answers, without what is private, into `folder` in place of what is there. A recording
-/// that does not replay as it was recorded is not saved; then nothing is written. `progress` is told of each step that begins.
+/// Runs all cases against the provider and replaces the recording in `folder` by its answers, without private data. A recording that
+/// does not replay with the same results is not saved; then nothing is written. Calls `progress` with each step that begins.
 pub async fn record(
     options: Options,
     rules: &Rules,
@@ -51,7 +51,7 @@ pub async fn record(
         seed: options.seed,
         cases,
     };
-    // What is replayed is what would be read from the files.
+    // Replays the rendered files, as later runs read them.
     let read = Recording::parse(&recording.render()?)?;
     for replay in 1..=REPLAYS {
         progress(&format!("replay: {replay} of {REPLAYS}"));
@@ -72,7 +72,7 @@ pub async fn record(
     })
 }
 
-/// The cases without what is private. They are read once to learn what that is, and once more to replace all of it.
+/// Returns the cases without private data. They are read once to find the private values, and once more to replace them.
 fn redacted(cases: Vec<RecordedCase>, redactor: &mut Redactor<'_>) -> Vec<RecordedCase> {
     for exchange in cases.iter().flat_map(|case| &case.exchanges) {
         redactor.exchange(exchange);
@@ -84,7 +84,7 @@ fn redacted(cases: Vec<RecordedCase>, redactor: &mut Redactor<'_>) -> Vec<Record
     clean.collect()
 }
 
-/// The first case that came to something else than when it was recorded, or that asked for something else.
+/// Returns the first case whose replay had another result, or other requests.
 fn find_difference(recorded: &Report, replayed: &Report) -> Option<String> {
     let pairs = recorded.cases.iter().zip(&replayed.cases);
     let differs = |(recorded, replayed): &(&CaseReport, &CaseReport)| {

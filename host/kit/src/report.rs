@@ -1,4 +1,4 @@
-//! What a run came to: for people, and as JSON.
+//! The report of a run: as text, and as JSON.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write};
@@ -18,7 +18,7 @@ pub struct CaseReport {
     pub title: &'static str,
     #[serde(serialize_with = "word")]
     pub verdict: Verdict,
-    /// What was seen, of a failed case; why it says nothing, of one that does not apply.
+    /// The observed behavior of a failed case; of one that does not apply, the reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub said: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -33,7 +33,7 @@ pub struct CaseReport {
     pub ms: u64,
 }
 
-/// All of them.
+/// The results of a run.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
@@ -44,13 +44,13 @@ pub struct Report {
     /// The version of the kit, which is the host's.
     pub kit: &'static str,
     pub seed: u64,
-    /// What was found out of features; empty where nothing was tried.
+    /// Results of the feature checks; empty if none ran.
     pub capabilities: Vec<Capability>,
     /// How the provider itself behaved, if that matters: a sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     pub cases: Vec<CaseReport>,
-    /// Cases that there are for the connector.
+    /// The number of cases for the connector.
     #[serde(skip)]
     pub of: usize,
     pub ms: u64,
@@ -73,7 +73,7 @@ impl Report {
         self.count(|verdict| matches!(verdict, Verdict::Failed(_)))
     }
 
-    /// The groups in the order of the cases, with how many of each passed and how many applied.
+    /// Returns the groups in the order of the cases, each with the numbers of cases that passed and that applied.
     fn groups(&self) -> Vec<(&'static str, usize, usize)> {
         let mut groups: Vec<(&'static str, usize, usize)> = Vec::new();
         for case in &self.cases {
@@ -87,7 +87,7 @@ impl Report {
         groups
     }
 
-    /// The ids of the cases that failed because of the provider, if there are several of this trouble: they are reported once.
+    /// Returns the ids of the cases that failed because of this trouble of the provider, if there are several: they are reported once.
     fn cases_of(&self, trouble: Option<ProviderTrouble>) -> Option<Vec<&'static str>> {
         let alike = self.cases.iter().filter(|case| trouble.is_some() && case.provider == trouble);
         Some(alike.map(|case| case.id).collect()).filter(|ids: &Vec<&str>| ids.len() > 1)

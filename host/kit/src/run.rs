@@ -30,21 +30,21 @@ const START_MS: i64 = 1_767_225_600_000;
 const CASE_MS: i64 = 3_600_000;
 /// Requests shown of a failed case.
 const SHOWN: usize = 5;
-/// Where Paper is for the connector: nowhere.
+/// The address under which the connector reaches Paper. The domain does not exist.
 const PAPER_URL: &str = "https://paper.test";
 
-/// Who plays the provider.
+/// The provider that a run tests against.
 #[derive(Clone)]
 pub enum Provider {
     /// The kit itself.
     Paper,
     /// A server on this machine or elsewhere, opened by this bearer token. Requests to the hosts that the manifest names go to `url`.
     Server { url: String, token: String },
-    /// Nobody: the answers are those of a recording, whose seed the run has.
+    /// No live provider: responses come from a recording, and the run takes its seed.
     Recorded { recording: Recording, rules: Rules },
 }
 
-/// What is to be tested, and how.
+/// Options of a run: connector, provider, settings, cases.
 #[derive(Clone)]
 pub struct Options {
     /// The folder with `connector.toml` and the component.
@@ -60,12 +60,12 @@ pub struct Options {
     pub seed: u64,
     /// As [`Config::compile_in_child`].
     pub compile_in_child: Option<PathBuf>,
-    /// Where compiled code stays for the next run; none: nowhere.
+    /// The folder for compiled code that the next run reuses; none: it is not kept.
     pub compiled: Option<PathBuf>,
 }
 
-/// Runs the cases. `progress` is told of each step that begins and of each case that has ended. Fails where the connector cannot be
-/// loaded at all, with the cause, or where a case that was asked for is not there, or is not in the recording.
+/// Runs the cases. Calls `progress` with each step that begins and each case that has ended. Fails if the connector cannot be loaded,
+/// with the cause, or if a requested case does not exist or is not in the recording.
 pub async fn run(options: Options, mut progress: impl FnMut(&str)) -> Result<Report> {
     let responder = match &options.provider {
         Provider::Paper => Responder::Paper(Paper::default()),
@@ -78,7 +78,7 @@ pub async fn run(options: Options, mut progress: impl FnMut(&str)) -> Result<Rep
     run_over(&options, &Line::new(responder), &mut progress).await
 }
 
-/// The same over this line.
+/// Runs the cases over this line.
 pub async fn run_over(
     options: &Options,
     line: &Arc<Line>,
@@ -138,7 +138,7 @@ pub async fn run_over(
     })
 }
 
-/// Runs a case. The author is told meanwhile of the provider's pace.
+/// Runs a case, and announces the waits of the provider's pace.
 async fn announced(
     case: impl Future<Output = CaseReport>,
     line: &Line,
@@ -154,7 +154,7 @@ async fn announced(
     }
 }
 
-/// The cases that were asked for by name, else all for the surfaces of the connector's manifest.
+/// Returns the requested cases, else all for the surfaces of the connector's manifest.
 fn chosen(options: &Options) -> Result<Vec<&'static Case>> {
     let surfaces: Vec<Surface> = manifest(options)?.surfaces.iter().map(|version| version.surface).collect();
     Ok(select(&options.cases, &surfaces)?)
@@ -166,7 +166,7 @@ fn manifest(options: &Options) -> Result<Manifest> {
     Manifest::parse(&text)
 }
 
-/// The server in place of the hosts that the manifest names, if there is one and it names some.
+/// Returns the redirect of the manifest's hosts to the server, if there is a server and the manifest names hosts.
 fn redirect(options: &Options) -> Result<Option<ProviderRedirect>> {
     let Provider::Server { url, .. } = &options.provider else { return Ok(None) };
     let manifest = manifest(options)?;
@@ -182,7 +182,7 @@ fn redirect(options: &Options) -> Result<Option<ProviderRedirect>> {
     }
 }
 
-/// Fails where the recording has not all of these cases.
+/// Fails if one of these cases is not in the recording.
 fn ensure_recorded(recording: &Recording, cases: &[&Case]) -> Result<(), Problem> {
     let missing = cases.iter().filter(|case| recording.find_case(case.id).is_none()).count();
     if missing == 0 {
@@ -225,7 +225,7 @@ fn config(
     })
 }
 
-/// The connection of a run, and what must never leave the connector.
+/// The connection of a run, and the values that must never leave the connector.
 pub struct Account {
     settings: Map<String, Value>,
     token: String,
@@ -250,7 +250,7 @@ pub fn account(options: &Options) -> Account {
     let (token, mut secrets) = match (&options.provider, origin) {
         (Provider::Paper, _) => (format!("paper-{name}"), vec![Paper::feed_key(&name)]),
         (Provider::Server { token, .. }, _) => (token.clone(), Vec::new()),
-        // What stands in the answers for the secrets of the recorded account, which had the first numbers.
+        // The placeholders for the secrets of the recorded account, which got the first numbers.
         (_, Origin::Paper) => (format!("recorded-{name}"), vec![placeholder(1), placeholder(2)]),
         (_, Origin::Server) => (format!("recorded-{name}"), vec![placeholder(1)]),
     };
@@ -299,8 +299,8 @@ fn bench(
     }
 }
 
-/// A case begins as it does in every run: at its time, with its seed, and with nothing known of the account. So its requests are the
-/// same whichever cases run before it.
+/// Begins a case as in every run: at its time, with its seed, and with no knowledge of the account. So its requests are the same
+/// whichever cases run before it.
 fn begin_case(case: &'static Case, seed: u64, bench: &mut Bench) {
     let place = CASES.iter().position(|other| other.id == case.id).unwrap_or_default();
     let at_ms = START_MS + CASE_MS * i64::try_from(place).unwrap_or_default();
@@ -361,8 +361,8 @@ async fn run_case(case: &'static Case, seed: u64, bench: &mut Bench) -> CaseRepo
     }
 }
 
-/// The verdict on a case, unless its requests are not those of its recording: whatever came of it then says nothing. A case that failed
-/// has ended early, and leaves recorded requests behind.
+/// Returns the verdict on a case, or a failure if its requests differ from its recording: its own result is then worthless. A case that
+/// failed has ended early, and leaves recorded requests unused.
 fn judged(verdict: Verdict, unmatched: Unmatched) -> Verdict {
     let has_failed = matches!(verdict, Verdict::Failed(_));
     match unmatched.missing.or(unmatched.unused.filter(|_| !has_failed)) {

@@ -1,16 +1,16 @@
-//! The cases of a run: those that the author names, else all for the surfaces of the connector.
+//! The cases of a run: those that the author names, else all for the connector's surfaces.
 
 use runtime::Surface;
 
 use crate::cases::{CASES, Case};
 use crate::recording::Problem;
 
-/// The cases that every connector can pass, whatever its surfaces; the other ones without a surface of their own are about tasks.
+/// The cases that every connector can pass, whatever its surfaces; the other cases without a surface belong to tasks.
 const OF_EVERY_CONNECTOR: [&str; 3] = ["D1", "D2", "S1"];
 /// The surfaces that have cases, in the order of the cases.
 const SURFACES: [Surface; 3] = [Surface::Tasks, Surface::Calendar, Surface::Contacts];
 
-/// The cases with these ids, or without ids all for a connector with these surfaces. Fails where no case has an id.
+/// Returns the cases with these ids, or without ids all for a connector with these surfaces. Fails if an id is unknown.
 pub fn select(ids: &[String], surfaces: &[Surface]) -> Result<Vec<&'static Case>, Problem> {
     if let Some(unknown) = ids.iter().find(|id| !CASES.iter().any(|case| case.id == **id)) {
         return Err(unknown_case(unknown, surfaces));
@@ -22,7 +22,7 @@ pub fn select(ids: &[String], surfaces: &[Surface]) -> Result<Vec<&'static Case>
     Ok(CASES.iter().filter(|case| case.surface().is_none_or(has)).collect())
 }
 
-/// The failure of an id that no case has: the ids that look like it, then all for the connector, a line for each surface.
+/// Returns the problem of an unknown id, with the most similar ids, then all for the connector, a line for each surface.
 fn unknown_case(id: &str, surfaces: &[Surface]) -> Problem {
     let mut lines = Vec::from([("any connector", OF_EVERY_CONNECTOR.to_vec())]);
     for surface in SURFACES.into_iter().filter(|surface| surfaces.contains(surface)) {

@@ -1,4 +1,4 @@
-//! What the cases of calendars and contacts work with: collections and items of a surface, whichever it is.
+//! Operations on collections and items that the cases of calendars and contacts share.
 
 use model::wire::{ChangesRequest, Item, Mutated, Source, Sources};
 use runtime::{Code, Error, Surface, Verb};
@@ -14,9 +14,9 @@ const WRITTEN: &str =
 /// The items of a surface, and the operations on them.
 pub struct ItemKind {
     pub surface: Surface,
-    /// What a finding calls an item: `event`.
+    /// The name of an item in findings: `event`.
     pub item: &'static str,
-    /// What a finding calls a collection of items: `calendar`.
+    /// The name of a collection of items in findings: `calendar`.
     pub collection: &'static str,
     pub list_op: &'static str,
     pub changes_op: &'static str,
@@ -43,12 +43,12 @@ pub struct Collection {
     pub body: Value,
 }
 
-/// What is written of an item.
+/// A write to an item.
 #[derive(Clone, Debug, Default)]
 pub struct ItemChange {
     /// The external id of the source; none: a new one.
     pub source: Option<String>,
-    /// The item as it shall be.
+    /// The item after the write.
     pub body: Value,
     /// The fields that the caller names.
     pub changed: Vec<String>,
@@ -114,7 +114,7 @@ impl ItemKind {
     }
 }
 
-/// An operation that a connector may do without: then the case says nothing.
+/// Returns the result of an operation that a connector may not have: `unsupported` ends the case as not applicable.
 pub fn supported<T>(done: Result<T, Error>, operation: &str) -> Outcome<T> {
     match done {
         Err(error) if error.code == Code::Unsupported => {
@@ -124,7 +124,7 @@ pub fn supported<T>(done: Result<T, Error>, operation: &str) -> Outcome<T> {
     }
 }
 
-/// The same; none where the connector does without the operation.
+/// Returns the result of an operation; none if the connector does not have the operation.
 pub fn optional<T>(done: Result<T, Error>, operation: &str) -> Outcome<Option<T>> {
     match done {
         Err(error) if error.code == Code::Unsupported => Ok(None),
@@ -147,7 +147,7 @@ pub fn main_item(source: &Source) -> Option<&Item> {
     source.items.iter().find(|item| item.external_id == source.external_id).or(source.items.first())
 }
 
-/// Whether an answer of a read by id says that there is nothing.
+/// Returns whether the answer to a read by id says that the item does not exist.
 pub fn is_gone(sources: &Sources) -> bool {
     !sources.sources.is_empty() && sources.sources.iter().all(|source| source.deleted)
 }
@@ -301,7 +301,7 @@ impl Bench {
         Ok(collection)
     }
 
-    /// What the connector reads by this id, its failure for the case to judge.
+    /// Reads the item with this id. Returns the connector's error as it is: the case judges it.
     pub async fn get_item(
         &mut self,
         kind: &ItemKind,

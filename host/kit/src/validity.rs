@@ -1,4 +1,4 @@
-//! Whether the items of an answer are what the model says they are, and if not, which field is wrong.
+//! Validation of items against the model: the first invalid field.
 
 use model::calendar::{Calendar, Event};
 use model::contacts::{Contact, ContactBook, ContactGroup};
@@ -6,7 +6,7 @@ use model::tasks::{Task, TaskList};
 use model::wire::{Item, Source};
 use serde::de::DeserializeOwned;
 
-/// The first item of these sources that is not valid, in a sentence. `op` is the operation that answered.
+/// Returns a sentence on the first invalid item of these sources. `op` is the operation that answered.
 pub fn find_invalid(op: &str, sources: &[Source]) -> Option<String> {
     let there = sources.iter().filter(|source| !source.deleted && source.error.is_none());
     there.flat_map(|source| &source.items).find_map(|item| {
@@ -15,7 +15,7 @@ pub fn find_invalid(op: &str, sources: &[Source]) -> Option<String> {
     })
 }
 
-/// The name of an item's type, and what is wrong with it.
+/// Returns the name of an item's type, and its fault.
 fn fault_of(op: &str, item: &Item) -> Option<(&'static str, String)> {
     let text = item.body.as_str();
     let (what, fault) = match op {
@@ -33,7 +33,7 @@ fn fault_of(op: &str, item: &Item) -> Option<(&'static str, String)> {
     Some((what, fault?))
 }
 
-/// The field in which a text is no `T`, and what it must be.
+/// Returns the field in which a text is not a valid `T`, and the requirement.
 fn fault<T: DeserializeOwned>(text: &str) -> Option<String> {
     let mut json = serde_json::Deserializer::from_str(text);
     let error = serde_path_to_error::deserialize::<_, T>(&mut json).err()?;
@@ -42,7 +42,7 @@ fn fault<T: DeserializeOwned>(text: &str) -> Option<String> {
     Some(if path == "." { format!("it {requirement}") } else { format!("{path} {requirement}") })
 }
 
-/// serde's words for a wrong value, in those of JSON.
+/// Translates serde's message for a wrong value into terms of JSON.
 fn requirement(error: &str) -> String {
     let error = error.rsplit_once(" at line ").map_or(error, |(before, _)| before);
     let Some((_, expected)) = error.split_once(", expected ") else {

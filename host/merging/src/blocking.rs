@@ -1,5 +1,5 @@
-//! Candidate pairs, without comparing all with all: contacts that share an identifier, and contacts in one block of similar
-//! names. Both are linear in the number of contacts, whatever is in them.
+//! Candidate pairs, without comparing all with all: contacts that share an identifier, and contacts in one block of similar names. Both
+//! are linear in the number of contacts, for any input.
 
 use std::collections::HashMap;
 
@@ -15,15 +15,16 @@ use crate::similarity;
 use crate::similarity::Comparison;
 use crate::similarity::Relation;
 
-/// A phone number or a profile on more contacts is an office's (contract).
+/// Maximum contacts of a phone number or profile; one on more contacts is an office's (contract).
 pub const MAX_PHONE_HOLDERS: usize = 3;
-/// An address on more contacts is a list's or a shared mailbox's, unless they all have one name: an import that ran many times.
+/// Maximum contacts of an email address; one on more contacts is a list's or a shared mailbox's, unless they all have one name: an
+/// import that ran many times.
 pub const MAX_EMAIL_HOLDERS: usize = 5;
-/// Neighbours that a contact is compared with in a block, after sorting it by name: sorted neighbourhood (Hernández and Stolfo
-/// 1995). Blocks of up to `WINDOW + 1` contacts are compared whole; in larger ones what is most alike stands together, so that
-/// the work of a block grows with its size and not with its square.
+/// Neighbours that a contact is compared with in a block, after sorting it by name: sorted neighbourhood (Hernández and Stolfo 1995).
+/// Blocks of up to `WINDOW + 1` contacts are compared whole; in larger ones similar names are neighbours, so that the work of a block
+/// grows with its size and not with its square.
 pub const WINDOW: usize = 10;
-/// A name token of so many contacts is in common use.
+/// Contacts from which on a name token is in common use.
 const COMMON: u32 = 3;
 
 /// Two contacts that share an identifier which is evidence.
@@ -69,8 +70,8 @@ impl Frequencies {
         self.full_names.get(&full_name).copied().unwrap_or(0)
     }
 
-    /// How many contacts are to be expected to have this whole name by chance, if given and family names are independent among
-    /// the names of one script: the frequency of the one times that of the other, those who have both left out.
+    /// Returns the number of contacts expected to have this whole name by chance, if given and family names are independent among the
+    /// names of one script: the product of both frequencies, without the contacts that have both.
     pub fn expected_namesakes(&self, name: &Name, full_name: u64) -> f64 {
         let own = self.namesakes(full_name);
         let others = |tokens: &[String]| {
@@ -87,13 +88,13 @@ impl Frequencies {
     }
 }
 
-/// Han and kana are written mixed.
+/// The key of a name's script: Han and kana are one, as names mix them.
 fn script(name: &Name) -> u64 {
     if name.ideographic { 0 } else { key(&name.script) }
 }
 
-/// Given and family name. One that may be written whole is parted after the first letter and after the second: most family
-/// names of China and Korea have one, most of Japan two. The part that is none is rare, so that it does not count.
+/// Splits a name into given and family name. A name written without spaces is split after the first letter and after the second: most
+/// family names of China and Korea have one letter, most of Japan two. The wrong split is rare as a name, so it does not count.
 fn halves(name: &Name) -> Vec<(Vec<String>, Vec<String>)> {
     if !name.ideographic {
         return vec![(name.given.clone(), name.family.clone())];
@@ -104,7 +105,7 @@ fn halves(name: &Name) -> Vec<(Vec<String>, Vec<String>)> {
     parted.map(|(family, given)| (vec![given.to_owned()], vec![family.to_owned()])).collect()
 }
 
-/// Compares the names of two contacts, which is quick where they are written alike.
+/// Compares the names of two contacts; equal spellings are compared quickly.
 pub fn compare(records: &Records, frequencies: &Frequencies, a: u32, b: u32) -> Comparison {
     let alike = records.encoded_name(a) == records.encoded_name(b)
         && records.entity(a) == records.entity(b)
@@ -130,8 +131,8 @@ pub fn links(records: &Records, frequencies: &Frequencies) -> Vec<Link> {
     found
 }
 
-/// The holders of an identifier. Where the names of two of them contradict each other, it is shared, and says something only of
-/// those whose names agree.
+/// Links the holders of an identifier. If the names of two holders contradict each other, the identifier is shared, and links only
+/// holders whose names agree.
 fn link_holders(records: &Records, frequencies: &Frequencies, group: &[Posting], found: &mut Vec<Link>) {
     let mut shared = false;
     let mut pairs = Vec::new();
@@ -141,7 +142,7 @@ fn link_holders(records: &Records, frequencies: &Frequencies, group: &[Posting],
             let birthdays = records.same_birthday(a.contact, b.contact);
             let contradiction = match relation {
                 Relation::Household | Relation::Generation => true,
-                // A mailbox and a profile have one owner, under whatever name; a line has all who live or work there.
+                // A mailbox and a profile have one owner, under any name; a phone line serves all who live or work there.
                 Relation::Different | Relation::Kind => a.kind != Kind::Email && a.kind != Kind::Profile,
                 Relation::Unknown | Relation::Renamed => birthdays == Some(false),
                 Relation::Agree => false,
@@ -158,7 +159,7 @@ fn link_holders(records: &Records, frequencies: &Frequencies, group: &[Posting],
     found.extend(telling.map(|&(a, b, _)| Link { pair: (a, b), kind: group[0].kind, key: group[0].key }));
 }
 
-/// The holders of an address that too many have: those with one whole name.
+/// Links those holders of an over-shared address that have one whole name.
 fn link_namesakes(records: &Records, group: &[Posting], found: &mut Vec<Link>) {
     let full_name = |contact: u32| records.all[contact as usize].full_name;
     let mut holders: Vec<(u64, u32)> = group.iter().map(|p| (full_name(p.contact), p.contact)).collect();
@@ -200,8 +201,8 @@ pub fn similar_names(records: &Records) -> Vec<(u32, u32)> {
     pairs
 }
 
-/// The blocks of a contact: its whole name; one part of it with the beginning of the other, in either role, which leaves room for
-/// a typing error, an initial or a short form in the other; an organization with one part of the name.
+/// Returns the blocks of a contact: its whole name; each part of it with the beginning of the other, in either role, to allow a typing
+/// error, an initial or a short form in the other; each organization with one part of the name.
 fn block_keys(records: &Records, index: u32) -> Vec<u64> {
     let record = &records.all[index as usize];
     let name = records.name(index);

@@ -1,4 +1,4 @@
-//! Which pairs belong together.
+//! Clusters: groups of contacts that scored pairs link.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::scoring::STRONG;
 use crate::scoring::Score;
 use crate::similarity;
 
-/// More contacts are not proposed to be one: nobody could review it.
+/// Maximum contacts of a suggestion: no user could review more.
 pub const MAX_CLUSTER: usize = 16;
 
 /// Contacts that seem to be one person.
@@ -18,16 +18,16 @@ pub const MAX_CLUSTER: usize = 16;
 pub struct Cluster {
     /// Sorted.
     pub members: Vec<u32>,
-    /// Of the weakest link that holds it together.
+    /// The score of the weakest link in the cluster.
     pub score: Score,
 }
 
-/// The clusters of scored pairs, which are sorted by pair.
+/// Returns the clusters of scored pairs, which are sorted by pair.
 ///
-/// Strong pairs are closed transitively, the surest first: two clusters become one unless that makes more than `MAX_CLUSTER` or
-/// puts two contacts in one whose names or birthdays contradict each other with no identifier in common (two people who each
-/// share a number with a third). Weak pairs are not closed: their clusters are such that each pair in them is a pair by itself,
-/// and they stand beside the strong ones, so that what is sure does not wait for what is not.
+/// Strong pairs are closed transitively, the highest score first: two clusters become one unless that makes more than `MAX_CLUSTER` or
+/// unites two contacts whose names or birthdays contradict each other with no identifier in common (two people who each share a number
+/// with a third). Weak pairs are not closed: each pair in their clusters is a scored pair itself, and these clusters are suggested
+/// beside the strong ones, so that certain suggestions do not wait for uncertain ones.
 pub fn clusters(records: &Records, frequencies: &Frequencies, edges: &[Edge]) -> Vec<Cluster> {
     let mut order: Vec<usize> = (0..edges.len()).collect();
     order.sort_by_key(|&e| (std::cmp::Reverse(edges[e].score), edges[e].pair));
@@ -57,7 +57,7 @@ struct Closure<'a> {
     frequencies: &'a Frequencies,
     edges: &'a [Edge],
     of: HashMap<u32, usize>,
-    /// Empty ones are parts of others now.
+    /// Clusters; an empty one was merged into another.
     clusters: Vec<Cluster>,
 }
 
@@ -67,7 +67,7 @@ impl Closure<'_> {
         if a == b || !self.may_join(a, b) {
             return;
         }
-        // The smaller one moves: each contact moves a few times at most.
+        // The smaller cluster moves into the larger: each contact moves a few times at most.
         let (into, from) =
             if self.clusters[a].members.len() >= self.clusters[b].members.len() { (a, b) } else { (b, a) };
         let moved = std::mem::take(&mut self.clusters[from].members);
@@ -99,7 +99,7 @@ impl Closure<'_> {
         !similarity::contradicts(relation) && self.records.same_birthday(x, y) != Some(false)
     }
 
-    /// How sure it is that two contacts are one, by themselves or as members of one cluster.
+    /// Returns the score that two contacts are one person, by themselves or as members of one cluster.
     fn certainty(&self, x: u32, y: u32) -> Score {
         let together =
             self.of.get(&x).filter(|c| self.of.get(&y) == Some(c)).map(|&c| self.clusters[c].score);
@@ -113,10 +113,10 @@ fn find(edges: &[Edge], x: u32, y: u32) -> Option<&Edge> {
     edges.binary_search_by_key(&pair, |e| e.pair).ok().map(|at| &edges[at])
 }
 
-/// Weak pairs grown to cliques of one level, the surest first.
+/// Weak pairs grown to cliques, the highest score first.
 struct Cliques<'a> {
     closure: &'a Closure<'a>,
-    /// The clique that a contact came into last.
+    /// The latest clique of a contact.
     latest: HashMap<u32, usize>,
     clusters: Vec<Cluster>,
 }
@@ -145,7 +145,7 @@ impl Cliques<'_> {
         self.clusters.push(Cluster { members: vec![a, b], score: edge.score });
     }
 
-    /// Whether the contact is as sure to be one with each member as they are among themselves.
+    /// Returns whether the contact's score with each member is at least that of the clique.
     fn takes(&self, clique: usize, newcomer: u32) -> bool {
         let Cluster { members, score } = &self.clusters[clique];
         members.len() < MAX_CLUSTER && members.iter().all(|&m| self.closure.certainty(m, newcomer) >= *score)

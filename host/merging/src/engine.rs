@@ -1,4 +1,4 @@
-//! From contacts to suggestions in order.
+//! The engine: from contacts to suggestions in order.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -20,14 +20,14 @@ use crate::scoring::Score;
 /// Bytes of the hash in a suggestion's id.
 const ID_BYTES: usize = 16;
 
-/// Takes the contacts to look through, and keeps about 200 bytes of each.
+/// Takes the contacts to compare, and keeps about 200 bytes of each.
 #[derive(Debug, Default)]
 pub struct Engine {
     records: Records,
     region: Option<String>,
 }
 
-/// Which suggestions are wanted.
+/// A filter for suggestions.
 #[derive(Clone, Copy, Debug)]
 pub struct Filter<'a> {
     /// 0 to 1; the contract's default is 0.6.
@@ -36,7 +36,7 @@ pub struct Filter<'a> {
     pub contact_ids: &'a [String],
 }
 
-/// Where a suggestion stands in the order: score descending, then id. The order of `Ord`.
+/// The sort key of a suggestion: score descending, then id. The order of `Ord`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     /// Thousandths.
@@ -62,7 +62,7 @@ pub struct Ranked {
     pub evidence: Vec<Evidence>,
 }
 
-/// All suggestions of a query, in order. Deterministic: the same contacts in any order give the same.
+/// All suggestions of a query, in order. Deterministic: the same contacts in any order give the same suggestions.
 #[derive(Debug)]
 pub struct Ranking {
     records: Records,
@@ -71,7 +71,7 @@ pub struct Ranking {
     found: Vec<Found>,
 }
 
-/// A suggestion as short as it can be, because there can be as many as contacts.
+/// A suggestion in compact form: there can be as many as contacts.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Found {
     score: Reverse<Score>,
@@ -86,12 +86,12 @@ impl Engine {
         Engine { records: Records::default(), region: region.map(str::to_owned) }
     }
 
-    /// Takes in one contact, in any order. Of an id that comes twice, the first counts.
+    /// Adds a contact, in any order. Of duplicate ids, the first counts.
     pub fn add(&mut self, id: &str, contact: &Contact) {
         self.records.add(id, contact, self.region.as_deref());
     }
 
-    /// Contacts taken in.
+    /// Returns the number of contacts.
     pub fn len(&self) -> usize {
         self.records.all.len()
     }
@@ -100,7 +100,7 @@ impl Engine {
         self.records.all.is_empty()
     }
 
-    /// Compares and clusters them. Linear in the number of contacts, but for sorting.
+    /// Compares and clusters the contacts. Linear in the number of contacts, but for sorting.
     pub fn rank(self, filter: &Filter<'_>) -> Ranking {
         let mut records = self.records;
         records.sort();
@@ -199,7 +199,7 @@ fn hash(records: &Records, members: &[u32]) -> [u8; ID_BYTES] {
     let mut hasher = Sha256::new();
     for &member in members {
         let id = records.id(member);
-        // The length keeps two lists apart that are one text when written together.
+        // The length distinguishes lists whose concatenated ids are equal.
         hasher.update((id.len() as u64).to_be_bytes());
         hasher.update(id.as_bytes());
     }

@@ -1,4 +1,4 @@
-//! What identifies a person across address books: addresses, numbers, profiles, each as a normalized text.
+//! Identifiers of a person across address books: addresses, phone numbers, profiles, each as a normalized text.
 
 use std::hash::DefaultHasher;
 use std::hash::Hash;
@@ -13,7 +13,7 @@ use url::Url;
 
 use crate::roles;
 
-/// Identifiers of a contact that are looked at, of each kind. A person has fewer.
+/// Maximum identifiers that are read of a contact, of each kind. A person has fewer.
 const MAX_PER_KIND: usize = 64;
 /// RFC 5321: 64 of the local part, 255 of the domain.
 const MAX_EMAIL: usize = 320;
@@ -30,7 +30,7 @@ pub enum Kind {
     Profile,
 }
 
-/// An identifier, and the text that tells it to people.
+/// An identifier, and its text for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identifier {
     pub kind: Kind,
@@ -38,20 +38,20 @@ pub struct Identifier {
 }
 
 impl Identifier {
-    /// Its key in an index. 64 bits: among a million identifiers, two share a key once in 37 million times.
+    /// Returns its key in an index. 64 bits: among a million identifiers, two share a key once in 37 million times.
     pub fn key(&self) -> u64 {
         key(&(self.kind, &self.normalized))
     }
 }
 
-/// A hash that is the same in every run, so that the outcome is too.
+/// Returns a hash that is the same in every run, so that results are reproducible.
 pub fn key(value: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
     hasher.finish()
 }
 
-/// The place of an identifier's reason in `scoring::REASONS`.
+/// Returns the index of an identifier's reason in `scoring::REASONS`.
 pub fn reason(kind: Kind) -> usize {
     match kind {
         Kind::Email => 0,
@@ -60,8 +60,8 @@ pub fn reason(kind: Kind) -> usize {
     }
 }
 
-/// The identifiers of a contact, each once. Role addresses are none. `region`: where numbers without a country are read, if the
-/// contact's own address does not say.
+/// Returns the identifiers of a contact, each once, without role addresses. `region`: the country of numbers without a country code,
+/// unless the contact's own address has one.
 pub fn read(contact: &Contact, region: Option<&str>) -> Vec<Identifier> {
     let own = contact.addresses.iter().find_map(|a| a.country_code.as_deref()).or(region);
     let mut found = Vec::new();
@@ -91,9 +91,9 @@ pub fn read(contact: &Contact, region: Option<&str>) -> Vec<Identifier> {
     found
 }
 
-/// An address as its mailbox: case folded, the domain in ASCII; for Gmail without dots and tag, and `googlemail.com` as
-/// `gmail.com`. RFC 5321 lets only the receiving host say which local parts are one mailbox; no other large host ignores
-/// case-folding, and none but Gmail ignores dots.
+/// Returns an address in the form of its mailbox: case folded, the domain in ASCII; for Gmail without dots and tag, and
+/// `googlemail.com` as `gmail.com`. RFC 5321 leaves it to the receiving host which local parts are one mailbox; all large hosts fold
+/// case, and only Gmail ignores dots.
 pub fn email_address(value: &str) -> Option<String> {
     let value = value.trim();
     if value.len() > MAX_EMAIL {
@@ -119,8 +119,8 @@ fn is_role_address(normalized: &str) -> bool {
     roles::is_role(local.split('+').next().unwrap_or(local))
 }
 
-/// A number as E.164, with its extension (RFC 3966): with another extension it is another number. What the record has as E.164
-/// is taken as it is, unless the text has an extension.
+/// Returns a number as E.164, with its extension (RFC 3966): with another extension it is another number. The record's own E.164 is used
+/// unchanged, unless the text has an extension.
 pub fn phone_number(phone: &ContactPhone, region: Option<&str>) -> Option<String> {
     let plain = phone.value.chars().all(|c| c.is_ascii_digit() || "+-() ./".contains(c));
     match phone.e164.as_deref() {
@@ -143,19 +143,19 @@ fn is_e164(text: &str) -> bool {
         .is_some_and(|d| (7..=15).contains(&d.len()) && d.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// The digits of a number whose country is not known.
+/// Returns the digits of a number whose country is unknown.
 pub fn national(value: &str) -> Option<String> {
     if value.len() > MAX_EMAIL || value.chars().any(char::is_alphabetic) {
         return None;
     }
     let digits = phones::digits(value);
-    // A thing of one digit over and over is a filler.
+    // One repeated digit is a placeholder.
     let filler = digits.bytes().all(|b| Some(b) == digits.bytes().next());
     (MIN_NATIONAL_DIGITS..=17).contains(&digits.len()).then_some(digits).filter(|_| !filler)
 }
 
-/// A profile of a person on a site that has one per person, as `site/account`. Home pages are none: a firm's page is on the
-/// contacts of all who work there.
+/// Returns the profile of a person on a site that has one per person, as `site/account`. Home pages do not count: a company's page is
+/// on the contacts of all who work there.
 pub fn profile(value: &str) -> Option<String> {
     let value = value.trim();
     if value.len() > MAX_URL || !value.contains('/') {
@@ -213,7 +213,7 @@ pub fn profile(value: &str) -> Option<String> {
     (!account.is_empty() && !is_page.contains(&account)).then(|| format!("{site}/{account}"))
 }
 
-/// An account of a protocol. Without the protocol, a handle is anybody's.
+/// Returns an account of a protocol. Without the protocol a handle is not unique.
 pub fn im_account(im: &ImAddress) -> Option<String> {
     let protocol = im.protocol.as_deref()?.trim();
     if protocol.is_empty() || protocol.len() > 64 || im.handle.len() > MAX_URL {

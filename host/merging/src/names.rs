@@ -12,7 +12,7 @@ use crate::words::words;
 const MAX_TOKENS: usize = 8;
 const MAX_TOKEN_CHARS: usize = 40;
 
-/// Courtesy titles, degrees and ranks, folded. They tell nothing about who it is: not everybody writes them.
+/// Courtesy titles, degrees and ranks, folded. They do not identify a person, because not everyone writes them.
 const TITLES: &[&str] = &[
     "arch",
     "avv",
@@ -79,18 +79,18 @@ const TITLES: &[&str] = &[
     "господин",
     "д-р",
 ];
-/// Words that make a family of what would be a person.
+/// Words that turn a personal name into a family's.
 const FAMILY_WORDS: &[&str] = &["familie", "family", "famille", "familia", "famiglia", "fam", "семья"];
-/// A family name starts with the first of them.
+/// Particles: a family name starts with the first of them.
 const PARTICLES: &[&str] = &[
     "al", "bin", "ben", "bint", "da", "das", "de", "degli", "del", "della", "den", "der", "di", "dos", "du",
     "el", "ibn", "la", "le", "san", "st", "ten", "ter", "van", "vande", "vom", "von", "zu", "zum", "zur",
 ];
 
-/// What kind of entity a contact is.
+/// The kind of entity that a contact describes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Entity {
-    /// No name that says anything.
+    /// A name without information.
     #[default]
     Unnamed,
     Person,
@@ -102,21 +102,21 @@ pub enum Entity {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Name {
     pub entity: Entity,
-    /// The first is the one that is used.
+    /// Given names; the first is the one in use.
     pub given: Vec<String>,
     pub middle: Vec<String>,
     pub family: Vec<String>,
-    /// 1 for Sr., 2 for Jr. or II, 3 and more as counted; 0 where nothing is said.
+    /// 1 for Sr., 2 for Jr. or II, 3 and more as counted; 0 if the name has no generation.
     pub generation: u8,
-    /// Of the first letter; names in different scripts cannot be compared.
+    /// The script of the first letter; names in different scripts cannot be compared.
     pub script: Option<Script>,
     /// Written without spaces and compared whole: Han, kana, Hangul.
     pub ideographic: bool,
 }
 
-/// `ae`, `oe`, `ue`, `aa` as their first letter, so that `Mueller`, `Müller` and `Muller` are equal, `Aagaard` and `Ågård` too.
-/// It makes `Michael` and `Michal` equal, which is a typing error apart anyway. Short tokens stay: `Sue` and `Su`, `Noe` and `No`
-/// are names of their own.
+/// Returns a token with `ae`, `oe`, `ue`, `aa` as their first letter, so that `Mueller`, `Müller` and `Muller` are equal, `Aagaard` and
+/// `Ågård` too. It makes `Michael` and `Michal` equal, which are a typing error apart anyway. Short tokens stay: `Sue` and `Su`, `Noe`
+/// and `No` are names of their own.
 pub fn collapsed(token: &str) -> String {
     if token.len() < 5 || !token.is_ascii() {
         return token.to_owned();
@@ -151,7 +151,7 @@ pub fn read(contact: &Contact) -> Name {
         // A display name has the other half of a name more often than a lone given name.
         match display.or_else(|| written.next()) {
             Some(text) => displayed(text, organization),
-            // Somebody of the organization, told by an address or a number.
+            // A person of the organization, identified by an address or a number.
             None if contact.display_name.as_deref().is_some_and(|d| !d.trim().is_empty()) => Name::default(),
             None => organization.map(as_organization).unwrap_or_default(),
         }
@@ -161,7 +161,7 @@ pub fn read(contact: &Contact) -> Name {
     complete(name)
 }
 
-/// Not an address, not a number, not an empty form field.
+/// Returns whether a text is a name: no address, no number, no empty form field.
 fn says_something(text: &str) -> bool {
     let text = cut(text).trim();
     !text.contains('@') && text.chars().any(char::is_alphabetic)
@@ -226,7 +226,7 @@ fn displayed(text: &str, organization: Option<&str>) -> Name {
     name
 }
 
-/// Takes titles from both ends, and the generation from the last; gives the generation.
+/// Removes titles at both ends, and a generation at the end; returns the generation.
 fn strip(tokens: &mut Vec<String>) -> u8 {
     let mut number = 0;
     while tokens.len() > 1 && is_title(&tokens[0]) {
@@ -251,7 +251,7 @@ fn is_title(token: &str) -> bool {
     TITLES.contains(&token)
 }
 
-/// What follows a comma after a whole name.
+/// Returns whether this token is a degree or profession, as it follows a comma after a whole name.
 fn is_degree(token: &str) -> bool {
     matches!(token, "phd" | "md" | "mba" | "msc" | "bsc" | "esq" | "jd" | "cpa" | "llm" | "llb" | "rn" | "pe")
 }
@@ -266,7 +266,7 @@ fn generation(token: &str) -> u8 {
     }
 }
 
-/// Without what stands in brackets or quotes: the organization, the place, the nickname.
+/// Returns a text without its parts in brackets or quotes: organization, place, nickname.
 fn without_asides(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut closing = None;
@@ -281,7 +281,7 @@ fn without_asides(text: &str) -> String {
             (None, c) => kept.push(c),
         }
     }
-    // All of it stands in brackets, or one never closes: then they mean nothing.
+    // The whole text is in brackets, or one is never closed: then they have no meaning.
     if kept.trim().is_empty() || closing.is_some() { text.to_owned() } else { kept }
 }
 

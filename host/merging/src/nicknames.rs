@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 
 use crate::names;
 
-/// Each line: a given name and what its bearers are called. English, and the German, Spanish, French, Italian, Polish and
-/// Russian forms that are as common; folded, umlauts as one letter. A short form of several names stands with the most common
-/// one, so that the relation is an equivalence.
+/// Each line: a given name and its short forms. English, and the German, Spanish, French, Italian, Polish and Russian forms that are as
+/// common; folded, umlauts as one letter. A short form of several names is listed with the most common one, so that the relation is an
+/// equivalence.
 const TABLE: &[&[&str]] = &[
     &["abigail", "abby", "abbie"],
     &["agnieszka", "aga"],
@@ -127,17 +127,17 @@ const TABLE: &[&[&str]] = &[
     &["татьяна", "таня"],
 ];
 
-/// The name that a token of `names` is a form of; itself where it is not in the table.
+/// Returns the name that a token of `names` is a form of; the token itself if it is not in the table.
 pub fn canonical(token: &str) -> &str {
     INDEX.get(token).map_or(token, String::as_str)
 }
 
-/// Whether it is a given name of the table, in any form.
+/// Returns whether a token is a given name of the table, in any form.
 pub fn is_known(token: &str) -> bool {
     INDEX.contains_key(token)
 }
 
-/// Form to name, both collapsed as the tokens of `names` are.
+/// Index from form to name, both collapsed like the tokens of `names`.
 static INDEX: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
     let pairs = TABLE.iter().flat_map(|forms| forms.iter().map(|form| (*form, forms[0])));
     pairs.map(|(form, name)| (names::collapsed(form), names::collapsed(name))).collect()

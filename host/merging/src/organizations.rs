@@ -7,8 +7,8 @@ use text::folding;
 
 use crate::words;
 
-/// Legal forms and fillers that are left out as often as written. ISO 20275 (entity legal forms) has thousands; these are what
-/// address books hold. As they are after folding and splitting.
+/// Legal forms and fillers, which are omitted as often as written. ISO 20275 (entity legal forms) has thousands; these are the ones in
+/// address books, after folding and splitting.
 const LEGAL_FORMS: &str = "\
     ab ag and aps as asa bv bvba co company corp corporation cv eg ek ev gbr gmbh gmbhcokg group holding inc \
     incorporated kft kg kgaa kk limited llc llp lp ltd ltda mbh nv oao ohg ooo oy oyj plc pte pty pvt sa sarl sas se sl \
@@ -16,13 +16,14 @@ const LEGAL_FORMS: &str = "\
 
 static INDEX: LazyLock<HashSet<&str>> = LazyLock::new(|| LEGAL_FORMS.split(' ').collect());
 
-/// The same for two ways to write one organization: folded, without legal forms and punctuation. Empty: no organization.
+/// Returns a text that is equal for two spellings of one organization: folded, without legal forms and punctuation. Empty: no
+/// organization.
 pub fn comparable(name: &str) -> String {
     let folded = folding::search_key(words::cut(name)).replace(['.', '\''], "");
     let japanese = folded.replace("株式会社", " ").replace("有限会社", " ").replace("(株)", " ");
     let words: Vec<&str> = words::words(&japanese).collect();
     let kept: String = words.iter().filter(|w| !INDEX.contains(*w)).copied().collect();
-    // Only legal forms: the name is made of them (`The Company`).
+    // Only legal forms: they are the name (`The Company`).
     if kept.is_empty() { words.concat() } else { kept }
 }
 

@@ -1,4 +1,4 @@
-//! The answer of one suggestion: what a merge would give, and what the contacts disagree about.
+//! The response of one suggestion: the result of a merge, and the fields in which the contacts conflict.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -20,12 +20,12 @@ use crate::organizations;
 use crate::scoring;
 use crate::union;
 
-/// Items of a list that count for completeness; a contact with more is no more complete.
+/// Items of a list that count for completeness; more items do not make a contact more complete.
 const MAX_COUNTED: usize = 5;
 
 type Field = (&'static str, fn(&mut Contact) -> &mut Option<String>);
 
-/// The texts of a contact that a merge takes from one of them, and by which they can conflict.
+/// The text fields that a merge takes from one contact, and that can conflict.
 const TEXTS: [Field; 10] = [
     ("displayName", |c| &mut c.display_name),
     ("givenName", |c| &mut c.given_name),
@@ -39,8 +39,8 @@ const TEXTS: [Field; 10] = [
     ("notes", |c| &mut c.notes),
 ];
 
-/// Makes the suggestion of the full contacts of `ranked.contact_ids`, in any order; `region` as the engine had it. None where
-/// one of them is not there any more, or they changed so that nothing is left of an identifier they shared.
+/// Returns the suggestion of the full contacts of `ranked.contact_ids`, in any order; `region` as given to the engine. None if a
+/// contact is deleted, or if changes have removed every shared identifier.
 pub fn suggestion(
     ranked: &Ranked,
     contacts: &[Resource<Contact>],
@@ -70,8 +70,8 @@ fn fraction(score: scoring::Score) -> f64 {
     f64::from(score) / 1000.0
 }
 
-/// The order in which contacts are asked for a value; the first is the primary. What the user keeps goes before what a directory
-/// or the provider's guess says, then the more complete, then the more recent, then the lower id.
+/// Returns the order in which contacts are asked for a value; the first is the primary. Data that the user keeps comes before that of a
+/// directory or the provider's guess, then the more complete contact, then the more recent, then the lower id.
 fn precedence(contact: &Resource<Contact>) -> (bool, Reverse<usize>, Reverse<i64>, String) {
     let derived = contact.body.source != ContactSource::AddressBook;
     (
@@ -116,7 +116,7 @@ fn proposed(primary: &Resource<Contact>, members: &[&Contact]) -> Resource<Conta
         }
         body.photo = body.photo.take().or(other.photo.take());
         body.starred |= other.starred;
-        // The same day with its year says more.
+        // The same day with a year is more precise.
         let completes =
             |a: PartialDate, b: PartialDate| a.year.is_none() && (a.month, a.day) == (b.month, b.day);
         body.birthday = match (body.birthday, other.birthday) {
@@ -148,7 +148,7 @@ fn conflicts(members: &[&Contact]) -> Vec<MergeConflict> {
     found
 }
 
-/// The values in the contacts' order, each once; None where there is one at most.
+/// Returns the values in the contacts' order, each once; none if there is at most one.
 fn conflict(
     field: &str,
     values: impl Iterator<Item = String>,
@@ -160,7 +160,7 @@ fn conflict(
     (kept.len() > 1).then(|| MergeConflict { field: field.to_owned(), values: kept })
 }
 
-/// As vCard writes dates without a year (RFC 6350 §4.3.1), but with hyphens.
+/// Formats a date as vCard does without a year (RFC 6350 §4.3.1), but with hyphens.
 fn written(date: PartialDate) -> String {
     match date.year {
         Some(year) => format!("{year:04}-{:02}-{:02}", date.month, date.day),
@@ -168,8 +168,8 @@ fn written(date: PartialDate) -> String {
     }
 }
 
-/// The reasons with their values as they are compared (addresses, numbers, profiles), or as written (names, organizations), the
-/// heaviest first.
+/// Returns the reasons, the heaviest first, with their values in the form that is compared (addresses, numbers, profiles) or as written
+/// (names, organizations).
 fn reasons(ranked: &Ranked, members: &[&Contact], region: Option<&str>) -> Option<Vec<MergeReason>> {
     let mut shared: BTreeMap<usize, BTreeMap<String, usize>> = BTreeMap::new();
     for identifier in members.iter().flat_map(|c| identifiers::read(c, region)) {
@@ -213,7 +213,7 @@ fn distinct(values: impl Iterator<Item = String>, comparable: impl Fn(&str) -> S
     values.filter(|v| seen.insert(comparable(v))).collect()
 }
 
-/// The organizations that two of them have.
+/// Returns the organizations that two of the contacts have.
 fn common_organizations(members: &[&Contact]) -> Vec<String> {
     let mut holders: BTreeMap<String, (String, usize)> = BTreeMap::new();
     for contact in members {

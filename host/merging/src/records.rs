@@ -1,4 +1,4 @@
-//! What the engine keeps of each contact: ids and names in one text, keys in one list.
+//! The engine's record of each contact: ids and names in one text, keys in one list.
 
 use icu_properties::props::Script;
 use model::contacts::Contact;
@@ -12,9 +12,9 @@ use crate::names::Entity;
 use crate::names::Name;
 use crate::organizations;
 
-/// Organizations of a contact that are looked at.
+/// Maximum organizations that are read of a contact.
 const MAX_ORGANIZATIONS: usize = 4;
-/// Between the parts of a name in the text; no token holds it.
+/// The separator of the parts of a name in the text; no token contains it.
 const PART: char = '\u{1f}';
 
 /// One contact.
@@ -29,9 +29,9 @@ pub struct Record {
     organizations: (u32, u8),
     /// Packed; 0 for none.
     birthday: u32,
-    /// A bit for each kind of identifier that it has.
+    /// A bit for each kind of the contact's identifiers.
     kinds: u8,
-    /// Key of the whole name in any order; 0 where it has fewer than two parts.
+    /// Key of the whole name in any order; 0 if it has fewer than two parts.
     pub full_name: u64,
 }
 
@@ -43,7 +43,7 @@ pub struct Posting {
     pub contact: u32,
 }
 
-/// All contacts. A contact is named by its index.
+/// All contacts. A contact is identified by its index.
 #[derive(Debug, Default)]
 pub struct Records {
     text: String,
@@ -53,7 +53,7 @@ pub struct Records {
 }
 
 impl Records {
-    /// Adds a contact. More than 4 GiB of names, or 2³² contacts, are not taken.
+    /// Adds a contact. Beyond 4 GiB of names, or 2³² contacts, none is added.
     pub fn add(&mut self, id: &str, contact: &Contact, region: Option<&str>) {
         let (Ok(index), Ok(_)) = (u32::try_from(self.all.len()), u32::try_from(self.text.len() + (1 << 17)))
         else {
@@ -80,7 +80,7 @@ impl Records {
         self.all.push(record);
     }
 
-    /// Sorts the contacts by id, so that nothing depends on the order in which they came, and drops all but the first of an id.
+    /// Sorts the contacts by id, so that results do not depend on the order of their addition, and drops all but the first of an id.
     pub fn sort(&mut self) {
         let mut order: Vec<u32> = (0..self.all.len() as u32).collect();
         order.sort_by_key(|&i| self.id(i));
@@ -119,7 +119,7 @@ impl Records {
         }
     }
 
-    /// The tokens of the name as one text: where it is equal, the names are.
+    /// Returns the tokens of the name as one text: names are equal if their texts are.
     pub fn encoded_name(&self, index: u32) -> &str {
         self.slice(self.all[index as usize].name)
     }
@@ -132,7 +132,8 @@ impl Records {
         self.all[index as usize].generation
     }
 
-    /// Of how many kinds both have identifiers, or organizations. With none in common, each speaks against one person.
+    /// Counts the kinds of which both contacts have identifiers, and organizations. Each kind without a common value speaks against
+    /// one person.
     pub fn comparable_kinds(&self, a: u32, b: u32) -> u32 {
         let (x, y) = (&self.all[a as usize], &self.all[b as usize]);
         (x.kinds & y.kinds).count_ones() + u32::from(x.organizations.1 > 0 && y.organizations.1 > 0)
@@ -144,7 +145,7 @@ impl Records {
         &self.organizations[start as usize..][..usize::from(count)]
     }
 
-    /// Whether both have a birthday: then, whether it is the same. Years are compared where both have one.
+    /// Returns whether both birthdays are the same; none unless both contacts have one. Years are compared if both have one.
     pub fn same_birthday(&self, a: u32, b: u32) -> Option<bool> {
         let (x, y) = (self.all[a as usize].birthday, self.all[b as usize].birthday);
         if x == 0 || y == 0 {
@@ -178,7 +179,7 @@ impl Records {
     }
 }
 
-/// The members of equal keys, one range of the postings after another.
+/// Returns the groups of postings with equal keys.
 pub fn groups(postings: &[Posting]) -> impl Iterator<Item = &[Posting]> {
     postings.chunk_by(|a, b| a.kind == b.kind && a.key == b.key)
 }
@@ -194,7 +195,7 @@ fn full_name(name: &Name) -> u64 {
         Entity::Organization => key(&("organization", &name.family)),
         Entity::Person if name.ideographic => {
             let (given, family) = (name.given.concat(), name.family.concat());
-            // One letter is a family name at most.
+            // A single letter can only be a family name.
             let whole = format!("{family}{given}");
             if whole.chars().count() < 2 { 0 } else { key(&("person", whole)) }
         }

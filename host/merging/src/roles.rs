@@ -1,9 +1,9 @@
-//! Local parts of addresses that stand for a function and not for a person.
+//! Local parts of addresses that denote a function and not a person.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-/// RFC 2142's mailbox names, and what businesses of several languages use.
+/// RFC 2142's mailbox names, and common ones of businesses in several languages.
 const ROLES: &str = "\
     abuse accounting accounts accueil admin administracion administration administrator alert alerts all \
     amministrazione anfrage ap ar assistenza atendimento auftrag bestellung billing biuro booking bookings bounce \

@@ -1,4 +1,4 @@
-//! How sure it is that two contacts are one person: weights of evidence, combined.
+//! Scores: the weights of evidence that two contacts are one person, combined.
 
 use model::contacts::MergeReasonKind;
 
@@ -11,28 +11,28 @@ use crate::names::Entity;
 use crate::records::Records;
 use crate::similarity::Relation;
 
-/// Scores are thousandths: they are compared, sorted and put in cursors, which fractions are not good for.
+/// A score in thousandths: scores are compared, sorted and put in cursors, for which fractions are unsuitable.
 pub type Score = u16;
 
-/// An equal identifier gives at least this (contract).
+/// The minimum score of an equal identifier (contract).
 pub const STRONG: Score = 900;
-/// A name alone gives at most this (contract).
+/// The maximum score of a name alone (contract).
 pub const NAME_ALONE: Score = 600;
-/// The most that a name and an organization give.
+/// The maximum score of a name and an organization.
 pub const ORGANIZATION_AND_NAME: Score = 850;
-/// Less is not worth to be told.
+/// The lowest score that is kept.
 const LEAST: Score = 300;
 const CERTAIN: f64 = 0.99;
-/// A name on more contacts is not rare, whatever the others are called (as the contract has it for phone numbers).
+/// Maximum contacts of a rare name, whatever other names there are (as in the contract for phone numbers).
 const FEW_NAMESAKES: u32 = 3;
-/// More contacts of one name are that many people.
+/// Maximum contacts of a name that count as evidence; more are that many people.
 const MAX_NAMESAKES: u32 = 8;
-/// With more contacts of a name to be expected by chance, an equal name is as likely a coincidence as a duplicate.
+/// Contacts of a name expected by chance, from which on an equal name is as likely a coincidence as a duplicate.
 const RARE: f64 = 0.01;
-/// The same for contacts that could have an identifier in common and have none.
+/// The same limit for contacts that could have an identifier in common and have none.
 const VERY_RARE: f64 = 0.0005;
 
-/// What two contacts have in common.
+/// The evidence that two contacts are one person.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edge {
     pub pair: (u32, u32),
@@ -57,7 +57,7 @@ fn weight(kind: Kind) -> Score {
     }
 }
 
-/// Scores a pair with all links between them. None: nothing speaks for one person.
+/// Scores a pair with all links between the contacts. None: there is no evidence for one person.
 pub fn score(records: &Records, frequencies: &Frequencies, pair: (u32, u32), links: &[Link]) -> Option<Edge> {
     let (a, b) = pair;
     let compared = blocking::compare(records, frequencies, a, b);
@@ -67,7 +67,7 @@ pub fn score(records: &Records, frequencies: &Frequencies, pair: (u32, u32), lin
         weights[reason(link.kind)] = weight(link.kind);
     }
     if compared.relation == Relation::Agree {
-        // An organization's name is its organization, which is no second evidence.
+        // An organization's name is also its organization, and counts once.
         let same = records.entity(a) == Entity::Person
             && records.organizations(a).iter().any(|o| records.organizations(b).contains(o));
         weights[4] = name_weight(records, frequencies, pair, compared.similarity, birthdays);
@@ -81,7 +81,8 @@ pub fn score(records: &Records, frequencies: &Frequencies, pair: (u32, u32), lin
     (score >= LEAST).then_some(Edge { pair, score, weights })
 }
 
-/// Independent evidence: the chance that all of it is a coincidence (noisy or). Never under what one identifier gives.
+/// Combines independent evidence: one minus the chance that all of it is a coincidence (noisy or). Never less than the score of one
+/// identifier.
 fn combined(weights: &[Score; 5], relation: Relation, birthdays: Option<bool>) -> Score {
     let doubtful = birthdays == Some(false)
         || matches!(relation, Relation::Different | Relation::Renamed | Relation::Kind);
@@ -94,7 +95,7 @@ fn combined(weights: &[Score; 5], relation: Relation, birthdays: Option<bool>) -
     ((1.0 - chance).min(CERTAIN) * 1000.0).round() as Score
 }
 
-/// An equal name in an equal organization; two people of one name and one employer are rarer than typing errors.
+/// Returns the weight of an equal name in an equal organization: two people of one name and one employer are rarer than typing errors.
 fn organization_weight(similarity: f64, birthdays: Option<bool>) -> Score {
     if birthdays == Some(false) {
         return 0;
@@ -107,8 +108,8 @@ fn organization_weight(similarity: f64, birthdays: Option<bool>) -> Score {
     }
 }
 
-/// A name alone. 0.6 takes an equal name that is rare among these contacts, or an equal birthday with it; a common one, or a
-/// similar one, gets less, down to 0 for a name that many have.
+/// Returns the weight of a name alone. 0.6 needs an equal name that is rare among these contacts, or an equal birthday with it; a
+/// common or a similar name gets less, down to 0 for a name of many contacts.
 fn name_weight(
     records: &Records,
     frequencies: &Frequencies,
@@ -132,7 +133,7 @@ fn name_weight(
     let rare = match records.comparable_kinds(a, b) {
         0 => RARE,
         1 => VERY_RARE,
-        // They differ in all that could show that they are one.
+        // They differ in every kind of evidence that could show one person.
         _ => 0.0,
     };
     match namesakes {

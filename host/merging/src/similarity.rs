@@ -1,15 +1,15 @@
-//! Whether two names can be one person's.
+//! Comparison of two names: whether they can be one person's.
 
 use crate::names::Entity;
 use crate::names::Name;
 use crate::nicknames;
 
-/// What comparing two names says.
+/// The result of a comparison of two names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
-    /// Nothing: a name or the decisive part of it is missing, or they are in different scripts.
+    /// No conclusion: a name or the decisive part of it is missing, or they are in different scripts.
     Unknown,
-    /// They can be one person's, as far as `similarity` says.
+    /// They can be one person's, to the degree of `similarity`.
     Agree,
     /// The same given name with another family name: a marriage, or another person.
     Renamed,
@@ -26,11 +26,11 @@ pub enum Relation {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
     pub relation: Relation,
-    /// 0 to 1; 1 where given and family name are equal.
+    /// 0 to 1; 1 if given and family name are equal.
     pub similarity: f64,
 }
 
-/// How one part of two names compares.
+/// The result of a comparison of one part of two names.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Part {
     Missing,
@@ -46,11 +46,11 @@ const SUBSET: f64 = 0.92;
 const DIMINUTIVE: f64 = 0.87;
 /// The same given name and no family name on one side.
 const GIVEN_ALONE: f64 = 0.7;
-/// Different middle names, or Jr. on one side alone.
+/// Different middle names, or Jr. on one side only.
 const DOUBT: f64 = 0.88;
 
-/// Compares two names. `is_common` says whether a token belongs to several contacts: two such tokens that differ by one letter
-/// are two names (`Hansen`, `Jansen`) and not one with a typing error.
+/// Compares two names. `is_common` returns whether several contacts have a token: two such tokens that differ by one letter are two
+/// names (`Hansen`, `Jansen`) and not one with a typing error.
 pub fn compare(a: &Name, b: &Name, is_common: &dyn Fn(&str) -> bool) -> Comparison {
     let verdict = |relation, similarity| Comparison { relation, similarity };
     match (a.entity, b.entity) {
@@ -85,7 +85,7 @@ pub fn compare(a: &Name, b: &Name, is_common: &dyn Fn(&str) -> bool) -> Comparis
     refine(best, a, b)
 }
 
-/// Whether two names speak against one person: then what they share is a household's or an office's.
+/// Returns whether two names contradict one person: a common identifier is then a household's or an office's.
 pub fn contradicts(relation: Relation) -> bool {
     matches!(relation, Relation::Household | Relation::Different | Relation::Generation)
 }
@@ -103,13 +103,13 @@ fn classify(given: Part, family: Part) -> Comparison {
     Comparison { relation, similarity }
 }
 
-/// Whether the only name of one is a family name of the other (`Smith`, `John Smith`).
+/// Returns whether the only name of one is a family name of the other (`Smith`, `John Smith`).
 fn is_lone_family(lone: &Name, full: &Name) -> bool {
     lone.family.is_empty()
         && lone.given.first().is_some_and(|g| !full.given.contains(g) && full.family.contains(g))
 }
 
-/// What generations and middle names add.
+/// Adjusts a comparison by generations and middle names.
 fn refine(found: Comparison, a: &Name, b: &Name) -> Comparison {
     if found.relation != Relation::Agree && found.relation != Relation::Unknown {
         return found;
@@ -123,7 +123,7 @@ fn refine(found: Comparison, a: &Name, b: &Name) -> Comparison {
     Comparison { similarity: found.similarity * if doubtful { DOUBT } else { 1.0 }, ..found }
 }
 
-/// A name without spaces: equal in either order, or else another name. One letter is a whole name part, no typing error.
+/// Compares names without spaces: equal in either order, or else different. One letter is a whole part of a name, no typing error.
 fn compare_whole(a: &Name, b: &Name) -> Comparison {
     let orders = |n: &Name| {
         let (given, family) = (n.given.concat(), n.family.concat());
@@ -143,7 +143,7 @@ fn compare_whole(a: &Name, b: &Name) -> Comparison {
     Comparison { relation, similarity: 0.0 }
 }
 
-/// Given names; who is called by the second of them has it as the first elsewhere.
+/// Compares given names; a person called by the second name may have it as the first elsewhere.
 fn given_part(a: &Name, b: &Name, is_common: &dyn Fn(&str) -> bool) -> Part {
     match lists(&a.given, &b.given, is_common) {
         Part::Differs => {
@@ -167,7 +167,7 @@ fn is_diminutive(short: &str, long: &str) -> bool {
     short.chars().count() > 2 && long.starts_with(short) && !differs_in_ending(short, long) && !both_known
 }
 
-/// Family names; of two without a hyphen, the first is read as a middle name where nothing tells the parts.
+/// Compares family names; of two without a hyphen, the first is read as a middle name if the contact does not separate the parts.
 fn family_part(a: &Name, b: &Name, is_common: &dyn Fn(&str) -> bool) -> Part {
     match lists(&a.family, &b.family, is_common) {
         Part::Differs => {
@@ -181,7 +181,7 @@ fn family_part(a: &Name, b: &Name, is_common: &dyn Fn(&str) -> bool) -> Part {
     }
 }
 
-/// Two lists of tokens that are each one part of a name.
+/// Compares two lists of tokens, each of which is one part of a name.
 fn lists(a: &[String], b: &[String], is_common: &dyn Fn(&str) -> bool) -> Part {
     if a.is_empty() || b.is_empty() {
         return Part::Missing;
@@ -202,7 +202,7 @@ fn lists(a: &[String], b: &[String], is_common: &dyn Fn(&str) -> bool) -> Part {
     }
 }
 
-/// How alike two tokens are, 0 where they are two names.
+/// Returns the similarity of two tokens, 0 if they are different names.
 fn alike(x: &str, y: &str, is_common: &dyn Fn(&str) -> bool) -> f64 {
     if x == y {
         return 1.0;
@@ -215,13 +215,14 @@ fn alike(x: &str, y: &str, is_common: &dyn Fn(&str) -> bool) -> f64 {
         return NICKNAME;
     }
     if is_misspelt(x, y, m, n) && !(is_common(x) && is_common(y)) {
-        // The bounds keep a typing error between a nickname and an initial.
+        // The bounds place a typing error between a nickname and an initial.
         return strsim::jaro_winkler(x, y).clamp(INITIAL, NICKNAME);
     }
     0.0
 }
 
-/// One typing error (a letter more, less, other, or two swapped: Damerau 1964), or two in a long token.
+/// Returns whether the tokens differ by one typing error (a letter more, less, other, or two swapped: Damerau 1964), or by two in a
+/// long token.
 fn is_misspelt(x: &str, y: &str, m: usize, n: usize) -> bool {
     let (short, long) = (m.min(n), m.max(n));
     let allowed = if long >= 8 { 2 } else { 1 };
@@ -231,7 +232,8 @@ fn is_misspelt(x: &str, y: &str, m: usize, n: usize) -> bool {
     strsim::osa_distance(x, y) <= allowed && !differs_in_ending(x, y)
 }
 
-/// `Daniel` and `Daniela`, `Mario` and `Maria`, `Ivanov` and `Ivanova`: endings make other names.
+/// Returns whether two tokens differ in their ending, which makes another name: `Daniel` and `Daniela`, `Mario` and `Maria`, `Ivanov`
+/// and `Ivanova`.
 fn differs_in_ending(x: &str, y: &str) -> bool {
     let stem = |t: &str| t.trim_end_matches(['a', 'e', 'i', 'o', 'u', 'y', 'а', 'я', 'й']).to_owned();
     stem(x) == stem(y)

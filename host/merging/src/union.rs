@@ -1,4 +1,4 @@
-//! Lists of contacts united without the same thing twice.
+//! The union of contacts' lists, without duplicates.
 
 use std::collections::HashSet;
 use std::hash::Hash;
@@ -16,8 +16,8 @@ use text::phones;
 use crate::identifiers;
 use crate::organizations;
 
-/// The lists of all contacts, in their order; of two that are the same, the first stays, completed from the other. `primary`
-/// flags stay on the first that has one.
+/// Unites the lists of all contacts, in their order; of two equal items the first stays, completed from the other. `primary` flags stay
+/// on the first item that has one.
 pub fn lists(merged: &mut Contact, others: &[&Contact]) {
     let all = |each: fn(&Contact) -> usize| others.iter().map(|c| each(c)).sum::<usize>();
     merged.emails.reserve(all(|c| c.emails.len()));
@@ -56,8 +56,8 @@ fn once<T, K: Hash + Eq>(list: &mut Vec<T>, key: impl Fn(&T) -> K) {
     list.retain(|item| seen.insert(key(item)));
 }
 
-/// Keeps what says more: an item goes where all that it says is said by another too. Long lists are only cleared of equal items,
-/// because this compares each with each.
+/// Keeps the more complete items: an item is dropped if another has all its values. Long lists are only cleared of equal items, because
+/// this compares each with each.
 fn absorbed<T: Clone>(list: &[T], fields: impl Fn(&T) -> Vec<Option<String>>) -> Vec<T> {
     const LONG: usize = 200;
     let mut kept: Vec<(Vec<Option<String>>, T)> = Vec::new();
@@ -101,7 +101,7 @@ fn email(email: &ContactEmail) -> String {
     identifiers::email_address(&email.value).unwrap_or_else(|| folding::fold(email.value.trim()))
 }
 
-/// A number as E.164, else its digits, else as it is written.
+/// Returns a number as E.164, else its digits, else the text.
 fn phone(phone: &ContactPhone) -> String {
     identifiers::phone_number(phone, None)
         .or_else(|| identifiers::national(&phone.value))

@@ -1,9 +1,9 @@
-//! The words of a text, and how much of a text is looked at.
+//! The words of a text, and the limit of its length.
 
-/// Bytes of a text that are looked at. The longest names on record are shorter; what is longer was not written as a name.
+/// Maximum bytes that are read of a text. The longest names on record are shorter; a longer text is no name.
 const MAX_BYTES: usize = 256;
 
-/// The part of a text that is looked at.
+/// Returns the part of a text that is read.
 pub fn cut(text: &str) -> &str {
     text.split_at(text.floor_char_boundary(MAX_BYTES)).0
 }

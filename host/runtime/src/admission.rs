@@ -1,5 +1,5 @@
-//! Room for a call, before it takes any: the tenant's share, the connector's, an instance, and its memory. What does not fit
-//! waits a little in a bounded queue; the pool itself would not queue but fail.
+//! Admission of calls: each call needs permits of its tenant's share and of its connector's, an instance, and memory before it
+//! starts. A call without room waits a little in a bounded queue; the pool itself would not queue but fail.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,7 +22,7 @@ pub(crate) struct Admission {
     queued: AtomicUsize,
 }
 
-/// Room that a call has. Given back when dropped.
+/// The permits of a call, released when dropped.
 pub(crate) struct Admitted {
     _permits: [Option<OwnedSemaphorePermit>; 5],
 }
@@ -48,7 +48,7 @@ impl Admission {
         }
     }
 
-    /// Room for one call, at once or after waiting; `Busy` when the queue is full or the wait too long.
+    /// Acquires the permits of one call, at once or after waiting; `Busy` when the queue is full or the wait too long.
     pub(crate) async fn admit(
         &self,
         tenant: &str,
@@ -56,7 +56,7 @@ impl Admission {
         memory_mib: usize,
         background: bool,
     ) -> Result<Admitted, Error> {
-        // The narrow gates first: who waits there holds nothing that others need.
+        // The narrow gates first: a waiter there holds no permit that others need.
         let gates = [
             (Some(self.tenants.of(tenant)), 1),
             (Some(self.connectors.of(connector)), 1),
@@ -134,13 +134,13 @@ impl Drop for Place<'_> {
     }
 }
 
-/// One semaphore per name, forgotten when nobody uses it.
+/// One semaphore per name, dropped when it is no longer used.
 pub(crate) struct Gates {
     each: usize,
     by_name: Mutex<HashMap<String, Arc<Semaphore>>>,
 }
 
-/// From this many names on, idle ones are swept.
+/// Number of names from which on idle ones are swept.
 const SWEEP_FROM: usize = 1_024;
 
 impl Gates {

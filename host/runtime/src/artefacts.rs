@@ -1,5 +1,5 @@
-//! Compiled code on disk. An artefact is native code that `deserialize` takes as it is, so each carries a MAC under the
-//! host's key and is checked in memory before it is used: whoever can write to the folder gains nothing.
+//! Compiled code on disk. An artefact is native code that `deserialize` takes as it is, so each carries a MAC under the host's
+//! key and is checked in memory before it is used: write access to the folder gains an attacker nothing.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ pub(crate) struct Artefacts {
     fingerprint: String,
     engine: Engine,
     compiler: Compiler,
-    /// What other runtimes have loaded.
+    /// Code that other runtimes of this process have loaded.
     shared: Option<SharedCode>,
 }
 
@@ -45,8 +45,8 @@ impl Artefacts {
         Ok(Artefacts { dir: dir.to_owned(), key, fingerprint, engine: engine.clone(), compiler, shared })
     }
 
-    /// The component with this SHA-256, from the cache or compiled now. Anything wrong with the cached artefact means that
-    /// it is made again.
+    /// The component with this SHA-256, from the cache or compiled now. If the cached artefact is invalid in any way, it is
+    /// compiled again.
     pub(crate) async fn component(&self, wasm: &[u8], sha256: &str) -> anyhow::Result<Component> {
         let name = format!("{sha256}-{}", self.fingerprint);
         let Some(shared) = &self.shared else { return self.load_or_compile(wasm, &name).await };
@@ -58,7 +58,7 @@ impl Artefacts {
         Ok(component)
     }
 
-    /// The same without regard to what others have loaded. `name` is the artefact's.
+    /// The same without the code that other runtimes have loaded. `name` is the artefact's.
     async fn load_or_compile(&self, wasm: &[u8], name: &str) -> anyhow::Result<Component> {
         let path = self.dir.join(format!("{name}.cwasm"));
         match self.read(&path, name).await {
@@ -76,7 +76,7 @@ impl Artefacts {
         let written =
             tokio::task::spawn_blocking(move || files::write_atomically(&path_to_write, &file)).await?;
         if let Err(error) = written {
-            // Without a cache the next start is slower, nothing else.
+            // Without a cache only the next start is slower.
             tracing::warn!(artefact = %name, "compiled connector could not be stored: {error:#}");
         }
         self.load(code.into()).await
@@ -126,8 +126,8 @@ impl Artefacts {
     }
 }
 
-/// A file's bytes in memory that goes back to the system with them. The allocator would keep tens of megabytes at hand that an idle
-/// service never needs again.
+/// A file's bytes in memory pages of their own, which are returned to the system afterwards. The allocator would keep tens of
+/// megabytes that an idle service never needs again.
 fn in_pages_of_its_own(path: &Path) -> std::io::Result<Bytes> {
     let (mut file, length) = files::open_regular(path, MAX_FILE)?;
     let length = usize::try_from(length).map_err(std::io::Error::other)?;

@@ -1,4 +1,4 @@
-//! What the sandbox costs: a call that does nothing, through [`Runtime::call`] and as a bare wasmtime loop on the same engine.
+//! Cost of the sandbox: a call that does nothing, through [`Runtime::call`] and as a bare wasmtime loop on the same engine.
 
 use std::time::{Duration, Instant};
 
@@ -10,32 +10,32 @@ use crate::bindings::{CallFn, Request, types};
 use crate::call::Call;
 use crate::runtime::Runtime;
 
-/// Half and 99 of 100 were faster, µs.
+/// Percentiles 50 and 99 of the durations, µs.
 #[derive(Clone, Copy, Debug)]
 pub struct Percentiles {
     pub p50_us: f64,
     pub p99_us: f64,
 }
 
-/// One run: both loops, taking turns.
+/// One run: both loops, alternating.
 #[derive(Clone, Copy, Debug)]
 pub struct NoopBench {
     pub calls: usize,
-    /// Store, instance, call, drop: wasmtime and nothing else.
+    /// Store, instance, call, drop: wasmtime alone.
     pub bare: Percentiles,
     /// [`Runtime::call`]: admission, policy, limits, meters, log, error handling.
     pub full: Percentiles,
 }
 
 impl NoopBench {
-    /// How many times dearer the whole call is, at the median.
+    /// The ratio of the whole call's cost to the bare one, at the median.
     pub fn ratio(&self) -> f64 {
         self.full.p50_us / self.bare.p50_us
     }
 }
 
 impl Runtime {
-    /// For `cargo xtask bench`: what a call costs beside wasmtime alone. `connector` must be of level strict and import nothing
+    /// For `cargo xtask bench`: the cost of a call beside wasmtime alone. `connector` must be of level strict and import nothing
     /// but types; `make` makes a call of it that does nothing.
     pub async fn bench_noop(&self, make: impl Fn() -> Call, calls: usize) -> anyhow::Result<NoopBench> {
         noop(self, make, calls).await
@@ -46,7 +46,7 @@ struct Bare;
 
 impl types::Host for Bare {}
 
-/// Short, so that what else the machine does meets both loops alike.
+/// Small, so that other load of the machine affects both loops alike.
 const BATCH: usize = 100;
 
 async fn noop(runtime: &Runtime, make: impl Fn() -> Call, calls: usize) -> anyhow::Result<NoopBench> {

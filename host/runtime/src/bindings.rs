@@ -1,5 +1,5 @@
-//! What `bindgen!` makes of `wit/`: the envelope types and the traits of the imports. Generated names stop here; exports
-//! need none, because every surface has the same three signatures (`loaded.rs`).
+//! The bindings that `bindgen!` generates from `wit/`: the envelope types and the traits of the imports. Generated names stop
+//! here; exports need none, because every surface has the same three signatures (`loaded.rs`).
 
 mod generated {
     wasmtime::component::bindgen!({
@@ -23,5 +23,5 @@ pub(crate) use generated::switchboard::connector::{
     blob, clock, http, log, progress, random, tcp, time_zones, types,
 };
 
-/// The one signature that all exported functions have.
+/// The common signature of all exported functions.
 pub(crate) type CallFn = wasmtime::component::TypedFunc<(Request,), (Result<Response, Failure>,)>;

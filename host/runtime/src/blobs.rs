@@ -1,5 +1,5 @@
-//! Large content of one call: what the guest names by id instead of holding it. Small blobs are kept in memory as long as there is room
-//! for them, everything else is in one unnamed temporary file; all of it is gone when the last clone is dropped.
+//! Large content of one call, which the guest names by id instead of holding it. Small blobs stay in memory as long as there is
+//! room for them, everything else is in one unnamed temporary file; all of it is gone when the last clone is dropped.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -8,13 +8,13 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 
-/// Pieces of the file. A smaller blob is kept in memory.
+/// Bytes of a piece of the file. A smaller blob stays in memory.
 const PIECE: usize = 256 << 10;
-/// Bytes of all blobs that are kept in memory, what each takes beside its content included.
+/// Bytes of all blobs in memory, with the overhead of each.
 const MEMORY: u64 = 4 << 20;
-/// What a blob takes beside its content: its id, its place in the table, its type. Counts against the budget too.
+/// Bytes that a blob takes besides its content: id, table entry and type. Count against the budget too.
 const OVERHEAD: u64 = 256;
-/// Longest type that is remembered: RFC 6838 section 4.2 has names of 127 characters on each side of the slash.
+/// Longest type that is stored: RFC 6838 section 4.2 has names of 127 characters on each side of the slash.
 const CONTENT_TYPE: usize = 255;
 /// Blobs of one call.
 const MOST: usize = 4_096;
@@ -30,12 +30,12 @@ struct Table {
     left: u64,
     /// Bytes in memory.
     in_memory: u64,
-    /// Made with the first blob that needs it, and how long it is.
+    /// The file, created for the first blob that needs it, and its length.
     file: Option<Arc<File>>,
     length: u64,
 }
 
-/// Content and what is known of it.
+/// Content, with its type and size.
 #[derive(Clone, Debug)]
 pub struct Blob {
     pub content_type: Option<String>,
@@ -46,7 +46,7 @@ pub struct Blob {
 #[derive(Clone, Debug)]
 enum Data {
     Memory(Bytes),
-    /// Where its pieces begin. All but the last have the same length.
+    /// Offsets of the pieces in the file. All pieces but the last have the same length.
     File(Arc<File>, Arc<[u64]>),
 }
 
@@ -79,7 +79,7 @@ impl Blobs {
         self.0.lock().expect("no panic while holding blobs").in_memory
     }
 
-    /// Adds a blob; its new id. None when the budget is spent or the disk is full.
+    /// Adds a blob and returns its id. None when the budget is spent or the disk is full.
     pub fn create(&self, content: &[u8], content_type: Option<String>) -> Option<String> {
         let mut writer = self.writer();
         writer.write(content)?;
@@ -97,7 +97,7 @@ impl Blobs {
         Some(())
     }
 
-    /// Writes to the end of the file; where that was. None when the disk is full.
+    /// Writes to the end of the file and returns the offset. None when the disk is full.
     fn append(&self, piece: &[u8]) -> Option<u64> {
         let (file, at) = {
             let mut table = self.0.lock().expect("no panic while holding blobs");
@@ -113,10 +113,10 @@ impl Blobs {
     }
 }
 
-/// A blob that is being written. Its bytes count against the budget at once and stay counted if it is given up.
+/// A blob that is being written. Its bytes count against the budget at once and stay counted if the writer is dropped.
 pub(crate) struct BlobWriter {
     blobs: Blobs,
-    /// What is not in the file yet.
+    /// The bytes that are not in the file yet.
     memory: Vec<u8>,
     pieces: Vec<u64>,
     size: u64,
@@ -142,7 +142,8 @@ impl BlobWriter {
         self.size
     }
 
-    /// Adds what was written to the table; its new id. None when that has too many blobs, or the budget or the disk has no room.
+    /// Adds the written bytes to the table as a new blob. Returns its id. None when the table has too many blobs, or the budget
+    /// or the disk has no room.
     pub(crate) fn finish(mut self, content_type: Option<String>) -> Option<String> {
         let mut random = [0; 12];
         getrandom::fill(&mut random).ok()?;
@@ -176,7 +177,7 @@ impl Blob {
         self.size
     }
 
-    /// At most `len` bytes from `offset`, fewer at the end alone; empty there.
+    /// At most `len` bytes from `offset`, fewer only at the end; empty beyond it.
     pub fn read(&self, offset: u64, len: usize) -> std::io::Result<Bytes> {
         let left = usize::try_from(self.size.saturating_sub(offset)).unwrap_or(usize::MAX);
         let len = len.min(left);

@@ -27,20 +27,20 @@ pub struct Call {
     pub cursor: Option<String>,
     /// Mutations: equal for repeated attempts at one change.
     pub idempotency_key: Option<String>,
-    /// Room to grow of the WIT envelope.
+    /// Extension fields of the WIT envelope.
     pub extra: Vec<(String, String)>,
     /// Content that the body names by blob id; the connector's own blobs are added to it.
     pub blobs: Blobs,
     pub context: CallContext,
 }
 
-/// For whom a call is made.
+/// The tenant, connection and settings of a call.
 pub struct CallContext {
-    /// Room, HTTP connections and TLS sessions are kept apart by it.
+    /// Permits, HTTP connections and TLS sessions are separate for each tenant.
     pub tenant: String,
     pub connection_id: String,
     pub request_id: String,
-    /// Nobody waits: takes its room from the share of such calls.
+    /// Whether no caller waits: the call takes its permit from the share of background calls.
     pub background: bool,
     /// The connection's settings: `hosts_from_settings` of the manifest are looked up here.
     pub settings: Map<String, Value>,
@@ -49,7 +49,7 @@ pub struct CallContext {
     pub origins: Arc<OriginOverrides>,
     /// The limits of the account in place of the manifest's, with the operator's figures. None: the manifest's own.
     pub limits: Option<Arc<AccountLimits>>,
-    /// Who wants to know how far the call gets, where it must not be done twice.
+    /// The receiver of the call's progress, for calls that must not be repeated.
     pub progress: Option<Arc<dyn Progress>>,
     /// Repeats the guest's randomness, in tests.
     pub seed: Option<u64>,
@@ -57,13 +57,13 @@ pub struct CallContext {
     pub timeout_ms: Option<u64>,
 }
 
-/// What a connector answered.
+/// The answer of a connector.
 #[derive(Debug)]
 pub struct Answer {
     /// JSON text: well-formed, not too deep, otherwise unchecked.
     pub body: String,
     pub cursor: Option<String>,
-    /// There is more now, from `cursor`.
+    /// Whether there is more now, from `cursor`.
     pub more: bool,
     pub extra: Vec<(String, String)>,
     /// The call's blobs, which the body may name.
@@ -72,7 +72,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The body as `T`. That it is not one is the connector's fault.
+    /// Parses the body as a `T`. A failure is the connector's fault.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Error> {
         serde_json::from_str(&self.body).map_err(|e| {
             let mut error = Error::bad_output(format!("the body is not what the operation answers: {e}"));

@@ -1,4 +1,4 @@
-//! A connector that is looked at before it is installed.
+//! A connector that is inspected before it is installed.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ pub struct InstallCandidate {
     installed: Option<InstalledVersion>,
 }
 
-/// The installed version that a candidate takes the place of.
+/// The installed version that a candidate replaces.
 pub struct InstalledVersion {
     pub version: String,
-    /// Its manifest, or why its files cannot be read.
+    /// Its manifest, or the error of reading its files.
     pub manifest: anyhow::Result<Arc<Manifest>>,
     digest: String,
 }

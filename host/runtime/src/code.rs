@@ -1,11 +1,11 @@
-//! The codes of calls that have no answer, and whose fault each is.
+//! The codes of failed calls, and the party to blame for each.
 
 use std::fmt;
 
-/// Whose fault it is. Decides the public status, the log level and whether a retry makes sense.
+/// The party to blame for an error. Decides the public status, the log level and whether a retry makes sense.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blame {
-    /// The API's user: what was asked for cannot be done, or the account has to be connected again.
+    /// The API's user: the request cannot be fulfilled, or the account has to be connected again.
     Caller,
     /// The outside service.
     Provider,
@@ -15,7 +15,7 @@ pub enum Blame {
     Host,
 }
 
-/// What went wrong. The first block are the codes of `wit/types.wit`, the second what the sandbox itself finds.
+/// Error codes of a call. The first block are the codes of `wit/types.wit`, the second those of the sandbox itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Code {
     AuthExpired,
@@ -29,7 +29,7 @@ pub enum Code {
     Unsupported,
     Unavailable,
     Timeout,
-    /// The connector's own "internal", and every code that this host does not know.
+    /// The connector's own "internal", and every unknown code.
     ConnectorFailure,
 
     /// More guest CPU time than the budget.
@@ -42,13 +42,13 @@ pub enum Code {
     Panic,
     /// Any other wasm trap, and leaving through `wasi:cli/exit`.
     Trap,
-    /// What came out of the component is not what the contract says: bad UTF-8, out of bounds, too long, no JSON.
+    /// The component's output violates the contract: bad UTF-8, out of bounds, too long, no JSON.
     BadOutput,
     /// More calls of host functions than the budget.
     HostCallLimit,
     /// The wall-clock limit of the whole call.
     Deadline,
-    /// No room within the queue's time; try again later.
+    /// No permit within the queue's time; try again later.
     Busy,
     /// No connector of this name.
     NotInstalled,
@@ -59,7 +59,7 @@ pub enum Code {
 }
 
 impl Code {
-    /// The code as logs and metrics have it.
+    /// The code's name in logs and metrics.
     pub fn as_str(self) -> &'static str {
         match self {
             Code::AuthExpired => "auth-expired",
@@ -107,7 +107,7 @@ impl Code {
         GUEST.into_iter().find(|c| c.as_str() == code).unwrap_or(Code::ConnectorFailure)
     }
 
-    /// Who is to blame when nothing more is known.
+    /// The party to blame when the error tells no more than its code.
     pub fn blame(self) -> Blame {
         match self {
             Code::AuthExpired
@@ -132,7 +132,7 @@ impl Code {
         }
     }
 
-    /// The sentence for the API's user when the sandbox itself found the fault: never a word of the guest's.
+    /// The sentence for the API's user when the sandbox itself found the fault: never text of the guest.
     pub(crate) fn public_message(self) -> &'static str {
         match self {
             Code::CpuLimit => "the connector used more processor time than one call may",

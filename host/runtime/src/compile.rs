@@ -17,7 +17,7 @@ use crate::log::harmless;
 
 /// The subcommand that makes the host's own binary the compiler.
 pub const CHILD_COMMAND: &str = "compile-connector";
-/// The flag of it that keeps files and lines.
+/// Its flag that keeps files and lines in the code.
 pub const LINES_FLAG: &str = "lines";
 
 const CHILD_WALL: Duration = Duration::from_secs(180);
@@ -29,7 +29,7 @@ pub(crate) const MAX_ARTEFACT: u64 = 512 << 20;
 /// Most bytes of the child's message that are shown.
 const MAX_SHOWN: usize = 4_096;
 
-/// Where compiling happens.
+/// The compiler: a child process, or this process.
 #[derive(Clone)]
 pub(crate) struct Compiler {
     child: Option<PathBuf>,
@@ -38,8 +38,8 @@ pub(crate) struct Compiler {
 }
 
 impl Compiler {
-    /// In a child made of the binary `child`; without one in this process, for tests and tools. `lines`: the
-    /// code knows files and lines.
+    /// Compiles in a child made of the binary `child`; without one in this process, for tests and tools. `lines`: the code has
+    /// files and lines.
     pub(crate) fn new(child: Option<PathBuf>, lines: bool) -> Self {
         Compiler { child, lines, turn: Arc::new(Semaphore::new(1)) }
     }
@@ -79,7 +79,7 @@ async fn in_child(binary: &std::path::Path, wasm: &[u8], lines: bool) -> anyhow:
     let (mut code, mut said) = (Vec::new(), Vec::new());
     let exchange = async {
         let write = async {
-            // A child that refuses early closes its end; its exit status tells why.
+            // A child that refuses early closes its end; its exit status has the reason.
             let _ = stdin.write_all(wasm).await;
             drop(stdin);
         };
@@ -99,8 +99,8 @@ async fn in_child(binary: &std::path::Path, wasm: &[u8], lines: bool) -> anyhow:
     Ok(code)
 }
 
-/// The child's whole life: limits itself, compiles what stdin holds, writes the artefact to stdout. `lines`: [`LINES_FLAG`]
-/// was given. The exit code.
+/// The main function of the child: limits itself, compiles the component on stdin, writes the artefact to stdout. `lines`:
+/// [`LINES_FLAG`] was given. Returns the exit code.
 pub fn compile_child_main(lines: bool) -> i32 {
     let run = || -> anyhow::Result<()> {
         limit_this_process()?;
@@ -113,7 +113,7 @@ pub fn compile_child_main(lines: bool) -> i32 {
     match run() {
         Ok(()) => 0,
         Err(error) => {
-            // The parent reads it; nothing else shares this stream.
+            // The parent reads it; this stream has no other use.
             let _ = writeln!(std::io::stderr(), "{error:#}");
             1
         }
@@ -125,7 +125,7 @@ fn limit_this_process() -> anyhow::Result<()> {
     let at_most = |value| Rlimit { current: Some(value), maximum: Some(value) };
     setrlimit(Resource::Cpu, at_most(CHILD_CPU_S))?;
     setrlimit(Resource::Core, at_most(0))?;
-    // Darwin knows no limit of the address space that works.
+    // Darwin has no working limit of the address space.
     #[cfg(target_os = "linux")]
     setrlimit(Resource::As, at_most(CHILD_ADDRESS_SPACE))?;
     let _ = rustix::process::nice(10);

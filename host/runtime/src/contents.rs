@@ -1,4 +1,4 @@
-//! What a component imports and holds, for those who look at a connector: nothing is decided by it.
+//! A component's imports and contents, for display only: no decision depends on them.
 
 use memchr::memmem;
 
@@ -17,7 +17,8 @@ impl Loaded {
     }
 }
 
-/// Whether a component has debug information. Data that has the name of such a section behind its length counts too.
+/// Whether a component has debug information. Data that happens to contain the name of such a section after its length counts
+/// too.
 pub fn has_debug_info(wasm: &[u8]) -> bool {
     DEBUG_SECTIONS.iter().any(|name| memmem::find(wasm, name).is_some())
 }

@@ -10,16 +10,16 @@ use wasmtime::{
 
 use crate::limits::Limits;
 
-/// The period of the epoch ticker: how often a running guest yields and has its CPU budget looked at.
+/// The period of the epoch ticker: how often a running guest yields and its CPU budget is checked.
 pub(crate) const TICK: Duration = Duration::from_millis(5);
 
-/// Part of the names of compiled artefacts. wasmtime itself refuses artefacts of another version; the name keeps them apart.
+/// Part of the names of compiled artefacts. wasmtime itself refuses artefacts of another version; the name distinguishes them.
 const WASMTIME: &str = "48.0.8";
 
-/// Table elements that the limiter allows; the pool has room for twice as many, so that it is the limiter that refuses.
+/// Table elements that the limiter allows; the pool has room for twice as many, so that the limiter refuses first.
 pub(crate) const TABLE_ELEMENTS: usize = 20_000;
 
-/// How instances get their memory.
+/// The allocation of instances' memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Allocation {
     /// Slots reserved beforehand: some microseconds per instance.
@@ -28,8 +28,8 @@ pub enum Allocation {
     OnDemand,
 }
 
-/// An engine for running: with a pool if one can be had. Starts the epoch ticker, which ends with the engine. `lines`: it knows files and
-/// lines of the code, from debug information in components.
+/// An engine for running: with a pool if possible. Starts the epoch ticker, which ends with the engine. `lines`: traps have files
+/// and lines of the code, from debug information in components.
 pub(crate) fn start(limits: &Limits, lines: bool) -> anyhow::Result<(Engine, Allocation)> {
     let mut config = base(lines);
     config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(limits)));
@@ -41,7 +41,7 @@ pub(crate) fn start(limits: &Limits, lines: bool) -> anyhow::Result<(Engine, All
         }
     };
     let weak = engine.weak();
-    // A thread, not a task: guests may keep every worker of tokio busy.
+    // A thread, not a task: guests may occupy every worker of tokio.
     std::thread::Builder::new().name("epoch".to_owned()).spawn(move || {
         loop {
             std::thread::sleep(TICK);
@@ -59,7 +59,8 @@ pub(crate) fn compiler(lines: bool) -> anyhow::Result<Engine> {
     Ok(Engine::new(&base(lines))?)
 }
 
-/// What compiled code depends on beside the component: part of an artefact's name.
+/// A fingerprint of the engine and its settings, on which compiled code depends besides the component: part of an artefact's
+/// name.
 pub(crate) fn fingerprint(engine: &Engine) -> String {
     let mut hasher = DefaultHasher::new();
     engine.precompile_compatibility_hash().hash(&mut hasher);
@@ -86,7 +87,7 @@ fn base(lines: bool) -> Config {
 }
 
 fn pool(limits: &Limits) -> PoolingAllocationConfig {
-    // Some more than admission lets through: trials at install take an instance too.
+    // More than admission allows: trials at install need instances too.
     let instances = limits.max_concurrent + 8;
     let count = |per_instance: u32| u32::try_from(instances).unwrap_or(1_024) * per_instance;
     let mut pool = PoolingAllocationConfig::new();
@@ -113,8 +114,8 @@ fn pool(limits: &Limits) -> PoolingAllocationConfig {
     pool
 }
 
-/// Bytes of a slot that are wiped and kept for the next call, instead of given back and asked for again page by page: that costs a
-/// call that maps a page of records a tenth of its time. Where the kernel cannot tell the pages that were written (before Linux
+/// Bytes of a slot that are wiped and kept for the next call, instead of returned and requested again page by page: that costs a
+/// call that maps a page of records a tenth of its time. Where the kernel cannot report the pages that were written (before Linux
 /// 6.7), all of them would be wiped after every call.
 fn kept_resident() -> usize {
     if PoolingAllocationConfig::is_pagemap_scan_available() { 8 << 20 } else { 64 << 10 }

@@ -1,4 +1,4 @@
-//! Why a call to a connector has no answer: whose fault it is, one code, a message that may be shown to the API's user, and
+//! The error of a call to a connector: the party to blame, one code, a message that may be shown to the API's user, and
 //! everything else for the connector's author.
 
 use std::fmt;
@@ -8,7 +8,7 @@ use crate::frames::Frame;
 use crate::log::LogLine;
 use crate::stats::CallStats;
 
-/// What the connector's author is told, and nobody else: it may hold data of the account.
+/// Details for the connector's author alone: they may contain data of the account.
 #[derive(Clone, Debug, Default)]
 pub struct AuthorReport {
     /// The cause with the limit that was hit and its value, or the failure's `detail`.
@@ -17,11 +17,11 @@ pub struct AuthorReport {
     pub frames: Vec<Frame>,
     /// The call's last log lines, oldest first.
     pub log: Vec<LogLine>,
-    /// Lines that were not kept.
+    /// Lines that were dropped.
     pub dropped_lines: u64,
 }
 
-/// A call that has no answer.
+/// The error of a call.
 #[derive(Clone, Debug)]
 pub struct Error {
     pub blame: Blame,
@@ -56,13 +56,13 @@ impl Error {
         Error::new(Code::BadOutput, detail)
     }
 
-    /// Of a message that was to be sent: whether the provider may have it, where the connector says so (`detail.handedOver`).
+    /// Whether the provider may have the message that was to be sent, where the connector reports it (`detail.handedOver`).
     pub fn is_handed_over(&self) -> Option<bool> {
         let detail: serde_json::Value = serde_json::from_str(&self.author.detail).ok()?;
         detail.get("handedOver")?.as_bool()
     }
 
-    /// True: the same call may succeed later without anybody changing anything.
+    /// Whether the same call may succeed later without any change.
     pub fn is_transient(&self) -> bool {
         matches!(
             self.code,

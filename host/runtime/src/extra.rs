@@ -1,4 +1,5 @@
-//! The pairs of a name and a value in which the WIT's records grow within 1.x (`extra`). Names that the host does not know are ignored.
+//! Pairs of names and values by which the WIT's records can be extended within 1.x (`extra`). Names that the host does not know
+//! are ignored.
 
 /// Most pairs of one record.
 const MAX_PAIRS: usize = 32;
@@ -8,12 +9,12 @@ const MAX_BYTES: usize = 4 << 10;
 /// Most units of one request.
 const MAX_UNITS: u32 = 1_000_000;
 
-/// Wishes of a component for one request to its provider.
+/// Options of a component for one request to its provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RequestWishes {
     /// Units that the request uses of its bucket in `[limits]` (`units`). Default 1.
     pub(crate) units: u32,
-    /// The token is renewed before the request is sent (`credentials` with the value `renewed`).
+    /// Whether the token is renewed before the request is sent (`credentials` with the value `renewed`).
     pub(crate) has_renewed_token: bool,
 }
 
@@ -29,7 +30,7 @@ impl RequestWishes {
     }
 }
 
-/// Fails when a component gave too much. The error says what the bound is.
+/// Fails when a component returned too much. The error names the bound.
 pub(crate) fn ensure_bounded(extra: &[(String, String)]) -> Result<(), String> {
     if extra.len() > MAX_PAIRS {
         return Err(format!("extra: {} pairs, at most {MAX_PAIRS} are allowed", extra.len()));

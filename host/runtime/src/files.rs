@@ -1,4 +1,4 @@
-//! Files that are there whole or not at all, and reads that end.
+//! Atomic writes of files, and bounded reads.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -8,11 +8,11 @@ use std::path::Path;
 use anyhow::Context;
 use rustix::fs::OFlags;
 
-/// Most bytes that are reserved before the first are read: a size may be that of a sparse file.
+/// Most bytes that are allocated before the read: a size may be that of a sparse file.
 const MAX_RESERVED: u64 = 64 << 20;
 
-/// Opens a regular file of at most `max` bytes; the file and its size. A FIFO is not waited for, and no device is read: what counts is the
-/// file that was opened, whatever takes its name later.
+/// Opens a regular file of at most `max` bytes. Returns the file and its size. Never blocks on a FIFO, and reads no device: the
+/// checks are on the opened file, whatever takes its name later.
 pub(crate) fn open_regular(path: &Path, max: u64) -> io::Result<(File, u64)> {
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)?;
@@ -27,7 +27,7 @@ pub(crate) fn open_regular(path: &Path, max: u64) -> io::Result<(File, u64)> {
     Ok((file, size))
 }
 
-/// The content of a regular file of at most `max` bytes, also where the file grows meanwhile.
+/// The content of a regular file of at most `max` bytes, even if the file grows meanwhile.
 pub fn read_regular(path: &Path, max: u64) -> io::Result<Vec<u8>> {
     let (file, size) = open_regular(path, max)?;
     let mut content = Vec::with_capacity(usize::try_from(size.min(MAX_RESERVED)).unwrap_or_default());
@@ -71,7 +71,7 @@ mod tests {
         let large = read_regular(&path("file"), 9).unwrap_err().to_string();
         assert_eq!(large, "it is too large: 10 bytes, the limit is 9");
         assert_eq!(read_regular(&path("none"), 9).unwrap_err().kind(), io::ErrorKind::NotFound);
-        // Nobody writes to it: an ordinary open would wait for ever.
+        // It has no writer: an ordinary open would block for ever.
         assert!(Command::new("mkfifo").arg(path("fifo")).status().unwrap().success());
         std::os::unix::fs::symlink("/dev/zero", path("zero")).unwrap();
         for name in ["fifo", "zero", "."] {

@@ -1,4 +1,4 @@
-//! Where in the guest's code a call stopped, in names that its author knows.
+//! The guest's stack at the point where a call stopped, with the names of the source code.
 
 use std::fmt;
 
@@ -11,23 +11,23 @@ use crate::log::harmless;
 const MOST: usize = 8;
 /// Bytes of a name, and of a file's path.
 const LONGEST: usize = 200;
-/// How our toolchain calls the folder of the project in debug information.
+/// The folder of the project in debug information of our toolchain.
 const PROJECT: &str = "/src/";
-/// Where a project has the SDK.
+/// The folder of a project that holds the SDK.
 const VENDORED: &str = "vendor/";
 /// Crates between the author's code and the trap.
 const OTHER_CRATES: [&str; 9] =
     ["std", "core", "alloc", "__rustc", "dlmalloc", "connector_sdk", "wit_bindgen", "serde", "serde_json"];
-/// How names begin that a toolchain makes.
+/// Prefixes of names that a toolchain generates.
 const MADE: [&str; 5] = ["rust_", "__rust", "__rg_", "cabi_", "wit-component:"];
 
-/// A function of the guest that was running.
+/// A function of the guest on the stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// Its name as its author wrote it.
+    /// Its name in the source code.
     pub function: String,
     /// File, from the project's folder, and line: where the component has debug information and
-    /// [`Config::lines`](crate::Config::lines) asks for it.
+    /// [`Config::lines`](crate::Config::lines) enables it.
     pub place: Option<(String, u32)>,
     /// The instruction's offset in its module.
     pub offset: Option<usize>,
@@ -53,8 +53,8 @@ pub(crate) fn frames(trace: &WasmBacktrace) -> Vec<Frame> {
     shown
 }
 
-/// Several where the compiler has put one function into another. Debug information has a function's name without its path; the name section
-/// has the path, of the outermost one alone.
+/// The frames of one instruction: several if the compiler has inlined functions. Debug information has a function's name without
+/// its path; the name section has the path, of the outermost one alone.
 fn of_info(info: &FrameInfo) -> Vec<Frame> {
     let (offset, symbols) = (info.module_offset(), info.symbols());
     let outermost = info.func_name().map(readable);
@@ -79,12 +79,13 @@ fn of_info(info: &FrameInfo) -> Vec<Frame> {
     frames
 }
 
-/// Without the hash that Rust adds.
+/// The name without the hash that Rust adds.
 fn readable(symbol: &str) -> String {
     harmless(&format!("{:#}", demangle(symbol)), LONGEST)
 }
 
-/// A file says it where there is one: those of other people's packages lie elsewhere, or below `vendor`.
+/// Whether the frame is the author's code. Decided by the file, if it is known: files of other packages are elsewhere, or below
+/// `vendor`.
 fn is_authors(frame: &Frame) -> bool {
     match &frame.place {
         Some((file, _)) => !file.starts_with('/') && !file.starts_with(VENDORED),

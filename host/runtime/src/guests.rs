@@ -1,6 +1,6 @@
-//! Where guests run. A call begins on the thread of whoever makes it: most are done, or wait for their provider, before they
-//! have computed for a tick of the epoch, and a hop to another thread and back would cost more than all the rest of the sandbox.
-//! A guest that still computes then moves to threads of its own, so that it does not hold up requests.
+//! Threads of guests. A call begins on its caller's thread: most are done, or wait for their provider, before they have computed
+//! for a tick of the epoch, and a hop to another thread and back would cost more than all the rest of the sandbox. A guest that
+//! still computes then moves to a separate pool of threads, so that it does not hold up requests.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(crate) struct Guests(Option<tokio::runtime::Runtime>);
 pub(crate) struct Computes(Arc<AtomicBool>);
 
 impl Computes {
-    /// The guest used the processor until a tick.
+    /// Records that the guest used the processor until a tick.
     pub(crate) fn seen(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -33,7 +33,7 @@ impl Computes {
 }
 
 impl Guests {
-    /// Starts `threads` of them, one at the least.
+    /// Starts `threads` threads, one at the least.
     pub(crate) fn start(threads: usize) -> anyhow::Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(threads.max(1))
@@ -45,13 +45,15 @@ impl Guests {
         Ok(Guests(Some(runtime)))
     }
 
-    /// Does `work` here until `computes` says that it should move, and then there. Ends with the future; none if it panicked.
+    /// Does `work` here until `computes` says that it should move, and then on the pool. Ends with the future; none if it
+    /// panicked.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         computes: Computes,
         work: impl Future<Output = T> + Send + 'static,
     ) -> Option<T> {
-        // A guest that neither waits nor computes for a tick never lets go of its thread: who calls it over and over must.
+        // A guest that neither waits nor computes for a tick never yields its thread: a caller that calls it repeatedly has to
+        // yield.
         tokio::task::coop::consume_budget().await;
         let mut work = Box::pin(AssertUnwindSafe(work).catch_unwind());
         let here = poll_fn(|cx| match work.as_mut().poll(cx) {

@@ -1,5 +1,5 @@
-//! How a URL is read: once, by one parser, and only where no other parser would read it differently. Which addresses a name may lead to is
-//! checked with every request, in `outbound::address`.
+//! Parsing of URLs: once, by one parser, and only if no other parser would read them differently. `outbound::address` checks with
+//! every request to which addresses a name may resolve.
 
 use std::net::IpAddr;
 
@@ -40,8 +40,8 @@ pub(crate) fn parse(text: &str) -> Result<Url, &'static str> {
     Ok(url)
 }
 
-/// Returns the URL of an endpoint that a provider's metadata names, if requests may be made there: over https at a host with a name that is
-/// not this machine's, or at the origin of `known`, which the operator or a manifest gave.
+/// Returns the URL of an endpoint that a provider's metadata names, if requests may be sent there: over https at a host with a
+/// name that is not this machine's, or at the origin of `known`, which the operator or a manifest set.
 pub fn parse_discovered(text: &str, known: Option<&Url>) -> Option<Url> {
     let url = parse(text).ok()?;
     let is_named = matches!(url.host(), Some(Host::Domain(name)) if !is_own_name(name));
@@ -49,8 +49,8 @@ pub fn parse_discovered(text: &str, known: Option<&Url>) -> Option<Url> {
     (is_known || is_named && url.scheme() == "https").then_some(url)
 }
 
-/// Names that lead to the machine that looks them up: `localhost` and all below it (RFC 6761, section 6.3), and those that systems put into
-/// /etc/hosts.
+/// Names that resolve to the machine itself: `localhost` and all below it (RFC 6761, section 6.3), and those that systems put
+/// into /etc/hosts.
 fn is_own_name(name: &str) -> bool {
     let name = name.trim_end_matches('.').to_ascii_lowercase();
     let last = name.rsplit('.').next().unwrap_or_default();
@@ -58,7 +58,8 @@ fn is_own_name(name: &str) -> bool {
         || ["ip6-localhost", "ip6-loopback", "ip6-localnet"].contains(&last)
 }
 
-/// Whether the URL is of this machine, so that plain http reaches nobody else: `localhost` exactly, for no other name is certain to.
+/// Whether the URL is of this machine, so that plain http reaches no other: `localhost` exactly, because other names may resolve
+/// elsewhere.
 pub(crate) fn is_loopback(url: &Url) -> bool {
     match (url.host(), literal(url)) {
         (Some(Host::Domain(name)), _) => name == "localhost",
@@ -66,7 +67,7 @@ pub(crate) fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// The address that stands in the place of the host's name, however it is written there (`127.1`, `0x7f000001`).
+/// The address that the host of the URL is, however it is written there (`127.1`, `0x7f000001`).
 pub(crate) fn literal(url: &Url) -> Option<IpAddr> {
     match url.host()? {
         Host::Domain(_) => None,

@@ -41,7 +41,7 @@ impl progress::Host for State {
         self.cpu.pause();
         let reached = self.egress.spawn(async move { progress.reached(&step).await }).await;
         self.cpu.resume();
-        // What must be on disk before the call goes on and is not, ends the call: then nothing was handed over.
+        // A step that could not be stored ends the call before the message is handed over.
         match reached {
             Some(Ok(())) => Ok(()),
             Some(Err(e)) => {
@@ -78,7 +78,7 @@ impl blob::Host for State {
     fn read(&mut self, id: String, offset: u64, len: u32) -> wasmtime::Result<Option<Vec<u8>>> {
         self.host_calls.count()?;
         let Some(blob) = self.blobs.get(&id) else { return Ok(None) };
-        // A temporary file of our own that cannot be read is the host's fault; the guest sees no such blob.
+        // A failure to read our own temporary file is the host's fault; the guest sees no such blob.
         Ok(blob.read(offset, len.min(BLOB_BYTES) as usize).ok().map(Vec::from))
     }
 

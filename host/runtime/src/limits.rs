@@ -2,7 +2,7 @@
 
 use crate::manifest::MemoryClass;
 
-/// What one call may take, and what all of them may take together.
+/// Limits of each call, and of all calls together.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// Wall-clock time of one call, provider time included, ms.
@@ -15,16 +15,16 @@ pub struct Limits {
     pub large_mib: usize,
     /// Linear memory of all running calls, MiB.
     pub total_memory_mib: usize,
-    /// Calls that run at once: on this host, for one connector, for one tenant.
+    /// Concurrent calls: on this host, for one connector, for one tenant.
     pub max_concurrent: usize,
     pub max_per_connector: usize,
     pub max_per_tenant: usize,
-    /// Of them, background calls (sync); the rest is kept for callers that wait.
+    /// Background calls (sync) among them; the rest is reserved for calls whose caller waits.
     pub max_background: usize,
-    /// Calls that wait for room, and how long one waits, ms.
+    /// Calls that wait for permits, and how long one waits, ms.
     pub max_queued: usize,
     pub queue_timeout_ms: u64,
-    /// Bytes that the guest may hand to the host in one step; bounds the answer.
+    /// Bytes that the guest may pass to the host in one step; bounds the answer.
     pub output_bytes: usize,
     /// Depth of nested arrays and objects in the answer.
     pub output_depth: usize,
@@ -33,10 +33,10 @@ pub struct Limits {
     /// Log lines per call, and bytes per line.
     pub log_lines: usize,
     pub log_line_bytes: usize,
-    /// HTTP requests per call, and how many of them at once.
+    /// HTTP requests per call, and the maximum of concurrent ones.
     pub http_requests: u32,
     pub http_concurrent: usize,
-    /// HTTP requests of all calls at once.
+    /// Concurrent HTTP requests of all calls.
     pub http_total_concurrent: usize,
     /// Longest HTTP exchange, ms.
     pub http_timeout_ms: u64,
@@ -47,26 +47,28 @@ pub struct Limits {
     pub http_total_response_bytes: u64,
     /// Bytes of all headers of one request, and of one response.
     pub http_header_bytes: usize,
-    /// Lookups of names at once, of all tenants and of one, each with a thread; and how long one is waited for, ms.
+    /// Concurrent lookups of names, of all tenants and of one, each with a thread; and the longest wait for one, ms.
     pub lookups: usize,
     pub lookups_per_tenant: usize,
     pub lookup_timeout_ms: u64,
     /// Time of a mail server's greeting, encryption and login together, ms; and of its answer to any later command of the host's own.
     pub handshake_ms: u64,
-    /// Bytes that a mail server may send until it is asked to log in, and in answer to each command of the host's own.
+    /// Bytes that a mail server may send before the login, and in answer to each command of the host's own.
     pub handshake_bytes: usize,
-    /// How long one IDLE lasts, ms. A server may end it after half an hour (RFC 2177 section 3); routers forget silent lines sooner.
+    /// How long one IDLE lasts, ms. A server may end it after half an hour (RFC 2177 section 3); routers forget silent
+    /// connections sooner.
     pub idle_ms: u64,
-    /// How long an event source may say nothing, ms. It is asked to say three times as often that it is still there, and proxies forget
-    /// silent connections after a minute.
+    /// Longest silence of an event source, ms. The host requests pings three times as often, and proxies drop silent connections
+    /// after a minute.
     pub event_silence_ms: u64,
-    /// Bytes of one event of an event source, and of one line of it: what it says here are a few names and states.
+    /// Bytes of one event of an event source, and of one line of it: they contain a few names and states.
     pub event_bytes: usize,
-    /// Bytes that a server may send in a minute on a line that waits for news. A change of one message's flags is some 40 bytes.
+    /// Bytes that a server may send in a minute on a connection that waits for news. A change of one message's flags is some 40
+    /// bytes.
     pub idle_bytes_per_minute: usize,
     /// Bytes of all blobs of a call.
     pub blob_bytes: u64,
-    /// Largest component that is accepted, bytes.
+    /// Largest accepted component, bytes.
     pub component_bytes: usize,
     /// Threads for guests that compute for longer than a tick of the epoch; one at the least.
     pub guest_threads: usize,

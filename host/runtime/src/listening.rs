@@ -1,5 +1,5 @@
-//! Waiting for news of a provider outside of any call: no connector runs, and nothing is held but one line to a mail server, or one answer
-//! of an event source.
+//! Listening for a provider's news outside of any call: no connector runs, and the only resource is one connection to a mail
+//! server, or one answer of an event source.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,10 +13,10 @@ use crate::error::Error;
 use crate::outbound::{CallEgress, Credentials, Listener, Meter, OriginOverrides, PaceRules, Policy};
 use crate::runtime::Runtime;
 
-/// How long it may take to get a line.
+/// How long it may take to open a connection.
 const OPENING: Duration = Duration::from_secs(60);
 
-/// Of whose provider.
+/// The connection whose provider is listened to.
 pub struct Listening<'a> {
     /// The connector's name.
     pub connector: &'a str,
@@ -36,16 +36,16 @@ impl Runtime {
         })
     }
 
-    /// Waits for news until the line ends, which it does at some time. Errors: `Unsupported` when there never will be any,
-    /// `AuthExpired` when the server refuses the credentials, `RateLimited` when it wants to be left alone for a while, `Unavailable` for
-    /// everything that passes. Dropping the future ends it.
+    /// Waits for news until the connection ends, which it does at some time. Errors: `Unsupported` when there never will be any,
+    /// `AuthExpired` when the server refuses the credentials, `RateLimited` when it requests a pause, `Unavailable` for temporary
+    /// failures. Dropping the future ends it.
     pub async fn listen(&self, of: Listening<'_>, tell: &Listener<'_>) -> Result<(), Error> {
         let loaded = self.find(of.connector).ok_or_else(|| Error::new(Code::NotInstalled, ""))?;
         let shared = self.0.sandbox.egress.clone();
         let egress = CallEgress {
             policy: Policy::new(loaded.manifest.clone(), of.settings, &shared.approved)
                 .with_overrides(of.origins),
-            // Neither lines nor answers that last are counted.
+            // Neither mail connections nor long-lived answers are counted.
             pacing: PaceRules::unlimited(self.0.sandbox.now.clone()),
             shared,
             credentials: of.credentials,

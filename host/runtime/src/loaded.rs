@@ -1,5 +1,5 @@
-//! A connector that is ready to be called: its component checked against its manifest, linked, and tried once. Everything
-//! that can be refused is refused here, with the cause, and not at the first call.
+//! A connector that is ready for calls: its component checked against its manifest, linked, and tried once. All possible refusals
+//! happen here, with the cause, and not at the first call.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -28,12 +28,12 @@ const PACKAGE: &str = "switchboard:connector/";
 /// A connector in service. Calls in flight hold it, so a version that was replaced lives until its last call is done.
 pub struct Loaded {
     pub manifest: Arc<Manifest>,
-    /// SHA-256 (hex) over manifest and component: what the store knows this version by.
+    /// SHA-256 (hex) over manifest and component: the id of this version in the store.
     pub digest: String,
     pub source: Source,
-    /// What the component exports, read from its type.
+    /// Surfaces that the component exports, read from its type.
     pub surfaces: BTreeSet<Surface>,
-    /// What starting took when the connector was loaded: one instance, of which nothing was called.
+    /// Cost of the start when the connector was loaded: one instance, of which no function was called.
     pub start_up: CallStats,
     pub(crate) name: Arc<str>,
     pub(crate) index: HashMap<(Surface, Verb), ComponentExportIndex>,
@@ -88,7 +88,7 @@ impl Linkers {
     }
 }
 
-/// Refuses bytes that are no component, before any compiler sees them.
+/// Refuses bytes that are not a component, before any compiler reads them.
 pub(crate) fn check_bytes(wasm: &[u8], limits: &Limits) -> anyhow::Result<()> {
     ensure!(
         wasm.len() <= limits.component_bytes,
@@ -113,7 +113,7 @@ pub(crate) fn check_bytes(wasm: &[u8], limits: &Limits) -> anyhow::Result<()> {
     }
 }
 
-/// Checks and links a component. Guest code does not run here; the trial that follows is the sandbox's.
+/// Checks and links a component. Guest code does not run here; the sandbox runs the trial that follows.
 pub(crate) fn link(
     linkers: &Linkers,
     component: &Component,
@@ -147,7 +147,8 @@ pub(crate) fn link(
     })
 }
 
-/// Every import must be one that the level offers. The linker would say so too, but only of the first, and in its own words.
+/// Checks that the level offers every import. The linker would also fail, but only name the first, and with a less helpful
+/// message.
 fn check_imports(component: &Component, level: Level) -> anyhow::Result<()> {
     let engine = component.engine();
     let ty = component.component_type();
@@ -180,7 +181,7 @@ fn offered(import: &str, level: Level) -> bool {
     }
 }
 
-/// Where the component's functions are. Exports that are not ours (`init`, `exports`) are none of our business.
+/// The indices of the component's functions. Exports that are not ours (`init`, `exports`) are ignored.
 fn index(component: &Component) -> anyhow::Result<HashMap<(Surface, Verb), ComponentExportIndex>> {
     let engine = component.engine();
     let mut index = HashMap::new();

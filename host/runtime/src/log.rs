@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-/// How grave a line is.
+/// The level of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogLevel {
     Error,
@@ -46,7 +46,7 @@ const KEPT: usize = 50;
 /// Fields kept of one line.
 const FIELDS: usize = 16;
 
-/// Who sees each line that is kept, as it is written.
+/// A callback for each line that is kept, as it is written.
 pub(crate) type Seen = Box<dyn Fn(&LogLine) + Send>;
 
 /// The log of one call. Cheap to clone; all clones are one log.
@@ -107,7 +107,7 @@ impl LogBook {
         book.kept.push_back(line);
     }
 
-    /// The last lines, oldest first, and how many were not kept at all.
+    /// The last lines, oldest first, and the number of dropped ones.
     pub(crate) fn report(&self) -> (Vec<LogLine>, u64) {
         let book = self.0.lock().expect("no panic while logging");
         let dropped = book.seen.saturating_sub(book.kept.len() as u64);
@@ -115,8 +115,8 @@ impl LogBook {
     }
 }
 
-/// Writes the line to the host's log. Its level there is debug, whatever the guest calls it: lines may hold what is in the account, and an
-/// operator who wants them asks for them.
+/// Writes the line to the host's log, at debug level whatever the guest's level is: lines may contain data of the account, and
+/// operators have to enable them explicitly.
 fn emit(book: &Book, line: &LogLine) {
     let (connector, request_id, message) = (&*book.connector, &*book.request_id, &*line.message);
     let guest_level = line.level.name();

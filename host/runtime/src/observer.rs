@@ -1,4 +1,4 @@
-//! Who looks on while a connector is being written: each call and each line of its log, as they happen.
+//! An observer for the development of connectors: receives each call and each line of its log, as they happen.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::log::LogLine;
 use crate::surface::{Surface, Verb};
 
-/// Is told of what connectors do, in the call's own task: it has to return soon.
+/// Receives the calls of connectors and their log lines, in the call's own task: it must return soon.
 pub trait CallObserver: fmt::Debug + Send + Sync {
     /// The guest has written a line that the call's log keeps.
     fn line(&self, called: &Called, line: &LogLine);
@@ -17,12 +17,12 @@ pub trait CallObserver: fmt::Debug + Send + Sync {
     fn ended(&self, called: &Called, outcome: Result<&Answer, &Error>);
 }
 
-/// Which call it is.
+/// The call that is observed.
 #[derive(Clone, Debug)]
 pub struct Called {
     /// The connector's name.
     pub connector: Arc<str>,
-    /// None: the component is started once and nothing is called.
+    /// None: the component is started once without a call.
     pub of: Option<(Surface, Verb)>,
     /// The operation, for example "tasks.create".
     pub op: String,
@@ -30,7 +30,7 @@ pub struct Called {
 }
 
 impl fmt::Display for Called {
-    /// `tasks.fetch lists.list`; the operation alone where it says the same.
+    /// `tasks.fetch lists.list`; the operation alone where it already says that.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.of {
             None => f.write_str(&self.op),

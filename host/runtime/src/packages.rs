@@ -23,10 +23,10 @@ const COMPONENT: &str = "component.wasm";
 const MAX_MANIFEST: u64 = 256 << 10;
 /// Most bytes of the index file.
 const MAX_INDEX: u64 = 4 << 20;
-/// Versions kept for rollback, per connector.
+/// Versions stored for rollback, per connector.
 const KEPT_VERSIONS: usize = 5;
 
-/// Where a connector came from. An installed one goes before a bundled one of the same name.
+/// The origin of a connector. An installed one takes precedence over a bundled one of the same name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The folder given with `--connectors`.
@@ -50,14 +50,14 @@ pub(crate) struct Package {
     pub(crate) source: Source,
 }
 
-/// What the index says of one connector.
+/// The index entry of one connector.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Installed {
     /// Digest of the version in service.
     pub current: String,
     /// The version's own number, for people.
     pub version: String,
-    /// Earlier versions, the latest first: where `rollback` goes.
+    /// Earlier versions, the latest first: the targets of `rollback`.
     #[serde(default)]
     pub previous: Vec<Previous>,
 }
@@ -107,7 +107,7 @@ pub fn manifest_text(path: &Path) -> anyhow::Result<String> {
     String::from_utf8(content).ok().with_context(|| format!("{} is not UTF-8", path.display()))
 }
 
-/// The installed version that a package may take the place of.
+/// The installed version that a package may replace.
 #[derive(Clone, Debug)]
 pub(crate) enum Predecessor {
     Any,
@@ -115,7 +115,7 @@ pub(crate) enum Predecessor {
     Version(Option<String>),
 }
 
-/// Folders inside `dir` that hold a `connector.toml`, sorted. None if there is no such folder.
+/// Folders inside `dir` that contain a `connector.toml`, sorted. None if there is no such folder.
 pub(crate) fn bundled(dir: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let entries = match std::fs::read_dir(dir) {
         Ok(entries) => entries,
@@ -135,14 +135,14 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the store in `dir`, made if it is not there.
+    /// Opens the store in `dir`, and creates it if necessary.
     pub fn open(dir: &Path) -> anyhow::Result<Self> {
         let packages = dir.join("packages");
         std::fs::create_dir_all(&packages).with_context(|| format!("creating {}", packages.display()))?;
         Ok(Store { dir: dir.to_owned() })
     }
 
-    /// What is installed now.
+    /// Reads the index of the installed connectors.
     pub fn index(&self) -> anyhow::Result<Index> {
         let path = self.index_path();
         match files::read_regular(&path, MAX_INDEX) {
@@ -172,7 +172,7 @@ impl Store {
         })
     }
 
-    /// Puts the version before the current one into service. Doing it twice ends where it began.
+    /// Puts the version before the current one into service. A second rollback restores the first state.
     pub fn rollback(&self, name: &str) -> anyhow::Result<Installed> {
         self.change(|index| {
             let entry = index
@@ -197,7 +197,7 @@ impl Store {
         files::read_regular(&self.index_path(), MAX_INDEX).ok()
     }
 
-    /// Writes a package that was checked, and puts it into service in the place of `predecessor`.
+    /// Writes a package that was checked, and puts it into service in place of `predecessor`.
     pub(crate) fn insert(&self, package: &Package, predecessor: &Predecessor) -> anyhow::Result<Installed> {
         self.write(package)?;
         self.change(|index| {
@@ -223,7 +223,7 @@ impl Store {
         })
     }
 
-    /// The package with this digest, read and compared with it.
+    /// The package with this digest, which is verified.
     pub(crate) fn read(&self, digest: &str, max_wasm: usize) -> anyhow::Result<Package> {
         let package = Package::read(&self.package_dir(digest), Source::Installed, max_wasm)?;
         ensure!(package.digest == digest, "the files of package {digest} were changed");
@@ -249,7 +249,7 @@ impl Store {
         files::write_atomically(&temporary.path().join(MANIFEST), package.manifest_text.as_bytes())?;
         files::write_atomically(&temporary.path().join(COMPONENT), &package.wasm)?;
         if target.exists() {
-            // There, but not what its name says: a crash of old, or somebody's hand.
+            // There, but its content does not match its name: after an old crash, or changed manually.
             std::fs::remove_dir_all(&target).with_context(|| format!("removing {}", target.display()))?;
         }
         std::fs::rename(temporary.keep(), &target)

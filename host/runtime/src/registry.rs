@@ -1,5 +1,5 @@
-//! Which version of which connector is in service. Publishing replaces one pointer: calls that began earlier finish on what
-//! they hold, later ones get the new version, and none fails in between.
+//! The connectors in service, one version of each. Publishing replaces one pointer: calls that began earlier finish on the
+//! version that they hold, later ones get the new version, and none fails in between.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -68,7 +68,7 @@ impl Registry {
         self.problems.lock().expect("no panic while noting problems").clone()
     }
 
-    /// The whole pipeline up to, but not including, publication: bytes, compile or cache, types, trial.
+    /// The whole pipeline without the publication: bytes, compile or cache, types, trial.
     pub(crate) async fn load(&self, package: &Package) -> anyhow::Result<Arc<Loaded>> {
         let limits = &self.sandbox.limits;
         loaded::check_bytes(&package.wasm, limits)?;
@@ -82,7 +82,7 @@ impl Registry {
         Ok(Arc::new(loaded))
     }
 
-    /// Installs what lies in `dir`: checked completely, stored, then put into service.
+    /// Installs the connector in `dir`: checked completely, stored, then put into service.
     pub(crate) async fn install(&self, dir: &Path) -> anyhow::Result<Installed> {
         let package = self.read(dir.to_owned(), Source::Bundle).await?;
         let package = Package { source: Source::Installed, ..package };
@@ -103,8 +103,8 @@ impl Registry {
         Ok(installed)
     }
 
-    /// Makes what is in service agree with the bundle folder and the store's index. What cannot be loaded keeps its old
-    /// version in service and is noted.
+    /// Makes the connectors in service agree with the bundle folder and the store's index. If one cannot be loaded, its old
+    /// version stays in service and the failure is recorded.
     pub(crate) async fn reconcile(&self) -> anyhow::Result<()> {
         let _turn = self.changing.lock().await;
         let mut wanted: BTreeMap<String, Wanted> = BTreeMap::new();
@@ -127,7 +127,7 @@ impl Registry {
             .filter(|(name, loaded)| loaded.source != Source::Watched && !wanted.contains_key(*name));
         self.publish(gone.map(|(name, _)| (name.clone(), None)));
         let changed = wanted.into_iter().filter(|(name, w)| live.get(name).is_none_or(|l| !w.is(l)));
-        // Compiling takes its own turn; reading, linking and trials overlap with it.
+        // Compiling is serialized; reading, linking and trials overlap with it.
         let loading = changed.map(|(name, wanted)| async move {
             let result = self.load_wanted(wanted).await;
             match result.with_context(|| format!("connector \"{name}\"")) {
@@ -226,7 +226,7 @@ enum Wanted {
 impl Wanted {
     fn is(&self, loaded: &Loaded) -> bool {
         match self {
-            // What a developer's folder put into service stays until the process ends.
+            // A connector from a developer's folder stays in service until the process ends.
             _ if loaded.source == Source::Watched => true,
             Wanted::Bundled(package) => loaded.source == Source::Bundle && loaded.digest == package.digest,
             Wanted::Installed(digest) => loaded.source == Source::Installed && loaded.digest == *digest,

@@ -1,4 +1,4 @@
-//! The connectors in service, and the one door to them.
+//! The connectors in service, and the entry point to them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -30,27 +30,27 @@ use crate::sandbox::{Running, Sandbox, micros};
 use crate::shared::SharedCode;
 use crate::state::NowMs;
 
-/// Everything that the runtime is told.
+/// Settings of the runtime.
 #[derive(Clone)]
 pub struct Config {
-    /// Compiled code; may be deleted at any time.
+    /// Folder of compiled code; may be deleted at any time.
     pub cache_dir: PathBuf,
     /// Installed connectors.
     pub store_dir: PathBuf,
     /// Connectors that come with the host: one folder each, with `connector.toml` and `<name>.wasm`.
     pub bundle_dir: Option<PathBuf>,
-    /// Key of the MAC over compiled code. Another key means compiling again.
+    /// Key of the MAC over compiled code. A new key means that everything is compiled again.
     pub artefact_key: [u8; 32],
     /// Networks that providers may be in beside public addresses.
     pub egress_allow: Vec<IpNet>,
     /// Networks that webhooks may be in beside public addresses; only in these plain http is used.
     pub webhook_allow: Vec<IpNet>,
-    /// Origins beside the one in a connection's settings that connectors for self-hosted providers may use with that
-    /// connection's credentials: where such providers spread an account over several hosts.
+    /// Origins beside those of a connection's settings that connectors for self-hosted providers may use with that connection's
+    /// credentials: for providers that spread an account over several hosts.
     pub approved_origins: Vec<url::Url>,
-    /// A provider that this process serves by itself, and who may reach it.
+    /// A provider that this process serves by itself, and the connector that may reach it.
     pub own_provider: Option<OwnProvider>,
-    /// How the names of providers are looked up: [`SystemLookup`](crate::SystemLookup), but in tests.
+    /// The lookup of providers' names: [`SystemLookup`](crate::SystemLookup), except in tests.
     pub lookup: Arc<dyn Lookup>,
     /// Carries connectors' HTTP requests in place of the network: for tests of connectors alone.
     pub transport: Option<Arc<dyn Transport>>,
@@ -61,17 +61,17 @@ pub struct Config {
     /// The binary whose subcommand [`CHILD_COMMAND`](crate::CHILD_COMMAND) is
     /// [`compile_child_main`](crate::compile_child_main); without it compiling happens in this process.
     pub compile_in_child: Option<PathBuf>,
-    /// Frames of traps have files and lines, from debug information of the component: while a connector is written. In service nothing of a
-    /// third party's debug information is read.
+    /// Whether frames of traps have files and lines, from debug information of the component: for the development of connectors.
+    /// In service no debug information of third parties is read.
     pub lines: bool,
-    /// Is told of each call and each line of its log: while a connector is written.
+    /// Receives each call and each line of its log, for the development of connectors.
     pub observer: Option<Arc<dyn CallObserver>>,
     /// Runtimes with the same one share an engine with its pool, and the compiled code that any of them has authenticated: for tests,
     /// which start many runtimes with the same limits in one process. None in service, and of no effect with `lines`.
     pub shared: Option<SharedCode>,
 }
 
-/// How the runtime is doing.
+/// The status of the runtime.
 #[derive(Clone, Debug)]
 pub struct Status {
     pub allocation: Allocation,
@@ -82,7 +82,7 @@ pub struct Status {
     pub problems: BTreeMap<String, String>,
 }
 
-/// What the pool has given out.
+/// The parts of the pool that are in use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PoolStatus {
     pub component_instances: u64,
@@ -107,9 +107,9 @@ pub(crate) struct Inner {
 }
 
 impl Runtime {
-    /// Loads the bundled and the installed connectors; compiles what is not in the cache. A connector that cannot be loaded
-    /// is noted in [`Runtime::status`] and does not stop the others. From then on, changes of the store by other processes
-    /// are noticed within a second. Must be called inside a tokio runtime.
+    /// Loads the bundled and the installed connectors; compiles those that are not in the cache. A failure to load a connector is
+    /// recorded in [`Runtime::status`] and does not stop the others. From then on, changes of the store by other processes are
+    /// noticed within a second. Must be called inside a tokio runtime.
     pub async fn start(config: Config) -> anyhow::Result<Runtime> {
         let runtime = Runtime::prepare(config)?;
         runtime.0.registry.reconcile().await?;
@@ -118,7 +118,7 @@ impl Runtime {
     }
 
     fn prepare(config: Config) -> anyhow::Result<Runtime> {
-        // Code with lines is other code.
+        // Code with lines is compiled differently.
         let shared = config.shared.filter(|_| !config.lines);
         let (engine, allocation) = match &shared {
             Some(shared) => shared.engine(&config.limits)?,
@@ -164,7 +164,7 @@ impl Runtime {
         let (sandbox, computes) = (self.0.sandbox.clone(), Computes::default());
         let meter = computes.clone();
         let work = async move {
-            // Room is given back when the instance is gone, not when the caller stops waiting.
+            // Permits are released when the instance is gone, not when the caller stops waiting.
             let _admitted = admitted;
             let running = Running::new(&loaded);
             let mut result = sandbox.call(&loaded, call, meter).await;
@@ -179,7 +179,8 @@ impl Runtime {
         done.unwrap_or_else(|| Err(Error::new(Code::Host, "the call was stopped")))
     }
 
-    /// Whether a request over plain http to this URL would go to where anybody may read it: credentials are not sent there.
+    /// Whether a request over plain http to this URL would go to a public address that the operator has not named: credentials
+    /// are not sent there.
     pub async fn is_exposed(&self, tenant: &str, url: &url::Url) -> bool {
         self.0.sandbox.egress.is_exposed(tenant, url).await
     }
@@ -197,21 +198,21 @@ impl Runtime {
         self.0.sandbox.egress.webhooks.post(post, deadline).await
     }
 
-    /// Sends one request to a URL that the operator has set: to public addresses, and to private ones, which need no leave because no
-    /// client of the API chose them; plain http only to the latter. `deadline` is for the body of
-    /// the answer too. Everything else is as with `post`.
+    /// Sends one request to a URL that the operator has set: to public addresses, and to private ones, which need no permission
+    /// because no client of the API chose them; plain http only to the latter. `deadline` is for the body of the answer too.
+    /// Everything else is as with `post`.
     pub async fn post_to_operator(&self, post: Post<'_>, deadline: Duration) -> Result<Posted, PostError> {
         self.0.sandbox.egress.operator.post(post, deadline).await
     }
 
-    /// Whether notifications may be sent to this URL as far as that can be told now: each attempt is checked anew. Takes as long as the
+    /// Whether notifications may be sent to this URL as far as is known now: each attempt checks again. Takes as long as the
     /// lookup of a name may take. `tenant` is the application's id, whose lookups are bounded.
     pub async fn check_webhook_url(&self, tenant: &str, url: &url::Url) -> UrlCheck {
         self.0.sandbox.egress.webhooks.check_url(tenant, url).await
     }
 
-    /// Units that requests of a connection have used at this host and that its limits have not given back at `now` (ms since 1970), by
-    /// bucket. What other hosts have used is not in it.
+    /// Units that requests of a connection have used at this host and that its limits have not given back at `now` (ms since
+    /// 1970), by bucket. Units used at other hosts are not included.
     pub fn used_units(&self, connection_id: &str, now: i64) -> BTreeMap<String, u64> {
         self.0.sandbox.egress.used_units(connection_id, now)
     }
@@ -226,19 +227,19 @@ impl Runtime {
         self.0.registry.find(name)
     }
 
-    /// Checks, stores and publishes the connector in `dir` (`connector.toml` and `<name>.wasm`). The error names what is wrong
-    /// with it; then nothing has changed.
+    /// Checks, stores and publishes the connector in `dir` (`connector.toml` and `<name>.wasm`). If it is invalid, the error says
+    /// why, and nothing has changed.
     pub async fn install(&self, dir: &Path) -> anyhow::Result<Installed> {
         self.0.registry.install(dir).await
     }
 
-    /// Puts the connector in `dir` into service until the process ends, without installing it: for development. The error names what is
-    /// wrong with it; then the one that was in service stays.
+    /// Puts the connector in `dir` into service until the process ends, without installing it: for development. If it is invalid,
+    /// the error says why, and the one in service stays.
     pub async fn load(&self, dir: &Path) -> anyhow::Result<Arc<Loaded>> {
         self.0.registry.load_watched(dir.to_owned()).await
     }
 
-    /// Takes an installed connector out of service. One of the same name in the bundle takes its place.
+    /// Takes an installed connector out of service. A bundled one of the same name replaces it.
     pub async fn remove(&self, name: &str) -> anyhow::Result<()> {
         let (store, name) = (self.0.store.clone(), name.to_owned());
         blocking(move || store.remove(&name)).await?;
@@ -270,7 +271,7 @@ impl Runtime {
         }
     }
 
-    /// Looks at the store's index every second: `switchboard connector …` changes it beside us.
+    /// Reads the store's index every second: `switchboard connector …` changes it in another process.
     fn follow_store(&self) {
         let weak = Arc::downgrade(&self.0);
         let store = self.0.store.clone();
@@ -298,7 +299,8 @@ pub async fn install_offline(config: Config, dir: &Path) -> anyhow::Result<Insta
     Runtime::prepare(config)?.install(dir).await
 }
 
-/// The same for a connector that was read before. Fails where another version than the one that it was compared with is installed meanwhile.
+/// The same for a connector that was read before. Fails where another version than the one that it was compared with is installed
+/// meanwhile.
 pub async fn install_candidate(config: Config, candidate: InstallCandidate) -> anyhow::Result<Installed> {
     let predecessor = Predecessor::Version(candidate.predecessor());
     Runtime::prepare(config)?.0.registry.install_package(candidate.package, predecessor).await

@@ -1,4 +1,4 @@
-//! One call: a fresh store and a fresh instance, under every limit, gone afterwards whatever happens.
+//! One call: a fresh store and a fresh instance, under every limit, and dropped afterwards in any case.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -29,7 +29,7 @@ use crate::surface::{Surface, Verb};
 use crate::traps;
 use crate::wasi;
 
-/// What calls need beside the connector.
+/// Limits, egress and clock that all calls share.
 pub(crate) struct Sandbox {
     pub(crate) limits: Limits,
     pub(crate) egress: Arc<Egress>,
@@ -37,7 +37,7 @@ pub(crate) struct Sandbox {
     pub(crate) observer: Option<Arc<dyn CallObserver>>,
 }
 
-/// Whose call it is, and what it may use.
+/// The tenant and connection of a call, and the policy and credentials that it may use.
 struct Context {
     tenant: String,
     connection: String,
@@ -55,7 +55,7 @@ struct Context {
 type Outcome = wasmtime::Result<Result<Response, Failure>>;
 
 impl Sandbox {
-    /// Calls one function of a connector that is admitted already.
+    /// Calls one function of a connector; the call is admitted already.
     pub(crate) async fn call(
         &self,
         loaded: &Loaded,
@@ -83,7 +83,7 @@ impl Sandbox {
             .with_overrides(call.context.origins);
         let pacing = PaceRules {
             limits: call.context.limits.unwrap_or_else(|| loaded.limits.clone()),
-            // What changes something is not put off: a message that is to be sent now goes before the mail that is read.
+            // Mutations are not deferred: a message that is to be sent now has precedence over the sync of mail.
             is_background: call.context.background && call.verb != Verb::Mutate,
             now: self.now.clone(),
         };
@@ -113,7 +113,7 @@ impl Sandbox {
         judged
     }
 
-    /// Starts the component once, calls nothing, and checks the types of its functions. Returns what starting took.
+    /// Starts the component once, calls nothing, and checks the types of its functions. Returns the cost of the start.
     pub(crate) async fn trial(&self, loaded: &Loaded) -> anyhow::Result<CallStats> {
         let wall = Duration::from_secs(5);
         let context = Context {
@@ -187,7 +187,7 @@ impl Sandbox {
             connection: cx.connection,
             connector: loaded.name.clone(),
             blobs: cx.blobs.clone(),
-            // A little before the call's own end, so that the guest still can say what happened.
+            // A little before the call's own end, so that the guest can still report the error.
             deadline: Instant::now() + cx.wall - (cx.wall / 10).min(Duration::from_millis(500)),
             meter: Meter::default(),
             redactor: Default::default(),
@@ -195,7 +195,7 @@ impl Sandbox {
         };
         let egress = Arc::new(egress);
         let mut table = ResourceTable::new();
-        // Behind some of them the host holds memory: header fields, pieces of bodies (the sizes are in `wasi_http`).
+        // Some handles have memory of the host behind them: header fields, pieces of bodies (the sizes are in `wasi_http`).
         table.set_max_capacity(2_000);
         let state = State {
             cpu: cx.cpu,
@@ -213,7 +213,7 @@ impl Sandbox {
         };
         let mut store = Store::new(loaded.pre.engine(), state);
         store.limiter(|s| &mut s.memory);
-        // Bounds what a guest makes the host copy in one step, so the answer too.
+        // Bounds the bytes that a guest makes the host copy in one step, and so the answer.
         store.set_hostcall_fuel(limits.output_bytes);
         store.set_max_component_handles(10_000);
         meter(&mut store);
@@ -264,15 +264,15 @@ impl Sandbox {
             }
         };
         if error.is_transient() {
-            // Connectors that make an error of their own of a provider's answer need not repeat what its header says.
+            // Connectors that return an error of their own for a provider's answer need not repeat its header.
             error.retry_after_ms = error.retry_after_ms.or(stats.provider_retry_after_ms);
         }
         error.stats = stats;
         Err(error)
     }
 
-    /// Whether the body of an answer is JSON of a bounded depth, and its `extra` is bounded. The body's length is bounded too, and still
-    /// takes milliseconds to look through.
+    /// Whether the body of an answer is JSON of a bounded depth, and its `extra` is bounded. The body's length is bounded too,
+    /// and parsing still takes milliseconds.
     fn check(&self, response: &Response) -> Result<(), String> {
         extra::ensure_bounded(&response.extra)?;
         let body = &response.body;
@@ -285,14 +285,14 @@ impl Sandbox {
     }
 }
 
-/// The deliberate failure of a guest. Its sentence is meant for users, so it passes, made harmless.
+/// Converts the deliberate failure of a guest. Its sentence is meant for users, so it is passed on, sanitized.
 fn of_failure(failure: Failure, state: &State) -> Error {
     let clean = |text: String| state.egress.redact(text);
     let code = Code::of_failure(&failure.code);
     let detail = clean(failure.detail.unwrap_or_default());
     let mut error = Error::new(code, harmless(&detail, 16 << 10));
     match code {
-        // An unknown code or "internal": nobody promised that its message is fit for users.
+        // An unknown code or "internal": its message may not be fit for users.
         Code::ConnectorFailure => {
             let said = format!("{}: {} {}", failure.code, clean(failure.message), error.author.detail);
             error.author.detail = harmless(&said, 16 << 10);
@@ -332,7 +332,7 @@ fn meter(store: &mut Store<State>) {
         if !cpu.tick()? {
             return Ok(UpdateDeadline::Continue(1));
         }
-        // After a tick of computing the guest makes room for its neighbours.
+        // After a tick of computing the guest yields to others.
         let turn = async move {
             tokio::task::yield_now().await;
             cpu.resume();

@@ -11,9 +11,9 @@ use wasmtime::component::Component;
 use crate::engine::{self, Allocation};
 use crate::limits::Limits;
 
-/// Components that are kept; those that come later are loaded by each runtime anew.
+/// Components that are cached; later ones are loaded by each runtime separately.
 const KEPT: usize = 16;
-/// Runtimes that may run as many calls as their limits allow at the same time.
+/// Runtimes that may run as many concurrent calls as their limits allow.
 const FULL_RUNTIMES: usize = 4;
 
 /// An engine, and the components that were loaded into it. Clones are one.
@@ -23,7 +23,7 @@ pub struct SharedCode(Arc<Shared>);
 #[derive(Default)]
 struct Shared {
     engine: Mutex<Option<(Engine, Allocation)>>,
-    /// By the names of their artefacts.
+    /// Components by the names of their artefacts.
     components: Mutex<HashMap<String, Component>>,
 }
 
@@ -34,7 +34,7 @@ impl fmt::Debug for SharedCode {
 }
 
 impl SharedCode {
-    /// The engine. The first runtime starts it, with a pool for several runtimes with its limits. Its code knows no lines.
+    /// The engine. The first runtime starts it, with a pool for several runtimes with its limits. Its code has no lines.
     pub(crate) fn engine(&self, limits: &Limits) -> anyhow::Result<(Engine, Allocation)> {
         let mut engine = self.0.engine.lock().expect("no panic while starting an engine");
         if let Some(started) = &*engine {
@@ -51,7 +51,7 @@ impl SharedCode {
         self.0.components.lock().expect("no panic while keeping components").get(artefact).cloned()
     }
 
-    /// Keeps a component that was loaded into the engine.
+    /// Stores a component that was loaded into the engine.
     pub(crate) fn keep(&self, artefact: &str, component: &Component) {
         let mut components = self.0.components.lock().expect("no panic while keeping components");
         if components.len() < KEPT {

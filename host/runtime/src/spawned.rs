@@ -1,4 +1,4 @@
-//! A spawned piece of work that ends with whoever waits for it.
+//! A spawned task that is aborted when its waiter is dropped.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};

@@ -1,4 +1,4 @@
-//! What a store holds for the length of one call: the meters, the log, the blobs and the way out.
+//! State of a store during one call: the meters, the log, the blobs and the egress.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -23,7 +23,7 @@ use crate::outbound::wasi_http::WasiHttp;
 /// The host's clock, ms since 1970.
 pub(crate) type NowMs = Arc<dyn Fn() -> i64 + Send + Sync>;
 
-/// Keeps how far a call got that must not be done twice.
+/// Stores the progress of a call that must not be repeated.
 #[async_trait]
 pub trait Progress: Send + Sync {
     /// Returns once it is on disk.
@@ -39,7 +39,7 @@ pub(crate) struct State {
     pub(crate) now: NowMs,
     pub(crate) random: Random,
     pub(crate) host_calls: HostCalls,
-    /// Who wants to know how far the call gets.
+    /// The receiver of the call's progress.
     pub(crate) progress: Option<Arc<dyn Progress>>,
     /// Level `compat` alone.
     pub(crate) wasi: Option<WasiCtx>,
@@ -54,7 +54,7 @@ impl WasiView for State {
     }
 }
 
-/// The budget of host calls is spent. Found again in the trap.
+/// The budget of host calls is spent. The trap contains it.
 #[derive(Debug)]
 pub(crate) struct HostCallsSpent(pub(crate) u64);
 
@@ -85,7 +85,7 @@ impl HostCalls {
     }
 }
 
-/// The CPU budget is spent. Found again in the trap.
+/// The CPU budget is spent. The trap contains it.
 #[derive(Debug)]
 pub(crate) struct CpuSpent(pub(crate) Duration);
 
@@ -97,13 +97,13 @@ impl std::fmt::Display for CpuSpent {
 
 impl std::error::Error for CpuSpent {}
 
-/// Most that is charged between two looks at the meter. A guest that computes is looked at within 10 ms, so more means that it
-/// was not its work: the machine had none to spare.
+/// Most that is charged between two checks of the meter. A guest that computes is checked within 10 ms, so more means that the
+/// machine gave it no processor.
 const LONGEST_CHARGE: Duration = Duration::from_millis(25);
 
-/// Meters the time in the guest, and in host functions on its behalf, but not the time that it waits for HTTP or for its turn.
-/// Looked at by the epoch callback and stopped by what waits; wasmtime's call hooks would cost two clock readings for every
-/// `memory.copy` of the guest. Clones are one meter.
+/// Meters the time in the guest, and in host functions on its behalf, but not the time that it waits for HTTP or for a permit.
+/// The epoch callback checks it, and waits stop it; wasmtime's call hooks would cost two clock readings for every `memory.copy`
+/// of the guest. Clones are one meter.
 #[derive(Clone)]
 pub(crate) struct Cpu(Arc<Metered>);
 
@@ -125,7 +125,7 @@ impl Cpu {
         Cpu(Arc::new(Metered { began: Instant::now(), budget, used_ns, computes, since_ns }))
     }
 
-    /// The guest waits from now on.
+    /// The guest waits from now on: stops the meter.
     pub(crate) fn pause(&self) {
         let since = self.0.since_ns.swap(STOPPED, Ordering::Relaxed);
         if since != STOPPED {
@@ -135,13 +135,13 @@ impl Cpu {
         }
     }
 
-    /// The guest computes from now on.
+    /// The guest computes from now on: starts the meter.
     pub(crate) fn resume(&self) {
         self.0.since_ns.store(self.now_ns(), Ordering::Relaxed);
     }
 
-    /// Does `work` without charging for the time in which it cannot go on. What it does in between is charged: a guest that
-    /// asks ten thousand pollables over and over works.
+    /// Does `work` without charging for the time in which it waits. Computation in between is charged: a guest that polls ten
+    /// thousand pollables repeatedly uses time.
     pub(crate) async fn idling<T>(&self, work: impl Future<Output = T>) -> T {
         let mut work = pin!(work);
         let mut waits = false;
@@ -159,14 +159,14 @@ impl Cpu {
         .await
     }
 
-    /// What was used until the last pause.
+    /// The time that was used until the last pause.
     pub(crate) fn used(&self) -> Duration {
         Duration::from_nanos(self.0.used_ns.load(Ordering::Relaxed))
     }
 
-    /// A tick came while the guest computed: a trap when its budget is spent. Whether it has computed for a whole tick, and so
-    /// should make room: the meter is stopped then. A tick that was due while the guest waited comes right after it goes on, and
-    /// says nothing of it.
+    /// Handles a tick while the guest computed: traps when its budget is spent. Returns whether it has computed for a whole tick,
+    /// and so should make room: the meter is stopped then. A tick that was due while the guest waited comes right after it
+    /// resumes, and does not count.
     pub(crate) fn tick(&self) -> wasmtime::Result<bool> {
         let since = self.0.since_ns.load(Ordering::Relaxed);
         let computed = Duration::from_nanos(self.now_ns().saturating_sub(since));
@@ -186,13 +186,13 @@ impl Cpu {
     }
 }
 
-/// Sums the linear memories of a call, and with them the blobs that are kept in memory: wasmtime's own limits are per memory.
+/// Sums the linear memories of a call, and the blobs in memory: wasmtime's own limits are per memory.
 pub(crate) struct Memory {
     blobs: Blobs,
     pub(crate) used: usize,
     pub(crate) peak: usize,
     pub(crate) max: usize,
-    /// Growth was refused once: the trap that follows is this limit's doing.
+    /// Whether growth was refused: the trap that follows is due to this limit.
     pub(crate) refused: bool,
     last_growth: usize,
 }
@@ -322,7 +322,7 @@ mod tests {
             while from.elapsed() < time {}
         };
         compute(2 * TICK);
-        // It goes on now. (In a second: no test may depend on being given the processor at once.)
+        // It continues now. (In a second: no test may depend on being given the processor at once.)
         cpu.0.since_ns.store(cpu.now_ns() + 1_000_000_000, Ordering::Relaxed);
         assert!(!cpu.tick().unwrap());
         cpu.resume();

@@ -1,4 +1,4 @@
-//! What calls cost: figures of one call, and counters per connector for the metrics page.
+//! Cost of calls: figures of one call, and counters per connector for the metrics page.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -22,29 +22,29 @@ pub struct CallStats {
     pub http_requests: u32,
     /// Requests among them that the provider failed: answered with 429, 500, 502, 503 or 504, or not at all.
     pub failed_requests: u32,
-    /// Longest `Retry-After` (ms) of the provider's answers 429 and 5xx, at most a day: the next call for this account should wait so
-    /// long.
+    /// Longest `Retry-After` (ms) of the provider's answers 429 and 5xx, at most a day: the next call for this account should
+    /// wait that long.
     pub provider_retry_after_ms: Option<u64>,
-    /// The same by buckets of `[limits]`, and what the host held back itself; none where there is nothing to say.
+    /// The same by buckets of `[limits]`, with the delays of the host itself; none where there are no figures.
     pub buckets: Option<Box<BucketStats>>,
 }
 
-/// How a call met the limits of its account.
+/// Figures of a call under the limits of its account.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BucketStats {
     /// `Retry-After` of the provider's answers 429 and 5xx, the longest of each bucket.
     pub waits: Vec<ProviderWait>,
-    /// The bucket of all requests of the call. Empty: they were of several, or of none.
+    /// The bucket of all requests of the call. Empty: they belonged to several, or to none.
     pub only: String,
-    /// A request was not sent because a limit of `[limits]` was reached, and would be after so long, ms.
+    /// If a request was not sent because a limit of `[limits]` was reached, the time after which it could be, ms.
     pub held_ms: Option<u64>,
-    /// The call asked for lines (IMAP, SMTP): it may have changed something without a request.
+    /// Whether the call opened mail connections (IMAP, SMTP): it may have changed something without a request.
     pub has_lines: bool,
     /// Units that the requests of the call have used, by bucket.
     pub units: BTreeMap<String, u64>,
 }
 
-/// Time for which a provider wants part of an account to be left alone.
+/// A wait that a provider requests for part of an account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderWait {
     /// A bucket of `[limits]` in the connector's manifest; empty: the whole account.

@@ -1,11 +1,11 @@
-//! The names of what crosses the boundary: surfaces and verbs.
+//! The names of the interfaces between host and connector: surfaces and verbs.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// An interface that a connector may export: one per kind of data, `lifecycle` for the account itself, and `watch` for the provider's
-/// notifications. A connector exports those that it has: none of them is required.
+/// An interface that a connector may export: one per kind of data, `lifecycle` for the account itself, and `watch` for the
+/// provider's notifications. None of them is required.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Surface {
@@ -72,7 +72,7 @@ pub enum Verb {
     Fetch,
     /// Changes one thing at the provider.
     Mutate,
-    /// What changed since a cursor.
+    /// Reads the changes since a cursor.
     Changes,
     /// Tries the credentials (`lifecycle` alone).
     Check,

@@ -25,7 +25,8 @@ impl Host for State {
     }
 }
 
-/// The instant at which the clocks of `zone` show `local`: in a gap later by its length, of two the first (RFC 5545 section 3.3.5).
+/// The instant at which the clocks of `zone` show `local`: in a gap later by its length, in an overlap the first (RFC 5545
+/// section 3.3.5).
 fn instant_ms(local: &str, zone: &str) -> Result<i64, ZoneError> {
     let zone = find_zone(zone)?;
     let parsed = parse_local(local).ok_or_else(|| {
@@ -63,7 +64,7 @@ fn parse_local(text: &str) -> Option<DateTime> {
     text.parse().ok().filter(|_| has_form)
 }
 
-/// `+02:00`, and the seconds that local mean times have.
+/// The offset as `+02:00`, with seconds for local mean times.
 fn offset_text(offset: Offset) -> String {
     let sign = if offset.seconds() < 0 { '-' } else { '+' };
     let seconds = offset.seconds().unsigned_abs();
@@ -102,7 +103,7 @@ mod tests {
             ("2026-05-01T09:00", "Europe/Berlin", "2026-05-01T07:00:00Z"),
             ("2026-05-01T09:00:30.25", "W. Europe Standard Time", "2026-05-01T07:00:30.25Z"),
             ("2026-05-01", "Asia/Tokyo", "2026-04-30T15:00:00Z"),
-            // Clocks skip the time: later by the gap. Clocks show it twice: the first.
+            // The clocks skip the time: later by the gap. The clocks show it twice: the first.
             ("2026-03-29T02:30", "Europe/Berlin", "2026-03-29T01:30:00Z"),
             ("2026-10-25T02:30", "Europe/Berlin", "2026-10-25T00:30:00Z"),
             ("2011-12-30T09:00", "Pacific/Apia", "2011-12-30T19:00:00Z"),

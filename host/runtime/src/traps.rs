@@ -1,4 +1,4 @@
-//! From what wasmtime reports to one code, and to what the connector's author needs.
+//! Converts wasmtime's errors to one code, and to a report for the connector's author.
 
 use wasmtime::{Trap, WasmBacktrace};
 use wasmtime_wasi::I32Exit;
@@ -18,10 +18,10 @@ pub(crate) fn code(error: &wasmtime::Error, state: &State) -> Code {
         return Code::HostCallLimit;
     }
     if error.downcast_ref::<wasmtime::PoolConcurrencyLimitError>().is_some() {
-        // Admission is there so that this does not happen.
+        // Admission should prevent this.
         return Code::Busy;
     }
-    // An allocator that is refused memory aborts: the trap says "unreachable", the limiter knows better.
+    // A guest whose allocation is refused aborts: the trap says "unreachable", but the limiter knows the cause.
     if state.memory.refused {
         return Code::MemoryLimit;
     }
@@ -39,8 +39,8 @@ pub(crate) fn code(error: &wasmtime::Error, state: &State) -> Code {
             | Trap::UnalignedPointer,
         ) => Code::BadOutput,
         Some(_) => Code::Trap,
-        // Without a trap code it is the canonical ABI that refuses what the guest passed: bad UTF-8, lengths out of bounds,
-        // more than the fuel for one step.
+        // Without a trap code it is the canonical ABI that refuses the guest's values: bad UTF-8, lengths out of bounds, more
+        // than the fuel for one step.
         None => Code::BadOutput,
     }
 }

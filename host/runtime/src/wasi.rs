@@ -20,7 +20,7 @@ use crate::log::{LogBook, LogLevel};
 use crate::state::{NowMs, Random, State};
 use crate::wasi_io;
 
-/// The interfaces of WASI that are linked, `wasi:` and version left off.
+/// The interfaces of WASI that are linked, without `wasi:` and version.
 pub(crate) const OFFERED: [&str; 20] = [
     "cli/environment",
     "cli/exit",
@@ -44,7 +44,7 @@ pub(crate) const OFFERED: [&str; 20] = [
     "random/random",
 ];
 
-/// Links what [`OFFERED`] names.
+/// Links the interfaces in [`OFFERED`].
 pub(crate) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
     wasi_io::add_to_linker(linker)?;
     clocks::wall_clock::add_to_linker::<State, WasiClocks>(linker, State::clocks)?;
@@ -113,7 +113,7 @@ impl IsTerminal for Output {
 }
 
 impl StdoutStream for Output {
-    // Only WASI 0.3 asks for this one, and that is not linked.
+    // Only WASI 0.3 calls this one, and that is not linked.
     fn async_stream(&self) -> Box<dyn AsyncWrite + Send + Sync> {
         Box::new(tokio::io::sink())
     }
@@ -123,7 +123,7 @@ impl StdoutStream for Output {
     }
 }
 
-/// Splits what is written into lines, at once: a panic's text has to be there when the trap follows.
+/// Splits output into lines, at once: a panic's text has to be there when the trap follows.
 struct Lines {
     log: LogBook,
     level: LogLevel,

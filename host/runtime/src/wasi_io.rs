@@ -1,5 +1,5 @@
-//! `wasi:io` with the meter stopped: where guests of WASI wait, for the provider or for their turn to write, they are not charged
-//! for it. What is done there is wasmtime's.
+//! `wasi:io` with the meter stopped: WASI guests are not charged while they wait for the provider or until they may write. The
+//! implementation is wasmtime's.
 
 use wasmtime::component::{HasData, HasSelf, Linker, Resource, ResourceTable};
 use wasmtime_wasi::p2::bindings::io::{error, poll, streams};
@@ -34,7 +34,7 @@ impl Metered<'_> {
     }
 }
 
-/// Functions that pass on to the table's own: those that cannot wait, and those that can.
+/// Functions that delegate to the table's own: those that cannot wait, and those that can.
 macro_rules! pass_on {
     ($of:path: $(fn $name:ident($($arg:ident: $type:ty),*) -> $answer:ty;)* $(async $waits:ident($($given:ident: $kind:ty),*) -> $result:ty;)*) => {
         $(fn $name(&mut self, $($arg: $type),*) -> $answer {

@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use crate::packages;
 use crate::runtime::Runtime;
 
-/// Files are written in pieces; this long without an event means that the writer is done.
+/// Files are written in pieces; after this time without an event the writer is done.
 const DEBOUNCE: Duration = Duration::from_millis(200);
 
 /// Watches until it is dropped.
@@ -50,7 +50,7 @@ async fn follow(runtime: Runtime, dir: PathBuf, mut told: mpsc::UnboundedReceive
             }
         };
         for connector in found {
-            // Compiled code is cached by content, so what did not change is quick; failures are logged where they happen.
+            // Compiled code is cached by content, so an unchanged connector is quick; failures are logged where they happen.
             let _ = runtime.0.registry.load_watched(connector).await;
         }
     }

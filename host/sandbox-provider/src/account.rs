@@ -12,7 +12,7 @@ use crate::sandbox::Caller;
 use crate::seed;
 use crate::state::State;
 
-/// What a login by password may do.
+/// The scopes of a login by password.
 const EVERYTHING: [&str; 9] = [
     "email.read",
     "email.write",
@@ -25,7 +25,7 @@ const EVERYTHING: [&str; 9] = [
     "tasks.write",
 ];
 
-/// `GET /sandbox/v1/me`. `grants`: what this login may do; `clients`: what others may, by OAuth.
+/// `GET /sandbox/v1/me`. `grants`: the scopes of this login; `clients`: those of OAuth clients.
 pub async fn me((AxumState(sandbox), Extension(login)): Caller) -> Result<Json<Value>, Problem> {
     let document = sandbox
         .read(|state| {
@@ -46,7 +46,7 @@ pub async fn me((AxumState(sandbox), Extension(login)): Caller) -> Result<Json<V
     Ok(Json(document))
 }
 
-/// The clients that the account allowed something to, each with all that it did.
+/// The clients that the account has granted scopes to, each with all its scopes.
 fn clients(state: &State, mail: &str) -> Value {
     let mut clients: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for family in state.grants.of_account(mail) {
@@ -57,7 +57,7 @@ fn clients(state: &State, mail: &str) -> Value {
     clients.collect()
 }
 
-/// `POST /sandbox/reset`: the account as it was in the beginning. Its sync tokens expire.
+/// `POST /sandbox/reset`: resets the account to its initial data. Its sync tokens expire.
 pub async fn reset((AxumState(sandbox), Extension(login)): Caller) -> Result<StatusCode, Problem> {
     let now_ms = sandbox.now_ms();
     sandbox

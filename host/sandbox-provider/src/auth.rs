@@ -1,7 +1,8 @@
-//! Who is asking: the one place where the provider looks at credentials.
+//! Authentication: the one place where the provider reads credentials.
 //!
-//! Three ways: HTTP Basic with the account's address and the password `sandbox`, `Bearer sandbox-<name>` for `<name>@sandbox.test`, and
-//! an access token of the authorization server. Addresses with a special name show one trouble each, see `Login::from_headers`.
+//! Three ways: HTTP Basic with the account's address and the password `sandbox`, `Bearer sandbox-<name>` for
+//! `<name>@sandbox.test`, and an access token of the authorization server. Addresses with a special name simulate one fault each,
+//! see `Login::from_headers`.
 
 use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, StatusCode};
@@ -20,7 +21,7 @@ pub const DOMAIN: &str = "@sandbox.test";
 pub struct Login {
     /// Lower case.
     pub mail: String,
-    /// Of the access token; none: the login was by password or `sandbox-<name>`, and may do everything.
+    /// The access token's scopes; none: the login was by password or `sandbox-<name>`, and may do everything.
     pub scopes: Option<Vec<String>>,
 }
 
@@ -59,7 +60,7 @@ impl Login {
     }
 }
 
-/// Whether an account can be called so.
+/// Whether an account may have this name.
 pub fn is_name(name: &str) -> bool {
     let allowed = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"._+-".contains(&b);
     (1..=64).contains(&name.len()) && name.bytes().all(allowed)

@@ -1,4 +1,4 @@
-//! Calendars, address books and task lists themselves: listed, made, changed and deleted in the same way. What is in them is
+//! Calendars, address books and task lists themselves: listed, created, changed and deleted in the same way. Their records are
 //! elsewhere.
 
 use std::sync::Arc;
@@ -20,9 +20,9 @@ use crate::state::{MAX_FOLDERS, State};
 use crate::store::{folder, open_folder};
 use crate::times::instant;
 
-/// Records whose folders a client makes and changes.
+/// Records whose folders clients create and change.
 pub trait Collection: Record {
-    /// What a new folder is before the client has its say.
+    /// The defaults of a new folder, before the client's fields are applied.
     fn begin(id: String, account: &Account, now: String) -> Self::Head;
 
     /// The folder that `patch` makes of `base`, checked; `now` is the time of the change.
@@ -31,7 +31,7 @@ pub trait Collection: Record {
     /// Why the folder cannot be deleted.
     fn check_delete(folder: &Folder<Self>, is_forced: bool) -> Result<(), Problem>;
 
-    /// The records that look different now that `old` has become `new`.
+    /// The records whose appearance changes when `old` becomes `new`.
     fn moved(folder: &Folder<Self>, new: &Self::Head) -> Vec<Arc<Self>> {
         let _ = (folder, new);
         Vec::new()
@@ -123,7 +123,7 @@ pub struct DeleteQuery {
     force: bool,
 }
 
-/// `DELETE /sandbox/v1/{folders}/{folder}`, with what is in it.
+/// `DELETE /sandbox/v1/{folders}/{folder}`, with its records.
 pub async fn delete<R: Collection>(
     (AxumState(sandbox), Extension(login)): Caller,
     Path(id): Path<String>,

@@ -1,4 +1,4 @@
-//! `/sandbox/faults`, where faults are planned, and the layer that makes the requests fail that they hit.
+//! `/sandbox/faults`, the API for faults, and the layer that applies them to requests.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::faults::{Fault, LoseAnswer, PendingVideo};
 use crate::problem::Problem;
 use crate::sandbox::Sandbox;
 
-/// Faults that one account may have waiting.
+/// Pending faults of one account.
 const MAX_FAULTS: usize = 50;
 
 /// The layer round every request of `/sandbox/v1`.
@@ -31,7 +31,7 @@ pub async fn layer(AxumState(sandbox): AxumState<Sandbox>, mut request: Request,
     under(&sandbox, login.as_deref(), fault.as_ref(), next.run(request)).await
 }
 
-/// Does a request of the account `mail` under the fault that hits it.
+/// Executes a request of the account `mail` under the fault that matches it.
 pub async fn under(
     sandbox: &Sandbox,
     mail: Option<&str>,
@@ -72,7 +72,7 @@ fn lost() -> Response {
     Response::new(Body::from_stream(broken))
 }
 
-/// The answer with nonsense in every event, card, todo and message for what nobody can read it without.
+/// The answer with nonsense in a required field of every event, card, todo and message, so that they cannot be parsed.
 async fn garbled(answer: Response) -> Response {
     fn garble(value: &mut Value) {
         match value {

@@ -1,6 +1,5 @@
-//! Trouble on demand: `POST /sandbox/faults` tells the provider to fail the account's next requests or notifications, and some words in the
-//! name of what is written (an event's subject, a card's label, a title) make that one write fail. Faults live in memory: a restart ends
-//! them.
+//! Faults on demand: `POST /sandbox/faults` makes the provider fail the account's next requests or notifications, and magic words
+//! in a name (an event's subject, a card's label, a title) make that one write fail. Faults are in memory: a restart ends them.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -12,7 +11,7 @@ use tokio::sync::watch;
 
 use crate::problem::Problem;
 
-/// What all paths of the authorization server begin with.
+/// The prefix of all paths of the authorization server.
 const OAUTH: &str = "/sandbox/oauth/";
 
 /// The paths of the lists that a collection can be missing from.
@@ -25,7 +24,7 @@ const MAX_DELAY_MS: u64 = 120_000;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct Fault {
-    /// 400 to 599: answered instead of doing the request. None: the request is done (after `delayMs`).
+    /// 400 to 599: answered instead of executing the request. None: the request is executed (after `delayMs`).
     pub status: Option<u16>,
     /// Seconds for `Retry-After`.
     pub retry_after_s: Option<u32>,
@@ -33,27 +32,27 @@ pub struct Fault {
     pub retry_after: Option<String>,
     /// Waits first, at most 120,000.
     pub delay_ms: u64,
-    /// Does the request, then waits before it answers, at most 120,000.
+    /// Executes the request, then waits before it answers, at most 120,000.
     pub answer_delay_ms: u64,
-    /// Does the request, and answers it when the account's faults are deleted, after 120,000 ms at the latest. `GET /sandbox/faults`
-    /// says how many answers are held.
+    /// Executes the request, and answers it when the account's faults are deleted, after 120,000 ms at the latest. `GET
+    /// /sandbox/faults` shows how many answers are held back.
     pub held_answer: bool,
-    /// Does the request, then drops the connection without an answer.
+    /// Executes the request, then drops the connection without an answer.
     pub lost_answer: bool,
-    /// Does the request, and answers with events, cards, todos and messages that nobody can read: `when`, `mails`, `due` and
+    /// Does the request, and answers with events, cards, todos and messages that cannot be parsed: `when`, `mails`, `due` and
     /// `flags` are nonsense.
     pub garbled: bool,
-    /// Hits lists of calendars, of books and of task lists alone: the answer lacks the one with this id, as if it were gone.
+    /// For lists of calendars, of books and of task lists alone: the answer lacks the one with this id, as if it were deleted.
     pub missing: Option<String>,
     /// Hits `POST …/video` alone: the meeting is made without an address, and stays `creating` until its event is changed with
     /// `{"video": {"pending": false}}`.
     pub pending_video: bool,
-    /// At the token or revocation endpoint: this error (RFC 6749, section 5.2) instead of doing the request, for example
+    /// At the token or revocation endpoint: this error (RFC 6749, section 5.2) instead of executing the request, for example
     /// `invalid_grant`.
     pub oauth_error: Option<String>,
-    /// At the token endpoint: fields that the answer lacks. Without `refresh_token` the one that was used stays good.
+    /// At the token endpoint: fields that the response lacks. Without `refresh_token` the used one stays valid.
     pub omit: Vec<TokenField>,
-    /// At the token endpoint: gives only those of the scopes that are named here.
+    /// At the token endpoint: grants only these of the scopes.
     pub scopes: Option<Vec<String>>,
     /// Hits no request but a notification of a change: it is not sent.
     pub push_lost: bool,
@@ -66,12 +65,12 @@ pub struct Fault {
     /// Only this method.
     pub method: Option<String>,
     /// Only paths that begin so, for example `/sandbox/v1/calendars`. None: all but those of the authorization server, where
-    /// `/sandbox/oauth/token` and `/sandbox/oauth/revoke` can fail. Of a notification, the path of what is watched, for example
+    /// `/sandbox/oauth/token` and `/sandbox/oauth/revoke` can fail. For a notification, the watched path, for example
     /// `/sandbox/v1/calendars/work/events`.
     pub path_prefix: Option<String>,
-    /// How many such requests pass before the first that it hits.
+    /// The number of matching requests that pass before the first affected one.
     pub after: u32,
-    /// How many requests it hits, 1 to 1,000.
+    /// The number of affected requests, 1 to 1,000.
     pub times: u32,
 }
 
@@ -180,7 +179,7 @@ impl Fault {
         }
     }
 
-    /// Whether it is about notifications and not about requests.
+    /// Whether it is for notifications and not for requests.
     fn is_of_push(&self) -> bool {
         self.push_lost || self.push_twice || self.push_late_ms > 0
     }
@@ -222,11 +221,11 @@ impl Fault {
     }
 }
 
-/// The waiting faults of all accounts, and the answers that are held.
+/// The pending faults of all accounts, and the answers that are held back.
 #[derive(Debug, Default)]
 pub struct Faults {
     planned: Mutex<HashMap<String, Vec<Fault>>>,
-    /// By account: who is dropped lets its receivers go.
+    /// By account: dropping the sender releases its receivers.
     held: Mutex<HashMap<String, watch::Sender<()>>>,
 }
 
@@ -239,13 +238,13 @@ impl Faults {
         act(&mut self.held.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Waits until the account's answers are let go.
+    /// Waits until the account's answers are released.
     pub async fn hold(&self, mail: &str) {
         let mut released = self.with_held(|held| held.entry(mail.to_owned()).or_default().subscribe());
         let _ = tokio::time::timeout(Duration::from_millis(MAX_DELAY_MS), released.changed()).await;
     }
 
-    /// How many answers of the account are held.
+    /// How many answers of the account are held back.
     pub fn held(&self, mail: &str) -> usize {
         self.with_held(|held| held.get(mail).map_or(0, watch::Sender::receiver_count))
     }
@@ -259,7 +258,7 @@ impl Faults {
         self.take_one(mail, |fault| fault.hits(method, path, query))
     }
 
-    /// The same for a notification of a change; `path` is of what is watched.
+    /// The same for a notification of a change; `path` is the watched one.
     pub fn take_push(&self, mail: &str, path: &str) -> Option<Fault> {
         self.take_one(mail, |fault| fault.hits_push(path))
     }
@@ -297,7 +296,7 @@ pub struct LoseAnswer;
 #[derive(Clone, Copy, Debug)]
 pub struct PendingVideo;
 
-/// What a word in a name asks for.
+/// The fault that a magic word in a name causes.
 pub enum Magic {
     Refuse(Problem),
     LoseAnswer,

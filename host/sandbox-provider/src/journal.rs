@@ -1,8 +1,8 @@
-//! The file that outlives the process: one JSON line per request that changed something, on disk before the answer leaves.
+//! The file that outlives the process: one JSON line per request that changed something, on disk before the answer is sent.
 //!
-//! A thread owns the file. It writes whatever has gathered, syncs once, and reports how far it got (group commit); an answer
-//! waits until its own line is covered. A line cut off by a crash at the end is dropped on the next start: nobody was told
-//! of it. When the file has grown past what it describes, it is rewritten as a snapshot beside itself and renamed.
+//! A thread owns the file. It writes all pending lines, syncs once, and reports its position (group commit); an answer waits
+//! until its own line is covered. An incomplete line at the end, after a crash, is dropped on the next start: no client got an
+//! answer for it. When the file has grown past what it describes, it is rewritten as a snapshot beside itself and renamed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Seek, Write};
@@ -29,7 +29,7 @@ const MAX_LINE_BYTES: usize = 128 << 20;
 struct Header {
     /// Format of the lines that follow.
     sandbox_journal: u32,
-    /// Sync tokens name it: those of another journal have expired.
+    /// Part of sync tokens: those of another journal have expired.
     epoch: String,
 }
 
@@ -38,7 +38,7 @@ struct Header {
 pub struct Durable {
     /// Lines, counted from the start of the process.
     pub lines: u64,
-    /// The disk refused: nothing more will be acknowledged.
+    /// Whether a write failed: nothing more will be acknowledged.
     pub broken: bool,
 }
 
@@ -47,14 +47,14 @@ enum Message {
     Rewrite(Vec<u8>),
 }
 
-/// The writing end. Without a file (tests) everything counts as durable at once.
+/// The sending end. Without a file (tests) everything counts as durable at once.
 pub struct Journal {
     pub epoch: String,
     sender: Option<mpsc::Sender<Message>>,
     writer: Option<JoinHandle<()>>,
     durable: watch::Receiver<Durable>,
     appended: u64,
-    /// Since the last rewrite.
+    /// Bytes since the last rewrite.
     bytes: u64,
     snapshot_bytes: u64,
 }
@@ -67,7 +67,7 @@ impl Journal {
     }
 
     /// Opens or creates `dir/journal.jsonl` and replays it into `state`. `epoch` is used for a new file. Fails when another
-    /// process holds it, or when a line before the last one cannot be read.
+    /// process has locked it, or when a line before the last one cannot be read.
     pub fn open(dir: &Path, epoch: String, state: &mut State) -> anyhow::Result<Self> {
         fs::create_dir_all(dir).with_context(|| format!("cannot create {}", dir.display()))?;
         let lock = File::create(dir.join("lock")).context("cannot create the sandbox's lock file")?;
@@ -88,7 +88,7 @@ impl Journal {
         Ok(Journal { epoch, sender, writer, durable, appended: 0, bytes: size, snapshot_bytes: 0 })
     }
 
-    /// Hands the changes to the writing thread; `position` covers them. Called in the order of the changes.
+    /// Passes the changes to the writing thread; `position` covers them. Called in the order of the changes.
     pub fn append(&mut self, ops: &[Op]) -> anyhow::Result<()> {
         let Some(sender) = &self.sender else { return Ok(()) };
         if ops.is_empty() {
@@ -106,7 +106,7 @@ impl Journal {
         self.sender.is_some() && self.bytes > MIN_REWRITE_BYTES.max(2 * self.snapshot_bytes)
     }
 
-    /// Replaces the file by one that holds just this state.
+    /// Replaces the file by one that contains just this state.
     pub fn rewrite(&mut self, state: &State) -> anyhow::Result<()> {
         let Some(sender) = &self.sender else { return Ok(()) };
         let mut text = header(&self.epoch)?;
@@ -120,7 +120,7 @@ impl Journal {
         sender.send(Message::Rewrite(text)).context("the sandbox's journal has stopped")
     }
 
-    /// What an answer made now has to wait for.
+    /// The position that an answer sent now has to wait for.
     pub fn position(&self) -> (u64, watch::Receiver<Durable>) {
         (self.appended, self.durable.clone())
     }
@@ -131,7 +131,7 @@ impl Journal {
 }
 
 impl Drop for Journal {
-    /// Waits for the thread, at most one sync: afterwards another process can have the file.
+    /// Waits for the thread, at most one sync: afterwards another process can open the file.
     fn drop(&mut self) {
         self.sender = None;
         if let Some(writer) = self.writer.take() {
@@ -147,7 +147,7 @@ fn header(epoch: &str) -> anyhow::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Reads the file into `state`, cuts off an unfinished last line, or begins the file; its epoch.
+/// Reads the file into `state` and cuts off an unfinished last line, or begins the file. Returns its epoch.
 fn replay(path: &Path, new_epoch: String, state: &mut State) -> anyhow::Result<String> {
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
     let mut lines = BufReader::new(&file);
@@ -199,7 +199,7 @@ fn sync_folder(path: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Runs until the sending end is gone. `_lock` is held as long.
+/// Runs until the sender is dropped. Holds `_lock` as long.
 fn write_all(
     mut file: File,
     path: &Path,
@@ -226,7 +226,7 @@ fn write_batch(file: &mut File, path: &Path, batch: Vec<Message>) -> std::io::Re
         match message {
             Message::Line(line) => text.extend_from_slice(&line),
             Message::Rewrite(snapshot) => {
-                // What was gathered before is part of the snapshot.
+                // Lines gathered before are part of the snapshot.
                 text.clear();
                 *file = replace(path, &snapshot)?;
             }
@@ -264,7 +264,7 @@ mod tests {
         state.snapshot().map(|op| serde_json::to_string(&op).unwrap()).collect()
     }
 
-    /// A rewritten journal describes the same state, and goes on.
+    /// A rewritten journal describes the same state, and can be continued.
     #[test]
     fn rewrite() {
         let dir = tempfile::tempdir().unwrap();
@@ -299,7 +299,7 @@ mod tests {
         );
     }
 
-    /// Damage in the middle is said, not skipped: what follows may rest on it.
+    /// Damage in the middle is reported, not skipped: later lines may depend on it.
     #[test]
     fn damage() {
         let dir = tempfile::tempdir().unwrap();

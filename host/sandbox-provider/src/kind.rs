@@ -1,8 +1,8 @@
-//! The kinds of records, and what each and its folder are called.
+//! The kinds of records, and the names of each and of its folder.
 
 use serde::{Deserialize, Serialize};
 
-/// What a record is; the journal, sync tokens and remembered answers name it.
+/// The kind of a record; the journal, sync tokens and stored answers name it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Kind {
@@ -14,7 +14,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The record in answers and messages.
+    /// The record's name in responses and messages.
     pub fn record(self) -> &'static str {
         match self {
             Kind::Event => "event",
@@ -24,7 +24,7 @@ impl Kind {
         }
     }
 
-    /// Many of them.
+    /// The plural of the record's name.
     pub fn records(self) -> &'static str {
         match self {
             Kind::Event => "events",
@@ -34,7 +34,7 @@ impl Kind {
         }
     }
 
-    /// What it lies in.
+    /// The kind of folder that contains it.
     pub fn folder(self) -> &'static str {
         match self {
             Kind::Event => "calendar",
@@ -44,7 +44,7 @@ impl Kind {
         }
     }
 
-    /// Many of those.
+    /// The plural of the folder's name.
     pub fn folders(self) -> &'static str {
         match self {
             Kind::Event => "calendars",

@@ -1,5 +1,4 @@
-//! The changes that everything in the provider is made of, as the journal writes them. Names that older journals use are read
-//! as well.
+//! The changes of the provider's whole state, as the journal stores them. Names from older journals are accepted as well.
 
 use std::sync::Arc;
 
@@ -14,11 +13,11 @@ use crate::mail::types::{Entry, Mailbox, Outcome};
 use crate::push::watches::WatchChange;
 use crate::tasks::types::{List, Todo};
 
-/// One change. A line of the journal is a list of them: all of it happened, or nothing.
+/// One change. A line of the journal is a list of them, which happened all or not at all.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Op {
-    /// An account begins (or begins anew, empty).
+    /// An account is created, or reset to empty.
     Account {
         mail: String,
         name: String,
@@ -32,7 +31,7 @@ pub enum Op {
     Todo(Put<Todo>),
     Mailbox(PutHead<Mailbox>),
     Entry(Put<Entry>),
-    /// The bytes of a message, for all who have it.
+    /// The bytes of a message, for all accounts that have it.
     Letter {
         copies: Vec<Copy>,
         #[serde(with = "base64_bytes")]
@@ -47,7 +46,7 @@ pub enum Op {
     },
     #[serde(alias = "dropEvent")]
     DropRecord(Dropped),
-    /// Sync tokens before `upto` have expired; tombstones up to there are forgotten.
+    /// Sync tokens before `upto` have expired; tombstones up to there are deleted.
     Forget {
         #[serde(default)]
         kind: Kind,
@@ -64,13 +63,13 @@ pub enum Op {
     /// A client, code or token of the authorization server.
     Grant(GrantChange),
     Watch(WatchChange),
-    /// The counter of changes; stands in snapshots.
+    /// The counter of changes, in snapshots.
     Counter {
         seq: u64,
     },
 }
 
-/// A folder begins, or is described anew.
+/// A folder is created, or its properties change.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PutHead<H> {
@@ -94,14 +93,14 @@ pub struct Put<R> {
     pub record: Arc<R>,
 }
 
-/// Whose message it is, and its id there.
+/// The account of a copy of a message, and its id there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Copy {
     pub mail: String,
     pub id: String,
 }
 
-/// A record that is gone.
+/// A deleted record.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Dropped {
@@ -113,12 +112,12 @@ pub struct Dropped {
     pub seq: u64,
     pub at_ms: i64,
     pub id: String,
-    /// No list tells that it is gone.
+    /// Whether lists do not report that it is gone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_silent: bool,
 }
 
-/// What a request with an `Idempotency-Key` did, so that its repetition answers the same without doing it again.
+/// The result of a request with an `Idempotency-Key`, so that its repetition gets the same answer without a second effect.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Receipt {
@@ -136,11 +135,11 @@ pub struct Receipt {
     pub record: Option<String>,
     /// The part (step, link) of it.
     pub part: Option<String>,
-    /// Others that changed with it.
+    /// Records that changed with it.
     pub others: Vec<String>,
-    /// What is gone with it.
+    /// Records that were deleted with it.
     pub dropped: Vec<String>,
-    /// What became of the recipients of a message.
+    /// Outcomes of a sent message, one for each recipient.
     pub outcomes: Vec<Outcome>,
 }
 
@@ -167,7 +166,7 @@ mod tests {
     use crate::kind::Kind;
     use crate::ops::{Op, Receipt};
 
-    /// Journals from when there were only calendars call folders and records by their kinds.
+    /// Journals from the time when there were only calendars name folders and records by their kinds.
     #[test]
     fn older_names() {
         let old = json!({ "op": "receipt", "mail": "a", "key": "k", "receipt": {

@@ -1,5 +1,5 @@
-//! From a client's JSON to a checked value: merge patches (RFC 7396), ids of the client's choice, and the bounds that all have
-//! in common. Pure: nothing here knows the state or HTTP.
+//! From a client's JSON to a checked value: merge patches (RFC 7396), ids of the client's choice, and common bounds. Pure: no
+//! code here depends on the state or HTTP.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -31,8 +31,8 @@ fn merge(target: &mut Value, patch: &Value) {
     }
 }
 
-/// `base` with the writable `fields` of `patch`. What the provider says of itself (`own`) is accepted and ignored, so that what
-/// was read can be sent back; anything else is refused.
+/// `base` with the writable `fields` of `patch`. Read-only fields (`own`) are accepted and ignored, so that a document that was
+/// read can be sent back; any other field is refused.
 pub fn patched<T: Serialize + DeserializeOwned>(
     base: &T,
     patch: &Map<String, Value>,
@@ -52,7 +52,7 @@ pub fn patched<T: Serialize + DeserializeOwned>(
     read(document)
 }
 
-/// A value from its JSON; the refusal names the place.
+/// Parses a value; the refusal names its position.
 pub fn read<T: DeserializeOwned>(document: Value) -> Result<T, Problem> {
     serde_path_to_error::deserialize(document).map_err(|e| {
         let path = e.path().to_string();
@@ -90,7 +90,7 @@ pub fn text(field: &str, value: Option<&String>, max: usize) -> Result<(), Probl
     }
 }
 
-/// Refuses a title of nothing, or one that is too long.
+/// Refuses a title that is empty or too long.
 pub fn title(field: &str, value: &str) -> Result<(), Problem> {
     match value.trim().is_empty() {
         true => Err(Problem::field(field, format!("{field} must not be empty"))),
@@ -110,7 +110,7 @@ pub fn few(field: &str, count: usize, max: usize) -> Result<(), Problem> {
     }
 }
 
-/// Refuses what does not look like `#3b82f6`.
+/// Refuses colours of another form than `#3b82f6`.
 pub fn colour(value: Option<&String>) -> Result<(), Problem> {
     let is_hex = |c: &String| {
         let digits = c.strip_prefix('#').filter(|digits| digits.len() == 6);

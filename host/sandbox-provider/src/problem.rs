@@ -1,5 +1,4 @@
-//! What the provider answers when it cannot do something: one JSON shape for all of it,
-//! `{"error":{"code","message","field"}}`.
+//! Errors of the provider's API, in one JSON shape: `{"error":{"code","message","field"}}`.
 
 use axum::Json;
 use axum::http::header::{ETAG, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -49,7 +48,7 @@ impl Problem {
         }
     }
 
-    /// 400: the request itself cannot be read.
+    /// 400: the request itself cannot be parsed.
     pub fn bad_request(message: impl Into<String>) -> Self {
         Problem::new(StatusCode::BAD_REQUEST, "badRequest", message)
     }

@@ -1,5 +1,5 @@
-//! How every change runs: the idempotency key, the magic words, the change itself in one step with its remembered answer, and
-//! the answer: the folder, or the record with what changed beside it: `{"event", "others", "dropped"}`.
+//! Execution of every change: the idempotency key, the magic words, the change itself in one step with its stored result, and the
+//! response: the folder, or the record with the other changes: `{"event", "others", "dropped"}`.
 
 use std::time::Duration;
 
@@ -26,12 +26,12 @@ use crate::sandbox::Sandbox;
 use crate::state::State;
 use crate::tasks::types::Todo;
 
-/// How long a key is remembered.
+/// How long a key is stored.
 const KEY_MS: i64 = 24 * 3_600_000;
-/// The fields that name what is written, where magic words may stand.
+/// The fields with the name of a record, which may contain magic words.
 const NAMES: &[&str] = &["subject", "label", "title"];
 
-/// A write's request: what it asks for and on what condition.
+/// The request of a write, with its conditions.
 pub struct Change {
     method: Method,
     uri: Uri,
@@ -53,7 +53,7 @@ impl<S: Send + Sync> FromRequest<S> for Change {
 }
 
 impl Change {
-    /// Refuses when `If-Match` is there and names another version than the present one.
+    /// Refuses when `If-Match` names another version than the present one.
     pub fn check_etag(&self, seq: u64) -> Result<(), Problem> {
         let Some(given) = self.headers.get(IF_MATCH) else { return Ok(()) };
         let current = etag(seq);
@@ -64,7 +64,7 @@ impl Change {
         Err(Problem::stale(&current))
     }
 
-    /// As it came.
+    /// The body as it was received.
     pub fn body(&self) -> &Bytes {
         &self.body
     }
@@ -87,12 +87,12 @@ impl Change {
     }
 }
 
-/// The quoted version that goes into `ETag`.
+/// The quoted version in `ETag`.
 pub fn etag(seq: u64) -> String {
     format!("\"{seq}\"")
 }
 
-/// 409: what shall be created is there already, in this version.
+/// 409: the object to be created exists already, in this version.
 pub fn exists(what: &str, id: &str, seq: u64) -> Problem {
     let exists = Problem::new(StatusCode::CONFLICT, "exists", format!("there is {what} {id:?} already"));
     Problem { etag: Some(etag(seq)), ..exists }
@@ -158,7 +158,7 @@ pub async fn run_raw(
     Ok(answer)
 }
 
-/// The present state of what a change was about.
+/// The response with the present state of the changed object.
 fn answer(state: &State, mail: &str, receipt: &Receipt) -> Response {
     let shown = match receipt.kind {
         Kind::Event => shown::<Event>(state, mail, receipt),
@@ -197,7 +197,7 @@ fn shown<R: Record>(state: &State, mail: &str, receipt: &Receipt) -> Option<(Val
     Some((body, seq))
 }
 
-/// An answer with the version of what it is about.
+/// A response with the version of its object.
 pub fn versioned(status: StatusCode, body: Value, seq: Option<u64>) -> Response {
     let mut answer = (status, Json(body)).into_response();
     if let Some(value) = seq.and_then(|seq| HeaderValue::try_from(etag(seq)).ok()) {

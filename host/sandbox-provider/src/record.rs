@@ -1,5 +1,5 @@
-//! Folders of records, the same for everything that an account keeps: calendars of events, address books of cards, lists of
-//! todos. A folder remembers in which order its records changed, and for a while which ones are gone.
+//! Folders of records, the same for all kinds of data: calendars of events, address books of cards, lists of todos. A folder
+//! stores the order in which its records changed, and for a while the deleted ones.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt::Debug;
@@ -17,16 +17,16 @@ use crate::mail::types::Entry;
 use crate::ops::{Op, Put, PutHead, Receipt};
 use crate::tasks::types::Todo;
 
-/// What a folder says of itself.
+/// The properties of a folder.
 pub trait Head: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 'static {
     fn id(&self) -> &str;
-    /// The one that an account always has.
+    /// Whether it is the folder that an account always has.
     fn is_main(&self) -> bool;
-    /// Nothing in it can be changed through the API.
+    /// Whether the API refuses all changes in it.
     fn is_locked(&self) -> bool;
 }
 
-/// What a folder holds.
+/// A record in a folder.
 pub trait Record: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 'static {
     type Head: Head;
     const KIND: Kind;
@@ -37,23 +37,23 @@ pub trait Record: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + '
     fn head_op(op: PutHead<Self::Head>) -> Op;
     fn put_op(op: Put<Self>) -> Op;
 
-    /// What the record looks like to the account `mail`, in this version.
+    /// The JSON of the record as the account `mail` sees it, in this version.
     fn show(&self, folder: &Folder<Self>, mail: &str, seq: u64) -> Value;
 
-    /// Whether it came after this change; none where lists do not tell.
+    /// Whether the record was created after this change; none where lists do not show that.
     fn is_new_since(&self, after: u64) -> Option<bool> {
         let _ = after;
         None
     }
 
-    /// What the folder looks like.
+    /// The JSON of the folder.
     fn show_folder(folder: &Folder<Self>) -> Value;
 }
 
 /// An account's folders of one kind, by id.
 pub type Folders<R> = BTreeMap<String, Folder<R>>;
 
-/// One version of a record, or the fact that it is gone.
+/// One version of a record, or its tombstone.
 #[derive(Debug)]
 pub struct Slot<R> {
     pub seq: u64,
@@ -75,7 +75,7 @@ pub struct Folder<R: Record> {
     /// Ids by the change that made their present version: the order of every listing.
     pub order: BTreeMap<u64, String>,
     tombstones: usize,
-    /// Of all records.
+    /// The size of all records.
     bytes: usize,
 }
 
@@ -114,7 +114,7 @@ impl<R: Record> Folder<R> {
         }
     }
 
-    /// Forgets a record as if it had never been there.
+    /// Deletes a record without a trace.
     pub fn erase(&mut self, id: &str) {
         if let Some(old) = self.records.remove(id) {
             self.order.remove(&old.seq);
@@ -129,7 +129,7 @@ impl<R: Record> Folder<R> {
         self.order.iter().filter(|(_, id)| is_gone(id)).map(|(seq, _)| *seq).take(count).last()
     }
 
-    /// Sync tokens before `upto` expire; tombstones up to there are forgotten.
+    /// Expires sync tokens before `upto`, and deletes tombstones up to there.
     pub fn forget(&mut self, upto: u64) {
         self.floor = self.floor.max(upto);
         let records = &mut self.records;

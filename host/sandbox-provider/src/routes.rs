@@ -1,4 +1,4 @@
-//! The provider's paths, and who gets in.
+//! The provider's paths, and its authentication.
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State as AxumState};
@@ -31,7 +31,7 @@ use crate::walk;
 
 /// The largest request body.
 const MAX_BODY_BYTES: usize = 1 << 20;
-/// Of a message that is sent: itself and its copy in base64, and who gets it.
+/// Bytes of a request to send a message: the message and its copy in base64, and the recipients.
 const MAX_ORDER_BYTES: usize = 2 * (MAX_MESSAGE_BYTES / 3 * 4 + 4) + MAX_BODY_BYTES;
 
 /// The service, with its whole paths (`/sandbox/…`): merge it into the host's router.
@@ -135,13 +135,13 @@ fn shelf<S: Shelf>() -> Router<Sandbox> {
     )
 }
 
-/// A large body is read into memory: only a few at the same time, more wait.
+/// Limits large bodies, which are read into memory: only a few at the same time, more wait.
 async fn one_of_few(AxumState(sandbox): AxumState<Sandbox>, request: Request, next: Next) -> Response {
     let _permit = sandbox.0.large_bodies.acquire().await;
     next.run(request).await
 }
 
-/// The outermost layer: nobody without an account gets further, and everybody with one finds it made.
+/// The outermost layer: refuses requests without a valid login, and creates the account of a new one.
 async fn log_in(AxumState(sandbox): AxumState<Sandbox>, mut request: Request, next: Next) -> Response {
     let login = match Login::from_headers(request.headers(), |token| login::by_token(&sandbox, token)) {
         Ok(login) => enter(&sandbox, login).await,

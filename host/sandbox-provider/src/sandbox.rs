@@ -1,4 +1,4 @@
-//! The running provider: its state behind one lock, the journal, and what every request takes of them.
+//! The running provider: its state behind one lock, the journal, and helpers of every request.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,36 +22,36 @@ use crate::push::notices::{self, Notice, SYNC};
 use crate::push::watches::Watch;
 use crate::state::State;
 
-/// Writes on their way at the same time; more wait.
+/// Concurrent writes; more wait.
 const MAX_WRITES: usize = 256;
-/// Large bodies that are read at the same time; more wait.
+/// Large bodies that are read concurrently; more wait.
 const MAX_LARGE_BODIES: usize = 4;
-/// How long a sync token lasts, unless configured.
+/// Lifetime of a sync token, unless configured.
 const SYNC_TOKEN_MS: i64 = 7 * 24 * 3_600_000;
 
 /// Milliseconds since 1970-01-01T00:00:00Z.
 pub type Clock = Arc<dyn Fn() -> i64 + Send + Sync>;
 
-/// What the provider needs to know.
+/// Settings of the provider.
 #[derive(Clone)]
 pub struct Config {
-    /// The host's data directory: the journal goes to `sandbox/` in it. None: everything is forgotten at the end (tests).
+    /// The host's data directory: the journal is in `sandbox/` in it. None: nothing is stored (tests).
     pub data_dir: Option<PathBuf>,
-    /// Where now is. The seeded events lie around the moment when an account is made.
+    /// The clock. The seeded events lie around the time when an account is created.
     pub clock: Clock,
     /// Ids come from the system's randomness, or repeat with this seed.
     pub seed: Option<u64>,
-    /// How long a sync token lasts.
+    /// Lifetime of a sync token, in milliseconds.
     pub sync_token_ms: i64,
-    /// Where the provider is served, for example `http://127.0.0.1:8080`: the issuer of its authorization server is below it. None:
-    /// as each request names it (`Host`).
+    /// The provider's own origin, for example `http://127.0.0.1:8080`: the issuer of its authorization server is below it. None:
+    /// taken from each request (`Host`).
     pub address: Option<String>,
-    /// The host's address for browsers, where it is another: the host's own client may take its users back there.
+    /// The host's address for browsers, if that differs: the host's own client may redirect its users there.
     pub public_address: Option<String>,
 }
 
 impl Config {
-    /// Nothing on disk, system randomness, tokens of seven days.
+    /// Returns settings without files, with system randomness and tokens of seven days.
     pub fn new(clock: Clock) -> Self {
         let (address, public_address) = (None, None);
         Config { data_dir: None, clock, seed: None, sync_token_ms: SYNC_TOKEN_MS, address, public_address }
@@ -71,7 +71,7 @@ pub(crate) struct Inner {
     /// See `Config`.
     pub(crate) address: Option<String>,
     pub(crate) public_address: Option<String>,
-    /// Consent forms that are on their way.
+    /// Open consent forms.
     pub(crate) forms: FormTokens,
     deliveries: Arc<Deliveries>,
     writes: Semaphore,
@@ -85,8 +85,8 @@ pub(crate) struct Store {
 }
 
 impl Sandbox {
-    /// Reads the journal, or begins one. Fails when the data directory cannot be written, is in use by another process, or
-    /// holds a damaged journal.
+    /// Reads the journal, or begins one. Fails when the data directory cannot be written, is in use by another process, or has a
+    /// damaged journal.
     pub fn new(config: Config) -> anyhow::Result<Self> {
         let ids = Ids { seed: config.seed, next: AtomicU64::new(0) };
         let mut state = State::default();
@@ -96,7 +96,7 @@ impl Sandbox {
             Some(dir) => Journal::open(&dir.join("sandbox"), epoch, &mut state)?,
             None => Journal::in_memory(epoch),
         };
-        // A seeded run that goes on after a restart must not repeat its ids.
+        // A seeded run that continues after a restart must not repeat its ids.
         ids.next.store(state.seq << 8, Ordering::Relaxed);
         Ok(Sandbox(Arc::new(Inner {
             store: Mutex::new(Store { state, journal }),
@@ -114,7 +114,7 @@ impl Sandbox {
         })))
     }
 
-    /// For messages that take long to take apart, of each account as much as it has a share of.
+    /// Threads for the parsing of large messages, with a share for each account.
     pub(crate) fn compute(&self) -> &Compute {
         &self.0.compute
     }
@@ -127,7 +127,7 @@ impl Sandbox {
         self.make_id(20)
     }
 
-    /// A text that nobody can guess: 160 random bits.
+    /// An unguessable text: 160 random bits.
     pub(crate) fn new_secret(&self) -> Result<String, Problem> {
         self.make_id(32)
     }
@@ -152,7 +152,7 @@ impl Sandbox {
         self.0.deliveries.send(&Notice { watch, state: SYNC }, None, durable(position));
     }
 
-    /// Sends these notifications, once what they tell is on disk.
+    /// Sends these notifications, once the changes that they report are on disk.
     fn notify(&self, notices: &[Notice], position: &Position) {
         for notice in notices {
             let path = format!("/sandbox/v1/{}", notice.watch.watched.path());
@@ -165,8 +165,8 @@ impl Sandbox {
         self.0.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs `act` on the state and waits until nothing that it saw can be forgotten: a sync token for a change that a crash
-    /// undoes would later skip the change that takes its number.
+    /// Runs `act` on the state and waits until everything that it read is durable: a sync token for a change that a crash undoes
+    /// would later skip the change that takes its number.
     pub(crate) async fn read<T>(&self, act: impl FnOnce(&State) -> Result<T, Problem>) -> Result<T, Problem> {
         let (result, position) = {
             let store = self.store();
@@ -199,13 +199,13 @@ impl Sandbox {
             }
             (result, journal.position(), notices)
         };
-        // Before anything is waited for: a client that goes away then takes no notification with it.
+        // Before the first wait: a client that disconnects then does not cancel the notifications.
         self.notify(&notices, &position);
         durable(position).await?;
         result
     }
 
-    /// The journal's name, which sync tokens carry.
+    /// The journal's id, which sync tokens contain.
     pub(crate) fn epoch(&self) -> String {
         self.store().journal.epoch.clone()
     }
@@ -253,5 +253,5 @@ impl Ids {
     }
 }
 
-/// What handlers take: the provider and the account.
+/// The extractors of handlers: the provider and the account.
 pub(crate) type Caller = (AxumState<Sandbox>, Extension<Login>);

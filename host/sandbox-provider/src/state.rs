@@ -1,5 +1,5 @@
-//! Everything that the provider knows, in memory. Live requests and the journal's replay go through the same `apply`, so a
-//! restart arrives at the state that was acknowledged.
+//! The provider's whole state, in memory. Live requests and the journal's replay go through the same `apply`, so a restart leads
+//! to the acknowledged state.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::push::watches::Watches;
 use crate::record::{Account, Folder, Head, Record, Slot};
 use crate::tasks::types::Todo;
 
-/// Records, tombstones included, that one account may hold.
+/// Records of one account at most, including tombstones.
 pub const MAX_RECORDS_PER_ACCOUNT: usize = 100_000;
 /// Records of all accounts together.
 const MAX_RECORDS: usize = 400_000;
@@ -28,18 +28,18 @@ const MAX_BYTES: usize = 512 << 20;
 pub const MAX_ACCOUNTS: usize = 1_000;
 /// Folders of one kind in one account.
 pub const MAX_FOLDERS: usize = 100;
-/// Remembered answers of one account.
+/// Stored results of one account.
 const MAX_RECEIPTS: usize = 2_000;
-/// Deleted records that one folder remembers; older ones make the sync tokens before them expire.
+/// Deleted records that one folder stores; when older ones are dropped, the sync tokens before them expire.
 const MAX_TOMBSTONES: usize = 2_000;
 
 /// All accounts, and the changes of the running request that the journal has not got yet.
 #[derive(Debug, Default)]
 pub struct State {
     pub accounts: BTreeMap<String, Account>,
-    /// What the accounts allowed to clients. A reset of an account keeps it.
+    /// Grants of the accounts to clients. A reset of an account keeps them.
     pub grants: Grants,
-    /// Whom the accounts want to be told of changes. A reset of an account keeps them.
+    /// The accounts' watches. A reset of an account keeps them.
     pub watches: Watches,
     /// Counts changes over all accounts; etags and sync tokens are made of it.
     pub seq: u64,
@@ -47,7 +47,7 @@ pub struct State {
 }
 
 impl State {
-    /// The account, which the login layer has made sure of.
+    /// The account, whose existence the login layer ensures.
     pub fn account(&self, mail: &str) -> Option<&Account> {
         self.accounts.get(mail)
     }
@@ -56,13 +56,13 @@ impl State {
         R::folders(self.accounts.get(mail)?).get(id)
     }
 
-    /// Makes a change and notes it for the journal.
+    /// Applies a change and adds it to the journal's pending ones.
     pub fn commit(&mut self, op: Op) {
         self.pending.push(op.clone());
         self.apply(op);
     }
 
-    /// Stores a record as the newest change; its seq.
+    /// Stores a record as the newest change. Returns its seq.
     pub fn put<R: Record>(&mut self, mail: &str, folder: &str, at_ms: i64, record: Arc<R>) -> u64 {
         let seq = self.seq + 1;
         let (mail, folder) = (mail.to_owned(), folder.to_owned());
@@ -70,7 +70,7 @@ impl State {
         seq
     }
 
-    /// Leaves a tombstone, and forgets the oldest ones when there are too many.
+    /// Leaves a tombstone, and deletes the oldest ones when there are too many.
     pub fn remove<R: Record>(&mut self, mail: &str, folder: &str, at_ms: i64, id: &str) {
         let (kind, seq) = (R::KIND, self.seq + 1);
         let (mail, folder) = (mail.to_owned(), folder.to_owned());
@@ -86,7 +86,7 @@ impl State {
         let Some(left) = self.folder::<R>(&mail, &folder).filter(|f| f.tombstones() > MAX_TOMBSTONES) else {
             return;
         };
-        // Half of them at once: forgetting one by one would walk the folder at every delete.
+        // Half of them at once: removing them one by one would walk the folder at every delete.
         if let Some(upto) = left.tombstone(MAX_TOMBSTONES / 2) {
             self.commit(Op::Forget { kind, mail, folder, upto });
         }
@@ -106,7 +106,7 @@ impl State {
         seq
     }
 
-    /// Stores the bytes of a message for all who get it; its entries follow.
+    /// Stores the bytes of a message for all recipients; its entries follow.
     pub fn put_letter(&mut self, copies: Vec<Copy>, bytes: Bytes) {
         self.commit(Op::Letter { copies, bytes });
     }
@@ -131,7 +131,7 @@ impl State {
             && all_bytes < MAX_BYTES
     }
 
-    /// Makes a change. One that names something unknown is ignored: the journal is written by `commit`, which never makes such.
+    /// Applies a change. One that names something unknown is ignored: the journal is written by `commit`, which never makes such.
     pub fn apply(&mut self, op: Op) {
         match op {
             Op::Account { mail, name, zone } => {
@@ -252,7 +252,7 @@ impl State {
         R::folders_mut(self.accounts.get_mut(mail)?).get_mut(id)
     }
 
-    /// The changes that make this state out of nothing: the journal starts anew with them.
+    /// The changes that build this state from nothing: the first lines of a rewritten journal.
     pub fn snapshot(&self) -> impl Iterator<Item = Op> + '_ {
         let accounts = self.accounts.values().flat_map(|a| {
             let account = Op::Account { mail: a.mail.clone(), name: a.name.clone(), zone: a.zone.clone() };
@@ -295,7 +295,7 @@ fn folder_ops<'a, R: Record>(mail: &'a str, folder: &'a Folder<R>) -> impl Itera
     std::iter::once(head).chain(records)
 }
 
-/// How long a value is as JSON.
+/// The length of a value as JSON.
 pub fn json_len(value: &impl Serialize) -> usize {
     struct Count(usize);
     impl std::io::Write for Count {

@@ -11,7 +11,7 @@ pub fn folder<'a, R: Record>(state: &'a State, mail: &str, id: &str) -> Result<&
     state.folder(mail, id).ok_or_else(|| Problem::not_found(R::KIND.folder(), id))
 }
 
-/// The same, for a change of what is in it.
+/// The same, for a change of its records.
 pub fn open_folder<'a, R: Record>(state: &'a State, mail: &str, id: &str) -> Result<&'a Folder<R>, Problem> {
     let folder = folder::<R>(state, mail, id)?;
     if folder.head.is_locked() {
@@ -20,7 +20,7 @@ pub fn open_folder<'a, R: Record>(state: &'a State, mail: &str, id: &str) -> Res
     Ok(folder)
 }
 
-/// A record that is there, and the seq of its version.
+/// An existing record, and the seq of its version.
 pub fn find<R: Record>(folder: &Folder<R>, id: &str) -> Result<(Arc<R>, u64), Problem> {
     let found = folder.record(id).map(|(r, s)| (r.clone(), s.seq));
     found.ok_or_else(|| Problem::not_found(R::KIND.record(), id))

@@ -55,7 +55,7 @@ pub fn day(text: &str) -> Date {
     text.parse().unwrap_or(Date::ZERO)
 }
 
-/// The day so many days later; the same day where no calendar goes that far.
+/// The day so many days later; the same day where that is out of the calendar's range.
 pub fn shift(date: Date, days: i64) -> Date {
     date.checked_add(Span::new().days(days)).unwrap_or(date)
 }

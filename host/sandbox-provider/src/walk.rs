@@ -1,7 +1,7 @@
-//! Everything that a folder has, page by page, and afterwards what changed.
+//! All records of a folder, page by page, and then the changes.
 //!
-//! Both walk the folder in the order of changes. A record that changes during a walk moves behind the cursor and comes once
-//! more, so a walk misses nothing; one that is deleted during it comes as a tombstone.
+//! Both walk the folder in the order of changes. A record that changes during a walk moves behind the cursor and is returned
+//! again, so a walk misses nothing; one that is deleted during it is returned as a tombstone.
 
 use axum::extract::{Path, Query, State as AxumState};
 use axum::{Extension, Json};
@@ -31,7 +31,7 @@ pub struct Tokens {
     pub sync_token: Option<String>,
 }
 
-/// A place in a walk, as tokens carry it: base64url of JSON. Clients must not look inside; nothing in it is secret.
+/// A position in a walk, as tokens carry it: base64url of JSON. Clients must treat it as opaque; nothing in it is secret.
 #[derive(Debug, Serialize, Deserialize)]
 struct Place {
     epoch: String,
@@ -41,12 +41,12 @@ struct Place {
     folder: String,
     /// Behind this change.
     after: u64,
-    /// Tombstones older than this are not told; none: a walk of changes, which tells all.
+    /// Tombstones older than this are not returned; none: a walk of changes, which returns all.
     #[serde(default)]
     since: Option<u64>,
-    /// Of the filters, which must stay the same.
+    /// Fingerprint of the filters, which must stay the same.
     filters: String,
-    /// Sync tokens: when it was made.
+    /// Sync tokens: creation time.
     #[serde(default)]
     at_ms: Option<i64>,
 }
@@ -64,7 +64,7 @@ impl Place {
     }
 }
 
-/// What a list shows of what is there.
+/// A filter of the records that a list shows.
 pub trait Filter<R: Record> {
     /// The same for the same filters.
     fn print(&self) -> String;
@@ -90,7 +90,7 @@ impl<R: Record> Filter<R> for Open {
     }
 }
 
-/// `GET …/{records}` of what has no filters.
+/// `GET …/{records}` for records without filters.
 pub async fn list<R: Record>(
     (AxumState(sandbox), Extension(login)): Caller,
     Path(id): Path<String>,
@@ -124,7 +124,7 @@ pub async fn pages<R: Record>(
     Ok(Json(page))
 }
 
-/// Nothing but the token that tells what changes from now on.
+/// A page without records: only the token for changes from now on.
 pub async fn from_now<R: Record>(sandbox: &Sandbox, login: &Login, id: &str) -> Result<Json<Value>, Problem> {
     let (epoch, now_ms) = (sandbox.epoch(), sandbox.now_ms());
     let token = sandbox
@@ -153,7 +153,7 @@ struct Now {
     ms: i64,
 }
 
-/// Where the walk goes on.
+/// The position at which the walk continues.
 fn begin<R: Record>(
     tokens: &Tokens,
     filter: &impl Filter<R>,

@@ -1,13 +1,13 @@
-//! Who of the free hosts takes a meeting.
+//! Assignment: chooses the hosts of a meeting among those who are free.
 
 use std::cmp::Ordering;
 
 use crate::oracle::Slot;
 use crate::rules::{Assignment, HostTimes, Question, Role, Rules, Strategy};
 
-/// The hosts of a meeting in this slot, the organizer first; those of the meeting whose seat it is. All hosts of the slot that
-/// are not of the rotation, and one of the rotation: one of `keep` if any of them is free, else the one whose turn it is. Hosts in
-/// `keep` come first, in their order, so that a meeting that is moved keeps its organizer where it can.
+/// Returns the hosts of a meeting in this slot, the organizer first; for a seat, those of its meeting. They are all hosts of the slot
+/// outside the rotation, and one of the rotation: one of `keep` if any of them is free, else the next in turn. Hosts in `keep` come
+/// first, in their order, so that a moved meeting keeps its organizer if possible.
 pub fn choose(question: &Question, slot: &Slot, keep: &[String]) -> Vec<String> {
     if let Some(joined) = &slot.joins {
         let meeting = question.meetings.iter().find(|m| m.meeting == *joined);
@@ -26,7 +26,7 @@ pub fn choose(question: &Question, slot: &Slot, keep: &[String]) -> Vec<String> 
     hosts.into_iter().map(|host| host.id.clone()).collect()
 }
 
-/// Who of the rotation can be chosen at all, those whose turn comes first in front: indices into the question's hosts.
+/// Returns the rotation hosts that can be chosen, in order of their turn, as indices into the question's hosts.
 pub fn turns(question: &Question) -> Vec<usize> {
     let rules = &question.rules;
     let has_share = |host: &HostTimes| rules.strategy != Strategy::Weighted || host.weight > 0;
@@ -37,7 +37,7 @@ pub fn turns(question: &Question) -> Vec<usize> {
     found.into_iter().map(|(index, _)| index).collect()
 }
 
-/// Whose turn comes first.
+/// Compares two rotation hosts by turn.
 fn order(rules: &Rules, a: &HostTimes, b: &HostTimes) -> Ordering {
     let by_priority = a.priority.cmp(&b.priority);
     let first = if rules.assignment == Assignment::Priority { by_priority } else { Ordering::Equal };

@@ -1,4 +1,4 @@
-//! The grid: points of time at which a meeting may begin, in whole steps from where a window begins.
+//! The grid: points of time at which a meeting may begin, in whole steps from the start of a window.
 
 use crate::interval::Interval;
 
@@ -17,12 +17,12 @@ impl From<Interval> for Grid {
     }
 }
 
-/// The points of some grids, asked for in rising order.
+/// The points of some grids, requested in ascending order.
 #[derive(Clone, Debug)]
 pub struct Points<'a> {
     grid: &'a [Grid],
     step_ms: i64,
-    /// Those before it lie behind all that was asked for.
+    /// The index of the first grid that later lookups still need: lookups only move forward.
     first: usize,
 }
 
@@ -32,7 +32,7 @@ impl<'a> Points<'a> {
         Points { grid, step_ms: step_ms.max(1), first: 0 }
     }
 
-    /// The first point that is not before `from`, which is never less than in the call before.
+    /// Returns the first point at or after `from`, which must not be less than in the last call.
     pub fn at_or_after(&mut self, from: i64) -> Option<i64> {
         while self.grid.get(self.first).is_some_and(|g| g.at.end <= from) {
             self.first += 1;

@@ -1,5 +1,5 @@
-//! Open hours: wall-clock windows of weekdays in a zone, resolved on each local date by itself. A local time that the clocks
-//! skip is moved forward by the gap, one that comes twice is the first (RFC 5545 §3.3.5; jiff's "compatible").
+//! Open hours: wall-clock windows of weekdays in a zone, resolved on each local date by itself. A local time that the clocks skip is
+//! moved forward by the gap; of a repeated one the first counts (RFC 5545 §3.3.5; jiff's "compatible").
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ const DAY_MINUTES: i16 = 24 * 60;
 /// Most days of exception in one row.
 const MAX_EXDATES: usize = 400;
 
-/// What is wrong with open hours.
+/// A fault in open hours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The field inside the row, such as `days[0]`.
@@ -39,9 +39,9 @@ pub struct Zone {
 }
 
 impl Zone {
-    /// The zone of an IANA name, with its name as the tz database has it: `asia/kolkata` is `Asia/Kolkata`.
+    /// Returns the zone of an IANA name, with the name's spelling in the tz database: `asia/kolkata` is `Asia/Kolkata`.
     pub fn named(name: &str) -> Option<Zone> {
-        // jiff would read "" and paths as it pleases; an IANA name is ASCII without blanks.
+        // jiff has its own meanings for "" and paths; an IANA name is ASCII without blanks.
         let is_name =
             !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"/_+-".contains(&b));
         let rules = is_name.then(|| recurrence::iana_zone(name).ok()).flatten()?;
@@ -53,7 +53,7 @@ impl Zone {
         Zone { name: "UTC".to_owned(), rules: TimeZone::UTC }
     }
 
-    /// The instant of a local time in milliseconds; none beyond the years that jiff has.
+    /// Returns the instant of a local time in milliseconds; none beyond jiff's range of years.
     pub fn instant_ms(&self, date: Date, minutes: i16) -> Option<i64> {
         let date = date.checked_add(Span::new().days(minutes / DAY_MINUTES)).ok()?;
         let minutes = minutes % DAY_MINUTES;
@@ -131,7 +131,7 @@ impl Hours {
         Ok(Hours { days: days(&row.days)?, minutes, zone, exdates: exdates(&row.exdates)? })
     }
 
-    /// The window that begins on a date, if there is one.
+    /// Returns the window that begins on a date, if there is one.
     fn window(&self, date: Date) -> Option<Interval> {
         let weekday = usize::try_from(date.weekday().to_monday_zero_offset()).ok()?;
         if !self.days[weekday] || self.exdates.contains(&date) {
@@ -154,7 +154,7 @@ pub fn windows(hours: &[Hours], range: Interval) -> Vec<Interval> {
             continue;
         }
         let of_zone: Vec<&Hours> = hours.iter().filter(is_same_zone).collect();
-        // A window lasts 24 hours at most, and an hour more where the clocks are set back.
+        // A window lasts 24 hours at most, and an hour more when the clocks are set back.
         let mut date = first.zone.date(range.start).saturating_sub(2.days());
         let last = first.zone.date(range.end);
         while date <= last {
@@ -245,7 +245,7 @@ mod tests {
         text.parse::<Instant>().unwrap().as_millis()
     }
 
-    /// The windows as local times with offsets, which is how a person would check them.
+    /// Returns the windows as local times with offsets, which are easy to check.
     fn shown(zone: &str, rows: &[OpenHours], from: &str, to: &str) -> Vec<String> {
         let zone = Zone::named(zone).unwrap();
         let hours: Vec<Hours> = rows.iter().map(|r| Hours::read(r, &zone).unwrap()).collect();

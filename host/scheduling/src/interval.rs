@@ -1,6 +1,6 @@
 //! Half-open stretches of time in milliseconds since 1970, and sets of them with union, intersection and difference.
 
-/// From `start` (inside) to `end` (outside). Empty where `end` is not after `start`.
+/// A time range from `start` (inclusive) to `end` (exclusive). Empty if `end` is not after `start`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Interval {
     pub start: i64,
@@ -26,17 +26,17 @@ impl Interval {
         !self.is_empty() && !other.is_empty() && self.start < other.end && other.start < self.end
     }
 
-    /// Whether all of `other` lies in it.
+    /// Returns whether `other` lies completely in this interval.
     pub fn covers(self, other: Interval) -> bool {
         self.start <= other.start && other.end <= self.end
     }
 
-    /// The part that both have; empty where there is none.
+    /// Returns the common part; empty if there is none.
     pub fn clip(self, to: Interval) -> Interval {
         Interval::new(self.start.max(to.start), self.end.min(to.end))
     }
 
-    /// Longer by so much on each side.
+    /// Returns the interval extended by these times.
     pub fn widen(self, before_ms: i64, after_ms: i64) -> Interval {
         Interval::new(self.start.saturating_sub(before_ms), self.end.saturating_add(after_ms))
     }
@@ -90,12 +90,12 @@ impl Intervals {
         Some(Interval::new(self.0.first()?.start, self.0.last()?.end))
     }
 
-    /// What is in either.
+    /// Returns the union of both.
     pub fn union(&self, other: &Intervals) -> Intervals {
         self.iter().chain(other.iter()).collect()
     }
 
-    /// What is in both.
+    /// Returns the intersection of both.
     pub fn intersect(&self, other: &Intervals) -> Intervals {
         let (mut a, mut b) = (0, 0);
         let mut out = Vec::new();
@@ -104,7 +104,7 @@ impl Intervals {
             if !both.is_empty() {
                 out.push(both);
             }
-            // The one that ends first can meet nothing more.
+            // The interval that ends first overlaps no further one.
             if x.end <= y.end {
                 a += 1;
             } else {
@@ -114,7 +114,7 @@ impl Intervals {
         Intervals(out)
     }
 
-    /// What is in `self` and not in `other`.
+    /// Returns the times of `self` that are not in `other`.
     pub fn subtract(&self, other: &Intervals) -> Intervals {
         let mut out = Vec::new();
         let mut first = 0;
@@ -136,17 +136,17 @@ impl Intervals {
         Intervals(out)
     }
 
-    /// What lies in `range`.
+    /// Returns the times inside `range`.
     pub fn clip(&self, range: Interval) -> Intervals {
         self.intersect(&Intervals::from(range))
     }
 
-    /// Every interval longer by so much on each side.
+    /// Extends every interval by these times.
     pub fn widen(&self, before_ms: i64, after_ms: i64) -> Intervals {
         self.iter().map(|i| i.widen(before_ms, after_ms)).collect()
     }
 
-    /// The interval that covers all of `part`, if one does.
+    /// Returns the interval that covers all of `part`, if there is one.
     pub fn around(&self, part: Interval) -> Option<Interval> {
         let after = self.0.partition_point(|i| i.start <= part.start);
         let found = *self.0.get(after.checked_sub(1)?)?;

@@ -1,5 +1,5 @@
-//! The one decision about slots: which starts can be booked. The list of slots and the check of a booking ask the same function
-//! about the same sets, so what is offered can be booked, and nothing else.
+//! The decision which starts can be booked. The list of slots and the check of a booking use the same function on the same data, so
+//! exactly the offered slots can be booked.
 
 use crate::grid::{Grid, Points};
 use crate::interval::{Interval, Intervals};
@@ -11,8 +11,8 @@ use crate::week_plan::WeekPlan;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slot {
     pub at: Interval,
-    /// Indices into the question's hosts, rising. A new meeting: every required host, and all of the rotation who are free, of
-    /// whom one is chosen. A seat in a meeting: the meeting's hosts. Optional hosts are in none.
+    /// Indices into the question's hosts, ascending. For a new meeting: every required host, and all free hosts of the rotation, of
+    /// whom one is chosen. For a seat in a meeting: the meeting's hosts. Optional hosts are never included.
     pub hosts: Vec<u16>,
     /// Seats that are free; 1 or more.
     pub seats_left: u32,
@@ -20,60 +20,60 @@ pub struct Slot {
     pub joins: Option<String>,
 }
 
-/// Why a start cannot be booked.
+/// The reason why a start cannot be booked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// In a window, and no point of its grid.
+    /// In a window, but not on its grid.
     OffGrid,
-    /// Before now and the notice.
+    /// Before the end of the notice time.
     TooSoon,
-    /// Its date is not in the booking window, or it lies outside the range of the question.
+    /// The date is not in the booking window, or lies outside the range of the question.
     OutsideWindow,
-    /// Outside somebody's hours.
+    /// Outside the hours of a host who has to attend.
     Closed,
-    /// Somebody who is needed has something else then.
+    /// A host who has to attend is busy at that time.
     Taken,
     LimitReached(LimitKind),
-    /// It would be free, if those hosts were whose busy times are unknown.
+    /// Only hosts with unknown busy times are in the way.
     Unknown(Vec<String>),
 }
 
-/// Answers for one question. It is built in time that grows with hosts, windows and busy times.
+/// Answers one question. Its construction takes time linear in hosts, windows and busy times.
 #[derive(Debug)]
 pub struct Oracle<'q> {
     question: &'q Question,
     grid: Vec<Grid>,
     days: Days,
     earliest_ms: i64,
-    /// As many as the question has.
+    /// The starts of each host of the question, in the same order.
     hosts: Vec<Starts>,
     /// Meetings with a free seat that may be joined, by start and id.
     joinable: Vec<&'q Taken>,
 }
 
-/// What a host is there for.
+/// The part that a host has in meetings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Duty {
-    /// In every meeting.
+    /// Required in every meeting.
     Needed,
-    /// One of these is in every meeting.
+    /// One of the candidates is in every meeting.
     Candidate,
-    /// Never in the way.
+    /// Never required.
     Nothing,
 }
 
-/// When a host can begin a meeting.
+/// The starts at which a host can begin a meeting.
 #[derive(Debug)]
 struct Starts {
     duty: Duty,
-    /// Nobody knows whether the host is free, so the host is not.
+    /// The host's busy times are unknown, which counts as busy.
     is_unknown: bool,
     open: Intervals,
     /// Every instant in them is a start at which the whole meeting is open and not in the way of another; sorted.
     allowed: Vec<Interval>,
 }
 
-/// Why a start was refused, before anybody asked for a reason that takes time to find.
+/// A refusal whose exact reason is computed only on request, because that takes time.
 enum No {
     Refusal(Refusal),
     Hosts,
@@ -83,7 +83,7 @@ impl<'q> Oracle<'q> {
     pub fn new(question: &'q Question) -> Self {
         let rules = &question.rules;
         let Interval { start, end } = question.range;
-        // Where the meetings lie that begin in the range.
+        // The range of all meetings that begin in the question's range.
         let reach = Interval::new(start, end.saturating_add(rules.duration_ms));
         let windows = |plan: Option<&WeekPlan>| plan.map(|p| p.windows(reach)).unwrap_or_default();
         let shared = windows(rules.plan.as_ref());
@@ -106,7 +106,7 @@ impl<'q> Oracle<'q> {
         Oracle { question, grid, days: Days::of(question), earliest_ms, hosts, joinable: joinable(question) }
     }
 
-    /// The first slots of the range that do not begin before `from_ms`, in order of time, `limit` at most.
+    /// Returns the first slots at or after `from_ms`, in order of time, `limit` at most.
     pub fn slots(&self, from_ms: i64, limit: usize) -> Vec<Slot> {
         let Interval { start, end } = self.question.range;
         let mut points = self.points();
@@ -123,7 +123,7 @@ impl<'q> Oracle<'q> {
         out
     }
 
-    /// The slot that begins at an instant, or why there is none.
+    /// Returns the slot that begins at an instant, or the reason why there is none.
     pub fn at(&self, start_ms: i64) -> Result<Slot, Refusal> {
         let range = self.question.range;
         if !(range.start..range.end).contains(&start_ms) {
@@ -144,8 +144,8 @@ impl<'q> Oracle<'q> {
         Points::new(&self.grid, self.question.rules.step_ms)
     }
 
-    /// Decides about a point of the grid. `nexts` has for each host how many of the allowed starts lie behind; it only grows, so
-    /// whoever asks in rising order pays for each of them once.
+    /// Decides about a point of the grid. `nexts` has for each host the number of allowed starts that have passed; it only grows, so a
+    /// caller with ascending starts visits each of them once.
     fn evaluate(&self, start: i64, nexts: &mut [usize]) -> Result<Slot, No> {
         let Question { rules, invitee_active, .. } = self.question;
         let at = Interval::new(start, start.saturating_add(rules.duration_ms));
@@ -158,7 +158,7 @@ impl<'q> Oracle<'q> {
         if invitee_active.zip(rules.limits.active_per_invitee).is_some_and(|(has, most)| has >= most) {
             return Err(No::Refusal(Refusal::LimitReached(LimitKind::ActivePerInvitee)));
         }
-        // A seat takes nobody's time and adds no meeting: the meeting stands, and was counted.
+        // A seat takes no host's time and adds no meeting: the meeting exists, and was counted.
         if let Some(meeting) = self.with_a_seat(at) {
             return Ok(self.seat(meeting, at));
         }
@@ -169,7 +169,7 @@ impl<'q> Oracle<'q> {
         Ok(Slot { at, hosts, seats_left: rules.seats.max(1), joins: None })
     }
 
-    /// Those who can be in a meeting then, if they are enough.
+    /// Returns the hosts that are free at `start`, or none if they are not enough.
     fn free_hosts(&self, start: i64, nexts: &mut [usize]) -> Option<Vec<u16>> {
         let rotates = rotates(&self.question.rules);
         let mut is_enough = false;
@@ -184,7 +184,7 @@ impl<'q> Oracle<'q> {
             let is_allowed = host.allowed.get(*next).is_some_and(|starts| starts.start <= start);
             if is_allowed && !host.is_unknown {
                 free.push(index);
-                // Without a rotation all are needed, and one at least: where nobody is needed, nobody is free.
+                // Without a rotation all required hosts must be free, and at least one host must be required.
                 is_enough |= !rotates || host.duty == Duty::Candidate;
             } else if host.duty == Duty::Needed {
                 return None;
@@ -193,7 +193,7 @@ impl<'q> Oracle<'q> {
         is_enough.then_some(free)
     }
 
-    /// The meeting at this very time whose seats are taken first.
+    /// Returns the meeting at exactly this time whose seats are filled first.
     fn with_a_seat(&self, at: Interval) -> Option<&'q Taken> {
         let first = self.joinable.partition_point(|meeting| meeting.core.start < at.start);
         let then = self.joinable[first..].iter().take_while(|meeting| meeting.core.start == at.start);
@@ -211,7 +211,7 @@ impl<'q> Oracle<'q> {
         }
     }
 
-    /// What keeps the hosts from a start at which they are not free.
+    /// Returns the reason why the hosts are not free at `start`.
     fn why_no_hosts(&self, start: i64) -> Refusal {
         let at = Interval::new(start, start.saturating_add(self.question.rules.duration_ms));
         let (mut is_closed, mut is_taken, mut unknown) = (false, false, Vec::new());
@@ -242,7 +242,7 @@ impl<'q> Oracle<'q> {
             (true, _, _) => Refusal::Closed,
             (false, true, _) => Refusal::Taken,
             (false, false, false) => Refusal::Unknown(unknown),
-            // Nobody is there to be asked.
+            // No host is available.
             (false, false, true) => Refusal::Closed,
         }
     }
@@ -275,7 +275,8 @@ fn rotates(rules: &Rules) -> bool {
     matches!(rules.assignment, Assignment::RoundRobin | Assignment::Priority)
 }
 
-/// Whether the host can ever be in a meeting. The windows of those make the grid, so that it is the same whoever is asked for.
+/// Returns whether the host can ever be in a meeting. The windows of these hosts make the grid, so that it does not depend on the
+/// requested hosts.
 fn serves(rules: &Rules, host: &HostTimes) -> bool {
     match host.role {
         Role::Optional => false,

@@ -1,4 +1,5 @@
-//! Local days of a question, each with what its date decides: whether it lies in the booking window, and which limit is full.
+//! Local days of a question, each with the rules that depend on its date: whether it lies in the booking window, and which limit is
+//! reached.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,7 @@ pub(crate) struct Day {
     start_ms: i64,
     /// Its date lies in the booking window.
     pub is_bookable: bool,
-    /// A limit that a meeting on this day would exceed.
+    /// A limit that another meeting on this day would exceed.
     pub full: Option<LimitKind>,
 }
 
@@ -32,7 +33,7 @@ impl Days {
         let mut date = rules.zone.date(range.start);
         let end = rules.zone.date(range.end);
         while date <= end {
-            // A date that the zone skipped begins when the next one does, which then stands behind it.
+            // A date that the zone skipped begins together with the next one, which follows it in the list.
             let start_ms = rules.zone.instant_ms(date, 0).unwrap_or(i64::MIN);
             let is_bookable = (first..=last).contains(&date);
             days.push(Day { start_ms, is_bookable, full: counts.full(date, rules) });
@@ -61,16 +62,16 @@ fn bookable(rules: &Rules, now_ms: i64) -> (Date, Date) {
 }
 
 fn later(date: Date, days: i64) -> Date {
-    // jiff's spans end at 7,304,484 days, which is more than it has dates.
+    // jiff's spans end at 7,304,484 days, beyond its last date.
     Span::new().try_days(days).map_or(Date::MAX, |days| date.saturating_add(days))
 }
 
-/// The date on which so many days of Monday to Friday have begun after `date`.
+/// Returns the date this number of business days (Monday to Friday) after `date`.
 fn business_days_later(date: Date, days: i64) -> Date {
     if days <= 0 {
         return date;
     }
-    // From a weekend it is counted as from the Friday before.
+    // From a weekend, days are counted as from the Friday before.
     let from = match date.weekday() {
         Weekday::Saturday => date.saturating_sub(1.day()),
         Weekday::Sunday => date.saturating_sub(2.days()),
@@ -101,7 +102,7 @@ impl Counts {
         Counts(counts)
     }
 
-    /// A limit that one more meeting on this date would exceed.
+    /// Returns a limit that another meeting on this date would exceed.
     fn full(&self, date: Date, rules: &Rules) -> Option<LimitKind> {
         let is_full = |(kind, limit): &(LimitKind, u32)| {
             let count = self.0.get(&(*kind, first_date(*kind, date))).copied().unwrap_or(0);

@@ -1,5 +1,5 @@
-//! What the slot engine is asked: the rules of an event type, its hosts with their times, and the meetings that it has already.
-//! All times are milliseconds since 1970, all lengths milliseconds.
+//! The input of the slot engine: the rules of an event type, its hosts with their times, and its existing meetings. All times are
+//! milliseconds since 1970, all lengths milliseconds.
 
 use jiff::civil::Date;
 pub use model::scheduling::event_type::{Assignment, HostRole as Role, RoundRobinStrategy as Strategy};
@@ -9,13 +9,13 @@ use crate::hours::{Fault, FaultKind, Zone, date};
 use crate::interval::{Interval, Intervals};
 use crate::week_plan::WeekPlan;
 
-/// Most days that a rolling window may reach ahead.
+/// Maximum days of a rolling window.
 const MAX_DAYS: i64 = 3_650;
 
-/// Everything that an answer depends on. The same question always has the same answer.
+/// All input of an answer. The same question always has the same answer.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// Where slots may begin. A start outside it is refused: nothing is known there.
+    /// The range in which slots may begin. A start outside is refused: calendars were not read there.
     pub range: Interval,
     pub now_ms: i64,
     pub rules: Rules,
@@ -23,15 +23,15 @@ pub struct Question {
     pub hosts: Vec<HostTimes>,
     /// Meetings of this event type: those in `range`, and those in every period that a limit counts.
     pub meetings: Vec<Taken>,
-    /// Bookings that the invitee has ahead; none: nobody is booking, so that limit is not asked.
+    /// Upcoming bookings of the invitee; none: no booking is being made, so that limit is not checked.
     pub invitee_active: Option<u32>,
-    /// The meeting that is being moved: it counts nowhere. Only where the booking has it for itself.
+    /// The meeting that is being moved: it is ignored. Only set if the booking has the meeting for itself.
     pub moved: Option<String>,
-    /// Only these hosts are chosen from the rotation. Required hosts are in every meeting, listed or not.
+    /// The only hosts that may be chosen from the rotation. Required hosts are in every meeting, listed or not.
     pub only_hosts: Option<Vec<String>>,
 }
 
-/// The rules of an event type, with the duration that is asked for.
+/// The rules of an event type, with the requested duration.
 #[derive(Clone, Debug)]
 pub struct Rules {
     /// More than 0.
@@ -50,27 +50,27 @@ pub struct Rules {
     /// Seats of a new meeting; 1: each booking is a meeting of its own.
     pub seats: u32,
     pub assignment: Assignment,
-    /// How one of the rotation is chosen.
+    /// The strategy that chooses one of the rotation.
     pub strategy: Strategy,
-    /// In which days, weeks, months and years are counted.
+    /// The zone in which days, weeks, months and years are counted.
     pub zone: Zone,
-    /// Hours of the hosts that have none of their own. A host with neither is never open.
+    /// Hours of hosts that have none of their own. A host without any is never open.
     pub plan: Option<WeekPlan>,
-    /// A host whose busy times are unknown counts as free but for what is reserved here; else such a host is never free.
+    /// A host with unknown busy times counts as free but for reserved meetings; otherwise as never free.
     pub unknown_is_free: bool,
 }
 
-/// How far ahead can be booked, by the local date of the start.
+/// The dates that can be booked, by the local date of the start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Window {
     Unlimited,
-    /// Up to so many days after today.
+    /// Up to this number of days after today.
     Rolling {
         days: i64,
-        /// Only Monday to Friday are counted; Saturdays and Sundays before the last day can be booked.
+        /// Only Monday to Friday are counted; weekends before the last day can be booked too.
         business_days: bool,
     },
-    /// From one date to another, both included; none: no end on that side.
+    /// From one date to another, both inclusive; none: no limit on that side.
     Range {
         first: Option<Date>,
         last: Option<Date>,
@@ -104,7 +104,7 @@ impl Window {
     }
 }
 
-/// Most meetings of the event type in a period of the zone, and most bookings that an invitee may have ahead.
+/// Maximum meetings of the event type in a period of the zone, and maximum upcoming bookings of an invitee.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     pub per_day: Option<u32>,
@@ -141,7 +141,7 @@ pub enum LimitKind {
     ActivePerInvitee,
 }
 
-/// A host and what is known of the host's time.
+/// A host with its times.
 #[derive(Clone, Debug)]
 pub struct HostTimes {
     /// The host's connection.
@@ -149,22 +149,22 @@ pub struct HostTimes {
     pub role: Role,
     /// Smaller first.
     pub priority: i64,
-    /// The share of the rotation; 0 is never chosen where shares count.
+    /// The share of the rotation; 0 is never chosen if the strategy is weighted.
     pub weight: u32,
     /// None: the event type's.
     pub plan: Option<WeekPlan>,
-    /// What the host's calendars say, without meetings that `reserved` has; none: unknown. It reaches beyond the range by the
-    /// duration and the buffers.
+    /// Busy times from the host's calendars, without meetings that `reserved` has; none: unknown. They reach beyond the range by
+    /// the duration and the buffers.
     pub busy: Option<Intervals>,
-    /// Meetings of any event type that hold the host's time.
+    /// Meetings of any event type that reserve the host's time.
     pub reserved: Vec<Reserved>,
-    /// Meetings of this event type that the host was given in the period that is balanced.
+    /// Meetings of this event type assigned to the host in the period that is balanced.
     pub load: u32,
-    /// When the host was last given one; 0: never.
+    /// The time of the host's last assignment; 0: never.
     pub last_assigned_ms: i64,
 }
 
-/// A meeting that holds a host's time.
+/// A meeting that reserves a host's time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reserved {
     pub meeting: String,

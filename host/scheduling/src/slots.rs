@@ -1,12 +1,12 @@
-//! Times at which people can meet: from open hours, busy times and the meeting's rules to stretches and slots.
+//! Times at which people can meet: computes stretches and slots from open hours, busy times and the meeting's rules.
 
 use crate::grid::{Grid, Points};
 use crate::interval::{Interval, Intervals};
 
-/// What is looked for. All times are milliseconds.
+/// A search for meeting times. All times are milliseconds.
 #[derive(Clone, Debug)]
 pub struct Search {
-    /// Where a meeting may lie.
+    /// Periods in which a meeting may lie.
     pub periods: Intervals,
     pub duration_ms: i64,
     /// From one point of the grid to the next.
@@ -14,9 +14,9 @@ pub struct Search {
     /// Kept free of busy times before and after the meeting; need not be open.
     pub buffer_before_ms: i64,
     pub buffer_after_ms: i64,
-    /// No meeting begins before it: now and the notice. An instant, so it does not move the grid.
+    /// The earliest start of a meeting: now plus the notice. An instant, so it does not move the grid.
     pub earliest_ms: i64,
-    /// Where slots may begin, by the start of the stretch.
+    /// Grids of possible starts, sorted by the start of their stretch.
     pub grid: Vec<Grid>,
     pub groups: Vec<Group>,
     pub limit: usize,
@@ -33,13 +33,13 @@ pub struct Group {
 pub struct Member {
     /// The same id in two groups is one person.
     pub id: String,
-    /// Where the member can meet at all; none: always.
+    /// The member's open hours; none: always open.
     pub open: Option<Intervals>,
     /// None: unknown, which is never free.
     pub busy: Option<Intervals>,
 }
 
-/// A time that suits.
+/// A free time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Time {
     pub at: Interval,
@@ -47,10 +47,10 @@ pub struct Time {
     pub members: Vec<String>,
 }
 
-/// How slots may lie to each other.
+/// The allowed overlap of slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// The first slot, then the first one after its end, and so on.
+    /// The first slot, then the first one after its end, and so on: no overlap.
     Apart,
     /// One at every point of the grid.
     Overlapping,
@@ -81,8 +81,8 @@ pub fn stretches(search: &Search) -> Vec<Time> {
     found.map(|at| Time { at, members: throughout(search, &free, at) }).collect()
 }
 
-/// Whose turn it is: members of groups that need only some of theirs, the one with the least busy time in the periods first,
-/// the smaller id first among equals. None where no group has a choice.
+/// Returns the turn order: members of groups that need only some of theirs, the one with the least busy time in the periods first,
+/// the smaller id first among equals. None if no group has a choice.
 // Contract silent: the order of a round robin. Least loaded first, then by id, which is the same for equal questions. Who could
 // not be asked is not in it: nobody knows whether such a member has time.
 pub fn order(search: &Search) -> Option<Vec<String>> {
@@ -96,15 +96,15 @@ pub fn order(search: &Search) -> Option<Vec<String>> {
             }
         }
     }
-    // Of a member with two calendar lists the greater load counts.
+    // For a member with two calendar lists the greater load counts.
     loads.sort_by(|a, b| a.1.cmp(b.1).then(b.0.cmp(&a.0)));
     loads.dedup_by(|a, b| a.1 == b.1);
     loads.sort_unstable();
     has_choice.then(|| loads.into_iter().map(|(_, id)| id.to_owned()).collect())
 }
 
-/// Where the meeting itself can lie for this member. A meeting padded by its buffers meets a busy time exactly when the bare
-/// meeting meets that busy time padded the other way round.
+/// Returns the times in which the meeting itself can lie for this member. A meeting padded by its buffers meets a busy time exactly
+/// when the bare meeting meets that busy time padded the other way round.
 fn free(search: &Search, member: &Member) -> Intervals {
     let Some(busy) = &member.busy else { return Intervals::default() };
     let from_earliest = search.periods.clip(Interval::new(search.earliest_ms, i64::MAX));
@@ -119,8 +119,8 @@ fn free_of_groups(search: &Search) -> Vec<Vec<Intervals>> {
     search.groups.iter().map(of_group).collect()
 }
 
-/// A longest stretch cannot begin earlier because somebody whom it needs becomes free there: so it is enough to try every
-/// start of a free time, and to follow the members who are free then until a group has too few of them left.
+/// Returns the longest stretches. A stretch can only begin at the start of a free time of one of its members: so each such start is
+/// tried, and the members who are free then are followed until a group has too few of them left.
 fn longest(search: &Search, free: &[Vec<Intervals>]) -> Vec<Interval> {
     let mut starts: Vec<i64> = free.iter().flatten().flat_map(|f| f.iter().map(|i| i.start)).collect();
     starts.sort_unstable();
@@ -140,7 +140,7 @@ fn longest(search: &Search, free: &[Vec<Intervals>]) -> Vec<Interval> {
                 ends.extend(times.get(*first).filter(|t| t.start <= start).map(|t| t.end));
             }
             ends.sort_unstable_by(|a, b| b.cmp(a));
-            // The group holds until the last of those whom it needs leaves.
+            // The group suffices until the last of its required members leaves.
             let end = group.required.checked_sub(1).and_then(|last| ends.get(last));
             stretch.end = stretch.end.min(end.copied().unwrap_or(start));
         }
@@ -164,17 +164,17 @@ fn throughout(search: &Search, free: &[Vec<Intervals>], at: Interval) -> Vec<Str
     out
 }
 
-/// The grid's points inside the stretches, asked for in rising order.
+/// The grid's points inside the stretches, requested in ascending order.
 struct Places<'a> {
     search: &'a Search,
-    /// Both starts and ends rise.
+    /// Stretches, with both starts and ends ascending.
     stretches: Vec<Interval>,
     first_stretch: usize,
     points: Points<'a>,
 }
 
 impl Places<'_> {
-    /// The first place for a meeting that does not begin before `from`.
+    /// Returns the first start of a meeting at or after `from`.
     fn next(&mut self, from: i64) -> Option<i64> {
         while let Some(stretch) = self.stretches.get(self.first_stretch) {
             let last = stretch.end - self.search.duration_ms;
@@ -412,7 +412,7 @@ mod tests {
         };
         let periods: Intervals = periods.into_iter().map(at).collect();
         let hull = periods.hull().unwrap();
-        // Whole days, or what is left of them from some minute on, as where some have open hours and some have none.
+        // Whole days, or days that begin at a later minute, as if some members had open hours and some had none.
         let day = |w: Interval| Grid { at: Interval::new(w.start + 400 * MINUTE, w.end), origin: w.start };
         let mut grid: Vec<Grid> =
             windows(&[Hours::whole_days(zone.clone())], hull).into_iter().map(day).collect();
@@ -452,7 +452,7 @@ mod tests {
         }
     }
 
-    /// The rules, said in the simplest way.
+    /// A naive implementation of the rules.
     fn can_attend(search: &Search, member: &Member, at: Interval) -> bool {
         let padded = at.widen(search.buffer_before_ms, search.buffer_after_ms);
         let is_free = member.busy.as_ref().is_some_and(|b| !b.iter().any(|b| b.overlaps(padded)));

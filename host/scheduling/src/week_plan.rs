@@ -1,4 +1,4 @@
-//! A schedule as windows of time: hours of the week in a zone, and days on which they are others.
+//! A schedule as windows of time: hours of the week in a zone, and dates with other hours.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,12 @@ use model::scheduling::Schedule;
 use crate::hours::{Fault, FaultKind, Minutes, Zone, date, days};
 use crate::interval::{Interval, Intervals};
 
-/// Most rows of hours in a week, and most windows of one day that is an exception.
+/// Maximum rows of hours in a week, and maximum windows of an exceptional date.
 const MAX_WINDOWS: usize = 50;
-/// Most days that are exceptions.
+/// Maximum number of exceptional dates.
 const MAX_OVERRIDES: usize = 400;
 
-/// When somebody is open.
+/// The open hours of a host.
 #[derive(Clone, Debug)]
 pub struct WeekPlan {
     zone: Zone,
@@ -45,12 +45,12 @@ impl WeekPlan {
         &self.zone
     }
 
-    /// The windows that overlap `range`, whole, sorted by their start. Those that begin on one local date and overlap or touch
-    /// are one; those of different dates stay apart, so that each day's grid begins on that day. It takes time in proportion to
-    /// the days of the range.
+    /// Returns the windows that overlap `range`, uncut, sorted by their start. Windows that begin on one local date and overlap or
+    /// touch are one; those of different dates stay separate, so that each day's grid begins on that day. The time is linear in the
+    /// days of the range.
     pub fn windows(&self, range: Interval) -> Vec<Interval> {
         let mut out = Vec::new();
-        // A window lasts 24 hours at most, and an hour more where the clocks are set back.
+        // A window lasts 24 hours at most, and an hour more when the clocks are set back.
         let mut date = self.zone.date(range.start).saturating_sub(2.days());
         let last = self.zone.date(range.end);
         while date <= last {
@@ -73,7 +73,7 @@ impl WeekPlan {
     fn window(&self, date: Date, minutes: Minutes) -> Option<Interval> {
         let start = self.zone.instant_ms(date, minutes.start)?;
         let end = self.zone.instant_ms(date, minutes.end)?;
-        // Moved forward beyond its date: by a gap at midnight, or because the zone has no such date at all.
+        // Moved beyond its date: by a gap at midnight, or because the zone skips the date.
         if self.zone.date(start) != date && !self.zone.has(date) {
             return None;
         }
@@ -175,7 +175,7 @@ mod tests {
         text.parse::<Instant>().unwrap().as_millis()
     }
 
-    /// The windows as local times with offsets, which is how a person would check them.
+    /// Returns the windows as local times with offsets, which are easy to check.
     fn shown(schedule: &Schedule, from: &str, to: &str) -> Vec<String> {
         let plan = WeekPlan::read(schedule).unwrap();
         let local = |ms| {

@@ -1,4 +1,4 @@
-//! Idempotency-Key: run once, or replay (`web::idempotency`). The key is claimed before the work.
+//! Idempotency-Key: runs a write once, or replays its answer (`web::idempotency`). The key is claimed before the work.
 
 use axum::response::Response;
 use base::error::{Code, Result, invalid};
@@ -14,7 +14,7 @@ use crate::web::idempotency::{ClaimResult, claim_scope};
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
-/// What a claim is about: told apart by API key, method and path, compared by everything else.
+/// The request of a claim: claims are identified by API key, method and path, and compared by the other fields.
 pub struct ClaimedRequest<'a> {
     pub method: &'a str,
     pub path: &'a str,
@@ -24,7 +24,7 @@ pub struct ClaimedRequest<'a> {
     pub body: &'a str,
 }
 
-/// Claims the request's key, or finds the answer that it already has.
+/// Claims the request's key, or finds its stored answer.
 pub async fn begin(app: &App, caller: &Caller, request: &ClaimedRequest<'_>) -> Result<ClaimResult> {
     let Some(key) = key(request.headers)? else {
         return Ok(ClaimResult::Run(IdempotentAttempt::new(
@@ -34,19 +34,19 @@ pub async fn begin(app: &App, caller: &Caller, request: &ClaimedRequest<'_>) -> 
         )));
     };
     let application_id = caller.tenant().application_id.as_str();
-    // Of one API key, or of one grant: an answer can hold what only the key that asked may see, such as the key that it made.
+    // By API key, or by grant: an answer can contain data that only its own key may see, such as a key that it created.
     let scope = of_parts(&[request.method, request.path, caller.key.idempotency_scope(), key]);
     claim_scope(app, application_id, scope, fingerprint(request)).await
 }
 
-/// The response of an answer that an earlier request with the same key has got.
+/// The response for the stored answer of an earlier request with the same key.
 pub fn replayed(answer: StoredResponse) -> Response {
     let mut response = reply::response(answer);
     response.headers_mut().insert(IDEMPOTENT_REPLAYED, HeaderValue::from_static("true"));
     response
 }
 
-/// The key: 1 to 255 printable ASCII characters.
+/// Returns the key: 1 to 255 printable ASCII characters.
 fn key(headers: &HeaderMap) -> Result<Option<&str>> {
     let mut values = headers.get_all(IDEMPOTENCY_KEY).iter();
     let Some(first) = values.next() else { return Ok(None) };
@@ -59,7 +59,7 @@ fn key(headers: &HeaderMap) -> Result<Option<&str>> {
     Ok(Some(text))
 }
 
-/// Equal for requests that mean the same.
+/// The fingerprint of a request, equal for requests with the same meaning.
 fn fingerprint(request: &ClaimedRequest<'_>) -> String {
     let if_match = request.headers.get(header::IF_MATCH).and_then(|v| v.to_str().ok()).unwrap_or_default();
     of_parts(&[request.query, if_match, request.body])

@@ -1,4 +1,4 @@
-//! The table of all operations: the row of a request.
+//! The table of all operations, and the lookup of a request's row.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ impl Operations {
         self.0.by_path.get(path)?.iter().find(|o| o.method == *method).cloned()
     }
 
-    /// The methods of a path with its `{parameters}`: HEAD beside GET. None: there is no such path.
+    /// The methods of a path with its `{parameters}`, including HEAD for GET. None: there is no such path.
     pub fn methods(&self, path: &str) -> Option<Vec<Method>> {
         let rows = self.0.by_path.get(path)?.iter();
         let with_head = |method: &Method| [method.clone()].into_iter().chain(head_of(method));
@@ -57,7 +57,7 @@ fn head_of(method: &Method) -> Option<Method> {
     (*method == Method::GET).then_some(Method::HEAD)
 }
 
-/// The router of these rows, and the table that finds the row of a request. Panics when two rows have the same method and path.
+/// Returns the router of these rows, and the table that finds the row of a request. Panics if two rows have the same method and path.
 pub fn router<S: Clone + Send + Sync + 'static>(routes: Routes<S>) -> (Router<S>, Operations) {
     let table = Operations::new(routes.operations());
     let router = routes.rows.into_iter().fold(Router::new(), |r, (o, route)| r.route(o.path, route));

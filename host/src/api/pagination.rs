@@ -1,14 +1,14 @@
-//! limit, cursor, next_cursor, and how a page of a list is written. `web::cursor` makes and reads the cursors.
+//! `limit`, `cursor` and `next_cursor`, and the JSON of a page. `web::cursor` creates and verifies the cursors.
 
 use base::error::{Code, Result, invalid};
 use service::app::page_cache;
 
-/// What a list answers when nothing is said.
+/// The default page size.
 pub const DEFAULT_LIMIT: i64 = 50;
-/// More is clamped to it.
+/// The largest page size; larger values are clamped to it.
 pub const MAX_LIMIT: i64 = 200;
 
-/// The page size asked for: default 50, at most 200 (more is clamped), less than 1 is an error.
+/// The requested page size: default 50, at most 200 (more is clamped), less than 1 is an error.
 pub fn limit(text: Option<&str>) -> Result<i64> {
     let Some(text) = text else { return Ok(DEFAULT_LIMIT) };
     match text.parse::<i64>() {
@@ -38,8 +38,8 @@ pub fn after_sequence(text: Option<&str>, cursor: Option<&str>) -> Result<Option
     sequence("after_sequence", text)
 }
 
-/// A page of already rendered items, cut where their bytes end it. `has_more`: the list goes on after them. `cursor` is that of the page
-/// after the item with this number.
+/// A page of rendered items, cut at its byte limit. `has_more`: the list continues after them. `cursor` returns the cursor after the item
+/// with this number.
 pub fn cut(items: &[String], has_more: bool, cursor: impl FnOnce(usize) -> String) -> String {
     let count = page_cache::fitting(items);
     let has_more = has_more || count < items.len();

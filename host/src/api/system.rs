@@ -1,4 +1,4 @@
-//! What is not an operation of the contract: probes, metrics, the API's description and its pages. No key is asked for.
+//! Routes outside the contract's operations: probes, metrics, the API's description and its pages. They need no key.
 
 use std::future::ready;
 use std::sync::{Arc, LazyLock};
@@ -26,17 +26,17 @@ use crate::api::{docs, metrics, openapi};
 use crate::web::client_ip::{client_ip, peer};
 use crate::web::rate_limit::{Class, Limiters};
 
-/// Requests per minute of one address to `/readyz` and `/metrics`: balancers and collectors ask every few seconds.
+/// Requests per minute of one address to `/readyz` and `/metrics`: load balancers and metrics collectors ask every few seconds.
 const PROBES_PER_MINUTE: u64 = 300;
-/// How long the store's last word is believed, in milliseconds.
+/// Time for which the database's last answer is valid, ms.
 const READINESS_LIFE_MS: i64 = 1_000;
-/// How long the store may take to answer a probe, which itself is answered within a second.
+/// Time limit of the database for a probe, which itself is answered within a second.
 const READY_WITHIN: Duration = Duration::from_millis(900);
 
 /// `/healthz`, `/readyz`, `/metrics`, `/openapi.json`, `/docs`.
 pub fn routes(operations: &Operations, limiters: Arc<Limiters>, app: &App) -> Router<App> {
     let (rows, address): (Vec<_>, _) = (operations.iter().cloned().collect(), app.config.public_address());
-    // Written when it is first asked for: it takes many times its size to put together, and most servers are never asked.
+    // Built on first use: building it takes many times its size, and most servers are never asked.
     let document =
         Arc::new(LazyLock::new(move || Bytes::from(openapi::document(&rows, &address).to_string())));
     let probes = Router::new()
@@ -58,7 +58,7 @@ pub fn metrics_routes(app: App) -> Router {
     Router::new().route("/metrics", get(text)).with_state(app)
 }
 
-/// Refuses whoever probes too often, before the store is asked anything.
+/// Refuses a client over the probe limit, before the database is queried.
 async fn within_probes(
     State((app, limiters)): State<(App, Arc<Limiters>)>,
     request: Request,
@@ -79,7 +79,7 @@ fn json_text(status: StatusCode, text: impl Into<Bytes>) -> Response {
     response
 }
 
-/// A document that pages of every site may read: it is the same for all, and no key is sent for it.
+/// A document that pages of every site may read: it is the same for all, and needs no key.
 fn public_json(text: Bytes) -> Response {
     let mut response = json_text(StatusCode::OK, text);
     let anybody = HeaderValue::from_static("*");
@@ -87,31 +87,31 @@ fn public_json(text: Bytes) -> Response {
     response
 }
 
-/// The process is there. It never asks the store: a dead database is no reason to kill the process.
+/// The process is alive. The database is not queried: its failure is no reason to kill the process.
 async fn healthz() -> Response {
     let (version, tzdb) = (env!("CARGO_PKG_VERSION"), recurrence::TZDB_RELEASE);
     let body = json!({ "status": "ok", "version": version, "timeZoneDatabase": tzdb });
     json_text(StatusCode::OK, body.to_string())
 }
 
-/// The last answer of the store to a probe.
+/// The database's last answer to a probe.
 #[derive(Default)]
 struct Readiness(Mutex<StoreAnswer>);
 
-/// An answer of the store to a probe.
+/// An answer of the database to a probe.
 #[derive(Default)]
 struct StoreAnswer {
-    /// Milliseconds since 1970; none before the first answer.
+    /// Unix ms; none before the first answer.
     at: Option<i64>,
-    /// Why the store cannot be used; none where it can.
+    /// The reason why the database cannot be used; none if it can.
     reason: Option<String>,
-    /// The log has a line about it from here.
+    /// Whether this reason has been logged.
     is_logged: bool,
 }
 
 impl Readiness {
-    /// Why the store cannot be used: it does not answer, has another schema, or takes no writes. None where it can. It is asked once a
-    /// second at most, however many ask.
+    /// The reason why the database cannot be used: it does not answer, has another schema, or accepts no writes. None if it can. It is
+    /// queried at most once a second for all callers.
     async fn trouble(&self, app: &App) -> Option<String> {
         let mut last = self.0.lock().await;
         let now = app.now();
@@ -138,17 +138,17 @@ impl Readiness {
     }
 }
 
-/// An error of the store for whoever asks, without hosts, files and statements.
+/// An error of the database for clients, without hosts, files and statements.
 fn reason(e: &anyhow::Error) -> String {
     let refusal = e.downcast_ref::<Refusal>().map(|refusal| refusal.message.as_str());
-    // What follows is advice to clients.
+    // The rest is advice for clients.
     let of_refusal = refusal.and_then(|message| message.split(';').next());
     of_refusal
         .unwrap_or("the database fails, or has another schema than this program; the log has the cause")
         .to_owned()
 }
 
-/// Fit to take requests: the store answers and has this program's schema, and what they leave to be done in the background is done.
+/// Ready for requests: the database answers and has this program's schema, and required background work is done.
 async fn readyz(State(app): State<App>, Extension(readiness): Extension<Arc<Readiness>>) -> Response {
     if app.is_draining() {
         return json_text(StatusCode::SERVICE_UNAVAILABLE, json!({ "status": "stopping" }).to_string());
@@ -169,7 +169,7 @@ async fn readyz(State(app): State<App>, Extension(readiness): Extension<Arc<Read
     json_text(StatusCode::OK, body.to_string())
 }
 
-/// The metrics, to whoever has their token. Without one set there are none at this address.
+/// The metrics, for clients with their token. Without a configured token this address has none.
 async fn metrics_with_token(
     State(app): State<App>,
     Extension(limiters): Extension<Arc<Limiters>>,

@@ -1,5 +1,5 @@
-//! `/t`: pictures and links of messages that were sent from here. Whoever reads such a message comes here, without a key; what is asked for
-//! is in the signed address, and a link leads nowhere but where the message said that it leads.
+//! `/t`: images and links of tracked messages. Recipients open these addresses without a key; the target is in the signed address, and a
+//! link leads only where the message said.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use service::tracking::{PATH, TrackedTarget};
 use crate::web::client_ip::{client_ip, peer};
 use crate::web::rate_limit::{Class, Limiters, Standing};
 
-/// A transparent picture of one pixel.
+/// A transparent image of one pixel.
 const PIXEL: &[u8] = b"GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff!\xf9\x04\x01\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;";
 
-/// Hits per minute of one address: the picture proxy of a large provider has many.
+/// Hits per minute of one address: the image proxy of a large provider has many.
 const PER_ADDRESS: u64 = 600;
 /// Hits per minute of one message.
 const PER_RECORD: u64 = 120;
@@ -64,7 +64,7 @@ async fn hit(app: &App, limiters: &Limiters, signed: &str, visitor: &Visitor<'_>
         return answer(StatusCode::NOT_FOUND, None);
     }
     let of_record = limiters.take_of_name(&format!("record {}", target.tracking_id), PER_RECORD, now);
-    // Whoever reads mail is not kept waiting, and not turned away, because something cannot be counted.
+    // Recipients are neither delayed nor turned away because a hit cannot be counted.
     if of_record.retry_after_s.is_none()
         && let Err(e) = hits::note(app, &target, visitor).await
         && !e.is_outage()
@@ -77,7 +77,7 @@ async fn hit(app: &App, limiters: &Limiters, signed: &str, visitor: &Visitor<'_>
     }
 }
 
-/// What an address gets that asks too often: the picture costs nothing, a link is looked up.
+/// The response to an address over its limit: the image is still returned because it costs nothing; a link would need a lookup.
 fn over(target: &TrackedTarget, standing: Standing) -> Response {
     if target.link.is_none() {
         return answer(StatusCode::OK, None);

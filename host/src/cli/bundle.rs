@@ -1,14 +1,15 @@
-//! The connectors that come with the program.
+//! The bundled connectors.
 
 use std::path::{Path, PathBuf};
 
 use runtime::Manifest;
 use service::app::config::Config;
 
-/// Names of the connectors of this repository, wherever their folder is.
+/// Names of the connectors of this repository, in any folder.
 const NAMES: [&str; 6] = ["dav", "gmail", "google", "imap", "jmap", "sandbox"];
 
-/// Where the build puts connectors: below the current directory, or, for a binary that is started from elsewhere, beside it.
+/// Finds the folder into which the build puts connectors: below the current directory, or beside the binary if that was started from
+/// elsewhere.
 pub fn find() -> Option<PathBuf> {
     let here = Config::default().connectors_dir?;
     let beside = || Some(std::env::current_exe().ok()?.parent()?.parent()?.join("connectors/bundle"));
@@ -18,12 +19,12 @@ pub fn find() -> Option<PathBuf> {
     }
 }
 
-/// Whether a connector of this name comes with the program, or is in the folder of bundled connectors.
+/// Whether a connector of this name is bundled with the program, or is in the folder of bundled connectors.
 pub fn has(folder: Option<&Path>, name: &str) -> bool {
     NAMES.contains(&name) || folder.into_iter().flat_map(manifests).any(|manifest| is_of(&manifest, name))
 }
 
-/// The manifests in the folders of `folder`, sorted; none where there is no such directory.
+/// The manifests in the folders of `folder`, sorted; none if there is no such directory.
 pub fn manifests(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut found: Vec<PathBuf> = entries.map(|entry| entry.path().join("connector.toml")).collect();
@@ -32,7 +33,7 @@ pub fn manifests(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// A manifest that cannot be read has the name of its folder.
+/// A manifest that cannot be read is named by its folder.
 fn is_of(manifest: &Path, name: &str) -> bool {
     let read = runtime::manifest_text(manifest).and_then(|text| Manifest::parse(&text));
     match read {

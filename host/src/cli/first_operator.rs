@@ -1,4 +1,4 @@
-//! The first operator of an installation: made from variables, or by a link in the log.
+//! The first operator of an installation: created from environment variables, or by a link in the log.
 
 use std::path::Path;
 
@@ -16,14 +16,14 @@ pub const EMAIL_VARIABLE: &str = "SWITCHBOARD_ADMIN_EMAIL";
 /// The variable that names the file with the password of the first operator.
 pub const PASSWORD_FILE_VARIABLE: &str = "SWITCHBOARD_ADMIN_PASSWORD_FILE";
 
-/// An operator who is made without a link.
+/// An operator who is created without a link.
 struct UnattendedOperator {
     email: String,
     password: Zeroizing<String>,
 }
 
-/// Makes the first operator of the variables, or a link that makes one. Returns the line for the log that shows the link; none where there
-/// is an operator already, and without a panel.
+/// Creates the first operator from the variables, or a link to create one. Returns the log line with the link; none if there is an operator
+/// already, or no panel.
 ///
 /// # Errors
 /// Names the variable that is missing, or whose address or password is refused.
@@ -52,7 +52,7 @@ pub async fn prepare(app: &App) -> Result<Option<String>> {
     }))
 }
 
-/// The operator that the variables describe; none without them.
+/// The operator that the variables describe; none if they are not set.
 fn from_variables() -> Result<Option<UnattendedOperator>> {
     let email = std::env::var(EMAIL_VARIABLE).ok().filter(|email| !email.trim().is_empty());
     let file = std::env::var_os(PASSWORD_FILE_VARIABLE).filter(|file| !file.is_empty());

@@ -1,6 +1,6 @@
-//! The listening socket and its connections: what a client may cost before a request of its exists, and how they all end.
-//! HTTP/1.1 only: TLS ends at a proxy, proxies speak HTTP/1.1 to what is behind them, and what HTTP/2 lets a client do to a
-//! server (rapid reset, continuation floods) cannot be done here.
+//! The listening socket and its connections: limits of what a client may cost before its first request, and the shutdown of connections.
+//! HTTP/1.1 only: TLS ends at a proxy, proxies speak HTTP/1.1 to their backends, and attacks on HTTP/2 servers (rapid reset, continuation
+//! floods) are impossible here.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -29,20 +29,20 @@ use tower_http::timeout::TimeoutBody;
 
 use crate::web::rate_limit::site;
 
-/// Open connections at most; more wait in the system's queue.
+/// Most open connections; more wait in the system's queue.
 const MAX_CONNECTIONS: usize = 10_000;
-/// Open connections of one address (`site`) at most. Trusted proxies may have all: they bring many clients.
+/// Most open connections of one address (`site`). Trusted proxies may have all: they bring many clients.
 const MAX_CONNECTIONS_OF_ADDRESS: usize = 512;
-/// File descriptors that are not for clients: the database, connectors' connections, files.
+/// File descriptors reserved for other uses: the database, connectors' connections, files.
 const OTHER_FILES: usize = 512;
-/// For the head of the first request to arrive: who connects has something to say.
+/// Time limit for the head of the first request.
 const FIRST_HEAD_TIMEOUT: Duration = Duration::from_secs(10);
-/// For the head of a later request to arrive, and for a kept connection to stay idle: longer than the 60 s of usual balancers, so that it is
-/// they who close, and never we in the moment in which they send.
+/// Time limit for the head of a later request, and for an idle connection: longer than the 60 s of usual load balancers, so that they close
+/// first, and the service never closes while they send.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(75);
 /// Longest pause inside a request's body.
 const BODY_PAUSE: Duration = Duration::from_secs(30);
-/// Longest time in which a client takes nothing of an answer.
+/// Longest time in which a client reads nothing of an answer.
 const WRITE_PAUSE: Duration = Duration::from_secs(30);
 /// Largest head of a request in bytes.
 const HEAD_BYTES: usize = 64 << 10;
@@ -59,7 +59,7 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Binds the address. The error names it. Proxies may have any number of connections.
+    /// Binds the address, which an error names. Proxies may have any number of connections.
     pub async fn bind(address: SocketAddr, trusted_proxies: &[IpNet]) -> Result<Listener> {
         let socket =
             TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))?;
@@ -75,13 +75,13 @@ impl Listener {
         })
     }
 
-    /// The address that it really has.
+    /// The actual address.
     pub fn address(&self) -> Result<SocketAddr> {
         self.socket.local_addr().context("the listening socket has no address")
     }
 
-    /// Serves until `stop` says so; then takes no more connections, and returns when those that are open are done with
-    /// their request. How long that may take is the caller's to say.
+    /// Serves until `stop`; then accepts no more connections, and returns when the open ones are done with their request. The caller limits
+    /// the time of that.
     pub async fn serve(self, service: Router, metrics: Metrics, stop: watch::Receiver<bool>) {
         let Listener { socket, room, max_connections, of_address, trusted_proxies, .. } = self;
         let (first_head_timeout, write_pause) = (self.first_head_timeout, self.write_pause);
@@ -94,7 +94,7 @@ impl Listener {
             let (stream, peer, place) = match accepted {
                 Ok(accepted) => accepted,
                 Err(e) => {
-                    // Out of file descriptors, mostly: it passes when connections end.
+                    // Usually out of file descriptors: this passes when connections end.
                     tracing::error!(error = %e, "cannot accept a connection");
                     tokio::time::sleep(Duration::from_millis(100)).await;
                     continue;
@@ -105,7 +105,7 @@ impl Listener {
                 Ok(own_place) => Some(own_place),
                 Err(_) if is_proxy => None,
                 Err(_) => {
-                    // Closed without a word: an answer would cost more than the connection.
+                    // Closed without an answer, which would cost more than the connection.
                     metrics.refused_connections.inc();
                     continue;
                 }
@@ -124,7 +124,7 @@ impl Listener {
             });
         }
         drop(socket);
-        // All room is free when the last connection is gone; only a closed semaphore can fail, and nobody closes it.
+        // All permits are free when the last connection is gone; only a closed semaphore can fail, and this one is never closed.
         let _ = room.acquire_many(u32::try_from(max_connections).unwrap_or(u32::MAX)).await;
     }
 }
@@ -146,7 +146,7 @@ async fn connection(
     write_pause: Duration,
     mut stop: watch::Receiver<bool>,
 ) -> Result<(), hyper::Error> {
-    // Answers are written whole; waiting for more to send with them only delays them.
+    // Answers are written whole; waiting for more data only delays them.
     let _ = stream.set_nodelay(true);
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(write_pause));
@@ -155,7 +155,7 @@ async fn connection(
     let service = service_fn(move |request: Request<Incoming>| {
         asks.store(true, Ordering::Relaxed);
         let mut service = service.clone();
-        // `TimeoutBody` does not say that it is empty, and a request without a body would count as one of unknown size.
+        // `TimeoutBody` does not report that it is empty, and a request without a body would count as one of unknown size.
         let mut request = request.map(|body| match body.is_end_stream() {
             true => Body::empty(),
             false => Body::new(TimeoutBody::new(BODY_PAUSE, body)),
@@ -170,7 +170,7 @@ async fn connection(
     let first_head = async {
         tokio::time::sleep(first_head_timeout).await;
         if has_asked.load(Ordering::Relaxed) {
-            // It has begun; from here on the other bounds hold.
+            // A request has begun; from here on the other limits apply.
             std::future::pending::<()>().await;
         }
     };
@@ -182,12 +182,12 @@ async fn connection(
     connection.await
 }
 
-/// Raises this process' own limit of open files as far as it may, and leaves some of them for other things.
+/// Raises this process's limit of open files as far as possible, and reserves some of them for other uses.
 fn connections_allowed() -> usize {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
     let limit = getrlimit(Resource::Nofile);
-    // What cannot be raised stays as it is, and is counted with below.
+    // If the limit cannot be raised it stays as it is, and is taken into account below.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
     let files =
         getrlimit(Resource::Nofile).current.and_then(|n| usize::try_from(n).ok()).unwrap_or(usize::MAX);
@@ -216,7 +216,7 @@ mod tests {
 
     const ASK: &[u8] = b"GET / HTTP/1.1\r\nhost: x\r\n\r\n";
 
-    /// A served listener, and what stops it when it is dropped.
+    /// A served listener, which is stopped on drop.
     async fn served(
         change: impl FnOnce(&mut Listener),
         proxies: &[IpNet],
@@ -276,10 +276,10 @@ mod tests {
         let mut stream = TcpStream::connect(address).await.unwrap();
         stream.write_all(b"GET / HTTP/1.1\r\nx: ").await.unwrap();
         let mut rest = Vec::new();
-        // Ends, whether in order or reset: nobody waits for the rest of the head.
+        // Ends, in order or by a reset: the server does not wait for the rest of the head.
         let _ = stream.read_to_end(&mut rest).await;
         assert!(rest.is_empty());
-        // Who has asked once may stay for longer than that.
+        // After its first request a connection may stay open for longer.
         let mut stream = TcpStream::connect(address).await.unwrap();
         assert!(is_answered(&mut stream).await);
         tokio::time::timeout(Duration::from_millis(60), stream.read_to_end(&mut rest)).await.ok();
@@ -287,7 +287,7 @@ mod tests {
         assert!(is_answered_after(&mut stream).await);
     }
 
-    /// What a client does not take is not kept for it either: the answer ends, with everything that it holds.
+    /// An answer that a client does not read ends, and releases everything that it holds.
     #[tokio::test]
     async fn who_takes_nothing_of_an_answer_is_not_waited_for() {
         let (held, released) = oneshot::channel::<()>();
@@ -311,7 +311,7 @@ mod tests {
         assert!(ended.unwrap().is_err(), "the answer was dropped");
     }
 
-    /// The same for a connection whose earlier answer was read only in part.
+    /// As `is_answered`, for a connection whose earlier answer was only read in part.
     async fn is_answered_after(stream: &mut TcpStream) -> bool {
         let mut seen = Vec::new();
         stream.write_all(ASK).await.is_ok()

@@ -1,4 +1,4 @@
-//! The sockets of a service: that of the API, and those of metrics and of the panel where they have one of their own.
+//! The sockets of a service: that of the API, and those of metrics and of the panel if they have their own.
 
 use std::net::SocketAddr;
 
@@ -20,7 +20,7 @@ pub struct Listeners {
 }
 
 impl Listeners {
-    /// Binds all of them, and writes the addresses that they really have into the configuration.
+    /// Binds all of them, and writes their actual addresses into the configuration.
     pub async fn bind(config: &mut Config) -> Result<Listeners> {
         let api = Listener::bind(config.listen, &config.trusted_proxies).await?;
         config.listen = api.address()?;
@@ -35,7 +35,7 @@ impl Listeners {
         Ok(Listeners { api, metrics, panel })
     }
 
-    /// Serves the API and the panel until `stop` says so, and then what their connections have begun.
+    /// Serves the API and the panel until `stop`, and then completes open requests.
     pub async fn serve(self, routes: ServiceRoutes, metrics: Metrics, stop: watch::Receiver<bool>) {
         let panel = self.panel.zip(routes.panel);
         let panel = panel.map(|(listener, routes)| listener.serve(routes, metrics.clone(), stop.clone()));

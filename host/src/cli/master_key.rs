@@ -1,4 +1,4 @@
-//! The master key of a data directory, compared with a database. No key is made here.
+//! The master key of a data directory, compared with a database. No key is created here.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use service::app;
 use service::connections::credentials;
 use storage::{Db, api_keys, connections as connection_rows, installation, migrations};
 
-/// Variables that the master key can come from, in their order.
+/// Environment variables of the master key, in their order.
 const VARIABLES: [&str; 2] = ["SWITCHBOARD_MASTER_KEY", "SWITCHBOARD_MASTER_KEY_FILE"];
 
 /// The place of a master key.
@@ -20,14 +20,14 @@ pub enum KeySource {
     File,
 }
 
-/// The place of the master key for a data directory; none where the first start would make one.
+/// The place of the master key for a data directory; none if the first start would create one.
 pub fn find_source(data_dir: &Path) -> Option<KeySource> {
     let set = VARIABLES.into_iter().find(|variable| std::env::var_os(variable).is_some());
     let has_file = data_dir.join(app::MASTER_KEY_FILE).exists();
     set.map(KeySource::Variable).or(has_file.then_some(KeySource::File))
 }
 
-/// The keyring of the master key that is there; none where there is none.
+/// The keyring of an existing master key; none if there is none.
 pub fn find(data_dir: &Path) -> Result<Option<Keyring>> {
     match find_source(data_dir) {
         Some(_) => app::open_keyring(data_dir, &Entropy::system()).map(Some),
@@ -35,21 +35,21 @@ pub fn find(data_dir: &Path) -> Result<Option<Keyring>> {
     }
 }
 
-/// A database's agreement with a master key.
+/// The result of comparing a master key with a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyMatch {
     /// No host has started on the database so far.
     Unused,
-    /// The fingerprint is the same; no account is connected, or the schema is another than this program's.
+    /// The fingerprint is the same; no account is connected, or the schema is not this program's.
     Fingerprint,
-    /// The fingerprint is the same, and the credentials of an account were opened.
+    /// The fingerprint is the same, and the credentials of an account were decrypted.
     SealedValue,
 }
 
-/// Compares the fingerprint that the database has with the master key, as `serve` does, and opens the credentials of an account.
+/// Compares the database's fingerprint with the master key, as `serve` does, and decrypts the credentials of an account.
 ///
 /// # Errors
-/// Where the database belongs to another master key, or the credentials do not open.
+/// If the database belongs to another master key, or the credentials do not decrypt.
 pub async fn ensure_matches(db: &Db, keyring: &Keyring) -> Result<KeyMatch> {
     if migrations::version(db).await? == 0 {
         return Ok(KeyMatch::Unused);
@@ -74,7 +74,7 @@ pub async fn ensure_matches(db: &Db, keyring: &Keyring) -> Result<KeyMatch> {
 /// The fingerprint of the master key that a database belongs to.
 ///
 /// # Errors
-/// Where no host has started on the database so far.
+/// If no host has started on the database so far.
 pub async fn load_fingerprint(db: &Db) -> Result<String> {
     let found = match migrations::version(db).await? {
         0 => None,

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::{Context, Result};
 
-/// Writes an answer to stdout. That nobody reads it to its end (`| head`) is no error.
+/// Writes an answer to stdout. A reader that stops early (`| head`) is no error.
 pub fn answer(text: &str) -> Result<()> {
     let mut stdout = std::io::stdout().lock();
     match writeln!(stdout, "{}", text.trim_end()).and_then(|()| stdout.flush()) {
@@ -24,7 +24,7 @@ pub fn command_line(program: &str, arguments: &[String]) -> String {
     format!("{program} {}", words.join(" "))
 }
 
-/// Writes a line to stderr. A terminal that was closed ends no command.
+/// Writes a line to stderr. A closed terminal ends no command.
 pub fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }

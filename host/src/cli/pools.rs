@@ -8,7 +8,7 @@ const MAX_CONNECTIONS: u32 = 1_000;
 /// The longest wait that can be set, ms.
 const MAX_WAIT_MS: u64 = 600_000;
 
-/// What was given of the settings that begin with `database_`. None: the default.
+/// The given settings with the prefix `database_`. None: the default.
 pub struct PoolSettings {
     pub read_connections: Option<u32>,
     pub write_connections: Option<u32>,
@@ -19,7 +19,7 @@ pub struct PoolSettings {
 }
 
 impl PoolSettings {
-    /// The bounds, with the defaults in the gaps. The error names the setting.
+    /// The limits, with defaults for settings that are not given. The error names the setting.
     pub fn resolved(&self) -> Result<PoolLimits> {
         let default = PoolLimits::default();
         Ok(PoolLimits {
@@ -41,7 +41,7 @@ fn connections(of: &str, given: Option<u32>, default: u32) -> Result<u32> {
     Ok(number)
 }
 
-/// PostgreSQL takes 0 for "without a limit", which a wait must not be.
+/// PostgreSQL interprets 0 as "without a limit", which a wait must not be.
 fn wait_ms(of: &str, given: Option<u64>, default: u64) -> Result<u64> {
     let ms = given.unwrap_or(default);
     ensure!((1..=MAX_WAIT_MS).contains(&ms), "database_{of}_timeout_ms must be 1 to {MAX_WAIT_MS}");

@@ -1,4 +1,4 @@
-//! Refusals in the words of the command line.
+//! Converts refusals to errors of the command line.
 
 use base::error::Error;
 

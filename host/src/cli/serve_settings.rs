@@ -1,4 +1,4 @@
-//! The settings of a server, decided.
+//! The resolved settings of a server.
 
 use std::time::Duration;
 
@@ -6,14 +6,14 @@ use service::app::config::Config;
 
 use crate::cli::telemetry::Format;
 
-/// Everything that `serve` needs.
+/// All settings of `serve`.
 #[derive(Debug)]
 pub struct ServeSettings {
     pub config: Config,
-    /// None: it depends on where the log goes.
+    /// None: it depends on the log's destination.
     pub log_format: Option<Format>,
     pub log_level: String,
     pub drain_delay: Duration,
-    /// The connectors were asked for, so they have to be there.
+    /// Whether the connectors' folder was given, so that it must exist.
     pub connectors_named: bool,
 }

@@ -1,5 +1,5 @@
-//! The log: lines on stderr, for people or as JSON for machines. Field names: `request_id`, `connection`, `connector`, `error`. How they get
-//! there: `app::log_queue`.
+//! The log: lines on stderr, as text or as JSON. Field names: `request_id`, `connection`, `connector`, `error`. For the path of the lines
+//! see `app::log_queue`.
 
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
@@ -10,13 +10,13 @@ use serde::Deserialize;
 use service::app::log_queue;
 use tracing_subscriber::{EnvFilter, fmt};
 
-/// Longest wait of a process that ends for the reader of its log.
+/// Longest wait at the end of a process for the reader of its log.
 const LAST_LINES_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The same of a panic, which may end the process.
+/// The same for a panic, which may end the process.
 const PANIC_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// How log lines look.
+/// The format of log lines.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
@@ -26,8 +26,8 @@ pub enum Format {
     Human,
 }
 
-/// Starts logging for this process, once. `level` is a level or a list of directives (`info,service::sync=debug`); without
-/// a format a terminal gets text and everything else JSON.
+/// Starts logging for this process, once. `level` is a level or a list of directives (`info,service::sync=debug`); without a format a
+/// terminal gets text and everything else JSON.
 pub fn start(format: Option<Format>, level: &str) -> Result<()> {
     let filter = EnvFilter::try_new(level)
         .with_context(|| format!("log_level \"{level}\" must be error, warn, info, debug, trace or a list such as info,service::sync=debug"))?;
@@ -46,15 +46,15 @@ pub fn start(format: Option<Format>, level: &str) -> Result<()> {
     Ok(())
 }
 
-/// Writes what a process says last, after its log. A log that is not read does not keep the process from ending.
+/// Writes the last text of a process, after its log. A log that is not read does not keep the process from ending.
 pub fn finish(text: &str) {
     match log_queue::of_process() {
         Some(mut queue) => {
-            // The queue takes every line.
+            // The queue accepts every line.
             let _ = queue.write_all(text.as_bytes());
             queue.wait_until_written(LAST_LINES_TIMEOUT);
         }
-        // stderr is the last resort: if it is closed, nobody can be told.
+        // stderr is the last resort: if it is closed, the error is lost.
         None => drop(std::io::stderr().write_all(text.as_bytes())),
     }
 }
@@ -64,7 +64,7 @@ fn report_dropped(lines: u64) {
     tracing::warn!(lines, "log lines were dropped: stderr could not be written, or was not read in time");
 }
 
-/// A panic is one line of the log like everything else.
+/// Logs a panic as one line.
 fn log_panics() {
     std::panic::set_hook(Box::new(|info| {
         let message = info.payload_as_str().unwrap_or("no message");

@@ -1,10 +1,10 @@
-//! The threads that a command runs on.
+//! The threads of a command.
 
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-/// Runs `work` on a runtime that does not wait for threads that still run when it is done.
+/// Runs `work` on a runtime that does not wait for threads that are still running when it is done.
 pub fn block_on<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()

@@ -1,12 +1,12 @@
-//! Scripts and styles of pages: what is served of their sources, and the hash by which their addresses change with their text.
+//! Scripts and styles of pages: the served form of their sources, and the hash in their addresses, which changes with their text.
 
 use sha2::{Digest, Sha256};
 
 /// Hexadecimal digits of a hash in an address.
 const HASH_DIGITS: usize = 16;
 
-/// A script without the lines that are comments alone: they are for those who read its source, and a sixth of what visitors would load. No
-/// text in a script has a line that begins so.
+/// Removes comment lines from a script: they are for readers of the source, and a sixth of what visitors would load. No string in a script
+/// has a line that begins like a comment.
 pub fn without_comments(source: &str) -> String {
     source.split_inclusive('\n').filter(|line| !line.trim_start().starts_with("//")).collect()
 }

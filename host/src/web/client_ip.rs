@@ -8,14 +8,14 @@ use ipnet::IpNet;
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// The address at the other end of the connection; the loopback address where there is none, as in a call within the process.
+/// The address at the other end of the connection; the loopback address if there is none, as in a call within the process.
 pub fn peer(request: &Request) -> IpAddr {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
     peer.map_or(IpAddr::from([127, 0, 0, 1]), |info| info.0.ip())
 }
 
-/// The client's address: the peer, or, behind configured proxies, the rightmost forwarded address that is not one of them.
-/// An entry that is no address stops the walk there: what stands left of it is not to be believed.
+/// The client's address: the peer, or, behind configured proxies, the rightmost forwarded address that is not one of them. An invalid entry
+/// ends the walk there, because the entries left of it cannot be trusted.
 pub fn client_ip(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let is_trusted = |ip: &IpAddr| trusted.iter().any(|n| n.contains(ip));
     let mut ip = peer.to_canonical();

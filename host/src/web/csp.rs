@@ -10,7 +10,7 @@ pub fn style_source(style: &str) -> String {
     format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(style)))
 }
 
-/// The source by which a page's policy admits the picture of an address. None: its host has characters that would end a source or a
+/// The source by which a page's policy admits the image of an address. None: its host has characters that would end a source or a
 /// directive, or it is no address.
 pub fn image_source(url: &str) -> Option<String> {
     let origin = Url::parse(url).ok()?.origin().ascii_serialization();

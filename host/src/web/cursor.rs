@@ -1,5 +1,5 @@
-//! Cursors of lists: a cursor is a place in one list of one caller. It is MACed, and bound to the application, the operation and the filters,
-//! so that it cannot be made, moved or used elsewhere.
+//! Cursors of lists: a cursor is a position in one list of one caller. It is MACed, and bound to the application, the operation and the
+//! filters, so that it cannot be forged or used elsewhere.
 
 use base::error::{Code, Result, invalid};
 use base::keyring::Keyring;
@@ -17,29 +17,29 @@ struct SealedCursor<P> {
     p: P,
 }
 
-/// What a cursor is bound to.
+/// The hash that binds a cursor to its application, operation and filters.
 pub struct Binding(String);
 
 impl Binding {
-    /// `filters` is everything that decides what is listed and in which order.
+    /// `filters` contains all parameters that decide the content and order of the list.
     pub fn new(tenant: &Tenant, operation: &str, filters: &impl Serialize) -> Self {
         let filters = serde_json::to_string(filters).unwrap_or_default();
         let text = format!("{}\n{}\n{operation}\n{filters}", tenant.organization_id, tenant.application_id);
         Binding(BASE64_URL_SAFE_NO_PAD.encode(&Sha256::digest(text)[..12]))
     }
 
-    /// The name of a page of the list: what is asked for, apart from what is stored.
+    /// The cache key of a page of the list: the request's part, without the state of the data.
     pub fn page(&self, cursor: Option<&str>, limit: i64) -> String {
         format!("{}/{limit}/{}", self.0, cursor.unwrap_or_default())
     }
 
-    /// The cursor for a place.
+    /// The cursor for a position.
     pub fn cursor(&self, keyring: &Keyring, place: &impl Serialize) -> String {
         let sealed = SealedCursor { b: self.0.clone(), p: place };
         keyring.signed(serde_json::to_string(&sealed).unwrap_or_default().as_bytes())
     }
 
-    /// The place of a cursor; anything but our own, for this list, is `invalid_cursor`.
+    /// The position of a cursor; a cursor of another list, or not made here, is `invalid_cursor`.
     pub fn place<P: DeserializeOwned>(&self, keyring: &Keyring, cursor: Option<&str>) -> Result<Option<P>> {
         let Some(cursor) = cursor else { return Ok(None) };
         let bad = |message: &str| invalid(Code::InvalidCursor, "cursor", message);

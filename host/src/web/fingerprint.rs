@@ -1,9 +1,10 @@
-//! What makes two requests the same one for an Idempotency-Key. Hashed as it is walked: no second copy of a body is made.
+//! Fingerprints that decide whether two requests with an Idempotency-Key are the same. Values are hashed while they are walked, without a
+//! second copy of a body.
 
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-/// Of parts of text; which part a byte belongs to counts.
+/// The fingerprint of several texts, sensitive to their boundaries.
 pub fn of_parts(parts: &[&str]) -> String {
     let mut sha = Sha256::new();
     for part in parts {
@@ -13,14 +14,14 @@ pub fn of_parts(parts: &[&str]) -> String {
     shown(sha)
 }
 
-/// Of bytes as they are.
+/// The fingerprint of bytes.
 pub fn of_bytes(bytes: &[u8]) -> String {
     let mut sha = Sha256::new();
     sha.update(bytes);
     shown(sha)
 }
 
-/// Of an object, whatever the order of its names.
+/// The fingerprint of an object, independent of the order of its names.
 pub fn of_object(object: &Map<String, Value>) -> String {
     let mut sha = Sha256::new();
     add_object(&mut sha, object);
@@ -57,7 +58,7 @@ fn add(sha: &mut Sha256, value: &Value) {
             sha.update(b"]");
         }
         Value::String(text) => add_text(sha, text),
-        // Numbers and words hold no character that could be taken for the beginning of another value.
+        // Numbers and literals contain no character that could begin another value.
         other => sha.update(format!(",{other}")),
     }
 }
@@ -94,7 +95,7 @@ mod tests {
     }
 
     proptest! {
-        /// Texts, names and their borders cannot be moved without a trace.
+        /// Texts, names and their boundaries cannot be moved without a different fingerprint.
         #[test]
         fn different_texts_are_different(a in "[ab\",:{}]{0,6}", b in "[ab\",:{}]{0,6}") {
             prop_assert_eq!(of(json!([a, b])) == of(json!([b, a])), a == b);

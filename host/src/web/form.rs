@@ -4,21 +4,21 @@ use std::collections::BTreeMap;
 
 use url::form_urlencoded;
 
-/// Fields that are read of a form at most; the largest form of the booking page has one for each option of 50 questions.
+/// Most fields that are read of a form; the largest form of the booking page has one for each option of 50 questions.
 const MAX_FIELDS: usize = 6_000;
 
-/// The values of a form, by the names of the fields.
+/// The values of a form, by field name.
 #[derive(Clone, Debug, Default)]
 pub struct FormFields(BTreeMap<String, Vec<String>>);
 
 impl FormFields {
-    /// Reads the body of a form of at most 6,000 fields; those after them are left out. So is U+0000, which no database takes, and lines end
-    /// with a line feed alone.
+    /// Reads the body of a form of at most 6,000 fields; later ones are ignored. U+0000 is removed, because no database accepts it, and
+    /// line ends become line feeds.
     pub fn read(body: &[u8]) -> FormFields {
         FormFields::read_at_most(body, MAX_FIELDS)
     }
 
-    /// Reads the same of a body of which no more than `max_fields` fields count.
+    /// As `read`, with at most `max_fields` fields.
     pub fn read_at_most(body: &[u8], max_fields: usize) -> FormFields {
         let mut fields: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (name, value) in form_urlencoded::parse(body).take(max_fields) {
@@ -28,7 +28,7 @@ impl FormFields {
         FormFields(fields)
     }
 
-    /// The first value of a field; empty where it is absent.
+    /// The first value of a field; empty if it is absent.
     pub fn first(&self, name: &str) -> &str {
         self.all(name).first().map(String::as_str).unwrap_or_default()
     }
@@ -38,7 +38,7 @@ impl FormFields {
         self.0.get(name).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The first value without the white space around it; none where nothing is left.
+    /// The first value, trimmed; none if it is empty.
     pub fn filled(&self, name: &str) -> Option<String> {
         Some(self.first(name).trim()).filter(|text| !text.is_empty()).map(str::to_owned)
     }

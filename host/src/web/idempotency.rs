@@ -1,6 +1,6 @@
 //! Claims: a write runs once, or its answer is replayed. A claim is made before the work; the answer is stored in the transaction of the
-//! effect (`app::stored_response`). What ends without an answer leaves a free claim (`app::running_claims`): the next attempt takes it over,
-//! is told that it is a repeat, and so looks at the provider before it writes again.
+//! effect (`app::stored_response`). A write that ends without an answer leaves a free claim (`app::running_claims`): the next attempt takes
+//! it over, learns that it is a repetition, and so checks the provider before it writes again.
 
 use std::time::Duration;
 
@@ -19,29 +19,29 @@ use storage::idempotency::{NewClaim, StoredAnswer};
 use crate::web::error::{FailedCode, is_of_the_moment};
 use crate::web::fingerprint::of_parts;
 
-/// Time after which anybody may take a claim over that was not renewed, ms.
+/// Time after which a claim that was not renewed may be taken over, ms.
 const LEASE_MS: i64 = CLAIM_LEASE_MS as i64;
-/// A claim whose host has no lease is free after this time: it may have just started.
+/// A claim whose host has no lease is free after this time: the host may have just started.
 const GONE_AFTER_MS: i64 = 10_000;
-/// How long a copy waits for the first attempt's answer.
+/// Time that a concurrent copy waits for the first attempt's answer.
 const WAIT_MS: u64 = 2_000;
 const WAIT_STEP_MS: u64 = 25;
 
 /// Headers that are stored with an answer.
 const STORED_HEADERS: [&str; 3] = ["etag", "location", "retry-after"];
 
-/// What to do with a write.
+/// The result of a claim.
 pub enum ClaimResult {
-    /// Run it, as this attempt.
+    /// Run the write, as this attempt.
     Run(IdempotentAttempt),
-    /// It ran: this is its answer.
+    /// The write already ran, with this answer.
     Replay(StoredResponse),
 }
 
-/// Largest answer that is kept for replays, in bytes: more than any write answers.
+/// Largest answer that is stored for replays, in bytes: larger than that of any write.
 const MAX_STORED: usize = 8 << 20;
 
-/// Claims a scope of an application for the request of a fingerprint, or finds the answer that it already has.
+/// Claims a scope of an application for the request with a fingerprint, or finds its stored answer.
 pub async fn claim_scope(
     app: &App,
     application_id: &str,
@@ -53,7 +53,7 @@ pub async fn claim_scope(
         let fence = hex::encode(app.entropy.bytes::<12>());
         let now = app.now();
         let claim = Claim { application_id: application_id.to_owned(), scope: scope.clone(), fence };
-        // Before the row is there: whether an insert was committed whose connection broke, nobody knows.
+        // Before the row exists: if the connection breaks, it is unknown whether the insert was committed.
         let running = app.claims.begin(claim.clone());
         if insert(app, &claim, &fingerprint, now).await? {
             running.set_end(ClaimEnd::Free);
@@ -87,8 +87,8 @@ pub async fn claim_scope(
     }
 }
 
-/// After the handler: what it did not store with an effect is stored now, or the claim ends. What cannot be written now is written when the
-/// database is back, after the last clone of the attempt is dropped.
+/// Ends a claim after the handler: stores an answer that was not stored with an effect, or ends the claim without one. If the database is
+/// down, this is written when it is back, after the last clone of the attempt is dropped.
 pub async fn finish(app: &App, attempt: &IdempotentAttempt, response: Response) -> Response {
     let Some(claim) = attempt.claim().filter(|claim| !claim.is_settled()) else { return response };
     let code = response.extensions().get::<FailedCode>().map(|failed| failed.0);
@@ -96,7 +96,7 @@ pub async fn finish(app: &App, attempt: &IdempotentAttempt, response: Response) 
         StatusCode::CONFLICT if code.is_some_and(|code| may_end_otherwise(code, attempt.resumed)) => {
             ClaimEnd::Free
         }
-        // Began and ended: the same request gets the same answer.
+        // It began and ended: the same request gets the same answer.
         status if status.is_success() || status == StatusCode::CONFLICT => {
             let (parts, body) = response.into_parts();
             let Ok(bytes) = axum::body::to_bytes(body, MAX_STORED).await else {
@@ -106,10 +106,10 @@ pub async fn finish(app: &App, attempt: &IdempotentAttempt, response: Response) 
             report(kept);
             return Response::from_parts(parts, Body::from(bytes));
         }
-        // It may have had an effect at the provider: the next attempt must look, so the claim stays, but free to take.
+        // It may have had an effect at the provider: the next attempt must check, so the claim stays, but can be taken over.
         status if status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED => ClaimEnd::Free,
-        // It never began, but an attempt before it may have had an effect; or the provider was asked, and may have refused in the middle of
-        // several requests, such as the reading of what it had made.
+        // It never began, but an earlier attempt may have had an effect; or the provider was called, and may have refused in the middle of
+        // several requests, for example when the new record was read back.
         _ if attempt.resumed || claim.has_called() || code == Some(Code::ProviderRateLimited) => {
             ClaimEnd::Free
         }
@@ -122,9 +122,8 @@ pub async fn finish(app: &App, attempt: &IdempotentAttempt, response: Response) 
     response
 }
 
-/// Whether a conflict says nothing of the request: a connection that could not be used will be usable again, and the other version that a
-/// repeat met may be the one that its first attempt made. The claim stays, free to take, because a provider may have refused in the middle
-/// of a write.
+/// Whether a conflict is temporary: an unusable connection will be usable again, and the other version that a repetition met may be the one
+/// that its first attempt made. The claim stays, but can be taken over, because a provider may have refused in the middle of a write.
 fn may_end_otherwise(code: Code, is_repeat: bool) -> bool {
     is_of_the_moment(code) || is_repeat && code == Code::StaleEtag
 }
@@ -172,10 +171,10 @@ fn new_claim<'a>(claim: &'a Claim, fingerprint: &'a str, owner: &'a str, now: i6
     }
 }
 
-/// Whether a claim has nobody behind it. Of its own requests a process knows whether they run, whatever clocks show, however long they take
-/// and whatever could not be written. Of others: its time is over, or the host that claimed is gone. On SQLite no other process serves this
-/// database, so every claim of another id is of one that is gone; on PostgreSQL a host is gone when its lease is over. It renews the claims of
-/// requests that last, also those that it made under another id, before it lost its lease.
+/// Whether the process behind a claim is gone. A process knows which of its own requests are running, whatever the clocks and however long
+/// they take. A claim of another process is dead if its time is over, or its host is gone. On SQLite no other process serves this database,
+/// so every claim with another id is dead; on PostgreSQL a host is gone when its lease is over. A host renews the claims of long requests,
+/// also those that it made under an earlier id, before it lost its lease.
 fn is_dead(app: &App, found: &table::Claim, now: i64) -> bool {
     if app.claims.is_running(&found.fence) {
         return false;

@@ -1,4 +1,4 @@
-//! HTTP that the API, the booking page and the administration panel have in common: budgets, small bodies, forms, request ids, claims, errors.
+//! HTTP parts that the API, the booking page and the administration panel share: budgets, small bodies, forms, request ids, claims, errors.
 
 pub mod assets;
 pub mod client_ip;

@@ -1,5 +1,6 @@
-//! The request budget: at most `limit` requests of a key in any 60 seconds, exactly (a sliding log, kept as milliseconds with
-//! counts). Notifications of providers are counted by the second instead. In memory: it cannot be unreachable, and what it cannot decide it lets pass (Contract, Limits 4: it fails open).
+//! The request budget: at most `limit` requests of a key in any 60 seconds, exactly (a sliding log, kept as milliseconds with counts).
+//! Notifications of providers are counted by the second instead. In memory: it cannot be unreachable, and a request that it cannot judge
+//! passes (Contract, Limits 4: it fails open).
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -9,13 +10,13 @@ use std::sync::Mutex;
 
 use quick_cache::unsync::Cache;
 
-/// How far back requests count, in milliseconds.
+/// The window in which requests count, in milliseconds.
 pub const WINDOW_MS: i64 = 60_000;
-/// The same for notifications of providers.
+/// The window of notifications of providers, in milliseconds.
 const NOTIFICATION_WINDOW_MS: i64 = 1_000;
 /// Bits of an IPv6 network that counts as one address.
 const SITE_BITS: u32 = 56;
-/// Who is remembered at most. For one more, one that was not seen lately is forgotten, at a constant cost.
+/// Most callers in memory. Beyond it, one that was not seen lately is evicted, at a constant cost.
 const REMEMBERED: usize = 100_000;
 
 /// Budgets by name.
@@ -24,23 +25,23 @@ pub struct RateLimiter {
     window_ms: i64,
 }
 
-/// The budgets of keys, and those of addresses: a flood from everywhere makes no key's forgotten.
+/// The budgets of keys, and those of addresses: a flood from many addresses does not evict the keys'.
 pub struct Limiters {
     pub keys: RateLimiter,
-    /// The part that each address has of the budgets of keys that stand in pages.
+    /// The share of each address in the budgets of keys that are embedded in pages.
     visitors: RateLimiter,
     addresses: RateLimiter,
     notifications: RateLimiter,
 }
 
-/// What an address has a budget for.
+/// The kinds of requests with a budget per address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// Requests without a valid key.
     Anonymous,
     /// `/readyz` and `/metrics`.
     Probe,
-    /// Pictures and links of tracked messages.
+    /// Images and links of tracked messages.
     Tracking,
     /// Views of booking pages.
     BookingPage,
@@ -50,19 +51,19 @@ pub enum Class {
 
 #[derive(Default)]
 struct RequestBudget {
-    /// When requests came, oldest first: milliseconds and how many.
+    /// Times of requests, oldest first: milliseconds, and the number of requests.
     log: VecDeque<(i64, u32)>,
     used: u64,
 }
 
-/// What the headers tell.
+/// The state of a budget, as in the rate-limit headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
     /// Requests per minute, notifications of providers per second.
     pub limit: u64,
     /// Left in the current window.
     pub remaining: u64,
-    /// Over the budget: how long to wait, in seconds, at least 1.
+    /// Over the budget: seconds to wait, at least 1.
     pub retry_after_s: Option<u64>,
 }
 
@@ -84,19 +85,19 @@ impl Default for Limiters {
 }
 
 impl RateLimiter {
-    /// One that remembers so many.
+    /// A limiter that keeps at most this many callers.
     pub fn remembering(most: usize) -> Self {
         RateLimiter { budgets: Mutex::new(Cache::new(most)), window_ms: WINDOW_MS }
     }
 
-    /// Counts a request. One over the limit is refused and costs nothing.
+    /// Counts a request. One over the limit is refused and not counted.
     pub fn take(&self, who: &str, limit: u64, now: i64) -> Standing {
         let open = Standing { limit, remaining: limit, retry_after_s: None };
         let Ok(mut budgets) = self.budgets.lock() else { return open };
         budget(&mut budgets, who).map_or(open, |mut budget| budget.take(limit, self.window_ms, now))
     }
 
-    /// Callers that are remembered now.
+    /// Number of callers in memory.
     pub fn len(&self) -> usize {
         self.budgets.lock().map_or(0, |b| b.len())
     }
@@ -107,9 +108,9 @@ impl RateLimiter {
 }
 
 impl Limiters {
-    /// Counts a request with a key that stands in pages, which a visitor sends from this address. It is within the budget of the key, of which the
-    /// address may have so much that as much again is left for others: half of it if nobody else is there, and at least one request. However
-    /// much an address sends, others find room.
+    /// Counts a request with a key that is embedded in pages, sent by a visitor from this address. It counts toward the budget of the key,
+    /// of which the address may use only so much that the same amount is left for others: half of it if there are no others, and at least
+    /// one request. However much an address sends, others find room.
     pub fn take_of_visitor(&self, key: &str, ip: IpAddr, limit: u64, now: i64) -> Standing {
         let open = Standing { limit, remaining: limit, retry_after_s: None };
         let (Ok(mut keys), Ok(mut visitors)) = (self.keys.budgets.lock(), self.visitors.budgets.lock())
@@ -130,7 +131,7 @@ impl Limiters {
         }
         of_key.add(now);
         of_visitor.add(now);
-        // Each request more takes one of the key's and keeps one for others.
+        // Each further request takes one from the key's budget and keeps one for others.
         let remaining = limit.saturating_sub(of_key.used + of_visitor.used) / 2;
         Standing { limit, remaining, retry_after_s: None }
     }
@@ -140,18 +141,18 @@ impl Limiters {
         self.addresses.take(&format!("{class:?} {}", site(ip)), limit, now)
     }
 
-    /// Counts something that a name stands for, such as a record that is asked for without a key.
+    /// Counts a request under a name, such as a record that is read without a key.
     pub fn take_of_name(&self, name: &str, limit: u64, now: i64) -> Standing {
         self.addresses.take(name, limit, now)
     }
 
-    /// Counts a notification of a provider, or of one of its watches: `limit` of one name in any second. It takes nothing from the
-    /// budgets of addresses, which are smaller.
+    /// Counts a notification of a provider, or of one of its watches: `limit` of one name in any second. The budgets of addresses, which
+    /// are smaller, are not used.
     pub fn take_of_notifications(&self, name: &str, limit: u64, now: i64) -> Standing {
         self.notifications.take(name, limit, now)
     }
 
-    /// Callers that are remembered now.
+    /// Number of callers in memory.
     pub fn len(&self) -> usize {
         self.keys.len() + self.visitors.len() + self.addresses.len() + self.notifications.len()
     }
@@ -161,8 +162,8 @@ impl Limiters {
     }
 }
 
-/// Returns the address that stands for all that one party has: whatever counts by addresses counts by these. Of IPv6 that is a network of 56
-/// bits, within which a customer of an access provider can take any address (RIPE-690 section 4.2, RFC 6177 section 2).
+/// Returns the address under which all addresses of one party are counted: for IPv6 the network of 56 bits, within which a customer of an
+/// access provider can take any address (RIPE-690 section 4.2, RFC 6177 section 2).
 pub fn site(ip: IpAddr) -> IpAddr {
     match ip.to_canonical() {
         IpAddr::V6(ip) => IpAddr::V6(Ipv6Addr::from_bits(ip.to_bits() & !(u128::MAX >> SITE_BITS))),
@@ -170,7 +171,7 @@ pub fn site(ip: IpAddr) -> IpAddr {
     }
 }
 
-/// The budget with this name; none where the cache takes none.
+/// The budget with this name; none if the cache does not admit it.
 fn budget<'b>(
     budgets: &'b mut Cache<String, RequestBudget>,
     who: &str,
@@ -179,8 +180,8 @@ fn budget<'b>(
     budgets.get_mut_or_insert_with(who, new).ok().flatten()
 }
 
-/// Whether a visitor who has so much of a key's budget may have one request more, and as much as that again is left for others. The first
-/// request of each is within the budget alone.
+/// Whether a visitor who has used so much of a key's budget may send one more request, and the same amount is still left for others. The
+/// first request of each is only subject to the budget.
 fn leaves_room(used_of_key: u64, used_of_visitor: u64, limit: u64) -> bool {
     match used_of_visitor {
         0 => used_of_key < limit,
@@ -189,7 +190,7 @@ fn leaves_room(used_of_key: u64, used_of_visitor: u64, limit: u64) -> bool {
 }
 
 impl RequestBudget {
-    /// Leaves out what counts no more.
+    /// Drops requests that no longer count.
     fn forget(&mut self, window_ms: i64, now: i64) {
         while let Some(&(at, n)) = self.log.front() {
             if now - at < window_ms {
@@ -208,7 +209,7 @@ impl RequestBudget {
         }
     }
 
-    /// When the request was made, in milliseconds, that has to count no more before the visitor may send the next one.
+    /// The time (ms) of the request that must stop counting before the visitor may send the next one.
     fn room_at(&self, of_visitor: &RequestBudget, limit: u64) -> i64 {
         let (mut used, mut used_of_visitor) = (self.used, of_visitor.used);
         let mut of_visitor = of_visitor.log.iter().peekable();
@@ -272,13 +273,13 @@ mod tests {
         assert_eq!(left, [4, 3, 2, 1, 0]);
         let over = take("2001:db8:0:9::2", 10, 10);
         assert_eq!((over.limit, over.remaining, over.retry_after_s), (10, 0, Some(60)));
-        // Others find room, each as long as there is any.
+        // Others find room as long as there is any.
         let counts = ["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4", "192.0.2.5"]
             .map(|ip| (0..10).filter(|_| take(ip, 10, 20).retry_after_s.is_none()).count());
         assert_eq!(counts, [2, 1, 1, 1, 0]);
         assert_eq!(take("192.0.2.5", 10, 20).retry_after_s, Some(60), "when the first of all counts no more");
         assert_eq!(take("192.0.2.5", 10, 60_000).retry_after_s, None);
-        // What is refused costs nothing, and a key that may send once is no use to two.
+        // A refused request is not counted, and a key that may send one request cannot be shared by two.
         let once = |ip: &str| limiters.take_of_visitor("once", ip.parse().unwrap(), 1, 0).retry_after_s;
         assert_eq!((once("192.0.2.1"), once("192.0.2.1"), once("192.0.2.2")), (None, Some(60), Some(60)));
     }
@@ -291,7 +292,7 @@ mod tests {
             limiter.take(&format!("flood {i}"), 10, i);
             assert!(limiter.len() <= 1_000);
         }
-        // Who is seen again and again stays: all of the last minute's requests are counted.
+        // A caller that is seen again and again stays: all of the last minute's requests are counted.
         let standing = limiter.take("regular", 1_000_000, 99_999);
         assert_eq!(standing.remaining, 1_000_000 - 60_001);
     }
@@ -308,8 +309,8 @@ mod tests {
     }
 
     proptest! {
-        /// However many requests addresses send at once, none has more than half of the budget and one, all together have no more than it, and an
-        /// address that comes later has as many as are left for it.
+        /// However many requests addresses send at once, none gets more than half of the budget and one, all together no more than the
+        /// budget, and a later address gets as many as are left for it.
         #[test]
         fn no_visitor_has_more_than_half(sent in prop::collection::vec((0u8..6, 1usize..40), 1..20), limit in 1u64..60) {
             let limiters = Limiters::default();

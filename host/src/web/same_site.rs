@@ -1,4 +1,4 @@
-//! Forms that other sites make a browser send.
+//! Detects forms that other sites make a browser send.
 
 use axum::extract::Request;
 use http::{HeaderMap, header};
@@ -19,7 +19,7 @@ pub fn is_foreign(app: &App, request: &Request) -> bool {
     !is_here && own.as_deref() != Some(origin)
 }
 
-/// Whether `Sec-Fetch-Site` names another origin as the one that made the browser send a request; none where the header is absent.
+/// Whether `Sec-Fetch-Site` says that another origin made the browser send a request; none if the header is absent.
 pub fn fetch_site_is_foreign(headers: &HeaderMap) -> Option<bool> {
     text(headers, "sec-fetch-site").map(|site| !matches!(site, "same-origin" | "none"))
 }

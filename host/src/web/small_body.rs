@@ -1,4 +1,4 @@
-//! Bodies of requests that no key stands for: small, read within a short time, and of all of them together few bytes are held, of which an
+//! Bodies of requests without a key: small, with a short time limit, and with a small memory budget for all of them together, of which an
 //! address has a share.
 
 use std::net::IpAddr;
@@ -21,7 +21,7 @@ pub struct BodyRoom {
     of_address: Shares,
 }
 
-/// A body, which has its room until it is dropped.
+/// A body, which holds its share of the memory budget until it is dropped.
 #[derive(Debug)]
 pub struct SmallBody {
     bytes: BytesMut,
@@ -35,7 +35,7 @@ impl SmallBody {
     }
 }
 
-/// The room that one body has: of all, and of its address.
+/// The memory that one body holds: in the total, and in its address's share.
 #[derive(Debug)]
 struct RoomShare {
     semaphores: [Arc<Semaphore>; 2],
@@ -43,7 +43,7 @@ struct RoomShare {
 }
 
 impl RoomShare {
-    /// Takes room for `more` bytes, or refuses.
+    /// Reserves `more` bytes, or fails.
     fn grow(&mut self, more: usize) -> Result<()> {
         let more = u32::try_from(more).unwrap_or(u32::MAX);
         for (semaphore, held) in self.semaphores.iter().zip(&mut self.permits) {
@@ -63,13 +63,13 @@ fn overloaded() -> Error {
 }
 
 impl BodyRoom {
-    /// Room for so many bytes at one moment, and for so many of one address. Parsed they are about ten times as much, one after the other.
+    /// A budget of so many bytes at a time, and of so many for one address. Parsed they take about ten times as much, one after the other.
     pub fn new(bytes: usize, bytes_of_address: usize) -> BodyRoom {
         BodyRoom { all: Arc::new(Semaphore::new(bytes)), of_address: Shares::new(bytes_of_address) }
     }
 
-    /// Reads a body of at most `max` bytes that arrives from `ip` within this time. It takes room as it comes: whoever sends little, or
-    /// nothing, holds little.
+    /// Reads a body of at most `max` bytes that arrives from `ip` within this time. Memory is reserved as bytes arrive: a client that sends
+    /// little holds little.
     pub async fn read(&self, mut body: Body, ip: IpAddr, max: usize, within: Duration) -> Result<SmallBody> {
         let deadline = Instant::now() + within;
         let semaphores = [self.of_address.of(&site(ip).to_string()), self.all.clone()];
@@ -118,7 +118,7 @@ mod tests {
         read.unwrap_err().code()
     }
 
-    /// A body that begins with these bytes and then neither goes on nor ends.
+    /// A body that begins with these bytes and then stalls without an end.
     fn stalled(begun: &'static [u8]) -> Body {
         let begun = stream::iter([Ok::<_, Infallible>(Bytes::from_static(begun))]);
         Body::from_stream(begun.chain(stream::pending()))
@@ -153,7 +153,7 @@ mod tests {
         assert!(read(&room, "192.0.2.3", Body::from("ab"), SECOND).await.is_ok());
     }
 
-    /// Bodies of which nothing comes hold nothing, however many there are.
+    /// Bodies that never arrive hold no memory, however many there are.
     #[tokio::test]
     async fn bodies_that_do_not_come_hold_no_room() {
         let room = room();

@@ -1,6 +1,6 @@
-//! What a client sends that its operation did not read: a request that is refused by its head, or by its size, is answered before it
-//! was taken. A line that is closed while bytes wait in it is reset, and the answer may be lost with them (RFC 9112 section 9.6). So
-//! the rest is taken first, within bounds, and thrown away.
+//! Reads request bodies that the operation did not read: a request that is refused by its head or size is answered before its body has
+//! arrived. A connection that is closed with unread bytes is reset, and the answer may be lost (RFC 9112 section 9.6). So the rest is read
+//! first, within bounds, and discarded.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -14,15 +14,15 @@ use http_body::{Body as _, Frame, SizeHint};
 use http_body_util::BodyExt;
 use tokio::sync::oneshot;
 
-/// Most bytes that are taken to be thrown away.
+/// Most bytes that are read and discarded.
 const MOST: usize = 64 << 20;
 /// Longest time for that.
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// What may be left of a request's body when its operation is done with it.
+/// The unread part of a request's body, if any, after its operation.
 pub struct Rest(Option<oneshot::Receiver<Body>>);
 
-/// Lends the body of a request to whoever answers it.
+/// Lends the body of a request to its handler.
 pub fn lend(request: Request) -> (Request, Rest) {
     if request.body().is_end_stream() {
         return (request, Rest(None));
@@ -35,11 +35,11 @@ pub fn lend(request: Request) -> (Request, Rest) {
 }
 
 impl Rest {
-    /// Returns when the client has said all that it wanted to say, or more than anybody listens to.
+    /// Returns when the client has sent its whole body, or more than the bounds allow.
     pub async fn take(self) {
-        // None came back: it was read to its end, nobody asked for it, or the work that reads it goes on.
+        // The body did not come back: it was read to its end, was never sent, or is still being read.
         let Some(Ok(body)) = self.0.map(|mut left| left.try_recv()) else { return };
-        // An answer to a line that broke, or to one that has no end, helps nobody.
+        // The result does not matter: the connection broke or the body is endless, and the answer would not help.
         let _ = tokio::time::timeout(LONGEST, thrown_away(body)).await;
     }
 }
@@ -54,11 +54,11 @@ async fn thrown_away(mut body: Body) {
     }
 }
 
-/// A request's body, which comes back when it is not read to its end.
+/// A request's body, which comes back if it is not read to its end.
 struct Lent {
     body: Body,
     back: Option<oneshot::Sender<Body>>,
-    /// The client sends it. One that waits for `100 Continue` does not until somebody reads.
+    /// Whether the client sends the body. With `100 Continue` it waits until the body is read.
     is_asked_for: bool,
 }
 
@@ -93,7 +93,7 @@ impl Drop for Lent {
             && self.is_asked_for
             && !self.body.is_end_stream()
         {
-            // Whoever lent it may be gone.
+            // The receiver may be gone.
             let _ = back.send(std::mem::take(&mut self.body));
         }
     }

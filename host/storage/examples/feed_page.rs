@@ -1,7 +1,9 @@
-//! The baseline of `cargo xtask bench` for a page of the feed of changes: a bare axum handler that asks a server's SQLite file, opened for
-//! reading alone, for the lines of the page, and answers the same changes. It has no keys, rate limits, sealed cursors and headers.
+//! The baseline of `cargo xtask bench` for a page of the change feed: a bare axum handler that reads the page's log entries from
+//! a server's SQLite file, opened read-only, and returns the same changes. It has no keys, rate limits, sealed cursors and
+//! headers.
 //!
-//! `feed_page DATABASE CALENDAR AFTER LIMIT --listen ADDRESS` answers at `/` the first LIMIT changes of the calendar after the sequence AFTER.
+//! `feed_page DATABASE CALENDAR AFTER LIMIT --listen ADDRESS` serves at `/` the first LIMIT changes of the calendar after the
+//! sequence AFTER.
 
 use std::fmt::Write;
 use std::net::SocketAddr;
@@ -19,11 +21,11 @@ use axum::serve::ListenerExt;
 use model::Instant;
 use rusqlite::{Connection, OpenFlags, Row, params};
 
-/// The allocator of the service.
+/// The service's own allocator.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// The statement of `storage::log::of_collection`, with the columns that are told.
+/// The statement of `storage::log::of_collection`, with the columns that the response shows.
 const LINES: &str = "select sequence, change_type, resource_type, resource_id, at, etag, resource from log \
     where application_id = ?1 and organization_id = ?2 and parent_id = ?3 and parent_id <> '' and sequence > ?4 \
     and change_type <> 'state' order by sequence limit ?5";
@@ -31,7 +33,7 @@ const LINES: &str = "select sequence, change_type, resource_type, resource_id, a
 /// Room for the text of a page from the beginning, bytes.
 const PAGE_BYTES: usize = 512 << 10;
 
-/// The page that every request is answered with, read anew for each.
+/// The page that answers every request; each request reads it from the database again.
 struct Page {
     database: PathBuf,
     application_id: String,
@@ -39,7 +41,7 @@ struct Page {
     calendar_id: String,
     after: i64,
     limit: usize,
-    /// Connections that nobody uses now. There are as many as there were requests at one moment.
+    /// Idle connections: at most as many as the largest number of concurrent requests so far.
     idle: Mutex<Vec<Connection>>,
 }
 
@@ -61,7 +63,7 @@ impl Page {
         })
     }
 
-    /// Reads the page on a connection of its own.
+    /// Reads the page on its own connection.
     fn read(&self) -> Result<String> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let connection = match idle {
@@ -74,7 +76,7 @@ impl Page {
     }
 
     fn text(&self, connection: &Connection) -> Result<String> {
-        // One more than are told, as the feed does: it says whether there are more.
+        // One more than the page shows, as the feed does: it tells whether there are more.
         let most = i64::try_from(self.limit + 1)?;
         let mut statement = connection.prepare_cached(LINES)?;
         let (application_id, organization_id) = (&self.application_id, &self.organization_id);
@@ -113,7 +115,7 @@ fn change(text: &mut String, line: &Row<'_>) -> Result<()> {
     text.push_str(",\"resourceId\":");
     name(text, line.get_ref(3)?.as_str()?);
     write!(text, ",\"changedAt\":\"{}\",\"etag\":", Instant::from_millis(line.get(4)?))?;
-    // An etag has quotes of its own.
+    // An etag contains quotes.
     text.push_str(&serde_json::to_string(&line.get_ref(5)?.as_str_or_null()?)?);
     text.push_str(",\"resource\":");
     text.push_str(line.get_ref(6)?.as_str_or_null()?.unwrap_or("null"));
@@ -121,7 +123,7 @@ fn change(text: &mut String, line: &Row<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A JSON string of a name, in which nothing has to be escaped: `xtask` compares the answer with the server's.
+/// A JSON string of a name that needs no escaping: `xtask` compares the answer with the server's.
 fn name(text: &mut String, value: &str) {
     text.push('"');
     text.push_str(value);

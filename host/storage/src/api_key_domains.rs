@@ -1,5 +1,6 @@
-//! Sites that may call the API from a browser: the allowed domains of the keys that work. Table: `migrations/0074_api_key_domains.*.sql`.
-//! Rows are written and removed with their key, in its transaction, so that nobody has to look at the key itself.
+//! Sites that may call the API from a browser: the allowed domains of the keys that work. Table:
+//! `migrations/0074_api_key_domains.*.sql`. Rows are written and removed with their key, in its transaction, so that a check need
+//! not read the key itself.
 
 use anyhow::Result;
 use base::tenant::Tenant;
@@ -9,15 +10,15 @@ use crate::dialect::each_text_of;
 use crate::json_text;
 use crate::sql::{Reader, query};
 
-/// Whether a key names this site's host, in lower case, that works at `now` (milliseconds since 1970).
+/// Whether a key that works at `now` (milliseconds since 1970) names this site's host, in lower case.
 pub async fn is_known(reader: &Reader, domain: &str, now: i64) -> Result<bool> {
     let sql = "select key_id from api_key_domains where domain = $1 and live_until > $2 limit 1";
     let found = query(sql).bind(domain).bind(now).fetch_optional(reader, |row| row.get::<String>("key_id"));
     Ok(found.await?.is_some())
 }
 
-/// Writes the domains of a new key. Those that `parent` has too, the key that an access token was given to, are left out: a token never
-/// works when its key does not.
+/// Writes the domains of a new key. For an access token, the domains of its key (`parent`) are left out: a token never works when
+/// its key does not.
 pub(crate) async fn insert(
     tx: &mut Tx,
     (key_id, parent): (&str, Option<&str>),
@@ -78,7 +79,7 @@ pub(crate) async fn remove_of_connection(tx: &mut Tx, tenant: &Tenant, connectio
     Ok(())
 }
 
-/// Removes at most `limit` rows of keys that expired before then; how many it removed.
+/// Removes at most `limit` rows of keys that expired before then. Returns how many it removed.
 pub(crate) async fn remove_expired(tx: &mut Tx, before: i64, limit: i64) -> Result<i64> {
     let sql = "delete from api_key_domains where (key_id, domain) in \
                (select key_id, domain from api_key_domains where live_until < $1 order by live_until limit $2)";

@@ -15,16 +15,16 @@ const MAX_DETAILS_BYTES: usize = 2 << 10;
 /// The organization of entries that are about the installation itself.
 pub const INSTALLATION: &str = "";
 
-/// An id behind those of all entries, whatever the order of texts in the database: pages of newest entries begin before it.
+/// An id after those of all entries, whatever the collation of the database: pages of newest entries begin before it.
 pub const NEWEST: &str = "b";
 
-/// The one who acted.
+/// The actor of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditActor {
-    /// `operator`, `key` or `command`.
+    /// The kind of the actor: `operator`, `key` or `command`.
     pub kind: String,
     pub id: String,
-    /// The name that it had then.
+    /// The actor's name at that time.
     pub name: String,
     pub ip: Option<String>,
 }
@@ -41,13 +41,13 @@ pub struct AuditEntry {
     pub application_id: Option<String>,
     /// A word such as `key_created`.
     pub act: String,
-    /// The id of what it was done to.
+    /// The id of the object that was changed.
     pub target: String,
     /// An object with names of changed fields and no secret. One that is too long is left out.
     pub details: Value,
 }
 
-/// Writes an entry. One that is there already is left as it is.
+/// Writes an entry. An existing one is not changed.
 pub async fn insert(tx: &mut Tx, e: &AuditEntry) -> Result<()> {
     let mut details = json_text(&e.details);
     if details.len() > MAX_DETAILS_BYTES {
@@ -107,7 +107,7 @@ pub async fn list_all(reader: &Reader, before: i64, before_id: &str, limit: i64)
     query(sql).bind(before).bind(before_id).bind(limit).fetch_all(reader, entry).await
 }
 
-/// Entries of one who acted, newest first, before an id.
+/// Entries of one actor, newest first, before an id.
 pub async fn list_of_actor(
     reader: &Reader,
     actor_id: &str,
@@ -118,7 +118,7 @@ pub async fn list_of_actor(
     query(sql).bind(actor_id).bind(before_id).bind(limit).fetch_all(reader, entry).await
 }
 
-/// Removes at most `limit` entries that are older; how many it removed.
+/// Removes at most `limit` entries that are older. Returns how many it removed.
 pub async fn expire(tx: &mut Tx, before: i64, limit: i64) -> Result<i64> {
     let sql = "delete from audit_log where (organization_id, id) in \
                (select organization_id, id from audit_log where at < $1 order by at limit $2)";

@@ -1,4 +1,4 @@
-//! Authorization requests: from the URL that a client of ours received to the user's return, and to the code that the client
+//! Authorization requests: from the URL that our OAuth client received to the user's return, and to the code that the client
 //! exchanges for tokens. Table: `migrations/0042_oauth_clients.sql`.
 
 use anyhow::Result;
@@ -17,29 +17,29 @@ pub struct PendingAuthorization {
     /// HMAC of our `state` (RFC 6749, section 4.1.1).
     pub state_hash: String,
     pub tenant: Tenant,
-    /// The API key that asked for the URL.
+    /// The API key that requested the URL.
     pub api_key_id: String,
     /// The connector's name.
     pub provider: String,
     pub oauth_client_id: String,
     pub oauth_client_version: i64,
-    /// Where the user returns to in the end: the client's registered redirect URI.
+    /// The client's registered redirect URI, to which the user returns in the end.
     pub redirect_uri: String,
-    /// Where the provider sends the user: the address of this host.
+    /// The address of this host to which the provider redirects the user.
     pub callback_uri: String,
-    /// What `iss` of the return is compared with (RFC 9207).
+    /// The issuer that the return's `iss` must equal (RFC 9207).
     pub issuer: Option<String>,
-    /// A return without `iss` is refused.
+    /// Whether a return without `iss` is refused.
     pub requires_iss: bool,
     /// The provider's URLs as they were resolved; the return uses these and no others.
     pub endpoints: Map<String, Value>,
-    /// Our scopes that the client asked for.
+    /// Our scopes that the client requested.
     pub requested_scopes: Vec<String>,
-    /// The provider's scopes that were asked for.
+    /// The provider's scopes that were requested.
     pub provider_scopes: Vec<String>,
     /// The connection that is authorized again; none for a new one.
     pub connection_id: Option<String>,
-    /// `{tags}` of the connection to make.
+    /// `{tags}` of the connection to be created.
     pub options: Map<String, Value>,
     /// PKCE verifier, nonce, the client's `state`. `finish` empties it.
     pub secrets: String,
@@ -57,7 +57,7 @@ pub struct PendingAuthorization {
     pub code_expires_at: Option<i64>,
     pub code_used_at: Option<i64>,
     pub grant_id: Option<String>,
-    /// The account that waits for the client's code: sealed. `release_account` empties it.
+    /// The account that waits for the client's code, sealed. `release_account` empties it.
     pub account: Option<String>,
 }
 
@@ -68,7 +68,7 @@ pub struct Outcome {
     pub at: i64,
     /// `{connectionId, status, missingScopes}` or `{error}`.
     pub result: Value,
-    /// HMAC of the code that the client may exchange, and until when; none where it asked for no code.
+    /// HMAC of the code that the client may exchange, and its expiry; none where the client requested no code.
     pub code: Option<(String, i64)>,
 }
 
@@ -109,7 +109,7 @@ fn authorization(row: &Row<'_>) -> Result<PendingAuthorization> {
     })
 }
 
-/// Writes a new request: all columns up to `expires_at`. What a claim, the end and a code write is left out.
+/// Inserts a new request: all columns up to `expires_at`. The columns that a claim, the end and a code write are left out.
 pub async fn insert(tx: &mut Tx, a: &PendingAuthorization) -> Result<()> {
     let sql = "insert into authorizations (state_hash, organization_id, application_id, api_key_id, provider, oauth_client_id, \
                oauth_client_version, redirect_uri, callback_uri, issuer, requires_iss, endpoints, requested_scopes, \
@@ -148,7 +148,7 @@ macro_rules! of_state {
     };
 }
 
-/// The request with this hash of its `state`, of whatever tenant: only who began it can know the `state`.
+/// The request with this hash of its `state`, of any tenant: only the client that began it can know the `state`.
 pub async fn find(on: impl Into<On<'_>>, hash: &str) -> Result<Option<PendingAuthorization>> {
     query(of_state!()).bind(hash).fetch_optional(on, authorization).await
 }
@@ -156,7 +156,7 @@ pub async fn find(on: impl Into<On<'_>>, hash: &str) -> Result<Option<PendingAut
 /// The same, locked until the transaction ends.
 pub async fn lock(tx: &mut Tx, hash: &str) -> Result<Option<PendingAuthorization>> {
     let sql = match tx {
-        // Its write transactions are one after the other anyway.
+        // Its write transactions run one after the other anyway.
         Tx::Sqlite(_) => of_state!(),
         Tx::Postgres(_) => concat!(of_state!(), " for no key update"),
     };
@@ -172,8 +172,8 @@ pub async fn claim(tx: &mut Tx, hash: &str, owner: &str, now: i64, stale: i64) -
     claimed.fetch_optional(&mut *tx, |row| row.get("fence")).await
 }
 
-/// Ends the request and empties its secrets. False: it is finished already, or the fence is no longer this one; then what is in
-/// the same transaction must not be committed either. Where nothing is claimed (SQLite) the fence is that of the row: 0.
+/// Ends the request and empties its secrets. False: it is finished already, or the fence is no longer this one; then the
+/// transaction must not be committed. Where nothing is claimed (SQLite) the fence is that of the row: 0.
 pub async fn finish(tx: &mut Tx, hash: &str, fence: i64, outcome: &Outcome) -> Result<bool> {
     let sql = "update authorizations set finished_at = $1, outcome = $2, code_hash = $3, code_expires_at = $4, secrets = '' \
                where state_hash = $5 and fence = $6 and finished_at is null";
@@ -198,11 +198,11 @@ macro_rules! of_code {
 }
 
 /// Uses a code up and returns its request, locked, as it was before: with `code_used_at` set, the code was used before (RFC 6749,
-/// section 4.1.2). None: no code has this hash. Whose it is and whether it has expired is for the caller to check: to roll back
-/// leaves the code usable, to commit ends it.
+/// section 4.1.2). None: no code has this hash. The caller checks the code's client and expiry: a rollback leaves the code
+/// usable, a commit ends it.
 pub async fn use_code(tx: &mut Tx, code_hash: &str, now: i64) -> Result<Option<PendingAuthorization>> {
     let sql = match tx {
-        // Its write transactions are one after the other anyway.
+        // Its write transactions run one after the other anyway.
         Tx::Sqlite(_) => of_code!(),
         Tx::Postgres(_) => concat!(of_code!(), " for no key update"),
     };
@@ -217,7 +217,7 @@ pub async fn use_code(tx: &mut Tx, code_hash: &str, now: i64) -> Result<Option<P
     Ok(found)
 }
 
-/// Keeps an account, which is sealed, until the code of its request is exchanged or expires. `grant` is that of its tokens.
+/// Stores an account, which is sealed, until the code of its request is exchanged or expires. `grant` is that of its tokens.
 pub async fn hold_account(tx: &mut Tx, state_hash: &str, account: &str, grant: &Grant) -> Result<()> {
     let sql =
         "update authorizations set account = $1, grant_client = $2, grant_key = $3 where state_hash = $4";
@@ -225,14 +225,14 @@ pub async fn hold_account(tx: &mut Tx, state_hash: &str, account: &str, grant: &
     Ok(())
 }
 
-/// Forgets the account that waits for a code: it is connected, or dropped.
+/// Deletes the account that waits for a code: it is connected, or dropped.
 pub async fn release_account(tx: &mut Tx, state_hash: &str) -> Result<()> {
     let sql = "update authorizations set account = null, grant_client = null, grant_key = null where state_hash = $1";
     query(sql).bind(state_hash).execute(tx).await?;
     Ok(())
 }
 
-/// Notes which grant a code was exchanged for.
+/// Records the grant for which a code was exchanged.
 pub async fn set_grant(tx: &mut Tx, state_hash: &str, grant_id: &str) -> Result<()> {
     query("update authorizations set grant_id = $1 where state_hash = $2")
         .bind(grant_id)
@@ -242,7 +242,7 @@ pub async fn set_grant(tx: &mut Tx, state_hash: &str, grant_id: &str) -> Result<
     Ok(())
 }
 
-/// Removes at most `limit` requests that were made before then and have no account that waits; how many it removed.
+/// Removes at most `limit` requests that were created before then and have no waiting account. Returns how many it removed.
 pub async fn clean(tx: &mut Tx, before: i64, limit: i64) -> Result<i64> {
     let sql = "delete from authorizations where state_hash in \
                (select state_hash from authorizations where created_at < $1 and account is null order by created_at limit $2)";

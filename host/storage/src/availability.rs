@@ -1,5 +1,5 @@
-//! Whether the database can be used, as far as its last failures say. The log has one line when it goes and one when it is back, however
-//! many requests fail meanwhile.
+//! Whether the database can be used, judged by its last failures. The log has one line when it fails and one when it is back,
+//! however many requests fail meanwhile.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use crate::error::{Outage, OutageKind};
 
-/// The shortest time between two lines of the log that tell of outages.
+/// The shortest time between two lines of the log that report outages.
 const LINE_EVERY: Duration = Duration::from_secs(60);
 
 /// The state of one database. Cheap to clone.
@@ -20,7 +20,7 @@ pub(crate) struct Availability(Arc<AvailabilityState>);
 struct AvailabilityState {
     /// For the log: `PostgreSQL at db.internal:5432`.
     database: String,
-    /// Whether the last write failed for want of room or of leave to write.
+    /// Whether the last write failed because the disk is full or not writable.
     is_unwritable: AtomicBool,
     /// Why the server cannot be reached; none while it can.
     gone: watch::Sender<Option<Outage>>,
@@ -41,9 +41,9 @@ struct OutageLines {
 #[derive(Default)]
 struct OutageLine {
     last: Option<Instant>,
-    /// Whether the log tells of the outage that lasts now.
+    /// Whether the log has reported the present outage.
     is_open: bool,
-    /// The cause that the last line gave.
+    /// The cause in the last log line.
     cause: String,
 }
 
@@ -59,12 +59,12 @@ impl OutageLine {
         is_due
     }
 
-    /// The same for an outage that is met again and again: while it lasts a line tells only what the last one did not.
+    /// The same for an outage that many requests meet: while it lasts, a line is logged only for a new cause.
     fn open_for_change(&mut self, now: Instant, cause: &str) -> bool {
         (!self.is_open || self.cause != cause) && self.open(now, cause)
     }
 
-    /// Whether the log tells of an outage that has ended now.
+    /// Whether the log has reported an outage that has ended now.
     fn close(&mut self) -> bool {
         std::mem::take(&mut self.is_open)
     }
@@ -86,7 +86,7 @@ impl Availability {
         self.0.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that a statement or a commit failed of this. A server that cannot be reached is noted by `set_gone`.
+    /// Records that a statement or a commit failed because of this outage. `set_gone` records that a server cannot be reached.
     pub(crate) fn note(&self, outage: &Outage) {
         let (database, cause) = (&self.0.database, &outage.cause);
         let is_of_writes = outage.kind != OutageKind::Unreachable;
@@ -99,7 +99,7 @@ impl Availability {
                 tracing::error!("{database} cannot be written: {cause}");
             }
             false if lines.of_server.open(Instant::now(), cause) => {
-                // A file: nobody watches for its return, so that no line tells of it.
+                // A file: no task watches for its return, so no log line reports that.
                 lines.of_server.close();
                 tracing::error!("{database} cannot be used: {cause}");
             }
@@ -107,19 +107,19 @@ impl Availability {
         }
     }
 
-    /// Notes that rows were changed and committed.
+    /// Records that rows were changed and committed.
     pub(crate) fn note_write(&self) {
         if self.0.is_unwritable.swap(false, Ordering::AcqRel) && self.lines().of_writes.close() {
             tracing::info!("{} can be written again", self.0.database);
         }
     }
 
-    /// Whether the last write failed for want of room or of leave to write.
+    /// Whether the last write failed because the disk is full or not writable.
     pub(crate) fn is_unwritable(&self) -> bool {
         self.0.is_unwritable.load(Ordering::Acquire)
     }
 
-    /// Notes that the server cannot be reached.
+    /// Records that the server cannot be reached.
     pub(crate) fn set_gone(&self, outage: Outage) {
         let mut lines = self.lines();
         if lines.of_server.open_for_change(Instant::now(), &outage.cause) {
@@ -129,14 +129,14 @@ impl Availability {
         self.0.gone.send_replace(Some(outage));
     }
 
-    /// Notes that the server can be reached.
+    /// Records that the server can be reached.
     pub(crate) fn set_back(&self) {
         if self.0.gone.send_replace(None).is_some() && self.lines().of_server.close() {
             tracing::info!("{} can be reached again", self.0.database);
         }
     }
 
-    /// Notes that the server can be reached, and takes no more connections.
+    /// Records that the server can be reached, and takes no more connections.
     pub(crate) fn set_crowded(&self, cause: &str) {
         self.0.is_crowded.store(true, Ordering::Release);
         if self.lines().of_connections.open_for_change(Instant::now(), cause) {
@@ -144,14 +144,14 @@ impl Availability {
         }
     }
 
-    /// Notes that the server takes connections.
+    /// Records that the server takes connections.
     pub(crate) fn set_uncrowded(&self) {
         if self.0.is_crowded.swap(false, Ordering::AcqRel) && self.lines().of_connections.close() {
             tracing::info!("{} takes connections again", self.0.database);
         }
     }
 
-    /// Whether the server took no more connections when it was asked last.
+    /// Whether the server refused further connections at the last probe.
     pub(crate) fn is_crowded(&self) -> bool {
         self.0.is_crowded.load(Ordering::Acquire)
     }
@@ -178,7 +178,7 @@ mod tests {
         assert!(!line.open(begin + Duration::from_secs(59), "no"));
         assert!(line.close());
         assert!(!line.close(), "its end is told once");
-        // One that comes again at once has no lines, and its end has none.
+        // An outage that recurs at once is not logged, nor is its end.
         assert!(!line.open(begin + Duration::from_secs(59), "no") && !line.close());
         assert!(line.open(begin + Duration::from_secs(60), "no") && line.close());
     }

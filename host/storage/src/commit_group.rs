@@ -1,5 +1,5 @@
-//! Groups of writes on SQLite, which are committed together: run, committed once, and each told how that ended. One that fails takes nothing
-//! with it: its group is rolled back, and run again with each write inside its own savepoint.
+//! Group commit on SQLite: waiting writes run in one transaction and are committed once, and each caller gets its result. One
+//! failed write undoes no other: its group is rolled back and run again with each write in its own savepoint.
 
 use std::path::{Path, PathBuf};
 
@@ -15,9 +15,9 @@ use crate::sqlite_files;
 use crate::transaction::Transaction;
 use crate::wakes::Wakes;
 
-/// Groups whose writes run inside of savepoints, from one in which a write failed on, which runs a second time so: whoever sends writes that
-/// fail makes one group in so many run twice, and no more. The other groups have no savepoints, because SQLite copies each page that is
-/// first changed in one.
+/// Groups that run their writes in savepoints, counting from the second run of a group in which a write failed: a client whose
+/// writes fail makes at most one group in so many run twice. The other groups have no savepoints, because SQLite copies each page
+/// that is first changed in one.
 const CAREFUL_GROUPS: u32 = 16;
 
 /// Takes the write lock at once: a later upgrade can fail without waiting.
@@ -27,7 +27,7 @@ pub(crate) type Ran = Result<(), ()>;
 /// The work of a write, which can be run again after it was rolled back.
 pub(crate) type Run = Box<dyn for<'t> FnMut(&'t mut Tx) -> BoxFuture<'t, Ran> + Send>;
 
-/// Who wants to know that a write was committed.
+/// The channel that tells a caller whether its write was committed.
 pub(crate) type Committed = oneshot::Sender<Result<(), CommitFailure>>;
 /// The permit of the application's share, kept until the commit.
 pub(crate) type Share = Option<OwnedSemaphorePermit>;
@@ -53,13 +53,13 @@ impl CommitFailure {
     }
 }
 
-/// Handles that each commit on SQLite is reported to.
+/// The handles that each commit on SQLite is reported to.
 pub(crate) struct CommitObservers {
     pub(crate) readers: Readers,
     pub(crate) wakes: Wakes,
 }
 
-/// One write: the work, and who wants to know that it was committed.
+/// One write: the work, and the channel for the result of its commit.
 pub(crate) struct Write {
     pub(crate) run: Run,
     pub(crate) transaction: Transaction,
@@ -73,7 +73,7 @@ pub(crate) fn connect(file: &Path) -> Result<Tx> {
     Ok(Tx::Sqlite(sqlite_files::open(file).context("cannot open the database for writing")?))
 }
 
-/// The writer's thread: take what waits, run it, commit once, tell everybody.
+/// The writer's thread: takes the waiting writes, runs them, commits once and reports the result to each caller.
 pub(crate) async fn serve(
     file: PathBuf,
     mut connection: Tx,
@@ -96,8 +96,8 @@ pub(crate) async fn serve(
     }
 }
 
-/// Err: the connection cannot be trusted any more. Each write has been told its outcome either way. `careful`: so many groups run inside of
-/// savepoints.
+/// Runs and commits a group. Err: the connection can no longer be trusted. Each write has got its result either way. `careful`:
+/// the number of groups that still run in savepoints.
 async fn commit_group(
     connection: &mut Tx,
     mut writes: Vec<Write>,
@@ -110,7 +110,8 @@ async fn commit_group(
         Ok(()) => run(connection, "commit").await,
         Err(e) => Err(e),
     };
-    // Before anybody is told: who knows of a write must find it. Counted too when the commit failed, which may have been late.
+    // Before any caller is notified: a caller that knows of its write must find it. Also counted when the commit failed, because
+    // it may have taken effect late.
     told.readers.commit_ended();
     let outcome = outcome.map_err(|e| CommitFailure::new(&e));
     let mut trusted = Ok(());
@@ -127,7 +128,7 @@ async fn commit_group(
     trusted
 }
 
-/// Notes an outage that the writes of a group met, or that rows were changed without one.
+/// Records an outage during the writes of a group, or that rows were changed without one.
 fn note(availability: &Availability, writes: &[Write], outcome: &Result<(), CommitFailure>) {
     let of_writes = writes.iter().find_map(|write| write.transaction.outage());
     let of_commit = outcome.as_ref().err().and_then(|failure| failure.outage.clone());
@@ -140,7 +141,7 @@ fn note(availability: &Availability, writes: &[Write], outcome: &Result<(), Comm
     }
 }
 
-/// Begins a transaction and runs the writes in it. One that fails leaves no trace; the others of its group go on.
+/// Begins a transaction and runs the writes in it. A failed write leaves no trace; the others of its group continue.
 async fn run_group(connection: &mut Tx, writes: &mut [Write], careful: &mut u32) -> Result<()> {
     run(connection, BEGIN).await?;
     let alone = writes.len() == 1;
@@ -154,7 +155,7 @@ async fn run_group(connection: &mut Tx, writes: &mut [Write], careful: &mut u32)
         roll_back(connection).await?;
         run(connection, BEGIN).await?;
         if alone {
-            // An empty transaction is as good as none.
+            // An empty transaction is harmless.
             return Ok(());
         }
         *careful = CAREFUL_GROUPS;
@@ -166,7 +167,7 @@ async fn run_group(connection: &mut Tx, writes: &mut [Write], careful: &mut u32)
     Ok(())
 }
 
-/// Runs writes until one fails. False: one did, and everything is to be rolled back.
+/// Runs writes until one fails. False: one failed, and everything is to be rolled back.
 async fn all_succeed(connection: &mut Tx, writes: &mut [Write]) -> bool {
     for write in writes {
         if (write.run)(connection).await.is_err() || has_ended(connection) {
@@ -182,7 +183,7 @@ async fn run_one(connection: &mut Tx, write: &mut Write) -> Result<()> {
     if (write.run)(connection).await.is_err() {
         write.transaction.rolled_back();
         if has_ended(connection) {
-            // With it the writes before this one are undone.
+            // The writes before this one are undone with it.
             let outage = write.transaction.outage();
             return Err(outage.map_or_else(|| anyhow!("SQLite ended the transaction"), Outage::into_error));
         }

@@ -165,7 +165,7 @@ pub async fn list_of_status(
         .await
 }
 
-/// A search for connections by their addresses, and the place after which it begins.
+/// A search for connections by their addresses, and the position after which it begins.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AddressSearch<'a> {
     /// How the address begins, in lower case.
@@ -174,12 +174,12 @@ pub struct AddressSearch<'a> {
     pub status: &'a str,
     /// Empty: any.
     pub provider: &'a str,
-    /// The address and the id of the last one before; both empty: from the first one on.
+    /// The address and the id of the last connection of the page before; both empty: from the first one on.
     pub after_email: &'a str,
     pub after_id: &'a str,
 }
 
-/// Live connections of the tenant whose address begins so, in the order of their addresses.
+/// Live connections of the tenant whose address has this prefix, in the order of their addresses.
 pub async fn list_of_address(
     reader: &Reader,
     tenant: &Tenant,
@@ -193,8 +193,8 @@ pub async fn list_of_address(
          order by email, id limit $11"
     );
     let after_email = if search.after_email.is_empty() { search.prefix } else { search.after_email };
-    // The last of them sorts after the addresses that begin with the prefix. The first one does by bytes, as SQLite and "C" compare; locales of
-    // the C library ignore it, and have one of the others last.
+    // The last of these sorts after the addresses that begin with the prefix. The first one does by bytes, as SQLite and "C"
+    // compare; locales of the C library ignore it, and sort one of the others last.
     let ends = ["\u{10FFFF}", "\u{9FA5}", "\u{FFFD}"].map(|last| format!("{}{last}", search.prefix));
     query(sql)
         .bind(&tenant.application_id)
@@ -224,7 +224,7 @@ pub async fn tenant_of(reader: &Reader, id: &str) -> Result<Option<Tenant>> {
         .await
 }
 
-/// Those of these ids that are live connections of the tenant.
+/// Returns the ids among these that are live connections of the tenant.
 pub async fn existing(reader: &Reader, tenant: &Tenant, ids: &[String]) -> Result<Vec<String>> {
     let sql = one_of!(
         reader,
@@ -239,7 +239,7 @@ pub async fn existing(reader: &Reader, tenant: &Tenant, ids: &[String]) -> Resul
         .await
 }
 
-/// A query for those of the ids in `$3` that are live connections of the tenant.
+/// A query for the ids in `$3` that are live connections of the tenant.
 macro_rules! of_ids {
     ($on:expr, $after:literal) => {
         one_of!(
@@ -251,7 +251,7 @@ macro_rules! of_ids {
     };
 }
 
-/// Those of these ids that are live connections of the tenant, in no order.
+/// The live connections of the tenant among these ids, in no order.
 pub async fn of_ids(reader: &Reader, tenant: &Tenant, ids: &[String]) -> Result<Vec<Connection>> {
     let sql = of_ids!(reader, "");
     query(sql)
@@ -262,7 +262,7 @@ pub async fn of_ids(reader: &Reader, tenant: &Tenant, ids: &[String]) -> Result<
         .await
 }
 
-/// How many there are, by status.
+/// The number of connections by status.
 pub async fn count_by_status(reader: &Reader, tenant: &Tenant) -> Result<BTreeMap<String, i64>> {
     let sql = "select status, count(*) as n from connections where organization_id = $1 and application_id = $2 \
                and deleted_at is null group by status";
@@ -277,7 +277,7 @@ pub async fn count_by_status(reader: &Reader, tenant: &Tenant) -> Result<BTreeMa
 /// The same in a write transaction, which locks the row: see `ConnectionLock`.
 async fn find_for_update(tx: &mut Tx, tenant: &Tenant, id: &str) -> Result<Option<Connection>> {
     let sql = match tx {
-        // Its write transactions are one after the other anyway.
+        // Its write transactions run one after the other anyway.
         Tx::Sqlite(_) => find!(),
         Tx::Postgres(_) => concat!(find!(), " for no key update"),
     };
@@ -286,13 +286,13 @@ async fn find_for_update(tx: &mut Tx, tenant: &Tenant, id: &str) -> Result<Optio
 }
 
 impl ConnectionLock {
-    /// Takes the lock. None: there is no such connection, or it was disconnected, and nothing of it may be written any more.
+    /// Takes the lock. None: there is no such connection, or it was disconnected, and nothing may be written for it any more.
     pub async fn take(tx: &mut Tx, tenant: &Tenant, id: &str) -> Result<Option<ConnectionLock>> {
         tx.takes_row(LockRank::Connection, id)?;
         Ok(find_for_update(tx, tenant, id).await?.map(ConnectionLock::new))
     }
 
-    /// Takes the locks on these connections in the order of their ids, with one statement, and returns those that there are.
+    /// Takes the locks on these connections in the order of their ids, with one statement. Returns the existing ones.
     pub async fn take_all(
         tx: &mut Tx,
         tenant: &Tenant,
@@ -332,8 +332,8 @@ pub async fn insert(tx: &mut Tx, c: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Writes all changeable columns of a live connection. There is no other way to write credentials, so that none come back to a
-/// connection that was disconnected meanwhile.
+/// Writes all changeable columns of a live connection. There is no other way to write credentials, so that a connection that was
+/// disconnected meanwhile does not get them back.
 pub async fn update(tx: &mut Tx, lock: &ConnectionLock, c: &Connection) -> Result<()> {
     lock.covers(&c.id)?;
     let sql = "update connections set connector_version = $1, status = $2, status_reason = $3, \

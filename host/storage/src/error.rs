@@ -9,9 +9,9 @@ use base::error::{Code, Refusal};
 use rusqlite::ErrorCode;
 use rusqlite::ffi;
 
-/// Seconds after which a database that could not be reached is worth another request: a restart takes a few.
+/// Retry-After of a database that could not be reached, in seconds: a restart takes a few.
 const UNREACHABLE_RETRY_S: u64 = 1;
-/// Seconds after which a full disk is worth another request: somebody has to make room.
+/// Retry-After of a full disk, in seconds: an operator has to free space first.
 const FULL_RETRY_S: u64 = 10;
 
 /// The ways in which a database as a whole fails.
@@ -29,7 +29,7 @@ pub enum OutageKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outage {
     pub kind: OutageKind,
-    /// In the words of the system or of the database. For operators: it may name hosts and files.
+    /// The message of the system or of the database. For operators: it may name hosts and files.
     pub cause: String,
 }
 
@@ -49,7 +49,7 @@ impl Outage {
         e.downcast_ref::<Outage>()
     }
 
-    /// The error of a statement, a transaction or a connection that it stopped.
+    /// The error of a statement, a transaction or a connection that the outage stopped.
     pub(crate) fn into_error(self) -> Error {
         let (code, retry_after_s) = match self.kind {
             OutageKind::Unreachable | OutageKind::ReadOnly => {

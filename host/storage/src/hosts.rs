@@ -8,7 +8,7 @@ use crate::sql::{On, Reader, Row, query};
 /// How long a lease is valid after it was taken or renewed, ms.
 pub const LEASE_MS: i64 = 8_000;
 
-/// A process, as it is written down.
+/// The row of a process.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Host {
     /// New at each start.
@@ -22,7 +22,7 @@ pub struct Host {
     pub lease_until: i64,
 }
 
-/// Writes a host down. Returns false when its id is taken already.
+/// Inserts a host. Returns false when its id is taken already.
 pub async fn insert(tx: &mut Tx, host: &Host) -> Result<bool> {
     let sql = "insert into hosts (id, name, version, started_at, lease_until) values ($1, $2, $3, $4, $5) \
                on conflict (id) do nothing";
@@ -37,8 +37,8 @@ pub async fn insert(tx: &mut Tx, host: &Host) -> Result<bool> {
     Ok(written == 1)
 }
 
-/// Extends a lease to `until`. Returns false when the lease was over at `now`: the host's jobs may be another's by now, so a late renewal
-/// must not bring the lease back.
+/// Extends a lease to `until`. Returns false when the lease was over at `now`: another host may have taken over the jobs by now,
+/// so a late renewal must not bring the lease back.
 pub async fn renew(tx: &mut Tx, id: &str, now: i64, until: i64) -> Result<bool> {
     let sql = "update hosts set lease_until = $3 where id = $1 and lease_until > $2";
     Ok(query(sql).bind(id).bind(now).bind(until).execute(tx).await? == 1)
@@ -81,7 +81,7 @@ pub async fn remove(tx: &mut Tx, id: &str) -> Result<()> {
     Ok(())
 }
 
-/// What the database's clock shows, in milliseconds since 1970. None on SQLite, which has no clock but the host's.
+/// The time of the database's clock, in milliseconds since 1970. None on SQLite, which has no clock but the host's.
 pub async fn database_now(reader: &Reader) -> Result<Option<i64>> {
     let Some(sql) = reader.dialect().now_ms() else { return Ok(None) };
     query(sql).fetch_one(reader, |row| row.get("now")).await.map(Some)

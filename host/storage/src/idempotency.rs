@@ -14,9 +14,9 @@ pub struct Claim {
     pub fence: String,
     pub owner: String,
     pub lease_until: i64,
-    /// When the key was claimed for the first time, in milliseconds since 1970; none: an earlier version of this program did that.
+    /// When the key was first claimed, in milliseconds since 1970; none: an earlier version of this program claimed it.
     pub first_claimed_at: Option<i64>,
-    /// Until when the lease of the host that claimed is valid, in milliseconds since 1970; none: no host has this id.
+    /// End of the lease of the host that claimed, in milliseconds since 1970; none: no host has this id.
     pub owner_until: Option<i64>,
     pub answer: Option<StoredAnswer>,
 }
@@ -29,7 +29,7 @@ pub struct StoredAnswer {
     pub body: String,
 }
 
-/// What a claim is made with.
+/// A claim of an idempotency key, to be inserted.
 pub struct NewClaim<'a> {
     pub application_id: &'a str,
     pub scope: &'a str,
@@ -40,7 +40,7 @@ pub struct NewClaim<'a> {
     pub lease_until: i64,
 }
 
-/// Claims a key; false when somebody has it.
+/// Claims a key. False: it is already claimed.
 pub async fn insert(tx: &mut Tx, c: &NewClaim<'_>) -> Result<bool> {
     let sql = "insert into idempotency (application_id, scope, fingerprint, fence, owner, claimed_at, lease_until, first_claimed_at) \
                values ($1, $2, $3, $4, $5, $6, $7, $6) on conflict (application_id, scope) do nothing";
@@ -57,7 +57,7 @@ pub async fn insert(tx: &mut Tx, c: &NewClaim<'_>) -> Result<bool> {
     Ok(done > 0)
 }
 
-/// Takes over an unanswered claim from the fence that held it; false when that changed meanwhile.
+/// Takes over an unanswered claim from its fence; false when the claim has changed meanwhile.
 pub async fn take_over(tx: &mut Tx, c: &NewClaim<'_>, from_fence: &str) -> Result<bool> {
     let sql = "update idempotency set fence = $1, owner = $2, claimed_at = $3, lease_until = $4 \
                where application_id = $5 and scope = $6 and fence = $7 and answered_at is null";
@@ -121,7 +121,7 @@ pub async fn answer(tx: &mut Tx, key: (&str, &str, &str), answer: &StoredAnswer,
     Ok(done > 0)
 }
 
-/// Extends the lease of an unanswered claim, as one of this host: its request still runs.
+/// Extends the lease of an unanswered claim, now owned by this host: its request still runs.
 pub async fn renew(tx: &mut Tx, key: [&str; 3], owner: &str, lease_until: i64) -> Result<()> {
     let [application_id, scope, fence] = key;
     let sql = "update idempotency set owner = $1, lease_until = $2 \
@@ -137,7 +137,7 @@ pub async fn renew(tx: &mut Tx, key: [&str; 3], owner: &str, lease_until: i64) -
     Ok(())
 }
 
-/// Frees an unanswered claim to be taken over at once.
+/// Expires an unanswered claim, so that it can be taken over at once.
 pub async fn expire(tx: &mut Tx, application_id: &str, scope: &str, fence: &str) -> Result<()> {
     let sql = "update idempotency set lease_until = 0 where application_id = $1 and scope = $2 and fence = $3 \
                and answered_at is null";
@@ -145,7 +145,7 @@ pub async fn expire(tx: &mut Tx, application_id: &str, scope: &str, fence: &str)
     Ok(())
 }
 
-/// Gives up a claim that had no effect, so that the same key can be tried again.
+/// Deletes a claim that had no effect, so that the same key can be tried again.
 pub async fn delete(tx: &mut Tx, application_id: &str, scope: &str, fence: &str) -> Result<()> {
     query("delete from idempotency where application_id = $1 and scope = $2 and fence = $3 and answered_at is null")
         .bind(application_id)
@@ -156,7 +156,7 @@ pub async fn delete(tx: &mut Tx, application_id: &str, scope: &str, fence: &str)
     Ok(())
 }
 
-/// Takes every answer away, as if the process had died before each commit. For tests of what a retry then does.
+/// Removes all answers, as if the process had died before each commit. For tests of retries.
 pub async fn unanswer_all(tx: &mut Tx) -> Result<()> {
     query("update idempotency set answered_at = null, status = null, headers = null, answer = null")
         .execute(&mut *tx)

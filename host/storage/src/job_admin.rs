@@ -1,4 +1,4 @@
-//! What operators see and change of jobs. Table: `migrations/0050_jobs.sql`.
+//! The operators' view of jobs: lists, retries and cancellations. Table: `migrations/0050_jobs.sql`.
 
 use anyhow::Result;
 
@@ -6,7 +6,7 @@ use crate::Tx;
 use crate::jobs::{Job, job};
 use crate::sql::{Reader, Row, query};
 
-/// Which jobs a list has; a field that is `None` leaves its column open.
+/// A filter for lists of jobs; a field that is `None` leaves its column open.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     /// `queued`, `running`, `failed` or `cancelled`.
@@ -44,7 +44,7 @@ pub async fn of_connection(reader: &Reader, connection_id: &str, limit: i64) -> 
         .await
 }
 
-/// Makes a job due now that waits, failed or was cancelled; its earlier attempts do not count any more. Returns false when there is no such
+/// Makes a waiting, failed or cancelled job due now; its earlier attempts no longer count. Returns false when there is no such
 /// job, or it runs.
 pub async fn retry(tx: &mut Tx, id: &str, now: i64) -> Result<bool> {
     let sql = "update jobs set state = 'queued', due_at = $2, again_at = null, attempts = 0, crashes = 0, updated_at = $2 \
@@ -52,7 +52,7 @@ pub async fn retry(tx: &mut Tx, id: &str, now: i64) -> Result<bool> {
     Ok(query(sql).bind(id).bind(now).execute(tx).await? == 1)
 }
 
-/// Cancels a job that waits or failed: it runs again when it is enqueued anew. Returns false when there is no such job, it runs, or it was
+/// Cancels a job that waits or failed; enqueuing it again revives it. Returns false when there is no such job, it runs, or it was
 /// cancelled before.
 pub async fn cancel(tx: &mut Tx, id: &str, now: i64) -> Result<bool> {
     let sql = "update jobs set state = 'cancelled', due_at = null, again_at = null, updated_at = $2 \
@@ -66,11 +66,11 @@ pub struct Count {
     pub class: String,
     pub state: String,
     pub jobs: i64,
-    /// Milliseconds since 1970; none where no job of them waits for a time.
+    /// Milliseconds since 1970; none where none of the jobs waits for a time.
     pub oldest_due_at: Option<i64>,
 }
 
-/// How many jobs there are of each class in each state.
+/// The number of jobs of each class in each state.
 pub async fn counts(reader: &Reader) -> Result<Vec<Count>> {
     let sql = "select class, state, count(*) as jobs, min(case when state = 'queued' then due_at end) as oldest_due_at \
                from jobs group by class, state order by class, state";

@@ -1,4 +1,4 @@
-//! Who has a job, besides the claims of a runner: a request that does a job's work at once, and what takes a job away from whoever has it.
+//! Claims outside the runner: a request that does a job's work at once, and evictions, which take a job away from its owner.
 //! Table: `migrations/0050_jobs.sql`.
 
 use anyhow::{Error, Result};
@@ -10,8 +10,8 @@ use crate::sql::{Reader, query};
 use crate::transaction::{self, LockRank};
 use crate::wakes::JobClass;
 
-/// Claims a job whatever its time is, and makes it where there is none: its work is to be done at once. It is no attempt. One that was given
-/// up begins anew. None: somebody has the job.
+/// Claims a job whatever its time is, and creates it where there is none, because its work is to be done at once. Does not count
+/// as an attempt. A failed job starts over. None: the job is claimed already.
 pub async fn claim_now(tx: &mut Tx, new: &NewJob<'_>, by: &Claim) -> Result<Option<Job>> {
     tx.takes(LockRank::Job)?;
     let sql = "insert into jobs (id, kind, class, organization_id, application_id, connection_id, target, state, owner, fence, \
@@ -37,8 +37,8 @@ pub async fn claim_now(tx: &mut Tx, new: &NewJob<'_>, by: &Claim) -> Result<Opti
         .await
 }
 
-/// Takes a job away from whoever runs it and makes it due at its time; the job is made where there is none. The outcome of the turn that
-/// runs is not written any more, and what was done before counts for nothing.
+/// Takes a job away from its owner and makes it due at its time; creates the job where there is none. The result of the current
+/// run is no longer written, and earlier attempts no longer count.
 pub async fn evict(tx: &mut Tx, new: &NewJob<'_>, now: i64) -> Result<()> {
     tx.takes(LockRank::Job)?;
     let sql = "update jobs set state = 'queued', due_at = $2, again_at = null, owner = null, fence = 0, started_at = null, \
@@ -48,7 +48,7 @@ pub async fn evict(tx: &mut Tx, new: &NewJob<'_>, now: i64) -> Result<()> {
     jobs::enqueue(tx, new, now).await
 }
 
-/// Takes a job away from whoever runs it, where there is one, and leaves its time as it is: what was done before counts for nothing.
+/// Takes a job away from its owner, where there is one, and leaves its time as it is; earlier runs no longer count.
 pub async fn undo(tx: &mut Tx, id: &str, now: i64) -> Result<()> {
     tx.takes(LockRank::Job)?;
     let sql = "update jobs set due_at = coalesce(again_at, due_at), state = case when state = 'running' then 'queued' else state end, \
@@ -58,8 +58,8 @@ pub async fn undo(tx: &mut Tx, id: &str, now: i64) -> Result<()> {
     Ok(())
 }
 
-/// Takes the pulls, watches and renewals of watches of a connection away from whoever runs them and makes those due that are not parked, or
-/// were woken: what they need has changed.
+/// Takes the pulls, watches and watch renewals of a connection away from their owners, and makes those due that are not parked,
+/// or were woken: the credentials or settings that they need have changed.
 pub async fn evict_of_connection(tx: &mut Tx, lock: &ConnectionLock, now: i64) -> Result<()> {
     tx.takes(LockRank::Job)?;
     let sql = "update jobs set due_at = case when due_at is null and again_at is null and state <> 'failed' then null \
@@ -72,8 +72,8 @@ pub async fn evict_of_connection(tx: &mut Tx, lock: &ConnectionLock, now: i64) -
     Ok(())
 }
 
-/// Makes the jobs of a kind of a connection due that wait or were given up: the account can be used again. Of earlier attempts it stays known
-/// only that there were any. A job that runs goes on.
+/// Makes the jobs of a kind of a connection due that wait or failed: the account can be used again. Earlier attempts are no
+/// longer counted, except that there were any. A running job continues.
 pub async fn hurry_of_connection(tx: &mut Tx, lock: &ConnectionLock, kind: &str, now: i64) -> Result<()> {
     tx.takes(LockRank::Job)?;
     let sql = "update jobs set state = 'queued', due_at = $3, attempts = case when attempts + crashes > 0 then 1 else 0 end, crashes = 0, \
@@ -84,7 +84,7 @@ pub async fn hurry_of_connection(tx: &mut Tx, lock: &ConnectionLock, kind: &str,
     Ok(())
 }
 
-/// Deletes the pulls, watches and renewals of watches of a connection. What runs of them loses its job.
+/// Deletes the pulls, watches and watch renewals of a connection. Running ones lose their job.
 pub async fn remove_of_connection(tx: &mut Tx, lock: &ConnectionLock) -> Result<()> {
     tx.takes(LockRank::Job)?;
     let sql = "delete from jobs where connection_id = $1 and kind in ('pull', 'watch', 'renew')";
@@ -98,7 +98,7 @@ pub async fn running(reader: &Reader, owner: &str, class: JobClass) -> Result<Ve
     query(sql).bind(owner).bind(class.as_str()).fetch_all(reader, |row| row.get("id")).await
 }
 
-/// Keeps whether the turns of a job take long. Fails with `LostLease` when the job is no longer the one that was claimed.
+/// Stores whether the runs of a job take long. Fails with `LostLease` when the job is no longer the claimed one.
 pub async fn set_slow(tx: &mut Tx, job: &Job, is_slow: bool) -> Result<()> {
     tx.takes(LockRank::Job)?;
     let sql = "update jobs set is_slow = $3 where id = $1 and fence = $2 and state = 'running'";
@@ -106,8 +106,8 @@ pub async fn set_slow(tx: &mut Tx, job: &Job, is_slow: bool) -> Result<()> {
     if held == 1 { Ok(()) } else { Err(Error::new(LostLease)) }
 }
 
-/// Lets the next turn of a job begin in the pool for slow turns, where there is room for many: nothing is known of how long it takes. A job
-/// that is not there stays so.
+/// Lets the next run of a job begin in the pool for slow runs, which has more room, because its duration is unknown. Does nothing
+/// if there is no such job.
 pub async fn begin_slow(tx: &mut Tx, id: &str) -> Result<()> {
     tx.takes(LockRank::Job)?;
     query("update jobs set is_slow = 1 where id = $1").bind(id).execute(tx).await?;

@@ -1,7 +1,7 @@
-//! Work in the background: what is due, who runs it, and what became of it. Table: `migrations/0050_jobs.sql`.
+//! Background jobs: when each is due, its owner and its last result. Table: `migrations/0050_jobs.sql`.
 //!
-//! A host takes a job by a claim, which writes a random fence into the row. Whoever writes an outcome names the fence in the same
-//! transaction: when another host has the job by now, nothing of the outcome is written.
+//! A host takes a job by a claim, which writes a random fence into the row. A transaction that writes a result names the fence:
+//! when another host has claimed the job since, nothing of the result is written.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,26 +18,26 @@ use crate::statement_rows::{self, RowValues};
 use crate::transaction::{self, LockRank};
 use crate::wakes::JobClass;
 
-/// What a claim is known by. Random, because a counter could repeat when a claim is lost in a crash of the database.
+/// The identity of a claim. Random, because a counter could repeat when a claim is lost in a crash of the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fence(pub(crate) i64);
 
 impl Fence {
-    /// A new one: 63 random bits, and never 0, which stands for "nobody".
+    /// Returns a new fence: 63 random bits, and never 0, which stands for an unclaimed job.
     pub fn random(entropy: &Entropy) -> Fence {
         Fence((i64::from_be_bytes(entropy.bytes::<8>()) & i64::MAX).max(1))
     }
 }
 
-/// As text, for rows of other tables that keep it.
+/// The text form, for rows of other tables that store it.
 impl fmt::Display for Fence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
 }
 
-/// The error of an outcome whose fence is not the job's any more. The transaction has to be rolled back, and nothing has to be done: another
-/// host has the job, or it was called off.
+/// The error of a result whose fence is no longer the job's. The transaction has to be rolled back, and nothing has to be done:
+/// another host has the job, or it was cancelled.
 #[derive(Debug)]
 pub struct LostLease;
 
@@ -53,10 +53,10 @@ impl std::error::Error for LostLease {}
 #[derive(Clone, Copy, Debug)]
 pub struct NewJob<'a> {
     pub kind: &'a str,
-    /// What it works on; unique within the kind.
+    /// The object of the job's work; unique within the kind.
     pub key: &'a str,
     pub class: JobClass,
-    /// Whose work it is; both ids empty for work of the installation.
+    /// The tenant of the work; both ids are empty for work of the installation.
     pub tenant: &'a Tenant,
     pub connection_id: Option<&'a str>,
     /// host:port of the provider or of the receiver; empty where there is none.
@@ -77,29 +77,29 @@ pub struct Job {
     /// `queued`, `running`, `failed` or `cancelled`.
     pub state: String,
     pub due_at: Option<i64>,
-    /// It was woken while it runs, and is due again then.
+    /// When the job is due again, if it was woken during its run.
     pub again_at: Option<i64>,
-    /// Claims since the last success, this one included.
+    /// Claims since the last success, including this one.
     pub attempts: i64,
-    /// Hosts that were lost while it ran, without progress in between.
+    /// Hosts that were lost during its run, without progress in between.
     pub crashes: i64,
     pub fence: Fence,
     /// The host that runs it.
     pub owner: Option<String>,
     /// JSON.
     pub args: Option<String>,
-    /// JSON: what `check_fence` kept last.
+    /// JSON: the progress that `check_fence` last stored.
     pub progress: Option<String>,
     /// JSON: `{code, message, at}`.
     pub last_error: Option<String>,
-    /// When the last turn that was a success began, in milliseconds since 1970: what the job is for was done as of then.
+    /// When the last successful run began, in milliseconds since 1970: the work of the job was done as of then.
     pub done_at: Option<i64>,
-    /// Its turns take long.
+    /// Whether its runs take long.
     pub is_slow: bool,
 }
 
 impl Job {
-    /// What it works on: its id without the kind.
+    /// The key: the job's id without the kind.
     pub fn key(&self) -> &str {
         self.id.split_once(':').map_or("", |(_, key)| key)
     }
@@ -146,8 +146,8 @@ macro_rules! insert_jobs {
     };
 }
 
-/// Enqueues a job, in the transaction of what it is to work on. Where it exists, the earlier time wins; a job that runs is due again after
-/// its turn; a failed or cancelled one begins anew. The runner of this process is woken after the commit.
+/// Enqueues a job, in the transaction that stores its input. If the job exists, the earlier time wins; a running job is due again
+/// after its run; a failed or cancelled one starts over. The runner of this process is woken after the commit.
 pub async fn enqueue(tx: &mut Tx, new: &NewJob<'_>, now: i64) -> Result<()> {
     enqueue_all(tx, std::slice::from_ref(new), now).await
 }
@@ -178,7 +178,8 @@ pub async fn enqueue_all(tx: &mut Tx, new: &[NewJob<'_>], now: i64) -> Result<()
     Ok(())
 }
 
-/// The rows of new jobs in the order of their ids, in which they are locked. Two with the same id are one, at the earlier time of both.
+/// The rows of new jobs in the order of their ids, in which they are locked. Two with the same id become one, at the earlier time
+/// of both.
 fn new_rows<'q>(new: &[NewJob<'q>], now: i64) -> Vec<RowValues<'q>> {
     let mut by_id: BTreeMap<String, NewJob<'q>> = BTreeMap::new();
     for new in new {
@@ -205,7 +206,7 @@ fn new_rows<'q>(new: &[NewJob<'q>], now: i64) -> Vec<RowValues<'q>> {
     rows.collect()
 }
 
-/// Makes jobs where there are none; those that are there stay as they are.
+/// Creates jobs where there are none; existing ones are not changed.
 pub async fn ensure_all(tx: &mut Tx, new: &[NewJob<'_>], now: i64) -> Result<()> {
     tx.takes(LockRank::Job)?;
     let sql = insert_jobs!(tx, " on conflict (id) do nothing");
@@ -226,7 +227,7 @@ pub async fn find(on: impl Into<On<'_>>, id: &str) -> Result<Option<Job>> {
     query("select * from jobs where id = $1").bind(id).fetch_optional(on, job).await
 }
 
-/// A hint that a job can be claimed. It may be wrong by now: only what a claim returns is to be run.
+/// A hint that a job can be claimed. It may be outdated: only jobs that a claim returns are to be run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
     pub id: String,
@@ -234,31 +235,31 @@ pub struct Candidate {
     pub application_id: String,
     pub connection_id: Option<String>,
     pub target: String,
-    /// Its turns take long.
+    /// Whether its runs take long.
     pub is_slow: bool,
     /// Milliseconds since 1970.
     pub due_at: i64,
 }
 
-/// Those who have as many turns as they may: their jobs are no candidates.
+/// Owners of jobs that have reached their limits of concurrent runs: their jobs are no candidates.
 #[derive(Clone, Debug, Default)]
 pub struct Busy {
-    /// The jobs that are slow (true) or those that are not have no place; none: both have.
+    /// The pool without permits: of slow jobs (true) or of the others; none: both have some.
     pub pool: Option<bool>,
     /// Ids.
     pub connections: Vec<String>,
     pub targets: Vec<String>,
-    /// Only slow jobs have a bound at one target: that of the others is not looked at.
+    /// Whether `targets` are full for slow jobs alone: the others have no limit at one target.
     pub are_targets_of_slow: bool,
     /// Ids.
     pub applications: Vec<String>,
-    /// Ids of those that have no place for one more job that is slow, and of those that have none for one that is not.
+    /// Ids of applications without a permit for a further slow job, and of those without one for a further fast job.
     pub slow_applications: Vec<String>,
     pub fast_applications: Vec<String>,
 }
 
-/// At most `limit` queued jobs of a class that are due by `until`, in the order of their times, without those of who is busy: however many
-/// they are, they hide no others.
+/// At most `limit` queued jobs of a class that are due by `until`, in the order of their times, without those of busy owners:
+/// however many these are, they hide no others.
 pub async fn candidates(
     reader: &Reader,
     class: JobClass,
@@ -292,7 +293,7 @@ pub async fn candidates(
         .await
 }
 
-/// Who claims, and for how long.
+/// The owner and the duration of a claim.
 #[derive(Clone, Debug)]
 pub struct Claim {
     /// The host's id.
@@ -300,12 +301,12 @@ pub struct Claim {
     pub fence: Fence,
     /// Milliseconds since 1970.
     pub now: i64,
-    /// When the host ends the turn at the latest; none: it may run for as long as the host.
+    /// When the host ends the run at the latest; none: it may run for as long as the host.
     pub deadline_at: Option<i64>,
 }
 
-/// Claims those of the jobs with these ids that are queued and due, and returns them. What another transaction is claiming or changing at
-/// this moment is left out.
+/// Claims the jobs with these ids that are queued and due, and returns them. Jobs that another transaction is claiming or
+/// changing at this moment are left out.
 pub async fn claim(tx: &mut Tx, ids: &[String], by: &Claim) -> Result<Vec<Job>> {
     let sql = unlocked_among!(
         tx,
@@ -326,8 +327,8 @@ pub async fn claim(tx: &mut Tx, ids: &[String], by: &Claim) -> Result<Vec<Job>> 
         .await
 }
 
-/// Fails with `LostLease` unless the job is still the one that was claimed, and keeps `progress` (JSON, at most 1 KiB) where there is some.
-/// It changes the row, so that a takeover waits for the commit of this transaction, or this fails.
+/// Fails with `LostLease` unless the job is still the claimed one, and stores `progress` (JSON, at most 1 KiB) where there is
+/// some. It changes the row, so that a takeover waits for the commit of this transaction, or this fails.
 pub async fn check_fence(tx: &mut Tx, job: &Job, progress: Option<&str>, now: i64) -> Result<()> {
     tx.takes(LockRank::Job)?;
     let sql = "update jobs set progress = coalesce($3, progress), crashes = case when $3 is null then crashes else 0 end, \
@@ -336,8 +337,8 @@ pub async fn check_fence(tx: &mut Tx, job: &Job, progress: Option<&str>, now: i6
     if held == 1 { Ok(()) } else { Err(Error::new(LostLease)) }
 }
 
-/// Ends a turn after which nothing is left to do: the job is deleted, or is due again where it was woken meanwhile. Fails with `LostLease`
-/// when the job is no longer the one that was claimed.
+/// Ends a run after which nothing is left to do: the job is deleted, or is due again if it was woken meanwhile. Fails with
+/// `LostLease` when the job is no longer the claimed one.
 pub async fn complete(tx: &mut Tx, job: &Job, now: i64) -> Result<()> {
     tx.takes(LockRank::Job)?;
     let sql = "delete from jobs where id = $1 and fence = $2 and state = 'running' and again_at is null";
@@ -348,22 +349,23 @@ pub async fn complete(tx: &mut Tx, job: &Job, now: i64) -> Result<()> {
     reschedule(tx, job, &end, now).await
 }
 
-/// How a turn ends after which the job stays.
+/// The end of a run after which the job stays.
 #[derive(Clone, Debug, Default)]
 pub struct End {
-    /// It is given up: state `failed`, and not due.
+    /// Whether the job has failed for good: state `failed`, and not due.
     pub is_failed: bool,
-    /// When it is due again, in milliseconds since 1970; none: it is parked. A wake during the turn counts beside it: the earlier time wins.
+    /// When it is due again, in milliseconds since 1970; none: it is parked. A wake during the run also counts: the earlier time
+    /// wins.
     pub due_at: Option<i64>,
-    /// Claims since the last success that count from now on: 0 after a success.
+    /// Claims since the last success, as counted from now on: 0 after a success.
     pub attempts: i64,
     /// JSON: `{code, message, at}`.
     pub last_error: Option<String>,
-    /// Set where the turn was a success: when it began.
+    /// When the run began, if it was a success.
     pub done_at: Option<i64>,
 }
 
-/// Ends a turn after which the job stays. Fails with `LostLease` when the job is no longer the one that was claimed.
+/// Ends a run after which the job stays. Fails with `LostLease` when the job is no longer the claimed one.
 pub async fn reschedule(tx: &mut Tx, job: &Job, end: &End, now: i64) -> Result<()> {
     tx.takes(LockRank::Job)?;
     let sql = "update jobs set state = case when again_at is null then $3 else 'queued' end, \
@@ -385,14 +387,14 @@ pub async fn reschedule(tx: &mut Tx, job: &Job, end: &End, now: i64) -> Result<(
     if held == 1 { Ok(()) } else { Err(Error::new(LostLease)) }
 }
 
-/// Deletes a job with what it works on. A turn that runs loses it: its outcome is not written.
+/// Deletes a job, for example with the object of its work. A run in progress loses it: its result is not written.
 pub async fn remove(tx: &mut Tx, id: &str) -> Result<()> {
     tx.takes(LockRank::Job)?;
     query("delete from jobs where id = $1").bind(id).execute(tx).await?;
     Ok(())
 }
 
-/// An error as the table keeps it.
+/// An error as the table stores it.
 pub fn error((code, message): (&str, &str), now: i64) -> String {
     json!({ "code": code, "message": message, "at": model::Instant::from_millis(now) }).to_string()
 }

@@ -1,5 +1,5 @@
-//! The end of API keys: a revocation, with everything that rests on the key. Its access tokens and grants end with it; its webhooks pass to
-//! a key with the same rights, or end too.
+//! The end of API keys: a revocation, with everything that depends on the key. Its access tokens and grants end with it; its
+//! webhooks pass to a key with the same rights, or end too.
 
 use std::collections::BTreeSet;
 
@@ -14,10 +14,10 @@ use crate::sql::query;
 use crate::token_grants;
 use crate::webhooks::keys::{self, KeyEnd};
 
-/// Keys, the newest ones, among which a successor is looked for.
+/// The newest keys, among which a successor is searched.
 const MAX_CANDIDATES: i64 = 1_000;
 
-/// The fate of the webhooks that rest on a key.
+/// The fate of the webhooks that depend on a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyWebhooks {
     /// They pass to a later key with the same rights; they end where there is none.
@@ -26,7 +26,7 @@ pub enum KeyWebhooks {
     End,
 }
 
-/// Revokes a key of the tenant, with the access tokens and grants that it was given; false when there is none. Revoking again changes
+/// Revokes a key of the tenant, with the access tokens and grants issued for it; false when there is none. Revoking again changes
 /// nothing.
 pub async fn revoke(tx: &mut Tx, tenant: &Tenant, id: &str, webhooks: KeyWebhooks, now: i64) -> Result<bool> {
     let sql = "update api_keys set revoked_at = $1 where organization_id = $2 and application_id = $3 and id = $4 \
@@ -55,7 +55,8 @@ pub async fn revoke_any(tx: &mut Tx, id: &str, webhooks: KeyWebhooks, now: i64) 
     Ok(true)
 }
 
-/// Ends everything that rests on a key that is revoked in the same transaction. The rows of keys are locked before those of webhooks.
+/// Ends everything that depends on a key that is revoked in the same transaction. The rows of keys are locked before those of
+/// webhooks.
 async fn revoke_dependents(tx: &mut Tx, id: &str, webhooks: KeyWebhooks, now: i64) -> Result<()> {
     api_key_domains::remove_of_key(tx, id).await?;
     old_secrets::remove_of_key(tx, id).await?;
@@ -74,8 +75,8 @@ async fn revoke_dependents(tx: &mut Tx, id: &str, webhooks: KeyWebhooks, now: i6
     schedule(tx, &ends, now).await
 }
 
-/// Lets the webhooks of a key that has expired by `now` pass to a key with the same rights, where there is one. Those of a revoked key were
-/// passed on, or not, when it was revoked; those of an access token never are.
+/// Passes the webhooks of a key that has expired by `now` to a key with the same rights, where there is one. Those of a revoked
+/// key were passed on, or not, when it was revoked; those of an access token never are.
 pub async fn pass_on_expired(tx: &mut Tx, id: &str, now: i64) -> Result<()> {
     let Some(key) = api_keys::find_any(&mut *tx, id).await? else { return Ok(()) };
     if key.revoked_at.is_some() || key.expires_at.is_none_or(|at| at > now) {
@@ -85,14 +86,15 @@ pub async fn pass_on_expired(tx: &mut Tx, id: &str, now: i64) -> Result<()> {
     schedule(tx, end.as_slice(), now).await
 }
 
-/// Lets the webhooks of a key pass to a key with the same rights. Returns when they end there, if they do.
+/// Passes the webhooks of a key to a key with the same rights. Returns when they end there, if they do.
 async fn pass_on(tx: &mut Tx, key: &ApiKey, now: i64) -> Result<Option<KeyEnd>> {
     if key.is_token() || !keys::is_used(&mut *tx, &key.id).await? {
         return Ok(None);
     }
     let heir = loop {
         let Some(heir) = successor(tx, key, now).await? else { return Ok(None) };
-        // Held: a revocation of that key on another host waits, and finds these webhooks. One that was faster has it looked for again.
+        // Locked: a revocation of that key on another host waits, and then finds these webhooks. If it was faster, another
+        // successor is searched.
         if api_keys::hold(tx, &heir.tenant, &heir.id).await? {
             break heir;
         }
@@ -101,7 +103,7 @@ async fn pass_on(tx: &mut Tx, key: &ApiKey, now: i64) -> Result<Option<KeyEnd>> 
     Ok(heir.expires_at.map(|at| KeyEnd { tenant: heir.tenant.clone(), key_id: heir.id.clone(), at }))
 }
 
-/// The version of webhooks that a key's end has changed.
+/// The new version of webhooks that a key's end changes.
 fn etag(key_id: &str, now: i64) -> String {
     format!("\"{now:x}{key_id}\"")
 }
@@ -113,7 +115,7 @@ async fn schedule(tx: &mut Tx, ends: &[KeyEnd], now: i64) -> Result<()> {
     Ok(())
 }
 
-/// The newest key that works, was made after this one and has its rights: what it is rotated to.
+/// The successor to which a key was rotated: the newest key that works, was made after this one and has its rights.
 // Contract silent: a key is rotated by making another one, moving to it, and revoking the old one. The webhooks of an application outlive
 // that. So they pass to a later key with the very same scopes and connections, and to no other: what a key with fewer or other rights made
 // ends with it, and so does what a key made that was given out beside an older one like it.
@@ -132,7 +134,7 @@ async fn successor(tx: &mut Tx, key: &ApiKey, now: i64) -> Result<Option<ApiKey>
     Ok(candidates.into_iter().find(|other| rights(other) == rights(key)))
 }
 
-/// Scopes and connections; no connections stand for all of them.
+/// Scopes and connections; no connections means all of them.
 fn rights(key: &ApiKey) -> (BTreeSet<&str>, BTreeSet<&str>) {
     (distinct(&key.scopes), distinct(&key.connection_ids))
 }

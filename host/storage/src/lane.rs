@@ -1,6 +1,7 @@
-//! Lanes: for whom the database works. A lane is known to whatever runs inside of it, so that storage chooses the connections (`pools.rs`)
-//! without every function handing it on. Requests, jobs and the lease of the host have lanes apart, and none waits for a connection of
-//! another one. A task that is spawned is in no lane unless `Lane::spawn` spawns it; work in no lane is a request's, of no application.
+//! Lanes: on behalf of which kind of work the database is used. A lane is task-local, so that storage chooses the connections
+//! (`pools.rs`) without every function passing it on. Requests, jobs and the host's lease have separate lanes, and none waits for
+//! a connection of another one. A spawned task is in no lane unless `Lane::spawn` spawns it; work in no lane counts as a request
+//! without application.
 
 use std::sync::Arc;
 
@@ -10,10 +11,10 @@ use tokio::task::JoinHandle;
 
 use crate::statement_counts::StatementCounts;
 
-/// Which connections the work has.
+/// The kind of work, which decides on the pool of connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum LaneKind {
-    /// Somebody waits for an answer.
+    /// Work for a caller that waits for an answer.
     #[default]
     Requests,
     /// Work in the background.
@@ -22,7 +23,7 @@ pub(crate) enum LaneKind {
     Lease,
 }
 
-/// For whom the database works. Cheap to clone.
+/// The work on behalf of which the database is used. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct Lane {
     kind: LaneKind,
@@ -35,12 +36,12 @@ tokio::task_local! {
 }
 
 impl Lane {
-    /// Requests that no application is known of. Nothing but the pools bounds them.
+    /// Requests without a known application. Only the pools bound them.
     pub fn requests() -> Lane {
         Lane::default()
     }
 
-    /// Work in the background that is no application's.
+    /// Background work of no application.
     pub fn jobs() -> Lane {
         Lane { kind: LaneKind::Jobs, ..Lane::default() }
     }
@@ -50,22 +51,22 @@ impl Lane {
         Lane { kind: LaneKind::Lease, ..Lane::default() }
     }
 
-    /// The same for an application, which has a share of the connections at most. `""` stands for all who are no application.
+    /// The same for an application, which gets at most a share of the connections. `""` is for work of no application.
     pub fn of(self, application_id: &str) -> Lane {
         Lane { application_id: Some(application_id.into()), ..self }
     }
 
-    /// The same lane whose statements are added to these counts. Without this, a lane has counts of its own.
+    /// The same lane, with its statements added to these counts. Without this, a lane has counts of its own.
     pub fn counted(self, counts: &StatementCounts) -> Lane {
         Lane { counts: counts.clone(), ..self }
     }
 
-    /// Statements that ran in this lane, and in those made of it.
+    /// Counts of the statements that ran in this lane, and in those derived from it.
     pub fn counts(&self) -> &StatementCounts {
         &self.counts
     }
 
-    /// The lane of the caller: to be handed to work that is spawned elsewhere.
+    /// The caller's lane: for work that is spawned elsewhere.
     pub fn current() -> Lane {
         CURRENT.try_with(Lane::clone).unwrap_or_default()
     }
@@ -88,17 +89,17 @@ impl Lane {
         self.kind
     }
 
-    /// Waits for the application's next permit. They are given in the order in which they were asked for. None: the lane is no
-    /// application's.
+    /// Waits for the application's next permit; permits are granted in the order of the requests. None: the lane belongs to no
+    /// application.
     pub(crate) async fn share(&self, of: &Shares) -> Option<OwnedSemaphorePermit> {
         let application_id = self.application_id.as_deref()?;
-        // Only a closed semaphore fails, and nobody closes these.
+        // Only a closed semaphore fails, and these are never closed.
         of.of(application_id).acquire_owned().await.ok()
     }
 }
 
-/// Calls `add` with the counts of the caller's lane; not at all for work in no lane.
+/// Calls `add` with the counts of the caller's lane; not for work in no lane.
 pub(crate) fn with_counts(add: impl FnOnce(&StatementCounts)) {
-    // The error says that there is no lane.
+    // The error means that there is no lane.
     let _ = CURRENT.try_with(|lane| add(&lane.counts));
 }

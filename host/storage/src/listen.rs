@@ -1,6 +1,7 @@
-//! Hosts on one PostgreSQL tell each other what was committed: which classes have jobs, and which logs grew. A notification is sent after the
-//! commit, on the lease's connection, and of many commits one. It is heard on a connection that does nothing else. What is not heard costs a
-//! moment: after a lost connection everything is looked at, and who hears nothing at all looks every second.
+//! Notifications between hosts on one PostgreSQL: after commits, which classes have jobs, and which logs grew. One notification
+//! covers many commits, and is sent after them on the lease's connection. A host listens on a connection that does nothing else.
+//! A missed notification costs a moment only: after a lost connection a host reads everything, and without a connection it does
+//! so every second.
 
 use std::collections::BTreeSet;
 use std::str::FromStr;
@@ -19,15 +20,16 @@ use crate::lane::Lane;
 use crate::sql::query;
 use crate::wakes::{Grown, JobClass, News};
 
-/// For so long commits are gathered into one notification.
+/// Time for which commits are gathered into one notification.
 const GATHER: Duration = Duration::from_millis(10);
-/// The applications that a notification names at most; of more, it says that any may have changed. The server takes 8,000 bytes.
+/// Maximum number of applications that a notification names; with more of them, it says that any may have changed. The server
+/// takes 8,000 bytes.
 const MOST_NAMED: usize = 20;
-/// How long a host waits until it hears itself.
+/// How long a host waits for its own test notification.
 const ECHO: Duration = Duration::from_secs(2);
-/// How often it listens whether it hears itself: a connection can be dead without a sign.
+/// Time between two tests: a connection can be dead without a sign.
 const TEST_EVERY: Duration = Duration::from_secs(30);
-/// How often everything is looked at while nothing is heard.
+/// Time between two reads of everything while no notifications arrive.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// The first and the longest wait before another attempt to connect.
 const RECONNECT: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(10));
@@ -36,14 +38,14 @@ const RECONNECT: (Duration, Duration) = (Duration::from_millis(200), Duration::f
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Told {
-    /// The name of the host that says it.
+    /// The name of the sending host.
     from: String,
     classes: Vec<String>,
     /// Ids of applications.
     grown: Vec<String>,
     /// The log of any application may have grown.
     any: bool,
-    /// Its sender listens whether it is heard.
+    /// Whether its sender only tests that it receives its own notifications.
     test: bool,
 }
 
@@ -66,8 +68,8 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// The exchange of a host, which has a name of its own. `url`: where it listens, the same database past any pooler. None on SQLite.
-    /// Fails for a URL that is none.
+    /// The exchange of a host, under its own name. `url`: the server to listen on, the same database past any pooler. None on
+    /// SQLite. Fails for an invalid URL.
     pub fn new(db: &Db, url: &str, name: &str) -> Result<Option<Exchange>> {
         if !db.is_shared() {
             return Ok(None);
@@ -78,13 +80,13 @@ impl Exchange {
         Ok(Some(Exchange { db: db.clone(), pool, name: name.to_owned() }))
     }
 
-    /// Tells and hears until it is dropped.
+    /// Sends and receives notifications until it is dropped.
     pub async fn run(&self) {
         self.db.wakes().keep_news();
         tokio::join!(self.tell(), self.hear());
     }
 
-    /// Tells what is committed.
+    /// Sends notifications of commits.
     async fn tell(&self) {
         let wakes = self.db.wakes();
         loop {
@@ -99,14 +101,14 @@ impl Exchange {
         }
     }
 
-    /// Hears what others tell, also after the connection was lost.
+    /// Receives the notifications of other hosts, and reconnects after the connection was lost.
     async fn hear(&self) {
         let (mut wait, wakes) = (RECONNECT.0, self.db.wakes());
         loop {
             let began = Instant::now();
             let ended = self.listen().await;
             wakes.set_hears(false);
-            // While the server is away, the log says so once, and not with each attempt.
+            // While the server is down, the log reports it once, and not with each attempt.
             let is_away = ended.as_ref().is_err_and(|e| is_outage(e) || e.is::<sqlx::Error>());
             if let Err(e) = ended
                 && !(is_away && began.elapsed() < RECONNECT.1)
@@ -121,7 +123,7 @@ impl Exchange {
         }
     }
 
-    /// Looks at everything now and every second, for so long.
+    /// Reads everything now and every second, for this time.
     async fn look(&self, during: Duration) {
         let end = Instant::now() + during;
         while Instant::now() < end {
@@ -139,7 +141,7 @@ impl Exchange {
         let mut listener = PgListener::connect_with(&self.pool).await?;
         listener.eager_reconnect(false);
         listener.listen(&channel).await?;
-        // What was told while nobody listened.
+        // Covers notifications that were sent while this host did not listen.
         self.db.wakes().sweep();
         let echo = Notify::new();
         tokio::select! {
@@ -148,7 +150,7 @@ impl Exchange {
         }
     }
 
-    /// What is heard is passed on at once: who reads slowly would have the server keep the notifications of all.
+    /// Passes notifications on as they arrive: a slow reader would make the server keep the notifications of all.
     async fn read(&self, listener: &mut PgListener, echo: &Notify) -> Result<()> {
         while let Some(told) = listener.try_recv().await? {
             if self.pass_on(told.payload()) {
@@ -160,7 +162,7 @@ impl Exchange {
 
     /// Wakes those whom a notification concerns. Returns whether it is this host's own test.
     fn pass_on(&self, payload: &str) -> bool {
-        // Nobody who means it sends what cannot be read: a host of another version, or somebody else on this database.
+        // An unreadable notification comes from a host of another version or from another user of this database.
         let Ok(told) = serde_json::from_str::<Told>(payload) else { return false };
         if told.from == self.name {
             return told.test;
@@ -174,7 +176,8 @@ impl Exchange {
         false
     }
 
-    /// Listens now and then whether this host hears itself. A pooler that gives each transaction another connection lets it hear nothing.
+    /// Tests from time to time whether this host receives its own notifications. Through a pooler that gives each transaction
+    /// another connection it receives none.
     async fn test(&self, echo: &Notify) -> Result<()> {
         let (mut has_heard, mut has_warned) = (false, false);
         loop {

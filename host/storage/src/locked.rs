@@ -1,9 +1,9 @@
-//! Rows that are changed are read first, under a lock that the transaction holds to its end. The types here make that the only way: a
-//! write needs the row as `lock_*` returned it, and `lock_*` needs the lock on the row's connection.
+//! Rows are read under a lock before they are changed, and the transaction holds the lock to its end. The types here make that
+//! the only way: a write needs the row as `lock_*` returned it, and `lock_*` needs the lock on the row's connection.
 //!
-//! One lock covers everything that is stored of an account: its items, its messages on their way out, its sync states. On PostgreSQL it is
-//! the row lock on the connection (`for no key update`, which rows that refer to it do not wait for), which other hosts wait for. On SQLite the writer runs one transaction after the other,
-//! so the transaction itself is the lock.
+//! One lock covers all rows of an account: its items, its outgoing messages, its sync states. On PostgreSQL it is the row lock on
+//! the connection (`for no key update`, which rows that refer to it do not wait for), which other hosts wait for. On SQLite the
+//! writer runs one transaction after the other, so the transaction itself is the lock.
 
 use std::ops::Deref;
 
@@ -18,7 +18,7 @@ pub struct ConnectionLock {
 }
 
 impl ConnectionLock {
-    /// For `take` alone, which stands beside the statement that locks the row (`connections.rs`).
+    /// For `take` alone, which is next to the statement that locks the row (`connections.rs`).
     pub(super) fn new(row: Connection) -> Self {
         ConnectionLock { row }
     }
@@ -42,7 +42,8 @@ impl Deref for ConnectionLock {
     }
 }
 
-/// A row that was read under a connection's lock. It lives no longer than the lock, so that nobody takes it to another transaction.
+/// A row that was read under a connection's lock. It lives no longer than the lock, so that it cannot be taken to another
+/// transaction.
 #[derive(Debug)]
 pub struct Locked<'l, T> {
     row: T,
@@ -60,7 +61,7 @@ impl<'l, T> Locked<'l, T> {
         self.lock
     }
 
-    /// The row alone, which can be read and not be written any more.
+    /// The row alone, which can be read but no longer written.
     pub fn into_row(self) -> T {
         self.row
     }

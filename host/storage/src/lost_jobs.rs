@@ -1,5 +1,5 @@
-//! Jobs whose host is gone, or whose end could not be written: they are queued again, or given up after too many hosts. Table:
-//! `migrations/0050_jobs.sql`.
+//! Jobs whose host is gone, or whose result could not be written: they are queued again, or fail after too many lost hosts.
+//! Table: `migrations/0050_jobs.sql`.
 
 use anyhow::Result;
 
@@ -8,13 +8,14 @@ use crate::hosts;
 use crate::jobs::error;
 use crate::sql::query;
 
-/// After this many lost hosts a job is given up.
+/// Lost hosts after which a job fails for good.
 pub const MAX_CRASHES: i64 = 20;
-/// How long after its deadline a running job counts as lost, ms: its host ends the turn at the deadline and has this time to write it down.
+/// Time after its deadline at which a running job counts as lost, ms: its host ends the run at the deadline and has this time to
+/// write the result.
 const OVERDUE_MS: i64 = 30_000;
 
-/// Queues jobs that run and whose host is lost, by the condition. The parameters are the time and the errors for those that are tried again
-/// and for those that are given up. A job that loses its host again and again waits longer each time.
+/// Queues the running jobs of lost hosts that match the condition. The parameters are the time and the errors for jobs that are
+/// retried and for those that fail for good. A job that repeatedly loses its host waits longer each time.
 macro_rules! lost {
     ($condition:literal) => {
         concat!(
@@ -36,8 +37,8 @@ fn crashed(now: i64) -> String {
     error(("crashed", "the hosts that ran the job went down with it"), now)
 }
 
-/// Gives back what a host runs, at once and without counting it as an attempt: for a host that stops in order. Returns how many jobs. What is
-/// claimed for somebody who waits was no attempt (`job_claims::claim_now`).
+/// Releases the jobs that a host runs, at once and without counting the runs as attempts: for a host that stops in order. Returns
+/// how many jobs. A claim for a waiting request was no attempt (`job_claims::claim_now`).
 pub async fn release(tx: &mut Tx, owner: &str, now: i64) -> Result<u64> {
     let sql = "update jobs set state = 'queued', due_at = $2, again_at = null, owner = null, fence = 0, started_at = null, \
                deadline_at = null, attempts = case when attempts > 0 then attempts - 1 else 0 end, updated_at = $2 \
@@ -45,8 +46,8 @@ pub async fn release(tx: &mut Tx, owner: &str, now: i64) -> Result<u64> {
     query(sql).bind(owner).bind(now).execute(tx).await
 }
 
-/// Takes over what a host runs whose lease was over before `now`, and removes the host. Returns how many jobs are queued again; none when
-/// the host renewed its lease meanwhile, or another host took over.
+/// Takes over the jobs of a host whose lease was over before `now`, and removes the host. Returns how many jobs are queued again;
+/// none when the host renewed its lease meanwhile, or another host took over.
 pub async fn take_over(tx: &mut Tx, host_id: &str, now: i64) -> Result<Option<u64>> {
     if !hosts::remove_expired(tx, host_id, now).await? {
         return Ok(None);
@@ -54,21 +55,21 @@ pub async fn take_over(tx: &mut Tx, host_id: &str, now: i64) -> Result<Option<u6
     requeue_of(tx, host_id, now).await.map(Some)
 }
 
-/// Queues what a host runs that is gone for sure. Returns how many jobs.
+/// Queues the jobs of a host that is certainly gone. Returns how many jobs.
 pub async fn requeue_of(tx: &mut Tx, host_id: &str, now: i64) -> Result<u64> {
     let of_host = query(lost!("owner = $4")).bind(now).bind(host_lost(now)).bind(crashed(now));
     of_host.bind(host_id).execute(tx).await
 }
 
-/// Queues what runs on hosts that do not exist. Returns how many jobs.
+/// Queues the running jobs of hosts that do not exist. Returns how many jobs.
 pub async fn requeue_orphans(tx: &mut Tx, now: i64) -> Result<u64> {
     // `owner > ''`: an index finds the jobs that run, which are few.
     let orphans = lost!("owner > '' and not exists (select 1 from hosts where hosts.id = jobs.owner)");
     query(orphans).bind(now).bind(host_lost(now)).bind(crashed(now)).execute(tx).await
 }
 
-/// Queues jobs of a living host whose deadline is long over: their turns have ended, and how they ended could not be written. Returns how
-/// many jobs.
+/// Queues jobs of a living host whose deadline is long over: their runs have ended, but the results could not be written. Returns
+/// how many jobs.
 pub async fn requeue_overdue(tx: &mut Tx, owner: &str, now: i64) -> Result<u64> {
     let overdue = query(lost!("owner = $4 and deadline_at < $5")).bind(now).bind(host_lost(now));
     overdue.bind(crashed(now)).bind(owner).bind(now - OVERDUE_MS).execute(tx).await

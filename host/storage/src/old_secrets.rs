@@ -1,4 +1,4 @@
-//! Secrets that an API key had before its rotation, which work for a time beside its own. Table:
+//! Former secrets of an API key, which work for a time after its rotation beside the present one. Table:
 //! `migrations/0096_api_key_old_secrets.sql`.
 
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::sql::{On, Reader, Row, query};
 pub struct OldSecret {
     pub prefix: String,
     pub last4: String,
-    /// When another one took its place, milliseconds since 1970.
+    /// When another secret replaced it, milliseconds since 1970.
     pub created_at: i64,
     pub expires_at: i64,
 }
@@ -24,13 +24,13 @@ pub struct OldSecret {
 /// A key, found by one of its secrets.
 #[derive(Clone, Debug)]
 pub struct PresentedKey {
-    /// With the beginning and the end of the presented secret, also of an old one.
+    /// The key, with the beginning and the end of the presented secret, even if that is an old one.
     pub key: Arc<ApiKey>,
     /// The end of the secret, milliseconds since 1970; none: it is the present one, which ends with the key.
     pub secret_expires_at: Option<i64>,
 }
 
-/// The key whose present secret, or one before it, has this hash, of whatever tenant.
+/// The key whose present or earlier secret has this hash, of any tenant.
 pub async fn find_key(reader: &Reader, hash: &str) -> Result<Option<PresentedKey>> {
     if let Some(key) = api_keys::by_hash(reader, hash).await? {
         return Ok(Some(PresentedKey { key: Arc::new(key), secret_expires_at: None }));
@@ -62,7 +62,7 @@ pub async fn find(on: impl Into<On<'_>>, key_id: &str, now: i64) -> Result<Optio
     query(sql).bind(key_id).bind(now).fetch_optional(on, old_secret).await
 }
 
-/// A secret that works, by its key and by what lists show of it.
+/// A working secret: its key, and the columns that lists show.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LiveSecret {
     pub key_id: String,
@@ -89,7 +89,7 @@ pub async fn live_among(reader: &Reader, key_ids: &[String], now: i64) -> Result
     query(sql).bind(json_text(key_ids)).bind(now).fetch_all(reader, secret).await
 }
 
-/// Keeps the present secret of a key as an old one until then. Its row gets another secret in the same transaction.
+/// Stores the present secret of a key as an old one until then. The row gets another secret in the same transaction.
 pub async fn keep_present(tx: &mut Tx, key_id: &str, now: i64, expires_at: i64) -> Result<()> {
     let sql = "insert into api_key_old_secrets (hash, key_id, prefix, last4, created_at, expires_at) \
                select hash, id, prefix, last4, cast($2 as bigint), cast($3 as bigint) from api_keys where id = $1";
@@ -102,7 +102,7 @@ pub async fn remove_of_key(tx: &mut Tx, key_id: &str) -> Result<u64> {
     query("delete from api_key_old_secrets where key_id = $1").bind(key_id).execute(tx).await
 }
 
-/// Removes at most `limit` secrets that expired before then; how many it removed.
+/// Removes at most `limit` secrets that expired before then. Returns how many it removed.
 pub async fn expire(tx: &mut Tx, before: i64, limit: i64) -> Result<i64> {
     let sql = "delete from api_key_old_secrets where hash in \
                (select hash from api_key_old_secrets where expires_at < $1 order by expires_at limit $2)";

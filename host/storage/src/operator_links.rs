@@ -1,4 +1,4 @@
-//! Links by which operators begin: the first one, invited ones, and those who need a new password. Table:
+//! Links for setting a password: for the first operator, invited ones, and those who need a new password. Table:
 //! `migrations/0094_operators.sql`. A link works once; its token is stored as an HMAC alone.
 
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ pub struct OperatorLink {
     pub is_admin: bool,
     /// Roles by organization.
     pub roles: BTreeMap<String, String>,
-    /// A reset that also takes the second factor away.
+    /// Whether a reset also removes the second factor.
     pub drops_factor: bool,
     /// The operator who made it, by id.
     pub created_by: Option<String>,
@@ -73,24 +73,24 @@ pub async fn insert(tx: &mut Tx, l: &OperatorLink) -> Result<()> {
     Ok(())
 }
 
-/// The link with this hash, also one that has expired.
+/// The link with this hash, even if it has expired.
 pub async fn find(on: impl Into<On<'_>>, hash: &str) -> Result<Option<OperatorLink>> {
     query("select * from operator_links where hash = $1").bind(hash).fetch_optional(on, link).await
 }
 
-/// Uses a link up. Returns it; none when it is used already: of two at once one gets it.
+/// Uses a link up and returns it; none when it is used already: of two concurrent callers one gets it.
 pub async fn take(tx: &mut Tx, hash: &str) -> Result<Option<OperatorLink>> {
     query("delete from operator_links where hash = $1 returning *").bind(hash).fetch_optional(tx, link).await
 }
 
-/// Links that have not expired at `now`, without invitations to one organization alone, those first that end first.
+/// Links that have not expired at `now`, without invitations to one organization alone, in the order of their expiry.
 pub async fn list(reader: &Reader, now: i64, limit: i64) -> Result<Vec<OperatorLink>> {
     let sql = "select * from operator_links where expires_at > $1 \
                and (kind <> 'invite' or is_admin = 1 or roles = '{}' or roles like '%,%') order by expires_at limit $2";
     query(sql).bind(now).bind(limit).fetch_all(reader, link).await
 }
 
-/// Invitations to an organization and to no other one, which have not expired at `now`, those first that end first.
+/// Invitations to an organization and to no other one, which have not expired at `now`, in the order of their expiry.
 pub async fn list_of_organization(
     on: impl Into<On<'_>>,
     organization_id: &str,
@@ -123,13 +123,13 @@ pub async fn remove_of_address(tx: &mut Tx, email_key: &str, kind: &str) -> Resu
     Ok(())
 }
 
-/// Withdraws all links that make the first operator.
+/// Withdraws all links for creating the first operator.
 pub async fn remove_first(tx: &mut Tx) -> Result<()> {
     query("delete from operator_links where kind = 'first'").execute(tx).await?;
     Ok(())
 }
 
-/// Removes at most `limit` links that expired before then; how many it removed.
+/// Removes at most `limit` links that expired before then. Returns how many it removed.
 pub async fn expire(tx: &mut Tx, before: i64, limit: i64) -> Result<i64> {
     let sql = "delete from operator_links where hash in \
                (select hash from operator_links where expires_at < $1 order by expires_at limit $2)";

@@ -5,7 +5,7 @@ use anyhow::Result;
 use crate::Tx;
 use crate::sql::{On, Reader, Row, query};
 
-/// The method of a session that has not given the code of its second factor yet.
+/// The method of a session whose second factor has not been verified yet.
 pub const HALF: &str = "half";
 
 /// A session as stored.
@@ -15,19 +15,19 @@ pub struct OperatorSession {
     pub hash: String,
     pub id: String,
     pub operator_id: String,
-    /// The proof that it began with: `password`, `code`, `recovery`, `link`, `oidc`, or `half`.
+    /// The proof with which the session began: `password`, `code`, `recovery`, `link`, `oidc`, or `half`.
     pub method: String,
     pub created_at: i64,
     pub seen_at: i64,
-    /// It is over then, however busy it is; milliseconds since 1970.
+    /// When the session ends, even if it is in use; milliseconds since 1970.
     pub ends_at: i64,
-    /// The last time at which the operator proved who they are.
+    /// The last time at which the operator proved their identity.
     pub fresh_at: i64,
     pub ip: String,
     pub user_agent: String,
     /// JSON: a code and ids.
     pub flash: Option<String>,
-    /// The subject whose tries the codes of a half session count as.
+    /// The subject for which failed codes of a half session are counted.
     pub subject: Option<String>,
     /// Codes of a half session that were wrong.
     pub wrong_codes: i64,
@@ -95,14 +95,14 @@ pub async fn insert(tx: &mut Tx, s: &OperatorSession) -> Result<()> {
     Ok(())
 }
 
-/// Notes that a session was used.
+/// Records that a session was used.
 pub async fn note_use(tx: &mut Tx, hash: &str, at: i64) -> Result<()> {
     let sql = "update operator_sessions set seen_at = $2 where hash = $1 and seen_at < $2";
     query(sql).bind(hash).bind(at).execute(tx).await?;
     Ok(())
 }
 
-/// Notes that the operator proved again who they are.
+/// Records that the operator proved their identity again.
 pub async fn set_fresh(tx: &mut Tx, id: &str, at: i64) -> Result<()> {
     query("update operator_sessions set fresh_at = $2 where id = $1").bind(id).bind(at).execute(tx).await?;
     Ok(())
@@ -150,8 +150,8 @@ pub async fn remove_all(tx: &mut Tx, operator_id: &str, but: Option<&str>) -> Re
     query(sql).bind(operator_id).bind(but.unwrap_or_default()).execute(tx).await
 }
 
-/// Ends the oldest sessions of an operator, half ones or whole ones, so that the newest stay, as many as `keep`. Who knows a password and no
-/// code ends no whole session by it.
+/// Ends the oldest sessions of an operator, half ones or whole ones, so that the newest `keep` stay. Knowledge of a password
+/// without a code ends no whole session.
 pub async fn trim(tx: &mut Tx, operator_id: &str, is_half: bool, keep: i64) -> Result<u64> {
     let sql = "delete from operator_sessions where operator_id = $1 and case when method = 'half' then cast(1 as bigint) else 0 end = $2 \
                and created_at < (select min(created_at) from (select created_at from operator_sessions where operator_id = $1 \
@@ -159,7 +159,7 @@ pub async fn trim(tx: &mut Tx, operator_id: &str, is_half: bool, keep: i64) -> R
     query(sql).bind(operator_id).bind(i64::from(is_half)).bind(keep).execute(tx).await
 }
 
-/// Removes at most `limit` sessions that were over before then; how many it removed.
+/// Removes at most `limit` sessions that were over before then. Returns how many it removed.
 pub async fn expire(tx: &mut Tx, before: i64, limit: i64) -> Result<i64> {
     let sql = "delete from operator_sessions where hash in \
                (select hash from operator_sessions where ends_at < $1 order by ends_at limit $2)";

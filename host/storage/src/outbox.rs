@@ -1,5 +1,5 @@
-//! Messages on their way out. Tables: `migrations/0013_outbox.sql` and `0051_sending.sql`. A message that is due has a job, whose turn names
-//! its fence in each step; a step that changes no row says that the message is no longer that turn's.
+//! Outgoing messages. Tables: `migrations/0013_outbox.sql` and `0051_sending.sql`. A message that is due has a job, whose run
+//! names its fence in each step; a step that changes no row means that the message no longer belongs to that run.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,8 @@ use crate::transaction::LockRank;
 
 /// Characters of a piece of a message.
 const PIECE: usize = 256 << 10;
-/// For so long a host of the version before leaves a message alone that a turn works on, ms: it knows of no jobs and goes by `claimed_until`.
+/// How long a host of the version before leaves a message to a run that works on it, ms: it knows of no jobs and goes by
+/// `claimed_until`.
 const LEFT_ALONE_MS: i64 = 180_000;
 
 /// A message on its way.
@@ -36,11 +37,11 @@ pub struct Outgoing {
     pub send_at: Option<i64>,
     pub next_attempt_at: Option<i64>,
     pub attempts: i64,
-    /// When the provider was about to get it, in the attempt whose outcome is open.
+    /// When the provider was about to get it, in the attempt whose result is unknown.
     pub handed_over_at: Option<i64>,
-    /// When the provider last said that it took the message for at least one recipient.
+    /// When the provider last accepted the message for at least one recipient.
     pub accepted_at: Option<i64>,
-    /// The fence of the turn that works on it.
+    /// The fence of the run that works on it.
     pub claimed_by: Option<String>,
     pub claimed_until: Option<i64>,
     pub created_at: i64,
@@ -48,7 +49,7 @@ pub struct Outgoing {
 }
 
 impl Outgoing {
-    /// Whether the provider took the message in the attempt whose outcome is open.
+    /// Whether the provider accepted the message in the attempt whose result is unknown.
     pub fn is_accepted(&self) -> bool {
         self.handed_over_at.is_some_and(|handed_over| self.accepted_at >= Some(handed_over))
     }
@@ -79,7 +80,7 @@ fn outgoing(row: &Row<'_>) -> Result<Outgoing> {
     })
 }
 
-/// A new row, with the message itself, and the sender's own copy where that is another.
+/// Inserts a row with the message itself, and the sender's own copy if that differs.
 pub async fn insert(tx: &mut Tx, o: &Outgoing, message: &str, copy: Option<&str>) -> Result<()> {
     let sql = "insert into outbox (id, organization_id, application_id, connection_id, draft_id, state, \
                internet_message_id, options, recipients, send_at, next_attempt_at, attempts, created_at, updated_at) \
@@ -108,7 +109,7 @@ pub async fn insert(tx: &mut Tx, o: &Outgoing, message: &str, copy: Option<&str>
     }
 }
 
-/// What the sender's own copy is kept under.
+/// The key of the sender's own copy.
 pub fn copy_of(id: &str) -> String {
     format!("{id}/copy")
 }
@@ -139,8 +140,8 @@ pub async fn find(on: impl Into<On<'_>>, tenant: &Tenant, id: &str) -> Result<Op
         .await
 }
 
-/// A row of the locked connection, to be changed. On PostgreSQL the row itself is locked too: a turn that begins an attempt holds no
-/// connection's lock.
+/// A row of the locked connection, to be changed. On PostgreSQL the row itself is locked too, because a run that begins an
+/// attempt does not lock the connection.
 pub async fn lock_outgoing<'l>(
     tx: &mut Tx,
     lock: &'l ConnectionLock,
@@ -195,7 +196,7 @@ pub async fn pieces(reader: &Reader, id: &str) -> Result<Vec<String>> {
         .await
 }
 
-/// Forgets the bytes of a message that is sent, or never will be.
+/// Deletes the bytes of a message that is sent, or never will be.
 pub async fn forget_contents(tx: &mut Tx, id: &str) -> Result<()> {
     query("delete from outbox_contents where id in ($1, $2)")
         .bind(id)
@@ -205,17 +206,18 @@ pub async fn forget_contents(tx: &mut Tx, id: &str) -> Result<()> {
     Ok(())
 }
 
-/// Begins an attempt of a due message for the turn with this fence, whoever had it before: its host is gone, or it has given the job back. A
-/// message that was handed over already is looked for, which is no attempt. Returns None when there is nothing to do on it: it is not due, it
-/// was taken back or settled, its account was disconnected, or a host of the version before is at it. What reports made of its state in
-/// between does not matter: some recipients wait for it.
+/// Begins an attempt of a due message for the run with this fence, even if an earlier run claimed it: that run's host is gone, or
+/// has released the job. A message that was handed over before is looked up at the provider, which is no attempt. None: there is
+/// nothing to do, because the message is not due, was cancelled or settled, its account was disconnected, or a host of the
+/// version before works on it. The state that delivery reports set meanwhile does not matter: some recipients still wait for the
+/// message.
 pub async fn begin(tx: &mut Tx, id: &str, fence: Fence, now: i64) -> Result<Option<Outgoing>> {
     let sql = "update outbox set state = 'sending', claimed_by = $1, claimed_until = $2, \
                attempts = attempts + case when handed_over_at is null then 1 else 0 end, updated_at = $3 \
                where id = $4 and next_attempt_at <= $3 \
                and (claimed_until is null or claimed_until <= $3 or claimed_by not like '%/%') \
                and exists (select 1 from connections c where c.id = outbox.connection_id and c.deleted_at is null) returning *";
-    // Hosts of the version before have a slash in what they claim by; a fence has none.
+    // Claims of hosts of the version before contain a slash; a fence has none.
     query(sql)
         .bind(fence.to_string())
         .bind(now + LEFT_ALONE_MS)
@@ -225,8 +227,9 @@ pub async fn begin(tx: &mut Tx, id: &str, fence: Fence, now: i64) -> Result<Opti
         .await
 }
 
-/// Gives a job to each message that is due and has none, at most `most`: a host of the version before wrote it down beside hosts of this one.
-/// What was due by `since` is left alone: its job was given up or called off, and is forgotten by now. Returns how many got one.
+/// Creates a job for each message that is due and has none, at most `most`: hosts of the version before, which run beside hosts
+/// of this one, create no jobs. Messages due by `since` are left out: their job failed or was cancelled, and is already deleted.
+/// Returns how many jobs it created.
 pub async fn adopt(tx: &mut Tx, (since, now): (i64, i64), most: i64) -> Result<u64> {
     tx.takes(LockRank::Job)?;
     let sql = "insert into jobs (id, kind, class, organization_id, application_id, connection_id, state, due_at, created_at, updated_at) \
@@ -239,8 +242,8 @@ pub async fn adopt(tx: &mut Tx, (since, now): (i64, i64), most: i64) -> Result<u
     query(sql).bind(since).bind(now).bind(most).execute(tx).await
 }
 
-/// Notes that the provider may have the message from now on. False: the turn no longer has the message, which was taken back or is
-/// another's; then the provider must not get it.
+/// Records that the provider may have the message from now on. False: the run no longer owns the message, which was cancelled or
+/// belongs to another run; then the provider must not get it.
 pub async fn handed_over(tx: &mut Tx, id: &str, fence: Fence, now: i64) -> Result<bool> {
     // After the acceptance by an earlier attempt, whatever the clock says: `is_accepted` compares the two.
     let sql = "update outbox set handed_over_at = case when accepted_at >= $1 then accepted_at + 1 else $1 end, updated_at = $1 \
@@ -248,14 +251,14 @@ pub async fn handed_over(tx: &mut Tx, id: &str, fence: Fence, now: i64) -> Resul
     Ok(query(sql).bind(now).bind(id).bind(fence.to_string()).execute(&mut *tx).await? == 1)
 }
 
-/// Notes that the provider took the message for at least one recipient. False: the turn no longer has the message.
+/// Records that the provider accepted the message for at least one recipient. False: the run no longer owns the message.
 pub async fn accepted(tx: &mut Tx, id: &str, fence: Fence, now: i64) -> Result<bool> {
     let sql = "update outbox set accepted_at = case when handed_over_at > $1 then handed_over_at else $1 end, updated_at = $1 \
                where id = $2 and claimed_by = $3 and handed_over_at is not null";
     Ok(query(sql).bind(now).bind(id).bind(fence.to_string()).execute(&mut *tx).await? == 1)
 }
 
-/// Writes what became of an attempt, and lets the message go. False: the turn no longer has the message, and nothing was written.
+/// Writes the result of an attempt, and releases the message. False: the run no longer owns the message, and nothing was written.
 pub async fn settle(tx: &mut Tx, before: &Locked<'_, Outgoing>, o: &Outgoing, fence: Fence) -> Result<bool> {
     let sql = "update outbox set state = $1, recipients = $2, next_attempt_at = $3, handed_over_at = $4, \
                claimed_by = null, claimed_until = null, updated_at = $5, options = $8, attempts = $9, accepted_at = $10 \
@@ -276,7 +279,7 @@ pub async fn settle(tx: &mut Tx, before: &Locked<'_, Outgoing>, o: &Outgoing, fe
     Ok(written == 1)
 }
 
-/// Keeps what was learned of the recipients later: bounces.
+/// Stores later reports on recipients: bounces.
 pub async fn set_recipients(
     tx: &mut Tx,
     before: &Locked<'_, Outgoing>,
@@ -293,8 +296,8 @@ pub async fn set_recipients(
     Ok(())
 }
 
-/// Takes a message back that nobody has got, also from a turn that prepares it: the turn finds out before the provider gets the message.
-/// Returns the row as it is now. None, and nothing is changed: it was handed over, some recipients have it, or it is settled.
+/// Cancels a message that has reached no recipient, even while a run prepares it: the run finds out before the provider gets the
+/// message. Returns the new row. None, and nothing is changed: it was handed over, some recipients have it, or it is settled.
 pub async fn cancel(tx: &mut Tx, lock: &ConnectionLock, id: &str, now: i64) -> Result<Option<Outgoing>> {
     let sql = "update outbox set state = 'cancelled', next_attempt_at = null, claimed_by = null, claimed_until = null, updated_at = $1 \
                where id = $2 and connection_id = $3 and next_attempt_at is not null and handed_over_at is null and accepted_at is null \

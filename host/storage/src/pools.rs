@@ -1,6 +1,6 @@
-//! PostgreSQL's connections: pools apart for what requests read, for what they write, for jobs, and one connection for the lease of the
-//! host. In each pool an application has a share: however much it asks for at once, the others find connections. Who waits for a
-//! connection holds none, and waits for so long at most.
+//! PostgreSQL's connections: separate pools for the reads of requests, their writes and jobs, and one connection for the host's
+//! lease. In each pool an application has a share: however many connections it requests at once, the others find some. A waiter
+//! for a connection holds none, and waits at most for a fixed time.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -21,26 +21,25 @@ use crate::postgres;
 use crate::reachability::Reachability;
 use crate::statement::{Chunk, Query, no_connection};
 
-/// How long a job waits for a connection, ms: nobody waits for the job.
+/// How long a job waits for a connection, ms: no caller waits for the job.
 const JOBS_ACQUIRE_MS: u64 = 30_000;
 /// How long each step of a renewal of the lease may take, ms: the lease is valid for longer.
 const LEASE_STEP_MS: u64 = 4_000;
-/// What is read often is in memory, and disks have no heads: a page found by an index costs little more than the next one. With the server's
-/// default (4, of 1998) it reads whole tables where it need not.
+/// The planner's `random_page_cost`. Pages that are read often are in memory, and disks have no heads: a page found by an index
+/// costs little more than the next one. With the server's default (4, of 1998) it reads whole tables where it need not.
 const RANDOM_PAGE_COST: &str = "1.1";
-/// What of the connections for writing an application has at most: one of so many. Writes of one application wait for each other anyway,
-/// for the row that numbers its log.
+/// The divisor of an application's share: it gets at most one in so many of the connections for writing. Writes of one
+/// application wait for each other anyway, for the row that numbers its log.
 const SHARE_OF_WRITES: u32 = 3;
 /// The same for reading, and for jobs.
 const SHARE_OF_REST: u32 = 2;
 
-/// How many connections to PostgreSQL there are at most, and for how long they are waited for. SQLite has one writer, and reads on the
-/// caller's thread.
+/// Limits of the connections to PostgreSQL, and of the waits for them. SQLite has one writer, and reads on the caller's thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PoolLimits {
-    /// Connections for what requests read.
+    /// Connections for the reads of requests.
     pub reads: u32,
-    /// Connections for what requests write.
+    /// Connections for the writes of requests.
     pub writes: u32,
     /// Connections for work in the background.
     pub jobs: u32,
@@ -51,9 +50,9 @@ pub struct PoolLimits {
     /// How long a statement may take, the wait for locks included, ms; then its transaction is rolled back. Migrations take as long as they
     /// take.
     pub statement_ms: u64,
-    /// How long a transaction may do nothing, ms; then the server ends its connection, and others have its locks. The host waits for nothing
-    /// outside of the database in a transaction, so that only one that is paused or cut off takes so long. Behind a pooler that drops the
-    /// options of a connection, the role of the database needs this setting.
+    /// How long a transaction may do nothing, ms; then the server ends its connection, and others have its locks. The host waits
+    /// for nothing outside of the database in a transaction, so that only one that is paused or cut off takes so long. Behind a
+    /// pooler that drops the options of a connection, the role of the database needs this setting.
     pub idle_ms: u64,
 }
 
@@ -78,9 +77,9 @@ pub struct PoolUsage {
     pub lane: &'static str,
     /// Connections that there may be.
     pub most: u32,
-    /// Connections that somebody has.
+    /// Connections that are in use.
     pub in_use: u32,
-    /// How many wait for a connection, or for their application's share of them.
+    /// How many callers wait for a connection, or for their application's share of them.
     pub waiting: usize,
 }
 
@@ -101,8 +100,8 @@ struct All {
 type Share = Option<OwnedSemaphorePermit>;
 
 impl Pools {
-    /// Opens the pools. The first connection is made at once, and for so long again and again, so that a wrong address fails here; the
-    /// others when they are needed. The error names the server.
+    /// Opens the pools. The first connection is attempted at once and repeatedly for the time `within`, so that a wrong address
+    /// fails here; the others are opened when they are needed. The error names the server.
     pub async fn open(url: &str, limits: &PoolLimits, within: Duration) -> Result<Pools> {
         let to = PgConnectOptions::from_str(url);
         let to = to
@@ -154,7 +153,7 @@ impl Pools {
         found
     }
 
-    /// Begins a transaction. The share is to be kept as long as the transaction.
+    /// Begins a transaction. The share has to be held as long as the transaction.
     pub async fn begin(&self) -> Result<(Share, Transaction<'static, Postgres>)> {
         let lane = Lane::current();
         let pool = match lane.kind() {
@@ -170,10 +169,10 @@ impl Pools {
         &self.0.availability
     }
 
-    /// Notes that something failed of this.
+    /// Records that an operation failed because of this outage.
     pub(crate) fn note(&self, outage: &Outage) {
         match outage.kind {
-            // One connection that was lost is not the server.
+            // One lost connection does not mean that the server is unreachable.
             OutageKind::Unreachable => self.0.reachability.suspect(),
             OutageKind::ReadOnly | OutageKind::Full => self.0.availability.note(outage),
         }
@@ -185,8 +184,9 @@ impl Pools {
         }
     }
 
-    /// Waits for the share of the lane's application, and then for `begin`, which takes a connection of this pool: an application that
-    /// waits for its own share stands in nobody's way. While the server cannot be reached requests fail at once, and other work waits.
+    /// Waits for the share of the lane's application, and then for `begin`, which takes a connection of this pool: an application
+    /// that waits for its own share blocks no other. While the server cannot be reached, requests fail at once, and other work
+    /// waits.
     async fn take<T, F>(&self, pool: &Pool, lane: &Lane, begin: impl Fn() -> F) -> Result<(Share, T)>
     where
         F: Future<Output = sqlx::Result<T>>,
@@ -280,7 +280,7 @@ impl Pool {
     }
 }
 
-/// Counts one in a number, for as long as it lives.
+/// Counts one in a number, for as long as this exists.
 pub(crate) struct Counted<'a>(&'a AtomicUsize);
 
 impl<'a> Counted<'a> {

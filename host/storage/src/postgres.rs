@@ -10,18 +10,19 @@ use crate::error::postgres_outage;
 use crate::statement::{Chunk, Query, Row, Value, locked, not_beside_others, too_long};
 use crate::transaction;
 
-/// The server stopped a statement: it took too long, or an administrator wants it so.
+/// The server stopped a statement: it took too long, or an administrator cancelled it.
 const QUERY_CANCELED: &str = "57014";
 /// `lock_not_available`: the server stopped a statement that waited too long for a lock.
 const LOCK_NOT_AVAILABLE: &str = "55P03";
-/// `serialization_failure` and `deadlock_detected`: the server gave the transaction up in favour of another one. And
-/// `idle_in_transaction_session_timeout`: this process was paused, and the server ended the session before anything was committed.
+/// `serialization_failure` and `deadlock_detected`: the server aborted the transaction in favour of another one. And
+/// `idle_in_transaction_session_timeout`: this process was paused, and the server ended the session before anything was
+/// committed.
 const GIVEN_UP: [&str; 3] = ["40001", "40P01", "25P03"];
 /// `insufficient_resources`, `out_of_memory` and `configuration_limit_exceeded`: the server could not do it now.
 const EXHAUSTED: [&str; 3] = ["53000", "53200", "53400"];
 
-/// The error of a statement or a commit. The transaction in which it runs notes whether another attempt can succeed, whether a statement was
-/// stopped, and whether the server itself failed.
+/// Converts the error of a statement or a commit. The transaction in which it runs records whether another attempt can succeed,
+/// whether a statement was stopped, and whether the server itself failed.
 pub fn failed(e: sqlx::Error) -> Error {
     if let Some(outage) = postgres_outage(&e) {
         transaction::met_outage(&outage);
@@ -55,7 +56,7 @@ fn prepared<'q>(query: Query<'q>) -> sqlx::query::Query<'q, Postgres, PgArgument
     })
 }
 
-/// Every row of an answer, or those up to the query's bytes: what the server sends after them is dropped row by row.
+/// Every row of an answer, or those up to the query's bytes: rows that the server sends after them are dropped one by one.
 pub async fn rows<'e>(on: impl PgExecutor<'e>, query: Query<'_>) -> Result<Chunk<PgRow>> {
     #[cfg(test)]
     crate::tests::recorder::note_postgres(&query);

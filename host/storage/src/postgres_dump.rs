@@ -8,7 +8,7 @@ use sqlx::postgres::PgConnectOptions;
 use crate::Db;
 use crate::sql::query;
 
-/// A PostgreSQL server, as far as a dump depends on it.
+/// A PostgreSQL server as the target of a dump.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DumpTarget {
     /// The options that lead `pg_dump` and `pg_restore` to the database: host, port, user and name.

@@ -46,7 +46,8 @@ pub struct DayRange<'d> {
     pub to: &'d str,
 }
 
-/// Adds to counts. No two are of the same bucket and day; all hosts give them in the order of `UnitBucket`, in which rows are locked.
+/// Adds to counts. No two may have the same bucket and day; all hosts pass them in the order of `UnitBucket`, in which rows are
+/// locked.
 pub async fn add(tx: &mut Tx, counts: &[UnitCount]) -> Result<()> {
     tx.takes(LockRank::Usage)?;
     let sql = insert_rows!(
@@ -71,8 +72,8 @@ pub async fn add(tx: &mut Tx, counts: &[UnitCount]) -> Result<()> {
     Ok(())
 }
 
-/// The connections of an application with the most units on these days, the most first; `limit` at most. Of each day as many buckets count, those
-/// with the most units: no more are read, however many there are.
+/// The connections of an application with the most units on these days, in descending order; `limit` at most. For each day only
+/// so many buckets count, those with the most units: no more are read, however many there are.
 pub async fn largest(
     reader: &Reader,
     tenant: &Tenant,
@@ -103,7 +104,7 @@ pub async fn largest(
     let total =
         |(connection_id, units): (&str, i64)| UnitTotal { connection_id: connection_id.to_owned(), units };
     let mut totals: Vec<UnitTotal> = units.into_iter().map(total).collect();
-    // Of the same units, those with the smaller id come first: the sort is stable.
+    // With equal units, the smaller id comes first: the sort is stable.
     totals.sort_by_key(|total| Reverse(total.units));
     totals.truncate(limit);
     Ok(totals)

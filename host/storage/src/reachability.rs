@@ -1,5 +1,5 @@
-//! Whether PostgreSQL can be reached. A connection of its own finds that out where requests wait for one or have lost theirs: then they need
-//! not wait until their time is over, and a server that is busy is told from one that is away.
+//! Whether PostgreSQL can be reached. A connection of its own finds out where requests wait for one or have lost theirs: then
+//! they need not wait until their time is over, and a busy server is distinguished from an unreachable one.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -12,13 +12,13 @@ use tokio::time::{Instant, sleep, timeout};
 use crate::availability::Availability;
 use crate::error::{Outage, OutageKind, postgres_outage};
 
-/// How long work waits for a connection before the server is asked for another one.
+/// How long work waits for a connection before the server is probed with another one.
 const SUSPECT_AFTER: Duration = Duration::from_millis(300);
-/// The shortest time between two connections that ask whether the server is there.
+/// The shortest time between two probes of the server.
 const PROBE_EVERY: Duration = Duration::from_millis(500);
-/// How long such a connection may take: a server under load takes its time, and is there all the same.
+/// How long a probe may take: a server under load is slow, but reachable.
 const PROBE_WITHIN: Duration = Duration::from_secs(4);
-/// The SQLSTATE of a server that has as many connections as it takes: it is there.
+/// The SQLSTATE of a server that has reached its connection limit: it is reachable.
 const TOO_MANY_CONNECTIONS: &str = "53300";
 
 /// Finds out whether a server can be reached. Cheap to clone.
@@ -43,8 +43,8 @@ impl Reachability {
         Reachability(Arc::new(Monitor { to, availability, probe: Mutex::default() }))
     }
 
-    /// Makes a first connection, again and again for so long. The error names the server. Returns the server's reason where it is there, and
-    /// takes no more connections.
+    /// Makes a first connection, and retries for the time `within`. The error names the server. Returns the server's reason where
+    /// it is reachable, but takes no more connections.
     pub(crate) async fn ensure(&self, within: Duration) -> Result<Option<String>> {
         let end = Instant::now() + within;
         loop {
@@ -66,11 +66,11 @@ impl Reachability {
 
     /// Waits until the server can be reached again.
     pub(crate) async fn until_back(&self) {
-        // An error: the sender is gone, which this one keeps.
+        // An error would mean that the sender is gone, but this one holds it.
         let _ = self.0.availability.gone().wait_for(Option::is_none).await;
     }
 
-    /// Waits until the server is known to be away, which is found out meanwhile.
+    /// Waits until the server is known to be unreachable, and probes it meanwhile.
     pub(crate) async fn until_gone(&self) {
         let mut gone = self.0.availability.gone();
         if timeout(SUSPECT_AFTER, gone.wait_for(Option::is_some)).await.is_ok() {
@@ -84,8 +84,8 @@ impl Reachability {
         }
     }
 
-    /// Finds out in a task of its own whether the server can be reached, unless that was done a moment ago. While it cannot, the task goes
-    /// on until it can.
+    /// Starts a task that probes whether the server can be reached, unless that was done a moment ago. While it cannot, the task
+    /// goes on until it can.
     pub(crate) fn suspect(&self) {
         let mut probe = self.0.state();
         if probe.is_running || probe.last.is_some_and(|last| last.elapsed() < PROBE_EVERY) {
@@ -102,7 +102,7 @@ impl Monitor {
     }
 }
 
-/// Asks for connections until the server gives one, or nobody uses the database any more.
+/// Probes the server until it gives a connection, or the database is no longer used.
 async fn watch_server(monitor: Weak<Monitor>) {
     loop {
         let Some(monitor) = monitor.upgrade() else { return };
@@ -127,7 +127,7 @@ async fn watch_server(monitor: Weak<Monitor>) {
     }
 }
 
-/// Makes a connection and ends it. The server's reason where it is there, and takes no more connections.
+/// Makes a connection and ends it. Returns the server's reason where it is reachable, but takes no more connections.
 async fn probe(to: &PgConnectOptions) -> Result<Option<String>, Outage> {
     let connected = timeout(PROBE_WITHIN, async { PgConnection::connect_with(to).await?.close().await });
     match connected.await {
@@ -144,7 +144,7 @@ async fn probe(to: &PgConnectOptions) -> Result<Option<String>, Outage> {
     }
 }
 
-/// The server's words where it has as many connections as it takes.
+/// The server's message if its connection limit is reached.
 fn crowded_cause(e: &sqlx::Error) -> Option<String> {
     let e = e.as_database_error()?;
     (e.code()? == TOO_MANY_CONNECTIONS).then(|| e.message().to_owned())
@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(reachability.outage().unwrap().cause, "connection refused");
     }
 
-    /// A server with as many connections as it takes: it answers each with this refusal.
+    /// A server at its connection limit: it answers each connection with this refusal.
     async fn refuse_all(listener: tokio::net::TcpListener) {
         use tokio::io::{AsyncReadExt, AsyncWriteExt};
 

@@ -1,5 +1,5 @@
-//! Tries to sign in since the last success, by address or device. Table: `migrations/0094_operators.sql`. Addresses that nobody has are
-//! counted like all others, so that a wait tells nothing about who has an account.
+//! Failed sign-ins since the last success, by address or device. Table: `migrations/0094_operators.sql`. Unknown addresses are
+//! counted like all others, so that a wait does not reveal which addresses have an account.
 
 use anyhow::Result;
 
@@ -10,7 +10,7 @@ use crate::sql::query;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SignInTries {
     pub tries: i64,
-    /// Milliseconds since 1970; no try counts, or is looked at, before then.
+    /// Milliseconds since 1970; before then tries are neither checked nor counted.
     pub wait_until: i64,
 }
 
@@ -38,7 +38,7 @@ pub async fn remove(tx: &mut Tx, subject: &str) -> Result<()> {
     Ok(())
 }
 
-/// Removes at most `limit` rows of subjects that were last tried before then; how many it removed.
+/// Removes at most `limit` rows of subjects whose last try was before then; returns how many.
 pub async fn expire(tx: &mut Tx, before: i64, limit: i64) -> Result<i64> {
     let sql = "delete from sign_in_failures where subject in \
                (select subject from sign_in_failures where at < $1 order by at limit $2)";

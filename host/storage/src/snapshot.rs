@@ -8,9 +8,9 @@ use anyhow::{Context, Result};
 
 use crate::sqlite_files;
 
-/// Copies the database `file` into `target`, which must not exist, as it is at one moment: everything that was committed before this call is
-/// in the copy. Others may read and write meanwhile; the log beside the file grows until the copy is done. The copy is one file, without
-/// free pages, for this user alone, and is not synced to disk.
+/// Copies the database `file` into `target`, which must not exist. The copy is consistent and contains everything that was
+/// committed before this call. Others may read and write meanwhile; the log beside the file grows until the copy is done. The
+/// copy is one file, without free pages, for this user alone, and is not synced to disk.
 pub async fn copy(file: &Path, target: &Path) -> Result<()> {
     let (file, target) = (file.to_owned(), target.to_owned());
     tokio::task::spawn_blocking(move || vacuum_into(&file, &target)).await?
@@ -21,7 +21,7 @@ fn vacuum_into(file: &Path, target: &Path) -> Result<()> {
     // Not with `query_only`, which would refuse this too.
     let connection = sqlite_files::open_beside(file).with_context(context)?;
     let into = target.to_str().context("the path of the copy is not UTF-8")?;
-    // SQLite takes an empty file, and gives the journal of the copy the same mode.
+    // SQLite accepts an empty file, and gives the journal of the copy the same mode.
     File::options().write(true).create_new(true).mode(0o600).open(target).with_context(context)?;
     connection.execute("vacuum into ?1", [into]).map_err(sqlite_files::failed).with_context(context)?;
     Ok(())

@@ -1,5 +1,6 @@
-//! Where statements run, the same for both engines. SQLite runs on the caller's thread: its reads take microseconds, and
-//! handing one to another thread costs more than the read; one that takes longer is moved (`sqlite.rs`). PostgreSQL is waited for.
+//! Readers and transactions, the same for both engines. SQLite runs on the caller's thread: its reads take microseconds, and
+//! handing one to another thread costs more than the read; a read that takes longer is moved (`sqlite.rs`). PostgreSQL is waited
+//! for.
 
 use anyhow::{Context, Result};
 
@@ -13,11 +14,11 @@ use crate::transaction::{self, LockRank};
 
 pub use crate::statement::{Chunk, Column, Columns, Query, Row, Value, query};
 
-/// Bytes after which a read of resources ends, whatever number of rows it may have: what a page shows is not more, and what a read holds
-/// is this and one row.
+/// Bytes after which a read of resources ends, whatever the number of rows: a page shows no more, and a read needs memory for
+/// this and one row.
 pub const CHUNK_BYTES: usize = 4 << 20;
 
-/// Where queries that change nothing run. Cheap to clone.
+/// A database for queries that change nothing. Cheap to clone.
 #[derive(Clone)]
 pub enum Reader {
     Sqlite(sqlite::Readers),
@@ -33,7 +34,7 @@ impl Reader {
         }
     }
 
-    /// See `Readers::holding`; PostgreSQL has nothing to hold.
+    /// See `Readers::holding`; a no-op on PostgreSQL.
     pub fn holding(&self) -> Reader {
         match self {
             Reader::Sqlite(readers) => Reader::Sqlite(readers.holding()),
@@ -57,8 +58,8 @@ impl Tx {
         }
     }
 
-    /// Does this after the commit, before the caller of `Db::write` is told of it, and not at all if the write is rolled back. It runs on
-    /// the writer's thread, for which everybody waits: set a flag, wake somebody, and nothing more.
+    /// Runs the hook after the commit, before the caller of `Db::write` gets its result, and not at all if the write is rolled
+    /// back. The hook runs on the writer's thread, which blocks all writes: set a flag, wake a task, and nothing more.
     pub fn after_commit(&mut self, hook: impl FnOnce() + Send + 'static) {
         transaction::after_commit(hook);
     }
@@ -69,12 +70,12 @@ impl Tx {
         transaction::takes(rank, "")
     }
 
-    /// The same where there is an order of the rows among each other.
+    /// The same for rows that have an order among each other.
     pub(crate) fn takes_row(&mut self, rank: LockRank, id: &str) -> Result<()> {
         transaction::takes(rank, id)
     }
 
-    /// For tests that call in one transaction what no transaction calls together: locks are taken in any order.
+    /// For tests that combine calls in one transaction which no real transaction combines: locks may be taken in any order.
     #[cfg(test)]
     pub(crate) fn in_any_order(&mut self) {
         transaction::in_any_order();
@@ -89,7 +90,7 @@ impl Tx {
     }
 }
 
-/// What a statement runs on.
+/// The reader or transaction on which a statement runs.
 pub enum On<'a> {
     Reader(&'a Reader),
     Tx(&'a mut Tx),
@@ -104,7 +105,7 @@ impl On<'_> {
         }
     }
 
-    /// The same for one statement more.
+    /// The same reader or transaction for one more statement.
     pub fn again(&mut self) -> On<'_> {
         match self {
             On::Reader(reader) => On::Reader(reader),
@@ -125,9 +126,9 @@ impl<'a> From<&'a mut Tx> for On<'a> {
     }
 }
 
-/// Whether a write failed for what was to be written (a constraint, a value that the engine does not take), and so would fail again, and
-/// not for the database itself or for a reference that this program got wrong. By SQLite's result codes and PostgreSQL's classes 22 (data exception), 23 (integrity constraint) and 54
-/// (program limit).
+/// Whether a write failed because of its data (a constraint, a value that the engine does not take), and so would fail again,
+/// rather than because of the database itself or of a reference that this program got wrong. By SQLite's result codes and
+/// PostgreSQL's classes 22 (data exception), 23 (integrity constraint) and 54 (program limit).
 pub fn is_of_the_data(e: &anyhow::Error) -> bool {
     const FOREIGN_KEY: i32 = rusqlite::ffi::SQLITE_CONSTRAINT_FOREIGNKEY;
     use rusqlite::ErrorCode::{ConstraintViolation, TooBig, TypeMismatch};
@@ -144,14 +145,14 @@ pub fn is_of_the_data(e: &anyhow::Error) -> bool {
     })
 }
 
-/// Counts a statement for the work that runs now: for the lane that began the write transaction, else for the caller's.
+/// Counts a statement for the present work: for the lane that began the write transaction, else for the caller's.
 fn count(rows: u64) {
     if !transaction::with_counts(|counts| counts.add(rows)) {
         lane::with_counts(|counts| counts.add(rows));
     }
 }
 
-/// Counts a statement that changed so many rows.
+/// Counts the rows that a statement changed.
 pub(crate) fn note_changed(rows: u64) {
     count(rows);
     if rows > 0 {
@@ -174,7 +175,7 @@ impl<'q> Query<'q> {
         let found = match on {
             On::Reader(Reader::Sqlite(readers)) => readers.rows(&self, read).await,
             On::Tx(Tx::Sqlite(connection)) => sqlite::rows(connection, &self, read),
-            // Boxed: what waits for a server is large, and every future that asks a question would be as large.
+            // Boxed: the future of a server's answer is large, and every future that runs a query would be as large.
             On::Reader(Reader::Postgres(pools)) => postgres::read(&Box::pin(pools.rows(self)).await?, read),
             On::Tx(Tx::Postgres(tx)) => {
                 postgres::read(&Box::pin(postgres::rows(&mut **tx, self)).await?, read)
@@ -184,8 +185,8 @@ impl<'q> Query<'q> {
         found
     }
 
-    /// The rows of a statement with this limit, as many as have `CHUNK_BYTES` together, and at least one; each through `read`, which may see
-    /// the first rows twice.
+    /// The rows of a statement with this limit, as many as have `CHUNK_BYTES` together, and at least one; each through `read`,
+    /// which may see the first rows twice.
     pub async fn fetch_chunk<T>(
         mut self,
         on: impl Into<On<'_>>,
@@ -194,12 +195,12 @@ impl<'q> Query<'q> {
     ) -> Result<Chunk<T>> {
         self.max_bytes = CHUNK_BYTES;
         let found = self.fetch(on.into(), &mut read).await?;
-        // So many rows are all that the statement gives, whatever comes after them.
+        // The statement's own limit is reached: it returns no more rows, even if there are some.
         let is_last = found.is_last && (found.rows.len() as i64) < limit;
         Ok(Chunk { is_last, ..found })
     }
 
-    /// The rows, up to those that have so many bytes together; each through `read`, which may see the first rows twice.
+    /// The rows, as many as fit in the bytes; each through `read`, which may see the first rows twice.
     pub async fn fetch_within<T>(
         mut self,
         on: impl Into<On<'_>>,
@@ -230,7 +231,7 @@ impl<'q> Query<'q> {
         found.with_context(|| format!("no row came back from {sql}"))
     }
 
-    /// Runs it; how many rows it changed.
+    /// Runs it. Returns how many rows it changed.
     pub async fn execute(self, tx: &mut Tx) -> Result<u64> {
         let changed = match tx {
             Tx::Sqlite(connection) => sqlite::execute(connection, &self),

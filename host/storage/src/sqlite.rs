@@ -1,5 +1,5 @@
-//! SQLite, through rusqlite: connections, and statements that run at once on the caller's thread. A read that turns out to take long is
-//! stopped there, and run again where it keeps nobody waiting but its own caller.
+//! SQLite, through rusqlite: connections, and statements that run at once on the caller's thread. A read that turns out to take
+//! long is stopped there, and run again where it delays only its own caller.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
@@ -15,19 +15,19 @@ use crate::error::Outage;
 use crate::sqlite_files::{failed, open, open_read_only};
 use crate::statement::{Chunk, Places, Query, Row, Value, too_long};
 
-/// Steps of SQLite's virtual machine between two looks at how many a read has left. Some dozens of steps make a row.
+/// Steps of SQLite's virtual machine between two checks of a read's budget. Some dozens of steps make a row.
 const LOOK_EVERY: i32 = 1_000;
-/// Looks that a read has on the thread that asked for it: a few milliseconds.
+/// Looks that a read has on its caller's thread: a few milliseconds.
 const AT_ONCE: i64 = 100;
-/// Looks that a read has where nobody waits but who asked for it: some seconds.
+/// Looks that a read has on a thread that delays only its own caller: some seconds.
 const AT_MOST: i64 = 400_000;
-/// Reads that take long at a time.
+/// Maximum number of concurrent long reads.
 const LONG_READS: usize = 4;
 
 /// How long a read may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Patience {
-    /// So short that nobody minds its thread being taken.
+    /// Short enough to run on the caller's thread, ahead of its other work.
     AtOnce,
     AtMost,
     /// For commands of the operator.
@@ -44,7 +44,7 @@ impl Patience {
     }
 }
 
-/// Connections that read. As many are in use as threads read at one moment; `keep` of them stay open between reads.
+/// Connections for reading. As many are in use as threads read at one moment; `keep` of them stay open between reads.
 #[derive(Clone)]
 pub struct Readers {
     shared: Arc<Shared>,
@@ -57,19 +57,19 @@ struct Shared {
     is_read_only: bool,
     availability: Availability,
     keep: usize,
-    /// Twice the writer's commits, and one more while one is under way.
+    /// Twice the number of the writer's commits, plus one during a commit.
     turns: AtomicU64,
     idle: Mutex<Vec<Reading>>,
-    /// Whose turn it is to read for long.
+    /// Permits for reads that take long.
     long: Semaphore,
     /// One for each of `keep` threads, which so finds the pages that it read last in its own processor's cache.
     held: Box<[Mutex<Option<Held>>]>,
 }
 
-/// A connection that reads, and is stopped when it takes too long.
+/// A connection for reading, which is interrupted when a read takes too long.
 pub struct Reading {
     connection: Connection,
-    /// Looks that the read has left.
+    /// Checks that are left in the read's budget.
     left: Arc<AtomicI64>,
 }
 
@@ -94,12 +94,12 @@ struct Held {
 }
 
 impl Readers {
-    /// Opens the first, so that a database that cannot be read is told at once.
+    /// Opens the first connection, so that a database that cannot be read is reported at once.
     pub fn open(file: &Path, keep: usize) -> Result<Readers> {
         Readers::open_with(file, keep, false)
     }
 
-    /// The same for a database that nobody writes, or another process. Changes no file.
+    /// The same for a database without a writer, or one that another process writes. Changes no file.
     pub fn open_read_only(file: &Path, keep: usize) -> Result<Readers> {
         Readers::open_with(file, keep, true)
     }
@@ -114,19 +114,19 @@ impl Readers {
         Ok(Readers { shared, hold: false })
     }
 
-    /// Whether the database can be used, for whoever writes it too.
+    /// Whether the database can be used; the writer shares it.
     pub(crate) fn availability(&self) -> &Availability {
         &self.shared.availability
     }
 
-    /// The same for what only this process writes. To begin and to end a read transaction takes file locks that cost more than
-    /// most reads, so one is held from read to read until the next commit.
+    /// The same for a database that only this process writes. Beginning and ending a read transaction takes file locks that cost
+    /// more than most reads, so one is held from read to read until the next commit.
     pub fn holding(&self) -> Readers {
         Readers { shared: self.shared.clone(), hold: true }
     }
 
-    /// The rows of an answer, up to the query's bytes. What cannot be had at once is begun anew where it keeps no other work from running;
-    /// then `read` sees its first rows again. Fails with a refusal when it takes too long there too.
+    /// The rows of a result, up to the query's bytes. A read that takes too long for the caller's thread is restarted where it
+    /// blocks no other work; then `read` sees the first rows again. Fails with a refusal when it takes too long there too.
     pub async fn rows<T>(
         &self,
         query: &Query<'_>,
@@ -139,7 +139,7 @@ impl Readers {
         found
     }
 
-    /// The rows, read on this thread or where that keeps no other work from running.
+    /// The rows, read on this thread or where that blocks no other work.
     async fn rows_at_last<T>(
         &self,
         query: &Query<'_>,
@@ -159,7 +159,7 @@ impl Readers {
         found.map_err(|e| if was_stopped(&e) { too_long(e) } else { e })
     }
 
-    /// Runs `work` on a connection of its own.
+    /// Runs `work` on its own connection.
     pub fn with<T>(&self, work: impl FnOnce(&Reading) -> Result<T>) -> Result<T> {
         match self.commits().filter(|_| self.hold) {
             Some(commits) => self.shared.with_held(commits, work),
@@ -167,24 +167,25 @@ impl Readers {
         }
     }
 
-    /// How many commits the writer has made; none while one is under way, when some readers see it and others do not yet.
+    /// The number of the writer's commits; none during a commit, which some readers see already and others do not.
     pub fn commits(&self) -> Option<u64> {
         self.shared.settled()
     }
 
-    /// The writer is about to commit. What is held ends: the log can only begin anew when nobody reads its old part.
+    /// The writer is about to commit. Releases the held reads: SQLite can restart the log only when no connection reads its old
+    /// part.
     pub fn commit_begins(&self) {
         self.shared.turns.fetch_add(1, Ordering::AcqRel);
         self.shared.release();
     }
 
-    /// The writer has committed, or has tried to.
+    /// The writer has committed, or has failed to.
     pub fn commit_ended(&self) {
         self.shared.turns.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Closes what is idle. The file alone is then the whole database, for those who copy it: the log is worked in first,
-    /// passively, which waits for nobody and may do less.
+    /// Closes the idle connections. The file alone is then the whole database and can be copied: the log is checkpointed first,
+    /// passively, which waits for no connection and may do less.
     pub fn close(&self) {
         self.shared.release();
         let checkpoint = |c: &Reading| {
@@ -239,7 +240,7 @@ impl Shared {
         outcome
     }
 
-    /// `commits` was counted before: what is read is at least as new.
+    /// `commits` was read before: the rows are at least as new.
     fn with_held<T>(&self, commits: u64, work: impl FnOnce(&Reading) -> Result<T>) -> Result<T> {
         let held = self.own().lock().ok().and_then(|mut own| own.take());
         let held = match held {
@@ -259,7 +260,7 @@ impl Shared {
         outcome
     }
 
-    /// The place of the calling thread.
+    /// The slot of the calling thread.
     fn own(&self) -> &Mutex<Option<Held>> {
         static THREADS: AtomicUsize = AtomicUsize::new(0);
         thread_local! {
@@ -305,7 +306,8 @@ fn was_stopped(e: &anyhow::Error) -> bool {
         .any(|cause| cause.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted))
 }
 
-/// Runs what takes long on this thread, after the other work of the thread has been given to another. A runtime of one thread has no other.
+/// Runs long work on this thread, after the other work of the thread has been given to another. A runtime of one thread has no
+/// other.
 fn aside<T>(work: impl FnOnce() -> T) -> T {
     match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
         Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
@@ -446,7 +448,7 @@ mod tests {
         for by_number in [false, true] {
             let ended = [0, 4, 5, 12].map(|max_bytes| read(max_bytes, by_number));
             assert_eq!(ended, [(1, false), (1, false), (2, false), (3, false)]);
-            // The row that reaches them is the last one: only another read tells.
+            // The row that reaches the limit is the last one: only another read can tell that.
             assert_eq!(read(16, by_number), (4, false));
             assert_eq!([17, 99, usize::MAX].map(|max_bytes| read(max_bytes, by_number)), [(4, true); 3]);
         }
@@ -482,7 +484,7 @@ mod tests {
             by_number(row)
         };
         assert_eq!(measured(&twice), [bytes]);
-        // A column that cannot be read as it was asked for is not measured by halves.
+        // A row with a column of another type than requested is still measured whole.
         let wrongly = |row: &Row<'_>| -> Result<()> {
             let mut column = row.columns();
             assert!(column.next::<i64>().is_err() && column.next::<i64>().is_ok());
@@ -530,12 +532,12 @@ mod tests {
         assert!(readers.shared.own().lock().unwrap().is_some());
         readers.commit_begins();
         writer.execute_batch("insert into t values (1)").unwrap();
-        // Nobody was told yet, and nothing is held.
+        // No reader was notified yet, and nothing is held.
         assert_eq!(count(), 1);
         assert!(readers.shared.own().lock().unwrap().is_none());
         readers.commit_ended();
         assert_eq!(count(), 1);
-        // What others write is seen with the next commit of ours.
+        // Writes of others are seen after our next commit.
         writer.execute_batch("insert into t values (2)").unwrap();
         assert_eq!(count(), 1);
         readers.commit_begins();
@@ -551,7 +553,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let readers = Readers::open(&dir.path().join("test.db"), 1).unwrap();
         let (held, (sender, done)) = (readers.clone(), tokio::sync::oneshot::channel());
-        // The only worker is not taken by it: what is asked of it meanwhile is answered first.
+        // It does not occupy the only worker: other requests are answered first.
         let slow = tokio::spawn(async move {
             let found = held.rows(&query(ENDLESS), &mut |row| row.get::<i64>("n")).await;
             let _ = sender.send(());

@@ -1,4 +1,4 @@
-//! SQLite's files: how they are opened, and what an error of SQLite means.
+//! SQLite's files: opening them, and the meaning of SQLite's errors.
 
 use std::fs::File;
 use std::os::unix::fs::OpenOptionsExt;
@@ -13,7 +13,7 @@ use crate::error::{is_sqlite_busy, sqlite_outage};
 use crate::statement::locked;
 use crate::transaction;
 
-/// Prepared statements that a connection keeps: more than the program has.
+/// Prepared statements that a connection caches: more than the program has.
 const STATEMENTS: usize = 256;
 
 /// WAL lets readers go on beside the writer; FULL makes a commit survive a power cut; the timeout is for the moments in which
@@ -26,21 +26,21 @@ const PRAGMAS: &str = "pragma journal_mode = wal; pragma synchronous = full; pra
 const READ_ONLY_PRAGMAS: &str =
     "pragma busy_timeout = 10000; pragma temp_store = memory; pragma cache_size = -8000;";
 
-/// Opens the database, and makes the file if there is none: for this user alone, and SQLite gives its other files the same mode. A file
-/// that is there keeps its mode.
+/// Opens the database, and creates the file if there is none: for this user alone, and SQLite gives its other files the same
+/// mode. An existing file keeps its mode.
 pub fn open(file: &Path) -> Result<Connection> {
-    // Where it cannot be made, SQLite says why in a moment.
+    // If it cannot be created, SQLite reports the reason in a moment.
     let _ = File::options().write(true).create_new(true).mode(0o600).open(file);
     let connection = Connection::open(file)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
-    // One plan per statement: without this, a bound time that differs from the last makes SQLite plan the query anew, which costs
-    // more than running it.
+    // One plan per statement: without this, a bound time that differs from the last makes SQLite plan the query again, which
+    // costs more than running it.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.execute_batch(PRAGMAS)?;
     Ok(connection)
 }
 
-/// Opens the database that is there to read it beside others who may write.
+/// Opens an existing database for reading while others may write to it.
 pub fn open_beside(file: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(file, flags)?;
@@ -48,8 +48,8 @@ pub fn open_beside(file: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
-/// Opens the database that is there, and changes no file but the index of a log (`-shm`). One without a log beside it, which nobody uses then,
-/// is taken as it is: a look into its log would make one.
+/// Opens an existing database, and changes no file but the index of a log (`-shm`). A database without a log beside it has no
+/// other user and is opened as immutable: looking for its log would create one.
 pub fn open_read_only(file: &Path) -> Result<Connection> {
     let mut log = file.as_os_str().to_owned();
     log.push("-wal");
@@ -66,7 +66,7 @@ pub fn open_read_only(file: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
-/// The error of a statement or a commit. The transaction in which it runs notes whether the database itself failed.
+/// Converts the error of a statement or a commit. The transaction in which it runs records whether the database itself failed.
 pub fn failed(e: rusqlite::Error) -> anyhow::Error {
     if let Some(outage) = sqlite_outage(&e) {
         transaction::met_outage(&outage);

@@ -1,4 +1,4 @@
-//! A statement with its parameters, and a row of its answer; where statements run is in `sql.rs`.
+//! A statement with its parameters, and a row of its answer; statements run in `sql.rs`.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -73,7 +73,7 @@ impl ToSql for Value<'_> {
     }
 }
 
-/// What a column can be read as.
+/// A type that a column can be read as.
 pub trait Column:
     rusqlite::types::FromSql + for<'r> sqlx::Decode<'r, sqlx::Postgres> + sqlx::Type<sqlx::Postgres>
 {
@@ -105,14 +105,14 @@ impl Column for Option<i64> {
     }
 }
 
-/// Where the columns of an answer are that were asked for by their names. SQLite compares a name with that of each column; whoever reads a
-/// row asks for the same names in the same order as for the row before, and finds them here. Besides, the bytes of the columns that were
-/// read by number: `Row::bytes` asks SQLite for the rest only.
+/// The positions of an answer's columns that were read by name. SQLite compares a name with that of each column; code that reads
+/// a row uses the same names in the same order as for the row before, and finds them here. Also counts the bytes of the columns
+/// that were read by number: `Row::bytes` asks SQLite for the rest only.
 #[derive(Default)]
 pub struct Places {
-    /// How many columns of the present row were asked for.
+    /// Number of columns of the present row that were read so far.
     asked: Cell<usize>,
-    /// Names in the order in which they were asked for, and their columns.
+    /// Names in the order in which they were read, and their columns.
     known: RefCell<Vec<(&'static str, usize)>>,
     /// How many columns of the present row, from the left, were measured when they were read.
     measured: Cell<usize>,
@@ -128,7 +128,7 @@ impl Places {
         self.measured_bytes.set(0);
     }
 
-    /// Notes how many bytes a column has that was read. Counts each column once, and only those that are read from left to right.
+    /// Records the bytes of a column that was read. Counts each column once, and only those that are read from left to right.
     fn measure(&self, at: usize, bytes: usize) {
         if at == self.measured.get() {
             self.measured.set(at + 1);
@@ -169,7 +169,8 @@ impl<'r> Row<'r> {
         }
     }
 
-    /// The bytes of its columns as they lie there. On SQLite those that `columns` has read were measured then, and are not read again.
+    /// The bytes of the columns as they are stored. On SQLite the columns that `columns` has read were measured then, and are not
+    /// read again.
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Row::Sqlite(row, places) => {
@@ -205,7 +206,7 @@ pub struct Columns<'a, 'r> {
 }
 
 impl<'a> Columns<'a, '_> {
-    /// The next column, a text that stays where it lies; none for null.
+    /// The next column, a borrowed text; none for null.
     pub fn text(&mut self) -> Result<Option<&'a str>> {
         let at = self.next;
         self.next += 1;
@@ -246,11 +247,11 @@ impl<'a> Columns<'a, '_> {
     }
 }
 
-/// The first rows of an answer that ends by their number or by their bytes.
+/// The first rows of an answer, limited by their number or their bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chunk<T> {
     pub rows: Vec<T>,
-    /// Whether nothing comes after them. Where the last row of all ended the read by its bytes it is false, and the next read has no rows.
+    /// Whether no rows follow. False where the very last row ended the read by its bytes: the next read then has no rows.
     pub is_last: bool,
 }
 
@@ -258,9 +259,9 @@ pub struct Chunk<T> {
 pub struct Query<'q> {
     pub(crate) sql: &'static str,
     pub(crate) values: Vec<Value<'q>>,
-    /// Whether it may take as long as it takes.
+    /// Whether the statement has no time limit.
     pub(crate) is_endless: bool,
-    /// The read ends with the row that reaches so many bytes.
+    /// The read ends with the row that reaches this number of bytes.
     pub(crate) max_bytes: usize,
 }
 
@@ -276,17 +277,17 @@ impl<'q> Query<'q> {
         self
     }
 
-    /// Lets a read take as long as it takes: for commands of the operator.
+    /// Removes the time limit of a read: for commands of the operator.
     pub fn endless(mut self) -> Self {
         self.is_endless = true;
         self
     }
 }
 
-/// Seconds after which what the database could not do in time is worth another try.
+/// Seconds after which a statement that took too long may be retried.
 const TRY_AGAIN_S: u64 = 1;
 
-/// A statement that took too long, as the error of whoever asked for it: one that is worth another try.
+/// Turns a statement that took too long into a retryable error for its caller.
 pub(crate) fn too_long(e: anyhow::Error) -> anyhow::Error {
     tracing::warn!(error = %format!("{e:#}"), "a statement took too long and was stopped");
     overloaded("the database could not answer this in time; try again, or ask for less at a time")
@@ -298,20 +299,20 @@ pub(crate) fn locked(e: anyhow::Error) -> anyhow::Error {
     overloaded("another change of the same data takes long; try again")
 }
 
-/// A statement that the database could not run beside others: two that wait for each other, or too little memory.
+/// A statement that conflicted with others: a deadlock, or too little memory.
 pub(crate) fn not_beside_others(e: anyhow::Error) -> anyhow::Error {
     tracing::debug!(error = %format!("{e:#}"), "the database could not run a statement beside others");
     overloaded("the database could not do this beside other requests; try again")
 }
 
-/// A write of which the database stopped a statement, after which it commits nothing.
+/// The error of a write of which the database stopped a statement, so that nothing is committed.
 pub(crate) fn not_committed() -> anyhow::Error {
     tracing::warn!("a write went on after one of its statements was stopped: it is not committed");
     overloaded("the database could not do this in time; try again")
 }
 
-/// Work that waited too long for a connection to the database. `lane` says of which kind. The log has a line of its own about a server that
-/// takes no more connections.
+/// The error of work that waited too long for a connection to the database. `lane` names the kind of work. A server that takes no
+/// more connections has a log line of its own.
 pub(crate) fn no_connection(lane: &str, is_crowded: bool) -> anyhow::Error {
     if is_crowded {
         return overloaded("the database takes no more connections at the moment; try again");

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Statements and rows of one request or run of a job. Beginnings and ends of transactions are not counted. Cheap to clone; all clones are
-/// one.
+/// Statements and rows of one request or run of a job. Begins and commits of transactions are not counted. Cheap to clone; all
+/// clones are one.
 #[derive(Clone, Debug, Default)]
 pub struct StatementCounts(Arc<Totals>);
 
@@ -16,7 +16,7 @@ struct Totals {
 }
 
 impl StatementCounts {
-    /// Statements that ran, those of transactions that were rolled back or run again included.
+    /// Statements that ran, including those of transactions that were rolled back or retried.
     pub fn statements(&self) -> u64 {
         self.0.statements.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! How long providers want connections to be left alone, as a whole or in parts. Tables: `migrations/0032_provider_throttling.sql` and
+//! Waits that providers request for connections, as a whole or in parts. Tables: `migrations/0032_provider_throttling.sql` and
 //! `migrations/0092_connection_throttles.sql`.
 
 use anyhow::Result;
@@ -7,12 +7,12 @@ use base::tenant::Tenant;
 use crate::Tx;
 use crate::sql::{On, query};
 
-/// A wait that a provider asked for.
+/// A wait that a provider requested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Throttle {
     /// A bucket of `[limits]` of the connector's manifest; empty: the whole account.
     pub bucket: String,
-    /// The end of the wait, ms since 1970; a past time says nothing.
+    /// The end of the wait, ms since 1970; a past time has no effect.
     pub until: i64,
 }
 
@@ -24,7 +24,7 @@ pub struct ConnectionThrottles {
     pub waits: Vec<Throttle>,
 }
 
-/// The waits of a live connection, those that are over too. None: there is no such connection.
+/// The waits of a live connection, including those that are over. None: there is no such connection.
 pub async fn find(
     on: impl Into<On<'_>>,
     tenant: &Tenant,
@@ -50,9 +50,9 @@ pub async fn find(
     Ok(found)
 }
 
-/// Notes that the provider wants to be left alone until then, unless it is longer already.
+/// Stores the wait until then, unless a longer one is stored already.
 pub async fn set(tx: &mut Tx, tenant: &Tenant, connection_id: &str, wait: &Throttle) -> Result<()> {
-    // What holds for the whole account stays in its column: hosts of the version before read and write it there.
+    // A wait of the whole account stays in its column: hosts of the version before read and write it there.
     let sql = match wait.bucket.is_empty() {
         true => {
             "update connections set throttled_until = $1 where organization_id = $2 and application_id = $3 \

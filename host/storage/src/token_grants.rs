@@ -1,4 +1,4 @@
-//! Grants of clients of ours: what their access tokens are renewed by. Table: `migrations/0044_access_tokens.sql`.
+//! Grants of our OAuth clients: the refresh tokens that renew their access tokens. Table: `migrations/0044_access_tokens.sql`.
 
 use anyhow::Result;
 use base::tenant::Tenant;
@@ -20,7 +20,7 @@ pub struct TokenGrant {
     pub scopes: Vec<String>,
     /// HMAC of the newest refresh token.
     pub refresh_hash: String,
-    /// Of the newest refresh token: how many there were before it.
+    /// The number of refresh tokens before the newest one.
     pub generation: i64,
     pub created_at: i64,
     pub last_used_at: i64,
@@ -77,8 +77,8 @@ pub async fn find(on: impl Into<On<'_>>, tenant: &Tenant, id: &str) -> Result<Op
         .await
 }
 
-/// Puts the next refresh token in the place of the newest one, which `old` has. `hash` is that of the next one. False: `old` is not
-/// the newest any more, or the grant was revoked.
+/// Replaces the newest refresh token, which must be that of `old`, by the next one. `hash` is that of the next one. False: `old`
+/// is no longer the newest, or the grant was revoked.
 pub async fn rotate(tx: &mut Tx, old: &TokenGrant, hash: &str, now: i64, expires_at: i64) -> Result<bool> {
     let sql = "update token_grants set generation = generation + 1, refresh_hash = $1, last_used_at = $2, expires_at = $3 \
                where id = $4 and refresh_hash = $5 and revoked_at is null";
@@ -137,7 +137,7 @@ pub async fn revoke_of_connection(tx: &mut Tx, tenant: &Tenant, connection_id: &
     api_key_domains::remove_of_connection(tx, tenant, connection_id).await
 }
 
-/// Removes at most `limit` grants that ended before then; how many it removed.
+/// Removes at most `limit` grants that ended before then. Returns how many it removed.
 pub async fn clean(tx: &mut Tx, before: i64, limit: i64) -> Result<i64> {
     let sql = "delete from token_grants where id in \
                (select id from token_grants where expires_at < $1 order by expires_at limit $2)";

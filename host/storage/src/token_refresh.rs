@@ -1,5 +1,5 @@
-//! Who renews the tokens of a connection, and when that may be tried again: columns of `connections` that nothing else reads or writes.
-//! Table: `migrations/0043_token_refresh.sql`.
+//! Claims and failures of the token refresh of a connection: columns of `connections` that nothing else reads or writes. Table:
+//! `migrations/0043_token_refresh.sql`.
 
 use anyhow::Result;
 use base::tenant::Tenant;
@@ -8,29 +8,30 @@ use crate::Tx;
 use crate::locked::ConnectionLock;
 use crate::sql::{On, Reader, Row, query};
 
-/// What is known of the tokens of a live connection. All times are milliseconds since 1970.
+/// The refresh state of a live connection's tokens. All times are milliseconds since 1970.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefreshState {
-    /// Of the credentials: counted up with each change.
+    /// The version of the credentials, increased with each change.
     pub version: i64,
-    /// A host asks for new tokens until then at most.
+    /// Expiry of the claim of a host that requests new tokens.
     pub claimed_until: Option<i64>,
-    /// The authorization server is not asked before then.
+    /// Time before which the authorization server gets no request.
     pub blocked_until: Option<i64>,
     /// In a row.
     pub failures: i64,
-    /// Where the provider tells.
+    /// Expiry of the refresh token, where the provider reports it.
     pub refresh_token_expires_at: Option<i64>,
-    /// None: the connection has none that this host was given by OAuth.
+    /// None: this host has received no tokens for the connection by OAuth.
     pub grant: Option<Grant>,
 }
 
-/// What an account has allowed to a client of ours, as far as it can be told from others: most providers have one for all tokens.
+/// The grant of an account to one of our OAuth clients, as far as it can be distinguished from others: most providers have one
+/// for all tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grant {
     /// Hash of the authorization server and the client id.
     pub client: String,
-    /// Hash of these and the account; none: the account is not known.
+    /// Hash of these and the account; none: the account is unknown.
     pub key: Option<String>,
 }
 
@@ -56,7 +57,7 @@ pub async fn find(on: impl Into<On<'_>>, tenant: &Tenant, id: &str) -> Result<Op
     of.fetch_optional(on, refresh_state).await
 }
 
-/// Who claims the right to ask for new tokens, and for how long.
+/// The owner and expiry of a claim to request new tokens.
 #[derive(Clone, Debug)]
 pub struct Claim {
     /// A host's boot.
@@ -66,7 +67,8 @@ pub struct Claim {
     pub until: i64,
 }
 
-/// Claims the right to ask for tokens in the place of those of `version`. False: another host has it, or the credentials are others by now.
+/// Claims the right to request tokens that replace those of `version`. False: another host has the claim, or the credentials have
+/// changed.
 pub async fn claim(tx: &mut Tx, tenant: &Tenant, id: &str, version: i64, by: &Claim) -> Result<bool> {
     let sql = "update connections set refresh_claimed_by = $1, refresh_claimed_until = $2 \
                where organization_id = $3 and application_id = $4 and id = $5 and deleted_at is null \
@@ -84,7 +86,7 @@ pub async fn claim(tx: &mut Tx, tenant: &Tenant, id: &str, version: i64, by: &Cl
     Ok(claimed == 1)
 }
 
-/// Gives a claim back; one of another owner stays.
+/// Releases a claim; one of another owner stays.
 pub async fn release(tx: &mut Tx, tenant: &Tenant, id: &str, owner: &str) -> Result<()> {
     let sql = "update connections set refresh_claimed_by = null, refresh_claimed_until = null \
                where organization_id = $1 and application_id = $2 and id = $3 and refresh_claimed_by = $4";
@@ -93,8 +95,8 @@ pub async fn release(tx: &mut Tx, tenant: &Tenant, id: &str, owner: &str) -> Res
     Ok(())
 }
 
-/// Notes a failure, the `failures`th in a row: the authorization server is not asked before `until`, in milliseconds since 1970. A claim
-/// ends with it.
+/// Records a failure, the `failures`th in a row: the authorization server gets no request before `until`, in milliseconds since
+/// 1970. Ends the claim.
 pub async fn block(tx: &mut Tx, lock: &ConnectionLock, until: i64, failures: i64) -> Result<()> {
     let sql = "update connections set refresh_blocked_until = $1, refresh_failures = $2, refresh_claimed_by = null, \
                refresh_claimed_until = null where id = $3 and deleted_at is null";
@@ -102,8 +104,8 @@ pub async fn block(tx: &mut Tx, lock: &ConnectionLock, until: i64, failures: i64
     Ok(())
 }
 
-/// Forgets failures and a claim: new tokens were stored, in the same transaction. `refresh_token_expires_at` in milliseconds since 1970;
-/// none: what was known of it stays.
+/// Clears failures and a claim: new tokens were stored, in the same transaction. `refresh_token_expires_at` in milliseconds since
+/// 1970; none: the stored value stays.
 pub async fn renewed(
     tx: &mut Tx,
     lock: &ConnectionLock,
@@ -116,7 +118,7 @@ pub async fn renewed(
     Ok(())
 }
 
-/// Notes the grant that a connection has from now on, and forgets what was known of an earlier one.
+/// Stores the grant that a connection has from now on, and deletes the record of an earlier one.
 pub async fn set_grant(
     tx: &mut Tx,
     tenant: &Tenant,
@@ -139,8 +141,8 @@ pub async fn set_grant(
     Ok(())
 }
 
-/// Whether a live connection of whatever tenant has this grant, or an account that waits for its code. Where the account is not known:
-/// whether one is of the same client.
+/// Whether a live connection of any tenant has this grant, or an account that waits for its code. Where the account is unknown:
+/// whether one has the same client.
 pub async fn is_in_use(reader: &Reader, grant: &Grant) -> Result<bool> {
     let (statements, value) = match &grant.key {
         Some(key) => (

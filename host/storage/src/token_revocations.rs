@@ -57,7 +57,7 @@ pub async fn find(reader: &Reader, id: &str) -> Result<Option<Revocation>> {
     query("select * from token_revocations where id = $1").bind(id).fetch_optional(reader, revocation).await
 }
 
-/// Removes one: the token is revoked, or given up.
+/// Removes a revocation: the token is revoked, or all attempts failed.
 pub async fn remove(tx: &mut Tx, id: &str) -> Result<()> {
     query("delete from token_revocations where id = $1").bind(id).execute(tx).await?;
     Ok(())

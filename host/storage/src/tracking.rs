@@ -1,4 +1,4 @@
-//! What became known of sent messages. Tables: `migrations/0014_tracking.sql`.
+//! Tracked messages and their events: opens, clicks, replies, bounces and complaints. Tables: `migrations/0014_tracking.sql`.
 
 use std::collections::HashMap;
 
@@ -49,7 +49,7 @@ fn record(row: &Row<'_>) -> Result<Record> {
     })
 }
 
-/// Something that happened to it.
+/// An event of a tracked message: an open, click, reply, bounce or complaint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     pub id: String,
@@ -101,7 +101,7 @@ pub async fn insert(tx: &mut Tx, r: &Record) -> Result<()> {
     Ok(())
 }
 
-/// A record by its id, whosever: what proves that it may be seen is a signature, or the tenant.
+/// A record by its id, of any tenant: the caller checks access, by a signature or the tenant.
 pub async fn any(on: impl Into<On<'_>>, id: &str) -> Result<Option<Record>> {
     query("select * from tracking where id = $1").bind(id).fetch_optional(on, record).await
 }
@@ -127,7 +127,7 @@ pub async fn of_messages(on: impl Into<On<'_>>, message_ids: &[&str]) -> Result<
     Ok(found.into_iter().map(|record| (record.message_id.clone(), record)).collect())
 }
 
-/// Notes when the message left.
+/// Records when the message was sent.
 pub async fn set_sent(tx: &mut Tx, message_id: &str, at: i64) -> Result<()> {
     query("update tracking set sent_at = $1 where message_id = $2 and sent_at is null")
         .bind(at)
@@ -137,12 +137,12 @@ pub async fn set_sent(tx: &mut Tx, message_id: &str, at: i64) -> Result<()> {
     Ok(())
 }
 
-/// Events of each of two sorts that a record keeps: hits (opens, clicks), which anybody can cause who has the message, and arrivals
-/// (replies, bounces, complaints). Neither can crowd out the other.
+/// Events that a record stores of each of two sorts: hits (opens, clicks), which any recipient can cause, and arrivals (replies,
+/// bounces, complaints). Neither can crowd out the other.
 pub const MAX_HITS: i64 = 10_000;
 pub const MAX_ARRIVALS: i64 = 1_000;
 
-/// Adds an event; false when the record has as many of its sort as it keeps.
+/// Adds an event; false when the record has the maximum number of its sort.
 pub async fn add_event(tx: &mut Tx, tracking_id: &str, e: &Event) -> Result<bool> {
     let (count, most) = match e.kind.as_str() {
         "open" | "click" => ("update tracking set hits = hits + 1 where id = $1 and hits < $2", MAX_HITS),
@@ -169,7 +169,7 @@ pub async fn add_event(tx: &mut Tx, tracking_id: &str, e: &Event) -> Result<bool
     Ok(true)
 }
 
-/// Says otherwise of events of a kind since a time from one network: they were a machine's.
+/// Reclassifies events of a kind since a time from one network as a machine's.
 pub async fn reclassify(
     tx: &mut Tx,
     tracking_id: &str,
@@ -268,7 +268,7 @@ pub struct Report {
     pub attempts: i64,
 }
 
-/// Notes messages that are to be read as reports.
+/// Adds messages that are to be read as reports.
 pub async fn add_reports(tx: &mut Tx, reports: &[Report], at: i64) -> Result<()> {
     let sql = insert_rows!(
         tx,

@@ -1,5 +1,5 @@
-//! What goes with a write transaction besides its statements: what happens after its commit, which locks it has taken, and whether the
-//! database asks for the whole work again. It is known to whoever runs inside of `Db::write`, and ends with it: a write that is rolled
+//! State of a write transaction besides its statements: hooks that run after the commit, the locks it has taken, and whether the
+//! database requires a retry of the whole work. It is task-local inside `Db::write`, and ends with it: a write that is rolled
 //! back leaves nothing of it.
 
 use std::collections::BTreeSet;
@@ -13,8 +13,9 @@ use crate::lane::Lane;
 use crate::statement_counts::StatementCounts;
 use crate::wakes::{JobClass, Wakes};
 
-/// Rows that transactions lock, in the order in which every transaction takes them: two that take them in two orders wait for each other
-/// (PostgreSQL's `deadlock detected`). Rows that hang on a connection (items, messages on their way, sync states) are under its lock.
+/// Rows that transactions lock, in the order in which every transaction takes them: two that take them in different orders can
+/// deadlock (PostgreSQL's `deadlock detected`). Rows that belong to a connection (items, outgoing messages, sync states) are
+/// under its lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LockRank {
     /// Rights in the administration: the row of all of them first, then operators in the order of their ids.
@@ -25,13 +26,13 @@ pub enum LockRank {
     Application,
     /// Counts of requests and changes.
     Usage,
-    /// Where the fan-out of an application stands.
+    /// The fan-out position of an application.
     Feed,
     /// Subscriptions.
     Webhook,
-    /// What is to be delivered.
+    /// Deliveries of webhooks.
     Delivery,
-    /// What providers were asked to notify this service of.
+    /// Subscriptions to providers' notifications.
     Watch,
     /// Background work.
     Job,
@@ -58,11 +59,11 @@ struct State {
     /// Ids of the applications whose log grew.
     grown: BTreeSet<String>,
     hooks: Vec<Box<dyn FnOnce() + Send>>,
-    /// The locks that it holds; of connections also which.
+    /// The locks that it holds; for connections also their ids.
     held: BTreeSet<(LockRank, String)>,
-    /// Its locks are not looked at.
+    /// Whether the order of its locks is not checked.
     is_in_any_order: bool,
-    /// PostgreSQL gave it up in favour of another transaction.
+    /// Whether PostgreSQL aborted it in favour of another transaction.
     is_given_up: bool,
     /// PostgreSQL stopped one of its statements, which took too long or waited too long for a lock.
     is_stopped: bool,
@@ -83,11 +84,11 @@ impl Transaction {
         CURRENT.scope(self.clone(), work)
     }
 
-    /// After the commit, before anybody is told of it.
+    /// Runs the hooks after the commit, before the caller gets its result.
     pub(crate) fn committed(&self, wakes: &Wakes) {
         let State { classes, grown, hooks, .. } = std::mem::take(&mut *self.state());
         for hook in hooks {
-            // One that panics costs itself, not the writer that everybody shares.
+            // A panic affects this write alone, not the shared writer.
             if catch_unwind(AssertUnwindSafe(hook)).is_err() {
                 tracing::error!("what was to happen after a commit panicked");
             }
@@ -95,13 +96,13 @@ impl Transaction {
         wakes.committed(classes, grown);
     }
 
-    /// After it was rolled back. Which outage did that stays known.
+    /// Resets the state after a rollback. The outage that caused it stays known.
     pub(crate) fn rolled_back(&self) {
         let mut state = self.state();
         *state = State { outage: state.outage.take(), ..State::default() };
     }
 
-    /// Whether PostgreSQL gave it up in favour of another transaction, so that another attempt can succeed.
+    /// Whether PostgreSQL aborted it in favour of another transaction, so that another attempt can succeed.
     pub(crate) fn is_given_up(&self) -> bool {
         self.state().is_given_up
     }
@@ -126,12 +127,12 @@ impl Transaction {
     }
 }
 
-/// Does this after the commit of the write that is being run.
+/// Runs the hook after the commit of the present write.
 pub(crate) fn after_commit(hook: impl FnOnce() + Send + 'static) {
     noted(|state| state.hooks.push(Box::new(hook)));
 }
 
-/// The write that is being run takes a lock. Where debug assertions are on, it fails if that is out of order.
+/// Records that the present write takes a lock. Where debug assertions are on, it fails if that is out of order.
 pub(crate) fn takes(rank: LockRank, id: &str) -> Result<()> {
     if !cfg!(debug_assertions) {
         return Ok(());
@@ -140,7 +141,7 @@ pub(crate) fn takes(rank: LockRank, id: &str) -> Result<()> {
     let mut wrong = None;
     noted(|state| {
         let highest = state.held.last().filter(|highest| !state.is_in_any_order && **highest > lock);
-        // What is held already is not waited for.
+        // A held lock causes no wait.
         wrong = highest.filter(|_| !state.held.contains(&lock)).cloned();
         state.held.insert(lock.clone());
     });
@@ -148,13 +149,13 @@ pub(crate) fn takes(rank: LockRank, id: &str) -> Result<()> {
     Ok(())
 }
 
-/// The write that is being run makes many calls that no transaction makes together.
+/// Allows locks in any order: the present write combines calls that no real transaction combines.
 #[cfg(test)]
 pub(crate) fn in_any_order() {
     noted(|state| state.is_in_any_order = true);
 }
 
-/// The write that is being run enqueued a job of this class. Does nothing outside of a write.
+/// The present write enqueued a job of this class. Does nothing outside of a write.
 pub(crate) fn enqueued(class: JobClass) {
     noted(|state| {
         if !state.classes.contains(&class) {
@@ -163,7 +164,7 @@ pub(crate) fn enqueued(class: JobClass) {
     });
 }
 
-/// The write that is being run added a line to the log of this application. Does nothing outside of a write.
+/// Records that the present write added an entry to the log of this application. Does nothing outside of a write.
 pub(crate) fn log_grew(application_id: &str) {
     noted(|state| {
         if !state.grown.contains(application_id) {
@@ -172,32 +173,32 @@ pub(crate) fn log_grew(application_id: &str) {
     });
 }
 
-/// PostgreSQL gave up the write that is being run in favour of another.
+/// Records that PostgreSQL aborted the present write in favour of another.
 pub(crate) fn given_up() {
     noted(|state| state.is_given_up = true);
 }
 
-/// PostgreSQL stopped a statement of the write that is being run.
+/// Records that PostgreSQL stopped a statement of the present write.
 pub(crate) fn stopped() {
     noted(|state| state.is_stopped = true);
 }
 
-/// The database failed as a whole during a statement of the write that is being run. Does nothing outside of a write.
+/// Records that the database failed as a whole during a statement of the present write. Does nothing outside of a write.
 pub(crate) fn met_outage(outage: &Outage) {
     noted(|state| state.outage = Some(outage.clone()));
 }
 
-/// A statement of the write that is being run changed rows.
+/// Records that a statement of the present write changed rows.
 pub(crate) fn changed_rows() {
     noted(|state| state.has_changed = true);
 }
 
-/// Calls `add` with the counts of the write that is being run. False: none is.
+/// Calls `add` with the counts of the present write. False: no write is running.
 pub(crate) fn with_counts(add: impl FnOnce(&StatementCounts)) -> bool {
     CURRENT.try_with(|current| add(&current.counts)).is_ok()
 }
 
 fn noted(note: impl FnOnce(&mut State)) {
-    // The error says that no write is being run: then nothing will be committed.
+    // The error means that no write is running: then nothing will be committed.
     let _ = CURRENT.try_with(|current| note(&mut current.state()));
 }

@@ -1,6 +1,6 @@
-//! Wakes: a job that was enqueued is begun at once in this process, instead of when the runner next reads the table, and what was written to
-//! the log is looked at at once. A wake happens after the commit of the write that enqueued the job; a write that is rolled back wakes
-//! nobody. A lost wake delays a job, and loses none. On PostgreSQL hosts tell each other (`listen`).
+//! Wakes: an enqueued job starts at once in this process, instead of when the runner next reads the table, and new log entries
+//! are read at once. A wake happens after the commit of the write that enqueued the job; a write that is rolled back wakes
+//! nothing. A lost wake delays a job, and loses none. On PostgreSQL hosts notify each other (`listen`).
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,13 +17,13 @@ pub enum JobClass {
     Deliver,
     /// Changes that are read from a provider.
     Pull,
-    /// The first reading of a collection.
+    /// The initial sync of a collection.
     Backfill,
-    /// Everything that nobody waits for.
+    /// Work that no caller waits for.
     Upkeep,
     /// Streams that stay open for a provider's changes.
     Watch,
-    /// Events that are held against what webhooks want: none waits for an endpoint.
+    /// Events that are matched with the filters of webhooks; this class never waits for an endpoint.
     Fanout,
 }
 
@@ -39,7 +39,7 @@ impl JobClass {
         JobClass::Fanout,
     ];
 
-    /// The word that the table has for the class.
+    /// The name of the class in the table.
     pub fn as_str(self) -> &'static str {
         match self {
             JobClass::Send => "send",
@@ -52,21 +52,21 @@ impl JobClass {
         }
     }
 
-    /// The class that the table has this word for.
+    /// The class with this name in the table.
     pub(crate) fn named(word: &str) -> Option<JobClass> {
         JobClass::ALL.into_iter().find(|class| class.as_str() == word)
     }
 }
 
-/// Applications whose log grew and that are kept for whoever waits; of more than that, all are looked at.
+/// Limit of the remembered applications whose log grew; beyond it, the logs of all are read.
 const MOST_APPLICATIONS: usize = 10_000;
 
 /// Applications whose log grew.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Grown {
-    /// Those with these ids.
+    /// The applications with these ids.
     These(BTreeSet<String>),
-    /// Nobody knows which.
+    /// Any application; the ids are unknown.
     Any,
 }
 
@@ -91,11 +91,11 @@ impl Grown {
     }
 }
 
-/// Signals that all logs share: memory stays the same however many applications there are, and whoever waits for one log is woken for a
-/// few others too.
+/// Signals that all logs share: memory is bounded however many applications there are, and a waiter for one log is also woken for
+/// a few others.
 const SIGNALS: usize = 64;
 
-/// Tell any number of readers that a log has grown.
+/// Signals to any number of readers that a log has grown.
 struct Signals(Vec<watch::Sender<()>>);
 
 impl Default for Signals {
@@ -119,7 +119,7 @@ impl Signals {
     }
 }
 
-/// What other hosts are to be told: whose jobs to look at, and which logs.
+/// A notification for other hosts: classes with new jobs, and logs that grew.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct News {
     pub classes: Vec<JobClass>,
@@ -133,14 +133,14 @@ pub struct Wakes(Arc<Waiting>);
 #[derive(Default)]
 struct Waiting {
     classes: [Notify; JobClass::ALL.len()],
-    /// The applications whose log grew since somebody last took them.
+    /// The applications whose log grew since the last time they were taken.
     applications: Mutex<Grown>,
     grown: Notify,
     signals: Signals,
-    /// What other hosts have not been told yet; none: there are no others to be told.
+    /// News that other hosts have not got yet; none: there are no other hosts.
     news: Mutex<Option<News>>,
     has_news: Notify,
-    /// Whether this process hears what other hosts tell.
+    /// Whether this process receives the notifications of other hosts.
     hears: AtomicBool,
 }
 
@@ -149,7 +149,7 @@ fn of<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Wakes {
-    /// Wakes the class. A wake that nobody waits for yet is kept for the next wait; several become one.
+    /// Wakes the class. A wake without a waiter is stored for the next wait; several become one.
     pub fn wake(&self, class: JobClass) {
         self.0.classes[class as usize].notify_one();
     }
@@ -164,7 +164,7 @@ impl Wakes {
         self.0.classes[class as usize].notified().await;
     }
 
-    /// Wakes everybody who waits for anything: what was to be heard of may have been missed.
+    /// Wakes all waiters: a notification may have been missed.
     pub(crate) fn sweep(&self) {
         self.wake_all();
         self.log_grew(Grown::Any);
@@ -176,19 +176,19 @@ impl Wakes {
             let taken = std::mem::take(&mut *of(&self.0.applications));
             match taken.is_none() {
                 false => return taken,
-                // A wake between the look and the wait is kept for the wait.
+                // A wake between the read and the wait is stored for the wait.
                 true => self.0.grown.notified().await,
             }
         }
     }
 
-    /// Says from now on when the log of this application may have grown, through whichever host. Any number of readers can wait. A signal
-    /// between a reader's look and its wait is kept for the wait.
+    /// Returns a signal for when the log of this application may have grown, through whichever host. Any number of readers can
+    /// wait. A signal between a reader's read and its wait is stored for the wait.
     pub fn growth_of(&self, application_id: &str) -> watch::Receiver<()> {
         self.0.signals.of(application_id).subscribe()
     }
 
-    /// Wakes those who wait for the log of these applications to grow.
+    /// Wakes the waiters for the logs of these applications.
     pub(crate) fn log_grew(&self, grown: Grown) {
         if grown.is_none() {
             return;
@@ -198,8 +198,8 @@ impl Wakes {
         self.0.grown.notify_one();
     }
 
-    /// A write of this process was committed that enqueued jobs of these classes, and by which these logs grew: wakes whoever waits for them,
-    /// here and at other hosts.
+    /// Wakes the waiters for these classes and logs, here and at other hosts, after a commit of this process that enqueued jobs
+    /// and appended to the logs.
     pub(crate) fn committed(&self, classes: Vec<JobClass>, application_ids: BTreeSet<String>) {
         let grown = Grown::These(application_ids);
         if !(classes.is_empty() && grown.is_none())
@@ -217,28 +217,28 @@ impl Wakes {
         self.log_grew(grown);
     }
 
-    /// From now on what is committed is news for other hosts.
+    /// Records commits as news for other hosts from now on.
     pub(crate) fn keep_news(&self) {
         of(&self.0.news).get_or_insert_default();
     }
 
-    /// Waits until there is something to be told.
+    /// Waits until there is news for other hosts.
     pub(crate) async fn has_news(&self) {
         self.0.has_news.notified().await;
     }
 
-    /// What is to be told.
+    /// Takes the news for other hosts.
     pub(crate) fn take_news(&self) -> News {
         of(&self.0.news).as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// What was to be told was not: others are told to look at everything.
+    /// The news could not be sent: other hosts are notified to read everything.
     pub(crate) fn news_were_lost(&self) {
         *of(&self.0.news) = Some(News { classes: JobClass::ALL.to_vec(), grown: Grown::Any });
         self.0.has_news.notify_one();
     }
 
-    /// Whether this process hears what other hosts tell; while it does not, it looks for itself every second.
+    /// Whether this process receives the notifications of other hosts; while it does not, it reads everything every second.
     pub fn hears(&self) -> bool {
         self.0.hears.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! What providers were asked to notify this service of. Table: `migrations/0061_watches.sql`.
+//! Subscriptions to providers' notifications. Table: `migrations/0061_watches.sql`.
 
 use anyhow::{Context, Result};
 use base::tenant::Tenant;
@@ -12,16 +12,16 @@ use crate::sql::{On, Query, Reader, Row, query};
 use crate::transaction;
 use crate::wakes::JobClass;
 
-/// How a watch stands.
+/// The status of a watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// The provider is being asked, or was, and how it answered is not known.
+    /// The request to the provider is in progress, or its result is unknown.
     Starting,
     Active,
-    /// It is active, and its end is near.
+    /// It is active, but expires soon.
     Expiring,
     Expired,
-    /// The provider is to be asked to end it. Until then its notifications count.
+    /// The provider still has to end the watch. Until then its notifications count.
     Stopping,
 }
 
@@ -29,7 +29,7 @@ impl Status {
     const ALL: [Status; 5] =
         [Status::Starting, Status::Active, Status::Expiring, Status::Expired, Status::Stopping];
 
-    /// The word that the table has for it.
+    /// Its name in the table.
     pub fn as_str(self) -> &'static str {
         match self {
             Status::Starting => "starting",
@@ -56,9 +56,9 @@ pub struct Watch {
     pub surface: String,
     /// The collection's canonical id; empty for the mailbox, or for the account's collections themselves.
     pub scope_id: String,
-    /// What the provider's notifications call it.
+    /// The provider's id of the watch, as its notifications name it.
     pub external_id: Option<String>,
-    /// What the provider wants back when it is stopped.
+    /// The provider's resource id, which it requires to stop the watch.
     pub resource: Option<String>,
     /// The account's address in lower case, where notifications name only that.
     pub account: Option<String>,
@@ -76,7 +76,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Whether the provider notifies now of what changes.
+    /// Whether the provider sends notifications of changes now.
     pub fn is_active(&self, now: i64) -> bool {
         let is_on = matches!(self.status, Status::Active | Status::Expiring);
         is_on && self.expires_at.is_some_and(|at| at > now)
@@ -127,7 +127,7 @@ pub async fn of_connection(on: impl Into<On<'_>>, connection_id: &str) -> Result
 /// The watches of these collections, by their ids, the oldest first.
 pub async fn of_collections(on: impl Into<On<'_>>, surface: &str, ids: &[String]) -> Result<Vec<Watch>> {
     let on = on.into();
-    // `cross join`: SQLite then looks up the collections, with whose connections the index of the watches begins.
+    // `cross join`: SQLite then looks up the collections first, because the index of the watches begins with their connections.
     let sql = one_of!(
         on,
         "select w.* from items p cross join watches w where w.connection_id = p.connection_id and w.surface = $1 \
@@ -138,10 +138,10 @@ pub async fn of_collections(on: impl Into<On<'_>>, surface: &str, ids: &[String]
     query(sql).bind(surface).bind(json_text(ids)).fetch_all(on, watch).await
 }
 
-/// The most watches that notifications of one request are held against.
+/// The most watches that the notifications of one request are matched with.
 const MAX_FOUND: i64 = 2_000;
 
-/// The watches that a provider's notifications call so.
+/// The watches with these ids in a provider's notifications.
 pub async fn by_external_ids(reader: &Reader, provider: &str, ids: &[String]) -> Result<Vec<Watch>> {
     let sql = one_of!(
         reader,
@@ -183,7 +183,8 @@ pub async fn insert(tx: &mut Tx, w: &Watch) -> Result<()> {
     Ok(())
 }
 
-/// Writes what the turns of the job change, and not when the last notification came. Returns false when the row is gone.
+/// Writes the columns that the runs of the job change, but not the time of the last notification. Returns false when the row is
+/// gone.
 pub async fn update(tx: &mut Tx, w: &Watch) -> Result<bool> {
     tx.takes(LockRank::Watch)?;
     let sql = "update watches set external_id = $1, resource = $2, account = $3, status = $4, expires_at = $5, renewed_at = $6, \
@@ -191,7 +192,7 @@ pub async fn update(tx: &mut Tx, w: &Watch) -> Result<bool> {
     Ok(changeable(sql, w).execute(tx).await? == 1)
 }
 
-/// The statement with what can change, and the id, as its first 9 parameters.
+/// The statement with the changeable columns, and the id, as its first 9 parameters.
 fn changeable<'q>(sql: &'static str, w: &'q Watch) -> Query<'q> {
     query(sql)
         .bind(&w.external_id)
@@ -220,8 +221,8 @@ pub async fn remove_of_connection(tx: &mut Tx, lock: &ConnectionLock) -> Result<
     Ok(())
 }
 
-/// Notes that notifications came, for watches of which that was last noted at `before` or earlier. Rows that another transaction changes at
-/// this moment are left out.
+/// Records that notifications arrived, for watches whose last record is at `before` or earlier. Rows that another transaction
+/// changes at this moment are left out.
 pub async fn note_notified(tx: &mut Tx, ids: &[String], now: i64, before: i64) -> Result<()> {
     tx.takes(LockRank::Watch)?;
     let sql = unlocked_among!(
@@ -236,7 +237,7 @@ pub async fn note_notified(tx: &mut Tx, ids: &[String], now: i64, before: i64) -
     Ok(())
 }
 
-/// Has active watches renewed at once.
+/// Makes the renewal of active watches due at once.
 pub async fn hurry(tx: &mut Tx, ids: &[String], now: i64) -> Result<()> {
     tx.takes(LockRank::Watch)?;
     let sql = one_of!(
@@ -248,7 +249,7 @@ pub async fn hurry(tx: &mut Tx, ids: &[String], now: i64) -> Result<()> {
     Ok(())
 }
 
-/// Active watches are over: the provider ended them before their time.
+/// Marks active watches as expired: the provider ended them before their time.
 pub async fn expire(tx: &mut Tx, ids: &[String], now: i64) -> Result<()> {
     tx.takes(LockRank::Watch)?;
     let sql = one_of!(
@@ -266,11 +267,11 @@ pub struct Planned {
     /// The job's id.
     pub id: String,
     pub is_running: bool,
-    /// When it is due next: of one that runs, after its turn. Milliseconds since 1970; none: it is parked.
+    /// When it is due next: a running one, after its run. Milliseconds since 1970; none: it is parked.
     pub next_at: Option<i64>,
-    /// Its last turn failed, and it is tried again by itself.
+    /// Whether its last run failed, and it is retried automatically.
     pub is_failing: bool,
-    /// When its turn began: the one that runs, else the last that was a success. Milliseconds since 1970.
+    /// When its run began: the present one, else the last successful one. Milliseconds since 1970.
     pub began_at: Option<i64>,
 }
 
@@ -291,8 +292,8 @@ pub async fn planned(reader: &Reader, job_ids: &[String]) -> Result<Vec<Planned>
     query(sql).bind(json_text(job_ids)).fetch_all(reader, planned).await
 }
 
-/// Makes jobs due at this time at the latest; one that runs is due again then, after its turn. One that failed keeps the time of its next
-/// attempt, which reads all that there is, unless `even_failing`. Jobs that are not there are not made.
+/// Makes jobs due at this time at the latest; a running one is due again then, after its run. One that failed keeps the time of
+/// its next attempt, which reads all changes, unless `even_failing`. Missing jobs are not created.
 pub async fn wake(
     tx: &mut Tx,
     job_ids: &[String],

@@ -1,6 +1,6 @@
-//! The writer. On SQLite one thread owns the one writing connection and commits what waits as a group (`commit_group.rs`): one fsync serves
-//! many writes. On PostgreSQL a write is a transaction of its own, on a connection of its lane. On both an application has a share, so that many writes
-//! of one keep nobody else's waiting for long.
+//! The writer. On SQLite one thread owns the one writing connection and commits waiting writes as a group (`commit_group.rs`):
+//! one fsync serves many writes. On PostgreSQL a write is a transaction of its own, on a connection of its lane. On both an
+//! application has a share, so that many writes of one do not delay those of others for long.
 
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
@@ -28,19 +28,19 @@ use crate::statement;
 use crate::transaction::Transaction;
 use crate::wakes::Wakes;
 
-/// Writes that may wait; more wait for a place in the queue.
+/// Writes that may wait in the queue; further callers wait for room in it.
 const QUEUE: usize = 1024;
-/// Writes in one commit: bounds how long the first waits for the last.
+/// Writes in one commit: bounds the wait of the first for the last.
 const GROUP: usize = 128;
 /// Writes of one application that wait or are being committed: half a group, so that the writes of the others are in the same one or in
 /// the next.
 const SHARE: usize = GROUP / 2;
 
-/// How often PostgreSQL is asked to do one write: it gives up a transaction that waits for another which waits for it.
+/// How often one write is attempted on PostgreSQL, which aborts a transaction in a deadlock.
 const ATTEMPTS: u32 = 5;
-/// The shortest and the longest wait before the next attempt, ms: a moment, and not the same for both that met.
+/// The shortest and the longest wait before the next attempt, ms: random, so that two writes in a deadlock do not meet again.
 const AGAIN_MS: (u64, u64) = (5, 80);
-/// Seconds after which a write that was given up at every attempt is worth another request.
+/// Seconds after which a write that failed at every attempt may be requested again.
 const TRY_AGAIN_S: u64 = 1;
 
 /// The queue of the one writer.
@@ -70,7 +70,7 @@ pub struct Writer {
 
 impl Writer {
     /// SQLite: one connection, on a thread of its own because a commit waits for the disk. Without `group` every write is
-    /// committed alone. `readers` are told of every commit.
+    /// committed alone. `readers` are notified of every commit.
     pub fn single(file: &Path, readers: Readers, wakes: Wakes, group: bool) -> Result<Writer> {
         let connection = connect(file)?;
         let (sender, queue) = mpsc::channel(QUEUE);
@@ -113,7 +113,7 @@ impl Writer {
         E: From<Error> + Send + 'static,
         F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Clone + Send + 'static,
     {
-        // Also while nobody waits for it any more and it is dropped.
+        // Also counted if its caller no longer waits, and the future is dropped.
         let _queued = Counted::new(&self.queued);
         match &self.kind {
             Kind::Single(single) => queue(single, work).await,
@@ -122,7 +122,7 @@ impl Writer {
         }
     }
 
-    /// Runs the work in a transaction of its own, and again where PostgreSQL gave it up in favour of another.
+    /// Runs the work in its own transaction, and again where PostgreSQL aborted it in favour of another.
     async fn transact<T, E, F>(&self, pools: &Pools, work: F) -> Result<T, E>
     where
         E: From<Error>,
@@ -136,7 +136,7 @@ impl Writer {
                 None if outcome.is_ok() && transaction.has_changed() => pools.availability().note_write(),
                 None => {}
             }
-            // Work that took the refusal for an answer of its own must not be believed: nothing of it was committed.
+            // The result of work that ignored the refusal must be discarded: nothing of it was committed.
             if !transaction.is_given_up() {
                 if outcome.is_ok() {
                     transaction.committed(&self.wakes);
@@ -165,16 +165,16 @@ where
     E: From<Error> + Send + 'static,
     F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Clone + Send + 'static,
 {
-    // What the last run returned; none: it panicked.
+    // The result of the last run; none: it panicked.
     let result: Arc<Mutex<Option<Result<T, E>>>> = Arc::default();
     let transaction = Transaction::new();
     let (during, kept) = (transaction.clone(), result.clone());
     let run: Run = Box::new(move |tx| {
         let (work, during, kept) = (work.clone(), during.clone(), kept.clone());
         Box::pin(async move {
-            // A panic must cost its own request, not the writer that everybody shares.
+            // A panic affects its own request, not the shared writer.
             let done = AssertUnwindSafe(during.during(work(tx))).catch_unwind().await.ok();
-            // Work that took an outage for an answer of its own must not be believed: SQLite may have undone all before it.
+            // The result of work that ignored an outage must be discarded: SQLite may have undone all before it.
             let is_whole = matches!(done, Some(Ok(_))) && during.outage().is_none();
             let ran = if is_whole { Ok(()) } else { Err(()) };
             *kept.lock().unwrap_or_else(PoisonError::into_inner) = done;
@@ -210,7 +210,7 @@ where
     E: From<Error>,
     F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>>,
 {
-    // Boxed: what waits for a server is large, and every future that writes would be as large.
+    // Boxed: a future that waits for a server is large, and every future that writes would be as large.
     let begun = Box::pin(pools.begin()).await;
     let (_share, begun) = begun.map_err(|e| e.context("cannot begin a transaction"))?;
     let mut tx = Tx::Postgres(begun);
@@ -226,13 +226,13 @@ where
         committed.map_err(|e| e.context("cannot commit"))?;
     }
     match done {
-        // Work that took the refusal for an answer of its own must not be believed: nothing of it was committed.
+        // The result of work that ignored the refusal must be discarded: nothing of it was committed.
         Ok(_) if is_stopped => Err(outage.map_or_else(statement::not_committed, Outage::into_error).into()),
         done => done,
     }
 }
 
-/// A moment between the two, in milliseconds.
+/// A random wait between the two, in milliseconds.
 fn between((least, most): (u64, u64)) -> Duration {
     let random = u64::from(u16::from_be_bytes(Entropy::system().bytes()));
     Duration::from_millis(least + random % (most - least + 1))

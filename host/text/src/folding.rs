@@ -18,8 +18,8 @@ pub fn fold(text: &str) -> String {
     in_runs(text, |ascii, out| out.push_str(&ascii.to_ascii_lowercase()), fold_any)
 }
 
-/// Has long stretches of ASCII, which most text is, done by `plain` and what is left by `any`. No letter of ASCII composes with what is
-/// before it (UAX #15 section 9.1), so a run begins with the one before the first that is none.
+/// Applies `plain` to long stretches of ASCII, which most text is, and `any` to the rest. No letter of ASCII composes with the
+/// character before it (UAX #15 section 9.1), so a run begins with the one before the first non-ASCII character.
 fn in_runs(text: &str, plain: fn(&str, &mut String), any: fn(&str) -> String) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -48,12 +48,12 @@ fn fold_any(text: &str) -> String {
     }
 }
 
-/// Text for search and for comparing names: `fold`, and without what people leave out when they type. So `jose` finds `José`,
+/// Text for search and for comparing names: `fold`, and without marks that people omit when they type. So `jose` finds `José`,
 /// `lukasz` finds `Łukasz`, `soren` finds `Søren`, `isik` finds `Işık`.
 ///
 /// Marks are left out after Latin and Greek letters, after Cyrillic `е` (`ё`), after Arabic letters (vowel signs, tatweel, and
-/// the hamza or madda of alef, as Lucene's Arabic normaliser does) and after Hebrew letters (points). Everywhere else marks
-/// are part of the letter and stay: Cyrillic `й`, Japanese voicing, Indic vowel signs, Thai; Hangul stays composed.
+/// the hamza or madda of alef, as Lucene's Arabic normaliser does) and after Hebrew letters (points). Everywhere else marks are
+/// part of the letter and stay: Cyrillic `й`, Japanese voicing, Indic vowel signs, Thai; Hangul stays composed.
 pub fn search_key(text: &str) -> String {
     in_runs(&fold(text), |ascii, out| out.push_str(ascii), search_key_any)
 }
@@ -71,7 +71,7 @@ fn search_key_any(folded: &str) -> String {
             continue;
         }
         let plain = plain_letters(c);
-        // A mark that was written on what is left out is one of the letter before.
+        // A mark on an omitted character belongs to the letter before.
         if plain != Some("") {
             base = c;
         }

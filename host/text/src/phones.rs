@@ -4,12 +4,12 @@ use rlibphonenumber::PHONE_NUMBER_UTIL;
 use rlibphonenumber::PhoneNumberFormat;
 use rlibphonenumber::Region;
 
-/// Longer text is no number; libphonenumber's own limit is 250, which it reads with regular expressions.
+/// Longer text is not a number; libphonenumber's own limit is 250, which it parses with regular expressions.
 const MAX_LENGTH: usize = 64;
-/// With so many digits a number is whole, and letters after it are a remark (`030 901820 home`), not vanity digits.
+/// Number of digits from which a number is complete, and letters after it are a remark (`030 901820 home`), not vanity digits.
 const WHOLE_NUMBER_DIGITS: usize = 8;
 
-/// A number that can be dialled from anywhere, and what is dialled after the answer.
+/// An international number, and the extension to be dialled after the answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Number {
     /// `+` and up to 15 digits.
@@ -18,15 +18,15 @@ pub struct Number {
     pub extension: Option<String>,
 }
 
-/// The number as E.164. `region`: the ISO 3166-1 alpha-2 code of the country in which it is written as it is; without one only
-/// international numbers are understood (`+…`, `00…`). None: junk, a number of no possible length, a local number without its
-/// area code, and a number with an extension, which E.164 cannot say: the main line alone is not that number.
+/// The number as E.164. `region`: the ISO 3166-1 alpha-2 code of the country in whose national format it may be; without one only
+/// international numbers are accepted (`+…`, `00…`). None: junk, a number of no possible length, a local number without its area
+/// code, and a number with an extension, which E.164 cannot express: the main line alone is not that number.
 pub fn e164(value: &str, region: Option<&str>) -> Option<String> {
     number(value, region).filter(|n| n.extension.is_none()).map(|n| n.e164)
 }
 
-/// As `e164`, with the extension apart. A number counts when it is of a possible length, in use or not: plans grow faster than
-/// tables, and the numbers of examples are in no use at all.
+/// As `e164`, with the extension separately. A number is valid when it is of a possible length, in use or not: plans grow faster
+/// than tables, and the numbers of examples are never in use.
 pub fn number(value: &str, region: Option<&str>) -> Option<Number> {
     let value = value.trim();
     if value.len() > MAX_LENGTH || !value.chars().any(|c| c.is_numeric()) {
@@ -34,7 +34,7 @@ pub fn number(value: &str, region: Option<&str>) -> Option<Number> {
     }
     let region = region.and_then(|code| code.trim().parse::<Region>().ok());
     let written = without_remark(value);
-    // `00` is how most of the world writes `+`; where it is not (`011` in the United States), no number starts with it.
+    // Most countries write `+` as `00`; where they do not (`011` in the United States), no number starts with it.
     let bare = written.trim_start_matches(|c: char| !c.is_numeric() && c != '+' && c != '＋');
     let international = bare.strip_prefix("00").map(|rest| format!("+{rest}"));
     let written = international.as_deref().unwrap_or(written);
@@ -58,7 +58,7 @@ pub fn digits(value: &str) -> String {
         .collect()
 }
 
-/// The value of an Arabic-Indic, extended Arabic-Indic, Devanagari or Bengali digit; others are not written in numbers.
+/// The value of an Arabic-Indic, extended Arabic-Indic, Devanagari or Bengali digit; numbers are not written in others.
 fn native_digit(c: char) -> Option<u32> {
     let zero = match c {
         '\u{660}'..='\u{669}' => 0x660,
@@ -70,7 +70,7 @@ fn native_digit(c: char) -> Option<u32> {
     Some(c as u32 - zero)
 }
 
-/// Without the words after a whole number. The markers of an extension stay, for the library to read.
+/// The text without words after a complete number. The markers of an extension stay for the library to parse.
 fn without_remark(value: &str) -> &str {
     let mut digits = 0;
     for (at, c) in value.char_indices() {

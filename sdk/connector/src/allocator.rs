@@ -10,9 +10,9 @@ use talc::wasm::{WasmDynamicTalc, new_wasm_dynamic_allocator};
 
 /// Sizes are rounded up to this, which is also the alignment of all blocks.
 const STEP: usize = 16;
-/// Larger blocks, and such as want another alignment, are talc's.
+/// Larger blocks, and those with another alignment, are talc's.
 const LARGEST: usize = 512;
-/// What talc is asked for at a time.
+/// Bytes that one request to talc takes.
 const CHUNK: usize = 32 << 10;
 
 /// Free blocks by size, and what is left of the newest chunk.

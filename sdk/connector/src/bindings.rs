@@ -1,8 +1,8 @@
-//! What wit-bindgen makes of `wit/`. Never named outside this crate: the rest of the SDK turns it into plain types, so that a
-//! new wit-bindgen changes this file and nothing in a connector.
+//! The bindings that wit-bindgen generates from `wit/`. They are never named outside this crate: the rest of the SDK turns them into
+//! plain types, so that a new wit-bindgen changes this file and nothing in a connector.
 //!
-//! One world per surface, because wit-bindgen has no optional exports. Each carries its own `component-type` section, and
-//! the component linker joins those that `export_connector!` brought in.
+//! One world per surface, because wit-bindgen has no optional exports. Each carries its own `component-type` section, and the
+//! component linker joins those that `export_connector!` brought in.
 
 /// The imports, and the types that all worlds share.
 pub mod imports {

@@ -1,4 +1,4 @@
-//! `Context`: what one call may know and touch.
+//! `Context`: the data and the functions of the host that one call may use.
 
 use std::cell::RefCell;
 
@@ -14,7 +14,7 @@ use crate::tcp::{Line, TcpError};
 const WAIT_MS: &str = "wait-ms";
 const BUCKET: &str = "bucket";
 
-/// How much a log line matters.
+/// The level of a log line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     Error,
@@ -35,7 +35,7 @@ impl Level {
     }
 }
 
-/// Everything outside the connector. In the sandbox the imports, in a test whatever the test gives.
+/// Everything outside the connector: the imports in the sandbox, recorded answers in a test.
 pub trait Host: Http {
     /// Milliseconds since 1970-01-01T00:00:00Z.
     fn now_ms(&self) -> i64;
@@ -64,21 +64,21 @@ pub trait Host: Http {
         None
     }
 
-    /// A line to the server under this name in the settings, authenticated. `protocol` as in `wit/tcp.wit`.
+    /// Opens an authenticated connection to the server under this name in the settings. `protocol` as in `wit/tcp.wit`.
     fn open_line(&self, server: &str, protocol: &str) -> Result<Box<dyn Line>, TcpError> {
         let _ = (server, protocol);
         Err(TcpError::new("unavailable", "there are no lines to servers here"))
     }
 
-    /// The call got so far; returns once that is on disk (`wit/tcp.wit`, `progress`).
+    /// Reports the progress of the call; returns once that is on disk (`wit/tcp.wit`, `progress`).
     fn reached(&self, step: &str) {
         let _ = step;
     }
 }
 
-/// One call: whose connection it is, where it goes on, and the way out.
+/// One call: its connection, its cursor, and the functions of the host.
 pub struct Context<'a> {
-    /// What the host knows of the connection: its settings and the addresses that are "self".
+    /// The host's data about the connection: its settings and the addresses that are "self".
     pub connection: Connection,
     /// A cursor that this connector returned earlier for the same operation.
     pub cursor: Option<String>,
@@ -107,7 +107,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The same call going on at `cursor`.
+    /// The same call with this cursor.
     pub fn at(mut self, cursor: Option<String>) -> Self {
         self.cursor = cursor;
         self
@@ -143,24 +143,24 @@ impl<'a> Context<'a> {
     }
 
     /// The number of this attempt at a change: 1 on the first attempt, 2 or more when an earlier attempt under the same idempotency key
-    /// may have reached the provider. A connector whose provider has no idempotency keys looks for what that attempt left only then.
+    /// may have reached the provider. A connector whose provider has no idempotency keys looks for the result of that attempt only then.
     /// Always 1 for reads, for the operations of `watch`, and with a host that does not count.
     pub fn attempt(&self) -> u32 {
         let attempt = self.request_extra("attempt").and_then(|value| value.parse::<u32>().ok());
         attempt.unwrap_or(1).max(1)
     }
 
-    /// The time of the first attempt at this change, Unix milliseconds by the host's clock: what is older at the provider is not what an
-    /// earlier attempt made. The provider's clock may show a little less. None for reads, for the operations of `watch`, where the host does
-    /// not know it, such as for messages to send, and with a host of an earlier version.
+    /// The time of the first attempt at this change, Unix milliseconds by the host's clock: no earlier attempt
+    /// created a record that is older at the provider. The provider's clock may show a little less. None for reads, for the operations of
+    /// `watch`, where the host does not know it, such as for messages to send, and with a host of an earlier version.
     pub fn first_attempt_ms(&self) -> Option<i64> {
         self.request_extra("first-attempt-ms")?.parse().ok()
     }
 
-    /// Notes that the provider wants to be left alone for so many milliseconds, where an answer says so that is no failure: parts of a batch
-    /// may be refused inside of a 200. The answer of this call counts; no call that the bucket concerns is made before the time is over, an
-    /// hour at most. `bucket`: one of `[limits]` in the manifest; none: the whole account. The longest of several waits is kept. A failure
-    /// has a wait of its own, [`Failure::retry_after_ms`].
+    /// Notes that the provider asks for a wait of this many milliseconds in an answer that is no failure: parts of a batch may be refused
+    /// inside of a 200. The answer of this call counts; no call that uses the bucket is made before the time is over, an hour at most.
+    /// `bucket`: one of `[limits]` in the manifest; none: the whole account. The longest of several waits is kept. A failure has a wait
+    /// of its own, [`Failure::retry_after_ms`].
     pub fn note_wait(&self, ms: u32, bucket: Option<&str>) {
         let mut extra = self.response_extra.borrow_mut();
         let noted = extra.iter().find(|(name, _)| name == WAIT_MS).and_then(|(_, ms)| ms.parse::<u32>().ok());
@@ -172,7 +172,7 @@ impl<'a> Context<'a> {
         extra.extend(bucket.map(|bucket| (BUCKET.into(), bucket.into())));
     }
 
-    /// Sends one request; that there is no answer is a failure, a bad status is not.
+    /// Sends one request. Fails if there is no answer, but not for an error status.
     pub fn send(&self, request: Request) -> Outcome<Response> {
         self.host.send(request).map_err(Failure::from)
     }
@@ -182,13 +182,13 @@ impl<'a> Context<'a> {
         self.host.send_many(requests, max_concurrent).into_iter().map(|r| r.map_err(Failure::from)).collect()
     }
 
-    /// Sends one request and insists on 2xx. `doing` completes "the provider rejected ...".
+    /// Sends one request and fails for any status but 2xx. `doing` completes "the provider rejected ...".
     pub fn send_ok(&self, request: Request, doing: &str) -> Outcome<Response> {
         let response = self.send(request)?;
         if response.is_success() { Ok(response) } else { Err(self.failure(&response, doing)) }
     }
 
-    /// What a bad status means, see [`Failure::from_response`].
+    /// Returns the failure for a response with an error status, see [`Failure::from_response`].
     pub fn failure(&self, response: &Response, doing: &str) -> Failure {
         Failure::from_response(response, doing, self.now_ms())
     }
@@ -203,17 +203,17 @@ impl<'a> Context<'a> {
         self.host.random_bytes(len)
     }
 
-    /// A line to the server under this name in the connection's settings, see [`Host::open_line`].
+    /// Opens a connection to the server under this name in the settings, see [`Host::open_line`].
     pub fn open_line(&self, server: &str, protocol: &str) -> Outcome<Box<dyn Line>> {
         self.host.open_line(server, protocol).map_err(Failure::from)
     }
 
-    /// The call got so far, see [`Host::reached`].
+    /// Reports the progress of the call, see [`Host::reached`].
     pub fn reached(&self, step: &str) {
         self.host.reached(step);
     }
 
-    /// The rest of what the host offers.
+    /// The other functions of the host.
     pub fn host(&self) -> &'a dyn Host {
         self.host
     }
@@ -240,7 +240,7 @@ impl<'a> Context<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer<T> {
     pub body: T,
-    /// Where the next page, or the next change, begins.
+    /// The position of the next page, or of the next change.
     pub cursor: Option<String>,
     /// True: call again with `cursor` now. False: caught up.
     pub more: bool,

@@ -1,5 +1,5 @@
 //! From the envelope of `wit/types.wit` to a typed method and back. Plain types, so that a native test can go through the
-//! same door as the host.
+//! same code as the host.
 
 use std::io::{self, Write};
 
@@ -72,7 +72,7 @@ fn printed<T: Serialize>(body: &T) -> serde_json::Result<String> {
     Ok(unsafe { String::from_utf8_unchecked(text) })
 }
 
-/// Counts what is written to it.
+/// Counts the bytes that are written to it.
 struct Size(usize);
 
 impl Write for Size {

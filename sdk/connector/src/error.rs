@@ -1,10 +1,10 @@
-//! `Failure`: why a connector could not do it.
+//! `Failure`: the error of a connector's operation.
 
 use serde_json::Value;
 
 use crate::tcp::TcpError;
 
-/// What every operation of a connector returns.
+/// The return type of every operation of a connector.
 pub type Outcome<T> = Result<T, Failure>;
 
 /// The codes that the host knows (`wit/types.wit`). The set is open; an unknown one counts as [`code::INTERNAL`].
@@ -13,7 +13,7 @@ pub mod code {
     pub const AUTH_EXPIRED: &str = "auth-expired";
     pub const FORBIDDEN: &str = "forbidden";
     pub const NOT_FOUND: &str = "not-found";
-    /// The item is no longer what the caller based the change on.
+    /// The item changed since the version that the caller's change is based on.
     pub const CONFLICT: &str = "conflict";
     pub const ALREADY_EXISTS: &str = "already-exists";
     pub const INVALID: &str = "invalid";
@@ -26,7 +26,7 @@ pub mod code {
     pub const INTERNAL: &str = "internal";
 }
 
-/// Why there is no answer. `message` is for the API's user: lower case, no full stop, no token, nothing of a provider's body.
+/// The reason why there is no answer. `message` is for the API's user: lower case, no full stop, no token, nothing of a provider's body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
     /// One of [`code`].
@@ -72,7 +72,7 @@ impl Failure {
         Failure::new(code::UNAVAILABLE, message)
     }
 
-    /// Adds what the author wants to see in the log.
+    /// Adds details for the author's log.
     pub fn with_detail(mut self, detail: Value) -> Self {
         self.detail = Some(Box::new(detail));
         self

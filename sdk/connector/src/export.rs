@@ -10,7 +10,7 @@ macro_rules! export_connector {
 }
 
 /// One surface of [`export_connector!`]. Only a component exports: native linkers do not take the names (`a:b/c@1.0.0#d`), and a
-/// native build has nobody to export to. What a type must implement is checked everywhere.
+/// native build has no host to export to. What a type must implement is checked everywhere.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! export_surface {

@@ -78,13 +78,13 @@ impl Request {
     }
 
     /// Has the host renew the token before it sends the request, as after a 401: for a provider that refused the token inside of another
-    /// answer, such as in a part of a batch. Nothing is asked where the token was renewed meanwhile, and where it cannot be renewed the
+    /// answer, such as in a part of a batch. No token is requested where it was renewed meanwhile, and where it cannot be renewed the
     /// request goes as it is. A 401 of this request is the connector's to read. A second renewal in one call does nothing.
     pub fn renewed(self) -> Self {
         self.extra("credentials", "renewed")
     }
 
-    /// `If-Match`, where there is an etag to hold the provider to.
+    /// Adds `If-Match`, where there is an etag.
     pub fn if_match(self, etag: Option<&str>) -> Self {
         match etag {
             Some(etag) => self.header("if-match", etag),
@@ -105,7 +105,7 @@ impl Request {
     }
 }
 
-/// The provider's answer, whatever its status; 3xx too, because nothing follows a redirect by itself.
+/// The provider's answer, of any status; 3xx too, because redirects are not followed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Response {
     pub status: u16,
@@ -132,12 +132,12 @@ impl Response {
         self.headers.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
     }
 
-    /// The body as text; what is not UTF-8 is replaced.
+    /// The body as text; invalid UTF-8 is replaced.
     pub fn text(&self) -> std::borrow::Cow<'_, str> {
         String::from_utf8_lossy(&self.body)
     }
 
-    /// The body as JSON; the error says where in it the surprise is.
+    /// The body as JSON; the error names the path of the faulty value.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         let mut reader = serde_json::Deserializer::from_slice(&self.body);
         serde_path_to_error::deserialize(&mut reader).map_err(|error| {
@@ -166,7 +166,7 @@ impl fmt::Display for SendError {
     }
 }
 
-/// What became of a response that went into a blob.
+/// Head and size of a response whose body was stored in a blob.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BlobInfo {
     /// Valid within this call; name it in the answer as `{"$blob": id}`.

@@ -1,4 +1,4 @@
-//! How a provider's status, or a request without an answer, becomes a `Failure`.
+//! The conversion of a provider's status, or of a request without an answer, to a `Failure`.
 
 use jiff::Timestamp;
 use jiff::fmt::rfc2822;
@@ -7,7 +7,7 @@ use crate::error::{Failure, code};
 use crate::http;
 
 impl Failure {
-    /// What a status other than success means when the provider gives no better reason. `doing` completes "the provider
+    /// Returns the failure for a status other than success when the provider gives no better reason. `doing` completes "the provider
     /// refused ...". `Retry-After` is read as seconds or as an HTTP date against `now_ms`.
     pub fn from_response(response: &http::Response, doing: &str, now_ms: i64) -> Self {
         let (code, what) = match response.status {
@@ -32,7 +32,7 @@ impl Failure {
     }
 }
 
-/// RFC 9110 section 10.2.3: delta seconds or an HTTP date. What is further away than the type can say, 49 days, is as far.
+/// RFC 9110 section 10.2.3: delta seconds or an HTTP date. A wait longer than the type can hold, 49 days, is cut to that.
 fn retry_after_ms(value: &str, now_ms: i64) -> Option<u32> {
     let value = value.trim();
     let ms = match value.parse::<u64>() {

@@ -1,4 +1,4 @@
-//! What a connector is written with. A connector is a unit type that implements one trait per surface and is handed to
+//! The SDK for connectors. A connector is a unit type that implements one trait per surface and is handed to
 //! [`export_connector!`]; everything a method may touch (HTTP, clock, randomness, log) comes with its [`Context`], so the same
 //! code runs in the sandbox and in a native test.
 //!
@@ -41,7 +41,7 @@ pub use error::{Failure, Outcome, code};
 pub use model;
 pub use surface::{Calendar, Contacts, Email, Lifecycle, Tasks, Watch};
 
-/// What [`export_connector!`] expands to. Not for connectors.
+/// The code that [`export_connector!`] expands to. Not for connectors.
 #[doc(hidden)]
 pub mod private {
     pub use crate::bindings::{calendar, contacts, email, lifecycle, tasks, watch};

@@ -1,8 +1,8 @@
-//! Lines to servers that do not speak HTTP: plain types over the imported `tcp`, and the trait that a native test replaces.
+//! Connections to servers that do not speak HTTP: plain types over the imported `tcp`, and the trait that a native test replaces.
 
 use std::fmt;
 
-/// A piece of what is written.
+/// A piece of the bytes to write.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Segment {
     Bytes(Vec<u8>),
@@ -12,7 +12,7 @@ pub enum Segment {
     BlobDotStuffed(String),
 }
 
-/// What became of bytes that went into a blob.
+/// Id and size of bytes that were stored in a blob.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BlobInfo {
     /// Valid within this call.
@@ -21,7 +21,7 @@ pub struct BlobInfo {
     pub size: u64,
 }
 
-/// Why there is no line, or no more of it; codes as in `wit/tcp.wit`.
+/// The reason why a connection failed or was closed; codes as in `wit/tcp.wit`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TcpError {
     pub code: String,
@@ -40,26 +40,26 @@ impl fmt::Display for TcpError {
     }
 }
 
-/// An authenticated line to a server. It is closed when dropped, unless it was kept.
+/// An authenticated connection to a server. It is closed when dropped, unless it was kept.
 pub trait Line {
-    /// What the server last said that it can do: IMAP capabilities, or the lines of the answer to EHLO, without codes.
+    /// Returns the capabilities that the server last announced: of IMAP, or the lines of the answer to EHLO, without codes.
     fn capabilities(&self) -> Vec<String>;
 
-    /// What the connector noted when it kept the line; none on a new one.
+    /// Returns the note that the connector left when it kept the connection; none on a new one.
     fn note(&self) -> Option<String>;
 
-    /// Some bytes, at least 1 and at most `max`.
+    /// Reads at least 1 and at most `max` bytes.
     fn read(&mut self, max: u32) -> Result<Vec<u8>, TcpError>;
 
     fn write(&mut self, segments: Vec<Segment>) -> Result<(), TcpError>;
 
-    /// `head`, which was read already, and the next `len` bytes as a blob. `decode` as in `wit/tcp.wit`.
+    /// Puts `head`, which was read already, and the next `len` bytes into a blob. `decode` as in `wit/tcp.wit`.
     fn read_to_blob(&mut self, head: &[u8], len: u64, decode: &str) -> Result<BlobInfo, TcpError> {
         let _ = (head, len, decode);
         Err(TcpError::new("unavailable", "there is no blob store here"))
     }
 
-    /// The line is kept for a later call. Not to be called with an answer still under way.
+    /// Keeps the connection for a later call. Not to be called with an answer still under way.
     fn keep(&mut self, note: &str) {
         let _ = note;
     }

@@ -36,7 +36,7 @@ impl Surroundings {
     }
 }
 
-/// What differs from an empty resource, for snapshots: they show what was read, not what a resource could have.
+/// Returns the fields that differ from an empty resource, for snapshots: they show what was read, not every field of the type.
 pub fn told(sources: impl Serialize) -> Value {
     let mut shown = json!(sources);
     prune(&mut shown);
@@ -71,7 +71,7 @@ pub fn body(request: &Request) -> Vec<u8> {
 pub type Answerer = Box<dyn Fn(&Request) -> Result<Response, SendError>>;
 
 /// A provider made of recorded answers. Answers are given in order, each for the method and URL it was recorded with; a
-/// request that was not expected, and an answer nobody asked for, fail the test.
+/// request that was not expected, and an answer that no request took, fail the test.
 #[derive(Default)]
 pub struct Recorded {
     pub surroundings: Surroundings,
@@ -172,7 +172,7 @@ mod live {
     use crate::http::{Http, Request, Response, SendError};
     use crate::testing::{Surroundings, body};
 
-    /// What the host would inject.
+    /// The credentials that the host would inject.
     #[derive(Clone, Debug)]
     pub enum Credentials {
         None,

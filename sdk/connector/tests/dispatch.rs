@@ -8,7 +8,7 @@ use connector_sdk::{
 use model::wire::watch::{WatchStart, WatchStop, Watching};
 use model::wire::{Account, ChangesRequest, Source, SourceRef, Sources};
 
-/// A connector of the smallest kind: what it has is what it overrides.
+/// The smallest connector: it has only the operations that it overrides.
 struct Small;
 
 impl Calendar for Small {
@@ -95,7 +95,8 @@ fn a_watch_is_dispatched() {
     }
 }
 
-/// What a connector does not have is "unsupported", whether it is a surface's operation or a made-up one; never a trap.
+/// An operation that the connector does not have answers "unsupported", whether it is a surface's operation or a made-up one; it
+/// never traps.
 #[test]
 fn what_is_not_there_is_unsupported() {
     let host = Recorded::new();

@@ -1,6 +1,6 @@
 //! Texts of others, made fit for a property, a parameter or an address.
 
-/// Characters of a text of several lines: what calendars show of a description.
+/// Most characters of a text of several lines: as many as calendars show of a description.
 const TEXT_CHARS: usize = 32_000;
 /// Characters of the name of a person.
 const NAME_CHARS: usize = 256;

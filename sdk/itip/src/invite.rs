@@ -1,8 +1,8 @@
-//! What an invitation says.
+//! The content of an invitation.
 
 use model::Instant;
 
-/// What a meeting is, and who is in it.
+/// A meeting, its organizer and its attendees.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Invite {
     /// RFC 5545 UID: the meeting keeps it while its organizer stays.
@@ -23,7 +23,7 @@ pub struct Invite {
     pub attendees: Vec<Attendee>,
 }
 
-/// Whose meeting it is: only this address can change it.
+/// The organizer of a meeting: only this address can change it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Organizer {
     pub name: Option<String>,
@@ -32,11 +32,11 @@ pub struct Organizer {
     pub sent_by: Option<String>,
 }
 
-/// Somebody who is invited.
+/// A person who is invited.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Attendee {
     pub name: Option<String>,
     pub email: String,
-    /// They chose the time themselves: they take part, and are not asked for an answer.
+    /// The attendee chose the time: the answer is an acceptance, and none is requested.
     pub has_accepted: bool,
 }

@@ -1,8 +1,8 @@
 //! Invitations to meetings that calendars understand: iTIP messages (RFC 5546) as iCalendar text (RFC 5545), for mail (RFC 6047); and the
-//! same meetings as files for whoever puts them into a calendar without being invited.
+//! same meetings as files for people who add them to a calendar without being invited.
 //!
-//! All times are UTC, so no message needs a `VTIMEZONE`. The same input gives the same text: nothing is random and nothing asks for the
-//! time. All texts are taken to be hostile: none of them can end a line, a parameter or a property, and what no reader shows is left out.
+//! All times are UTC, so no message needs a `VTIMEZONE`. The same input gives the same text: it uses neither randomness nor the
+//! clock. All texts are taken to be hostile: none of them can end a line, a parameter or a property, and invisible characters are left out.
 
 mod clean;
 mod invite;
@@ -25,7 +25,7 @@ pub fn cancel(invite: &Invite) -> String {
     message("CANCEL", "CANCELLED", invite)
 }
 
-/// A file from which its reader puts the meeting into a calendar, or brings it up to date there. It is no message: it names neither the
+/// A file with which its reader adds the meeting to a calendar, or updates it there. It is no message: it names neither the
 /// organizer nor anybody else, and no calendar answers it. One that has the invitation to the meeting finds the same event by its UID.
 pub fn entry(invite: &Invite) -> String {
     calendar(None, event(status(invite), invite))

@@ -68,14 +68,14 @@ fn a_cancellation_by_somebody_else_for_the_organizer() {
     same(&cancel(&cancelled), include_str!("golden/cancel.ics"));
 }
 
-/// A file for one's own calendar names nobody, and asks for nothing.
+/// A file for one's own calendar has no organizer or attendees, and requests no answer.
 #[test]
 fn a_file_for_a_calendar() {
     same(&entry(&invite()), include_str!("golden/entry.ics"));
     assert!(entry(&Invite { is_tentative: true, ..invite() }).contains("STATUS:TENTATIVE\r\n"));
 }
 
-/// Nothing that people write ends a line, a parameter or a property.
+/// No text that people write ends a line, a parameter or a property.
 #[test]
 fn texts_of_others_stay_texts() {
     let evil = "x\r\nATTENDEE:mailto:evil@x.test\nEND:VEVENT\u{2028}BEGIN:VALARM\u{85}\u{0}";

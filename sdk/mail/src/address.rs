@@ -18,7 +18,7 @@ const NO_DOMAIN: &str = "the part after the @ is no domain name";
 
 /// Whether a message can be written to or from this address: `local@domain` of RFC 5321 4.1.2, with UTF-8 in both (RFC 6531 3.3), without
 /// white space and comments. Dots may stand anywhere before the `@`, for `wire` quotes what needs it. The domain is checked as `wire` writes
-/// it: some characters that are not ASCII become dots, brackets and commas there. The error says what is wrong.
+/// it: some characters that are not ASCII become dots, brackets and commas there. The error names the fault.
 pub fn check(email: &str) -> Result<(), &'static str> {
     if email.len() > ADDRESS_BYTES {
         return Err(TOO_LONG);
@@ -69,9 +69,9 @@ pub fn ascii(email: &str) -> Option<Cow<'_, str>> {
     Some(Cow::Owned(format!("{local}@{}", ascii_domain(domain)?)))
 }
 
-/// The same text for all spellings of an address, for comparing, counting and hashing: whatever compares addresses compares these. The domain
+/// The same text for all spellings of an address. Code that compares, counts or hashes addresses uses this text. The domain
 /// is in ASCII and without the dot of the root, as the DNS has it (UTS 46 maps full-width dots, the long s and the like). The part before the
-/// `@` too is compared without regard to case: RFC 5321 2.4 lets servers tell them apart, and none does. Servers that know SMTPUTF8 fold
+/// `@` too is compared without regard to case: RFC 5321 2.4 lets servers distinguish case, and none does. Servers that know SMTPUTF8 fold
 /// full-width letters as well, so the forms that NFKC takes for one are one. Quotes around it do not count where they change nothing but the
 /// dots allowed. A `+tag` stays: see `mailbox`.
 pub fn folded(email: &str) -> String {
@@ -82,8 +82,8 @@ pub fn folded(email: &str) -> String {
     format!("{}@{}", folded_local(local), domain.trim_end_matches('.'))
 }
 
-/// The folded address without its tag (`ada+x@example.org`, RFC 5233), which most servers put into the same mailbox. For counting what somebody
-/// is sent, and not for telling addresses apart: some servers have mailboxes with a plus sign in their names.
+/// The folded address without its tag (`ada+x@example.org`, RFC 5233), which most servers put into the same mailbox. For counting mail to
+/// a person, and not for comparing addresses: some servers have mailboxes with a plus sign in their names.
 pub fn mailbox(email: &str) -> String {
     let folded = folded(email);
     let untagged = split(&folded).and_then(|(local, domain)| {

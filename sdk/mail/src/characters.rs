@@ -46,7 +46,7 @@ struct NeededChars<'a, F> {
     rest: Chars<'a>,
     /// The last character that stayed.
     before: Option<char>,
-    /// Tag characters of the flag that has begun.
+    /// Tag characters of the flag that was started.
     tags: usize,
     /// Whether a character without a glyph stays between these two.
     is_needed: F,

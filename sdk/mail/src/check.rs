@@ -1,6 +1,6 @@
-//! What may be written into a header. Everything that is written passes here first, so no text can begin a new field, part or recipient.
-//! Ids are opaque: whatever stays on its line and in its brackets is one. Values of other people are made to pass by `crate::foreign`.
-//! Lone surrogates cannot come this far: a Rust string has none, and a JSON text with an escape of one is refused when it is read.
+//! The checks of values for a header. Every value that is written passes here first, so no text can begin a new field, part or recipient.
+//! Ids are opaque: any text without a line break or a bracket is one. Values of other people are made to pass by `crate::foreign`. Lone
+//! surrogates cannot come this far: a Rust string has none, and a JSON text with an escape of one is refused when it is read.
 
 use crate::address;
 use crate::read::limits::{FILE_NAME_BYTES, TOKEN_BYTES};
@@ -20,7 +20,8 @@ pub const ID_BYTES: usize = 900;
 /// Longest field name, bytes.
 pub const FIELD_NAME_BYTES: usize = 64;
 
-/// Names that fit the allowed patterns and are not for callers: what the service itself writes, and what makes a message look like a bounce.
+/// Names that fit the allowed patterns and are not for callers: the fields that the service itself writes, and those that make a message
+/// look like a bounce.
 const RESERVED: [&str; 2] = ["x-switchboard-", "x-failed-recipients"];
 
 /// The subject, or the value of any other field that is text.

@@ -1,7 +1,7 @@
-//! What other people wrote, made fit to be written again: into an answer, into a message that is forwarded, or into the next version of a
-//! draft that another program made.
+//! Values that other people wrote, made fit to be written again: into an answer, into a message that is forwarded, or into the next
+//! version of a draft that another program made.
 //!
-//! The caller can change none of it, so none of it is refused. Each value is put on one line, cut, rewritten or left out; afterwards it
+//! The caller can change none of them, so none is refused. Each value is put on one line, cut, rewritten or left out; afterwards it
 //! passes the check of `crate::check` that the same value of a caller must pass.
 
 use model::email::{EmailAddress, EmailHeader};
@@ -17,7 +17,7 @@ pub fn one_line(text: &str) -> String {
     clean(text)
 }
 
-/// Returns a subject on one line, without text in characters that nobody sees, cut to `check::VALUE_BYTES`.
+/// Returns a subject on one line, without invisible characters that carry text, cut to `check::VALUE_BYTES`.
 pub fn subject(subject: &str) -> String {
     cut_at(&without_smuggled(clean(subject)), check::VALUE_BYTES).to_owned()
 }

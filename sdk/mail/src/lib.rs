@@ -1,7 +1,7 @@
 //! Internet mail as pure functions: MIME into the model and back, addresses, conversations, delivery reports, safe HTML.
 //!
-//! Nothing here opens a file, asks for the time or starts a thread, so it runs in a connector as well as in the host. All input is
-//! taken to be hostile: every function answers within time and memory that are bounded by the length of what it is given.
+//! Nothing here opens a file, reads the clock or starts a thread, so it runs in a connector as well as in the host. All input is
+//! taken to be hostile: every function answers within time and memory that are bounded by the length of its input.
 
 pub mod address;
 #[cfg(feature = "build")]

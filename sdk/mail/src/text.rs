@@ -1,4 +1,4 @@
-//! Plain text of a message: what a list shows of it, and text out of HTML.
+//! Plain text of a message: the snippet for lists, and text out of HTML.
 
 use crate::characters::visible;
 use crate::read::limits::SNIPPET_CHARS;
@@ -13,7 +13,7 @@ const SNIPPET_TEXT_BYTES: usize = 8 << 10;
 /// Enough HTML for a snippet: style sheets come first.
 const SNIPPET_HTML_BYTES: usize = 256 << 10;
 
-/// The beginning of what a reader sees of a message's text, at most 200 characters on one line; from the HTML where there is no text.
+/// The beginning of the visible text of a message, at most 200 characters on one line; from the HTML where there is no text.
 pub fn snippet(text: Option<&str>, html: Option<&str>) -> String {
     match text.filter(|text| !text.trim().is_empty()) {
         Some(text) => one_line(cut_at(text, SNIPPET_TEXT_BYTES)),

@@ -1,10 +1,10 @@
-//! What holds a conversation together: Message-IDs, and the subject without what answering and forwarding put before it.
+//! The parts that hold a conversation together: Message-IDs, and the subject without the prefixes of answers and forwards.
 
 use crate::read::limits::{MESSAGE_IDS, TOKEN_BYTES};
 use crate::text::cut_at;
 
 /// The Message-IDs of a References or In-Reply-To value, without angle brackets, in order, without repetitions that follow each other.
-/// Text between them is passed over; where there are no brackets at all, words with an `@` are taken. The first and the last ones are
+/// Text between them is skipped; where there are no brackets at all, words with an `@` are taken. The first and the last ones are
 /// kept where there are more than 1,000.
 pub fn message_ids(value: &str) -> Vec<String> {
     let mut ids: Vec<String> = if value.contains('<') {
@@ -35,8 +35,8 @@ fn id(text: &str) -> Option<String> {
 /// More of a subject than this is not looked at, bytes.
 const SUBJECT_BYTES: usize = 2_000;
 
-/// What programs put before the subject of an answer, lower case: English and many others; German, Swedish, Danish, Norwegian, Finnish,
-/// Italian, Dutch, Polish, Portuguese, Turkish, Icelandic, Greek, Romanian, Hungarian, Welsh, Hebrew, Chinese.
+/// Prefixes that programs put before the subject of an answer, lower case: English and many others; German, Swedish, Danish, Norwegian,
+/// Finnish, Italian, Dutch, Polish, Portuguese, Turkish, Icelandic, Greek, Romanian, Hungarian, Welsh, Hebrew, Chinese.
 const REPLY: [&str; 18] = [
     "re",
     "aw",

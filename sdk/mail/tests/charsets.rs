@@ -1,4 +1,4 @@
-//! Texts of every charset in every place of a message, whole and damaged in every way, held against Python's email package.
+//! Texts of every charset in every place of a message, whole and damaged in every way, compared with Python's email package.
 //!
 //! A difference must be one of the named habits of Python, each with its reason, or the test fails. The interpreter is `ORACLE_PYTHON`,
 //! or else `python3`, for nothing but its standard library is needed. Without one the test says that it did not run, and fails where
@@ -28,7 +28,7 @@ fn python() -> Option<String> {
     None
 }
 
-/// What Python reads in each message, or in bytes by one of its codecs.
+/// Returns Python's reading of each message, or of bytes by one of its codecs.
 fn ask(python: &str, questions: &[(&str, &[u8])]) -> Vec<Value> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/oracle/oracle.py");
     let mut command = Command::new(python);
@@ -69,7 +69,7 @@ fn in_form(place: Place, text: &str) -> String {
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Where Python is known to answer otherwise, each with its reason, and with what the answer is held against then.
+/// The known differences of Python, each with its reason, and with the value that the result is compared with then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Habit {
     /// Python's codec of the name is the bare standard, where mail programs write the larger set of Microsoft under the same name, as the
@@ -78,8 +78,8 @@ enum Habit {
     /// Python's parser of fields decodes each word and each piece of a parameter alone, gives those up that do not decode to the last byte,
     /// knows no charset for bytes that are not escaped, and breaks off at a codec's error. Its codec reads the same in the whole of the bytes.
     ParsedApart,
-    /// Where nothing is named, nothing that there is, or what cannot be (ASCII with eight bits, a byte order mark of another encoding), Python
-    /// takes ASCII, and U+FFFD for the rest. Here it is guessed, and the text is what it was, or what its bytes are in windows-1252.
+    /// A missing, unknown or impossible charset (ASCII with eight bits, a byte order mark of another encoding): Python takes ASCII, and
+    /// U+FFFD for the rest. `read` guesses, and returns the original text, or its bytes in windows-1252.
     NothingGuessed,
     /// Codecs differ in how many U+FFFD a damage is; a byte that means nothing is one to Python, and a control to the WHATWG.
     Counted,
@@ -167,7 +167,7 @@ fn seen(text: &str) -> String {
     text.chars().filter(|c| !c.is_control() && *c != ' ' && *c != char::REPLACEMENT_CHARACTER).collect()
 }
 
-/// What was read before the first difference from the text as it was is the same.
+/// Whether our text equals the original at least as far as Python's does.
 fn is_same_before_damage(ours: &str, theirs: &str, truth: &str) -> bool {
     let same = |text: &str| text.chars().zip(truth.chars()).take_while(|(a, b)| a == b).count();
     same(ours) >= same(theirs)

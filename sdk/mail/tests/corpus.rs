@@ -1,4 +1,4 @@
-//! Messages as they are met, all of them made up, and what is read from them; and the same messages damaged in any way.
+//! Typical messages, all of them made up, and their contents as read; and the same messages damaged in any way.
 
 use std::fs;
 use std::path::Path;
@@ -70,7 +70,7 @@ fn line_ends_do_not_matter() {
     }
 }
 
-/// The header alone tells the same as the message, and each attachment can be read by its id, and by `part` as IMAP gives it.
+/// The header alone gives the same as the message, and each attachment can be read by its id, and by `part` as IMAP gives it.
 #[test]
 fn parts_of_a_message_tell_the_same_as_the_whole() {
     for (name, raw) in corpus() {

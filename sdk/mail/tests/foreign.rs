@@ -1,4 +1,4 @@
-//! Mail as foreign programs write it: charsets that are wrong, delimiters that are none, encodings of no standard. Each by hand.
+//! Mail as foreign programs write it: charsets that are wrong, delimiters that are none, non-standard encodings.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests; clippy takes only #[test] functions for tests")]
 

@@ -1,4 +1,4 @@
-//! What single fields and parts mean.
+//! The meaning of single fields and parts.
 
 use mail::read::{self, Decoded};
 use model::email::{Disposition, EmailAddress, Importance};

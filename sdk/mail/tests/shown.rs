@@ -14,7 +14,7 @@ const ELEMENTS: &str = " a abbr acronym address article aside b bdi bdo big bloc
 const ATTRIBUTES: &str = " align alt bgcolor border cellpadding cellspacing color colspan data-src datetime dir face height href lang \
     nowrap rel rowspan size span src start style target title type valign value width ";
 
-/// Reads what was shown as the strictest of readers and fails on anything that could act.
+/// Reads the shown HTML as the strictest of readers does and fails on anything that could act.
 fn assert_harmless(shown: &str, source: &str) {
     let mut rest = shown;
     while let Some(at) = rest.find('<') {
@@ -222,7 +222,7 @@ fn mail_looks_like_mail() {
         ("<b><p>x</b>y</p>", "<b><p>x</p></b>y"),
         ("<tr><td>x</td></tr>", "x"),
         ("x\0y", "xy"),
-        // Whoever reads it passes over the first line break.
+        // Parsers skip the first line break.
         ("<pre>\n\nx</pre><pre>\ny</pre>", "<pre>\n\nx</pre><pre>y</pre>"),
         ("<p> src=\"x-held:y\"</p>", "<p> src=\"x-held:y\"</p>"),
         (
@@ -302,7 +302,7 @@ fn html_made_to_cost_time_does_not() {
     }
 }
 
-/// Long texts are broken for the serializer where it escapes; nobody sees where.
+/// Long texts are split for the serializer where it escapes; the split is invisible.
 #[test]
 fn references_without_number_are_shown_as_they_are_meant() {
     for (source, meant) in [
@@ -344,7 +344,7 @@ fn references_that_grow_are_kept_twice_or_not_at_all() {
     assert!((40..90).contains(&kept), "{kept}");
 }
 
-/// A style is written anew with a space between any two parts: it grows, and stays all the same, or goes at once.
+/// A style is rewritten with a space between any two parts: it grows, and stays all the same, or is removed as a whole.
 #[test]
 fn styles_that_grow_are_kept_twice_or_not_at_all() {
     for part in ["&#", "&am", "&", "'a'", "\u{a0}", "'", ">", "<"] {

@@ -1,4 +1,5 @@
-//! What is written is read back the same, by mail-parser and by `read`, and no text of a caller adds a field, a part or a recipient.
+//! Messages that are written are read back the same, by mail-parser and by `read`, and no text of a caller adds a field, a part or a
+//! recipient.
 
 #![expect(clippy::string_slice, reason = "a test cuts texts that it knows: a panic is the report")]
 
@@ -468,7 +469,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 3_000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Of a draft too, whose addresses nobody has judged.
+    /// The same for a draft, whose addresses are not checked.
     #[test]
     fn nothing_of_an_unfinished_address_gets_out_of_its_field(to in prop::collection::vec(hostile_address(), 1..4)) {
         let message = Outgoing { to, ..outgoing() };

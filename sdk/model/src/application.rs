@@ -1,4 +1,4 @@
-//! What belongs to the application itself: ApiKey and Usage.
+//! The resources of the application itself: ApiKey and Usage.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -35,13 +35,13 @@ pub struct ApiKey {
     /// Written at most once a minute.
     pub last_used_at: Option<Instant>,
     pub last_used_ip: Option<String>,
-    /// The key that made it; null for one made by the operator.
+    /// The key that created this one; null for one that an operator created.
     pub created_by: Option<String>,
     pub revoked_at: Option<Instant>,
     pub created_at: Instant,
 }
 
-/// A key to make. Its scopes are among those of the key that makes it.
+/// An API key to create. Its scopes are among those of the calling key.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -49,21 +49,21 @@ pub struct ApiKey {
 pub struct NewApiKey {
     /// 1 to 100 characters.
     pub name: String,
-    /// At least one, and only such as the key that asks has.
+    /// At least one, and only scopes of the calling key.
     pub scopes: Vec<String>,
-    /// Exact host names, without scheme, port or wildcard. Absent: those of the key that asks; if that has some, only such.
+    /// Exact host names, without scheme, port or wildcard. Absent: those of the calling key; if that has some, only such.
     pub allowed_domains: Vec<String>,
-    /// Addresses or CIDR ranges. Absent: those of the key that asks; if that has some, only within them.
+    /// Addresses or CIDR ranges. Absent: those of the calling key; if that has some, only within them.
     pub allowed_ips: Vec<String>,
-    /// At most what the key that asks has. Absent: 1000, or that if it is less.
+    /// At most the limit of the calling key. Absent: 1000, or that limit if it is lower.
     pub rate_limit_per_minute: Option<i64>,
-    /// Absent: those of the key that asks; if that has some, only such.
+    /// Absent: those of the calling key; if that has some, only such.
     pub connection_ids: Vec<String>,
-    /// Absent: when the key that asks expires, and never after that.
+    /// Absent: the expiry of the calling key. It cannot be later.
     pub expires_at: Option<Instant>,
 }
 
-/// A key that was just made: the only answer that shows it.
+/// A key that was just created: the only answer that shows it.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -90,14 +90,14 @@ pub struct KeyRotation {
     pub overlap_seconds: Option<i64>,
 }
 
-/// A key with a secret that was just made: the only answer that shows it.
+/// A key with a new secret: the only answer that shows it.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct RotatedApiKey {
     /// The new secret, shown once.
     pub key: String,
-    /// When the secret before it stops to work.
+    /// The time at which the previous secret stops working.
     pub previous_expires_at: Instant,
     #[serde(flatten)]
     pub api_key: ApiKey,
@@ -110,7 +110,7 @@ impl fmt::Debug for RotatedApiKey {
     }
 }
 
-/// What the application used in a period.
+/// The application's usage in a period.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -128,7 +128,7 @@ pub struct Usage {
     pub storage_bytes: i64,
     pub keys: Vec<KeyUsage>,
     /// Units of providers' quotas, by connection and part of the account: those with the most units first, at most 100. Of providers whose
-    /// connector names limits; kept for 93 days. A key that is bound to connections gets theirs alone.
+    /// connector names limits; kept for 93 days. A key that is bound to connections gets only theirs.
     // Contract silent: that there are figures of providers' quotas, and which.
     pub provider_units: Vec<ProviderUnits>,
 }
@@ -168,7 +168,7 @@ pub struct UnitLimit {
     /// Units within any `seconds`.
     pub units: i64,
     pub seconds: i64,
-    /// Units that are left now. Each host keeps to the limit by itself: what the host that answers has left.
+    /// Units that are left now. Each host keeps to the limit by itself: this is the rest of the host that answers.
     pub remaining: i64,
 }
 
@@ -192,14 +192,14 @@ pub struct RequestCount {
     pub by_surface: BTreeMap<String, i64>,
 }
 
-/// Of the calling key.
+/// The rate limit of the calling key.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct RateLimit {
     pub limit_per_minute: i64,
     pub remaining: i64,
-    /// When the whole budget is there again, if nothing more is asked.
+    /// The time at which the whole budget is available again, without further requests.
     pub reset_at: Option<Instant>,
 }
 
@@ -217,7 +217,7 @@ pub struct ConnectionCount {
 #[serde(rename_all = "camelCase", default)]
 pub struct SyncCount {
     pub changes: i64,
-    /// Requests that connectors sent to providers, whoever caused them.
+    /// Requests that connectors sent to providers, for calls and for background work.
     pub provider_calls: i64,
     /// Calls of connectors in which the provider asked to slow down.
     pub provider_throttled: i64,
@@ -230,7 +230,7 @@ pub struct WebhookCount {
     pub events: i64,
     /// Attempts to deliver an event to a webhook that were made, also those of replays and tests.
     pub deliveries: i64,
-    /// Those of them that failed, most of which were tried again.
+    /// Attempts that failed, most of which were tried again.
     pub failed: i64,
     /// 95 % of the attempts took at most this long, rounded up to the next of some thirty durations; null without attempts.
     pub p95_ms: Option<i64>,
@@ -240,7 +240,7 @@ pub struct WebhookCount {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct EmailCount {
-    /// Messages that a provider took for at least one of their recipients.
+    /// Messages that a provider accepted for at least one of their recipients.
     pub sent: i64,
     /// Events `email.message.bounced`: reports by which such a message did not arrive.
     pub bounced: i64,

@@ -12,7 +12,7 @@ use crate::Instant;
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Calendar {
-    /// What the user calls it.
+    /// The user's name for the calendar.
     pub name: String,
     pub description: Option<String>,
     /// IANA name; the zone of all-day events and of times without one.
@@ -21,19 +21,19 @@ pub struct Calendar {
     pub color: Option<String>,
     /// The account's default calendar.
     pub is_primary: bool,
-    /// The account owns it.
+    /// Whether the account owns the calendar.
     pub is_owned: bool,
     pub read_only: bool,
     pub access_role: AccessRole,
     pub location: Option<String>,
     pub default_reminders: Vec<Reminder>,
-    /// Which events count as busy (RFC 9670 `includeInAvailability`).
+    /// The events that count as busy (RFC 9670 `includeInAvailability`).
     pub include_in_availability: IncludeInAvailability,
     /// Conference providers that events here can have; empty: none.
     pub conference_types: Vec<ConferenceProvider>,
 }
 
-/// What the account may do with a calendar.
+/// The account's rights in a calendar.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -76,9 +76,9 @@ pub struct Event {
     pub applies_to_following: bool,
     /// First instant. For all-day events the midnight of `startDate` in the calendar's zone.
     pub start: Instant,
-    /// The instant at which it is over (exclusive); equal to `start` for a moment.
+    /// The end (exclusive); equal to `start` for an event without a length.
     pub end: Instant,
-    /// How long each instance of a series takes, as an RFC 5545 DURATION such as `P1DT2H`, where the provider says it with days: so many
+    /// How long each instance of a series takes, as an RFC 5545 DURATION such as `P1DT2H`, where the provider gives it in days: so many
     /// days later by the clock, then so many hours later. Absent: exactly as long as from `start` to `end`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration: Option<String>,
@@ -86,7 +86,7 @@ pub struct Event {
     pub time_zone: String,
     /// IANA name, where the end is in another zone.
     pub end_time_zone: Option<String>,
-    /// How the clock of the start's zone goes, where the provider's zone is none of IANA's: then `timeZone` is `UTC`, and the instances of
+    /// The rules of the start's zone, where the provider's zone is none of IANA's: then `timeZone` is `UTC`, and the instances of
     /// the series are at the same time of day on this clock. Only on a series with times, and on an exception that applies to following
     /// instances. Read only.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -124,8 +124,8 @@ pub struct Event {
     pub capacity: Option<i64>,
     /// The response of the attendee who is the account itself; null where it is not invited.
     pub my_response: Option<ResponseStatus>,
-    /// RFC 5545 lines without DTSTART: at most one `RRULE:`, any `RDATE` and `EXDATE`. Only on a series. What others wrote is shown as
-    /// it is, also more rules and `EXRULE` (RFC 2445).
+    /// RFC 5545 lines without DTSTART: at most one `RRULE:`, any `RDATE` and `EXDATE`. Only on a series. Lines of other programs are
+    /// shown unchanged, also several rules and `EXRULE` (RFC 2445).
     pub recurrence: Vec<String>,
     pub conference: Option<Conference>,
     pub reminders: Reminders,
@@ -160,7 +160,7 @@ pub struct TimeZoneRules {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct TimeZoneTransition {
-    /// When clocks are changed.
+    /// The instant of the change.
     pub at: Instant,
     /// Seconds east of UTC from then on.
     pub offset: i64,
@@ -239,7 +239,7 @@ pub struct Location {
 pub struct Person {
     pub email: Option<String>,
     pub name: Option<String>,
-    /// It is the connected account.
+    /// The attendee is the connected account.
     #[serde(rename = "self")]
     pub is_self: bool,
 }

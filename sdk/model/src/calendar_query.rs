@@ -1,5 +1,5 @@
-//! What the API has around the provider's part of calendars and events: our own fields, RSVP and conference bodies, and the
-//! free/busy and availability queries with their answers.
+//! The API's own part of calendars and events, around the provider's: our own fields, RSVP and conference bodies, and the free/busy and
+//! availability queries with their answers.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -17,8 +17,8 @@ use crate::wire::calendar::{Notify, RecurrenceScope};
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct CalendarExtra {
-    /// How the provider notifies of what changes in it; null where it does not, and before sync was started. Changes of it are told by no
-    /// etag, and by no change feed.
+    /// How the provider notifies of changes in the calendar; null where it does not, and before sync was started. A change of this
+    /// field changes no etag, and is in no change feed.
     pub watch: Option<Watch>,
 }
 
@@ -41,14 +41,14 @@ pub struct EventExtra {
     pub series_id: Option<String>,
 }
 
-/// How a change of an event is to be done.
+/// Options for a change of an event.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct EventOptions {
-    /// Whom the provider tells; `all` where it is absent.
+    /// The attendees that the provider notifies; `all` if absent.
     pub notify: Notify,
-    /// Which instances are meant; `this` with the id of an instance, `all` with that of a series where it is absent.
+    /// The instances to change. If absent, `this` with the id of an instance, `all` with that of a series.
     pub recurrence_scope: Option<RecurrenceScope>,
 }
 
@@ -81,7 +81,7 @@ impl Body for Event {
 pub struct Rsvp {
     pub comment: Option<String>,
     pub notify_organizer: bool,
-    /// Which instances are answered for; `this` with the id of an instance, `all` with that of a series where it is absent.
+    /// The instances to answer for. If absent, `this` with the id of an instance, `all` with that of a series.
     pub recurrence_scope: Option<RecurrenceScope>,
 }
 
@@ -100,7 +100,7 @@ pub struct NewConference {
     pub provider: Option<ConferenceProvider>,
 }
 
-/// Whose time is asked for: calendars of a connection, or somebody's address seen through a connection.
+/// The calendars of a connection, or the address of a person seen through a connection, whose busy times are requested.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -112,7 +112,7 @@ pub struct FreeBusyTarget {
     pub via_connection_id: Option<String>,
 }
 
-/// Asks when people are busy.
+/// A query for busy times.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -151,7 +151,7 @@ pub struct FreeBusyAnswer {
     pub data: Vec<FreeBusyResult>,
     /// Every target was answered.
     pub complete: bool,
-    /// Fields of the query that nobody knows; series that cannot be expanded (`recurrence_not_expanded`): the time in which they may
+    /// Unknown fields of the query; series that cannot be expanded (`recurrence_not_expanded`): the time in which they may
     /// take place counts as if they did.
     pub warnings: Vec<Warning>,
 }
@@ -162,9 +162,9 @@ pub struct FreeBusyAnswer {
 pub struct FreeBusyResult {
     pub target: FreeBusyTarget,
     pub status: TargetStatus,
-    /// Sorted and clipped to the range that was asked for, at most 20,000: of more the rest is told as one, with the warning
+    /// Sorted and clipped to the range that was asked for, at most 20,000: the rest of a longer list is one entry, with the warning
     /// `busy_times_joined`. Merged: where times overlap, the strongest of `oof`, `busy`,
-    /// `tentative` is told. With `includeDetails` not merged: one per event. An event that shows as `workingElsewhere` leaves its time free.
+    /// `tentative` counts. With `includeDetails` not merged: one per event. An event that shows as `workingElsewhere` leaves its time free.
     pub busy: Vec<BusyTime>,
     pub error: Option<TargetError>,
 }
@@ -213,7 +213,7 @@ pub enum TargetErrorCode {
     ReauthRequired,
 }
 
-/// Asks for times at which people can meet.
+/// A query for times at which people can meet.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -320,7 +320,7 @@ pub struct OpenHours {
     pub end: String,
     /// IANA name.
     pub time_zone: Option<String>,
-    /// Days on which they do not hold, `YYYY-MM-DD`.
+    /// Days on which these hours do not apply, `YYYY-MM-DD`.
     pub exdates: Vec<String>,
 }
 
@@ -329,13 +329,13 @@ pub struct OpenHours {
 #[serde(rename_all = "camelCase", default)]
 pub struct AvailabilityAnswer {
     pub data: Vec<AvailableTime>,
-    /// Connections, the one whose turn it is first; null where nobody takes turns.
+    /// Connections, the next in rotation first; null without rotation.
     pub order: Option<Vec<String>>,
     /// Members whose busy times could not be read: they count as busy.
     pub unavailable: Vec<UnavailableMember>,
-    /// Every member was asked with success.
+    /// The busy times of every member were read.
     pub complete: bool,
-    /// Fields of the query that nobody knows; series that cannot be expanded (`recurrence_not_expanded`): the time in which they may
+    /// Unknown fields of the query; series that cannot be expanded (`recurrence_not_expanded`): the time in which they may
     /// take place counts as if they did.
     pub warnings: Vec<Warning>,
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::Instant;
 
-/// What a connection can do. The mailbox stands at the top, the other surfaces under their names in the same shape.
+/// The capabilities of a connection. The mailbox stands at the top, the other surfaces under their names in the same shape.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -73,7 +73,7 @@ pub struct EmailFeatures {
     pub delta: EmailDelta,
 }
 
-/// Who decides which messages are one thread.
+/// The side that groups messages into threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -94,7 +94,7 @@ pub enum BounceDetection {
     None,
 }
 
-/// How changes are found.
+/// The way in which changes are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -127,7 +127,7 @@ pub struct Alias {
     pub is_default: bool,
 }
 
-/// Something that cannot be done, and what would help.
+/// An operation that is not available, and the scopes that would help.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -148,7 +148,7 @@ pub enum MissingReason {
     ConnectionNotActive,
 }
 
-/// What one surface other than the mailbox can do. The names depend on the surface: clients look up those that they know.
+/// The capabilities of one surface other than the mailbox. The names depend on the surface: clients look up those that they know.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]

@@ -1,4 +1,4 @@
-//! Connection, and how one is made: by credentials or by OAuth.
+//! Connection, and the bodies that create one: with credentials or OAuth.
 
 use std::fmt;
 
@@ -34,14 +34,14 @@ pub struct Connection {
     pub granted_scopes: Vec<String>,
     /// Requested and not granted.
     pub missing_scopes: Vec<String>,
-    /// The provider's own names of what was granted.
+    /// The granted scopes in the provider's own names.
     pub provider_scopes: Vec<String>,
     /// IANA name.
     pub time_zone: Option<String>,
-    /// Where the credentials go beside the servers that were given: origins `https://host[:port]` that the provider named when the
+    /// Servers that get the credentials beside those that were given: origins `https://host[:port]` that the provider named when the
     /// account was connected, each in the domain of a given server or known to belong to it.
     pub discovered_origins: Vec<String>,
-    /// Of the access token; the tokens themselves are never shown.
+    /// The expiry of the access token; the tokens themselves are never shown.
     pub token_expires_at: Option<Instant>,
     pub last_refresh_at: Option<Instant>,
     pub last_refresh_error: Option<RefreshError>,
@@ -91,7 +91,7 @@ pub struct RefreshError {
     pub at: Instant,
 }
 
-/// How far one surface is in step.
+/// The sync state of one surface.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -109,7 +109,7 @@ pub struct SurfaceSync {
 #[cfg_attr(feature = "schema", schemars(extend("required" = ["provider", "credentials", "scopes"])))]
 pub struct NewConnection {
     pub provider: String,
-    /// What the connector needs beside credentials, such as `serverUrl`.
+    /// Settings that the connector needs beside credentials, such as `serverUrl`.
     pub settings: Map<String, Value>,
     pub credentials: Credentials,
     /// `<surface>.<access>`.
@@ -118,7 +118,7 @@ pub struct NewConnection {
     pub metadata: Metadata,
 }
 
-/// What opens the account: a refresh token, an access token, or a user name and password. Written, never read back.
+/// The credentials of the account: a refresh token, an access token, or a user name and password. Written, never read back.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -126,13 +126,13 @@ pub struct NewConnection {
 pub struct Credentials {
     pub refresh_token: Option<String>,
     pub access_token: Option<String>,
-    /// Of the access token.
+    /// The expiry of the access token.
     pub expires_at: Option<Instant>,
     pub username: Option<String>,
     pub password: Option<String>,
-    /// Where the mailbox is read.
+    /// The server that the mailbox is read from.
     pub imap: Option<MailServer>,
-    /// Where its mail is sent.
+    /// The server that mail is sent through.
     pub smtp: Option<MailServer>,
 }
 
@@ -152,7 +152,7 @@ pub struct MailServer {
     pub tls: MailTls,
 }
 
-/// How a mail server's line is encrypted.
+/// The encryption of a connection to a mail server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -174,9 +174,9 @@ pub enum MailTls {
 pub struct NewAuthorization {
     /// `<surface>.<access>`, such as `email.read`.
     pub scopes: Vec<String>,
-    /// Where the user returns; one of the application's registered addresses, exactly. Also accepted as `redirect_uri`.
+    /// The address that the user returns to; one of the application's registered addresses, exactly. Also accepted as `redirect_uri`.
     pub redirect_uri: String,
-    /// Given back on return.
+    /// Passed back on return.
     pub state: Option<String>,
     pub login_hint: Option<String>,
     /// Authorizes this connection again: the same account must come back.
@@ -189,7 +189,7 @@ pub struct NewAuthorization {
     pub tags: Metadata,
 }
 
-/// Where to send the user.
+/// The address to send the user to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -200,7 +200,7 @@ pub struct Authorization {
     pub expires_at: Instant,
 }
 
-/// What the callback tells when JSON is asked for; else it redirects to the caller's address.
+/// The callback's answer when JSON is asked for; else it redirects to the caller's address.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -210,7 +210,7 @@ pub struct AuthorizationResult {
     pub status: ConnectionStatus,
     /// Requested and not granted.
     pub missing_scopes: Vec<String>,
-    /// The caller's own, as it was given.
+    /// The caller's own `state`, as it was given.
     pub state: Option<String>,
     /// Only with `codeChallenge`. Exchange it once, within 60 seconds, for tokens at `/v1/oauth/token`: this connects the account.
     pub code: Option<String>,
@@ -237,11 +237,11 @@ pub struct TokenRequest {
     pub refresh_token: Option<String>,
     /// Scopes with spaces between them. Absent: all that there are.
     pub scope: Option<String>,
-    /// Of `client_credentials`: only these connections, at most 20; in a form with spaces between them.
+    /// For `client_credentials`: only these connections, at most 20; in a form with spaces between them.
     pub connection_ids: Vec<String>,
-    /// Of `client_credentials`: only from these exact host names; in a form with spaces between them.
+    /// For `client_credentials`: only from these exact host names; in a form with spaces between them.
     pub allowed_domains: Vec<String>,
-    /// Of `client_credentials`: 60 to 3600 seconds. Absent: 900.
+    /// For `client_credentials`: 60 to 3600 seconds. Absent: 900.
     pub expires_in: Option<i64>,
 }
 
@@ -260,7 +260,7 @@ pub struct OAuthError {
     /// Branch on this: `invalid_request`, `invalid_client`, `invalid_grant`, `unauthorized_client`, `unsupported_grant_type` or
     /// `invalid_scope`; for what the RFC has no word for, a code of the error envelope, such as `rate_limited`.
     pub error: String,
-    /// For people.
+    /// A description for people.
     pub error_description: String,
 }
 

@@ -16,7 +16,7 @@ pub struct Contact {
     /// None on a create: the default book of `connectionId`. It stays the same for the contact's life.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub book_id: Option<String>,
-    /// None on a create: made of the other names, else of the organization, an address or a number.
+    /// None on a create: composed of the other names, else of the organization, an address or a number.
     pub display_name: Option<String>,
     pub given_name: Option<String>,
     pub middle_name: Option<String>,
@@ -37,11 +37,11 @@ pub struct Contact {
     pub anniversaries: Vec<Anniversary>,
     pub notes: Option<String>,
     pub photo: Option<Photo>,
-    /// The groups that it is a member of; of the same book.
+    /// The groups of the same book that the contact is a member of.
     pub group_ids: Vec<String>,
     pub source: ContactSource,
     pub starred: bool,
-    /// The contact that this one became part of; its old id keeps working.
+    /// The contact that this one was merged into; the old id keeps working.
     pub merged_into: Option<String>,
 }
 
@@ -52,7 +52,7 @@ impl Body for Contact {
     type Options = Nothing;
 }
 
-/// What an address or number is for.
+/// The use of an address or number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -82,7 +82,7 @@ pub struct ContactEmail {
 pub struct ContactPhone {
     /// As written.
     pub value: String,
-    /// ITU E.164, where it can be told: `+4930901820`.
+    /// ITU E.164, where the number can be parsed: `+4930901820`.
     pub e164: Option<String>,
     #[serde(rename = "type")]
     pub kind: PhoneKind,
@@ -113,7 +113,7 @@ pub struct PostalAddress {
     #[serde(rename = "type")]
     pub kind: ContactKind,
     pub label: Option<String>,
-    /// The whole address as it is written on a letter.
+    /// The whole address as it is written on an envelope.
     pub formatted: Option<String>,
     pub street: Option<String>,
     pub extended: Option<String>,
@@ -133,7 +133,7 @@ pub struct Organization {
     pub name: Option<String>,
     pub title: Option<String>,
     pub department: Option<String>,
-    /// Whether they are there now. Where it is not said, they are.
+    /// Whether the contact is in the organization now; true if absent.
     pub current: bool,
 }
 
@@ -197,8 +197,8 @@ pub struct Anniversary {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Photo {
-    /// Where the picture is. Null beside an `etag`: it is stored in the record, and `GET /v1/contacts/{contactId}/photo` has
-    /// it. On a write, a `data:` URL (RFC 2397) of an image, at most 512 KiB, stores the picture in the record.
+    /// The picture's address. Null beside an `etag`: it is stored in the record, and `GET /v1/contacts/{contactId}/photo` has it. On a
+    /// write, a `data:` URL (RFC 2397) of an image, at most 512 KiB, stores the picture in the record.
     pub url: Option<String>,
     /// Changes with the picture.
     pub etag: Option<String>,
@@ -218,7 +218,7 @@ pub struct ContactPicture {
     pub content_base64: String,
 }
 
-/// Where the provider has it from.
+/// The part of the provider's account that the contact comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -250,7 +250,7 @@ impl Body for ContactBook {
     type Options = Nothing;
 }
 
-/// What the account may do in a book.
+/// The account's rights in a book.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -293,7 +293,7 @@ pub enum GroupKind {
     System,
 }
 
-/// Which contacts to look through for duplicates.
+/// The contacts to search for duplicates.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -331,10 +331,10 @@ pub struct MergeSuggestion {
     /// Two or more.
     pub contact_ids: Vec<String>,
     /// 0 to 1. An equal address or number gives at least 0.9, a name alone at most 0.6. A role address, a number on more than 3
-    /// contacts, and what is shared by contacts whose names contradict each other (a household, an office) count for nothing.
+    /// contacts, and values shared by contacts whose names contradict each other (a household, an office) count for nothing.
     pub score: f64,
     pub reasons: Vec<MergeReason>,
-    /// What a merge would give.
+    /// The contact that a merge would result in.
     pub proposed: Resource<Contact>,
     pub conflicts: Vec<MergeConflict>,
     pub suggested_primary_id: Option<String>,

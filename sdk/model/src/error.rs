@@ -12,7 +12,7 @@ pub struct ErrorEnvelope {
     pub error: ErrorBody,
 }
 
-/// What went wrong, for a program (`code`) and for a person (`message`). Keys are snake_case, like all of the envelope.
+/// An error, for a program (`code`) and for a person (`message`). Keys are snake_case, like all of the envelope.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(default)]
@@ -31,7 +31,7 @@ pub struct ErrorBody {
     /// The same request may succeed later, unchanged.
     pub retryable: bool,
     pub doc_url: Option<String>,
-    /// What the provider answered, where it was the one to refuse.
+    /// The provider's answer, if the provider refused the call.
     pub provider: Option<ProviderError>,
     /// The current version; only with `stale_etag`.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! Sync: the state of a local copy, the feed of its changes, and what starts and resets it. The same for all four surfaces.
+//! Sync: the state of a local copy, the feed of its changes, and the bodies of start and reset. The same for all four surfaces.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -19,7 +19,7 @@ pub enum Surface {
     Tasks,
 }
 
-/// How far the copy of a surface, or of one calendar or task list, is in step.
+/// The sync state of a surface, or of one calendar or task list.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -40,25 +40,25 @@ pub struct SyncState {
     /// How far back the first scan goes; null for everything.
     pub backfill_since: Option<Instant>,
     pub watch: Option<Watch>,
-    /// Why the provider sends no notifications of what is followed, where this service has asked for them, or would if the operator had
+    /// The reason why the provider sends no notifications, where this service has asked for them, or would if the operator had
     /// completed the provider's registration; changes are polled then.
     // Contract silent: a watch has no place for that. It is an additional field.
     pub watch_error: Option<SyncError>,
-    /// Of how many collections the provider tells changes; null for one calendar, task list or mailbox, of which `watch` says all, for what
-    /// is not followed, and where the provider has no push.
+    /// The number of collections whose changes the provider notifies of; null for one calendar, task list or mailbox, for which `watch`
+    /// is enough, for data that is not followed, and where the provider has no push.
     pub watch_coverage: Option<WatchCoverage>,
     pub consecutive_errors: i64,
     pub last_error: Option<SyncError>,
-    /// How often the provider lost its cursor and everything was compared anew.
+    /// How often the provider lost its cursor and everything was compared again.
     pub provider_resets: i64,
-    /// Set while everything is read a second time: the last reading lacked so much that nothing was deleted for it.
+    /// Set while everything is read a second time: the last sync lacked so many items that none was deleted.
     // Contract silent: a status has no word for that. It is an additional field.
     pub second_reading: Option<SecondReading>,
-    /// When it is read next without anybody asking; null where it is not followed, or is being read.
+    /// When the next scheduled pull is due; null where it is not followed, or is being read.
     pub next_attempt_at: Option<Instant>,
-    /// Of the last change in the log.
+    /// The sequence of the last change in the log.
     pub latest_sequence: i64,
-    /// What could not be read, newest first, at most 20. The rest of the copy is in step all the same.
+    /// The items that could not be read, newest first, at most 20. The rest of the copy is in step all the same.
     pub item_errors: Vec<SyncItemError>,
     /// How many there are.
     pub item_error_count: i64,
@@ -69,15 +69,15 @@ pub struct SyncState {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct SecondReading {
-    /// Items that the last reading lacked. They are deleted if the second reading lacks them too.
+    /// Items that the last sync lacked. They are deleted if the second one lacks them too.
     pub missing: i64,
-    /// Items that were known.
+    /// Items of the copy before it.
     pub known: i64,
-    /// The end of the last reading.
+    /// The end of the last sync.
     pub since: Instant,
 }
 
-/// An item of the provider that could not be read: it is missing in the copy, and held up nothing else.
+/// An item of the provider that could not be read: it is missing in the copy, and blocks no other item.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -86,12 +86,12 @@ pub struct SyncItemError {
     pub external_id: String,
     pub code: String,
     pub message: String,
-    /// How often this version of it was tried.
+    /// Attempts at reading this version of the item.
     pub attempts: i64,
-    /// Tried often enough: left alone until the provider has another version, until there is another build of the connector, or
-    /// until a reset of the sync.
+    /// The attempts are used up: the item is not read again until the provider has another version, the connector has another build, or
+    /// the sync is reset.
     pub quarantined: bool,
-    /// The last try.
+    /// The time of the last attempt.
     pub at: Instant,
 }
 
@@ -101,7 +101,7 @@ pub struct SyncItemError {
 pub enum SyncStatus {
     #[default]
     Idle,
-    /// The first scan is going on.
+    /// The first scan is running.
     Initial,
     Syncing,
     CaughtUp,
@@ -132,8 +132,8 @@ pub struct Watch {
     pub last_notification_at: Option<Instant>,
 }
 
-/// How far the push channels of a surface reach that is synced with all of its collections, such as contacts with their books. The first 50 are
-/// watched at most; the others are polled.
+/// The coverage of push channels for a surface that is synced with all of its collections, such as contacts with their books. At most
+/// the first 50 are watched; the others are polled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -175,7 +175,7 @@ pub struct SyncStart {
     /// Needed where the path names no resource of the connection.
     pub connection_id: Option<String>,
     /// How far back the first scan goes at the least; everything where it is absent. Calendars, contacts and tasks are read
-    /// whole in any case: what answers questions about them must be complete.
+    /// whole in any case: queries need complete copies.
     pub backfill_since: Option<Instant>,
     /// Email: keep bodies in the copy.
     pub include_bodies: bool,
@@ -195,7 +195,7 @@ pub struct SyncReset {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum ResetMode {
-    /// Everything is read and compared again: only true differences are told, cursors stay valid.
+    /// Everything is read and compared again: only real differences are reported, cursors stay valid.
     #[default]
     Soft,
     /// The copy is thrown away; cursors from before give 409 `sync_reset_required`.

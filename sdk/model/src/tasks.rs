@@ -45,7 +45,7 @@ pub enum TaskListRole {
     Flagged,
 }
 
-/// Something to do. Setting `status` to `completed` stamps `completedAt`, leaving it clears that.
+/// A task. Setting `status` to `completed` stamps `completedAt`, leaving it clears that.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -173,7 +173,7 @@ pub struct ChecklistItemPatch {
     pub etag: Option<String>,
 }
 
-/// What a task is about: a resource here, or a page elsewhere.
+/// The subject of a task: a resource here, or a page elsewhere.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]

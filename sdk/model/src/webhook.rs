@@ -1,4 +1,4 @@
-//! WebhookSubscription, Notification (what a webhook and the event log tell) and its deliveries.
+//! WebhookSubscription, Notification (the records of webhooks and the event log) and its deliveries.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,14 @@ use serde_json::Value;
 use crate::Instant;
 use crate::resource::{Body, Nothing};
 
-/// Where a customer wants to be told, and of what.
+/// An endpoint of a customer, and the notifications that it gets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct WebhookSubscription {
     /// https, without credentials, at most 2,048 characters, on a public address.
     pub url: String,
-    /// Exact names, `family.*` (any suffix) or `*`: 1 to 100. Each needs the scope that reads what it tells of; `*` is everything that
+    /// Exact names, `family.*` (any suffix) or `*`: 1 to 100. Each needs the scope that reads its resource; `*` is everything that
     /// the API key may read.
     pub event_types: Vec<String>,
     /// Only these connections, at most 1,000; empty for all that the API key may use.
@@ -32,9 +32,9 @@ pub struct WebhookSubscription {
     pub payload_mode: PayloadMode,
     /// Whether a notification waits until the earlier ones of the same resource have ended.
     pub ordered: bool,
-    /// Whether what a first scan or a reset finds is told too.
+    /// Whether records that a first scan or a reset finds are sent too.
     pub include_backfill: bool,
-    /// What signs: `v1` always.
+    /// The signatures of each delivery: `v1` always.
     pub signatures: Vec<SignatureVersion>,
     /// `whsec_` and base64 of 24 to 64 bytes; made where none is given. Only in the answers to a create and to a rotation.
     pub secret: Option<String>,
@@ -44,7 +44,7 @@ pub struct WebhookSubscription {
     /// value. At most 10 and 4 KiB, none of `webhook-*`, `content-*`, `transfer-*`, `proxy-*`, `host`, `user-agent`
     /// and those that are about the connection.
     pub headers: BTreeMap<String, String>,
-    /// Attempts that are begun in a second at most, 1 to 1,000; null for no limit.
+    /// Attempts that are started in a second at most, 1 to 1,000; null for no limit.
     pub max_per_second: Option<i64>,
     /// Attempts that are under way at a time at most, 1 to 64.
     pub max_concurrent: i64,
@@ -52,7 +52,7 @@ pub struct WebhookSubscription {
     pub last_failure_at: Option<Instant>,
     pub last_failure: Option<DeliveryFailure>,
     pub consecutive_failures: i64,
-    /// Everything up to this sequence was sent, or is not for it.
+    /// Every notification up to this sequence was sent, or is not for this subscription.
     pub cursor: i64,
 }
 
@@ -122,14 +122,14 @@ impl Default for WebhookOptions {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum WebhookStatus {
-    /// Setting it on a paused one goes on where it stopped; on a disabled one it begins from now, and what was missed needs a replay.
+    /// Setting it on a paused one continues where it stopped; on a disabled one it starts from now, and missed events need a replay.
     #[default]
     Active,
-    /// Nothing is sent, and nothing is missed.
+    /// Deliveries wait: none is sent, and none is lost.
     Paused,
     /// Active, but the last ten attempts or more have failed. Cannot be set.
     Failing,
-    /// Nothing is sent, and what happens meanwhile is missed.
+    /// No delivery is sent, and events in the meantime are not delivered later.
     Disabled,
 }
 
@@ -153,7 +153,7 @@ pub enum DisabledReason {
     /// The endpoint answered 410.
     #[serde(rename = "gone_410")]
     Gone410,
-    /// Nothing but failures for five days.
+    /// Every attempt has failed for five days.
     #[serde(rename = "failures_5d")]
     Failures5d,
     /// The API key or access token in `keyId` was revoked or has expired.
@@ -180,7 +180,7 @@ pub struct DeliveryFailure {
     pub at: Option<Instant>,
 }
 
-/// Something that happened, as it is sent to webhooks and kept in the event log. The same id on every attempt and replay.
+/// An event, as it is sent to webhooks and kept in the event log. The same id on every attempt and replay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(default)]
@@ -192,7 +192,7 @@ pub struct Notification {
     pub kind: String,
     /// When it happened.
     pub timestamp: Instant,
-    /// Strictly increasing within an application: lets a receiver drop what is older than what it has.
+    /// Strictly increasing within an application: lets a receiver drop notifications older than its newest one.
     pub sequence: i64,
     pub api_version: String,
     pub application_id: String,
@@ -221,7 +221,7 @@ impl Default for Notification {
 pub struct NotificationData {
     pub resource_type: String,
     pub resource_id: String,
-    /// What the resource is in: an event's calendar, a task's list.
+    /// The container of the resource: an event's calendar, a task's list.
     pub parent_id: Option<String>,
     pub change_type: NotifiedChange,
     pub changed_fields: Option<Vec<String>>,
@@ -241,11 +241,11 @@ pub enum NotifiedChange {
     Created,
     Updated,
     Deleted,
-    /// Something about it changed its state, such as a connection that must be authorized again.
+    /// A change of state, such as a connection that must be authorized again.
     State,
 }
 
-/// Who made the change.
+/// The side that made the change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -254,7 +254,7 @@ pub enum Origin {
     Provider,
     Api,
     System,
-    /// Found by a first scan or a reset: it is not new.
+    /// The record was found by a first scan or a reset: it is not new.
     Backfill,
 }
 
@@ -286,7 +286,7 @@ pub struct NewWebhookReplay {
     pub from: Option<Instant>,
     /// The events that are sent happened before this; null for all that there are when the replay begins.
     pub to: Option<Instant>,
-    /// Only these: exact names, `family.*` or `*`, at most 100; empty for all that the subscription asks for.
+    /// Only these: exact names, `family.*` or `*`, at most 100; empty for all event types of the subscription.
     pub event_types: Vec<String>,
     /// Only events whose delivery to the subscription was given up (`failed` or `discarded`), and that have not arrived since.
     pub only_failed: bool,
@@ -297,7 +297,7 @@ pub struct NewWebhookReplay {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct WebhookReplay {
-    /// `rpl_…`, also in the `webhook-replay` header of what is sent.
+    /// `rpl_…`, also in the `webhook-replay` header of its deliveries.
     pub replay_id: String,
     pub webhook_id: String,
     pub status: ReplayStatus,
@@ -305,24 +305,24 @@ pub struct WebhookReplay {
     pub reason: Option<ReplayFailure>,
     /// How many events are sent: those that are found until `counted` is true, and from then on all.
     pub event_count: i64,
-    /// Whether the whole range was looked at. In a long range events are counted while they are sent.
+    /// Whether the whole range was read. In a long range events are counted while they are sent.
     pub counted: bool,
     /// How many of them have arrived.
     pub sent: i64,
     /// How many of them were given up.
     pub failed: i64,
-    /// As it was asked for.
+    /// As requested.
     pub from: Option<Instant>,
-    /// As it was asked for.
+    /// As requested.
     pub to: Option<Instant>,
-    /// As it was asked for.
+    /// As requested.
     pub event_types: Vec<String>,
-    /// As it was asked for.
+    /// As requested.
     pub only_failed: bool,
-    /// The `from` with which a new replay goes on where this one failed; null where nothing is left to send. A few events around that time
-    /// may be sent twice.
+    /// The `from` with which a new replay continues where this one failed; null where no event is left. A few events around that time may
+    /// be sent twice.
     pub continue_from: Option<Instant>,
-    /// The id of the API key that asked for it.
+    /// The id of the API key that requested the replay.
     pub created_by: String,
     pub created_at: Instant,
     pub updated_at: Instant,
@@ -349,7 +349,7 @@ pub enum ReplayFailure {
     /// The events up to `continueFrom` are sent when the subscription is resumed.
     #[default]
     WebhookPaused,
-    /// Nothing more of it is sent.
+    /// The rest of the replay is not sent.
     WebhookDisabled,
 }
 

@@ -73,7 +73,7 @@ fn check(file: &str, about: &str, mut generator: SchemaGenerator) {
     );
 }
 
-/// The name of a definition. Generic ones are told apart by what they hold: `ItemWriteOfTask`. Nothing refers to them.
+/// The name of a definition. Generic ones are distinguished by their type argument: `ItemWriteOfTask`. Nothing refers to them.
 fn declared_name(name: &str, schema: &Value) -> String {
     let generic =
         ["CollectionWrite", "ItemWrite", "PartWrite"].into_iter().find(|generic| name.starts_with(generic));

@@ -1,11 +1,11 @@
-//! What becomes of the dates and the changed instances of a series when its start or its rule changes.
+//! Carries the dates and the changed instances of a series over when its start or its rule changes.
 //!
 //! An excluded, added or changed instance is named by its original start, so each change of the start would lose them all:
 //!
 //! - Where the old starts are still starts of the series (a series that begins later, on its own days and at its own time), they stay.
-//! - Where the series was moved as a whole (each new start is an old one and so much local time), they move along: so do the end of
-//!   the rule, where it would cut off the last instance, and the weekdays, the day and the time of day that the rule says itself.
-//! - Else those whose original starts exist stay, and of the others it is told that they are gone.
+//! - Where the series was moved as a whole (each new start is an old one plus the same local time), they move along: so do the end of
+//!   the rule, where it would cut off the last instance, and the weekdays, the day and the time of day that the rule itself names.
+//! - Else those whose original starts exist stay, and the others are reported as dropped.
 
 use jiff::tz::TimeZone;
 
@@ -21,7 +21,7 @@ use crate::zones::{Clock, zone};
 
 /// Most instances of one day that are taken out one by one; of more the day stays as it is written.
 const MAX_DAILY: usize = 24;
-/// Starts of two series that are compared to tell whether one is the other, moved.
+/// Starts of two series that are compared to find out whether one is the other, moved.
 const COMPARED: usize = 60;
 /// How far they are looked for, milliseconds: 100 years.
 const HORIZON: i64 = 100 * 366 * DAY * 1000;
@@ -31,13 +31,13 @@ const HORIZON: i64 = 100 * 366 * DAY * 1000;
 enum Way {
     /// Original starts are as they were.
     Stay,
-    /// Each is so many seconds of local time later.
+    /// Each is this many seconds of local time later.
     Shift(i64),
-    /// Nothing tells which new instance an old one is.
+    /// Old instances cannot be matched with new ones.
     Unknown,
 }
 
-/// A changed series with what it took along.
+/// A changed series with the dates and instances that it took along.
 #[derive(Clone, Debug)]
 pub struct Carried {
     /// The lines of the changed series.
@@ -51,7 +51,7 @@ pub struct Carried {
 }
 
 impl Carried {
-    /// How much later each instance starts, seconds of local time: so much changed instances move, too.
+    /// Seconds of local time by which each instance starts later: changed instances move by the same time.
     pub fn shift(&self) -> i64 {
         match self.way {
             Way::Shift(seconds) => seconds,
@@ -59,19 +59,19 @@ impl Carried {
         }
     }
 
-    /// Whether original starts are to be written anew: they are others, or told in another zone.
+    /// Whether original starts must be rewritten: they differ, or are given in another zone.
     pub fn renames(&self) -> bool {
         self.shift() != 0 || self.before.zone != self.after.zone
     }
 
-    /// What a changed instance of the old series is called in the new one; None where that has no place for it.
+    /// Returns the `recurrenceId` of a changed instance in the new series; None if the new series has no instance for it.
     pub fn new_id(&self, old_id: &str) -> Option<String> {
         if self.before.all_day != self.after.all_day {
             return None;
         }
         let local = self.before.local_of(old_id).ok()?;
         let id = recurrence_id(local.checked_add(self.shift())?, self.after.all_day);
-        // Where it costs too much to tell, it stays. One that the rule never had is not lost by a change of the rule.
+        // Where the check costs too much, it stays. One that the rule never had is not lost by a change of the rule.
         let has = occurs_at(&self.after, &id, self.caps).unwrap_or(true);
         let is_extra =
             || self.way != Way::Unknown && !occurs_at(&self.before, old_id, self.caps).unwrap_or(true);
@@ -79,8 +79,8 @@ impl Carried {
     }
 }
 
-/// Takes the dates of a series along into its changed form. `after` has the new start, and the lines that were asked for; where nobody
-/// asked for other lines (`is_kept`), those of `before`. Errors: `Invalid` where a date that was taken along is out of range.
+/// Takes the dates of a series along into its changed form. `after` has the new start, and the requested lines; where the caller does
+/// not change the lines (`is_kept`), those of `before`. Errors: `Invalid` where a date that was taken along is out of range.
 pub fn carried(before: &Series, after: &Series, is_kept: bool, caps: Caps) -> Result<Carried, Error> {
     let mut after = after.clone();
     let mut way = way_of(before, &after, caps)?;
@@ -155,7 +155,7 @@ fn walked(grid: &Series, from: i64, caps: Caps) -> Vec<i64> {
     set.map_while(Result::ok).map(|found| found.local).take(COMPARED).collect()
 }
 
-/// The series with the rules moved to its start: what they say of the old start they say of the new one.
+/// The series with the rules moved to its start: they relate to the new start as they did to the old one.
 fn moved_along(before: &Series, after: &Series) -> Result<Series, Error> {
     let mut repeats = after.repeats.iter();
     let mut moved = |line: &Line| match repeats.as_slice().first().filter(|_| is_rule(line)) {
@@ -186,7 +186,7 @@ struct Carrier<'s> {
     new_grid: &'s Series,
     way: Way,
     is_kept: bool,
-    /// What may still be spent on looking for instances.
+    /// Steps left for the search for instances.
     steps: u32,
     dropped: Vec<String>,
 }
@@ -210,7 +210,7 @@ impl Carrier<'_> {
         lines
     }
 
-    /// Whether a grid has a start in `[from, to)`. Where it costs too much to tell, it counts as one that has.
+    /// Whether a grid has a start in `[from, to)`. Where the check costs too much, it counts as one that has.
     fn has(&mut self, grid: &Series, from: i64, to: i64) -> bool {
         let mut set =
             RecurrenceSet::new(grid, from.saturating_mul(1000), to.saturating_mul(1000), self.steps);
@@ -294,8 +294,8 @@ impl Carrier<'_> {
         }
     }
 
-    /// Whether a date is one that was there before the change. What the caller wrote anew is what the caller wants; an exclusion
-    /// that was there, and that excludes nothing where it stands now, is none of that. `is_bare`: it has no zone, and stands on the new clock.
+    /// Whether a date is one that was there before the change. Dates that the caller wrote are kept; an exclusion that was there before,
+    /// and that excludes nothing now, is not taken for one of them. `is_bare`: it has no zone, and stands on the new clock.
     fn concerns(&mut self, line: &Line, at: Moment, is_bare: bool) -> bool {
         if self.is_kept {
             return true;

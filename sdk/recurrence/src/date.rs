@@ -48,8 +48,8 @@ pub(crate) fn local_date(seconds: i64) -> Option<Date> {
 /// than those that are more than 10 behind.
 const AHEAD: i64 = 13 * HOUR;
 
-/// The day that an instant names in an all-day series; `home` is what the calendar's clock shows then. Programs write the midnight of
-/// the calendar's zone, of UTC, or of the writer's own zone, which nobody else knows: so the midnight that is next to it.
+/// The day that an instant names in an all-day series; `home` is the time on the calendar's clock then. Programs write the midnight of
+/// the calendar's zone, of UTC, or of the writer's own zone, which is not known: so the nearest midnight.
 pub fn named_day(at: Timestamp, home: DateTime) -> Date {
     let is_midnight_somewhere = at.as_second() % 900 == 0 && at.subsec_nanosecond() == 0;
     if home.time() == jiff::civil::Time::midnight() || !is_midnight_somewhere {
@@ -134,7 +134,7 @@ impl Basic {
         written.then(|| form(at.seconds()))
     }
 
-    /// The seconds, whichever clock they are told on.
+    /// The seconds, of a local clock or of UTC.
     pub(crate) fn seconds(self) -> i64 {
         match self {
             Basic::Date(s) | Basic::Local(s) | Basic::Utc(s) => s,

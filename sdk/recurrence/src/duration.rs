@@ -4,7 +4,7 @@ use ical::value::duration::IcalDuration;
 
 use crate::date::DAY;
 
-/// A DURATION's whole days, weeks as seven of them, and what it has beside them in seconds. Added to a time in this order: so many days
+/// A DURATION's whole days, weeks as seven of them, and the rest in seconds. Added to a time in this order: so many days
 /// later the clock shows the same, also where it was changed meanwhile; the seconds are of real time. None where it cannot be read.
 pub fn days_and_seconds(duration: &str) -> Option<(i64, i64)> {
     let all = IcalDuration(duration.into()).seconds()?;

@@ -11,7 +11,7 @@ use crate::series::{Found, Series};
 use crate::walk::Budget;
 use ical::recur::IcalRecurDateTime;
 
-/// Where a series is cut: everything from this instant on is on the far side.
+/// The point at which a series is cut: this instant and all later ones belong to the second part.
 #[derive(Clone, Copy)]
 struct Cut {
     epoch: i64,
@@ -19,7 +19,7 @@ struct Cut {
 }
 
 impl Cut {
-    /// Whether a date of a line concerns what lies before the cut.
+    /// Whether a date of a line belongs to the part before the cut.
     fn has_before(self, at: Moment) -> bool {
         match at {
             // A day without a time, excluded from a timed series, concerns both sides where it is the day of the cut.
@@ -28,7 +28,7 @@ impl Cut {
         }
     }
 
-    /// Whether it concerns what lies at the cut or after.
+    /// Whether it belongs to the part at the cut or after.
     fn has_after(self, at: Moment) -> bool {
         match at {
             Moment::Day(day) => day >= self.local.div_euclid(DAY) * DAY,
@@ -37,7 +37,7 @@ impl Cut {
     }
 }
 
-/// The lines of the series with only what starts before this instance: UNTIL just before it instead of COUNT or a later UNTIL,
+/// The lines of the series with only the instances that start before this one: UNTIL just before it instead of COUNT or a later UNTIL,
 /// RDATE and EXDATE filtered. None when nothing remains. The id need not name an instance. Errors: `NoSuchInstance` where the id
 /// is not of the series' kind, `TooExpensive`.
 pub fn capped_before(series: &Series, recurrence_id: &str, caps: Caps) -> Result<Option<Vec<String>>, Error> {
@@ -71,7 +71,7 @@ pub fn capped_before(series: &Series, recurrence_id: &str, caps: Caps) -> Result
     Ok(first(&capped, caps)?.map(|_| lines))
 }
 
-/// The lines of the series that goes on from this instance, for an event that starts there: COUNT less what came before, UNTIL
+/// The lines of the series that continues from this instance, for an event that starts there: COUNT less the instances before, UNTIL
 /// kept, RDATE and EXDATE filtered. Where the rule took a field from the old start that the new one does not repeat, the field is
 /// written out. Errors: `NoSuchInstance`; `Unsplittable` for an RDATE beside a rule with an INTERVAL; `TooExpensive`.
 pub fn remainder_from(series: &Series, recurrence_id: &str, caps: Caps) -> Result<Vec<String>, Error> {
@@ -209,7 +209,7 @@ pub fn excluded(series: &Series, recurrence_id: &str, caps: Caps) -> Result<Vec<
     let line = if series.all_day {
         format!("EXDATE;VALUE=DATE:{}", basic_date(local))
     } else if name == "UTC" || name == "Etc/UTC" || series.epoch_of(local) != Some(epoch) {
-        // The second of a doubled local time can only be said in UTC.
+        // The second of a doubled local time can only be written in UTC.
         format!("EXDATE:{}Z", basic(epoch))
     } else {
         format!("EXDATE;TZID={name}:{}", basic(local))
@@ -222,7 +222,7 @@ pub fn excluded(series: &Series, recurrence_id: &str, caps: Caps) -> Result<Vec<
     Ok(lines)
 }
 
-/// The line with the dates that pass; None when none does. `unread`: also those that nobody can read.
+/// The line with the dates that pass; None when none does. `unread`: also dates that cannot be parsed.
 fn filtered(
     series: &Series,
     line: &Line,

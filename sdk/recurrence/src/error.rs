@@ -1,4 +1,4 @@
-//! What can go wrong with a series.
+//! The errors of a series.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Invalid {
     /// The line (or field) as given, cut to 120 characters.
     pub line: String,
-    /// What is wrong, and the fix.
+    /// The fault, and how to fix it.
     pub reason: String,
 }
 
@@ -39,7 +39,7 @@ pub enum Error {
     TooExpensive(u32),
     /// This recurrence id names no instance of the series.
     NoSuchInstance(String),
-    /// The rest of the series from this instance on cannot be said with one rule: the instance is an RDATE between the
+    /// The rest of the series from this instance on cannot be written as one rule: the instance is an RDATE between the
     /// periods of a rule with an INTERVAL.
     Unsplittable(String),
 }

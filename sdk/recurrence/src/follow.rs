@@ -15,14 +15,14 @@ use crate::zones::{Clock, zone};
 /// Exceptions for all later instances that one series may have; more are exceptions for themselves.
 const MAX_FOLLOWED: usize = 50;
 
-/// What the instances behind an exception take from it.
+/// The changes that later instances take from an exception that applies to them.
 #[derive(Clone, Debug)]
 pub(crate) struct Follow {
     /// The exception's index in the list that was given.
     pub(crate) index: usize,
     /// Its original start: the later ones have greater ones.
     pub(crate) key: i64,
-    /// Where it tells its times.
+    /// The zone in which its times are given.
     zone: TimeZone,
     all_day: bool,
     /// From an original start to the start, seconds of local time there.
@@ -36,7 +36,7 @@ pub(crate) struct Follow {
 }
 
 impl Follow {
-    /// Those of a series, in order of original starts. `keys` are the exceptions' own.
+    /// Returns those of a series, in order of original starts. `keys` are the keys of the exceptions.
     pub(crate) fn all(rules: &Series, exceptions: &[Event], keys: &[Option<i64>]) -> Vec<Follow> {
         let ranged = exceptions.iter().zip(keys).enumerate().filter(|(_, (one, _))| one.applies_to_following);
         let read = |(index, (exception, key)): (usize, (&Event, &Option<i64>))| {
@@ -69,7 +69,7 @@ impl Follow {
         Some(Follow { index, key, zone, all_day, shift, length, about_ms, reach_ms })
     }
 
-    /// Start and end of an occurrence behind the exception. None outside of the years that can be told.
+    /// Start and end of an occurrence behind the exception. None outside of the years that jiff can represent.
     pub(crate) fn times(&self, rules: &Series, occurrence: &Occurrence) -> Option<(Instant, Instant)> {
         let key = key_of_occurrence(rules, occurrence)?;
         let epoch = occurrence.start.as_millis().div_euclid(1000);
@@ -84,7 +84,7 @@ impl Follow {
     }
 }
 
-/// The original start as an exception in this zone is told from: its local time there, or its day.
+/// The original start from which an exception in this zone is measured: its local time there, or its day.
 fn base(rules: &Series, zone: &TimeZone, original: i64, key: i64, by_day: bool) -> i64 {
     let local = match (rules.all_day, by_day) {
         (true, _) => key,

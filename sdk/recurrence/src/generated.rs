@@ -1,4 +1,5 @@
-//! What one rule generates: the local times of its walk on the zone's clock, in order of instants, within COUNT and UNTIL.
+//! The instances that one rule generates: the local times of its walk on the zone's clock, in order of instants, within COUNT and
+//! UNTIL.
 
 use std::collections::VecDeque;
 
@@ -14,7 +15,7 @@ use crate::zones::Clock;
 /// Longest way from one local time to an instant of the same zone's clock, both as local seconds: the longest gap, UTC's distance.
 const SKEW: i64 = 2 * DAY;
 
-/// Which of the instances that a rule generates it is: 1 for the first. Of an RRULE that is DTSTART.
+/// The position of an instance among those that its rule generates: 1 for the first. For an RRULE that is DTSTART.
 pub(crate) type Number = u32;
 
 /// The instances of one rule, lazily. DTSTART is the first of an RRULE, whether the rule matches it or not, and is not among them;
@@ -35,7 +36,8 @@ pub(crate) struct Generated<'s> {
 }
 
 impl<'s> Generated<'s> {
-    /// Those with original starts from about `from_ms` to about `to_ms`, a margin included (milliseconds since the Unix epoch).
+    /// Creates the walk over original starts from about `from_ms` to about `to_ms`, a margin included (milliseconds since the Unix
+    /// epoch).
     pub(crate) fn new(
         series: &'s Series,
         repeat: &'s Repeat,

@@ -1,4 +1,4 @@
-//! A series with its exceptions: what really happens in a range.
+//! A series with its exceptions: the instances in a range.
 
 use std::collections::{HashMap, HashSet};
 use std::iter::Peekable;
@@ -47,7 +47,7 @@ impl Place {
         Place { start, end, suffix, source: Source::Occurrence(occurrence), follows: None }
     }
 
-    /// An occurrence as an earlier exception has it. None outside of the years that can be told.
+    /// An occurrence as an earlier exception has it. None outside of the years that jiff can represent.
     fn following(follow: &Follow, rules: &Series, occurrence: Occurrence) -> Option<Place> {
         let (start, end) = follow.times(rules, &occurrence)?;
         let suffix = occurrence.suffix();
@@ -81,7 +81,7 @@ impl Place {
     }
 }
 
-/// What an instance comes from.
+/// The origin of an instance.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Source {
     /// Computed from the series.
@@ -93,12 +93,12 @@ pub enum Source {
 /// How far an exception's distance from its original start may differ from that of a later instance, milliseconds.
 const MARGIN: i64 = 2 * DAY * 1000;
 
-/// What is asked for.
+/// The range that the caller requests.
 #[derive(Clone, Copy)]
 struct Window {
     from: Instant,
     to: Instant,
-    /// Also what began before `from`.
+    /// Also instances that began before `from`.
     running: bool,
 }
 
@@ -113,7 +113,7 @@ struct Stretch<'a> {
     occurrences: Occurrences<'a>,
     keys: Range<i64>,
     follow: Option<Follow>,
-    /// What comes next, where it was looked for.
+    /// The next instance, once it was looked for.
     next: Option<Option<Result<Place, Error>>>,
 }
 
@@ -134,8 +134,8 @@ pub struct Instances<'a> {
 }
 
 impl<'a> Instances<'a> {
-    /// Those that overlap `[from, to)`, moments at `from` too. `rules` is what [`Series::parse`] made of `event`. Looking for
-    /// occurrences costs at most `max_steps`.
+    /// Returns the instances that overlap `[from, to)`, those without a length at `from` too. `rules` is the result of
+    /// [`Series::parse`] for `event`. The search for occurrences takes at most `max_steps` steps.
     pub fn overlapping(
         (event, rules): (&'a Event, &'a Series),
         exceptions: &'a [Event],
@@ -145,7 +145,7 @@ impl<'a> Instances<'a> {
         Instances::new((event, rules), exceptions, Window { from, to, running: true }, max_steps)
     }
 
-    /// Those that start in `[from, to)`.
+    /// Returns the instances that start in `[from, to)`.
     pub fn starting(
         (event, rules): (&'a Event, &'a Series),
         exceptions: &'a [Event],
@@ -196,7 +196,7 @@ impl<'a> Instances<'a> {
         left.fold(self.spare, u32::saturating_add)
     }
 
-    /// The stretch that has what comes next: an error, or the first to start.
+    /// The stretch with the next result: an error, or the first instance to start.
     fn first(&mut self) -> Option<usize> {
         if let [alone] = &mut self.stretches[..] {
             return alone.peek(self.rules, &self.replaced, self.window).map(|_| 0);
@@ -362,7 +362,8 @@ pub fn instances(
     Ok(all)
 }
 
-/// Where an exception stands: a cancelled one often has no times of its own.
+/// Returns start and end of an exception. A cancelled one often has no times of its own: it takes those of the occurrence that it
+/// replaces.
 fn shown(rules: &Series, series: &Event, exception: &Event) -> (Instant, Instant) {
     if exception.status != EventStatus::Cancelled || exception.end > exception.start {
         return (exception.start, exception.end);

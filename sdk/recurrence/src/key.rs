@@ -1,4 +1,4 @@
-//! Which instance of a series an exception stands for: the one place that knows.
+//! The keys that match exceptions to the instances of a series: the only place that derives them.
 
 use model::Instant;
 use model::calendar::Event;
@@ -14,7 +14,7 @@ pub(crate) fn key_of(rules: &Series, exception: &Event) -> Option<i64> {
     if rules.all_day {
         return by_name.or_else(|| by_instant.map(|epoch| rules.local_at(epoch)));
     }
-    // The name is the key (RFC 5545 RECURRENCE-ID); the instant only tells the two of a doubled local time apart.
+    // The name is the key (RFC 5545 RECURRENCE-ID); the instant only distinguishes the two of a doubled local time.
     match (by_name, by_instant) {
         (Some(local), Some(epoch)) if rules.local_at(epoch) == local => Some(epoch),
         (Some(local), _) => rules.epoch_of(local),

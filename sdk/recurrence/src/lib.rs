@@ -1,12 +1,12 @@
-//! Recurring events: what a series of `model::calendar::Event` means, and how it is edited. Pure: no clock, no I/O; the same code
+//! Recurring events: the instances of a series of `model::calendar::Event`, and edits of it. Pure: no clock, no I/O; the same code
 //! runs in the host (lists, free/busy, availability) and in connectors (edits of a series).
 //!
 //! The rule engine is ical-rs (civil time, RFC 5545 §3.3.10); zones are jiff's, from the bundled database only, so that every
-//! build answers alike. Around them stand our own bounds: ical-rs never runs further than the window that was asked for.
+//! build answers alike. Around them stand our own bounds: ical-rs never runs further than the requested window.
 //!
-//! A series is a recurrence set ([`Occurrences`], [`Instances`]) from which instances are taken one by one: what is not taken is not
-//! computed, and the way to the first one that is asked for is a jump, not a walk from the start. What has to be looked at on the
-//! way is paid for in steps, so that any question about any rule ends, with an answer or with an error.
+//! A series is a recurrence set ([`Occurrences`], [`Instances`]) from which instances are taken one by one: those that are not taken are
+//! not computed, and the way to the first requested one is a jump, not a walk from the start. What has to be looked at on the way is paid
+//! for in steps, so that any question about any rule ends, with an answer or with an error.
 //!
 //! Decisions where RFC 5545 leaves room or contradicts itself, each with its source:
 //!
@@ -22,10 +22,10 @@
 //!   Two instances that fall on one instant are one.
 //! - **DTSTART** is always the first instance and counts, also where the rule does not match it (RFC 8984 §4.3.3; RFC 5545
 //!   §3.8.5.3 calls that undefined).
-//! - **Sets.** Several RRULEs are the union of all; what an EXRULE names does not happen (RFC 2445 §4.8.5.2; RFC 5545 has neither, and
+//! - **Sets.** Several RRULEs are the union of all; instances of an EXRULE do not happen (RFC 2445 §4.8.5.2; RFC 5545 has neither, and
 //!   events of old clients have both). COUNT is of each rule by itself; DTSTART counts for each RRULE, for an EXRULE where it matches.
 //! - **Dates that cannot be read** leave the others of their line and the rules as they are ([`Series::faults`]). A rule that cannot be
-//!   read, or names another calendar than the Gregorian (RFC 7529), is an error: [`possible_span`] tells when such a series may take place.
+//!   read, or names another calendar than the Gregorian (RFC 7529), is an error: see [`possible_span`] for the time of such a series.
 //! - **UNTIL** is inclusive. A date with a timed start (seen in the wild, refused on input) means that whole local day.
 //! - **All-day series with times.** Other programs name a day by the midnight of somebody's zone: a local time is the day that it
 //!   writes, an instant the day that begins then ([`named_day`]).

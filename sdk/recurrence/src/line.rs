@@ -18,7 +18,7 @@ pub(crate) const MAX_DATES: usize = 10_000;
 pub(crate) struct Line {
     /// Upper case.
     pub(crate) name: String,
-    /// What stands between the name and the value, with its leading `;`; may be empty.
+    /// The parameters between the name and the value, with their leading `;`; may be empty.
     pub(crate) params: String,
     pub(crate) value: String,
 }
@@ -83,7 +83,7 @@ pub(crate) enum Moment {
 /// A value of a line and the date that it names, if it names one.
 pub(crate) type Reading<'l> = (&'l str, Option<ListedDate>);
 
-/// What is wrong with a value that names none. It costs as much as the line is long.
+/// Returns the fault of a value that is no date. The cost grows with the length of the line.
 pub(crate) fn unread(line: &Line, value: &str) -> Invalid {
     let value: String = value.chars().take(40).collect();
     Invalid::new(&line.text(), format!("{value:?} is not a date or time, such as 20260301T090000Z"))
@@ -96,14 +96,14 @@ pub(crate) struct DateReader<'a> {
 }
 
 impl DateReader<'_> {
-    /// Every value of the line with what it means, in the written order; fails where one cannot be read.
+    /// Every value of the line with its meaning, in the written order; fails where one cannot be read.
     pub(crate) fn read<'l>(&self, line: &'l Line) -> Result<Vec<(&'l str, ListedDate)>, Invalid> {
         let read =
             |(text, date): Reading<'l>| date.map(|date| (text, date)).ok_or_else(|| unread(line, text));
         self.read_each(line)?.into_iter().map(read).collect()
     }
 
-    /// The same, None for a value that cannot be read. Fails where all are in a time zone that nobody knows.
+    /// The same, None for a value that cannot be read. Fails where all are in an unknown time zone.
     pub(crate) fn read_each<'l>(&self, line: &'l Line) -> Result<Vec<Reading<'l>>, Invalid> {
         let own = match line.param("TZID") {
             Some(name) => Some(zone(&name).map_err(|e| {

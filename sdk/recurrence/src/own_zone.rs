@@ -12,7 +12,7 @@ const MAX_TRANSITIONS: usize = 400;
 const MAX_POSIX: usize = 100;
 /// Furthest from UTC, seconds. The zones that there are reach from -15:14 to +15:13.
 const MAX_OFFSET: i64 = 18 * 3_600;
-/// Shortest time between two transitions, seconds: what is closer together can be resolved in more than one way.
+/// Shortest time between two transitions, seconds: closer ones can be resolved in more than one way.
 const MIN_APART: i64 = 86_400;
 
 /// The zone that an event's start is in: the one of its name, or the one that its rules describe. Rules beside another name than `UTC`

@@ -1,4 +1,4 @@
-//! Questions to a series: what falls into a range, whether an instance exists, which one is next.
+//! Queries on a series: the instances in a range, whether an instance exists, and the next one.
 
 use model::Instant;
 
@@ -32,13 +32,13 @@ pub struct Occurrences<'s> {
     series: &'s Series,
     set: RecurrenceSet<'s>,
     from: Instant,
-    /// Also what began before `from`.
+    /// Also instances that began before `from`.
     running: bool,
 }
 
 impl<'s> Occurrences<'s> {
-    /// Those that overlap `[from, to)`, in order of start: also those that began before and still run, and moments (start equal
-    /// to end) at `from`. Looking for each costs steps, of which there are `max_steps` for all together: `TooExpensive`.
+    /// Returns the occurrences that overlap `[from, to)`, in order of start: also those that began before and still run, and those
+    /// without a length at `from`. Looking for each costs steps, of which there are `max_steps` for all together: `TooExpensive`.
     pub fn overlapping(series: &'s Series, from: Instant, to: Instant, max_steps: u32) -> Self {
         let earliest = from.as_millis().saturating_sub(series.reach_ms());
         // An empty range has nothing, though a moment may lie at its start.
@@ -46,7 +46,7 @@ impl<'s> Occurrences<'s> {
         Occurrences { series, set: RecurrenceSet::new(series, earliest, to, max_steps), from, running: true }
     }
 
-    /// Those that start in `[from, to)`.
+    /// Returns the occurrences that start in `[from, to)`.
     pub fn starting(series: &'s Series, from: Instant, to: Instant, max_steps: u32) -> Self {
         let set = RecurrenceSet::new(series, from.as_millis(), to.as_millis(), max_steps);
         Occurrences { series, set, from, running: false }

@@ -21,7 +21,7 @@ pub(crate) fn new_clock<'s>(
 pub(crate) fn retold(text: &str, date: ListedDate, clock: Option<&Series>) -> String {
     let (Some(series), Moment::Time { epoch, .. }) = (clock, date.at) else { return text.to_owned() };
     let local = series.local_at(epoch);
-    // The second of a doubled local time can only be said in UTC.
+    // The second of a doubled local time can only be written in UTC.
     let start = match series.epoch_of(local) == Some(epoch) {
         true => basic(local),
         false => format!("{}Z", basic(epoch)),

@@ -11,7 +11,7 @@ use crate::line::Line;
 const MAX_RULE_BYTES: usize = 4096;
 /// Entries of one BY part.
 const MAX_LIST: usize = 400;
-/// Parts of one rule: the known ones, and as many again that nobody knows.
+/// Parts of one rule: the known ones, and as many unknown ones.
 const MAX_PARTS: usize = 2 * PARTS.len();
 /// Largest INTERVAL on input: 100 years of hours.
 const MAX_INTERVAL: u32 = 900_000;
@@ -51,13 +51,13 @@ pub(crate) struct Repeat {
     pub(crate) rule: Rule,
     /// With everything that the start supplies.
     pub(crate) completed: IcalRecurRule,
-    /// An EXRULE (RFC 2445 §4.8.5.2): what it generates does not happen.
+    /// An EXRULE (RFC 2445 §4.8.5.2): the instances that it generates do not happen.
     pub(crate) excludes: bool,
 }
 
 impl Rule {
     /// Liberal, because providers store what they were given: unknown parts and parts that the frequency forbids are without
-    /// effect. Refused is what has no meaning or no bounds.
+    /// effect. Rules without a meaning or without bounds are refused.
     pub(crate) fn parse(line: &Line) -> Result<Rule, Invalid> {
         let invalid = |reason: String| Invalid::new(&line.text(), reason);
         if line.value.len() > MAX_RULE_BYTES {
@@ -107,7 +107,7 @@ impl Rule {
         Ok(Rule { parts, ical, count, until })
     }
 
-    /// What RFC 5545 forbids and a reader tolerates; the first one found.
+    /// Returns the first fault that RFC 5545 forbids and a reader tolerates.
     pub(crate) fn fault(&self, all_day: bool) -> Option<String> {
         let named = |name: &str| PARTS.iter().any(|part| part.eq_ignore_ascii_case(name));
         if let Some((name, _)) = self.parts.iter().find(|(name, _)| !named(name)) {
@@ -156,7 +156,7 @@ impl Rule {
         Some(problem.to_string())
     }
 
-    /// The parts with everything that the start supplies written out (RFC 5545 §3.3.10), what the frequency forbids left out, and
+    /// The parts with everything that the start supplies written out (RFC 5545 §3.3.10), parts that the frequency forbids left out, and
     /// lists sorted: so the same candidates come out from whichever period the walk begins.
     pub(crate) fn completed(&self, start: i64) -> IcalRecurRule {
         let mut rule = self.ical.clone();
@@ -288,7 +288,7 @@ pub(crate) fn weekday_of(day: i64) -> IcalRecurWeekday {
     }
 }
 
-/// The list of weekdays, each so many days on; None where one is counted in a month or year.
+/// The list of weekdays, each moved by this many days; None where one is counted in a month or year.
 fn later_weekdays(list: &str, days: i64) -> Option<String> {
     let later = |day: &str| {
         let day: IcalRecurWeekday = day.trim().parse().ok()?;

@@ -22,7 +22,7 @@ const MAX_RULES: usize = 20;
 /// Faults of dates that are kept.
 const MAX_FAULTS: usize = 10;
 
-/// Where a series begins.
+/// The start of a series.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Start {
     /// A local time in a zone.
@@ -37,7 +37,7 @@ const MAX_DAYS: i64 = 366 * 9_999;
 /// How long each instance takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {
-    /// Milliseconds of real time, whatever the clocks do meanwhile.
+    /// Milliseconds of elapsed time, independent of changes of the clocks.
     Exact(i64),
     /// Whole days of an all-day series, at least 1.
     Days(i64),
@@ -45,7 +45,7 @@ pub enum Length {
     Nominal { days: i64, ms: i64 },
 }
 
-/// A series, read and ready to be asked.
+/// A parsed series.
 #[derive(Clone, Debug)]
 pub struct Series {
     pub(crate) zone: TimeZone,
@@ -53,7 +53,7 @@ pub struct Series {
     pub(crate) all_day: bool,
     /// Local seconds of the start.
     pub(crate) start: i64,
-    /// What the start has below a second, milliseconds.
+    /// The fraction of a second of the start, milliseconds.
     pub(crate) millis: i64,
     length: Length,
     /// As written, in order.

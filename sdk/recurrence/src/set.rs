@@ -51,7 +51,7 @@ impl<'s> Head<'s> {
 }
 
 impl<'s> RecurrenceSet<'s> {
-    /// Those from `from_ms` to `to_ms`, at a cost of `max_steps` at most.
+    /// Creates the set of occurrences from `from_ms` to `to_ms`; the search takes at most `max_steps` steps.
     pub(crate) fn new(series: &'s Series, from_ms: i64, to_ms: i64, max_steps: u32) -> Self {
         let head = |repeat: &'s Repeat| Head { source: None, repeat, next: None };
         let of_kind = |excludes: bool| {
@@ -102,7 +102,7 @@ impl<'s> RecurrenceSet<'s> {
         Ok(None)
     }
 
-    /// The first of what all sources have next.
+    /// The first of the next instances of all sources.
     fn peek(&mut self) -> Result<Option<Found>, Error> {
         let series = self.series;
         let mut best = self.start;

@@ -1,4 +1,4 @@
-//! When a series can take place at all, as far as that can be told without expanding it.
+//! The range of time in which a series can take place, as far as it is known without expanding the series.
 
 use model::Instant;
 use model::calendar::Event;
@@ -9,9 +9,9 @@ use crate::line::Line;
 /// The time that a series may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// Where its first instance begins.
+    /// The start of the first instance.
     pub start: Instant,
-    /// Where its last one has ended at the latest; None: nobody knows of an end.
+    /// The latest end that the last instance can have; None: no end is known.
     pub end: Option<Instant>,
 }
 
@@ -24,7 +24,7 @@ impl Span {
 }
 
 /// From the start of a series to the end of the last instance that its lines can have, also of a series that [`crate::Series`] cannot
-/// read. It has an end where every rule has one UNTIL that can be read; a COUNT of a rule that cannot be expanded tells nothing.
+/// read. It has an end where every rule has one UNTIL that can be read; a COUNT of a rule that cannot be expanded gives no end.
 pub fn possible_span(event: &Event) -> Span {
     let exact = event.end.as_millis().saturating_sub(event.start.as_millis()).max(0);
     // By the clock an instance may take longer than the first one: where the clocks, or the date, go back meanwhile.
@@ -51,7 +51,7 @@ fn until_ms(line: &Line, all_day: bool) -> Option<i64> {
     untils.next().is_none().then(|| latest_ms(until, all_day))
 }
 
-/// The last date that an RDATE adds; what cannot be read adds none. None for periods: their ends are their own.
+/// The last date that an RDATE adds; unreadable ones add none. None for periods: their ends are their own.
 fn last_date_ms(line: &Line, all_day: bool) -> Option<i64> {
     if line.value.contains('/') {
         return None;
@@ -66,7 +66,7 @@ fn last_date_ms(line: &Line, all_day: bool) -> Option<i64> {
     )
 }
 
-/// The last instant that a time can mean, in whichever zone it is told. Of an all-day series every time means its day.
+/// The last instant that a time can mean in any zone. Of an all-day series every time means its day.
 fn latest_ms(at: Basic, all_day: bool) -> i64 {
     let seconds = match at {
         Basic::Utc(seconds) if !all_day => seconds,

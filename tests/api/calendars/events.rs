@@ -37,7 +37,7 @@ const FIELDS: &str = "id calendarId connectionId externalId iCalUid sequence eta
     htmlLink status showAs busy visibility eventKind readOnly organizer creator attendees hideAttendees guestsCanModify \
     guestsCanInvite capacity myResponse recurrence conference reminders attachments metadata createdAt updatedAt warnings";
 
-/// A change carries the etag that it is based on; a stale one is 409 and tells the current one.
+/// A change carries the etag that it is based on; a stale one is 409 with the current one.
 #[tokio::test]
 async fn a_stale_etag_is_a_conflict() {
     let server = TestServer::start().await;
@@ -94,7 +94,7 @@ async fn a_patch_is_a_merge_patch() {
         api.patch(&path, json!({ "colour": "red" })).header("prefer", "handling=strict").send().await;
     strict.refused(400, "unknown_field");
 
-    // The same inside of objects and lists: nothing is passed over in silence.
+    // Unknown fields inside of objects and lists are reported too.
     let inside = json!({ "reminders": { "useDefault": false, "overrides": [{ "minutesBefore": 5, "sound": "bell" }] } });
     let warned = api.patch(&path, inside).send().await.expect(200);
     assert_eq!(warned["reminders"]["overrides"], json!([{ "method": "popup", "minutesBefore": 5 }]));

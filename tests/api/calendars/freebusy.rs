@@ -78,7 +78,7 @@ async fn busy_times_of_a_calendar() {
     assert_eq!(answer["data"][0]["busy"].as_array().expect("a list").len(), 3, "{answer:#}");
 }
 
-/// A series blocks every instance, where it was moved to, and at the same wall clock when the clocks change.
+/// A series blocks the time of every instance, also of moved ones, at the same wall clock when the clocks change.
 #[tokio::test]
 async fn a_series_is_busy_at_every_instance() {
     let server = TestServer::start().await;
@@ -148,7 +148,7 @@ async fn a_target_that_fails_fails_alone() {
     assert!(data[1..5].iter().all(|r| r["busy"] == json!([])));
 }
 
-/// What was read before the provider went down is old: the target is an error then, and not free.
+/// Data that was read before the provider went down is stale: the target is then an error, and not free.
 #[tokio::test]
 async fn a_provider_that_is_down_makes_nobody_free() {
     let server = TestServer::start().await;
@@ -178,7 +178,7 @@ async fn a_provider_that_is_down_makes_nobody_free() {
     assert_eq!(answer["data"][0]["error"]["code"], "provider_unavailable", "{answer:#}");
 }
 
-/// `includeDetails` tells the events, one by one, to a key that may read them.
+/// `includeDetails` lists the events one by one to a key that may read them.
 #[tokio::test]
 async fn details_are_for_those_who_may_read() {
     let server = TestServer::start().await;

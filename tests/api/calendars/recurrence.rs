@@ -123,7 +123,7 @@ fn times(answer: &Value) -> Vec<String> {
     answer["data"][0]["busy"].as_array().expect("a list").iter().map(both).collect()
 }
 
-/// It stands in the list as it is stored, from its start to its UNTIL, and says why; all others are there.
+/// A series that cannot be expanded is listed as stored, from its start to its UNTIL, with the reason; all other events are listed too.
 #[tokio::test]
 async fn a_series_that_cannot_be_expanded_is_listed_as_it_is() {
     let world = World::new().await;
@@ -175,7 +175,7 @@ async fn a_series_that_cannot_be_expanded_is_listed_as_it_is() {
     assert_eq!(one_by_one, found);
 }
 
-/// What a filter leaves out cannot be in the way.
+/// An event that the filter excludes causes no error.
 #[tokio::test]
 async fn a_filter_excludes_the_trouble_too() {
     let world = World::new().await;
@@ -186,7 +186,7 @@ async fn a_filter_excludes_the_trouble_too() {
     assert_eq!(world.listed(&format!("{MARCH}&status=cancelled")).await, Vec::<String>::new());
 }
 
-/// Nobody knows when it takes place: from its start on, and to its UNTIL, time is never free, and nowhere else is it anything else.
+/// A series that cannot be expanded has unknown times: from its start to its UNTIL no time is free, and other times are as usual.
 #[tokio::test]
 async fn the_time_of_a_series_that_cannot_be_expanded_is_not_free() {
     let world = World::new().await;
@@ -223,7 +223,7 @@ async fn the_time_of_a_series_that_cannot_be_expanded_is_not_free() {
     assert_eq!((answer["data"].as_array().expect("a list").len(), &answer["warnings"]), (6, &json!([])));
 }
 
-/// Every second of ten minutes, twenty years after the start; and a month of it fails nobody.
+/// Every second of ten minutes, twenty years after the start; and a request for a month of it does not fail.
 #[tokio::test]
 async fn a_series_of_seconds_is_expanded_where_it_is_looked_at() {
     let world = World::new().await;

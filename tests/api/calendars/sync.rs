@@ -50,7 +50,7 @@ async fn followed(api: &Actor) -> String {
     calendar
 }
 
-/// The feed begins with everything, and then tells what differs; our own write is told once.
+/// The feed begins with all items, followed by the differences; our own write is reported once.
 #[tokio::test]
 async fn a_replica_follows_the_calendar() {
     let server = TestServer::start().await;
@@ -109,7 +109,7 @@ async fn the_feed_has_rules() {
     assert_eq!((&status["status"], &status["epoch"]), (&json!("caught_up"), &json!(1)));
 }
 
-/// A soft reset tells nothing when nothing differs; a hard one ends the cursors.
+/// A soft reset reports nothing if nothing differs; a hard one ends the cursors.
 #[tokio::test]
 async fn a_reset_is_soft_or_hard() {
     let server = TestServer::start().await;
@@ -132,7 +132,7 @@ async fn a_reset_is_soft_or_hard() {
     assert_eq!(again.events, replica.events);
 }
 
-/// A pull that began before somebody started the sync ends after it, and must not take that back.
+/// A pull that began before the sync was started ends after it, and must not undo the start.
 #[tokio::test]
 async fn a_pull_under_way_does_not_undo_a_start() {
     use storage::sync_states;

@@ -11,7 +11,7 @@ struct World {
     api: Actor,
     provider: Actor,
     calendar: String,
-    /// Where the provider has the events.
+    /// The provider's path of the events.
     theirs: String,
 }
 
@@ -34,7 +34,7 @@ impl World {
         self.api.post(format!("/v1/calendars/{}/sync/{verb}", self.calendar), body).send().await.expect(202);
     }
 
-    /// Somebody makes an event in another program.
+    /// Makes an event in another program.
     async fn made(&self, id: &str) {
         self.made_as(id, id).await;
     }
@@ -58,7 +58,7 @@ impl World {
         faults["faults"].as_array().expect("a list").len()
     }
 
-    /// The titles of the events, after some time. No pull is under way then: it would take the next fault to come.
+    /// Returns the titles of the events, after some time. No pull runs then: it would take the next fault.
     async fn events(&self, later_ms: i64) -> Vec<String> {
         self.server.clock.advance_ms(later_ms);
         let events = self.api.all(&format!("/v1/calendars/{}/events", self.calendar)).await;
@@ -66,7 +66,7 @@ impl World {
         events.iter().map(|e| e["title"].as_str().unwrap_or_default().to_owned()).collect()
     }
 
-    /// What the sync state says of unreadable events: id, tries, whether it is set aside.
+    /// Returns the unreadable events in the sync state: id, attempts, whether it is quarantined.
     async fn unreadable(&self) -> Vec<(String, i64, bool)> {
         let path = format!("/v1/calendars/{}/sync/status", self.calendar);
         let status = self.api.get(path).send().await.expect(200);
@@ -80,8 +80,8 @@ impl World {
     }
 }
 
-/// An event that cannot be read is tried three times, ever later; then it is left alone until the provider has another
-/// version of it. The others are never held up.
+/// An event that cannot be read is tried three times, at growing intervals; then it is skipped until the provider has another version of
+/// it. It never delays other events.
 #[tokio::test]
 async fn an_unreadable_event_is_set_aside() {
     let world = World::new().await;
@@ -112,7 +112,7 @@ async fn an_unreadable_event_is_set_aside() {
     assert_eq!(world.unreadable().await, []);
 }
 
-/// What was only the fault of a moment is read at the next try, without any change at the provider.
+/// An event whose fault was temporary is read at the next attempt, without any change at the provider.
 #[tokio::test]
 async fn a_passing_fault_loses_nothing() {
     let world = World::new().await;
@@ -123,7 +123,7 @@ async fn a_passing_fault_loses_nothing() {
     assert!(world.events(MINUTE_MS).await.contains(&"late".to_owned()));
     assert_eq!(world.unreadable().await, []);
 
-    // Gone before it could be read.
+    // Deleted before it could be read.
     world.made("gone").await;
     world.garble("", 1).await;
     world.events(1).await;
@@ -159,7 +159,7 @@ async fn a_reset_tries_what_was_set_aside() {
 /// In a subject: the sandbox connector crashes when it reads the event.
 const CRASH: &str = "[sandbox:crash]";
 
-/// An event that the connector does not survive is kept out and tried three times in all; what is on the same page is read.
+/// An event that crashes the connector is quarantined and tried three times in all; other events of the same page are read.
 #[tokio::test]
 async fn an_event_that_kills_the_connector_is_set_aside() {
     let world = World::new().await;
@@ -183,7 +183,7 @@ async fn an_event_that_kills_the_connector_is_set_aside() {
         assert_eq!(world.unreadable().await, [("poison".to_owned(), tries, tries == 3)]);
     }
 
-    // Everything is read again, and it is tried once more; then it is mended.
+    // After a full read it is tried once more; then it is fixed.
     world.sync("reset", json!({})).await;
     assert!(has(&world.events(1).await, "third"));
     assert_eq!(world.unreadable().await, [("poison".to_owned(), 1, false)]);
@@ -193,7 +193,7 @@ async fn an_event_that_kills_the_connector_is_set_aside() {
     assert_eq!(world.unreadable().await, []);
 }
 
-/// A connector that fails at everything is broken itself: no event is blamed, and the next pull goes on from the same place.
+/// A connector that fails at everything is broken itself: no event is blamed, and the next pull continues at the same cursor.
 #[tokio::test]
 async fn a_connector_that_fails_at_everything_sets_nothing_aside() {
     let world = World::new().await;

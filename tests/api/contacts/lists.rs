@@ -17,7 +17,7 @@ fn names(found: &[Value]) -> Vec<&str> {
     found.iter().map(|c| c["displayName"].as_str().expect("a text")).collect()
 }
 
-/// By name without regard to case, whatever the script; then by id.
+/// Lists are sorted by name without regard to case, in any script; then by id.
 #[tokio::test]
 async fn contacts_are_in_the_order_of_their_names() {
     let server = TestServer::start().await;
@@ -32,7 +32,7 @@ async fn contacts_are_in_the_order_of_their_names() {
     assert!(twins[0] < twins[1]);
 }
 
-/// Words are looked for in everything that is said of somebody; case and accents do not matter.
+/// Search looks in all fields of a contact; case and accents do not matter.
 #[tokio::test]
 async fn search() {
     let server = TestServer::start().await;
@@ -107,7 +107,7 @@ async fn filters() {
     other.refused(400, "invalid_cursor");
 }
 
-/// Walking 5,000 contacts seven at a time, while another client writes, misses none that stays as it is and tells none twice.
+/// Paging through 5,000 contacts seven at a time, while another client writes, lists each unchanged one exactly once.
 #[tokio::test]
 async fn a_walk_under_churn_is_whole() {
     const CONTACTS: usize = 5_000;

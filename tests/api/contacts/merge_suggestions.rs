@@ -7,7 +7,7 @@ use crate::contacts::people::zoe;
 
 const QUERY: &str = "/v1/contacts/merge-suggestions/query";
 
-/// Two records of one person, across two accounts: why they seem to be one, what a merge would give, what they disagree about.
+/// Two records of one person, across two accounts: the evidence, the result of a merge, and the conflicts.
 #[tokio::test]
 async fn two_records_of_one_person() {
     let server = TestServer::start().await;

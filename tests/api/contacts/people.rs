@@ -34,7 +34,7 @@ const FIELDS: &str = "id bookId connectionId externalId displayName givenName mi
     phoneticGivenName phoneticFamilyName emails phones addresses organizations urls imAddresses relations birthday \
     anniversaries notes photo groupIds source starred mergedInto etag createdAt updatedAt metadata warnings";
 
-/// A name to show is made of the parts, and numbers are told as E.164.
+/// The display name is made of the parts, and numbers are shown as E.164.
 #[tokio::test]
 async fn create_a_contact() {
     let server = TestServer::start().await;
@@ -62,7 +62,7 @@ async fn create_a_contact() {
     assert_eq!(read, contact);
 }
 
-/// A repeated create answers the same contact and makes no second one.
+/// A repeated create returns the same contact and makes no second one.
 #[tokio::test]
 async fn a_create_happens_once() {
     let server = TestServer::start().await;
@@ -92,8 +92,8 @@ async fn a_lost_answer_is_found_again() {
     assert_eq!(all[0]["id"], found["id"]);
 }
 
-/// A change carries the etag that it is based on; a stale one is 409 and tells the current one, also where somebody changed the
-/// contact at the provider.
+/// A change carries the etag that it is based on; a stale one is 409 with the current one, also if the contact was changed at the
+/// provider.
 #[tokio::test]
 async fn a_stale_etag_is_a_conflict() {
     let server = TestServer::start().await;
@@ -157,7 +157,7 @@ async fn a_patch_is_a_merge_patch() {
     assert_eq!(api.patch(&path, same).send().await.expect(200)["etag"], kept["etag"]);
 }
 
-/// What cannot be is refused, with the field, and nothing is written.
+/// Invalid values are refused, with the field, and nothing is written.
 #[tokio::test]
 async fn misfits_are_told_by_field() {
     let server = TestServer::start().await;

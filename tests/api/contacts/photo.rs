@@ -9,7 +9,7 @@ use crate::contacts::people::zoe;
 const PIXEL: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
 
-/// A picture is stored by a data: URL, told by its etag, read by itself, and taken away with null.
+/// A picture is stored by a data: URL, shown by its etag, read by a separate request, and removed with null.
 #[tokio::test]
 async fn a_picture_in_the_record() {
     let server = TestServer::start().await;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::contacts::people::zoe;
 use crate::local_reads::{held, hold, let_go};
 
-/// A client's replica of all that the feed tells of, by id.
+/// A client's replica of everything in the feed, by id.
 #[derive(Default)]
 pub struct Replica {
     pub cursor: Option<String>,
@@ -54,7 +54,7 @@ impl Replica {
     }
 }
 
-/// One feed tells of all books of a connection, their groups and their contacts; whatever changes, by whomever, is told once.
+/// One feed has all books of a connection, their groups and their contacts; every change, by any program, is reported once.
 #[tokio::test]
 async fn a_replica_follows_all_books() {
     let server = TestServer::start().await;
@@ -108,7 +108,7 @@ async fn a_replica_follows_all_books() {
     assert_eq!((&group["contactIds"], &group["memberCount"]), (&json!([]), &json!(0)));
 }
 
-/// What cannot be read is kept out and shown; everything else goes on.
+/// An unreadable record is quarantined and shown; all others go on.
 #[tokio::test]
 async fn an_unreadable_card_stops_nothing() {
     let server = TestServer::start().await;
@@ -161,7 +161,7 @@ async fn an_unread_book_is_not_caught_up() {
     assert_eq!(status().await["status"], "caught_up", "what was made since is for the next round");
 }
 
-/// What a list of books has just told of is not read with the list, however long the provider took to answer.
+/// A book that the list has just reported is not read along with the list, however long the provider took to answer.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn books_that_were_only_listed_are_not_caught_up() {
     let server = TestServer::start().await;
@@ -180,7 +180,7 @@ async fn books_that_were_only_listed_are_not_caught_up() {
     assert_eq!((&status["status"], &status["lastSuccessAt"]), (&json!("initial"), &Value::Null));
 }
 
-/// A soft reset keeps cursors and tells nothing new; a hard one ends them.
+/// A soft reset keeps cursors and reports nothing new; a hard one ends them.
 #[tokio::test]
 async fn resets() {
     let server = TestServer::start().await;

@@ -1,5 +1,5 @@
-//! `[limits]` of a connector: a provider's Retry-After holds the part of the account that it is of, and the host itself sends no more than the
-//! limits allow.
+//! `[limits]` of a connector: a provider's Retry-After holds the part of the account that it is of, and the host itself sends no more
+//! than the limits allow.
 
 use harness::{Actor, Exchange, TestServer};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ const ORIGIN: &str = "https://api.sandbox.test";
 /// Longer than hosts remember a registration.
 const REMEMBERED_MS: i64 = 1_000;
 
-/// The sandbox's connector at `ORIGIN`, with a bucket for task lists of so many units in a minute.
+/// The sandbox's connector at `ORIGIN`, with a bucket for task lists of this many units a minute.
 fn limited(units: u32) -> TempDir {
     connector("limited", |manifest| {
         let of_settings = "hosts_from_settings = [\"serverUrl\"]";
@@ -54,7 +54,7 @@ impl Account {
         Account { server, api, connection }
     }
 
-    /// Makes a task list: the answer, whatever it is.
+    /// Makes a task list, and returns the response, of any status.
     async fn create(&self, name: &str) -> Exchange {
         let new = json!({ "connectionId": self.connection, "name": name });
         self.api.post("/v1/task-lists", new).send().await
@@ -92,7 +92,7 @@ async fn a_retry_after_holds_the_bucket_of_its_host() {
     assert_eq!(wait(&refused), 120);
     refused.refused(429, "provider_rate_limited");
 
-    // Calendars are of no bucket, and go on.
+    // Calendars belong to no bucket, and are not limited.
     let before = account.requests().await;
     account.calendars().await;
     let asked = account.requests().await;

@@ -1,4 +1,4 @@
-//! CORS: the pages of which sites may call the API, and what they may read of its answers.
+//! CORS: the sites whose pages may call the API, and the parts of a response that they may read.
 
 use harness::browser::encoded;
 use harness::{Actor, Exchange, TestServer};
@@ -19,7 +19,7 @@ async fn of_site(server: &TestServer) -> Actor {
     server.key("test", |key| key.allowed_domains = vec!["app.example.com".into()]).await
 }
 
-/// What a browser asks before a page of `origin` calls.
+/// Sends the preflight request of a page of `origin`.
 async fn preflight(server: &TestServer, origin: &str, path: &str) -> Exchange {
     let ask = server.anonymous().ask(Method::OPTIONS, path.to_owned(), None).header("origin", origin);
     ask.header("access-control-request-method", "PATCH").send().await
@@ -37,7 +37,7 @@ fn varies(answer: &Exchange) -> String {
     values.map(|value| value.to_str().expect("a text")).collect::<Vec<_>>().join(", ")
 }
 
-/// The site may read the answer, and what stands in its headers.
+/// Asserts that the site may read the response and its headers.
 #[track_caller]
 fn is_readable(answer: &Exchange) {
     assert_eq!(answer.header(ALLOW_ORIGIN), Some(SITE), "{answer}");
@@ -120,7 +120,7 @@ async fn each_row_of_the_table() {
     same_site.expect(200);
 }
 
-/// What needs no key has no CORS, but for the description of the API, which every page may read.
+/// Paths that need no key have no CORS headers, but for the description of the API, which every page may read.
 #[tokio::test]
 async fn what_needs_no_key_is_not_for_pages() {
     let server = TestServer::start().await;
@@ -157,7 +157,7 @@ async fn a_refused_page_reads_why() {
         is_readable(&refused);
         refused.refused(status, code);
     }
-    // A preflight has the budget of its address, and says nothing to the page beyond it.
+    // A preflight is counted in the budget of its address; over it the page gets no details.
     let over = preflight(&server, SITE, PATH).await;
     assert!(cors(&over).is_empty() && varies(&over) == "Origin", "{over}");
     over.refused(429, "rate_limited");
@@ -242,7 +242,7 @@ async fn a_preflight_costs_no_key_anything() {
     first.expect(200);
 }
 
-/// Caches are told that answers differ by origin: also where there is none, where there is an error, and where an answer is repeated.
+/// Every response has `Vary: Origin`: without an origin, with an error, and when it is a replay.
 #[tokio::test]
 async fn vary_is_on_every_answer() {
     let server = TestServer::start().await;
@@ -266,7 +266,7 @@ async fn vary_is_on_every_answer() {
     }
 }
 
-/// What is answered piece by piece can be read as well, in parts too.
+/// Streamed responses are readable for pages too, also in parts.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stream_and_a_download_have_it_too() {
     let mailbox = Mailbox::open(Provider::Sandbox).await.expect("the sandbox is there");

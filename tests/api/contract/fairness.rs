@@ -1,5 +1,5 @@
-//! What one caller does shuts no other out: not the uploads of a tenant those of others, and not invented keys the valid ones that are sent
-//! from the same address.
+//! Fairness: one caller cannot shut out others, neither by uploads those of other tenants, nor by invented keys the valid ones that are
+//! sent from the same address.
 
 use std::convert::Infallible;
 
@@ -39,7 +39,7 @@ impl Upload {
         Upload { sent, go, answer: tokio::spawn(ask.send()) }
     }
 
-    /// Returns when the service has it, but for what the sockets hold.
+    /// Waits until the service has received it, except for the data in socket buffers.
     async fn is_held(&mut self) {
         (&mut self.sent).await.expect("it goes out");
     }
@@ -69,8 +69,8 @@ async fn save(api: &Actor, connection: &Value) {
     assert_eq!(saved["subject"], "Report");
 }
 
-/// One tenant uploads with two keys: one body after the other is taken, and a second tenant can upload as much beside it. Then the room
-/// for uploads is taken, and ordinary requests of all three tenants go on, with 100 KB too.
+/// One tenant uploads with two keys: one body after the other is accepted, and a second tenant can upload as much in parallel. Then the
+/// memory for uploads is used up, and ordinary requests of all three tenants succeed, with 100 KB too.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn uploads_of_one_tenant_shut_no_other_out() {
     let server = TestServer::start().await;
@@ -95,7 +95,7 @@ async fn uploads_of_one_tenant_shut_no_other_out() {
     theirs.finish().await;
 }
 
-/// So many requests at once from one address, with keys that look right and do not exist, and with keys that do not even look right.
+/// Sends this number of simultaneous requests from one address, with keys that look valid and do not exist, and with malformed keys.
 async fn flood(server: &TestServer, requests: usize) -> Vec<Exchange> {
     let anybody = server.anonymous();
     let sent = (0..requests).map(|number| {
@@ -109,8 +109,8 @@ async fn flood(server: &TestServer, requests: usize) -> Vec<Exchange> {
     join_all(sent).await
 }
 
-/// After a restart nobody is known. An address that floods with invented and malformed keys uses its own budget up, and whoever has a valid
-/// key goes on, from the same address and at the same moment.
+/// After a restart no key is cached. An address that floods with invented and malformed keys uses up its own budget, and valid keys
+/// continue to work, from the same address and at the same moment.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn invented_keys_shut_no_valid_key_out_after_a_restart() {
     let server = TestServer::builder().config(|c| c.anonymous_per_minute = 5).start().await;

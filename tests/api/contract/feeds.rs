@@ -16,7 +16,7 @@ struct Feed {
 }
 
 impl Feed {
-    /// Reads on to the end; what was told.
+    /// Reads to the end of the feed, and returns the changes.
     async fn read(&mut self, api: &Actor) -> Vec<Value> {
         let mut told = Vec::new();
         loop {
@@ -71,8 +71,8 @@ async fn feeds(api: &Actor, connection: &str) -> Vec<Feed> {
     feeds
 }
 
-/// For forty days nothing happens in a collection, and much beside it; the log forgets what is older than thirty. Whoever reads the feed
-/// every few days goes on with the cursor that it has.
+/// For forty days a collection has no changes, and others have many; the log keeps thirty days. A client that reads the feed every few
+/// days can continue with its cursor.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_quiet_feed_is_read_on_after_forty_days() {
     let server = TestServer::start().await;
@@ -103,7 +103,7 @@ async fn a_quiet_feed_is_read_on_after_forty_days() {
         server.clock.advance_ms(60_000);
         retention::clean(&server.app).await.expect("a clean-up");
     }
-    // What was handed out a minute ago is good after the log was pruned, and leads to what happens then.
+    // Cursors handed out a minute ago are valid after the log was pruned, and lead to later changes.
     for feed in &mut feeds {
         feed.read(&api).await;
     }

@@ -1,4 +1,5 @@
-//! A full disk: what cannot be stored is 503 `storage_full`, reads go on, `/readyz` says why, and with the first room everything works again.
+//! A full disk: writes are 503 `storage_full`, reads succeed, `/readyz` gives the reason, and as soon as there is space everything works
+//! again.
 
 use harness::TestServer;
 use serde_json::json;
@@ -8,7 +9,7 @@ async fn run(server: &TestServer, sql: &'static str) -> anyhow::Result<()> {
     server.app.db.write(move |tx| Box::pin(async move { tx.batch(sql).await })).await
 }
 
-/// Leaves the database's file as many pages as it has, and fills those that are free: SQLite then says what it says of a full disk.
+/// Fixes the size of the database's file and fills its free pages: SQLite then reports a full disk.
 async fn fill(server: &TestServer) {
     run(server, "create table filler (content blob)").await.expect("a table");
     run(server, "pragma max_page_count = 1").await.expect("the pragma is set");

@@ -1,5 +1,5 @@
-//! Hostile and broken input, everywhere: each place of each body takes values that do not belong there. Whatever comes in, the
-//! caller gets an answer of the contract: never a 5xx, and errors in the one envelope.
+//! Hostile and broken input, everywhere: each place of each body gets values that do not belong there. For any input the response follows
+//! the contract: never a 5xx, and errors in the one envelope.
 
 use harness::{Actor, TestServer};
 use reqwest::Method;
@@ -79,7 +79,7 @@ fn requests(connection: &Value, calendar: &str, new: &Value, event: &Value) -> V
     ]
 }
 
-/// The same of contacts and tasks: each is made first, so that there is something to change.
+/// Returns such requests for contacts and tasks: each is made first, so that there is an item to change.
 async fn more_requests(api: &Actor, connection: &str) -> Vec<(Method, String, Value)> {
     let contact = json!({
         "connectionId": connection, "displayName": "x", "givenName": "x", "emails": [{ "value": "a@b.example", "type": "home",
@@ -139,7 +139,7 @@ async fn more_requests(api: &Actor, connection: &str) -> Vec<(Method, String, Va
     ]
 }
 
-/// PostgreSQL has no text with U+0000, and nobody means it: an error of the field, on either engine.
+/// PostgreSQL cannot store U+0000 in texts: it is an error of the field, on either engine.
 #[tokio::test]
 async fn the_character_nul_is_refused_by_field() {
     let server = TestServer::start().await;
@@ -275,7 +275,7 @@ async fn bodies_that_are_bombs_are_refused() {
     }
 }
 
-/// What is ignored is named, but not without end.
+/// Ignored fields are named, up to a maximum number.
 #[tokio::test]
 async fn unknown_fields_are_named_up_to_a_number() {
     let server = TestServer::start().await;

@@ -1,4 +1,4 @@
-//! Contract, Cross-cutting rules 2: the same key with the same request is one effect and one answer.
+//! Contract, Cross-cutting rules 2: the same key with the same request has one effect and one response.
 
 use std::time::{Duration, Instant};
 
@@ -23,7 +23,8 @@ fn lunch() -> serde_json::Value {
     json!({ "title": "Lunch", "start": "2026-03-02T11:00:00Z", "end": "2026-03-02T12:00:00Z" })
 }
 
-/// What was refused as wrong can be corrected under the same key; what succeeded cannot be changed, nor what a provider was asked for.
+/// A request that was refused as wrong can be corrected under the same key; one that succeeded, or that reached a provider, cannot be
+/// changed.
 #[tokio::test]
 async fn a_refused_request_does_not_use_up_its_key() {
     let server = TestServer::start().await;
@@ -50,7 +51,7 @@ async fn a_refused_request_does_not_use_up_its_key() {
     api.post(&path, lunch()).keyed(&"x".repeat(256)).send().await.refused(400, "invalid_idempotency_key");
 }
 
-/// A key is an application's own: another may use the same.
+/// A key belongs to one application: another may use the same.
 #[tokio::test]
 async fn keys_of_two_applications_do_not_meet() {
     let server = TestServer::start().await;
@@ -61,7 +62,7 @@ async fn keys_of_two_applications_do_not_meet() {
     assert_ne!(first["id"], second["id"]);
 }
 
-/// Nor do those of two API keys of one application: what an answer holds, such as a key that was made, is for who asked alone.
+/// A key also belongs to one API key of an application: a response may contain secrets, such as a new key, and is only for the caller.
 #[tokio::test]
 async fn an_answer_is_not_replayed_to_another_api_key() {
     let server = TestServer::start().await;
@@ -76,7 +77,7 @@ async fn an_answer_is_not_replayed_to_another_api_key() {
     assert_eq!(first, again);
 }
 
-/// A connection that cannot be used now says nothing of the request: once it can be, the same attempt succeeds.
+/// A refusal because a connection cannot be used now is not stored: once it can be used, the same attempt succeeds.
 #[tokio::test]
 async fn a_conflict_of_the_moment_is_not_the_answer_for_good() {
     let server = TestServer::start().await;
@@ -110,7 +111,7 @@ async fn the_same_request_may_be_written_differently() {
     send(&different).keyed("k").send().await.refused(409, "idempotency_key_reused");
 }
 
-/// A process that died between the provider's answer and its own commit: the retry finds the event that is there.
+/// A process that died between the provider's answer and its own commit: the retry finds the existing event.
 #[tokio::test]
 async fn a_retry_after_a_crash_finds_what_the_first_attempt_left() {
     let server = TestServer::start().await;
@@ -248,7 +249,7 @@ async fn a_claim_whose_end_was_not_written_is_free_when_the_database_is_back() {
     allow_ends_of_claims(&server).await;
     let began = Instant::now();
     let made = loop {
-        // The clock of the service stands still: no lease ends. With two hosts each is asked in turn.
+        // The service's clock stands still, so no lease ends. Of two hosts each gets the request alternately.
         let again = api.post(&path, lunch()).keyed("away").send().await;
         match again.status {
             409 => assert!(began.elapsed() < LIMIT, "{again}"),
@@ -322,7 +323,7 @@ async fn a_claim_that_is_given_up_midway_is_free() {
     claimed(&server.app).await;
 }
 
-/// Only a request that never began leaves its key as good as new. What a repeat was refused for says nothing of the attempt before it.
+/// Only a request that never began leaves its key unused. The refusal of a repeat says nothing about the attempt before it.
 #[tokio::test]
 async fn a_repeat_that_is_refused_is_followed_by_a_repeat() {
     let server = TestServer::start().await;
@@ -341,7 +342,7 @@ async fn a_repeat_that_is_refused_is_followed_by_a_repeat() {
     }
 }
 
-/// A provider may have refused in the middle of a change, such as the reading of what it had made.
+/// A provider may have refused in the middle of a change, such as at the read after its write.
 #[tokio::test]
 async fn a_refusal_after_a_provider_was_asked_is_followed_by_a_repeat() {
     let server = TestServer::start().await;
@@ -353,7 +354,7 @@ async fn a_refusal_after_a_provider_was_asked_is_followed_by_a_repeat() {
     assert!(claimed(app).await.resumed);
 }
 
-/// An attempt that a provider refused has changed nothing, and its repetition must not replace what somebody else saved meanwhile.
+/// An attempt that a provider refused has changed nothing, and its repetition must not overwrite what another client saved in between.
 #[tokio::test]
 async fn a_repeated_change_of_a_draft_keeps_what_was_saved_meanwhile() {
     let server = TestServer::start().await;
@@ -381,7 +382,8 @@ fn failed(code: Code) -> Response {
     error::response(refuse(code, "it was refused"), "req_1")
 }
 
-/// A provider may have had enough in the middle of a change, and the version that a repeat meets may be the one that its first attempt made.
+/// A provider may have had enough in the middle of a change, and the version that a repeat meets may be the one that its first attempt
+/// made.
 #[tokio::test]
 async fn what_may_be_the_effect_of_the_first_attempt_is_no_answer_for_good() {
     let server = TestServer::start().await;
@@ -395,7 +397,7 @@ async fn what_may_be_the_effect_of_the_first_attempt_is_no_answer_for_good() {
     }
 }
 
-/// A host that stood still, and whose claim is another's by now: its client is told to ask again, and nothing is kept of its work.
+/// A host that stalled, and whose claim was taken over: its client is asked to retry, and no work of the host is stored.
 #[tokio::test]
 async fn an_attempt_that_lost_its_claim_is_told_to_try_again() {
     let server = TestServer::start().await;

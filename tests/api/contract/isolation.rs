@@ -1,4 +1,4 @@
-//! Tenants apart: what is somebody else's is not there, in the same words as what never was.
+//! Tenants are isolated: another tenant's resource gets the same answer as one that never existed.
 
 use harness::TestServer;
 use serde_json::{Value, json};
@@ -84,7 +84,7 @@ async fn another_applications_resources_do_not_exist() {
     of_theirs.refused(404, "not_found");
 }
 
-/// A key that is bound to connections sees no others of its own application.
+/// A key that is bound to connections sees no other connections of its application.
 #[tokio::test]
 async fn a_bound_key_sees_its_connections_only() {
     let server = TestServer::start().await;

@@ -82,7 +82,7 @@ async fn a_rotated_key_is_the_same_key() {
     assert!(shown.get("key").is_none() && shown.get("previousExpiresAt").is_none());
 }
 
-/// After a leak only the new secret works. That also ends an overlap that is under way.
+/// After a leak only the new secret works. The rotation also ends a running overlap.
 #[tokio::test]
 async fn a_rotation_without_an_overlap_ends_every_earlier_secret() {
     let server = TestServer::start().await;
@@ -157,7 +157,8 @@ async fn a_revocation_takes_the_secret_before_along() {
     again.refused(409, "invalid_state");
 }
 
-/// A key rotates keys that may do no more than itself: all of its application, or, if it is bound to connections, itself and its descendants.
+/// A key rotates keys that may do no more than itself: all of its application, or, if it is bound to connections, itself and its
+/// descendants.
 #[tokio::test]
 async fn a_key_rotates_its_own_family() {
     let server = TestServer::start().await;
@@ -194,7 +195,7 @@ async fn a_rotation_gives_nobody_more_rights() {
     for restrict in narrow {
         let restricted = server.key("test", restrict).await;
         ask(&restricted, &key).await.refused(403, "forbidden");
-        // What it made itself has its restrictions.
+        // A key that it made itself has its restrictions.
         let child = worker(&restricted).await;
         rotated(&restricted, &child, json!({})).await;
     }
@@ -249,7 +250,7 @@ async fn refusal(host: &App, lookups: &KeyLookups, secret: &Value) -> Option<Cod
     caller.err().and_then(|e| e.code())
 }
 
-/// A host that did not rotate the key believes what it read a second ago, and no longer.
+/// A host that did not rotate the key caches it for a second, and no longer.
 #[tokio::test]
 async fn every_host_refuses_the_secret_before_within_a_second() {
     let server = TestServer::start().await;

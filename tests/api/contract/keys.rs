@@ -1,4 +1,4 @@
-//! Contract, Authentication: how a key is carried, what it may do, from where, and for how long.
+//! Contract, Authentication: how a key is sent, its rights, its addresses, and its lifetime.
 
 #![expect(clippy::string_slice, reason = "a test cuts texts that it knows: a panic is the report")]
 
@@ -54,7 +54,7 @@ async fn every_answer_carries_the_headers() {
     }
 }
 
-/// A scope that the key lacks is 403, before anything else is looked at. Writing includes reading.
+/// A scope that the key lacks is 403, before any other check. Writing includes reading.
 #[tokio::test]
 async fn a_key_may_do_what_its_scopes_say() {
     let server = TestServer::start().await;
@@ -142,7 +142,7 @@ async fn a_key_gives_no_more_than_it_has() {
     }
 }
 
-/// A key that is bound to connections sees and revokes itself and the keys that descend from it, and nobody else's.
+/// A key that is bound to connections sees and revokes itself and the keys that descend from it, and no others.
 #[tokio::test]
 async fn a_bound_key_manages_its_descendants_alone() {
     let server = TestServer::start().await;
@@ -178,7 +178,7 @@ async fn a_bound_key_manages_its_descendants_alone() {
     all.get(&stranger_path).send().await.expect(200);
 }
 
-/// Exact host names: whatever else somebody writes there would never match, or match too much.
+/// Exact host names only: any other pattern would never match, or match too much.
 #[tokio::test]
 async fn an_allowed_domain_is_an_exact_host_name() {
     let server = TestServer::start().await;
@@ -201,7 +201,7 @@ async fn an_allowed_domain_is_an_exact_host_name() {
     }
 }
 
-/// What nobody knows is told, on every write: a misspelt restriction is no restriction.
+/// Unknown fields are reported on every write: a misspelt restriction is no restriction.
 #[tokio::test]
 async fn a_misspelt_field_is_told() {
     let server = TestServer::start().await;
@@ -256,7 +256,7 @@ async fn a_key_can_be_bound_to_domains() {
         ask("origin", origin).await.refused(403, "forbidden");
     }
     api.get("/v1/connections").send().await.refused(403, "forbidden");
-    // An origin that is there decides; a friendly referer beside it does not help.
+    // If there is an Origin it decides; a valid Referer beside it does not help.
     let both = api.get("/v1/connections").header("origin", "https://evil.test");
     both.header("referer", "https://app.example.com/").send().await.refused(403, "forbidden");
 }

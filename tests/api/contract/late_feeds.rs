@@ -1,5 +1,5 @@
-//! A provider that tells changes late: a version from before the stored one does not replace it, and the record is read by itself. The connector
-//! here passes on whatever the test wants.
+//! A provider that reports changes late: a version older than the stored one does not replace it, and the record is fetched by itself.
+//! The connector here passes on the test's pages.
 
 use serde_json::{Value, json};
 use service::app::resource_kind::ResourceKind;
@@ -12,7 +12,7 @@ fn version(title: &str, minute: Option<u32>) -> Value {
     version_of("a", title, minute)
 }
 
-/// The same of a task with this id.
+/// A version of a task with this id.
 fn version_of(id: &str, title: &str, minute: Option<u32>) -> Value {
     let mut source = good(ResourceKind::Task, id);
     source["items"][0]["body"]["parentId"] = Value::Null;
@@ -47,7 +47,7 @@ impl Desk {
         desk
     }
 
-    /// The sorted titles of all tasks when the provider has told this page.
+    /// Returns the sorted titles of all tasks after the provider has sent this page.
     async fn titles_after(&self, page: Value) -> Vec<String> {
         self.world.provider.script("tasks", [ScriptedAnswer::page(page)]);
         self.world.server.clock.advance_ms(1);
@@ -59,7 +59,7 @@ impl Desk {
         titles
     }
 
-    /// The same of the only task.
+    /// Returns the title of the only task after this page.
     async fn title_after(&self, page: Value) -> String {
         match self.titles_after(page).await.as_slice() {
             [title] => title.clone(),
@@ -67,7 +67,7 @@ impl Desk {
         }
     }
 
-    /// The same for a page of changes with one version.
+    /// Returns the title after a page of changes with one version.
     async fn title_told(&self, version: Value) -> String {
         self.title_after(page(&version, false)).await
     }
@@ -107,7 +107,7 @@ async fn an_older_version_in_an_enumeration_is_taken() {
     assert_eq!(desk.single_reads(), 0);
 }
 
-/// Without a time on one side, and with one that no clock shows, the last version that is told counts.
+/// Without a time on either side, or with an impossible one, the last reported version counts.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_version_without_a_time_is_taken() {
     let desk = Desk::open().await;

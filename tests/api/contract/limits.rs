@@ -2,7 +2,7 @@
 
 use harness::TestServer;
 
-/// The limit is exact, told on every answer, and refused requests cost nothing.
+/// The limit is exact, every response shows it, and refused requests are free.
 #[tokio::test]
 async fn a_budget_is_a_sliding_minute() {
     let server = TestServer::start().await;
@@ -35,8 +35,8 @@ async fn one_key_does_not_use_up_anothers_budget() {
     other.get("/v1/connections").send().await.expect(200);
 }
 
-/// Keys that do not exist are refused within the address's budget. Valid keys cost nothing of it, and go on working whatever else is sent
-/// from there: one that was used before, and one whose first request this is.
+/// Keys that do not exist are refused within the address's budget. Valid keys cost nothing of it, and continue to work whatever else the
+/// address sends: one that was used before, and one at its first request.
 #[tokio::test]
 async fn invented_keys_use_up_their_addresss_budget_and_nobody_elses() {
     let server = TestServer::builder().config(|c| c.anonymous_per_minute = 5).start().await;
@@ -53,7 +53,7 @@ async fn invented_keys_use_up_their_addresss_budget_and_nobody_elses() {
     }
     invented.key = Some("uc_live_malformed".to_owned());
     invented.get("/v1/connections").send().await.refused(429, "rate_limited");
-    // What was looked up lately is believed for a second; beyond that the store is asked again.
+    // A lookup is cached for a second; after that the store is asked again.
     server.clock.advance_ms(5_000);
     known.get("/v1/connections").send().await.expect(200);
     fresh.get("/v1/connections").send().await.expect(200);

@@ -1,4 +1,4 @@
-//! A wait that a connector notes in an answer that is no failure, as when parts of a batch were refused: the page is stored, its pull goes on
+//! A wait that a connector reports in a successful answer, as when parts of a batch were refused: the page is stored, its pull continues
 //! after the wait, and only the kinds of data of the wait's bucket wait.
 
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ fn page(event: &str, more: bool) -> ScriptedAnswer {
     ScriptedAnswer { status: 200, more, body }
 }
 
-/// The answer to a pull that goes on and then asks once more.
+/// The answer to a pull that continues and then asks once more.
 fn nothing_new() -> ScriptedAnswer {
     ScriptedAnswer { status: 200, more: false, body: json!({ "sources": [], "enumeration": false }) }
 }
@@ -82,7 +82,7 @@ async fn a_page_with_a_wait_is_stored_and_its_pull_goes_on_after_it() {
     let job = job.expect("a query").expect("it is there");
     assert_eq!((job.due_at, job.attempts), (Some(clock.now_ms() + 60_000), 0), "nothing has failed");
 
-    // Other kinds of data go on, and other calls for this one do not.
+    // Other kinds of data are not held, but other calls for this one are.
     let (lists, calendars) = (calls("lists.list"), calls("calendars.list"));
     clock.advance_ms(1_000);
     assert_eq!(read(&world, "/v1/task-lists").await.len(), 1);

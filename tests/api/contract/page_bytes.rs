@@ -1,9 +1,9 @@
-//! Pages end by their bytes as well as by the number of their items: what one answer costs is bounded, whatever its items hold.
+//! Pages end by their bytes as well as by the number of their items: the cost of a response is bounded for any content.
 
 use harness::{Actor, TestServer};
 use serde_json::{Value, json};
 
-/// 4 MiB of items, and what is around them.
+/// 4 MiB of items, and the envelope.
 const MAX_PAGE: usize = (4 << 20) + 4_096;
 /// Items whose texts have more than a page.
 const COUNT: usize = 72;
@@ -30,7 +30,7 @@ async fn pages(api: &Actor, path: &str, field: &str) -> Vec<Vec<String>> {
     }
 }
 
-/// Each of `made` stands on one of at least two pages.
+/// Asserts that each of `made` is on one of at least two pages.
 fn assert_split(path: &str, pages: &[Vec<String>], made: &[String]) {
     assert!(pages.len() > 1, "{path}: all of it on one page");
     let (mut found, mut expected) = (pages.concat(), made.to_vec());
@@ -73,7 +73,7 @@ async fn a_page_ends_where_the_next_item_has_no_room() {
         // Without the resources one page has all of them.
         let short = pages(&api, &format!("{changes}&include=none"), "resourceId").await;
         assert_eq!(short.iter().map(Vec::len).collect::<Vec<_>>(), [COUNT], "{feed}");
-        // What happens to them afterwards is read off the log.
+        // Later changes of them are read from the log.
         let page = api.get(format!("{changes}&include=none")).send().await.expect(200);
         let cursor = page["sync_cursor"].as_str().expect("a cursor");
         for id in &made {

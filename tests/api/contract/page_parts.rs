@@ -1,5 +1,5 @@
-//! A page of more records than one transaction writes is written in parts. When it breaks off before its end, what was written stays, the page
-//! counts as not read, and the next pull makes up for the rest.
+//! A page of more records than one transaction writes is written in parts. If it is interrupted, the written parts stay, the page counts
+//! as not read, and the next pull writes the rest.
 
 use harness::TestServer;
 use serde_json::{Value, json};
@@ -110,7 +110,7 @@ async fn a_page_that_breaks_off_is_made_up_for_by_the_next_pull() {
     assert!(changes.iter().all(|change| change == "created"));
 }
 
-/// Records that cannot be stored, for a reason that is none of theirs alone: so many at the beginning would say that nothing can be stored.
+/// Records that cannot be stored for a reason of the database: this many at the beginning would indicate that nothing can be stored.
 const REFUSED: usize = 5;
 
 async fn refuse_some(server: &TestServer) {
@@ -129,7 +129,7 @@ async fn refuse_some(server: &TestServer) {
     server.app.db.write(move |tx| Box::pin(async move { tx.batch(sql).await })).await.expect("a trigger");
 }
 
-/// Records that cannot be written are quarantined if earlier parts could be, wherever in a part they are.
+/// Records that cannot be written are quarantined if earlier parts could be written, at any position in a part.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_part_that_begins_with_what_cannot_be_stored_does_not_end_the_pull() {
     let desk = Desk::open().await;
@@ -146,7 +146,7 @@ async fn the_parts_of_a_page_do_not_supersede_each_other() {
     let desk = Desk::open().await;
     assert_eq!(desk.read().await, 200);
     assert_eq!((desk.stored().await, desk.changes().await.len()), (RECORDS, RECORDS));
-    // Every record has another version, and two are gone.
+    // Every record has another version, and two are deleted.
     let task = |n: usize| {
         let mut task = good(ResourceKind::Task, &format!("task-{n}"));
         task["items"][0]["body"]["parentId"] = Value::Null;

@@ -1,5 +1,5 @@
-//! One item that cannot be stored, or that makes the code that reads it panic, is quarantined and shown; its neighbours and the cursor go
-//! on. The database refuses it here by a trigger, as it would refuse what breaks a constraint.
+//! An item that cannot be stored, or whose parsing panics, is quarantined and shown; its neighbours and the cursor are not affected. The
+//! database refuses it here by a trigger, like a violation of a constraint.
 
 use harness::{Actor, TestServer};
 use model::wire::{Item, JsonText, Source};
@@ -10,7 +10,7 @@ use storage::dialect::Dialect;
 
 use crate::email::mailbox::{Mailbox, Provider, letter, text, until};
 
-/// What no database takes from here on.
+/// A text that the database refuses from here on.
 const HOSTILE: &str = "hostile";
 
 async fn refuse_hostile_items(server: &TestServer) {
@@ -28,7 +28,7 @@ async fn refuse_hostile_items(server: &TestServer) {
     server.app.db.write(move |tx| Box::pin(async move { tx.batch(sql).await })).await.expect("a trigger");
 }
 
-/// A surface: where another program makes items, what it makes, and where the API lists and reports them.
+/// A surface: the provider's path and body of an item, and the API's paths that list and report it.
 struct Surface {
     theirs: String,
     item: fn(&str, &str) -> Value,
@@ -77,7 +77,7 @@ async fn surfaces(api: &Actor, connection: &str) -> Vec<Surface> {
     ]
 }
 
-/// Those of the wanted titles that are listed.
+/// Returns those of the wanted titles that are listed.
 async fn listed(api: &Actor, surface: &Surface, wanted: &[&str]) -> Vec<String> {
     let all = api.all(&surface.list).await;
     let mut found: Vec<String> = all.iter().map(|item| text(&item[surface.title])).collect();
@@ -97,7 +97,7 @@ async fn a_hostile_item_among_good_ones() {
         let make = async |id: &str, title: &str| {
             provider.post(&surface.theirs, (surface.item)(id, title)).send().await.expect(201);
         };
-        // One pull tells of all three; then of one more, behind the cursor that it left.
+        // One pull reads all three; then one more, after the stored cursor.
         api.post(format!("{}/start", surface.sync), surface.body.clone()).send().await.expect(202);
         let caught_up = async || {
             let status = api.get(&surface.status).send().await.expect(200);
@@ -118,7 +118,7 @@ async fn a_hostile_item_among_good_ones() {
         make("item-4", "later").await;
         server.clock.advance_ms(1);
         assert_eq!(listed(&api, &surface, &wanted).await, ["after", "before", "later"], "the cursor goes on");
-        // Mended at the provider it is there.
+        // Fixed at the provider, it is listed.
         let changed = (surface.item)("item-2", "mended");
         let mut change = changed.as_object().expect("an object").clone();
         change.retain(|name, _| ["subject", "label", "title"].contains(&name.as_str()));

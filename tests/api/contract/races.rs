@@ -16,7 +16,7 @@ pub async fn hold(provider: &Actor, method: &str, path: &str) {
     provider.post("/sandbox/faults", fault).send().await.expect(201);
 }
 
-/// When the provider has done what it was asked and holds the answer.
+/// Waits until the provider has handled the request and holds the answer.
 pub async fn held(provider: &Actor) {
     until("the provider holds an answer", async || {
         let faults = provider.get("/sandbox/faults").send().await.expect(200);
@@ -59,7 +59,7 @@ async fn a_refresh_does_not_bring_a_connection_back() {
     api.get(&path).send().await.refused(404, "not_found");
 }
 
-/// A pull that is under way when the account is disconnected leaves nothing of it behind.
+/// A pull that runs when the account is disconnected leaves no data behind.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_pull_leaves_nothing_of_a_disconnected_account() {
     let server = TestServer::start().await;
@@ -71,7 +71,7 @@ async fn a_pull_leaves_nothing_of_a_disconnected_account() {
     let deletion = async {
         held(&provider).await;
         api.delete(format!("/v1/connections/{id}")).send().await.expect(204);
-        // All that was there is gone before the pull comes to its write.
+        // All data is deleted before the pull writes.
         runner::drain(&server.app, &[PURGE]).await.expect("a purge");
         let_go(&provider).await;
     };
@@ -98,7 +98,7 @@ fn status_of<'a>(message: &'a Value, email: &str) -> &'a Value {
 async fn a_bounce_during_another_attempt_stays() {
     let mailbox = Mailbox::open(Provider::Sandbox).await.expect("a sandbox");
     let sandbox = mailbox.there.sandbox().expect("it is the sandbox");
-    // What is in the mailbox when it is read for the first time is no news.
+    // Messages at the first read of the mailbox are no news.
     mailbox.list("").await;
     let to = json!([{ "email": "bounce@x.test" }, { "email": "defer@x.test" }]);
     let sent = mailbox.submit(json!({ "to": to })).await;
@@ -107,7 +107,7 @@ async fn a_bounce_during_another_attempt_stays() {
     hold(sandbox, "POST", "/sandbox/v1/mail/send").await;
     let report = async {
         held(sandbox).await;
-        // The report is in the mailbox; it is read, and then the attempt goes on.
+        // The report is in the mailbox; it is read, and then the attempt continues.
         mailbox.list("").await;
         let bounced = until("the report is read", async || {
             mailbox.server.hand_over().await;
@@ -127,7 +127,7 @@ async fn a_bounce_during_another_attempt_stays() {
     );
 }
 
-/// A report that comes while the sent message is being changed: both are there afterwards.
+/// A report that arrives while the sent message is being changed: both are stored.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_bounce_during_a_change_stays() {
     let mailbox = Mailbox::open(Provider::Sandbox).await.expect("a sandbox");
@@ -161,7 +161,7 @@ async fn a_bounce_during_a_change_stays() {
     }
 }
 
-/// A mailbox that is read when its provider has sent a draft, and before what became of it is stored: the draft is there, and says in the
+/// A mailbox that is read after its provider has sent a draft, and before the result is stored: the draft still exists, and says in the
 /// end which message it became.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_pull_during_a_send_does_not_lose_the_draft() {
@@ -229,7 +229,7 @@ async fn a_late_page_does_not_double_a_draft() {
     let list = format!("/v1/email/drafts?connection_id={}", mailbox.connection);
     mailbox.all(&list).await;
     for round in 0..4 {
-        // Something that the page tells beside the draft.
+        // Another message on the page beside the draft.
         mailbox.there.deliver(&crate::email::mailbox::letter("New", &format!("n{round}@x.test"), "")).await;
         let first = mailbox.api.patch(&path, json!({ "subject": format!("{round}.0") })).if_match("*");
         first.send().await.expect(200);
@@ -281,7 +281,7 @@ const COLLECTIONS: [CollectionKind; 3] = [
 ];
 
 impl CollectionKind {
-    /// The list of what is in a collection.
+    /// Returns the path that lists the contents of a collection.
     fn contents(&self, id: &str) -> String {
         match self.ours {
             "/v1/calendars" => format!("/v1/calendars/{id}/events"),
@@ -302,7 +302,7 @@ impl CollectionKind {
     }
 }
 
-/// A collection of zoe's that is being written while somebody else writes it.
+/// A collection of zoe's that two programs write at the same time.
 struct SharedCollection {
     api: Actor,
     provider: Actor,
@@ -344,7 +344,7 @@ impl SharedCollection {
         self.provider.post(path, again).send().await.expect(201);
     }
 
-    /// How much is stored of what is in it.
+    /// Returns the number of its stored items.
     async fn kept(&self, server: &TestServer) -> i64 {
         let sql = "select count(*) as n from items where parent_id = $1 and deleted_at is null";
         let kept = query(sql).bind(&self.id).fetch_one(server.app.db.reader(), |row| row.get::<i64>("n"));
@@ -352,12 +352,12 @@ impl SharedCollection {
     }
 }
 
-/// A server whose copy may be some seconds old: what a write leaves is seen before the next pull mends it.
+/// A server whose copy may be some seconds old: the result of a write is visible before the next pull corrects it.
 async fn server_with_copies() -> TestServer {
     TestServer::builder().config(|c| c.freshness_ms = 10_000).without_pulls().start().await
 }
 
-/// The answer of a change of a collection that is older than what a pull has read meanwhile does not replace that.
+/// The answer to a change of a collection does not overwrite newer data that a pull has read in between.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_pull_during_a_change_of_a_collection_is_not_undone() {
     for kind in COLLECTIONS {
@@ -382,7 +382,7 @@ async fn a_pull_during_a_change_of_a_collection_is_not_undone() {
     }
 }
 
-/// A collection that somebody makes again while its deletion is under way stays, as a pull has read it.
+/// A collection that is created again during its deletion stays, as a pull has read it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_collection_that_is_made_again_during_its_deletion_stays() {
     for kind in COLLECTIONS {
@@ -402,7 +402,7 @@ async fn a_collection_that_is_made_again_during_its_deletion_stays() {
     }
 }
 
-/// One that is made again has nothing of what was in the deleted one, however little that was.
+/// A collection that is created again has none of the deleted one's items, however few they were.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_collection_that_is_made_again_during_its_deletion_is_empty() {
     for kind in COLLECTIONS {
@@ -429,7 +429,7 @@ async fn a_collection_that_is_made_again_during_its_deletion_is_empty() {
     }
 }
 
-/// A deletion that the provider has done holds, also when nobody can see whether the collection was made again. The next list tells.
+/// A completed deletion counts, even if it cannot be checked whether the collection was created again. The next list shows it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_deleted_collection_is_gone_where_its_list_cannot_be_read_again() {
     for kind in COLLECTIONS {

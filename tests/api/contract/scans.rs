@@ -1,4 +1,4 @@
-//! Reading everything of a collection again goes on where it was stopped: by a refusal, by a restart. Requests to the provider are counted.
+//! A full read of a collection continues where it was interrupted: by a refusal, by a restart. Requests to the provider are counted.
 
 use harness::{Actor, TestServer, reconnected};
 use serde_json::{Value, json};
@@ -88,7 +88,7 @@ impl World {
         self
     }
 
-    /// The titles of what is there, in order.
+    /// Returns the titles of the listed events, in order.
     async fn titles(&self) -> Vec<String> {
         let path = format!("/v1/calendars/{}/events", self.calendar);
         let mut titles: Vec<String> = self.api.all(&path).await.iter().map(|e| text(&e["title"])).collect();
@@ -97,8 +97,8 @@ impl World {
     }
 }
 
-/// The provider has forgotten what was read; reading it again is stopped by a 429, then by a restart, then by a 503. No page is asked for
-/// twice, nothing is deleted before the end, and what went meanwhile is gone then.
+/// The provider has forgotten the sync token; the full read is interrupted by a 429, then by a restart, then by a 503. No page is
+/// requested twice, nothing is deleted before the end, and items deleted in between are deleted then.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_scan_goes_on_where_it_was_stopped() {
     let world = World::new().await;
@@ -106,7 +106,7 @@ async fn a_scan_goes_on_where_it_was_stopped() {
     assert_eq!(world.titles().await.len(), EVENTS);
     let feed = format!("/v1/calendars/{}/sync/changes", world.calendar);
     let cursor = text(&world.api.get(&feed).send().await.expect(200)["sync_cursor"]);
-    // One that the scan will not name, wherever it stops.
+    // An item that the scan does not list, wherever it was interrupted.
     world.provider.delete(format!("{}/event-0", world.theirs)).send().await.expect(204);
     world.fault(json!({ "status": 410, "syncTokenOnly": true })).await;
     world.fault(json!({ "status": 429, "retryAfterS": 40, "after": 2 })).await;
@@ -137,7 +137,7 @@ async fn a_scan_goes_on_where_it_was_stopped() {
 }
 
 impl World {
-    /// How many events the copy has, without a look at the provider.
+    /// Returns the number of events in the copy, without reading from the provider.
     async fn titles_here(&self) -> usize {
         use storage::sql::query;
 
@@ -148,7 +148,7 @@ impl World {
     }
 }
 
-/// What is written here while a scan is stopped is not deleted by its end, and what another program makes is found.
+/// An item that is written here while a scan is stopped is not deleted at its end, and one that another program makes is found.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_scan_spares_what_was_written_meanwhile() {
     let world = World::new().await;
@@ -160,7 +160,7 @@ async fn a_scan_spares_what_was_written_meanwhile() {
     let events = format!("/v1/calendars/{}/events", world.calendar);
     let ours = {
         let world = &world;
-        // A look at the provider first would end the scan.
+        // A fresh read would end the scan.
         world.fault(json!({ "status": 503, "times": 1 })).await;
         world.api.post(events, event).send().await
     };
@@ -175,7 +175,7 @@ async fn a_scan_spares_what_was_written_meanwhile() {
     assert_eq!(world.api.get(path).send().await.expect(200)["title"], "ours");
 }
 
-/// A place in a scan that the provider has forgotten too: it is read from the beginning, with a number of its own.
+/// A page token of a scan that the provider has forgotten too: the scan starts over, with a new number.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_scan_begins_anew_when_its_place_is_forgotten() {
     let world = World::new().await;

@@ -1,5 +1,5 @@
-//! A connector that is wrong deletes nothing: what an enumeration lacks is deleted when a second one lacks it too, and a walk over changes has no
-//! page that is an enumeration. The connector here passes on whatever the test wants.
+//! A faulty connector deletes nothing: items that an enumeration lacks are deleted when a second one lacks them too, and a walk over
+//! changes has no enumeration page. The connector here passes on the test's pages.
 
 use serde_json::{Value, json};
 use service::app::resource_kind::ResourceKind;
@@ -78,7 +78,7 @@ impl Desk {
         self.world.provider.tell(self.of.contents, page_of(self.of.kind, numbers, true));
     }
 
-    /// The next enumeration has these, behind those that were told before.
+    /// Sets the next enumeration, after those already set.
     fn tell_once(&self, numbers: std::ops::Range<usize>) {
         let page = ScriptedAnswer::page(page_of(self.of.kind, numbers, true));
         self.world.provider.script(self.of.contents, [page]);
@@ -107,7 +107,7 @@ impl Desk {
         self.read(&self.contents()).await.len()
     }
 
-    /// The same, and how often the contents were asked for.
+    /// Returns the number of items, and how often the contents were requested.
     async fn items_and_calls(&self) -> (usize, u32) {
         let before = self.world.provider.calls_of(self.of.contents);
         let items = self.items().await;
@@ -121,7 +121,7 @@ impl Desk {
         found.expect("a query").expect("it was read")
     }
 
-    /// How the sync of the collection stands.
+    /// Returns the status of the collection's sync.
     async fn status(&self) -> Value {
         let path = match self.of.contents {
             "contacts" => format!("/v1/contacts/sync/status/{}", self.world.connection.id),
@@ -130,7 +130,7 @@ impl Desk {
         self.world.api.get(path).send().await.expect(200)
     }
 
-    /// The deletions that the log tells of.
+    /// Returns the number of deletions in the log.
     async fn deletions(&self) -> usize {
         let kinds = [self.of.list_kind, self.of.kind].map(|kind| format!("{}.deleted", kind.resource_type()));
         let path = format!("/v1/events?after_sequence=0&type={}&limit=100", kinds.join(","));
@@ -146,7 +146,7 @@ async fn an_empty_enumeration_deletes_only_what_a_second_one_lacks_too() {
         desk.tell_once(0..0);
         assert_eq!(desk.items_and_calls().await, (3, 2), "{}: it was wrong once", surface.contents);
         assert_eq!(desk.deletions().await, 0);
-        // One item is really gone.
+        // One item was really deleted.
         desk.tell_once(0..0);
         desk.tell_once(0..2);
         assert_eq!(desk.items_and_calls().await, (2, 2), "{}", surface.contents);
@@ -164,7 +164,7 @@ async fn an_enumeration_that_lacks_most_of_many_items_is_read_twice() {
     let desk = Desk::open(TASKS, 24).await;
     desk.tell_once(0..11);
     assert_eq!(desk.items_and_calls().await, (24, 2), "13 of 24 are missing");
-    // What is new in the second reading is there, and what it lacks alone is gone as ever.
+    // Items new in the second enumeration are listed, and items missing only there are deleted as usual.
     desk.tell_once(0..11);
     desk.tell(1..26);
     assert_eq!(desk.items_and_calls().await, (25, 2));
@@ -193,7 +193,7 @@ async fn what_is_read_while_the_provider_fails_deletes_nothing() {
     }
     assert_eq!(desk.items().await, 3);
     assert_eq!(desk.state().await.status, "caught_up");
-    // The same of the collections, with which everything would go.
+    // The same for the collections, whose deletion would delete everything.
     desk.world.provider.script(desk.of.lists, [empty(), empty()]);
     for _ in 0..2 {
         assert_eq!(desk.read(&desk.lists()).await.len(), 1);
@@ -202,7 +202,8 @@ async fn what_is_read_while_the_provider_fails_deletes_nothing() {
     assert_eq!(desk.deletions().await, 0);
 }
 
-/// A day of failing readings counts from the first of them, however long ago the last good one was. Then it is the provider's way to answer.
+/// A day of failing readings counts from the first of them, however long ago the last good one was. Then it is the provider's way to
+/// answer.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_outage_after_a_pause_deletes_nothing() {
     let desk = Desk::open(TASKS, 3).await;
@@ -264,7 +265,7 @@ async fn a_walk_over_changes_that_turns_into_an_enumeration_is_refused() {
     assert_eq!(desk.state().await.status, "caught_up");
 }
 
-/// An answer that stops the pull: it is no page, and neither is what is asked for in its place.
+/// An answer that stops the pull: it is no page, and neither is the answer to the retry.
 fn unreadable() -> [ScriptedAnswer; 2] {
     [json!("none"), json!("none")].map(ScriptedAnswer::page)
 }
@@ -282,7 +283,7 @@ async fn how_a_walk_began_is_known_to_the_pull_that_goes_on_with_it() {
     assert_eq!(desk.deletions().await, 0);
 }
 
-/// The later pages of a walk may be as old as its first one: a pull that goes on with it asks once more what has changed since.
+/// The later pages of a walk may be as old as its first one: a pull that continues the walk asks once more for later changes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_pull_that_ends_a_stopped_walk_is_as_fresh_as_any() {
     let desk = Desk::open(TASKS, 3).await;
@@ -345,7 +346,7 @@ async fn two_enumerations_that_contradict_each_other_delete_nothing() {
     assert_eq!(desk.deletions().await, 0);
 }
 
-/// A reset reads everything again. It is no deletion, whatever the first answer lacks.
+/// A reset reads everything again. It deletes nothing because of the first answer alone.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_reset_deletes_no_more_than_any_pull() {
     let desk = Desk::open(TASKS, 3).await;
@@ -358,7 +359,7 @@ async fn a_reset_deletes_no_more_than_any_pull() {
     assert_eq!((desk.items().await, desk.deletions().await), (3, 0));
 }
 
-/// The change may have been made: the connector is at fault, and nobody is told to send it again.
+/// The change may have been made: the connector is at fault, and the client is not asked to repeat it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_change_whose_item_the_connector_leaves_out_is_the_fault_of_the_connector() {
     let desk = Desk::open(EVENTS, 1).await;

@@ -36,7 +36,7 @@ const BOUNDS: [(&str, u64); 17] = [
     ("pull what has no changes", 58),
 ];
 
-/// A server with an account, and what was measured there.
+/// A server with an account, and the measurements.
 struct Measured {
     server: TestServer,
     api: Actor,
@@ -51,7 +51,7 @@ impl Measured {
 
     /// Sends a request of this route and counts its statements.
     async fn request(&mut self, name: &'static str, method: Method, route: &str, ask: Ask) -> Value {
-        // Answers that are kept for a moment are those of the same millisecond.
+        // Cached answers are those of the same millisecond.
         self.server.clock.advance_ms(1);
         let metrics = self.server.app.metrics.clone();
         let before = metrics.request_statements(route, &method);
@@ -62,7 +62,7 @@ impl Measured {
         answer.answer
     }
 
-    /// Pulls what is due and counts the statements.
+    /// Runs due pulls and counts the statements.
     async fn pull(&mut self, name: &'static str) {
         self.server.clock.advance_ms(1);
         let metrics = self.server.app.metrics.clone();

@@ -1,5 +1,5 @@
-//! Statements of work on many records: deletions, resets, clean-ups, webhooks, pools of hosts, bookings and the outbox. Each is measured with
-//! few records and with many, so that no figure has to be known in advance: what the many need more is what each of them needs by itself.
+//! Statements of work on many records: deletions, resets, clean-ups, webhooks, pools of hosts, bookings and the outbox. Each is measured
+//! with few records and with many, so that no figure has to be known in advance: the difference is the cost per record.
 
 use base::tenant::Tenant;
 use harness::receiver::Receiver;
@@ -25,15 +25,16 @@ const FEW: usize = 5;
 const MANY: usize = 20;
 const DAY_MS: i64 = 24 * HOUR_MS;
 
-/// Statements of a delivery that no other one shares: how the webhook stands and the event are read before each attempt. Where no other attempt
-/// ends at the same moment, it is also written alone: usage, webhook, delivery, those that waited for it (a read and a write), and the job's fence.
+/// Statements of a delivery that it shares with no other: the webhook's state and the event are read before each attempt. If no other
+/// attempt ends at the same moment, these are also written for it only: usage, webhook, delivery, waiting deliveries (a read and a
+/// write), and the job's fence.
 const OF_A_DELIVERY: u64 = 8;
 /// Statements of the busy times of a host whose calendars were just read. Where hosts share the database: how old the list of calendars is,
 /// how old the calendar is, and the number of its last entry in the log.
 const OF_A_BUSY_HOST: u64 = 3;
 /// Statements of the busy times of a host in days of which they were not worked out before: besides, single events, series and exceptions.
 const OF_A_READ_HOST: u64 = OF_A_BUSY_HOST + 4;
-/// Statements of the removal of a message's rows, which are some twenty: a step of 500 rows reads and writes how far it has gone.
+/// Statements of the deletion of a message's rows, about twenty of them: a step of 500 rows reads and writes its progress.
 const OF_A_REMOVED_MESSAGE: u64 = 1;
 
 /// Measures with few and with many records; fails where the many need more statements than `for_each` for each one more.
@@ -45,7 +46,7 @@ async fn assert_bounded(what: &str, for_each: u64, measure: impl AsyncFn(usize) 
     assert!(many <= most, "{what}: {few} statements for {FEW}, {many} for {MANY}, which may need {most}");
 }
 
-/// The same where each record is worked on by itself, by a job or a call of its own: none needs more because there are others.
+/// Measures work that handles each record separately, by a job or a call: the cost per record must not grow with their number.
 async fn assert_linear(what: &str, measure: impl AsyncFn(usize) -> u64) {
     let (few, many) = (measure(FEW).await, measure(MANY).await);
     eprintln!("{what}: {few} statements for {FEW}, {many} for {MANY}");
@@ -59,7 +60,7 @@ fn of_jobs(server: &TestServer, kinds: &[JobKind]) -> u64 {
     kinds.iter().map(|kind| server.app.metrics.job_statements(kind.name).statements).sum()
 }
 
-/// Runs what is due of these kinds; how many statements that took.
+/// Runs the due jobs of these kinds; returns the number of statements.
 async fn run(server: &TestServer, kinds: &[JobKind]) -> u64 {
     let before = of_jobs(server, kinds);
     runner::drain(&server.app, kinds).await.expect("the jobs are run");
@@ -76,7 +77,7 @@ async fn request(server: &TestServer, method: Method, route: &str, ask: Ask) -> 
     (statements, answer.answer)
 }
 
-/// A server with a followed calendar of its own that has so many events; the path of the calendar.
+/// Starts a server with a followed calendar that has this many events; returns the path of the calendar.
 async fn with_events(count: usize) -> (TestServer, Actor, String) {
     let server = TestServer::builder().without_pulls().start().await;
     let (api, provider) = (server.client().await, server.provider("zoe"));
@@ -144,7 +145,7 @@ async fn delete_tasks(api: &Actor, count: usize) {
     }
 }
 
-/// Sends so many messages that are tracked.
+/// Sends this number of tracked messages.
 async fn send_letters(mailbox: &Mailbox, count: usize) {
     for n in 0..count {
         let (subject, body) = (format!("Letter {n}"), json!({ "text": "Hi", "html": "<p>Hi</p>" }));
@@ -153,7 +154,7 @@ async fn send_letters(mailbox: &Mailbox, count: usize) {
     mailbox.server.hand_over().await;
 }
 
-/// A server with so many deleted tasks, sent messages and bookings.
+/// Starts a server with this number of deleted tasks, sent messages and bookings.
 async fn with_old_records(count: usize) -> TestServer {
     let server = TestServer::builder().config(|c| c.public_url = Some("https://us.test".to_owned()));
     let mailbox = Mailbox::open_with(Provider::Sandbox, server).await.expect("a sandbox");
@@ -202,7 +203,7 @@ async fn the_removal_of_an_account() {
     .await;
 }
 
-/// Logs so many events of an account, each about a calendar event of its own.
+/// Logs this number of events of an account, each about another calendar event.
 async fn log_events(server: &TestServer, connection: &str, count: usize) {
     let note = |n: usize| NewLogEntry {
         connection_id: Some(connection.to_owned()),
@@ -249,7 +250,7 @@ const BOOKINGS: &str = "/v1/scheduling/bookings";
 const SLOTS: &str = "/v1/scheduling/availability/query";
 const FREE_BUSY: &str = "/v1/calendars/freebusy/query";
 
-/// The hosts of a pool: so many new accounts, each with a calendar of its own, which was just read.
+/// Makes the hosts of a pool: new accounts, each with a calendar that was just read.
 async fn hosts(api: &Actor, count: usize) -> Vec<Value> {
     let mut hosts = Vec::new();
     for n in 0..count {
@@ -281,7 +282,7 @@ async fn open(api: &Actor, hosts: &[Value], fields: Value) -> String {
     text(&api.post("/v1/scheduling/event-types", body).send().await.expect(201)["id"])
 }
 
-/// An event type with so many new hosts; its id.
+/// Makes an event type with this number of new hosts, and returns its id.
 async fn pool(api: &Actor, count: usize, fields: Value) -> String {
     open(api, &hosts(api, count).await, fields).await
 }
@@ -295,7 +296,7 @@ fn booking(event_type: &str, n: usize) -> Value {
     })
 }
 
-/// A server that believes for a minute what it has read of accounts.
+/// A server that caches what it has read of accounts for a minute.
 async fn patient() -> (TestServer, Actor) {
     let server = TestServer::builder().config(|config| config.freshness_ms = 60_000).start().await;
     let api = server.client().await;
@@ -323,8 +324,8 @@ async fn the_busy_times_of_many_hosts() {
     .await;
 }
 
-/// The statements of a search for slots, a booking, its confirmation by a host, and the write into calendars, at an event type with so many hosts
-/// who share the work or meet together.
+/// Returns the statements of a search for slots, a booking, its confirmation by a host, and the write into calendars, for an event type
+/// with this number of hosts in a rotation or together.
 async fn booked(count: usize, role: &str, assignment: &str) -> [u64; 4] {
     let (server, api) = patient().await;
     let mut hosts = hosts(&api, count).await;
@@ -362,7 +363,7 @@ async fn a_booking_of_one_of_many_hosts() {
 async fn a_booking_of_many_hosts_together() {
     let (few, many) =
         (booked(FEW, "required", "collective").await, booked(MANY, "required", "collective").await);
-    // A booking reads the days around its slot of each of its hosts. The event of each host is written by a job of its own.
+    // A booking reads the days around its slot for each host. The event of each host is written by a separate job.
     let of_a_write = few[3].div_ceil(FEW as u64);
     assert_each("many hosts together", few, many, [OF_A_BUSY_HOST, OF_A_READ_HOST, 0, of_a_write]);
 }

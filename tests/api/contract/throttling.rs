@@ -13,7 +13,7 @@ async fn requests(api: &Actor) -> i64 {
     usage["sync"]["providerCalls"].as_i64().expect("a number")
 }
 
-/// The same once the pull that an earlier answer began has ended: what it asked the provider is counted at its end.
+/// Returns the number of requests once earlier pulls in the background have ended, which count their requests at their end.
 async fn settled_requests(mailbox: &Mailbox) -> i64 {
     mailbox.server.pull().await;
     requests(&mailbox.api).await
@@ -46,7 +46,7 @@ async fn a_retry_after_holds_for_the_connection() {
     assert_eq!(wait(&refused), 120);
     refused.refused(429, "provider_rate_limited");
 
-    // Nothing that follows asks the provider: what somebody waits for, what the host does by itself, what is to be sent.
+    // None of the following sends a request: reads that a client waits for, background jobs, messages to send.
     let before = settled_requests(&mailbox).await;
     mailbox.server.clock.advance_ms(30_000);
     let refused = star(true).send().await;
@@ -69,7 +69,7 @@ async fn a_retry_after_holds_for_the_connection() {
     assert_eq!(delivery(&mailbox, &waiting).await, (json!("queued"), json!(0)), "no attempt was made");
     assert_eq!(requests(&mailbox.api).await, before);
 
-    // Another account of the same provider goes on.
+    // Another account of the same provider is not affected.
     let theirs = mailbox.connect_other().await;
     mailbox.get(format!("/v1/email/messages?connection_id={theirs}")).send().await.expect(200);
     assert!(requests(&mailbox.api).await > before);
@@ -99,7 +99,7 @@ async fn a_send_waits_as_long_as_the_provider_wants() {
     assert_eq!(delivery(&mailbox, &message).await, (json!("sent"), json!(2)));
 }
 
-/// A provider that wants to be left alone for a day is asked after an hour.
+/// A provider that asks for a day's pause gets the next request after an hour.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nobody_is_left_alone_for_more_than_an_hour() {
     let mailbox = Mailbox::open(Provider::Sandbox).await.expect("a sandbox");
@@ -116,8 +116,8 @@ async fn nobody_is_left_alone_for_more_than_an_hour() {
     mailbox.api.post("/v1/email/drafts", new).send().await.expect(201);
 }
 
-/// A provider that is down and says for how long is left alone as one that has had enough: 503 and others of 5xx with Retry-After, in
-/// seconds or as a date (RFC 9110, section 10.2.3).
+/// A provider that is down and gives a Retry-After is left alone like one that is overloaded: 503 and others of 5xx, in seconds or as a
+/// date (RFC 9110, section 10.2.3).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_outage_with_a_retry_after_holds_for_the_connection() {
     let mailbox = Mailbox::open(Provider::Sandbox).await.expect("a sandbox");
@@ -162,7 +162,7 @@ async fn an_outage_with_a_retry_after_holds_for_the_connection() {
     }
 }
 
-/// What the host reads by itself waits as long as the provider wants, and not as long as it would by its own rule.
+/// The host's own reads wait as long as the provider asks for, not as long as its own rule says.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_pull_waits_as_long_as_a_provider_that_is_down_wants() {
     let mailbox = Mailbox::open(Provider::Sandbox).await.expect("a sandbox");

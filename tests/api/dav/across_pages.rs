@@ -1,5 +1,5 @@
-//! An object that is renamed is the item that it was (`renamed`), also where the two halves of that are not on one page: on pages of one
-//! round, in either order, in rounds of their own, and where everything is read anew. For events, contacts and tasks.
+//! A renamed object keeps its item (`renamed`), even if the deletion and the creation are not on one page: on pages of one round, in
+//! either order, in separate rounds, and in a full read. For events, contacts and tasks.
 
 use harness::{Actor, TestServer};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::dav::{connect, put, servers};
 /// Sources of a page: far fewer than what changes at once.
 const PAGE: u32 = 2;
 
-/// What lies in a collection, and where the API has it.
+/// A kind of collection: its objects, and its path in the API.
 #[derive(Clone, Copy)]
 struct Sort {
     collections: &'static str,
@@ -85,7 +85,7 @@ impl<'a> Shelf<'a> {
         ask(self.url, "DELETE", &format!("{}{}", self.href, self.named(name)), None).await;
     }
 
-    /// Changes all the others, so that what happens to one object is spread over pages. By their names they lie between `a` and `z`.
+    /// Changes all the others, so that one object's changes are spread over pages. Their names are between `a` and `z`.
     async fn stir(&self, title: &str) {
         for n in 0..6 {
             self.put(&format!("m{n}"), &format!("other-{n}"), title).await;
@@ -97,7 +97,7 @@ impl<'a> Shelf<'a> {
         ask(self.url, "MOVE", &from, Some(&to)).await;
     }
 
-    /// Where the API lists the items.
+    /// Returns the path that lists the items.
     fn items(&self) -> String {
         match self.sort.collections {
             "/v1/calendars" => format!("/v1/calendars/{}/events", self.id),
@@ -136,7 +136,7 @@ impl<'a> Shelf<'a> {
         page["data"].as_array().expect("a list").iter().find(|item| item[self.sort.title] == title).cloned()
     }
 
-    /// What the feed tells of an item since a cursor, and the cursor after it.
+    /// Returns an item's changes in the feed since a cursor, and the cursor after them.
     async fn told(&self, id: &str, cursor: &str) -> (Vec<String>, String) {
         let feed = format!("{}&cursor={cursor}", self.feed());
         let (told, next) = news(self.api, &feed, None).await;
@@ -182,7 +182,8 @@ async fn on_pages_of_a_round(shelf: &Shelf<'_>, before: &Value, cursor: &str) ->
     cursor
 }
 
-/// It goes, which is read and told; then another program puts it there under another name, and at last under its own.
+/// The object is deleted, which is read and reported; then another program stores it again under another name, and finally under its old
+/// one.
 async fn in_rounds_of_their_own(shelf: &Shelf<'_>, before: &Value, cursor: &str) {
     let id = text(before, "id");
     let mut cursor = cursor.to_owned();
@@ -205,7 +206,7 @@ async fn in_rounds_of_their_own(shelf: &Shelf<'_>, before: &Value, cursor: &str)
     }
 }
 
-/// Everything is enumerated, so that what is gone is told by nobody, and found out at the end.
+/// In an enumeration deletions are not reported, but found at the end.
 async fn while_all_is_read_anew(shelf: &Shelf<'_>, before: &Value) {
     shelf.rename("b", "a").await;
     let (reset, mut body) = shelf.synced("reset");
@@ -216,7 +217,7 @@ async fn while_all_is_read_anew(shelf: &Shelf<'_>, before: &Value) {
     assert!(text(&after, "externalId").ends_with(&shelf.named("a")), "{after:#}");
 }
 
-/// What was deleted through the API is deleted: what another program puts there by the same UID has nothing of it but the id.
+/// An item that was deleted through the API stays deleted: one with the same UID that another program makes takes over only its id.
 async fn after_a_deletion_of_ours(shelf: &Shelf<'_>, before: &Value) {
     shelf.api.delete(shelf.item(text(before, "id"))).send().await.expect(204);
     shelf.put("c", "renamed", "Renamed").await;

@@ -115,7 +115,7 @@ async fn the_main_job_on_cyrus() {
     }
 }
 
-/// What another client changes on the server is told, once, in both directions: the local copy follows.
+/// Changes by another client on the server are reported once, in both directions: the local copy follows.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn another_clients_changes_are_told() {
     let Some(url) = peer("RADICALE_URL") else { return };

@@ -21,7 +21,7 @@ NOTE:first
 END:VCARD
 ";
 
-/// Connect, books, contacts, groups, a picture, a foreign card, the feed, and what is refused.
+/// Connect, books, contacts, groups, a picture, a foreign card, the feed, and refusals.
 async fn main_job(name: &str, url: &str, user: &str) {
     let server = server().await;
     let api = server.client().await;
@@ -137,10 +137,10 @@ async fn contacts_on_real_servers() {
     }
 }
 
-/// A card of a version that nobody knows is read as far as it can be, or told on the sync state; either way it stops nothing.
+/// A card of an unknown version is read as far as possible, or reported in the sync state; either way it stops nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_odd_card_stops_nothing() {
-    // Cyrus refuses what is no card; Radicale's storage takes what is put there.
+    // Cyrus refuses malformed cards; Radicale's storage accepts any.
     let Some((name, url)) = servers().into_iter().find(|(name, _)| *name == "radicale") else { return };
     let server = server().await;
     let api = server.client().await;

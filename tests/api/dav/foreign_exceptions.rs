@@ -1,4 +1,4 @@
-//! Exceptions as other programs name them: a day by somebody's midnight, one instance for all later ones.
+//! Exceptions as other programs write them: a day given by another zone's midnight, one exception for all later instances.
 
 use harness::Actor;
 use serde_json::{Value, json};
@@ -44,7 +44,7 @@ async fn busy(api: &Actor, calendar: &Value, (start, end): (&str, &str)) -> Vec<
     all.iter().map(|one| one["start"].as_str().expect("a start").chars().skip(8).take(8).collect()).collect()
 }
 
-/// A day by the midnight of a zone that the calendar does not have: only the moved day is there, and it can be moved back.
+/// A day at the midnight of a zone that the calendar does not have: only the moved day is listed, and it can be moved back.
 async fn midnights(api: &Actor, (url, user): (&str, &str), calendar: &Value, path: &str) {
     let href = calendar["externalId"].as_str().expect("a path");
     let days = "DTSTART;VALUE=DATE:20270301|DTEND;VALUE=DATE:20270302|RRULE:FREQ=DAILY;COUNT=4|SUMMARY:Day";
@@ -70,8 +70,8 @@ async fn midnights(api: &Actor, (url, user): (&str, &str), calendar: &Value, pat
     api.delete(format!("{path}/{series}")).send().await.expect(204);
 }
 
-/// One change for all later instances: they are listed, found and busy as it says; a change of one of them, of the first, and its deletion
-/// concern that one alone, for other programs too.
+/// One exception for all later instances: they are listed, found and busy accordingly; a change of one of them, of the first, and its
+/// deletion affect that one only, for other programs too.
 async fn this_and_future(api: &Actor, (url, user): (&str, &str), calendar: &Value, path: &str) {
     let href = calendar["externalId"].as_str().expect("a path");
     let daily = "DTSTART:20270301T090000Z|DTEND:20270301T100000Z|RRULE:FREQ=DAILY;COUNT=7|SUMMARY:Series";

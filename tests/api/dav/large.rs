@@ -1,4 +1,4 @@
-//! Large collections on real servers, behind a wire that counts what is asked and can be cut.
+//! Large collections on real servers, behind a wire that counts requests and can be cut.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -17,7 +17,7 @@ use crate::dav::{connect, put, servers};
 const SIZE: usize = 230;
 const PAGE: u32 = 25;
 
-/// What went over the wire.
+/// Counts of the traffic.
 #[derive(Default)]
 struct Seen {
     /// Listings from the beginning.
@@ -31,7 +31,7 @@ struct Seen {
     refusals: usize,
 }
 
-/// What becomes of a request.
+/// The fate of a request.
 #[derive(Clone, Copy, PartialEq)]
 enum Fate {
     Through,
@@ -161,7 +161,7 @@ async fn a_large_calendar_is_listed_once() {
     }
 }
 
-/// What was read before the wire was cut is not asked for again, and nothing that was not read is taken for gone.
+/// Records that were read before the wire was cut are not requested again, and unread ones are not taken for deleted.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_reading_that_is_broken_off_goes_on() {
     for (name, url) in servers() {
@@ -183,7 +183,7 @@ async fn a_reading_that_is_broken_off_goes_on() {
     }
 }
 
-/// A token that the provider has forgotten costs a listing, and of the content only what is another; a reset reads all of it.
+/// A token that the provider has forgotten costs a listing, and of the content only the changes; a reset reads everything.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_held_is_not_read_again_when_all_is_listed_anew() {
     for (name, url) in servers() {
@@ -218,10 +218,10 @@ async fn what_is_held_is_not_read_again_when_all_is_listed_anew() {
     }
 }
 
-/// Objects that are long only as JSON: what they say are quotes. A page of them is more than a connector may answer.
+/// Objects that are long only as JSON: their text is quotes. A page of them exceeds the limit of a connector's answer.
 const HEAVY: usize = 26;
 
-/// What is too much for one answer is read in halves: a few calls more, and nothing is left out or set aside.
+/// A batch that is too large for one response is read in halves: a few calls more, and no record is left out or quarantined.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_batch_that_is_too_much_is_read_in_halves() {
     for (name, url) in servers() {

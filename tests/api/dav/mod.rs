@@ -1,5 +1,5 @@
-//! The main job on real CalDAV and CardDAV servers, through the HTTP API and the sandboxed connector: what the sandbox provider's
-//! tests show, nobody's own server can vouch for.
+//! The main job on real CalDAV and CardDAV servers, through the HTTP API and the sandboxed connector: a check of the sandbox provider's
+//! tests against servers that others wrote.
 
 mod across_pages;
 mod calendars;
@@ -19,7 +19,7 @@ mod written;
 use harness::{Actor, TestServer};
 use serde_json::{Value, json};
 
-/// Where a peer is, or none when the peers are not up; then, unless they are required, the test says so and ends.
+/// Returns the address of a peer, or none if the peers are not up; then, unless they are required, the test says so and ends.
 pub fn peer(name: &str) -> Option<String> {
     let url = std::env::var(name).ok();
     if url.is_none() {
@@ -51,7 +51,7 @@ pub fn servers() -> Vec<(&'static str, String)> {
         .collect()
 }
 
-/// What another client puts there: a resource of the collection with this href.
+/// Stores an object as another client: a resource of the collection with this href.
 pub async fn put(url: &str, user: &str, collection: &str, name: &str, (media_type, text): (&str, &str)) {
     let client = harness::http_client().build().expect("an HTTP client");
     let href = format!("{}{collection}{name}", url.trim_end_matches('/'));

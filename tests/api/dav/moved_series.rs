@@ -1,4 +1,4 @@
-//! A series that is moved keeps its holes, its additions and its changed instances, and what it cannot keep it tells.
+//! A moved series keeps its excluded, additional and changed instances, and reports those that it cannot keep.
 
 use std::collections::BTreeMap;
 
@@ -93,8 +93,8 @@ const ONCE: &str = "RECURRENCE-ID;TZID=Europe/Berlin:20261205T100000|DTSTART;TZI
 const AWAY: &str = "RECURRENCE-ID;TZID=Europe/Berlin:20261206T100000|DTSTART;TZID=Europe/Berlin:20261206T160000|\
     DTEND;TZID=Europe/Berlin:20261206T170000|SUMMARY:Away";
 
-/// Daily at ten, not on the 3rd, also on the 20th, changed on the 5th and the 6th: half an hour later it is the same half an hour later,
-/// by a change of the series and by one of an instance that is meant for all.
+/// Daily at ten, not on the 3rd, also on the 20th, changed on the 5th and the 6th: half an hour later everything is half an hour later,
+/// by a change of the series and by one of an instance with the scope `all`.
 async fn half_an_hour_later(place: &Place<'_>) {
     let later = [
         ("01T09:30", "Daily"),
@@ -128,7 +128,7 @@ async fn half_an_hour_later(place: &Place<'_>) {
     }
 }
 
-/// The same from the 4th on: what lies before stays.
+/// The same from the 4th on: earlier instances stay.
 async fn split(place: &Place<'_>) {
     let series = place.series("split", &[DAILY, ONCE, AWAY]).await;
     let with_hole = "20261207T090000Z";
@@ -180,7 +180,7 @@ async fn another_weekday(place: &Place<'_>) {
     }
 }
 
-/// Another rule at another time: nothing tells which instance is which, so what is gone is told.
+/// Another rule at another time: instances cannot be matched, so lost ones are reported.
 async fn another_rule(place: &Place<'_>) {
     let series = place.series("other", &[DAILY, ONCE]).await;
     let body = json!({

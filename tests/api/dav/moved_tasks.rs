@@ -42,7 +42,7 @@ async fn a_moved_task_keeps_its_holes() {
         let stored = got(&url, "t11", &format!("{href}bins.ics")).await;
         assert!(stored.contains("20270317") && !stored.contains("20270315"), "{name}: {stored}");
 
-        // A week later on the same day, the hole is where it was.
+        // A week later on the same day, the excluded instance stays.
         let later = json!({ "startDate": "2027-03-10", "dueDate": "2027-03-10" });
         let moved: Value = api.patch(&path, later).send().await.expect(200);
         assert_eq!(moved["recurrence"], expected, "{name}");

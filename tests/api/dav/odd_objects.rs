@@ -1,5 +1,5 @@
-//! Objects as servers take them and no specification knows them: copies of an instance, an instance without its series, lines that RFC
-//! 5545 and RFC 2426 forbid. They are shown, and a change of them changes what it says.
+//! Objects that servers accept although they violate specifications: copies of an instance, an instance without its series, lines that
+//! RFC 5545 and RFC 2426 forbid. They are listed, and can be changed.
 
 use harness::Actor;
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ fn lines_without(text: &str, names: &[&str]) -> Vec<String> {
     lines
 }
 
-/// What a path lists now.
+/// Returns the items that a path lists now.
 async fn listed(api: &Actor, path: &str) -> Vec<Value> {
     let page = api.get(path).header("cache-control", "no-cache").send().await.expect(200);
     page["data"].as_array().expect("a list").clone()
@@ -45,8 +45,8 @@ async fn calendar(api: &Actor, connection: &Value, name: &str) -> (Value, String
 const SERIES: &str = "UID:odd|DTSTAMP:20260101T000000Z|DTSTART:20270301T090000Z|DTEND:20270301T100000Z|\
     RRULE:FREQ=DAILY;COUNT=9|SUMMARY:Series";
 
-/// Of two versions of one instance the one with the higher SEQUENCE is shown, once, with a warning; a change is what is read
-/// afterwards, and only one is left. So it is with a deletion.
+/// Two versions of one instance are shown as the one with the higher SEQUENCE, with a warning. After a change or a deletion only one
+/// version is left.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_overrides_of_one_instance() {
     let Some(url) = peer("RADICALE_URL") else { return };
@@ -181,7 +181,7 @@ async fn a_lone_override_is_changed_like_an_event() {
     api.delete(format!("/v1/calendars/{}", text(&calendar, "id"))).send().await.expect(204);
 }
 
-/// Lines that are forbidden, or that nobody knows: a new title changes its line and the stamps of the change.
+/// Forbidden or unknown lines: a new title changes its line and the timestamps.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_patch_carries_what_it_does_not_touch() {
     let Some(url) = peer("RADICALE_URL") else { return };
@@ -243,7 +243,7 @@ async fn odd_tasks(api: &Actor, url: &str, connection: &Value) {
     api.delete(format!("/v1/task-lists/{}", text(&list, "id"))).send().await.expect(204);
 }
 
-/// A card whose name is there and says nothing.
+/// A card whose name is present but empty.
 async fn odd_cards(api: &Actor, url: &str, connection: &Value) {
     let new = json!({ "connectionId": connection["id"], "name": "Odd cards" });
     let book = api.post("/v1/contact-books", new).send().await.expect(201);

@@ -1,5 +1,5 @@
-//! Time zones that only the file knows, as Exchange and old programs write them: a series in one is listed, changed and busy by the
-//! file's own rules, and other programs find what was changed under the file's own name of the zone.
+//! Time zones that only the file defines, as Exchange and old programs write them: a series in one is listed, changed and busy by the
+//! file's own rules, and other programs find the changes under the file's own name of the zone.
 
 use harness::Actor;
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ fn object(uid: &str, zone: &str, components: &[&str]) -> String {
     format!("BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//Other//EN\n{zone}{all}END:VCALENDAR\n")
 }
 
-/// A calendar of its own on a server.
+/// A separate calendar on a server.
 struct Place<'a> {
     api: &'a Actor,
     peer: (&'a str, &'a str),
@@ -51,7 +51,7 @@ impl<'a> Place<'a> {
         self.calendar["externalId"].as_str().expect("a path")
     }
 
-    /// What another program wrote; its series.
+    /// Stores a series as another program, and returns it as the API has it.
     async fn series(&self, uid: &str, text: &str) -> Value {
         let (url, user) = self.peer;
         put(url, user, self.href(), &format!("{uid}.ics"), (CALENDAR, text)).await;
@@ -150,7 +150,7 @@ async fn change_instances(place: &Place<'_>, series: &Value) {
     assert_eq!(error["error"]["param"], "timeZoneRules", "{error}");
 }
 
-/// From eight to half past nine, by an instance that stands for all of them, after the change of clocks.
+/// From eight to half past nine, by an instance with the scope `all`, after the change of clocks.
 async fn move_all(place: &Place<'_>, series: &Value) {
     let last = place.instance(series, "20270420T000000Z");
     let body = json!({
@@ -173,7 +173,7 @@ async fn move_all(place: &Place<'_>, series: &Value) {
     assert!(text.contains("EXDATE;TZID=Company:20270315T213000\n"), "{text}");
 }
 
-/// Where nobody can tell the clock, the series is listed, renamed and deleted as a whole; its instances are left alone.
+/// A series with an unusable time zone is listed, renamed and deleted as a whole; its instances are left alone.
 async fn unusable(place: &Place<'_>) {
     let series = place.series("no-zone", &object("no-zone", NONE, &[MONDAYS])).await;
     let told = series["warnings"].as_array().expect("a list");

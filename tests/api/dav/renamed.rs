@@ -1,4 +1,4 @@
-//! An object that another client renames is the object that it was: it keeps its id and its metadata, and the feed tells of an update.
+//! An object that another client renames keeps its id and its metadata, and the feed reports an update.
 
 use harness::Actor;
 use reqwest::Method;
@@ -19,7 +19,7 @@ pub fn text<'v>(value: &'v Value, field: &str) -> &'v str {
     value[field].as_str().unwrap_or_else(|| panic!("no {field} in {value:#}"))
 }
 
-/// What another client asks of a server.
+/// Sends a request of another client to a server.
 pub async fn ask(url: &str, method: &str, href: &str, destination: Option<&str>) {
     let client = harness::http_client().build().expect("an HTTP client");
     let whole = |href: &str| format!("{}{href}", url.trim_end_matches('/'));
@@ -38,7 +38,7 @@ async fn events(api: &Actor, path: &str) -> Vec<Value> {
     page["data"].as_array().expect("a list").clone()
 }
 
-/// What a feed tells from a cursor on, sorted: what happened, and to which item. And the cursor after it.
+/// Returns the changes of a feed since a cursor, sorted, each with its type and the item's id, and the cursor after them.
 pub async fn news(api: &Actor, feed: &str, cursor: Option<&str>) -> (Vec<(String, String)>, String) {
     let path = cursor.map_or_else(|| feed.to_owned(), |cursor| format!("{feed}?cursor={cursor}"));
     let page = api.get(path).header("cache-control", "no-cache").send().await.expect(200);
@@ -94,7 +94,7 @@ async fn an_event_keeps_its_id_when_its_object_is_renamed() {
     }
 }
 
-/// An object with another UID is another one, whatever goes at the same time.
+/// An object with another UID is a new item, even if another one is deleted at the same time.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_new_object_is_a_new_item_when_another_one_goes() {
     for (name, url) in servers() {

@@ -1,5 +1,5 @@
-//! Who is told of a write to an event: every write with every value of `notify`, by an organizer and by somebody who is invited, and
-//! the mails that arrive. Cyrus sends mail by itself (RFC 6638) and can be asked not to; Radicale never sends any.
+//! Recipients of mail about a write to an event: every write with every value of `notify`, by an organizer and by an attendee, and the
+//! mails that arrive. Cyrus sends mail by itself (RFC 6638) and can be asked not to; Radicale never sends any.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::email::mailbox::{cyrus_delivers, until};
 
 const CALENDAR: &str = "text/calendar; charset=utf-8";
 
-/// Where the mail of strangers arrives: Cyrus hands it to Exim, which keeps it in files.
+/// The folder in which the mail of strangers arrives: Cyrus hands it to Exim, which keeps it in files.
 struct Post(PathBuf);
 
 impl Post {
@@ -32,7 +32,7 @@ impl Post {
         mails.filter(|raw| raw.contains(&format!("for {address};"))).collect()
     }
 
-    /// What kinds of mail have come to an address, sorted.
+    /// Returns the kinds of mail that an address has received, sorted.
     fn kinds(&self, address: &str) -> Vec<String> {
         let kind = |raw: String| {
             let after = raw.split("method=").nth(1).map(str::to_owned);
@@ -43,14 +43,14 @@ impl Post {
         kinds
     }
 
-    /// The mails to an address, once so many have come.
+    /// Waits for this number of mails to an address.
     async fn wait(&self, address: &str, count: usize) -> Vec<String> {
         let look = async || Some(self.to(address)).filter(|mails| mails.len() >= count);
         until(&format!("{count} mails to {address}"), look).await
     }
 }
 
-/// An account with a calendar of its own. Everybody else has an address that nobody else uses.
+/// An account with a calendar of its own. All other people have addresses that are used only here.
 struct Desk {
     api: Actor,
     _server: TestServer,
@@ -97,7 +97,7 @@ impl Desk {
         self.api.post(format!("{}{query}", self.events), body.clone()).send().await
     }
 
-    /// What another program puts there, and the path that it has here.
+    /// Stores an event as another program, and returns its path in the API.
     async fn theirs(&self, name: &str, lines: &str) -> String {
         let object = format!(
             "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//Theirs//EN\nBEGIN:VEVENT\nUID:{name}-{}\nDTSTAMP:20260101T000000Z\n\
@@ -150,7 +150,7 @@ fn codes(answer: &Value) -> Vec<&str> {
         .collect()
 }
 
-/// What an organizer can do to an event with the guests `one` and `two`.
+/// A write by an organizer to an event with the guests `one` and `two`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Write {
     Create,
@@ -178,7 +178,7 @@ impl Write {
         matches!(self, DeleteInstance | DeleteRest | Delete)
     }
 
-    /// Whom it concerns, and the mails that this guest gets where the provider tells people.
+    /// Returns the guest that the write concerns, and the mails that this guest gets if the provider sends any.
     fn mails(self) -> (&'static str, &'static [&'static str]) {
         match self {
             Create | Change | ChangeInstance | DeleteInstance | DeleteRest => ("one", &["REQUEST"]),
@@ -236,8 +236,7 @@ async fn fence(desk: &Desk, post: &Post) {
     post.wait(&desk.address("fence"), 1).await;
 }
 
-/// `all` tells everybody what is true, `none` tells nobody, and `externalOnly`, which Cyrus does not know, tells everybody and says
-/// so.
+/// `all` notifies every guest, `none` notifies none, and `externalOnly`, which Cyrus does not support, notifies all with a warning.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_write_of_an_organizer_on_cyrus() {
     let (Some(url), Some(post)) = (peer("CYRUS_URL"), Post::open()) else { return };
@@ -271,8 +270,8 @@ async fn every_write_of_an_organizer_on_cyrus() {
     desk.close().await;
 }
 
-/// Guests whom nobody has told yet are told with the next ordinary change, of everything; nobody is invited twice, and nobody is told
-/// that a meeting is cancelled that takes place.
+/// Guests who were not notified yet are with the next ordinary change, of everything; none is invited twice, and none gets a cancellation
+/// of a meeting that takes place.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_silent_comes_with_the_next_ordinary_change() {
     let (Some(url), Some(post)) = (peer("CYRUS_URL"), Post::open()) else { return };
@@ -290,7 +289,7 @@ async fn what_was_silent_comes_with_the_next_ordinary_change() {
     assert!(mails[0].contains("DESCRIPTION:Silent words"), "{}", mails[0]);
     assert!(mails[0].contains("SUMMARY:Third") && !mails[0].contains("EXDATE"), "{}", mails[0]);
 
-    // Another program's event: the same.
+    // An event of another program.
     let lines = format!(
         "ORGANIZER:mailto:t18@cyrus.test\nATTENDEE;PARTSTAT=NEEDS-ACTION;RSVP=TRUE:mailto:{}\n",
         desk.address("theirs")
@@ -301,7 +300,7 @@ async fn what_was_silent_comes_with_the_next_ordinary_change() {
     let mails = post.wait(&desk.address("theirs"), 2).await;
     assert!(mails.iter().any(|mail| mail.contains("DESCRIPTION:Silent words")), "{mails:#?}");
 
-    // Who was never told of a meeting is not told that it is off.
+    // A guest who was never notified of a meeting is not notified of its cancellation.
     let never = desk
         .create(
             &{
@@ -319,7 +318,7 @@ async fn what_was_silent_comes_with_the_next_ordinary_change() {
     desk.close().await;
 }
 
-/// What an invited person does is told to the organizer, or is not; the comment goes with the answer that it belongs to.
+/// A write by an attendee is mailed to the organizer or is not, as `notify` says; the comment goes with its answer.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_write_of_an_attendee_on_cyrus() {
     let (Some(url), Some(post)) = (peer("CYRUS_URL"), Post::open()) else { return };
@@ -348,7 +347,7 @@ async fn every_write_of_an_attendee_on_cyrus() {
             expected.push((name, usize::from(tell)));
         }
     }
-    // An organizer whom the server leaves to the client is not told, which is said.
+    // An organizer whom the server leaves to the client is not notified, with a warning.
     for agent in ["CLIENT", "NONE"] {
         let name = format!("agent-{agent}").to_lowercase();
         let path = desk.invitation(&name, &format!(";SCHEDULE-AGENT={agent}")).await;
@@ -371,7 +370,7 @@ async fn every_write_of_an_attendee_on_cyrus() {
     desk.close().await;
 }
 
-/// A comment is for one answer: the next one, without, does not say it again. What the organizer wrote stays.
+/// A comment belongs to one answer: the next one without a comment does not repeat it. The organizer's text stays.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_comment_goes_out_once() {
     let (Some(url), Some(post)) = (peer("CYRUS_URL"), Post::open()) else { return };
@@ -400,7 +399,7 @@ async fn a_comment_goes_out_once() {
     desk.close().await;
 }
 
-/// Declining by deletion is an answer of its own: what was said with an earlier one is not said again, of the series or of an instance.
+/// Declining by deletion is a separate answer: the comment of an earlier answer is not repeated, of the series or of an instance.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_deletion_says_nothing_of_an_earlier_answer() {
     let (Some(url), Some(post)) = (peer("CYRUS_URL"), Post::open()) else { return };
@@ -420,7 +419,7 @@ async fn a_deletion_says_nothing_of_an_earlier_answer() {
         desk.api.delete(path).send().await.expect(204);
         let both = post.wait(&boss, 2).await;
         let second = both.iter().find(|mail| !first.contains(mail)).expect("a second mail");
-        // Cyrus tells of one instance as of an exclusion from what was accepted.
+        // Cyrus reports one instance as an exclusion from the accepted series.
         let gone = if scope == "this" { "EXDATE:20270603T100000Z" } else { "PARTSTAT=DECLINED" };
         assert!(second.contains(gone), "{scope}: {second}");
         assert!(!second.contains("aloud"), "{scope}: {second}");
@@ -428,7 +427,7 @@ async fn a_deletion_says_nothing_of_an_earlier_answer() {
     desk.close().await;
 }
 
-/// What the provider cannot do is refused where the caller is strict: nothing is written, and nobody is told.
+/// A strict write is refused if the provider cannot do it: nothing is written, and no mail is sent.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_strict_write_tells_those_who_were_named_or_is_refused() {
     let (Some(url), Some(post)) = (peer("CYRUS_URL"), Post::open()) else { return };
@@ -447,7 +446,7 @@ async fn a_strict_write_tells_those_who_were_named_or_is_refused() {
     desk.close().await;
 }
 
-/// Radicale tells nobody: `none` is what it does anyway, and everything else is said, but for a deletion that asked for nothing.
+/// Radicale notifies no one: `none` needs no warning, and every other value has one, except `all` for a deletion.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_write_of_an_organizer_on_radicale() {
     let Some(url) = peer("RADICALE_URL") else { return };

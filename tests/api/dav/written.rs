@@ -1,5 +1,6 @@
-//! What the API has servers store is read by others: series of every form of time, created, changed, cut and with changed and deleted
-//! instances, as Radicale (vobject) and Cyrus (libical) give them back, in the eyes of icalendar, vobject and python-dateutil.
+//! Objects that the API stores on servers, as other programs read them: series of every form of time, created, changed, cut and with
+//! changed and deleted instances, as Radicale (vobject) and Cyrus (libical) give them back, read by icalendar, vobject and
+//! python-dateutil.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -64,7 +65,7 @@ impl Form {
         )
     }
 
-    /// What comes behind the series' id in that of its instance on a day.
+    /// Returns the suffix that the id of an instance on a day has after the id of its series.
     fn suffix(self, day: u8) -> String {
         match self {
             Form::Floating | Form::Zoned => format!("202703{day:02}T080000Z"),
@@ -161,7 +162,7 @@ fn python() -> Option<String> {
     python
 }
 
-/// What other programs make of each of these objects.
+/// Returns what other programs read in each of these objects.
 fn ask(python: &str, objects: &[(String, String)]) -> Vec<Value> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../connectors/dav/tests/oracle/written.py");
     let to = UNTIL.parse::<Timestamp>().expect("an instant").as_second();
@@ -193,7 +194,7 @@ async fn instances(api: &Actor, path: &str) -> BTreeMap<String, Vec<i64>> {
     found
 }
 
-/// Makes each change of a series of its own in each form; the UIDs and paths of what they lead to.
+/// Makes each change of a separate series in each form; returns the UIDs and paths of the results.
 async fn change_all(api: &Actor, url: &str, folder: &str, path: &str) -> Vec<(String, String)> {
     let mut cases = Vec::new();
     for form in FORMS {

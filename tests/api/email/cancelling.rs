@@ -1,4 +1,4 @@
-//! A message that waits to be sent is taken back by its deletion, or it is sent: the answer says which, whatever goes on at that moment.
+//! A queued message is cancelled by its deletion, or it is sent: the response says which, in any race.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ fn path(message: &Value) -> String {
     format!("/v1/email/messages/{}", text(&message["id"]))
 }
 
-/// The time in so many seconds.
+/// Returns the time in this many seconds.
 fn at(mailbox: &Mailbox, seconds: i64) -> String {
     model::Instant::from_millis(mailbox.server.clock.now_ms() + seconds * 1_000).to_string()
 }
@@ -38,8 +38,8 @@ async fn pause(steps: usize) {
     }
 }
 
-/// Deletes a message while all hosts send what is due. In every eighth round the deletion is over before, in every eighth it begins after; in
-/// the others one of the two begins a little later than the other, by another time each round.
+/// Deletes a message while all hosts run due sends. In every eighth round the deletion ends before, in every eighth it begins after; in
+/// the others one of the two begins slightly later than the other, by another time each round.
 async fn raced(mailbox: &Mailbox, hosts: &[&App], message: &Value, round: usize) -> Exchange {
     let steps = round * 37 % ROUNDS * 100;
     let (of_send, of_delete) = if round.is_multiple_of(2) { (steps, 0) } else { (0, steps) };
@@ -67,7 +67,7 @@ async fn raced(mailbox: &Mailbox, hosts: &[&App], message: &Value, round: usize)
     }
 }
 
-/// With 204 nobody ever gets the message; with 409 it arrives, once. On PostgreSQL two hosts want to send it.
+/// With 204 the message is never sent; with 409 it arrives, once. On PostgreSQL two hosts try to send it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_cancel_at_send_at_is_a_cancel_or_a_conflict() {
     let mailbox = Mailbox::open(Provider::Sandbox).await.expect("a sandbox");
@@ -100,7 +100,7 @@ async fn a_cancel_at_send_at_is_a_cancel_or_a_conflict() {
     assert_eq!(copies.into_keys().collect::<BTreeSet<_>>(), sent);
 }
 
-/// While the provider has the message and has not answered, nobody can say that it was taken back.
+/// While the provider has the message and has not answered, it cannot be cancelled.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_message_that_is_being_handed_over_is_not_taken_back() {
     let mailbox = Mailbox::open(Provider::Sandbox).await.expect("a sandbox");
@@ -124,7 +124,7 @@ async fn a_message_that_is_being_handed_over_is_not_taken_back() {
     assert_eq!(mailbox.other.folders_of(&text(&message["internetMessageId"])).await, ["inbox"]);
 }
 
-/// Some recipients have it, one will get it later: that one cannot be spared by an answer which says that nobody gets it.
+/// Some recipients have the message, one will get it later: it cannot be cancelled, because 204 promises that no one gets it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_message_that_some_have_is_not_taken_back() {
     let mailbox = Mailbox::open(Provider::Sandbox).await.expect("a sandbox");
@@ -140,8 +140,8 @@ async fn a_message_that_some_have_is_not_taken_back() {
     }
 }
 
-/// A deletion that may be meant as a cancellation says that it comes too late, as long as its caller may not know that the message was sent.
-/// Who names the version that was sent, or comes long afterwards, deletes the copy.
+/// A deletion that may be meant as a cancellation says that it comes too late, as long as its caller may not know that the message was
+/// sent. Who names the version that was sent, or comes long afterwards, deletes the copy.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_copy_of_a_scheduled_message_is_not_deleted_by_mistake() {
     let mailbox = Mailbox::open(Provider::Sandbox).await.expect("a sandbox");
@@ -168,7 +168,7 @@ async fn the_copy_of_a_scheduled_message_is_not_deleted_by_mistake() {
     }
 }
 
-/// What is kept of a message that was sent without a copy is no message any more that could be taken back.
+/// The record of a message that was sent without a copy cannot be cancelled like a message.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_record_of_a_sent_message_goes_when_it_is_permanent() {
     let mailbox = Mailbox::open(Provider::Sandbox).await.expect("a sandbox");
@@ -178,7 +178,7 @@ async fn the_record_of_a_sent_message_goes_when_it_is_permanent() {
     mailbox.api.delete(format!("{}?permanent=true", path(&sent))).send().await.expect(204);
     mailbox.api.get(path(&sent)).send().await.refused(404, "not_found");
 
-    // One that nobody got is forgotten without more ado.
+    // A message without a successful recipient is deleted at once.
     let failed = mailbox.send(json!({ "to": [{ "email": "reject@x.test" }] })).await;
     assert_eq!(failed["delivery"]["state"], "failed", "{failed:#}");
     mailbox.api.delete(path(&failed)).send().await.expect(204);

@@ -79,7 +79,7 @@ async fn a_message_that_moves_keeps_its_id(mailbox: Mailbox) {
     let back = mailbox.patch(&old["id"], read.clone()).send().await.expect(200);
     assert_eq!(back["etag"], read["etag"]);
 
-    // The same when another program moves it.
+    // A move by another program has the same result.
     mailbox.there.r#move("moving@x.test", "archive").await;
     let archive = mailbox.folder("archive").await;
     let found = mailbox.titled("Moving").await;
@@ -96,7 +96,7 @@ async fn a_message_that_moves_keeps_its_id(mailbox: Mailbox) {
     }
 }
 
-/// An etag is a version: whoever changes a message, a change that is based on an older one is refused, and the true one is told.
+/// An etag is a version: after any change of a message, a change based on an older one is refused with the current etag.
 async fn versions(mailbox: Mailbox) {
     mailbox.there.deliver(&letter("Versions", "versions@x.test", "")).await;
     let first = mailbox.titled("Versions").await;
@@ -106,7 +106,7 @@ async fn versions(mailbox: Mailbox) {
     assert_eq!(error["current_etag"], second["etag"], "{error:#}");
     let in_body = json!({ "unread": false, "etag": first["etag"] });
     mailbox.patch(&first["id"], in_body).send().await.refused(409, "stale_etag");
-    // A change at the provider that nobody here has heard of.
+    // A change at the provider that was not read yet.
     mailbox.there.flag("versions@x.test", "answered", true).await;
     let stale = mailbox.patch(&first["id"], json!({ "unread": false })).if_match(&text(&second["etag"]));
     let error = stale.send().await.refused(409, "stale_etag");
@@ -148,7 +148,7 @@ async fn into_the_trash_and_away(mailbox: Mailbox) {
     let two = mailbox.titled("two").await;
     let path = format!("/v1/email/messages/{}?permanent=true", text(&two["id"]));
     mailbox.api.delete(&path).send().await.expect(204);
-    // Somebody else was faster.
+    // Another client was faster.
     let three = mailbox.titled("three").await;
     mailbox.there.destroy("three@x.test").await;
     let gone = mailbox.api.delete(format!("/v1/email/messages/{}", text(&three["id"]))).send().await;
@@ -190,7 +190,7 @@ async fn what_a_change_refuses(mailbox: Mailbox) {
     }
 }
 
-/// What the caller notes is kept here, whatever becomes of the message.
+/// The caller's `metadata` is kept here, whatever happens to the message.
 async fn notes_of_the_caller(mailbox: Mailbox) {
     mailbox.there.deliver(&letter("Noted", "noted@x.test", "")).await;
     let message = mailbox.titled("Noted").await;

@@ -1,5 +1,5 @@
-//! Drafts in a mailbox in which several clients and another program write while it is pulled all the time: what was acknowledged is there
-//! afterwards, under the id that it had.
+//! Drafts in a mailbox in which several clients and another program write while it is pulled all the time: every acknowledged draft
+//! exists afterwards, under its id.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,10 +18,10 @@ const WRITERS: usize = 4;
 const DRAFTS: usize = 9;
 /// Versions that each draft has.
 const VERSIONS: usize = 4;
-/// Letters that come between two rounds of a pull. Were they to come faster than small pages are read, no pull would ever end.
+/// Messages that arrive between two rounds of a pull. If they arrived faster than small pages are read, no pull would ever end.
 const LETTERS: usize = 5;
 
-/// What is to be left of drafts: the subject of those that are there, none for those that were deleted or sent.
+/// The drafts that are expected, by id: the subject, or none if the draft was deleted or sent.
 type Expected = BTreeMap<String, Option<String>>;
 
 fn path(id: &str) -> String {
@@ -83,7 +83,7 @@ async fn write(mailbox: &Mailbox, number: usize) -> Expected {
     expected
 }
 
-/// Another program in the same mailbox: as many letters as there are permits.
+/// Writes as another program in the same mailbox: as many messages as there are permits.
 async fn write_there(mailbox: &Mailbox, letters: &Semaphore) {
     let mut number = 0;
     while let Ok(letter_now) = letters.acquire().await {
@@ -98,8 +98,8 @@ async fn write_there(mailbox: &Mailbox, letters: &Semaphore) {
     }
 }
 
-/// Everything that pulls: lists that want what the provider has now, the host's own rounds, the outbox; sometimes the provider has
-/// forgotten what was read, and everything is read again.
+/// Pulls in every way: fresh lists, the host's own rounds, the outbox; sometimes the provider has forgotten the token, and everything is
+/// read again.
 async fn pull(mailbox: &Mailbox, host: &App, (is_over, letters): (&AtomicBool, &Semaphore)) {
     let sandbox = mailbox.there.sandbox().expect("it is the sandbox");
     let list = format!("/v1/email/drafts?connection_id={}", mailbox.connection);

@@ -4,14 +4,14 @@ use serde_json::{Value, json};
 
 use crate::email::mailbox::{Mailbox, Provider, cyrus_delivers, text, until};
 
-/// A message in a mailbox, as soon as the API tells of it.
+/// Returns a message of a mailbox, as soon as the API lists it.
 async fn received(mailbox: &Mailbox, subject: &str) -> Value {
     let query = format!("folder_id={}", mailbox.folder("inbox").await);
     let what = format!("{subject} at {}", mailbox.address);
     until(&what, async || mailbox.list(&query).await.into_iter().find(|m| m["subject"] == subject)).await
 }
 
-/// What a feed tells from a cursor on, and the cursor of now.
+/// Returns the changes of a feed since a cursor, and the current cursor.
 async fn news(mailbox: &Mailbox, cursor: &str) -> (Vec<Value>, String) {
     let (mut all, mut cursor) = (Vec::new(), cursor.to_owned());
     loop {
@@ -31,7 +31,7 @@ async fn followed(mailbox: &Mailbox) -> String {
     news(mailbox, "").await.1
 }
 
-/// Of messages: what happened, and to which subject.
+/// Returns the changes of messages: type and subject.
 fn told(changes: &[Value]) -> Vec<(String, String)> {
     let of_messages = changes.iter().filter(|c| c["resourceType"] == "email.message");
     let told = of_messages.map(|c| (text(&c["changeType"]), text(&c["resource"]["subject"])));
@@ -50,7 +50,7 @@ async fn talk(one: Mailbox, two: Mailbox) {
     let whole = two.read(&got["id"]).await;
     assert_eq!(text(&whole["body"]["text"]).trim_end(), "Shall we?");
 
-    // The servers' clocks went on meanwhile: what is answered is older than the answer.
+    // The servers' clocks have moved on: the answered message is older than the answer.
     two.server.clock.advance_ms(60_000);
     let answer = json!({ "to": got["from"], "subject": null, "replyToMessageId": got["id"], "body": { "text": "Yes" } });
     let answered = two.send(answer).await;
@@ -108,7 +108,7 @@ async fn dovecot_and_cyrus_by_jmap() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_people_of_the_sandbox() {
     let Some(one) = Mailbox::open(Provider::Sandbox).await else { return };
-    // The other one of the pair, connected at the same service.
+    // The other account of the pair, connected at the same service.
     let body = json!({ "provider": "sandbox", "credentials": { "username": one.other.address, "password": "sandbox" },
         "scopes": ["email.read", "email.write", "email.send"] });
     let connection = text(&one.api.connect(body).await["id"]);

@@ -78,7 +78,7 @@ async fn a_life(mailbox: Mailbox) {
     assert_eq!(body_text(&changed), "one", "what is not named stays");
     assert!(text(&changed["body"]["html"]).contains("<b>two</b>"));
     assert_eq!(mailbox.there.contents().await.len(), 1, "the version before is gone");
-    // What was read comes back with one thing changed.
+    // A draft that was read is sent back with one change.
     let mut whole = get(&mailbox, &draft).await;
     whole["cc"] = json!([{ "name": "C, c", "email": "cc@x.test" }]);
     let changed = mailbox.api.patch(path(&draft), whole).send().await.expect(200);
@@ -110,7 +110,7 @@ async fn files_that_stay_and_files_that_go(mailbox: Mailbox) {
         (names(&same), body_text(&same)),
         (vec!["a.txt".to_owned(), "b.txt".to_owned()], "two".into())
     );
-    // One that is there, by its id, and a new one.
+    // An existing attachment, by its id, and a new one.
     let kept = json!([{ "id": same["attachments"][1]["id"] }, file("c.txt", "ccc")]);
     let change = json!({ "attachments": kept, "etag": same["etag"] });
     let other = mailbox.api.patch(path(&draft), change).send().await.expect(200);
@@ -120,7 +120,7 @@ async fn files_that_stay_and_files_that_go(mailbox: Mailbox) {
     let change = json!({ "attachments": [], "etag": other["etag"] });
     let none = mailbox.api.patch(path(&draft), change).send().await.expect(200);
     assert_eq!((names(&none), &none["hasAttachments"]), (Vec::new(), &json!(false)));
-    // From another message of the same account.
+    // An attachment of another message of the same account.
     let first = create(&mailbox, json!({ "attachments": [file("z.txt", "zzz")] })).await;
     let of = json!({ "attachmentRef": { "messageId": first["id"], "attachmentId": first["attachments"][0]["id"] } });
     let second = create(&mailbox, json!({ "attachments": [of] })).await;

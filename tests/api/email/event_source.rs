@@ -1,5 +1,5 @@
-//! A JMAP server that tells of changes by its event source (RFC 8620 section 7.3): what comes is there without anybody asking. The server
-//! is the test's own, with one folder.
+//! A JMAP server that pushes changes by its event source (RFC 8620 section 7.3): new mail is listed without any request. The server is
+//! the test's own, with one folder.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,12 +20,12 @@ struct Server {
     has_events: bool,
     /// How many messages there are.
     messages: Arc<Mutex<usize>>,
-    /// What its streams say.
+    /// The events of its streams.
     events: broadcast::Sender<String>,
 }
 
 impl Server {
-    /// Where it is, too.
+    /// Starts the server, and returns it with its URL.
     async fn start(has_events: bool) -> (Server, String) {
         let server = Server { has_events, messages: Arc::default(), events: broadcast::channel(16).0 };
         let answer = async |State(server): State<Server>, uri: Uri, headers: HeaderMap, body: Bytes| {
@@ -68,7 +68,7 @@ impl Server {
         }
     }
 
-    /// The methods of a request, which name what they read by the answer before.
+    /// Runs the methods of a request, which refer to earlier results.
     fn run(&self, request: &Value) -> Value {
         let (state, mut since) = (self.count(), self.count());
         let mut responses = Vec::new();
@@ -191,7 +191,7 @@ async fn a_jmap_server_tells_of_new_mail() {
     assert_eq!(world.has_push().await, json!(true));
 }
 
-/// Every session names an event source; that there is none shows when somebody comes. Then it is polled, and the service says so.
+/// Every session names an event source; its absence shows when a client connects. Then the mailbox is polled, and the service says so.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_jmap_server_without_events_is_polled() {
     let world = World::open(false).await;

@@ -1,4 +1,4 @@
-//! Mail of one application is not there for another, whatever it asks and by whatever id.
+//! Mail of one application is invisible to another, for any request and any id.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -83,7 +83,7 @@ async fn another_applications_mail(mailbox: Mailbox) {
     bound.get(of_message).send().await.refused(404, "not_found");
     bound.get(of_draft).send().await.refused(404, "not_found");
     assert_eq!(bound.all("/v1/email/messages").await, Vec::<Value>::new());
-    // And one without the scope is told so.
+    // A key without the scope is refused with that reason.
     let reader = mailbox.server.client_with(&["email.read"]).await;
     let change = reader.patch(format!("/v1/email/messages/{id}"), json!({ "starred": true })).send().await;
     change.refused(403, "insufficient_scope");

@@ -28,7 +28,7 @@ async fn delivery(mailbox: &Mailbox, message: &Value) -> Value {
     mailbox.api.get(path).send().await.expect(200)["delivery"].clone()
 }
 
-/// Sends what is due, as the service does by itself, until the sender says that the process ends.
+/// Runs due sends, as the service does by itself, until the sender says that the process ends.
 fn start(app: &App) -> (watch::Sender<bool>, JoinHandle<()>) {
     let (stop, stopping) = watch::channel(false);
     (stop, tokio::spawn(runner::run(app.clone(), &KINDS, REQUIRED_JOBS, stopping)))
@@ -52,8 +52,8 @@ async fn let_go(mailbox: &Mailbox) {
     sandbox.delete("/sandbox/faults").send().await.expect(204);
 }
 
-/// What a host writes of a message from its turn's begin on, until it dies: that the provider is about to have the message, and, if
-/// `is_accepted`, that the provider took it. The provider of this story never saw it.
+/// Writes what a host writes from the start of a message's run until it dies: that the provider is about to have the message, and, if
+/// `is_accepted`, that the provider took it. The provider of this test never sees it.
 async fn die_with(server: &TestServer, job: String, is_accepted: bool) {
     let lost = HostLease::begin(&server.app).await.expect("a lease");
     let claim = Claim {
@@ -81,12 +81,12 @@ async fn write_steps(tx: &mut Tx, job: &str, claim: &Claim, is_accepted: bool) -
     Ok(())
 }
 
-/// Another host takes over what one left that is gone, and sends; on SQLite, where a database is one host's, that is the next one.
+/// Has another host take over the job of a dead one, and send; on SQLite, where a database belongs to one host, the next host.
 async fn take_over(server: &TestServer) {
     let beside = server.beside().await;
     let host = match &beside {
         Some(other) => {
-            // Nine seconds after the kill at the latest, the lease is over and somebody has looked.
+            // At most nine seconds after the kill the lease has ended and the job is taken over.
             server.clock.advance_ms(9_000);
             assert_eq!(lease::take_over(&other.app).await.expect("a look"), 1);
             &other.app
@@ -113,7 +113,7 @@ async fn an_accepted_message_without_a_copy_is_sent_after_a_kill() {
     assert!(jobs::find(mailbox.server.app.db.reader(), &job_of(&message)).await.expect("a query").is_none());
 }
 
-/// Nobody knows whether the provider took it, and no copy of it can be found: that is said at once, and it is not sent again.
+/// A message that may have been sent and keeps no copy fails at once with `outcome_unknown`, and is not sent again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_message_without_a_copy_is_not_looked_for() {
     let mailbox = Mailbox::open(Provider::Sandbox).await.expect("a sandbox");
@@ -150,7 +150,7 @@ async fn an_empty_message_is_never_sent() {
     assert!(mailbox.there.contents().await.is_empty(), "nothing is among the sent messages");
 }
 
-/// A message that the provider has is finished by a host that stops: what became of it is known.
+/// A host that stops finishes a message that the provider has: its outcome is known.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stop_finishes_what_is_handed_over() {
     let mailbox = Mailbox::open(Provider::Sandbox).await.expect("a sandbox");
@@ -166,7 +166,8 @@ async fn a_stop_finishes_what_is_handed_over() {
     assert_eq!(mailbox.other.folders_of(&text(&message["internetMessageId"])).await, ["inbox"]);
 }
 
-/// A provider that takes messages and does not answer: an account has two of them under way, and 300 that wait behind them hide nobody's.
+/// A provider that accepts messages and does not answer: an account has two of them in progress, and 300 waiting ones delay no other
+/// account.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hanging_server_delays_nobody_else() {
     let mailbox = Mailbox::open(Provider::Sandbox).await.expect("a sandbox");

@@ -94,7 +94,7 @@ async fn every_filter(mailbox: Mailbox) {
     assert!(counts == (&json!(3), &json!(1)) || counts == (&Value::Null, &Value::Null), "{counted:#}");
 }
 
-/// Whatever comes or goes while a list is walked, what stays is told exactly once.
+/// Messages that stay are listed exactly once, whatever arrives or leaves while a client pages through the list.
 async fn paging_under_arrivals(mailbox: Mailbox) {
     for number in 10..33 {
         let letter = letter(&format!("Number {number}"), &format!("n{number}@x.test"), "");
@@ -183,7 +183,7 @@ async fn how_much_is_shown(mailbox: Mailbox) {
     assert_eq!((&one["body"], &one["headers"]), (&full["body"], &full["headers"]));
 }
 
-/// What stands in texts is found where the provider searches, in each one's own language too.
+/// Words in message texts are found if the provider searches texts, whatever the language.
 async fn words_in_the_text(mailbox: Mailbox) {
     for letter in &four() {
         mailbox.there.deliver(letter).await;
@@ -215,8 +215,8 @@ async fn words_in_the_text(mailbox: Mailbox) {
     assert!(subjects(&found).contains(&"Report"));
 }
 
-/// Twenty messages whose texts have more than a page may have: each is listed once, on pages that end by their bytes. What a search finds at
-/// once at the provider is on several pages, too.
+/// Twenty messages whose texts have more than a page may have: each is listed once, on pages that end by their bytes. What a search finds
+/// at once at the provider is on several pages, too.
 async fn long_texts_on_several_pages(mailbox: Mailbox) {
     const COUNT: usize = 20;
     const MAX_PAGE: usize = (4 << 20) + 4_096;
@@ -279,7 +279,7 @@ async fn what_a_list_refuses(mailbox: Mailbox) {
     mailbox.get(format!("{list}&cursor=x")).send().await.refused(400, "invalid_cursor");
     let none = mailbox.get("/v1/email/messages?connection_id=conn_00000000000000000000000000").send().await;
     none.refused(404, "not_found");
-    // A cursor is bound to what was asked for.
+    // A cursor is bound to its query.
     for subject in ["One", "Two"] {
         mailbox.there.deliver(&letter(subject, &format!("{subject}@x.test"), "")).await;
     }

@@ -1,5 +1,5 @@
-//! A mailbox to test with: connected through the API, and open to the test from the provider's side too, as another program of its
-//! owner sees it. Each test has one of its own, empty.
+//! A mailbox to test with: connected through the API, and accessible to the test from the provider's side too, like another program of
+//! its owner. Each test has a separate, empty one.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use tokio::sync::OwnedMutexGuard;
 
 use crate::dav::peer;
 
-/// Who keeps the mail.
+/// The provider of a mailbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Provider {
     Sandbox,
@@ -36,7 +36,7 @@ pub struct Mailbox {
     pub address: String,
     /// The account as its provider has it.
     pub there: There,
-    /// Somebody else's, at the same provider.
+    /// Another user's account at the same provider.
     pub other: There,
 }
 
@@ -57,7 +57,7 @@ pub struct Letter {
     /// `inbox`, `archive`, … or a folder's own name.
     pub folder: String,
     pub raw: String,
-    /// Of `seen`, `starred`, `answered`.
+    /// Flags: `seen`, `starred`, `answered`.
     pub flags: Vec<&'static str>,
     /// When it came, ms; none: now.
     pub at: Option<i64>,
@@ -91,13 +91,13 @@ pub fn port(variable: &str) -> Option<u16> {
     peer(variable).map(|port| port.parse().expect("a port"))
 }
 
-/// Whether Cyrus sends what it gets by JMAP through Exim.
+/// Returns whether Cyrus sends mail that it gets by JMAP through Exim.
 pub fn cyrus_delivers() -> bool {
     let (way, exim) = (std::env::var("CYRUS_SMTP_PORT").ok(), std::env::var("EXIM_PORT").ok());
     way.is_some() && way == exim
 }
 
-/// What connects an account of a provider.
+/// Returns the body that connects an account of a provider.
 fn credentials(provider: Provider, address: &str) -> Option<Value> {
     let server = |port: u16| json!({ "host": "127.0.0.1", "port": port, "tls": "none" });
     let imap = |variable: &str| {
@@ -124,7 +124,7 @@ impl Provider {
         }
     }
 
-    /// Where the IMAP client of the test goes, and what the server is called.
+    /// Returns the name and port of the server for the test's IMAP client.
     fn imap(self) -> Option<(&'static str, u16)> {
         match self {
             Provider::Sandbox => None,
@@ -140,7 +140,7 @@ impl Mailbox {
         Mailbox::open_with(provider, provider.server()).await
     }
 
-    /// The same at a service that the test has set up.
+    /// Opens a mailbox at a service that the test has configured.
     pub async fn open_with(provider: Provider, server: harness::Builder) -> Option<Mailbox> {
         credentials(provider, "")?;
         let server = server.start().await;
@@ -170,9 +170,9 @@ impl Mailbox {
         text(&connection["id"])
     }
 
-    /// A request that wants what the provider has now.
+    /// Makes a request for fresh data of the provider.
     pub fn get(&self, path: impl Into<String>) -> Ask {
-        // What was asked in the same millisecond counts as asked now.
+        // Requests of the same millisecond share a fresh read.
         self.server.clock.advance_ms(1);
         self.api.get(path).header("cache-control", "no-cache")
     }
@@ -253,14 +253,14 @@ impl Mailbox {
         self.server.hand_over().await;
     }
 
-    /// Whether what is sent here arrives at the other accounts of the peers.
+    /// Returns whether mail sent here arrives at the other accounts of the peers.
     pub fn delivers(&self) -> bool {
         self.provider != Provider::Jmap || cyrus_delivers()
     }
 }
 
 impl Provider {
-    /// A service for it, with a clock that stands still until the test moves it.
+    /// Returns a service for it, with a clock that stands still until the test moves it.
     pub fn server(self) -> harness::Builder {
         match self {
             Provider::Sandbox => TestServer::builder(),
@@ -298,7 +298,7 @@ pub async fn imap_accounts(provider: Provider) -> Option<(There, There)> {
     Some((open(names[0]), open(names[1])))
 }
 
-/// What is where: the folders (`inbox`, `trash`, or their names) with the flags of each message, by Message-ID.
+/// The content of a mailbox: the folders (`inbox`, `trash`, or their names) with the flags of each message, by Message-ID.
 pub type Contents = BTreeMap<String, Vec<(String, Vec<String>)>>;
 
 const MESSAGES: &str = "/sandbox/v1/mail/messages";
@@ -340,10 +340,10 @@ impl There {
         }
     }
 
-    /// Makes a folder with a name of its own.
+    /// Makes a folder with a unique name.
     pub async fn make_folder(&self) -> String {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
-        // Cyrus keeps what was deleted under its name and the second: no name comes twice.
+        // Cyrus keeps deleted mailboxes under their name and the second: each name is used once.
         let name = format!("f{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
         match &self.way {
             Way::Sandbox(api) => {
@@ -396,7 +396,7 @@ impl There {
         }
     }
 
-    /// Everything that is there.
+    /// Returns all content.
     pub async fn contents(&self) -> Contents {
         let mut contents = Contents::new();
         match &self.way {
@@ -511,12 +511,12 @@ fn plain_folder(folder: &str) -> String {
     }
 }
 
-/// A letter into the inbox. `more`: further header fields, each with its line end.
+/// Returns a message for the inbox. `more`: further header fields, each with its line end.
 pub fn letter(subject: &str, message_id: &str, more: &str) -> Letter {
     written(subject, message_id, more, "Hello!\r\n")
 }
 
-/// The same with a text of its own.
+/// Returns a message with this text.
 pub fn written(subject: &str, message_id: &str, more: &str, body: &str) -> Letter {
     let raw = format!(
         "From: Ann <ann@elsewhere.test>\r\nTo: Somebody <somebody@elsewhere.test>\r\nSubject: {subject}\r\n\
@@ -526,7 +526,7 @@ pub fn written(subject: &str, message_id: &str, more: &str, body: &str) -> Lette
 }
 
 impl Letter {
-    /// With another value in a field that every letter has.
+    /// Replaces the value of a field that every message has.
     pub fn with(self, field: &str, value: &str) -> Self {
         let lines = self.raw.split_inclusive("\r\n");
         let mark = format!("{field}: ");
@@ -584,7 +584,7 @@ pub fn merge(into: &mut Value, from: Value) {
     }
 }
 
-/// What was refused, and the field that it was about.
+/// Asserts that a request was refused with this status, code and field.
 #[track_caller]
 pub fn refused(exchange: Exchange, status: u16, code: &str, param: &str) {
     let shown = format!("{exchange}");

@@ -1,4 +1,5 @@
-//! Mail that another program marked as deleted (`\Deleted`) and did not expunge: it is gone while it has the flag (RFC 8621 section 4.1.1).
+//! Mail that another program marked as deleted (`\Deleted`) and did not expunge: it is not listed while it has the flag (RFC 8621 section
+//! 4.1.1).
 
 use crate::email::mailbox::{Mailbox, Provider, letter};
 use crate::email::sync::start;
@@ -46,7 +47,7 @@ async fn it_is_gone_and_comes_back(provider: Provider) {
     assert_eq!(replica.messages().len(), 3);
     assert_eq!(inbox_counts(&mailbox).await, (3, 2));
 
-    // A change of ours does not bring back what is gone.
+    // A change of ours does not bring the message back.
     let marked = mailbox.titled("marked").await;
     mailbox.there.flag("marked@x.test", "deleted", true).await;
     mailbox.there.flag("kept@x.test", "seen", true).await;

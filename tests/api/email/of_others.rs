@@ -1,5 +1,5 @@
-//! Mail that other people wrote is answered, forwarded and written on, however odd it is. Nobody who uses the API can change a
-//! Message-ID, a Content-ID or half an address of another program: none of them is a reason to refuse what its user wants to do.
+//! Odd mail of other programs can be answered, forwarded and edited. A user of the API cannot change another program's Message-ID,
+//! Content-ID or malformed address: none of them is a reason to refuse the user's request.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -192,7 +192,7 @@ async fn a_draft_takes_half_an_address_and_is_sent_with_a_whole_one(mailbox: Mai
         let draft = mailbox.api.patch(path(&draft), whole).send().await.expect(200);
         mailbox.api.post(format!("{}/send", path(&draft)), json!({})).send().await.expect(202);
     }
-    // What is sent at once is judged at once, and what would begin another field is never taken.
+    // A message for immediate sending is validated at once, and a text that would begin another field is never accepted.
     let sent = mailbox.message(json!({ "to": [{ "email": "mia@" }] }));
     let sent = mailbox.api.post("/v1/email/send", sent).send().await;
     refused(sent, 400, "invalid_parameter", "to[0].email");

@@ -1,5 +1,5 @@
-//! A message is sent once, wherever the line breaks and whenever the service dies. A relay stands between the service and Exim, and stops
-//! at each step of the protocol; the service is killed there (SIGKILL) and started again, and what arrived is counted.
+//! A message is sent once, wherever the connection breaks and whenever the service dies. A relay stands between the service and Exim, and
+//! stops at each step of the protocol; the service is killed there (SIGKILL) and started again, and the arrived messages are counted.
 
 use std::process::{Child, Command};
 use std::time::Duration;
@@ -22,7 +22,7 @@ use crate::email::relay::{Relay, Step};
 
 static KINDS: [JobKind; 1] = [SEND];
 
-/// A service of its own process, with a mailbox on Dovecot and the relays that it is reached through.
+/// A service as a separate process, with a mailbox on Dovecot and the relays in front of it.
 struct Service {
     child: Child,
     data: TempDir,
@@ -97,7 +97,7 @@ impl Drop for Service {
     }
 }
 
-/// More than what sockets take in while nobody reads: who writes it is still writing when the relay stops in its midst.
+/// More than socket buffers hold: the sender is still writing when the relay stops in the middle.
 fn large() -> Value {
     json!([{ "filename": "large.bin", "contentBase64": BASE64_STANDARD.encode(vec![0; 16 << 20]) }])
 }
@@ -130,7 +130,8 @@ async fn killed_before_the_message_is_handed_over() {
     }
 }
 
-/// Killed when nobody can know: it is not sent again, and another message, which goes out afterwards, shows that there was time to.
+/// Killed when the outcome cannot be known: the message is not sent again, and another one, which is sent afterwards, shows that there
+/// was time for it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn killed_when_the_message_is_handed_over() {
     let Some(mut service) = Service::start().await else { return };
@@ -183,8 +184,8 @@ async fn reached(stopped: std::sync::mpsc::Receiver<()>) {
     told.await.expect("it is told").expect("the step comes");
 }
 
-/// The line breaks where nobody can know whether Exim has the message: it is looked for, and in the end the caller is told that it is
-/// unknown. It is never sent again.
+/// The connection breaks when it cannot be known whether Exim has the message: the service searches for it, and finally reports an
+/// unknown outcome. It is never sent again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_line_breaks_when_the_message_is_handed_over() {
     let Some((mailbox, _imap, relay)) = behind_relays().await else { return };
@@ -215,7 +216,7 @@ async fn the_line_breaks_when_the_message_is_handed_over() {
     }
 }
 
-/// A service that is told to end (SIGTERM) gives back at once what Exim cannot have; it is sent after the start, once.
+/// A service that is asked to end (SIGTERM) releases at once a message that Exim cannot have; it is sent after the restart, once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sigterm_gives_the_send_back_at_once() {
     let Some(mut service) = Service::start().await else { return };
@@ -237,7 +238,8 @@ async fn sigterm_gives_the_send_back_at_once() {
     }
 }
 
-/// The same seen from within: the turn is dropped, and its job is queued as if it had not been tried. Another host need not wait for a lease.
+/// The same within the process: the run is dropped, and its job is queued as if it had not been tried. Another host need not wait for a
+/// lease.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stop_gives_the_send_back_at_once() {
     let Some((mailbox, _imap, relay)) = behind_relays().await else { return };
@@ -311,7 +313,7 @@ async fn a_look_while_a_draft_is_replaced() {
     assert_eq!(between, 2);
     let changed = match changed.status {
         200 => changed.expect(200),
-        // The line broke: the same request again finds what it did.
+        // The connection broke: the repeated request finds the effect of the first.
         _ => change().await.expect(200),
     };
     assert_eq!(

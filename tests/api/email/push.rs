@@ -1,4 +1,4 @@
-//! Mailboxes whose server says by itself that something changed (IMAP IDLE): what comes is there without anybody asking.
+//! Mailboxes whose server reports changes by itself (IMAP IDLE): new mail is listed without any request.
 
 use harness::Watcher;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ async fn follow(mailbox: &Mailbox) -> Value {
     status_with(mailbox, "the first reading ends", |s| s["status"] == "caught_up").await
 }
 
-/// New mail is read when the server tells of it; no client asks, and no time passes.
+/// New mail is read when the server reports it; without a client's request, and without a wait.
 async fn new_mail_is_read_when_the_server_tells(provider: Provider) {
     let Some(mailbox) = Mailbox::open(provider).await else { return };
     let before = follow(&mailbox).await;
@@ -30,7 +30,7 @@ async fn new_mail_is_read_when_the_server_tells(provider: Provider) {
     let _watcher = Watcher::start(&mailbox.server.app);
     status_with(&mailbox, "the line waits", |s| s["watch"]["status"] == "active").await;
     mailbox.there.deliver(&letter("Pushed", "pushed@elsewhere.test", "")).await;
-    // The pull that follows the opening of the stream may read the message before the server tells of it.
+    // The pull after the stream's opening may read the message before the server reports it.
     status_with(&mailbox, "the message is read, and the server has told of it", |s| {
         s["latestSequence"].as_i64() > before["latestSequence"].as_i64()
             && s["watch"]["lastNotificationAt"] != Value::Null
@@ -50,7 +50,7 @@ async fn cyrus_tells_of_new_mail() {
     new_mail_is_read_when_the_server_tells(Provider::CyrusImap).await;
 }
 
-/// A provider without push says so, whoever listens.
+/// A provider without push is reported as such.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_provider_that_tells_of_nothing() {
     let mailbox = Mailbox::open(Provider::Sandbox).await.expect("it is part of the service");
@@ -59,7 +59,7 @@ async fn a_provider_that_tells_of_nothing() {
     assert_eq!(status(&mailbox).await["watch"]["status"], "unsupported");
 }
 
-/// Nobody listens to a mailbox that is no longer connected.
+/// A mailbox that is no longer connected is not watched.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_revoked_connection_is_not_listened_to() {
     let Some(mailbox) = Mailbox::open(Provider::Dovecot).await else { return };

@@ -5,7 +5,7 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, mpsc};
 use std::time::Duration;
 
-/// Where it stops.
+/// The step at which the relay stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// A client comes; it is not connected on.
@@ -27,7 +27,7 @@ pub enum Step {
 #[derive(Default)]
 struct Shared {
     stop: Option<Step>,
-    /// Told when the stop is reached.
+    /// Notified when the stop is reached.
     tell: Option<mpsc::Sender<()>>,
     lines: Vec<TcpStream>,
     /// How often all lines were cut.
@@ -73,7 +73,7 @@ impl Relay {
         let (shared, bell) = &*self.shared;
         let mut shared = shared.lock().expect("nobody panics here");
         for line in shared.lines.drain(..) {
-            // It may be gone already.
+            // It may be closed already.
             let _ = line.shutdown(Shutdown::Both);
         }
         shared.cuts += 1;
@@ -81,7 +81,7 @@ impl Relay {
     }
 }
 
-/// Whether this is the step to stop at; if so the test is told, and nothing else stops.
+/// Returns whether this is the step to stop at; if so the test is notified, and no other step stops.
 fn is_stop((shared, _): &State, is: impl Fn(Step) -> bool) -> bool {
     let mut shared = shared.lock().expect("nobody panics here");
     if !shared.stop.is_some_and(is) {
@@ -103,7 +103,7 @@ fn hold((shared, bell): &State) {
     drop(cut.expect("nobody panics here"));
 }
 
-/// What is known of the server's answers on a line.
+/// The state of the server's responses on a connection.
 #[derive(Default)]
 struct Answers {
     /// They are kept from the client.
@@ -198,7 +198,7 @@ fn appended(line: &str) -> Option<usize> {
     length.strip_suffix('}')?.trim_end_matches('+').parse().ok()
 }
 
-/// If it is to stop at one of these steps: passes the end of a message on, waits for what the server says to it, and tells the test.
+/// If it is to stop at one of these steps: passes the end of a message on, waits for the server's answer, and notifies the test.
 fn answered(
     end: &[u8],
     mut server: &TcpStream,

@@ -1,4 +1,4 @@
-//! Sending does not include reading: what a key may not read, it does not get out by sending it.
+//! Sending does not include reading: a key cannot get at unreadable data by sending it.
 
 use serde_json::json;
 
@@ -26,7 +26,7 @@ async fn a_key_sends_nothing_that_it_may_not_read() {
         assert_eq!(refused["param"], "replyToMessageId", "{mode}");
         assert!(refused["message"].as_str().is_some_and(|text| text.contains("email.read")), "{refused:#}");
     }
-    // It is not even told whether there is such a message.
+    // The answer does not reveal whether such a message exists.
     let unknown = mailbox.message(json!({ "replyToMessageId": "msg_00000000000000000000000000" }));
     let refused = sender.post("/v1/email/send", unknown).send().await.refused(403, "insufficient_scope");
     assert_eq!(refused["param"], "replyToMessageId");

@@ -1,4 +1,4 @@
-//! `POST /v1/email/send`: what goes out, to whom, and what is kept of it.
+//! `POST /v1/email/send`: the sent message, its recipients, and its record.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;

@@ -1,4 +1,4 @@
-//! `/v1/email/sync`: a client's replica follows a mailbox, whatever happens there.
+//! `/v1/email/sync`: a client's replica follows a mailbox through any changes.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ on_every_mailbox!(
     what_the_feed_refuses,
 );
 
-/// A client's replica of all that the feed tells of, by id.
+/// A client's replica of everything in the feed, by id.
 #[derive(Default)]
 pub struct Replica {
     cursor: String,
@@ -48,14 +48,14 @@ impl Replica {
             "deleted" => assert!(self.resources.remove(&id).is_some(), "deleted before created: {change:#}"),
             kind => {
                 let before = self.resources.insert(id.clone(), change["resource"].clone());
-                // While everything is told for the first time, what changes meanwhile may be told with it.
+                // During the initial items, changes may be reported together with them.
                 assert!(!self.has_all || (kind == "created") == before.is_none(), "{change:#}");
             }
         }
         self.told.push((format!("{of} {kind}"), id));
     }
 
-    /// What was told of messages and drafts since the last time. Counts of folders change with every message.
+    /// Returns the changes of messages and drafts since the last call. Counts of folders change with every message.
     fn news(&mut self) -> Vec<String> {
         let told = std::mem::take(&mut self.told).into_iter().map(|(kind, _)| kind);
         told.filter(|kind| !kind.starts_with("email.folder")).collect()
@@ -134,7 +134,7 @@ async fn a_replica_follows_the_mailbox(mailbox: Mailbox) {
     agree(&mailbox, &replica).await;
 }
 
-/// Folder names and flags of each message, by Message-ID, as the API tells it.
+/// Returns folder names and flags of each message, by Message-ID, as the API lists them.
 async fn shown(mailbox: &Mailbox, messages: &[&Value]) -> Contents {
     let folders = mailbox.all(&format!("/v1/email/folders?connection_id={}", mailbox.connection)).await;
     let name = |id: &Value| {
@@ -161,7 +161,7 @@ async fn shown(mailbox: &Mailbox, messages: &[&Value]) -> Contents {
     contents
 }
 
-/// The provider, the lists and the feed say the same.
+/// Asserts that the provider, the lists and the feed agree.
 async fn agree(mailbox: &Mailbox, replica: &Replica) {
     let mut there = mailbox.there.contents().await;
     for (_, flags) in there.values_mut().flatten() {
@@ -174,7 +174,7 @@ async fn agree(mailbox: &Mailbox, replica: &Replica) {
     assert_eq!(shown(mailbox, &replicated).await, there, "the feed and the provider");
     for mut message in listed {
         let mut told = replica.resources[&text(&message["id"])].clone();
-        // What the provider calls it may change without any other difference; that is not told.
+        // The provider's own id may change without any other difference; that is not reported.
         for one in [&mut told, &mut message] {
             one["externalId"] = Value::Null;
         }
@@ -192,7 +192,7 @@ async fn resets(mailbox: Mailbox) {
     let reset = |mode: &str| json!({ "connectionId": mailbox.connection, "mode": mode });
     mailbox.api.post("/v1/email/sync/reset", reset("soft")).send().await.expect(202);
     mailbox.there.flag("r1@x.test", "seen", true).await;
-    // It is read again behind what is served meanwhile.
+    // It is read again in the background.
     until("it is read again", async || {
         replica.catch_up(&mailbox, 100).await;
         (!replica.told.is_empty() && status(&mailbox).await["status"] == "caught_up").then_some(())
@@ -219,7 +219,7 @@ impl Numbers {
     }
 }
 
-/// Two hundred changes, by two programs: in the end everybody sees the same, and no message changed its id.
+/// Two hundred changes by two programs: in the end all views agree, and no message has changed its id.
 async fn random_changes_converge(mailbox: Mailbox) {
     const FOLDERS: [&str; 3] = ["inbox", "archive", "junk"];
     const FLAGS: [&str; 3] = ["seen", "starred", "answered"];
@@ -311,7 +311,7 @@ async fn what_the_feed_refuses(mailbox: Mailbox) {
     refused(mailbox.api.post("/v1/email/sync/reset", mode).send().await, 400, "invalid_parameter", "mode");
 }
 
-/// A folder that was deleted and made anew with the same messages: the server has other numbers for them, we have the same ids.
+/// A folder that was deleted and created again with the same messages: the server has other numbers for them, the API the same ids.
 async fn a_folder_made_anew(provider: Provider) {
     let Some(mailbox) = Mailbox::open(provider).await else { return };
     let name = mailbox.there.make_folder().await;
@@ -335,7 +335,7 @@ async fn a_folder_made_anew(provider: Provider) {
     let validity =
         |line: &mut harness::imap::Imap| line.run(&format!("STATUS {name} (UIDVALIDITY)")).join("");
     let old = mailbox.there.imap(validity);
-    // UIDVALIDITY counts seconds on Dovecot: it is made anew until it is another one.
+    // UIDVALIDITY counts seconds on Dovecot: the folder is created again until it differs.
     let new = mailbox.there.imap(|line| {
         // Nothing may be selected, and nothing need be.
         let _ = line.try_run("UNSELECT");
@@ -370,7 +370,7 @@ async fn a_folder_made_anew_on_cyrus() {
     a_folder_made_anew(Provider::CyrusImap).await;
 }
 
-/// What cannot be read is kept out and shown; everything else goes on.
+/// An unreadable record is quarantined and shown; all others go on.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_message_that_kills_the_connector() {
     let Some(mailbox) = Mailbox::open(Provider::Sandbox).await else { return };
@@ -392,7 +392,7 @@ async fn a_message_that_kills_the_connector() {
     assert_eq!(status(&mailbox).await["itemErrorCount"], 0);
 }
 
-/// While the provider is away the copy is shown, and what happened meanwhile is told afterwards.
+/// While the provider is away the copy is served, and changes are reported afterwards.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_outage() {
     let Some(mailbox) = Mailbox::open(Provider::Sandbox).await else { return };

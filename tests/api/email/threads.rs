@@ -54,7 +54,7 @@ async fn a_conversation(mailbox: Mailbox) {
         whole["participants"].as_array().expect("a list").iter().map(|p| &p["email"]).collect();
     assert_eq!(people, ["ann@elsewhere.test", "somebody@elsewhere.test", "ben@elsewhere.test"]);
     assert_eq!(whole["folderIds"].as_array().map(Vec::len), Some(2));
-    // The same subject alone makes no conversation.
+    // The same subject is not enough for a conversation.
     assert_ne!(all[0]["threadId"], all[1]["threadId"]);
     let of_it = mailbox.list(&format!("thread_id={}", text(&whole["id"]))).await;
     assert_eq!(subjects(&of_it), ["AW: Plans", "Re: Plans", "Plans"]);
@@ -95,15 +95,15 @@ async fn the_list_of_threads(mailbox: Mailbox) {
 async fn threads_of_a_fresh_mailbox_are_listed_while_it_is_read(mailbox: Mailbox) {
     let provider = mailbox.provider;
     drop(mailbox);
-    // Nothing is read behind the answers: the list has to wait for what it lists.
+    // Nothing is read in the background: the list has to wait for its content.
     let mailbox = fresh(provider, provider.server().without_pulls()).await;
     let list = format!("/v1/email/threads?connection_id={}&limit=3", mailbox.connection);
     let wanted: Vec<String> = (10..50).rev().map(|n| format!("Number {n}")).collect();
     assert_eq!(subjects(&mailbox.api.all(&list).await), wanted);
 }
 
-/// Two messages that nobody could know to belong together become one conversation when the message between them comes; what the
-/// younger one was called still leads there.
+/// Two messages without a visible connection become one conversation when the message between them arrives; the younger one's former
+/// thread id still works.
 async fn a_late_joiner(mailbox: Mailbox) {
     mailbox.there.deliver(&letter("Launch", "l1@x.test", "").at("2026-01-01T10:00:00Z")).await;
     mailbox.list("").await;

@@ -1,5 +1,5 @@
-//! What becomes known of a message after it left: opens and clicks, which come to the service; replies, delivery reports and
-//! complaints, which come to the mailbox.
+//! Tracking of sent messages: opens and clicks, which come to the service; replies, delivery reports and complaints, which come to the
+//! mailbox.
 
 #![expect(clippy::string_slice, reason = "a test cuts texts that it knows: a panic is the report")]
 
@@ -10,7 +10,7 @@ use storage::tracking;
 
 use crate::email::mailbox::{Letter, Mailbox, Provider, letter, text, until, written};
 
-/// Where the service says that it is reached.
+/// The public address of the service.
 const US: &str = "https://us.test";
 const PERSON: &str =
     "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko)";
@@ -23,7 +23,7 @@ async fn record(mailbox: &Mailbox, sent: &Value) -> Value {
     mailbox.get(path).send().await.expect(200)
 }
 
-/// Somebody's program fetches an address of the message.
+/// Fetches an address of the message, as a program of its reader.
 async fn fetched(mailbox: &Mailbox, method: Method, url: &str, user_agent: &str) -> Response {
     let path = url.strip_prefix(US).expect("it leads over the service");
     let http = harness::http_client().redirect(Policy::none()).build().expect("a client");
@@ -70,7 +70,7 @@ async fn opens_and_links(provider: Provider) {
     assert_eq!((&features["openTracking"], &features["linkTracking"]), (&json!(true), &json!(true)));
     let (sent, html) = offered(&mailbox).await;
 
-    // Three links and a picture lead over the service; what leads out of the list, or into a mail program, is left alone.
+    // Three links and a picture lead through the service; unsubscribe links and `mailto:` are unchanged.
     let (links, picture) = (values(&html, "href"), values(&html, "src"));
     let (tracked, kept) = links.split_at(3);
     assert!(tracked.iter().chain(&picture).all(|url| url.starts_with(&format!("{US}/t/"))), "{html}");
@@ -97,10 +97,10 @@ async fn opens_and_links(provider: Provider) {
 async fn who_opened(mailbox: &Mailbox, sent: &Value, picture: &str) {
     let clock = &mailbox.server.clock;
     let hits = [
-        // A gateway looks at it on the way.
+        // A gateway scans it on the way.
         (0, Method::GET, "Mozilla/5.0 (Windows NT 10.0)", Some(("bot", json!("within_2s_of_send")))),
         (60_000, Method::GET, PERSON, Some(("human", Value::Null))),
-        // The same person, still looking.
+        // The same person, in the same reading.
         (30_000, Method::GET, PERSON, None),
         (1, Method::GET, "Mozilla/5.0", Some(("proxy", json!("apple_mpp")))),
         (1, Method::GET, "Mozilla/5.0 (compatible; Barracuda Sentinel)", Some(("bot", json!("scanner_ua")))),
@@ -138,7 +138,7 @@ async fn who_followed(mailbox: &Mailbox, sent: &Value, links: &[&str]) {
     let leads_to = ["https://shop.test/?a=1&b=2", "http://two.test", "https://three.test/x#y"];
     assert_eq!(followed(mailbox, links[1], PERSON).await, leads_to[1]);
     mailbox.server.clock.advance_ms(10_000);
-    // All links at once: that is no person, whatever it says.
+    // All links at once: that is no person, with any user agent.
     for (link, leads) in links.iter().zip(leads_to) {
         mailbox.server.clock.advance_ms(100);
         assert_eq!(followed(mailbox, link, "Mozilla/5.0 (X11; Linux x86_64)").await, leads);
@@ -155,7 +155,7 @@ async fn who_followed(mailbox: &Mailbox, sent: &Value, links: &[&str]) {
     );
 }
 
-/// What is not signed by the service leads nowhere.
+/// A link without the service's signature redirects nowhere.
 async fn nowhere_else(mailbox: &Mailbox, link: &str, picture: &str) {
     let changed = format!("{}{}", &link[..link.len() - 1], if link.ends_with('A') { 'B' } else { 'A' });
     let forged = [
@@ -190,7 +190,7 @@ async fn opens_and_links_by_jmap() {
     opens_and_links(Provider::Jmap).await;
 }
 
-/// Nobody could come to a service that says nowhere that it is reached.
+/// A service without a public address offers no tracking.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_a_public_address() {
     let mailbox = Mailbox::open(Provider::Sandbox).await.expect("it is always there");
@@ -212,7 +212,7 @@ async fn without_a_public_address() {
 
 /// A message to these, with its answers tracked.
 async fn sent_to(mailbox: &Mailbox, to: &[&str]) -> Value {
-    // What is there already is no news.
+    // Existing messages are no news.
     mailbox.list("").await;
     let to: Vec<Value> = to.iter().map(|email| json!({ "email": email })).collect();
     let sent = mailbox.send(json!({ "subject": "News", "to": to, "tracking": { "replies": true } })).await;
@@ -220,14 +220,14 @@ async fn sent_to(mailbox: &Mailbox, to: &[&str]) -> Value {
     sent
 }
 
-/// Reads what came, and what it says.
+/// Reads the message and its delivery again.
 async fn read_again(mailbox: &Mailbox, sent: &Value) -> (Value, Value) {
     mailbox.list("").await;
     mailbox.server.hand_over().await;
     (mailbox.read(&sent["id"]).await["delivery"].clone(), record(mailbox, sent).await)
 }
 
-/// Of each recipient: the status, and the enhanced status code.
+/// Returns the address, status and enhanced status code of each recipient.
 fn statuses(delivery: &Value) -> Vec<(String, String, Value)> {
     let recipients = delivery["recipients"].as_array().expect("recipients").iter();
     recipients.map(|r| (text(&r["email"]), text(&r["status"]), r["enhancedStatus"].clone())).collect()
@@ -245,7 +245,7 @@ fn report(message_id: &str, about: &Value, kind: &str, machine: &str, said: &str
     written("Undelivered", message_id, &head, &body).with("From", "MAILER-DAEMON@mx.elsewhere.test")
 }
 
-/// One report tells of several recipients, each for itself.
+/// One report covers several recipients, each separately.
 async fn delivery_reports(mailbox: Mailbox) {
     if !mailbox.delivers() {
         return;
@@ -280,7 +280,7 @@ async fn delivery_reports(mailbox: Mailbox) {
     let hard = bounces.iter().find(|b| b["kind"] == "hard").expect("one");
     assert!(text(&hard["diagnostic"]).contains("no such user"), "{seen:#}");
 
-    // The same once more is no news, and a report about somebody else's message is nobody's.
+    // A repeated report changes nothing, and a report about a foreign message is ignored.
     mailbox.there.deliver(&dsn("report-2@elsewhere.test")).await;
     let strange = json!({ "internetMessageId": "stranger@elsewhere.test" });
     let strange =
@@ -346,7 +346,7 @@ async fn answers(mailbox: Mailbox) {
     assert_eq!((&away["autoReply"], &answer["autoReply"]), (&json!(true), &json!(false)));
 }
 
-/// A record is found by those alone who may use the mailbox.
+/// Records are visible only to those who may use the mailbox.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn records_of_others() {
     let mailbox = Mailbox::open(Provider::Sandbox).await.expect("it is always there");
@@ -361,8 +361,8 @@ async fn records_of_others() {
 
 on_every_mailbox!(delivery_reports, a_bounce_of_a_real_server, answers);
 
-/// Whoever has a message can come to its addresses as often as they like: what is counted of that is bounded, by record and by
-/// address, and readers are not turned away for it.
+/// Hits on a message's addresses are bounded, by record and by address, because its holder can open them as often as they like. Readers
+/// are not turned away for it.
 #[tokio::test]
 async fn hits_are_bounded() {
     let service = Provider::Sandbox.server().config(|c| c.public_url = Some(US.to_owned()));
@@ -370,7 +370,7 @@ async fn hits_are_bounded() {
     let (sent, html) = offered(&mailbox).await;
     let (link, picture) = (values(&html, "href")[0].to_owned(), values(&html, "src")[0].to_owned());
     mailbox.server.clock.advance_ms(60_000);
-    // Each looks like another reader, so none is taken for the same open.
+    // Each hit has another reader, so none counts as the same open.
     for n in 0..300 {
         assert_eq!(fetched(&mailbox, Method::GET, &picture, &format!("{PERSON} {n}")).await.status(), 200);
         assert_eq!(followed(&mailbox, &link, PERSON).await, "https://shop.test/?a=1&b=2");
@@ -388,7 +388,7 @@ async fn hits_are_bounded() {
     assert_eq!(followed(&mailbox, &link, PERSON).await, "https://shop.test/?a=1&b=2");
 }
 
-/// A record keeps so many hits and so many arrivals, each counted by itself: a flood of opens hides no bounce.
+/// A record keeps a maximum of hits and of arrivals, counted separately: a flood of opens hides no bounce.
 #[tokio::test]
 async fn a_record_keeps_a_bounded_number_of_events() {
     let service = Provider::Sandbox.server().config(|c| c.public_url = Some(US.to_owned()));

@@ -1,4 +1,4 @@
-//! What `POST /v1/email/send` refuses, each with the name of the field; nothing of it is ever sent.
+//! Refusals of `POST /v1/email/send`, each with the name of the field; no part of a refused message is sent.
 
 #![expect(clippy::string_slice, reason = "a test cuts texts that it knows: a panic is the report")]
 
@@ -88,7 +88,7 @@ async fn what_is_missing_or_too_much(mailbox: Mailbox) {
     let nowhere = send(json!({ "connectionId": "conn_00000000000000000000000000" })).await;
     nowhere.refused(404, "not_found");
     nothing_was_sent(&mailbox).await;
-    // At the limit it goes; unknown fields are told.
+    // At the limit it is accepted; unknown fields are reported.
     let fits = json!({ "attachments": [{ "contentBase64": BASE64_STANDARD.encode(vec![b'x'; 1 << 20]) }], "colour": "red" });
     let taken = mailbox.submit(fits).await;
     assert_eq!(taken["warnings"][0]["code"], "unknown_field", "{taken:#}");
@@ -97,7 +97,7 @@ async fn what_is_missing_or_too_much(mailbox: Mailbox) {
     refused(strict, 400, "unknown_field", "colour");
 }
 
-/// A client that says all it has to say before it listens gets its answer, whatever the service thinks of its size.
+/// A client that sends everything before it reads gets its response, even if the body is too large.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_to_more_than_is_taken() {
     let server = TestServer::start().await;
@@ -122,7 +122,7 @@ async fn an_answer_to_more_than_is_taken() {
     }
 }
 
-/// Whatever holds a line break would write header fields of its own: it is refused, and nothing of it is in a message.
+/// A value with a line break could add header fields: it is refused, and no part of it is in a message.
 async fn nothing_breaks_out_of_a_header(mailbox: Mailbox) {
     let evil = ["a\r\nBcc: evil@x.test", "a\nBcc: evil@x.test", "a\rBcc: evil@x.test"];
     for evil in evil {

@@ -16,7 +16,7 @@ use storage::api_keys::{self, ApiKey};
 
 const DAY_MS: i64 = 86_400_000;
 
-/// A server whose streams look at the log, and say that they are alive, without long waits.
+/// A server whose streams poll the log and send keep-alives without long waits.
 async fn server() -> TestServer {
     TestServer::builder()
         .config(|config| {
@@ -27,13 +27,13 @@ async fn server() -> TestServer {
         .await
 }
 
-/// The stored key of whoever sends requests.
+/// Returns the stored key of a client.
 async fn key_of(server: &TestServer, api: &Actor) -> ApiKey {
     let hash = server.app.keyring.api_key_hash(api.key.as_deref().expect("a key"));
     api_keys::by_hash(server.app.db.reader(), &hash).await.expect("a query").expect("the key is stored")
 }
 
-/// Something that happened to a task.
+/// An event of a task.
 fn task(id: &str) -> NewLogEntry {
     NewLogEntry {
         connection_id: Some("conn_a".to_owned()),
@@ -50,7 +50,7 @@ fn task(id: &str) -> NewLogEntry {
     }
 }
 
-/// The same of another type, and of a connection or of none.
+/// Returns an entry of this type, of a connection or of none.
 fn of_type(entry_type: &str, connection_id: Option<&str>) -> NewLogEntry {
     NewLogEntry {
         connection_id: connection_id.map(str::to_owned),
@@ -75,7 +75,7 @@ fn types(events: &[Value]) -> Vec<&str> {
     events.iter().map(|event| event["type"].as_str().expect("a type")).collect()
 }
 
-/// What the log tells is byte for byte what a webhook receives, under the same id.
+/// An event of the log is byte for byte what a webhook receives, under the same id.
 #[tokio::test]
 async fn an_event_is_what_a_webhook_receives() {
     let loopback = "127.0.0.0/8".parse().expect("a network");
@@ -152,7 +152,7 @@ async fn types_and_connections_are_filters() {
     }
 }
 
-/// The scope `events.read` opens the log, and the scopes of the surfaces what is in it.
+/// The scope `events.read` opens the log, and the scopes of the surfaces its content.
 #[tokio::test]
 async fn a_key_is_shown_what_its_scopes_read() {
     let server = server().await;
@@ -209,7 +209,7 @@ async fn the_events_of_other_applications_do_not_exist() {
     assert_eq!(theirs["message"], nothing["message"]);
 }
 
-/// A page looks at 5,000 entries of the log at most, and says that there is more.
+/// A page reads at most 5,000 entries of the log, and says that there are more.
 #[tokio::test]
 async fn a_page_of_rare_events_may_be_empty() {
     let server = server().await;
@@ -226,7 +226,7 @@ async fn a_page_of_rare_events_may_be_empty() {
     assert_eq!(types(&api.all("/v1/events?type=calendar.*").await), ["calendar.created"]);
 }
 
-/// Whoever was away for longer than events are kept is told so, and not shown a log with a hole.
+/// A client that was away for longer than events are kept gets an error instead of a log with a gap.
 #[tokio::test]
 async fn events_older_than_kept_are_told() {
     let server = server().await;

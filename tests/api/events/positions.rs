@@ -40,18 +40,18 @@ async fn every_sequence_is_a_sync_position() {
         let changes = page["data"].as_array().expect("a list");
         let told: Vec<&Value> = changes.iter().map(|change| &change["resourceId"]).collect();
         assert_eq!(told, created[n + 1..].iter().collect::<Vec<_>>(), "after {sequence}");
-        // It goes on by cursor.
+        // It continues by cursor.
         let cursor = page["sync_cursor"].as_str().expect("a cursor");
         let path = format!("/v1/calendars/{calendar}/sync/changes?cursor={cursor}");
         assert_eq!(api.get(path).send().await.expect(200)["data"], json!([]));
     }
-    // Also of an event that the feed says nothing of.
+    // Also after an event that is not in the feed.
     let connected = api.all("/v1/events?type=connection.created").await.remove(0);
     let path = format!("/v1/calendars/{calendar}/sync/changes?after_sequence={}", connected["sequence"]);
     api.get(path).send().await.expect(200);
 }
 
-/// A feed of a whole surface is read the same way.
+/// The feed of a whole surface has positions too.
 #[tokio::test]
 async fn contacts_have_positions_too() {
     let server = TestServer::start().await;

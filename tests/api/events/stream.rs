@@ -17,10 +17,10 @@ use tokio::time::timeout;
 
 use crate::events::{DAY_MS, key_of, of_type, server, task, write};
 
-/// How long a test waits for what has to come: far longer than it takes.
+/// The time limit of a test: far longer than events take.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// What stands between two empty lines of a stream.
+/// A block of a stream, between two empty lines.
 #[derive(Debug, Default, PartialEq)]
 struct Block {
     id: Option<i64>,
@@ -66,7 +66,7 @@ impl Events {
         }
     }
 
-    /// The next event, without what comes between events.
+    /// Returns the next event, without comments between events.
     pub async fn event(&mut self) -> Value {
         loop {
             let block = self.block().await.expect("an event, and not the end");
@@ -88,7 +88,7 @@ impl Events {
         found
     }
 
-    /// What comes until the stream ends.
+    /// Returns all blocks until the stream ends.
     async fn rest(&mut self) -> Vec<Block> {
         let mut found = Vec::new();
         while let Some(block) = self.block().await {
@@ -153,7 +153,7 @@ async fn a_stream_goes_on_after_last_event_id() {
     assert_eq!(stream.resources(2).await, ["c", "d"]);
 }
 
-/// Whoever writes takes a number before the commit, and others commit meanwhile: no reader may pass over the one that comes late.
+/// A writer takes its number before the commit, and others commit meanwhile: no reader may skip the late one.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn no_late_commit_is_skipped() {
     const WRITERS: usize = 32;
@@ -202,7 +202,7 @@ async fn no_late_commit_is_skipped() {
     assert_eq!(streamed, logged);
 }
 
-/// Whoever asks for rare events comes back with a position that is still kept.
+/// A client that asks for rare events can resume at a position that is still kept.
 #[tokio::test]
 async fn a_quiet_stream_tells_how_far_the_log_was_read() {
     let server = server().await;
@@ -219,7 +219,7 @@ async fn a_quiet_stream_tells_how_far_the_log_was_read() {
     }
 }
 
-/// What a client does not take is not read for it: a stream has one piece at a time, and a piece one event where events are large.
+/// Events that a client does not take are not read ahead: a stream has one piece at a time, and a piece one event if events are large.
 #[tokio::test]
 async fn a_slow_reader_costs_no_memory() {
     const LARGE: usize = 200 << 10;
@@ -227,7 +227,7 @@ async fn a_slow_reader_costs_no_memory() {
     let api = server.client().await;
     let key = Arc::new(key_of(&server, &api).await);
     let small = |count: usize| (0..count).map(|n| task(&format!("small {n}"))).collect::<Vec<_>>();
-    // So many that the piece after them would have 16 events.
+    // Enough that the next piece would have 16 events.
     write(&server.app, &key.tenant, small(31)).await;
     let large = json!({ "notes": "x".repeat(LARGE) }).to_string();
     for n in 0..40 {
@@ -251,7 +251,7 @@ async fn a_slow_reader_costs_no_memory() {
     assert!(counts.len() < 60, "{counts:?}");
 }
 
-/// A stream whose client took so long that the log has forgotten what comes next says so, and ends.
+/// A stream whose client is so slow that the log no longer has the next event says so, and ends.
 #[tokio::test]
 async fn a_stream_that_is_overtaken_is_told() {
     let server = TestServer::start().await;
@@ -276,7 +276,7 @@ async fn a_stream_that_is_overtaken_is_told() {
     assert_eq!(data["code"], "sync_reset_required");
 }
 
-/// A database that was put back gives out numbers again that streams have told: a client that went on would miss events.
+/// A restored database repeats numbers that streams have sent: a client that continued would miss events.
 #[tokio::test]
 async fn a_stream_ends_when_the_database_was_put_back() {
     let server = TestServer::start().await;
@@ -309,7 +309,7 @@ async fn the_eleventh_stream_is_refused() {
     assert!(refused.headers().contains_key("retry-after"));
     let error: Value = serde_json::from_slice(&refused.bytes().await.expect("a body")).expect("JSON");
     assert_eq!(error["error"]["code"], "rate_limited");
-    // Another key has streams of its own.
+    // Another key has its own streams.
     let mut of_other = Events::open(&server, &other, "", None).await;
     assert!(of_other.block().await.is_some());
     // A stream that its client has left makes room for another one.
@@ -357,7 +357,7 @@ async fn a_revoked_key_ends_its_stream() {
     assert_eq!(other.resources(1).await, ["later"], "the stream of another key goes on");
 }
 
-/// A server whose streams neither look at the log nor give a sign of life by themselves.
+/// A server whose streams neither poll the log nor send keep-alives by themselves.
 async fn quiet_server() -> TestServer {
     TestServer::builder()
         .config(|config| {
@@ -368,7 +368,7 @@ async fn quiet_server() -> TestServer {
         .await
 }
 
-/// Revokes a key as the command line does it, which tells no host.
+/// Revokes a key as the command line does, which notifies no host.
 async fn revoke_unseen(app: &App, key_id: String) {
     let now = app.now();
     let revoked: anyhow::Result<bool> = app
@@ -380,7 +380,7 @@ async fn revoke_unseen(app: &App, key_id: String) {
     assert!(revoked.expect("a write"));
 }
 
-/// A revocation by another process, or another host, is seen though nobody tells this host and nothing is written to the log.
+/// A revocation by another process, or another host, is noticed without any notification or log entry.
 #[tokio::test]
 async fn a_stream_ends_with_its_key_though_nothing_happens() {
     let server = quiet_server().await;
@@ -403,8 +403,8 @@ async fn a_stream_ends_with_its_key_though_nothing_happens() {
     assert_eq!(other.resources(1).await, ["later"], "the stream of another key goes on");
 }
 
-/// A stream ends with the secret that opened it: at once after a rotation without an overlap, else with the overlap. Streams of the new secret
-/// go on.
+/// A stream ends with the secret that opened it: at once after a rotation without an overlap, else with the overlap. Streams of the new
+/// secret go on.
 #[tokio::test]
 async fn a_stream_ends_with_its_secret() {
     let server = quiet_server().await;
@@ -460,7 +460,7 @@ async fn a_stream_ends_with_its_access_token() {
     assert!(lasting.block().await.is_some());
 }
 
-/// A host that is asked to end does not wait for streams: their clients go on at another host.
+/// A host that is asked to end does not wait for streams: their clients continue at another host.
 #[tokio::test]
 async fn a_drain_ends_streams() {
     // Only the drain can end it.
@@ -477,7 +477,7 @@ async fn a_drain_ends_streams() {
     for mut stream in streams {
         assert_eq!(stream.rest().await.last(), Some(&again));
     }
-    // One that comes meanwhile is sent away the same way, which clients follow by themselves.
+    // A stream that is opened during the drain is ended the same way, and clients reconnect by themselves.
     let rest = Events::open(&server, &api, "", None).await.rest().await;
     assert_eq!((rest.len(), rest.last()), (2, Some(&again)));
 }

@@ -1,4 +1,4 @@
-//! Bookings in a Google calendar: the event there, the guest's answer, and what the host does with it in Google Calendar.
+//! Bookings in a Google calendar: the event there, the guest's answer, and the host's changes in Google Calendar.
 
 use fakes::{Fault, What};
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ const BOOKINGS: &str = "/v1/scheduling/bookings";
 /// A Tuesday, days after a test's beginning.
 const DAY: &str = "2026-03-10";
 const GUEST: &str = "ada@example.org";
-/// After so long the service believes that an event is gone, ms.
+/// Time after which the service believes that an event is deleted, ms.
 const GONE_MS: i64 = 60_000;
 
 /// Alice's primary calendar, which bookings are written to and whose events are in the way.
@@ -69,13 +69,13 @@ impl Desk {
         self.run_jobs().await;
     }
 
-    /// Does what the service does by itself for bookings when it is due.
+    /// Runs the due jobs of bookings, as the service does by itself.
     async fn run_jobs(&self) {
         let kinds = [BOOKING_EVENT, BOOKING_RECHECK];
         runner::drain(&self.world.server.app, &kinds).await.expect("the jobs are run");
     }
 
-    /// Reads the calendar, as a pull does that is due, and then does the same.
+    /// Reads the calendar, as a due pull does, and then does the same.
     async fn follow(&self) {
         self.world.server.clock.advance_ms(1_000);
         self.world.march(&self.calendar).await;
@@ -179,7 +179,7 @@ async fn busy_times_of_google_block_slots() {
     desk.change_there("standup", json!({ "status": "cancelled" }));
     assert_eq!(desk.starts().await, all);
 
-    // Somebody was faster, at Google.
+    // Another program was faster, at Google.
     desk.world.put(event("faster", "Faster", "2026-03-10T09:00:00Z", json!({})));
     desk.world.server.clock.advance_ms(1_000);
     let late = desk.world.api.post(BOOKINGS, desk.booking("09:30")).send().await;
@@ -187,7 +187,7 @@ async fn busy_times_of_google_block_slots() {
     desk.world.assert_allowed();
 }
 
-/// The guest answers in a mail program, and Google knows: whoever reads the event sees it, and a move keeps it.
+/// The guest answers in a mail program, and Google knows: every reader of the event sees it, and a move keeps it.
 #[tokio::test]
 async fn a_guest_who_declines_is_seen() {
     let Some(desk) = Desk::open().await else { return };

@@ -1,4 +1,4 @@
-//! Google calendars are read whole and by deltas, whatever the order and the form of Google's answers.
+//! Google calendars are read in full and by deltas, for any order and form of Google's answers.
 
 use fakes::Fault;
 use serde_json::{Value, json};
@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 use crate::email::mailbox::text;
 use crate::google::{ALICE, World, builder, event};
 
-/// Requests that list events, with what they say of `name`.
+/// Returns the requests that list events, with their parameter `name`.
 fn lists(world: &World, name: &str) -> Vec<Option<String>> {
     let requests = world.google.requests().into_iter();
     let lists = requests.filter(|request| request.path == format!("/calendar/v3/calendars/{ALICE}/events"));
     lists.map(|request| request.parameter(name).map(str::to_owned)).collect()
 }
 
-/// All events are read page by page, then the changes alone, each told once.
+/// All events are read page by page, then only the changes, each reported once.
 #[tokio::test]
 async fn first_walk_and_delta() {
     let Some(world) = World::on(builder().config(|c| c.pull_page = 2)).await else { return };
@@ -66,8 +66,8 @@ async fn empty_page_goes_on() {
     world.assert_allowed();
 }
 
-/// A calendar's 410 is no empty page, and nothing is deleted at its beginning: when Google has forgotten the sync token, everything is read again
-/// and compared. Each difference is told once, and nothing else.
+/// A calendar's 410 is no empty page, and nothing is deleted because of it: when Google has forgotten the sync token, everything is read
+/// again and compared. Each difference is reported once, and nothing else.
 #[tokio::test]
 async fn calendar_410_is_no_empty_page() {
     let Some(world) = World::start().await else { return };
@@ -107,8 +107,8 @@ async fn calendar_410_is_no_empty_page() {
     world.assert_allowed();
 }
 
-/// The offset of today is not the one of all dates: Google writes times with the offset of the calendar's zone. The zone of an event is another
-/// thing, and its series follows the clock changes there.
+/// The offset of today is not the one of all dates: Google writes times with the offset of the calendar's zone. The zone of an event is
+/// another thing, and its series follows the clock changes there.
 #[tokio::test]
 async fn offset_is_not_the_zone() {
     let Some(world) = World::start().await else { return };
@@ -188,7 +188,7 @@ async fn a_200_of_html_is_no_data() {
     world.assert_allowed();
 }
 
-/// A scope that the user has not ticked is missing from the connection; what the others allow works.
+/// A scope that the user has not ticked is missing from the connection; the others work.
 #[tokio::test]
 async fn fewer_scopes_are_missing_scopes() {
     let Some(world) = World::start().await else { return };
@@ -239,7 +239,7 @@ async fn the_rest_of_a_series_keeps_its_exceptions() {
     world.assert_allowed();
 }
 
-/// Google's reasons for a 403 are told by codes of their own: what the account has not granted, and what its administrator does not allow.
+/// Each of Google's reasons for a 403 has its own code: missing grants, and restrictions by the administrator.
 #[tokio::test]
 async fn a_refusal_is_told_by_its_reason() {
     let Some(world) = World::start().await else { return };

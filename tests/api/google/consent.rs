@@ -1,4 +1,4 @@
-//! Consent at Google: what users are asked for, what they grant of it, and what becomes of a connection when the grant changes or ends.
+//! Consent at Google: the requested scopes, the granted ones, and the connection when the grant changes or ends.
 
 use harness::browser::parameter;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::google::{ALICE, REDIRECT, World, event};
 /// The beginning of Google's names of scopes.
 const ROOT: &str = "https://www.googleapis.com/auth/";
 
-/// Asks for an authorization; `more` is put over the request. Returns the address of Google's consent page.
+/// Asks for an authorization; `more` overrides fields of the request. Returns the address of Google's consent page.
 async fn consent_page(world: &World, scopes: &[&str], more: Value) -> String {
     let mut request = json!({ "scopes": scopes, "redirectUri": REDIRECT, "state": "s" });
     for (name, value) in more.as_object().into_iter().flatten() {
@@ -44,7 +44,7 @@ async fn ids(world: &World, connection: &Value) -> Vec<String> {
     ids
 }
 
-/// Users see the fewest and narrowest of Google's scopes that do what is asked for: none that another one of them covers.
+/// Users see the fewest and narrowest of Google's scopes that suffice: none that another one covers.
 #[tokio::test]
 async fn the_least_scopes_are_asked_for() {
     let Some(world) = World::start().await else { return };
@@ -79,7 +79,7 @@ async fn the_least_scopes_are_asked_for() {
             (of_apis.as_slice(), identity.as_slice()),
             (expected, &["email", "openid", "profile"][..])
         );
-        // Without these two a second consent has no refresh token. What was granted before is asked for only to authorize again.
+        // Without these two a second consent has no refresh token. Earlier grants are requested only for a new authorization.
         let value = |name: &str| parameter(&page, name);
         assert_eq!(
             (value("access_type").as_deref(), value("prompt").as_deref()),
@@ -93,7 +93,7 @@ async fn the_least_scopes_are_asked_for() {
     world.assert_allowed();
 }
 
-/// Each scope has a box of its own, and the answer alone says which were ticked. What was not is missing and refused; what was works.
+/// Each scope has its own checkbox, and only the answer says which were ticked. Unticked ones are missing and refused; ticked ones work.
 #[tokio::test]
 async fn fewer_granted_than_asked_is_told_and_the_rest_works() {
     let Some(world) = World::start().await else { return };
@@ -176,7 +176,7 @@ async fn a_grant_that_is_revoked_at_google_asks_for_consent() {
 }
 
 /// An administrator who forbids the application, a user who denies, and a project that other organizations' users cannot use: each has
-/// an error of its own, and makes no connection.
+/// its own error, and makes no connection.
 #[tokio::test]
 async fn a_refusal_of_consent_says_whose_it_is() {
     let Some(world) = World::start().await else { return };

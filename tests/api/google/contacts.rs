@@ -43,7 +43,7 @@ impl AddressBook {
         found.unwrap_or_else(|| panic!("no {name}: {all:#?}")).clone()
     }
 
-    /// Follows the contacts, and reads what the feed tells first.
+    /// Follows the contacts, and returns the initial items of the feed.
     async fn follow(&mut self, world: &World) -> Vec<String> {
         let body = json!({ "connectionId": self.connection });
         world.api.post("/v1/contacts/sync/start", body).send().await.expect(202);
@@ -118,8 +118,8 @@ fn walks(world: &World) -> Vec<RequestRecord> {
     all.filter(is_walk).collect()
 }
 
-/// Everything is read page by page, then the changes alone, each told once. Google wants the same parameters in all requests of a walk, and
-/// what a profile says of itself is no part of the contact.
+/// Everything is read page by page, then only the changes, each reported once. Google requires the same parameters in all requests of a
+/// walk, and data of a linked profile is not part of the contact.
 #[tokio::test]
 async fn first_walk_and_delta() {
     let Some(world) = World::on(builder().config(|c| c.pull_page = 2)).await else { return };
@@ -171,8 +171,8 @@ async fn first_walk_and_delta() {
     world.assert_allowed();
 }
 
-/// Google forgets its sync tokens a week after everything was read, and says so with status 400. Everything is read again and compared: each
-/// difference is told once.
+/// Google forgets its sync tokens a week after a full read, with status 400. Everything is read again and compared: each difference is
+/// reported once.
 #[tokio::test]
 async fn weekly_token_loss_is_absorbed() {
     let Some(world) = World::start().await else { return };
@@ -212,8 +212,8 @@ async fn weekly_token_loss_is_absorbed() {
     world.assert_allowed();
 }
 
-/// Google's feed of changes is minutes behind what Google answers elsewhere. The older version that it tells of a contact does not undo what
-/// was written since, and a contact that was deleted does not come back.
+/// Google's feed of changes is minutes behind its other answers. An older version of a contact in the feed does not undo later writes,
+/// and a deleted contact does not come back.
 #[tokio::test]
 async fn late_feed_does_not_win() {
     const MINUTE_MS: i64 = 60_000;
@@ -236,7 +236,7 @@ async fn late_feed_does_not_win() {
     world.api.delete(path(&theirs)).send().await.expect(204);
     assert_eq!(contacts.changes(&world).await, ["deleted", "updated Augusta"]);
 
-    // The feed has come to what others have written before.
+    // The feed has caught up with the earlier writes of others.
     world.google.clear_requests();
     world.advance(4 * MINUTE_MS + MINUTE_MS / 2);
     assert_eq!(contacts.changes(&world).await, Vec::<String>::new());
@@ -254,8 +254,8 @@ async fn late_feed_does_not_win() {
     world.assert_allowed();
 }
 
-/// A contact is written with the fields that the caller changed, one request after the other. What the model does not have, and what others
-/// have written, stays at Google.
+/// A contact is written with the fields that the caller changed, one request after the other. Fields outside the model, and those that
+/// others have written, stay at Google.
 #[tokio::test]
 async fn only_changed_fields_are_sent() {
     let Some(world) = World::start().await else { return };
@@ -338,14 +338,14 @@ async fn only_changed_fields_are_sent() {
     world.assert_allowed();
 }
 
-/// The answer that a write of a contact gets when the contact is another one meanwhile; Google has two statuses for it.
+/// The answer to a write of a contact that has changed in between; Google has two statuses for it.
 fn etag_differs(status: u16) -> Value {
     let message = "Request person.etag is different than the current person.etag. Clear local cache and get the latest person.";
     json!({ "error": { "code": status, "message": message, "status": "FAILED_PRECONDITION" } })
 }
 
-/// A caller who names a version meets a conflict where the contact is another one. For a caller who names none the contact is read again,
-/// and nothing that somebody else has written is lost.
+/// A caller who names a version gets a conflict if the contact has changed. For a caller without one the contact is read again, and no
+/// data of other writers is lost.
 #[tokio::test]
 async fn a_stale_etag_is_a_conflict() {
     let Some(world) = World::start().await else { return };
@@ -377,11 +377,11 @@ async fn a_stale_etag_is_a_conflict() {
         assert_eq!(note(), "theirs");
     }
 
-    // Google goes on to change a fresh contact by itself.
+    // Google changes a new contact by itself for a while.
     world.google.trap("etag_moves", 1);
     let bea = contacts.create(&world, json!({ "givenName": "Bea" })).await;
     world.api.patch(path(&bea), json!({ "nickname": "B" })).send().await.expect(200);
-    // Another write of the account's is under way: later it succeeds.
+    // Another write of the account is in progress: a later attempt succeeds.
     world.google.trap("people_busy", 1);
     world.api.patch(path(&bea), ours()).send().await.refused(503, "provider_unavailable");
     let current = world.api.patch(path(&bea), ours()).send().await.expect(200);
@@ -407,7 +407,7 @@ async fn a_contact_that_moves_before_its_write_is_read_again() {
     world.assert_allowed();
 }
 
-/// The first page of a full read has a quota of its own: the read goes on after the wait, and no contact is deleted.
+/// The first page of a full read has its own quota: the read continues after the wait, and no contact is deleted.
 #[tokio::test]
 async fn the_quota_of_full_reads_is_waited_for() {
     let Some(world) = World::start().await else { return };
@@ -441,7 +441,7 @@ async fn a_lost_create_is_found() {
     assert!(lost.status >= 500, "{lost}");
     let found = world.api.post("/v1/contacts", body.clone()).keyed("lost").send().await.expect(201);
     assert_eq!(world.google.with(|state| state.contact_names(ALICE)), [text(&found["externalId"])]);
-    // The same content under another key is another contact.
+    // The same content under another key makes another contact.
     world.api.post("/v1/contacts", body).keyed("other").send().await.expect(201);
     assert_eq!(contacts.names(&world).await, ["Ada", "Ada"]);
 
@@ -552,7 +552,7 @@ async fn groups_and_stars() {
     world.assert_allowed();
 }
 
-/// People whom Alice has only written to are there to be read, and a limit of Google's on reads is told as one.
+/// People whom Alice has only written to can be read, and Google's limit on these reads is reported as one.
 #[tokio::test]
 async fn other_contacts_are_read_only() {
     let Some(world) = World::start().await else { return };

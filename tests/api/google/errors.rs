@@ -1,4 +1,4 @@
-//! Google's refusals, one row for each: the status and the code that clients get, what the message says to do, and how long to wait.
+//! Google's refusals, one row for each: the status and the code that clients get, the remedy in the message, and the wait.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::email::mailbox::text;
 use crate::google::mail::{MailAccount, letter};
 use crate::google::{ALICE, FollowedCalendar, World, event};
 
-/// Longer than Google is left alone after any refusal of these tests, ms.
+/// Longer than Google is paused after any refusal of these tests, ms.
 const WAIT_MS: i64 = 61 * 60_000;
 
 /// A refusal of a change of an event, and the answer that the client gets.
@@ -126,7 +126,7 @@ fn rows() -> Vec<ErrorRow> {
     ]
 }
 
-/// A front end of Google's answers HTML, whatever the status.
+/// A front end of Google's answers HTML, with any status.
 const FRONT_ENDS: [(u16, u16, &str); 6] = [
     (400, 400, "provider_rejected"),
     (403, 400, "provider_rejected"),
@@ -170,7 +170,7 @@ async fn each_refusal_is_one_error_with_its_remedy() {
             assert!(wait.is_some_and(|wait| expected.contains(&wait)), "{shown}: {wait:?}");
         }
         match row.code {
-            // The caller goes on from the current version.
+            // The caller continues from the current version.
             "stale_etag" => assert!(error["current_etag"].is_string(), "{shown}: {error:#}"),
             _ => {
                 assert_eq!(error["provider"]["name"], "google", "{shown}: {error:#}");
@@ -210,7 +210,7 @@ async fn an_answer_of_a_front_end_counts_by_its_status() {
     world.assert_allowed();
 }
 
-/// An event that is gone at Google is gone here, and to delete it is a success.
+/// An event that is deleted at Google is not found here, and its deletion succeeds.
 #[tokio::test]
 async fn what_is_gone_is_not_found_and_may_be_deleted() {
     let Some(world) = World::start().await else { return };

@@ -33,7 +33,7 @@ fn answers(world: &World, id: &str) -> Vec<String> {
     guests.map(|guest| format!("{} {}", text(&guest["email"]), text(&guest["responseStatus"]))).collect()
 }
 
-/// Google marks the entry that is the account, whatever its address; that entry alone is written.
+/// Google marks the account's own entry, under any alias; only that entry is written.
 #[tokio::test]
 async fn guest_answers_as_alias() {
     let Some(world) = World::start().await else { return };
@@ -122,8 +122,8 @@ async fn only_guests_answer() {
     world.assert_allowed();
 }
 
-/// A stale list wipes no guests, though a list of guests replaces Google's as a whole. Answers, and those whom guests bring along, are kept,
-/// and a list that is older than Google's is not written.
+/// A stale list wipes no guests, though a list of guests replaces Google's as a whole. Answers, and those whom guests bring along, are
+/// kept, and a list that is older than Google's is not written.
 #[tokio::test]
 async fn guests_are_not_wiped() {
     let Some(world) = World::start().await else { return };
@@ -162,7 +162,7 @@ async fn guests_are_not_wiped() {
     world.api.patch(&path, fewer).send().await.refused(409, "stale_etag");
     assert_eq!(world.theirs("party")["attendees"], expected);
 
-    // Google shows the own entry alone of very long lists.
+    // Of very long lists Google shows only the account's own entry.
     let long =
         json!({ "attendeesOmitted": true, "attendees": [{ "email": ALICE, "responseStatus": "accepted" }] });
     world.put(event("fair", "Fair", "2026-03-07T10:00:00Z", long));
@@ -237,7 +237,7 @@ fn result(result: &Value) -> String {
     format!("{} {code}{}", text(&result["status"]), starts.join(" "))
 }
 
-/// A person whose times Google does not show is not free, whatever the form of its answer.
+/// A person whose times Google does not show is not free, for any form of its answer.
 #[tokio::test]
 async fn free_busy_of_others_and_errors_are_not_free() {
     let Some(world) = World::start().await else { return };
@@ -297,7 +297,7 @@ async fn free_busy_of_others_and_errors_are_not_free() {
     world.assert_allowed();
 }
 
-/// A calendar that shows its busy times alone is asked for those, and never for its events.
+/// A calendar that shows only its busy times is asked for those, and never for its events.
 #[tokio::test]
 async fn a_calendar_without_details_is_asked_for_busy_times() {
     let Some(world) = World::start().await else { return };

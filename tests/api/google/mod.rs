@@ -76,7 +76,7 @@ impl World {
         World::on(builder()).await
     }
 
-    /// The same with a server that the test has set up.
+    /// Starts with a server that the test has configured.
     pub async fn on(builder: Builder) -> Option<World> {
         let google = Google::start_or_skip().await?;
         google.with(|state| state.add_user(ALICE, "Alice Example", ZONE));
@@ -93,7 +93,7 @@ impl World {
         self.connect_ticking(|_| true).await
     }
 
-    /// The same, where Alice ticks those of Google's scopes that `ticks` is true for.
+    /// Connects an account for which Alice ticks only the scopes for which `ticks` is true.
     pub async fn connect_ticking(&self, ticks: impl Fn(&str) -> bool) -> Value {
         self.authorize(&["calendar.read", "calendar.write"], ticks).await
     }
@@ -137,7 +137,7 @@ impl World {
         FollowedCalendar { events: format!("/v1/calendars/{id}/events"), id, cursor: None }
     }
 
-    /// Follows a calendar, and reads what its feed tells first.
+    /// Follows a calendar, and returns the initial items of its feed.
     pub async fn follow(&self, calendar: &mut FollowedCalendar) -> Vec<String> {
         let path = format!("/v1/calendars/{}/sync/start", calendar.id);
         self.api.post(path, json!({})).send().await.expect(202);
@@ -170,7 +170,7 @@ impl World {
         page["data"].as_array().expect("a list").iter().map(shown).collect()
     }
 
-    /// The same as another program has it from Google, which expands series there.
+    /// Returns the same days as another program gets them from Google, which expands series there.
     pub async fn their_march(&self, calendar: &str) -> Vec<String> {
         let token = self.google.with(|state| {
             let now = state.clock.now_ms();
@@ -265,7 +265,7 @@ fn shown(event: &Value) -> String {
     format!("{start} {}", event["title"].as_str().unwrap_or_default())
 }
 
-/// The same of an event of Google's, which was asked for in UTC.
+/// Formats an event of Google's, which was requested in UTC.
 fn shown_there(event: &Value) -> String {
     let start = event["start"]["date"].as_str().or(event["start"]["dateTime"].as_str()).expect("a start");
     let start: String = start.chars().skip(8).take(8).collect();
@@ -289,7 +289,7 @@ fn set_up(server: &TestServer, client: &mut OAuthClient, url: &str) {
     }
 }
 
-/// An event at Google from this time to an hour later, in UTC; `more` is put over it.
+/// An event at Google from this time to an hour later, in UTC; `more` overrides fields.
 pub fn event(id: &str, title: &str, start: &str, more: Value) -> Value {
     let hour = start.get(11..13).and_then(|hour| hour.parse::<u8>().ok()).expect("an hour");
     let end =

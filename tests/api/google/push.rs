@@ -1,4 +1,4 @@
-//! Google posts when a calendar changes: the channels that the host opens, what comes of their notifications, and what does not.
+//! Google posts when a calendar changes: the channels that the host opens, and the effects of their notifications.
 
 use std::time::Duration;
 
@@ -103,7 +103,7 @@ impl Followed {
     }
 }
 
-/// A service that Google can notify. What was read within the last hour is shown as it is.
+/// A service that Google can notify. Data read within the last hour is served from the copy.
 fn notified() -> harness::Builder {
     builder().config(|config| {
         config.push_over_http = true;
@@ -178,8 +178,8 @@ async fn a_holiday_calendar_is_polled() {
     world.assert_allowed();
 }
 
-/// Calendar push read as Drive's would wait for the state `add` and a body: Google posts `exists` and no body. A change is in the feed as soon
-/// as it has posted: the service's clock stands still meanwhile.
+/// Google's calendar push posts the state `exists` without a body; a handler made for Drive would wait for `add` and a body. A change is
+/// in the feed as soon as Google has posted: the service's clock stands still.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn notification_pulls_within_a_second() {
     let Some(world) = World::on(notified()).await else { return };
@@ -217,8 +217,8 @@ async fn stopped_channel_posts_and_nothing_happens() {
     world.assert_allowed();
 }
 
-/// A renewal that is stored before Google has the new channel orphans the old one. It goes on here until the new one stands: also where Google
-/// refuses, and where it opens a channel and its answer is lost.
+/// A renewal stored before Google has the new channel would orphan the old one. The old one stays until the new one exists: also if
+/// Google refuses, and if its answer is lost.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_renewal_that_fails_orphans_no_channel() {
     let Some(followed) = Followed::start().await else { return };

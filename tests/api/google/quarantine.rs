@@ -1,4 +1,4 @@
-//! What Google has and few expect: an item that cannot be read is shown by the sync status, and its neighbours and the cursor go on.
+//! Unusual items of Google: one that cannot be read is shown by the sync status, and its neighbours and the cursor go on.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::google::{ALICE, World, ZONE, event};
 /// Longer than the service waits after failures, ms.
 const AFTER_FAILURES_MS: i64 = 30 * 60_000;
 
-/// The ids at Google of the items that a sync could not read, and whether each is left alone.
+/// Returns the Google ids of the items that a sync could not read, and whether each is quarantined.
 async fn unreadable(world: &World, status: &str) -> Vec<(String, bool)> {
     let status = world.api.get(status).send().await.expect(200);
     let errors = status["itemErrors"].as_array().expect("a list");
@@ -56,8 +56,8 @@ async fn odd_events_hold_up_no_others() {
     world.assert_allowed();
 }
 
-/// A bad history entry does not loop: a message that Gmail answers with a page of HTML is tried three times and then left alone, until Gmail has
-/// another version.
+/// A bad history entry causes no loop: a message that Gmail answers with an HTML page is tried three times and then skipped, until Gmail
+/// has another version.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_bad_history_entry_does_not_loop() {
     let Some(mut account) = MailAccount::followed(|_| {}).await else { return };
@@ -106,7 +106,7 @@ async fn mail_that_is_answered_by_html_is_not_lost() {
     account.assert_sound().await;
 }
 
-/// The same of contacts and tasks.
+/// HTML answers for contacts and tasks have the same result.
 #[tokio::test]
 async fn contacts_and_tasks_that_are_answered_by_html_stay() {
     let Some(world) = World::start().await else { return };

@@ -71,8 +71,8 @@ async fn one_occurrence_is_changed_and_deleted() {
     world.assert_allowed();
 }
 
-/// A split doubles no first instance and adds no second COUNT: the first series ends before the instance, the second has what is left of the rule.
-/// Asserts that each instance takes place as before.
+/// A split doubles no first instance and adds no second COUNT: the first series ends before the instance, the second has the rest of the
+/// rule. Asserts that each instance takes place as before.
 #[tokio::test]
 async fn a_split_doubles_no_instance_and_no_count() {
     let Some(world) = World::start().await else { return };
@@ -116,7 +116,7 @@ async fn a_split_doubles_no_instance_and_no_count() {
             .into_iter()
             .map(|write| (write.method.clone(), write.parameter("sendUpdates").map(str::to_owned)))
             .collect();
-        // Guests hear of the new series; that the old one ends is no news beside it.
+        // Guests are notified of the new series, but not also of the end of the old one.
         let expected = [("POST", "all"), ("PATCH", "none")];
         assert_eq!(told, expected.map(|(method, whom)| (method.to_owned(), Some(whom.to_owned()))), "{name}");
 
@@ -134,7 +134,7 @@ async fn a_split_doubles_no_instance_and_no_count() {
     world.assert_allowed();
 }
 
-/// The series ends before the instance. What was changed behind its end goes as well.
+/// The series ends before the instance. Exceptions after its end are deleted as well.
 #[tokio::test]
 async fn this_and_following_are_deleted() {
     let Some(world) = World::start().await else { return };
@@ -179,7 +179,7 @@ async fn split_is_undone_on_412() {
     world.assert_allowed();
 }
 
-/// The answer to the insert of the new series is lost: the repeated request goes on with it.
+/// The answer to the insert of the new series is lost: the repeated request continues with it.
 #[tokio::test]
 async fn a_lost_split_goes_on_where_it_stopped() {
     let Some(world) = World::start().await else { return };

@@ -1,4 +1,5 @@
-//! Google tasks: read with all that Google leaves out by default, written by changed fields, ordered, and never doubled or deleted elsewhere.
+//! Google tasks: read with all that Google leaves out by default, written by changed fields, ordered, and never doubled or deleted
+//! elsewhere.
 
 use fakes::google::RequestRecord;
 use fakes::{Fault, What};
@@ -54,7 +55,7 @@ impl DefaultList {
         world.api.post(&self.tasks, fields).send().await.expect(201)
     }
 
-    /// Follows the list, and reads what the feed tells first.
+    /// Follows the list, and returns the initial items of the feed.
     async fn follow(&mut self, world: &World) -> Vec<String> {
         world.api.post(format!("{}/sync/start", self.path), json!({})).send().await.expect(202);
         self.changes(world).await
@@ -102,8 +103,8 @@ fn assigned(title: &str) -> Value {
     json!({ "title": title, "assignmentInfo": origin })
 }
 
-/// All tasks are read, also those that Google's own apps have hidden and those from documents; then what changed since. Google has no sync
-/// tokens: what was deleted comes as a tombstone, and where there is none the daily full read finds that it is gone.
+/// All tasks are read, also those that Google's own apps have hidden and those from documents; then the changes. Google has no sync
+/// tokens: deletions come as tombstones, and without one the daily full read detects the deletion.
 #[tokio::test]
 async fn first_walk_and_delta() {
     let Some(world) = World::on(builder().config(|c| c.pull_page = 2)).await else { return };
@@ -147,7 +148,7 @@ async fn first_walk_and_delta() {
         assert!(walks.iter().all(|walk| walk.parameter(shown) == Some("true")), "{shown}: {walks:#?}");
     }
 
-    // The places of the tasks behind it move, which may be told; the deletion is not.
+    // The positions of the later tasks change, which may be reported; the deletion is not.
     let is_deletion = |change: &&String| change.starts_with("deleted");
     world.google.trap("no_tombstones", 1);
     world.google.with(|state| state.delete_task(ALICE, &open));
@@ -162,8 +163,8 @@ async fn first_walk_and_delta() {
     world.assert_allowed();
 }
 
-/// A patch has the fields that the caller changed; what Google cannot keep is told. A task that Google's apps have hidden is open again when
-/// the caller opens it.
+/// A patch has the fields that the caller changed; fields that Google cannot store are reported. A task that Google's apps have hidden is
+/// open again when the caller opens it.
 #[tokio::test]
 async fn only_changed_fields_are_sent() {
     let Some(world) = World::start().await else { return };
@@ -207,7 +208,7 @@ async fn only_changed_fields_are_sent() {
     world.assert_allowed();
 }
 
-/// Google compares versions where it does; where it does not, or where its version stays the same, the connector does.
+/// Google compares versions if it can; if it does not, or if its version does not change, the connector does.
 #[tokio::test]
 async fn a_stale_etag_is_a_conflict() {
     let Some(world) = World::start().await else { return };
@@ -242,7 +243,7 @@ async fn a_stale_etag_is_a_conflict() {
         assert_eq!(theirs()["notes"], "ours");
         world.api.delete(list.path(&made)).send().await.expect(204);
     }
-    // An etag that stays the same although the task is another one: the change is read all the same.
+    // An etag that does not change with the task: the change is still read.
     let made = list.create(&world, json!({ "title": "Reap" })).await;
     world.advance(1_000);
     world.google.trap("task_etag_stays", 1);
@@ -253,8 +254,7 @@ async fn a_stale_etag_is_a_conflict() {
     world.assert_allowed();
 }
 
-/// Google has made the task and its answer is lost: the repeated request finds it. A task of the same content that was there before is
-/// another one.
+/// Google has made the task and its answer is lost: the repeated request finds it. An older task of the same content is another one.
 #[tokio::test]
 async fn a_lost_insert_is_not_doubled() {
     let Some(world) = World::start().await else { return };
@@ -322,7 +322,7 @@ async fn assigned_task_is_not_deleted() {
     world.assert_allowed();
 }
 
-/// Tasks stand beneath others and in an order, which are changed by moves; all other tasks keep theirs.
+/// Tasks have a parent and a position, which moves change; all other tasks keep theirs.
 #[tokio::test]
 async fn subtasks_and_order() {
     let Some(world) = World::start().await else { return };
@@ -347,7 +347,7 @@ async fn subtasks_and_order() {
     };
     assert!(position("House") < position("Garden") && position("Garden") < position("Shed"));
 
-    // Only the moved task is told as changed at Google: the places of the others change all the same.
+    // Only the moved task is reported as changed at Google, although the positions of the others change.
     world.google.trap("siblings_stay", 1);
     let shed = list.titled(&world, "Shed").await;
     let between = json!({ "position": format!("{}5", position("House")) });

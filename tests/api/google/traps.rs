@@ -14,7 +14,7 @@ use crate::google::{ALICE, BOB, FollowedCalendar, World, ZONE, builder, event};
 const MINUTE_MS: i64 = 60_000;
 const HOUR_MS: i64 = 60 * MINUTE_MS;
 const BIRTHDAYS: &str = "addressbook#contacts@group.v.calendar.google.com";
-/// Requests of one account that are under way at once, as the connector's manifest says.
+/// Maximum simultaneous requests of one account, as in the connector's manifest.
 const AT_ONCE: usize = 4;
 /// Parameters of a walk that differ from request to request.
 const OF_ONE_REQUEST: [&str; 4] = ["syncToken", "pageToken", "maxResults", "fields"];
@@ -51,8 +51,8 @@ async fn walk_in_all_ways(world: &World) {
     assert_eq!(world.march(&calendar).await.len(), 8);
 }
 
-/// With `singleEvents=true` Google gives no sync token, and tells of six months of cancellations: a sync reads series, never their instances,
-/// and nothing that no token can have.
+/// With `singleEvents=true` Google gives no sync token, and reports six months of cancellations: a sync reads series, never their
+/// instances, and uses no parameter that excludes a token.
 #[tokio::test]
 async fn single_events_are_never_synced() {
     let Some(world) = World::on(builder().config(|c| c.pull_page = 2)).await else { return };
@@ -69,8 +69,8 @@ async fn single_events_are_never_synced() {
     world.assert_allowed();
 }
 
-/// One token for all filters: a token is good for the parameters of its own walk alone. There is one walk of a calendar, with the same
-/// parameters in all of its requests, whatever clients ask for.
+/// One token for all filters: a token is valid only with the parameters of its own walk. Each calendar has one walk, with the same
+/// parameters in all requests, whatever clients ask for.
 #[tokio::test]
 async fn one_token_has_one_set_of_parameters() {
     let Some(world) = World::on(builder().config(|c| c.pull_page = 2)).await else { return };
@@ -86,7 +86,7 @@ async fn one_token_has_one_set_of_parameters() {
     world.assert_allowed();
 }
 
-/// Google tells of no deletion in a delta of the birthday calendar: it is read in full each time, and what is no longer there is deleted.
+/// Google reports no deletion in a delta of the birthday calendar: it is read in full each time, and missing events are deleted.
 #[tokio::test]
 async fn a_birthday_calendar_is_read_in_full() {
     let Some(world) = World::start().await else { return };
@@ -121,8 +121,8 @@ async fn a_birthday_calendar_is_read_in_full() {
     world.assert_allowed();
 }
 
-/// Cancelled events of others keep all their fields, also a title and guests, and others have ids alone: `cancelled` decides. They come back
-/// where everything is read again, and stay deleted.
+/// Cancelled events of others keep all their fields, including title and guests, and others have only ids: `cancelled` decides. They come
+/// back in a full read, and stay deleted.
 #[tokio::test]
 async fn a_cancelled_event_with_all_its_fields_is_deleted() {
     let Some(world) = World::start().await else { return };
@@ -204,8 +204,8 @@ async fn read_at_once(world: &World, paths: &[String]) -> Vec<u16> {
     join_all(reads).await.into_iter().map(|answer| answer.status).collect()
 }
 
-/// Parallel gets meet a 429 that tells of too many at once. The fifth request of an account is never sent while four are under way: not by
-/// the check of a new account, which asks eight questions, and not by a crowd of readers and writers of all surfaces.
+/// Parallel gets cause a 429. The fifth request of an account is never sent while four are running: not by the check of a new account,
+/// which sends eight requests, and not by many readers and writers of all surfaces.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn parallel_gets_are_never_more_than_four() {
     let Some(world) = World::start().await else { return };

@@ -1,4 +1,5 @@
-//! Calendars and events are written to Google: under ids of our own, the changed fields alone, and each refusal is told for what it is.
+//! Writes of calendars and events to Google: under ids of our own, with only the changed fields, and with each refusal reported by its
+//! cause.
 
 use fakes::google::RequestRecord;
 use fakes::{Fault, What};
@@ -69,7 +70,7 @@ async fn lose_an_insert(world: &World, calendar: &FollowedCalendar, key: &str) {
     assert!(lost.status >= 500, "{lost}");
 }
 
-/// The repeated request meets the event of the first one, also where a pull has brought it meanwhile.
+/// The repeated request finds the event of the first one, also if a pull has read it in between.
 #[tokio::test]
 async fn lost_insert_is_found() {
     let Some(world) = World::start().await else { return };
@@ -91,7 +92,7 @@ async fn lost_insert_is_found() {
     world.assert_allowed();
 }
 
-/// The id of an event that somebody has deleted stays taken: the repeated request makes one under another id.
+/// The id of an event that was deleted stays taken: the repeated request makes one under another id.
 #[tokio::test]
 async fn a_lost_insert_that_was_deleted_is_made_again() {
     let Some(world) = World::start().await else { return };
@@ -107,8 +108,8 @@ async fn a_lost_insert_that_was_deleted_is_made_again() {
     world.assert_allowed();
 }
 
-/// A page of a front end in the place of Google's answer says nothing of a deletion: the event stays here as it stays there, for no later
-/// change would bring it back.
+/// An HTML page of a front end instead of Google's answer is no deletion: the event stays here as at Google, since no later change would
+/// bring it back.
 #[tokio::test]
 async fn google_alone_says_that_an_event_is_deleted() {
     let Some(world) = World::start().await else { return };
@@ -127,7 +128,7 @@ async fn google_alone_says_that_an_event_is_deleted() {
     world.assert_allowed();
 }
 
-/// A patch has the members that the caller changed: what the model does not have, and what others have written, stays at Google.
+/// A patch has the members that the caller changed: fields outside the model, and those that others have written, stay at Google.
 #[tokio::test]
 async fn only_changed_fields_are_sent() {
     let Some(world) = World::start().await else { return };
@@ -177,7 +178,7 @@ async fn only_changed_fields_are_sent() {
     world.assert_allowed();
 }
 
-/// Each request that writes an event says whom Google tells: without that, each method has a default of its own.
+/// Each request that writes an event says whom Google notifies: without that, each method has a different default.
 #[tokio::test]
 async fn notify_none_sends_nothing() {
     let Some(world) = World::start().await else { return };
@@ -195,7 +196,7 @@ async fn notify_none_sends_nothing() {
         assert_eq!(said(&world.writes(), "sendUpdates"), [notify; 3]);
     }
 
-    // Parts of series, a conference, and what is done behind a request.
+    // Parts of series, a conference, and background requests.
     let more = json!({ "recurrence": ["RRULE:FREQ=DAILY;COUNT=6"], "attendees": [{ "email": BOB }] });
     world.put(event("series", "Series", "2026-03-02T09:00:00Z", more));
     let at = async |line: &str| calendar.path(&world.instance(&calendar, line).await);
@@ -222,7 +223,7 @@ async fn notify_none_sends_nothing() {
     world.assert_allowed();
 }
 
-/// Google goes on to change a fresh event by itself. Who has not asked for a certain version does not meet that.
+/// Google changes a new event by itself for a while. Callers who did not name a version are not affected.
 #[tokio::test]
 async fn a_412_after_insert_is_no_conflict_for_callers_without_if_match() {
     let Some(world) = World::start().await else { return };
@@ -236,7 +237,7 @@ async fn a_412_after_insert_is_no_conflict_for_callers_without_if_match() {
         world.api.patch(calendar.path(&made), change.clone()).send().await.expect(200);
         let writes = world.writes();
         let [patch] = &writes[..] else { panic!("one request: {writes:#?}") };
-        // A list of guests is replaced as a whole: it is read first, and written in that version alone.
+        // A list of guests is replaced as a whole: it is read first, and written only for that version.
         assert_eq!(header(patch, "if-match").is_some(), insists, "{change}");
     }
 
@@ -250,8 +251,8 @@ async fn a_412_after_insert_is_no_conflict_for_callers_without_if_match() {
     world.assert_allowed();
 }
 
-/// "Calendar usage limits exceeded" protects guests from spam: Google shuts an account's writes for hours, and nobody knows for how many. Reads
-/// go on, and so do writes as soon as Google takes them.
+/// "Calendar usage limits exceeded" protects guests from spam: Google blocks an account's writes for an unknown number of hours. Reads
+/// continue, and writes as soon as Google accepts them.
 #[tokio::test]
 async fn calendar_usage_limits_leave_reads_alone() {
     let Some(world) = World::start().await else { return };
@@ -281,8 +282,8 @@ async fn calendar_usage_limits_leave_reads_alone() {
     world.assert_allowed();
 }
 
-/// A scope that Google does not find in the token is no fault of the request, and what needs other scopes works. What an administrator has
-/// forbidden is told as that.
+/// A scope that Google does not find in the token is no fault of the request, and requests with other scopes work. Restrictions by an
+/// administrator are reported as such.
 #[tokio::test]
 async fn a_scope_that_was_not_granted_says_so() {
     let Some(world) = World::start().await else { return };
@@ -305,8 +306,8 @@ async fn a_scope_that_was_not_granted_says_so() {
     world.assert_allowed();
 }
 
-/// A calendar of one's own is made, changed and deleted. Of somebody else's the account has a name and a colour of its own, and it leaves the
-/// account's list alone.
+/// A calendar of one's own is made, changed and deleted. A calendar of another user has a separate name and color for the account, and a
+/// deletion only removes it from the account's list.
 #[tokio::test]
 async fn calendars_are_created_changed_and_unsubscribed() {
     let Some(world) = World::start().await else { return };

@@ -1,4 +1,5 @@
-//! Claims of Idempotency-Keys are left to their requests: while these run, no host takes one over, whether its own host stops or they take long.
+//! Claims of Idempotency-Keys are left to their requests: while these run, no host takes one over, whether its own host stops or they
+//! take long.
 
 use std::time::{Duration, Instant};
 
@@ -47,7 +48,7 @@ async fn wait_since(began: Instant) {
     tokio::time::sleep(Duration::from_millis(10)).await;
 }
 
-/// A rolling restart: the jobs go to others at once, and what a request is at stays with it.
+/// A rolling restart: the jobs go to others at once, and the claims of running requests stay.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_host_that_stops_keeps_the_claims_of_its_requests_until_they_end() {
     let server = TestServer::start().await;

@@ -1,4 +1,4 @@
-//! Machines whose clocks are wrong: hosts keep to the clock of their database, take nothing from hosts that live, and say what is wrong.
+//! Machines whose clocks are wrong: hosts use the clock of their database, take nothing from living hosts, and report the deviation.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! One application's backlog delays the others by what is under way, and not by what it has waiting; and what hangs of one application
-//! leaves places to the others, and to what else it has.
+//! Fairness of jobs: one application's backlog delays others by its running jobs only, not by its queue; and hanging jobs of one
+//! application leave permits to the others, and to its other work.
 
 use std::collections::BTreeSet;
 use std::future::pending;
@@ -21,7 +21,7 @@ use crate::jobs::NOTHING;
 
 /// Jobs of the backlog: more than the runner reads at a time.
 const MANY: usize = 600;
-/// Turns of this class that go on at the same time, and those of one application.
+/// Maximum simultaneous runs of this class, and those of one application.
 const PLACES: usize = 8;
 const OF_ONE: usize = 6;
 
@@ -31,7 +31,7 @@ static KINDS: [JobKind; 1] = [LASTS];
 static BEGUN: LazyLock<Starts> = LazyLock::new(Starts::default);
 static END: Semaphore = Semaphore::const_new(0);
 
-/// Turns that have begun.
+/// Runs that have begun.
 struct Starts {
     count: Semaphore,
     names: Mutex<Vec<String>>,
@@ -49,7 +49,7 @@ impl Starts {
         self.count.add_permits(1);
     }
 
-    /// The names of the turns that have begun since the last call, when there are so many.
+    /// Returns the names of the runs that have begun since the last call, once there are this many.
     async fn next(&self, count: usize) -> Vec<String> {
         let all = tokio::time::timeout(Duration::from_secs(60), self.count.acquire_many(count as u32));
         all.await.expect("the turns begin").expect("it is open").forget();
@@ -131,7 +131,7 @@ async fn pulls_that_hang_keep_neither_their_application_nor_others_from_their_pl
     enqueue(app, HANGS, "hanging", 100, now - 1).await;
     let (stop, stopping) = watch::channel(false);
     let running = tokio::spawn(runner::run(app.clone(), &HANGING, REQUIRED_JOBS, stopping));
-    // Those that find no place among the turns that last give theirs to the next ones, and wait.
+    // Runs that get no permit beside the long ones leave theirs to the next ones, and wait.
     let begun = HUNG.next(MORE_THAN_PLACES).await;
     assert_eq!(begun.iter().collect::<BTreeSet<_>>().len(), begun.len(), "each has begun once");
     enqueue(app, HANGS, "well", 1, now).await;
@@ -157,7 +157,7 @@ const PASSES: JobKind =
 static SLOW_AND_FAST: [JobKind; 2] = [LINGERS, PASSES];
 static LINGERING: LazyLock<Starts> = LazyLock::new(Starts::default);
 static HAS_PASSED: Notify = Notify::const_new();
-/// Places of turns that last, of one application.
+/// Permits of long runs, of one application.
 const SLOW_OF_ONE: usize = 10;
 
 async fn linger(turn: &JobRun) -> Result<JobEnd> {
@@ -170,7 +170,7 @@ async fn pass(_: &JobRun) -> Result<JobEnd> {
     Ok(JobEnd::Done)
 }
 
-/// More accounts than the runner reads at a time, at providers that hang, and one of the same application that is well and due after them.
+/// More accounts than the runner reads at a time, at hanging providers, and a healthy one of the same application that is due after them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn slow_pulls_of_an_application_do_not_hide_its_fast_ones() {
     let server = TestServer::start().await;

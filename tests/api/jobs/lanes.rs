@@ -1,5 +1,5 @@
-//! Connections to the database: requests that read, requests that write and jobs have their own, and no application has all of them. On
-//! SQLite, which has one writer and reads beside it, only what holds there too is looked at here; the order of its queue is in
+//! Connections to the database: reading requests, writing requests and jobs have separate lanes, and no application can take all of a
+//! lane. On SQLite, with one writer and parallel readers, only what applies there too is tested here; the order of its queue is in
 //! `host/storage/src/tests/lanes.rs`.
 
 use std::sync::Arc;
@@ -25,7 +25,7 @@ struct Held {
 }
 
 impl Held {
-    /// So many transactions in this lane that do nothing.
+    /// Begins this number of idle transactions in this lane.
     async fn begin(db: &Db, lane: &Lane, number: u32) -> Held {
         let mut held = Held { end: Arc::new(Semaphore::new(0)), transactions: JoinSet::new() };
         let begun = Arc::new(Semaphore::new(0));
@@ -108,8 +108,8 @@ fn not_on_sqlite(server: &TestServer) -> bool {
     is_sqlite
 }
 
-/// 64 writes of one application wait for a lock, for as long as another program wants it so. They have four of the twelve connections for
-/// writing, the others stand in front of the pool, and everybody else is answered as if they were not there.
+/// 64 writes of one application wait for a lock that another program holds. They have four of the twelve connections for writing, the
+/// rest wait before the pool, and other applications are served as usual.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_tenant_with_64_writers_slows_others_three_times_at_most() {
     let pools = PoolLimits { acquire_ms: 60_000, lock_ms: 60_000, statement_ms: 60_000, ..patient() };
@@ -144,7 +144,8 @@ async fn a_tenant_with_64_writers_slows_others_three_times_at_most() {
     }
 }
 
-/// What waits for a lock is refused after five seconds, which are half a second here. Nothing of it was done, and it can be repeated.
+/// A statement that waits for a lock is refused after five seconds, which are half a second here. It has changed nothing, and can be
+/// repeated.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_statement_that_waits_five_seconds_is_503() {
     assert_eq!(PoolLimits::default().lock_ms, 5_000);

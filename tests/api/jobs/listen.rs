@@ -1,4 +1,4 @@
-//! Hosts on one PostgreSQL begin each other's work at once. On SQLite a database is one host's, and there is nobody to be heard.
+//! Hosts on one PostgreSQL start each other's work at once. On SQLite a database belongs to one host, so there are no notifications.
 
 use std::time::Duration;
 
@@ -14,12 +14,12 @@ use tokio::time::timeout;
 use crate::email::mailbox::until;
 use crate::jobs::{NOTHING, enqueue};
 
-/// So long a test waits for what must come at once.
+/// The time limit for notifications that should arrive at once.
 const LIMIT: Duration = Duration::from_secs(60);
 const END_LISTENERS: &str = "select pg_terminate_backend(pid) from pg_stat_activity \
                              where datname = current_database() and query like '%' || md5(current_schema()) || '%'";
 
-/// Hears and tells in the background, until what this returns is dropped.
+/// Listens and notifies in the background, until the sender is dropped.
 fn listen_at(app: &App) -> watch::Sender<bool> {
     let (stop, stopping) = watch::channel(false);
     let app = app.clone();
@@ -51,11 +51,11 @@ async fn a_host_begins_what_another_one_enqueued() {
     api.calendar(&connection, "Work").await;
     let grown = timeout(LIMIT, other.app.db.wakes().grown()).await.expect("the other host is told");
     assert!(matches!(grown, Grown::These(ids) if ids.len() == 1), "the log of one application grew");
-    // Its own wakes are not told to itself.
+    // A host does not receive its own wakes.
     assert!(server.app.db.wakes().woken(JobClass::Send).now_or_never().is_none());
 }
 
-/// What was told while nobody listened is found all the same.
+/// Notifications that were sent while no host listened are found all the same.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_lost_listen_connection_sweeps() {
     let server = TestServer::start().await;
@@ -71,7 +71,7 @@ async fn a_lost_listen_connection_sweeps() {
     hears(&server.app).await;
 }
 
-/// Behind a pooler of transactions nothing is heard: here the host listens at another database.
+/// Behind a transaction pooler no notification arrives: here the host listens at another database.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_listen_everything_is_looked_at_again_and_again() {
     let elsewhere = |url: &str| Some(format!("{}/template1", url.rsplit_once('/')?.0));
@@ -88,7 +88,7 @@ async fn without_listen_everything_is_looked_at_again_and_again() {
     assert!(!server.app.db.wakes().hears());
 }
 
-/// Who else uses the database can say what they like.
+/// Notifications from other users of the database may have any content.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_notification_that_nobody_understands_does_nothing() {
     let server = TestServer::start().await;
@@ -101,7 +101,7 @@ async fn a_notification_that_nobody_understands_does_nothing() {
         let told = query("select pg_notify('switchboard_' || md5(current_schema()), $1)").bind(payload);
         told.fetch_all(other.app.db.reader(), |_| Ok(())).await.expect("it is sent");
     }
-    // Notifications come in their order: when this one is heard, so were those.
+    // Notifications arrive in order: when this one is received, so were those.
     let _telling = listen_at(&other.app);
     hears(&other.app).await;
     enqueue(&other.app, NOTHING, "one", None).await;

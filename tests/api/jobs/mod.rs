@@ -1,4 +1,4 @@
-//! Work in the background: what a turn that fails costs, who runs what, and what a stop leaves.
+//! Background jobs: the cost of failing runs, the host that runs a job, and the state after a stop.
 
 mod claims;
 mod clock;
@@ -100,7 +100,7 @@ async fn a_panic_is_that_jobs_failure() {
     let due_at = job.due_at.expect("it is tried again");
     assert!((app.now() + MINUTE_MS..=app.now() + MINUTE_MS * 6 / 5).contains(&due_at), "{due_at}");
 
-    // After the last attempt it is given up, and begins anew when it is enqueued again.
+    // After the last attempt it is given up, and restarts when it is enqueued again.
     server.clock.advance_ms(2 * MINUTE_MS);
     assert_eq!(drain(app, &[panics]).await, 1);
     let job = find(app, "panics:one").await.expect("it stays");
@@ -141,7 +141,7 @@ async fn a_turn_ends_as_its_kind_says() {
     }
     assert_eq!(drain(app, &kinds).await, 4);
     let next = app.now() + MINUTE_MS;
-    // Of each: what it failed with, and what counts of the attempt.
+    // For each: its error, and the effect on its attempts.
     let expected = [
         ("refused:one", Some("provider_unavailable"), 1),
         ("slow:one", Some("timeout"), 1),
@@ -175,7 +175,7 @@ async fn stay(_: &JobRun) -> Result<JobEnd> {
     std::future::pending().await
 }
 
-/// The runner of a service: it runs what is enqueued while it runs, and gives back what has not ended when it stops.
+/// The runner of a service: it runs jobs that are enqueued while it runs, and releases unfinished ones when it stops.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stop_gives_jobs_back_at_once() {
     let server = TestServer::start().await;
@@ -197,14 +197,14 @@ async fn a_stop_gives_jobs_back_at_once() {
     assert_eq!((job.state.as_str(), job.attempts, job.owner), ("queued", 0, None));
     assert_eq!((job.due_at, job.crashes), (Some(app.now()), 0));
     assert_eq!(hosts::expired(app.db.reader(), i64::MAX).await.expect("a query"), [] as [String; 0]);
-    // What a job ended with is written after its turn: the stop has waited for no turn, so another drain finds the rest.
+    // A job's result is written after its run: the stop has waited for no run, so another drain finds the rest.
     drain(app, &[RINGS]).await;
     assert!(find(app, "rings:one").await.is_none());
     assert!(find(app, "rings:two").await.is_none());
 }
 
-/// Two hosts on one database: the jobs of one that is gone are the other's, not before its lease is over. On SQLite a database is one
-/// host's, and what an earlier one has left is taken over when the next one starts.
+/// Two hosts on one database: the jobs of a dead one are taken over by the other, not before its lease ends. On SQLite a database belongs
+/// to one host, and the next start takes over the jobs of an earlier one.
 #[tokio::test]
 async fn a_host_takes_over_from_one_that_is_gone() {
     let server = TestServer::start().await;

@@ -1,5 +1,5 @@
-//! What clients follow is pulled by jobs: one host at a time pulls a collection, and what it reads is nothing when the collection was reset
-//! meanwhile.
+//! Followed collections are pulled by jobs: one host at a time pulls a collection, and its result is discarded if the collection was
+//! reset meanwhile.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -76,7 +76,7 @@ impl World {
         jobs::find(self.server.app.db.reader(), &self.job).await.expect("a query").expect("it is there")
     }
 
-    /// How many events the copy has, without a look at the provider.
+    /// Returns the number of events in the copy, without reading from the provider.
     async fn here(&self) -> usize {
         let sql = "select count(*) as n from items where parent_id = $1 and deleted_at is null";
         let found =
@@ -128,7 +128,7 @@ async fn one_host_pulls_a_scope() {
     let job = world.job().await;
     assert_eq!((job.state.as_str(), job.owner.as_ref()), ("running", Some(&world.other().boot)));
     assert_eq!(drain(&world.server.app, PULL).await, 0, "another host is at it");
-    // Asked for again, it is pulled once more after this turn.
+    // Requested again, it is pulled once more after this run.
     world
         .api
         .post(format!("/v1/calendars/{}/sync/start", world.calendar), json!({}))
@@ -148,7 +148,7 @@ async fn one_host_pulls_a_scope() {
 static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
 static HAS_READ_A_PART: AtomicBool = AtomicBool::new(false);
 
-/// The first turn is one of a pull, and those after it are put off.
+/// The first run is that of a pull, and later ones are postponed.
 async fn once(turn: &JobRun, has_begun: &AtomicBool) -> Result<JobEnd> {
     match has_begun.swap(true, Ordering::Relaxed) {
         false => (PULL.run)(turn).await,
@@ -179,7 +179,7 @@ async fn a_reset_fences_out_a_pull_elsewhere() {
     assert_eq!(world.here().await, 2);
 }
 
-/// The host that acknowledged a reset is gone before anything was read.
+/// The host that acknowledged a reset dies before the first read.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_reset_survives_its_host() {
     let mut world = World::new(TestServer::builder()).await;
@@ -216,7 +216,7 @@ async fn an_interactive_pull_uses_what_another_host_read() {
     );
 }
 
-/// A long first reading is done in turns. Who reads meanwhile gets all of it.
+/// A long initial sync is done in several runs. Readers during it get all records in the end.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_one_turn_has_read_is_not_taken_for_the_whole() {
     let few = |c: &mut Config| (c.pull_page, c.freshness_ms) = (1, MINUTE_MS);
@@ -233,7 +233,7 @@ async fn what_one_turn_has_read_is_not_taken_for_the_whole() {
     assert_eq!(world.api.all(&events).await.len(), 25);
 }
 
-/// A calendar that the provider hides for a while keeps its id, and is followed as before when it is there again. In between it has no job.
+/// A calendar that the provider hides for a while keeps its id, and is followed as before when it comes back. In between it has no job.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_calendar_that_comes_back_is_pulled_again() {
     let world = World::new(TestServer::builder()).await;
@@ -251,7 +251,7 @@ async fn a_calendar_that_comes_back_is_pulled_again() {
     assert_eq!(world.here().await, 2);
 }
 
-/// Its pull ends with it, and a calendar that is restored at the provider is read when somebody asks.
+/// Its pull ends with the collection, and a calendar that is restored at the provider is read on request.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_collection_that_a_client_deletes_has_no_job() {
     let server = TestServer::builder().without_pulls().start().await;
@@ -306,7 +306,7 @@ async fn a_quiet_mailbox_is_polled_ever_later() {
     mailbox.server.clock.advance_ms(180 * MINUTE_MS);
     assert_eq!(mailbox.server.pull().await, 1);
     assert_eq!(wait().await, 15 * MINUTE_MS);
-    // Somebody asks for it.
+    // A client requests it.
     let again = json!({ "connectionId": mailbox.connection });
     mailbox.api.post("/v1/email/sync/start", again).send().await.expect(200);
     assert_eq!(mailbox.server.pull().await, 1);

@@ -1,4 +1,4 @@
-//! A provider that tells of changes is listened to by one host, whichever, and by another one when that is gone.
+//! A provider with push is listened to by exactly one host, and by another one when that host is gone.
 
 use harness::Watcher;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Contacts are followed with all of their books: what is in a book is in step while the whole is.
+//! Contacts are followed with all of their books: a book's content is current while the whole is.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Mail: what the copy keeps is read from it; texts and searches are the provider's, as ever.
+//! Mail: stored fields are read from the copy; texts and searches from the provider, as before.
 
 use harness::Actor;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::local_reads::{SECOND_MS, fail, held, hold, let_go, requests, server, 
 /// The account of `Mailbox::other` at the sandbox provider.
 const OTHER: &str = "ci-reader";
 
-/// A mailbox of a service that reads so many messages at a time, and only when somebody asks for them.
+/// A mailbox of a service that reads this many messages at a time, and only on request.
 async fn mailbox(page: u32) -> Mailbox {
     let server = Provider::Sandbox.server().without_pulls().config(|c| c.pull_page = page);
     Mailbox::open_with(Provider::Sandbox, server).await.expect("a sandbox")

@@ -1,4 +1,4 @@
-//! Reads of what is followed: while the copy is in step nobody is asked, and every answer tells how old it is.
+//! Reads of followed collections: while the copy is current the provider is not asked, and every response has the copy's age.
 
 mod contacts;
 mod mail;
@@ -14,7 +14,7 @@ use crate::email::mailbox::{text, until};
 const SECOND_MS: i64 = 1_000;
 const MINUTE_MS: i64 = 60 * SECOND_MS;
 
-/// A server as it is by default: what is not in step may be ten seconds old. The tests pull.
+/// A server with default settings: a copy that is not current may be ten seconds old. The tests pull.
 async fn server() -> TestServer {
     TestServer::builder().config(|c| c.freshness_ms = 10 * SECOND_MS).without_pulls().start().await
 }
@@ -25,7 +25,7 @@ async fn requests(api: &Actor) -> i64 {
     usage["sync"]["providerCalls"].as_i64().expect("a number")
 }
 
-/// Where the data of an answer are from, and their age in seconds.
+/// Returns the source of a response's data, and their age in seconds.
 pub fn source(answer: &Exchange) -> (Option<&str>, Option<&str>) {
     (answer.header("x-data-source"), answer.header("x-data-age"))
 }
@@ -63,7 +63,7 @@ struct World {
     calendar: String,
     /// Its events.
     events: String,
-    /// The same at the provider.
+    /// The provider's path.
     theirs: String,
     /// The id of the job that pulls it.
     job: String,
@@ -144,7 +144,7 @@ async fn in_step_asks_no_provider() {
     assert_eq!((feed.status, source(&feed)), (200, (Some("local"), Some("30"))), "{feed}");
     assert_eq!(requests(&world.api).await, before);
 
-    // The host reads it by itself, and the next read shows what it has found.
+    // The host reads it by itself, and the next read shows the result.
     world.pass(30 * SECOND_MS);
     assert_eq!(world.server.pull().await, 1);
     let (titles, answer) = world.titles(&world.events).await;
@@ -222,7 +222,7 @@ async fn an_own_write_appears_once() {
     };
     assert_eq!(of_it(&told), 1);
 
-    // The provider tells of it too, when it is read next.
+    // The provider reports it too, at the next read.
     world.pass(MINUTE_MS);
     assert_eq!(world.server.pull().await, 1);
     let (titles, answer) = world.titles(&world.events).await;
@@ -232,7 +232,7 @@ async fn an_own_write_appears_once() {
     assert_eq!(of_it(&rest), 0);
 }
 
-/// A host that does not keep up, or a copy that is to be read anew: then the provider is asked first, as of what nobody follows.
+/// If a host cannot keep up, or the copy is due for a full read, the provider is asked first, as for a collection that is not followed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_copy_out_of_step_is_refreshed_first() {
     let world = World::new().await;
@@ -257,7 +257,7 @@ async fn a_copy_out_of_step_is_refreshed_first() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn age_is_told() {
     let world = World::new().await;
-    // Nobody follows the list of calendars: it is as old as the setting allows.
+    // The list of calendars is not followed: it is as old as the setting allows.
     world.pass(MINUTE_MS);
     let calendars = async || world.api.get("/v1/calendars").send().await;
     assert_eq!(source(&calendars().await), (Some("provider"), Some("0")));
@@ -266,20 +266,20 @@ async fn age_is_told() {
     world.pass(2);
     assert_eq!(source(&calendars().await), (Some("provider"), Some("0")));
 
-    // What was read before is shown while the provider is away, and says since when.
+    // Earlier data is shown while the provider is away, with its age.
     world.silence().await;
     world.pass(90 * SECOND_MS);
     let shown = calendars().await;
     assert_eq!((shown.status, source(&shown)), (200, (Some("local"), Some("90"))), "{shown}");
 
-    // What is not a provider's has no such age, and a refusal has no data.
+    // Other resources have no such age, and a refusal has no data.
     let status = format!("/v1/calendars/{}/sync/status", world.calendar);
     for path in ["/v1/connections", "/v1/webhooks", status.as_str(), "/v1/calendars/cal_none"] {
         assert_eq!(source(&world.api.get(path).send().await), (None, None), "{path}");
     }
 }
 
-/// Without room for age every read asks first, also of what is in step.
+/// With a freshness of zero every read asks first, even if the copy is current.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_setting_of_zero_asks_always() {
     let mut world = World::new().await;

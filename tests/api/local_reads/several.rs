@@ -1,4 +1,4 @@
-//! Lists over all connections: one that cannot be read hides nothing of the others, and the answer tells of it.
+//! Lists over all connections: one that cannot be read hides no items of the others, and the response names it.
 
 use harness::{Actor, TestServer};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ async fn mend(server: &TestServer, account: &str) {
     server.provider(account).delete("/sandbox/faults").send().await.expect(204);
 }
 
-/// The connections of what is listed, each once.
+/// Returns the connections of the listed items, each once.
 fn owners(page: &Value) -> Vec<&Value> {
     let mut owners: Vec<&Value> =
         page["data"].as_array().expect("a list").iter().map(|one| &one["connectionId"]).collect();
@@ -54,7 +54,7 @@ async fn an_account_that_cannot_be_read_is_named() {
     assert_eq!((&warnings[0]["code"], &warnings[0]["target"]), (&json!("provider_unavailable"), &json!(zoe)));
     assert!(warnings[0]["message"].is_string(), "{page:#}");
 
-    // What was read before is shown while its provider is away, and the answer says that it is old.
+    // Earlier data is shown while its provider is away, and the response says that it is old.
     mend(&server, "zoe").await;
     server.clock.advance_ms(SECOND_MS);
     let whole = lists(&api).await;
@@ -68,7 +68,7 @@ async fn an_account_that_cannot_be_read_is_named() {
     assert_eq!((&warnings[0]["code"], &warnings[0]["target"]), (&json!("provider_unavailable"), &json!(zoe)));
 }
 
-/// A client that looks at the last page alone knows it too.
+/// The last page alone has this information too.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_page_says_what_is_missing() {
     let server = server().await;

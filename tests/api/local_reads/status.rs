@@ -1,4 +1,4 @@
-//! `sync/status` is of rows alone: every host tells the same, and one that was started again does.
+//! `sync/status` depends on stored rows only: every host reports the same, also after a restart.
 
 use harness::reconnected;
 use model::Instant;
@@ -15,7 +15,7 @@ async fn status(world: &World) -> Value {
     world.api.get(path).send().await.expect(200)
 }
 
-/// What a host would tell.
+/// Returns the status as a host would report it.
 async fn told_by(app: &App, calendar: &str) -> Value {
     let reader = app.db.reader();
     let tenant = api_keys::tenants(reader).await.expect("a query").remove(0);

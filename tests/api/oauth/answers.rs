@@ -1,5 +1,5 @@
-//! Answers of a provider's token endpoint as they are in practice: which of them are tokens, which ask the user to authorize again, and which
-//! pass.
+//! Answers of a provider's token endpoint as they are in practice: which of them are tokens, which ask the user to authorize again, and
+//! which pass.
 
 use std::sync::{Arc, Mutex};
 
@@ -42,7 +42,7 @@ impl IntoResponse for Answer {
     }
 }
 
-/// The same tokens in another answer.
+/// The same tokens in another form of response.
 type Rewriting = fn(Value) -> Answer;
 
 /// How the endpoint answers from now on.
@@ -135,7 +135,7 @@ async fn flow() -> (Flow, Endpoint) {
     (flow, endpoint)
 }
 
-/// Answers that are other than RFC 6749, section 5.1 has them, and are tokens all the same.
+/// Responses that differ from RFC 6749, section 5.1, and contain tokens nevertheless.
 const ODD_TOKENS: [(&str, Rewriting); 9] = [
     ("201", |tokens| says(201, "application/json", tokens.to_string())),
     ("203 as HTML", |tokens| says(203, "text/html", format!("\n{tokens}\n"))),
@@ -186,7 +186,7 @@ async fn every_2xx_with_tokens_renews_the_connection() {
     flow.api.post(format!("/v1/connections/{id}/refresh"), json!({})).send().await.expect(200);
 }
 
-/// The same for the code of an authorization.
+/// Such responses are accepted for the code of an authorization too.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_2xx_with_tokens_connects_an_account() {
     let (flow, endpoint) = flow().await;
@@ -256,7 +256,7 @@ async fn a_refresh_token_beside_an_access_token_of_no_use_is_kept() {
     }
 }
 
-/// A refusal that says that the grant is at its end asks the user to authorize again, in whatever form it says so.
+/// A refusal which says that the grant has ended asks the user to authorize again, in any form.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn refusals_in_odd_bodies_ask_to_authorize_again() {
     let (flow, endpoint) = flow().await;
@@ -286,7 +286,7 @@ async fn refusals_in_odd_bodies_ask_to_authorize_again() {
     }
 }
 
-/// An answer that nobody can read says nothing of the account.
+/// An unparseable response says nothing about the account.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn other_garbage_passes() {
     let (flow, endpoint) = flow().await;

@@ -30,7 +30,7 @@ fn store() -> (TempDir, String) {
     (dir, id)
 }
 
-/// What a command on that store prints, as JSON.
+/// Runs a command on that store, and returns its output as JSON.
 pub fn command(dir: &Path, arguments: &[&str]) -> Value {
     let place = ["--json", "--data-dir", dir.to_str().expect("a plain path")];
     let output = run(&[arguments, &place[..]].concat());
@@ -90,7 +90,7 @@ fn applications_and_their_redirects() {
     assert!(said.contains("apps list"), "{said}");
 }
 
-/// The name of an application in the addresses of its booking pages is shown, set, changed and taken away; two applications never share one.
+/// The handle of an application, part of the addresses of its booking pages, is shown, set, changed and removed; it is unique.
 #[test]
 fn a_handle_is_one_applications_own() {
     let (dir, app) = store();
@@ -124,7 +124,7 @@ fn a_handle_is_one_applications_own() {
     assert_eq!(command(dir, &["apps", "handle", &app, "--clear"])["handle"], Value::Null);
 }
 
-/// A registration is made, changed by what is named, listed, and removed; the callback URL is printed.
+/// A registration is made, changed by options, listed, and removed; the callback URL is printed.
 #[test]
 fn apps_commands() {
     let (dir, app) = store();
@@ -183,7 +183,8 @@ fn apps_commands() {
     assert!(said.contains("not registered"), "{said}");
 }
 
-/// Values beside URLs that a registration can have depend on the connector: settings of the operator, and servers in the place of its hosts.
+/// Values beside URLs that a registration can have depend on the connector: settings of the operator, and servers in the place of its
+/// hosts.
 #[test]
 fn values_of_the_operator_fit_the_connector() {
     const MANIFEST: &str = r#"

@@ -1,5 +1,5 @@
-//! What attackers and broken clients send to authorize and callback, as tables: each row says what is answered, and that no connection
-//! came of it. The numbers are those of RFCs and of RFC 9700 (BCP 240), the security best practice for OAuth 2.0.
+//! Requests of attackers and broken clients to authorize and callback, as tables: each row has the response, and no row makes a
+//! connection. The numbers are those of RFCs and of RFC 9700 (BCP 240), the security best practice for OAuth 2.0.
 
 use harness::browser::{Consent, Page, changed, parameter};
 use reqwest::{Method, Url};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::oauth::{AUTHORIZE, Flow, REDIRECT, assert_error, assert_page, request, tenant};
 
-/// A request to authorize that is refused: what is put over a good one, the error's code, and the field that it names.
+/// A request to authorize that is refused: its differences from a valid one, the error's code, and the field in the error.
 struct Refused {
     change: Value,
     code: &'static str,
@@ -18,7 +18,7 @@ fn refused(change: Value, code: &'static str, param: &'static str) -> Refused {
     Refused { change, code, param }
 }
 
-/// An address that is not registered byte for byte (RFC 9700 §4.1, RFC 6749 §3.1.2): whatever it is like, it is not it.
+/// Addresses that are not registered byte for byte (RFC 9700 §4.1, RFC 6749 §3.1.2), however similar.
 const OTHER_REDIRECTS: [&str; 17] = [
     "https://evil.test/cb",
     "https://app.example.test/cb/x",
@@ -80,7 +80,7 @@ async fn authorize_refuses_wrong_input() {
             "invalid_parameter",
             "codeChallenge",
         ),
-        // RFC 6749 §3.3: what no account can be asked for.
+        // RFC 6749 §3.3: a scope that no account can have.
         refused(json!({ "scopes": ["api_keys.write"] }), "invalid_parameter", "scopes[0]"),
         refused(json!({ "scopes": [] }), "missing_field", "scopes"),
         // RFC 6819 §5.1: what would break out of a header.
@@ -96,7 +96,7 @@ async fn authorize_refuses_wrong_input() {
     assert_eq!(flow.count_connections().await, 0);
 }
 
-/// A hint for the provider stays one parameter, whatever is in it (RFC 6819 §4.4.1).
+/// A hint for the provider stays one parameter, with any content (RFC 6819 §4.4.1).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hint_adds_no_parameter() {
     let flow = Flow::start().await;
@@ -146,7 +146,7 @@ async fn of_another_provider(flow: &Flow, id: &str) -> String {
     id
 }
 
-/// What a row of the callback's table ends in.
+/// The response to a row of the callback's table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Answer {
     /// The page of the service, status 400.
@@ -155,7 +155,7 @@ enum Answer {
     Error(&'static str),
 }
 
-/// A return from the provider that is not as the provider made it: what is asked for in its place, and the answer.
+/// A return from the provider that was modified: the requested URL, and the answer.
 type Row = (&'static str, fn(&str, &str) -> String, Answer);
 
 /// `iss` of the sandbox's authorization server, with something done to it.
@@ -237,7 +237,7 @@ const ROWS: &[Row] = &[
     ),
 ];
 
-/// Each row on an authorization of its own. A page leaves it untouched, so that the right return works afterwards; an error ends it.
+/// Each row has a separate authorization. After a page it is still valid, so that the correct return works afterwards; an error ends it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn attack_table() {
     let flow = Flow::start().await;
@@ -386,7 +386,7 @@ async fn what_the_user_allows() {
     asked.refused(403, "scope_not_granted");
 }
 
-/// A request that repeats another with the same Idempotency-Key and says something else is refused.
+/// A request that repeats another one's Idempotency-Key with different content is refused.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_key_of_another_request_is_refused() {
     let flow = Flow::start().await;

@@ -17,7 +17,7 @@ const MAIL: &str = "https://mail.google.com/";
 /// Folders that each account at Dovecot has.
 const FOLDERS: [&str; 6] = ["INBOX", "Archive", "Drafts", "Junk", "Sent", "Trash"];
 
-/// The servers that stand for Google's.
+/// The servers that replace Google's.
 struct GoogleServers {
     /// With a slash at its end.
     url: String,

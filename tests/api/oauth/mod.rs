@@ -25,7 +25,7 @@ const REDIRECT: &str = "https://app.example.test/cb";
 
 const AUTHORIZE: &str = "/v1/auth/connectors/sandbox/authorize";
 
-/// What the tests' application gives along and expects back.
+/// The `state` that the tests' application sends along and expects back.
 const STATE: &str = "of-this-session";
 
 /// A service, a client of an application that has `REDIRECT`, and a user's browser.
@@ -47,7 +47,7 @@ impl Flow {
         Flow { server, api, browser: Browser::default() }
     }
 
-    /// Asks for an authorization of the sandbox provider; `change` is put over a request that is as it should be.
+    /// Asks for an authorization of the sandbox provider; `change` overrides fields of a valid request.
     async fn authorize(&self, change: Value) -> Exchange {
         self.authorize_as(&self.api, change).await
     }
@@ -85,7 +85,7 @@ impl Flow {
     }
 }
 
-/// A request for an authorization, with `change` over what it is otherwise; null takes a field out.
+/// Returns a request for an authorization, with the fields of `change`; null removes a field.
 fn request(change: Value) -> Value {
     let mut body =
         json!({ "scopes": ["email.read", "calendar.read"], "redirectUri": REDIRECT, "state": STATE });

@@ -30,11 +30,11 @@ struct PassedRequest {
     headers: HeaderMap,
 }
 
-/// A server before the sandbox provider, which notes what it passes on.
+/// A server in front of the sandbox provider, which records the requests that it passes on.
 struct Front {
     url: String,
     passed: Arc<Mutex<Vec<PassedRequest>>>,
-    /// Status of the answer to the next POST, which the provider does all the same.
+    /// The status of the answer to the next POST, which the provider performs nevertheless.
     answer_instead: Arc<Mutex<Option<StatusCode>>>,
 }
 
@@ -117,8 +117,8 @@ fn account() -> Value {
     })
 }
 
-/// Requests to the API go to the other server, with the provider's credentials and name; those of OAuth go where they always went. A change of
-/// the registration holds for accounts that were connected before.
+/// Requests to the API go to the other server, with the provider's credentials and name; those of OAuth go where they always went. A
+/// change of the registration holds for accounts that were connected before.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_origin_override_moves_requests_of_the_api_alone() {
     let connectors = moved();
@@ -174,8 +174,8 @@ async fn an_origin_override_needs_the_network_of_its_server() {
     assert_eq!(front.taken().len(), 0);
 }
 
-/// An answer that is lost leaves open whether the change was made, and so does a refusal, which may be of a later request of the same change:
-/// the repetition says that it is one.
+/// After a lost answer it is unknown whether the change was made, and after a refusal too, which may concern a later request of the same
+/// change: the repetition is marked as one.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_repeated_change_tells_the_connector_its_attempt() {
     let connectors = moved();
@@ -299,7 +299,7 @@ async fn the_host_listens_at_the_operators_present_server() {
     assert!(asked.expect("a server is asked"), "the old server is asked");
 }
 
-/// A server that is the operator's is the present one wherever a connection is looked at again: what is found has to belong to it.
+/// The operator's current server counts whenever a connection is checked again: the account found must belong to it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_connection_that_is_refreshed_has_the_operators_present_server() {
     let connectors = connector("operated", |manifest| format!("{}\noperator = true\n", manifest.trim_end()));

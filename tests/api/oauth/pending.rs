@@ -1,4 +1,4 @@
-//! Authorizations with a client's PKCE: the account waits for the exchange of the code, and is dropped when nobody exchanges it.
+//! Authorizations with a client's PKCE: the account waits for the exchange of the code, and is dropped if that does not come.
 
 use harness::browser::{Consent, Page, parameter};
 use harness::{Actor, Exchange};
@@ -104,7 +104,7 @@ async fn an_account_waits_for_its_code() {
     holder.key = token["access_token"].as_str().map(str::to_owned);
     let path = format!("/v1/email/messages?connection_id={}", waiting.connection);
     holder.get(path).send().await.expect(200);
-    // The minute of the code says nothing of what was exchanged for it.
+    // The expiry of the code does not affect its exchanged tokens.
     flow.server.clock.advance_ms(MINUTE_MS);
     assert_eq!(drain(&flow.server.app, EXPIRE_CODE).await, 1);
     assert_eq!(drain(&flow.server.app, REVOKE).await, 0);
@@ -112,7 +112,7 @@ async fn an_account_waits_for_its_code() {
     assert_eq!(flow.allowed_clients("alice").await, 1);
 }
 
-/// A backend that forwards the return is told the same.
+/// A backend that forwards the return gets the same response.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_backend_is_told_that_the_account_waits() {
     let flow = Flow::start().await;
@@ -126,7 +126,7 @@ async fn a_backend_is_told_that_the_account_waits() {
     assert_eq!(flow.connection(connection).await["status"], "active");
 }
 
-/// An account whose code nobody exchanges within a minute is dropped, and its tokens are revoked, whichever host has its turn, and after a restart.
+/// An account whose code is not exchanged within a minute is dropped, and its tokens are revoked, by any host, and after a restart.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_code_that_nobody_exchanges_leaves_nothing() {
     let mut flow = Flow::start().await;
@@ -149,7 +149,7 @@ async fn a_code_that_nobody_exchanges_leaves_nothing() {
     assert_eq!(drain(app, EXPIRE_CODE).await, 0);
 }
 
-/// The job alone drops it too: nobody has to come with the code.
+/// The job drops it without any request for the code.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_job_drops_what_waits() {
     let flow = Flow::start().await;
@@ -161,7 +161,7 @@ async fn a_job_drops_what_waits() {
     flow.assert_absent(&waiting.connection).await;
 }
 
-/// A code that is used up by a wrong verifier, or by another key, connects nobody: what waited for it is dropped at once.
+/// A code that is used up by a wrong verifier, or by another key, connects no account: the waiting one is dropped at once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_code_that_is_burnt_drops_its_account() {
     let flow = Flow::start().await;
@@ -230,7 +230,7 @@ async fn a_reauthorization_waits_for_its_code() {
     assert_eq!(flow.count_connections().await, 0);
 }
 
-/// A grant that an account waits with is not revoked for a connection that goes meanwhile.
+/// The grant of a waiting account is not revoked when a connection is deleted in between.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_waiting_account_keeps_its_grant() {
     let flow = Flow::start().await;

@@ -1,5 +1,5 @@
-//! What becomes of tokens when the process ends between a provider's answer and the commit. The service runs as a process of its own; the
-//! provider runs in this one and lives on.
+//! Tokens after a process ends between a provider's answer and the commit. The service runs as a process of its own; the provider runs in
+//! this one and lives on.
 
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command};
@@ -22,7 +22,7 @@ use crate::oauth::{REDIRECT, apps};
 
 const HOUR_MS: i64 = 3_600_000;
 
-/// A host in a process of its own, for which the sandbox provider is a stranger's server.
+/// A host in a separate process, to which the sandbox provider is an external server.
 struct Host {
     child: Child,
     data: TempDir,
@@ -95,10 +95,11 @@ impl Host {
         self.api.try_once("GET", &path, &Value::Null, "").await.expect("an answer").1
     }
 
-    /// Has the host ask for new tokens of an account, since the provider refuses the old ones. The provider has exchanged them by now, and holds
-    /// its answer. Nobody waits for it.
+    /// Has the host ask for new tokens of an account, since the provider refuses the old ones. The provider has exchanged them by now,
+    /// and holds its answer. No request waits for it.
     async fn exchanged(&self, account: &Actor, id: &str) {
-        // The plan comes first: a pull in the background is refused as soon as the old tokens have expired, and asks for new ones by itself.
+        // The plan comes first: a pull in the background is refused as soon as the old tokens have expired, and asks for new ones by
+        // itself.
         plan(account, json!({ "pathPrefix": "/sandbox/oauth/token", "heldAnswer": true })).await;
         self.provider.clock.advance_ms(HOUR_MS);
         let (api, path) = (self.api.clone(), format!("/v1/email/messages?connection_id={id}"));
@@ -113,7 +114,7 @@ impl Host {
         Db::connect(&Options::of(url)).await.expect("the database")
     }
 
-    /// How often the log tells that a connection has to be authorized again.
+    /// Returns how often the log says that a connection has to be authorized again.
     async fn told(&self, id: &str) -> i64 {
         let db = self.database().await;
         let sql =
@@ -134,7 +135,7 @@ impl Host {
     }
 }
 
-/// The provider has let go of what it held.
+/// Waits until the provider has released its answer.
 async fn answered(account: &Actor) {
     account.delete("/sandbox/faults").send().await.expect(204);
     until("the answer is sent", async || {
@@ -144,8 +145,8 @@ async fn answered(account: &Actor) {
     .await;
 }
 
-/// `kill -9` after the provider has exchanged a refresh token and before its successor is stored, whether the answer is still on its way or the
-/// commit has begun: that one connection has to be authorized again and says so, once; no other one is concerned.
+/// `kill -9` after the provider has exchanged a refresh token and before its successor is stored, whether the answer is still on its way
+/// or the commit has begun: that one connection has to be authorized again and says so, once; no other one is concerned.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn kill_between_answer_and_commit() {
     let mut host = Host::start().await;
@@ -193,7 +194,7 @@ async fn kill_between_answer_and_commit() {
     assert_eq!(host.told(&other).await, 0);
 }
 
-/// A host that is told to stop waits for the tokens that a provider is being asked for, also when nobody else does.
+/// A host that is asked to end waits for tokens that it has requested from a provider, even if no request needs them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_end_waits_for_new_tokens() {
     let mut host = Host::start().await;

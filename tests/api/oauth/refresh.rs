@@ -1,4 +1,4 @@
-//! Tokens are renewed when they are over or shortly before, once however many need them, and are revoked when nobody needs them any more.
+//! Tokens are renewed at their expiry or shortly before, once for any number of requests, and are revoked when they are no longer used.
 
 use base::tenant::Tenant;
 use harness::browser::Consent;
@@ -59,7 +59,7 @@ async fn counted(account: &Actor) -> i64 {
     1000 - faults["faults"][0]["times"].as_i64().expect("it counts")
 }
 
-/// The provider has done what it was asked, and holds its answer.
+/// Waits until the provider has handled the request and holds its answer.
 pub async fn held(account: &Actor) {
     until("the provider holds an answer", async || {
         let faults = account.get("/sandbox/faults").send().await.expect(200);
@@ -74,7 +74,7 @@ async fn clients(account: &Actor) -> usize {
     me["clients"].as_array().expect("a list").len()
 }
 
-/// How often something was told of a connection.
+/// Returns how often an event of a connection was logged.
 async fn told(app: &App, id: &str, event: &str) -> i64 {
     let sql = "select count(*) as n from log where resource_id = $1 and type = $2";
     let counted = query(sql).bind(id).bind(event).fetch_one(app.db.reader(), |row| row.get("n"));
@@ -85,7 +85,7 @@ async fn drain(server: &TestServer, kind: JobKind) -> u64 {
     runner::drain(&server.app, &[kind]).await.expect("the jobs are run")
 }
 
-/// The same for many at once; the versions of the tokens that they got.
+/// Refreshes many at once; returns the versions of their tokens.
 async fn at_once(app: &App, row: &Connection, readers: usize) -> Vec<Result<i64, CredentialsError>> {
     let asked = (0..readers).map(|_| {
         let (app, row) = (app.clone(), row.clone());
@@ -117,7 +117,7 @@ async fn one_refresh_for_200_readers() {
     assert_eq!(counted(&alice).await, 1);
 }
 
-/// What an account does not grant any more is in no list, also where it was read before.
+/// Collections whose scope an account no longer grants are not listed, even if they were read before.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_withdrawn_scope_ends_what_is_listed() {
     let flow = Flow::start().await;
@@ -175,7 +175,7 @@ async fn rotated_token_is_stored_before_use() {
     }
 }
 
-/// Whoever asked may go away: the answer is stored all the same.
+/// A refresh is completed and stored although its caller hangs up.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn caller_that_hangs_up_does_not_cancel() {
     let flow = Flow::start().await;
@@ -192,7 +192,7 @@ async fn caller_that_hangs_up_does_not_cancel() {
     assert_eq!(flow.tokens(&id).await.map(|new| new.version), Ok(2));
 }
 
-/// What makes each write of credentials fail, and what ends that, on SQLite and on PostgreSQL.
+/// Statements that make each write of credentials fail, and those that undo it, on SQLite and on PostgreSQL.
 const FULL: [[&str; 2]; 2] = [
     [
         "create trigger no_tokens before update of credentials on connections \
@@ -267,7 +267,7 @@ async fn a_log_that_fails_loses_no_refresh_token() {
     assert_eq!(told(&app, &id, "connection.token_refreshed").await, 1);
 }
 
-/// An authorization server is asked for four at a time in the background; what does not get its turn is looked at again in a second.
+/// At most four refreshes at a time go to an authorization server in the background; the rest are retried in a second.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn background_renewals_wait_for_their_turn() {
     let flow = Flow::start().await;
@@ -284,7 +284,7 @@ async fn background_renewals_wait_for_their_turn() {
     assert_eq!(flow.row(&id).await.credentials_version, 2);
 }
 
-/// What was asked for before the account was authorized again comes too late, and changes nothing.
+/// A refresh that began before the account was authorized again ends too late, and changes nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn older_refresh_does_not_overwrite_reauthorization() {
     let flow = Flow::start().await;
@@ -304,7 +304,7 @@ async fn older_refresh_does_not_overwrite_reauthorization() {
     flow.api.get(format!("/v1/email/messages?connection_id={id}")).send().await.expect(200);
 }
 
-/// An authorization server that has a bad moment costs no account: the client is told when to come back, and nobody asks before.
+/// A temporary failure of an authorization server costs no account: the client is told when to retry, and no request is sent before.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_transient_failure_stays_active() {
     let flow = Flow::start().await;
@@ -354,11 +354,11 @@ async fn a_wrong_registration_stays_active() {
     assert_eq!(connection["status"], "active", "{connection:#}");
     assert_eq!(connection["lastRefreshError"]["code"], "provider_error", "{connection:#}");
     assert!(matches!(flow.tokens(&id).await, Err(CredentialsError::Unavailable { .. })), "for five minutes");
-    // The operator has mended it, and says so.
+    // The operator has fixed it, and refreshes.
     flow.api.post(format!("/v1/connections/{id}/refresh"), json!({})).send().await.expect(200);
 }
 
-/// A grant that is gone is told once, and ends when the account is authorized again.
+/// A lost grant is reported once, until the account is authorized again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn invalid_grant_marks_once() {
     let flow = Flow::start().await;
@@ -381,7 +381,7 @@ async fn invalid_grant_marks_once() {
     flow.api.get(format!("/v1/email/messages?connection_id={id}")).send().await.expect(200);
 }
 
-/// A connection that nobody uses has good tokens all the same.
+/// A connection that is not used still has valid tokens.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn background_refresh_before_expiry() {
     let flow = Flow::start().await;
@@ -439,7 +439,7 @@ async fn delete_revokes_the_last_connection_only() {
     assert_eq!(drain(&flow.server, REVOKE).await, 0);
 }
 
-/// A provider that cannot be asked now is asked later, also after a restart; a connection that was made meanwhile keeps its grant.
+/// A provider that cannot be reached now is asked later, also after a restart; a connection made in between keeps its grant.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn revocation_survives_restart() {
     let flow = Flow::start().await;
@@ -466,7 +466,7 @@ async fn revocation_survives_restart() {
     assert_eq!(clients(&server.provider("alice")).await, 0);
 }
 
-/// A provider that wants to be left alone is left alone.
+/// A revocation waits as long as the provider's Retry-After says.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn revocation_keeps_retry_after() {
     let flow = Flow::start().await;
@@ -482,7 +482,7 @@ async fn revocation_keeps_retry_after() {
     assert_eq!(clients(&alice).await, 0);
 }
 
-/// Whoever is let in and then not connected leaves no tokens behind at the provider.
+/// Tokens are revoked at the provider if the callback makes no connection.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tokens_of_a_failed_callback_are_revoked() {
     let flow = Flow::start().await;

@@ -89,7 +89,7 @@ async fn round_trip_makes_an_active_connection() {
     refused.refused(403, "scope_not_granted");
 }
 
-/// A backend that the provider sends its users to forwards what it got, with its key, and is answered in JSON.
+/// A backend to which the provider redirects its users forwards the parameters, with its key, and gets JSON.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_backend_forwards_the_callback() {
     let flow = Flow::start().await;
@@ -130,7 +130,8 @@ async fn reauthorization_keeps_the_id() {
     assert_eq!(flow.count_connections().await, 1);
 }
 
-/// A provider with OAuth that nobody registered says by which command it is; one without OAuth, or one that is none, says that.
+/// The error for an OAuth provider that is not registered has the command to register it; one for a provider without OAuth, or an unknown
+/// one, says so.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn provider_without_registration_says_how() {
     let dir = connector("other", |manifest| manifest);

@@ -1,4 +1,4 @@
-//! The token endpoint of this service (RFC 6749): for a code, for a refresh token, and for an API key alone.
+//! The token endpoint of this service (RFC 6749): for a code, for a refresh token, and for an API key.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -96,7 +96,7 @@ async fn code_yields_a_token_of_one_connection() {
     late.refused(401, "expired_api_key");
 }
 
-/// Used again, a code is refused, and what it was exchanged for ends (RFC 6749, section 4.1.2).
+/// Used again, a code is refused, and its tokens end (RFC 6749, section 4.1.2).
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_code_that_is_replayed_revokes_its_tokens() {
     let flow = Flow::start().await;
@@ -109,8 +109,8 @@ async fn a_code_that_is_replayed_revokes_its_tokens() {
     refused(&flow.refresh(&text(&token, "refresh_token")).await, 400, "invalid_grant");
 }
 
-/// A code is bound to its application, key, redirect and verifier, and works for a minute. What is wrong with the form of a request
-/// leaves it usable, and so does another application; everything else uses it up.
+/// A code is bound to its application, key, redirect and verifier, and works for a minute. A malformed request, or one of another
+/// application, leaves it usable; everything else uses it up.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_code_is_bound_to_its_client() {
     let flow = Flow::start().await;
@@ -146,7 +146,8 @@ async fn a_code_is_bound_to_its_client() {
     flow.exchange(&code).await.expect(200);
 }
 
-/// Each refresh gives another refresh token, and an access token with the same scopes or fewer; the one before lives out its time.
+/// Each refresh gives another refresh token, and an access token with the same scopes or fewer; the earlier access token stays valid
+/// until its expiry.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn refresh_rotates() {
     let flow = Flow::start().await;
@@ -168,8 +169,8 @@ async fn refresh_rotates() {
     }
 }
 
-/// A refresh token that comes again means that two have it: everything of its grant ends. A client that lost an answer repeats its
-/// request with the same Idempotency-Key.
+/// A refresh token that is used twice may be stolen: all tokens of its grant end. A client that lost a response repeats its request with
+/// the same Idempotency-Key.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn family_dies_on_reuse() {
     let flow = Flow::start().await;
@@ -192,7 +193,7 @@ async fn family_dies_on_reuse() {
     refused(&flow.refresh(&format!("{token}x")).await, 400, "invalid_grant");
 }
 
-/// A key alone gets a token with no more than it has itself.
+/// An API key gets a token with at most its own scopes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn client_credentials_narrow() {
     let flow = Flow::start().await;
@@ -233,7 +234,7 @@ async fn client_credentials_narrow() {
     refused(&asked(&reader, &[credentials, ("scope", "email.write")]).await, 400, "invalid_scope");
 }
 
-/// A form and JSON say the same.
+/// A form and JSON are equivalent.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn form_and_json_agree() {
     let flow = Flow::start().await;

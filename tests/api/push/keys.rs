@@ -1,4 +1,4 @@
-//! Whoever signs tokens: the keys, and a server with their public halves.
+//! Signers of tokens: the keys, and a server with their public halves.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -65,7 +65,7 @@ impl Signer {
         self.token_with(&json!({ "alg": self.algorithm, "kid": self.id, "typ": "JWT" }), claims)
     }
 
-    /// The same with a header of the test's own.
+    /// Signs a token with this header.
     pub fn token_with(&self, header: &Value, claims: &Value) -> String {
         let message = format!("{}.{}", coded(header.to_string()), coded(claims.to_string()));
         let signature = self.pair.sign(message.as_bytes()).expect("a signature");

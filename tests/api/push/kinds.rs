@@ -45,7 +45,7 @@ fn two_kinds() -> String {
     )
 }
 
-/// Each kind has its own address, and what comes there counts for watches of its surfaces alone.
+/// Each kind has its own address, whose notifications count only for watches of its surfaces.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_kind_has_an_address_of_its_own() {
     let connectors = connectors(&two_kinds());
@@ -72,7 +72,7 @@ async fn each_kind_has_an_address_of_its_own() {
     assert_eq!(post(&world, &asked(&people), &[]).await.expect(200), "x");
     post(&world, &asked(&calendars), &[]).await.refused(401, "missing_api_key");
 
-    // The provider is given the address of the kind that is for what it watches.
+    // The provider gets the address for the kind that it watches.
     let connection = world.api.connect_account("alice").await;
     let start = json!({ "connectionId": connection });
     world.api.post("/v1/contacts/sync/start", start).send().await.expect(202);
@@ -140,7 +140,7 @@ async fn a_notification_without_its_secret_is_a_hint_once_a_minute() {
     hint().await;
     assert_eq!((world.counted("unproved"), due().await), (4, MINUTE_MS));
 
-    // A wrong secret is no hint, a watch that nobody knows neither, and whoever posts is told of nothing.
+    // A wrong secret is no hint, nor is an unknown watch, and the poster learns nothing.
     let job = world.pull_job(0).await;
     world.notify(&watch.id, "wrong").await.expect(202);
     post(&world, NOTIFICATIONS, &[("x-sandbox-channel", "wat_nobodys")]).await.expect(202);
@@ -166,7 +166,7 @@ const FIRST: &str = "first@project.iam.gserviceaccount.com";
 const SECOND: &str = "second@project.iam.gserviceaccount.com";
 
 impl Posters {
-    /// Both applications follow the same account.
+    /// Starts two applications that follow the same account.
     async fn start() -> Posters {
         let signer = Signer::es256("1");
         let keys = KeyServer::start(&[&signer]).await;
@@ -202,7 +202,7 @@ impl Posters {
         posters
     }
 
-    /// Does what the operator does: names the account that posts for an application.
+    /// Registers, as the operator does, the account that posts for an application.
     async fn register(&self, api: &Actor, poster: &str) {
         register_client(&self.world.server, api, "sandbox", |client| {
             client.settings.insert("poster".to_owned(), json!(poster));
@@ -215,7 +215,7 @@ impl Posters {
         self.push_for(&format!("{NOTIFICATIONS}/topic"), email, is_verified).await
     }
 
-    /// The same with a token for this address of the service.
+    /// Pushes with a token for this address of the service.
     async fn push_for(&self, audience: &str, email: &str, is_verified: bool) -> Exchange {
         let (server, now_s) = (&self.world.server, self.world.server.app.now() / 1_000);
         let audience = format!("{}{audience}", server.app.config.public_address());
@@ -252,7 +252,7 @@ async fn an_account_posts_for_the_applications_that_name_it() {
     assert_eq!(posters.pulled_in().await, (HOUR_MS, 0));
     assert_eq!(server.pull().await, 1);
 
-    // One account may post for several, and what the operator changes holds a second later.
+    // One account may post for several, and the operator's changes apply a second later.
     posters.register(api, SECOND).await;
     server.clock.advance_ms(1_000);
     posters.push(FIRST, true).await.refused(401, "invalid_api_key");

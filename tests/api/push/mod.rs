@@ -1,4 +1,4 @@
-//! Providers that post to the service when something has changed, by example: the sandbox provider does so for what is followed.
+//! Providers that post to the service after changes, by example: the sandbox provider does so for followed collections.
 
 pub mod keys;
 mod kinds;
@@ -57,7 +57,7 @@ impl World {
         World::on(TestServer::builder(), names).await
     }
 
-    /// The same at a service that the test has set up.
+    /// Starts at a service that the test has configured.
     pub async fn on(builder: harness::Builder, names: &[&str]) -> World {
         let builder = builder.config(|config| config.push_over_http = true);
         let mut world = World::unwatched(builder.without_pulls().start().await, names).await;
@@ -98,7 +98,7 @@ impl World {
         self.provider.post(path, event).send().await.expect(201);
     }
 
-    /// How many events the copy has of the calendar with this number, without a look at the provider.
+    /// Returns the number of events in the copy of this calendar, without reading from the provider.
     pub async fn here(&self, calendar: usize) -> i64 {
         let sql = "select count(*) as n from items where parent_id = $1 and deleted_at is null";
         let statement = query(sql).bind(&self.calendars[calendar].0);
@@ -129,7 +129,7 @@ impl World {
         self.api.get(path).send().await.expect(200)["watch"].clone()
     }
 
-    /// What the provider has for watches of the account.
+    /// Returns the provider's watches of the account.
     pub async fn theirs(&self) -> Vec<Value> {
         let all = self.provider.get("/sandbox/v1/watches").send().await.expect(200);
         all["watches"].as_array().expect("a list").clone()
@@ -147,7 +147,7 @@ impl World {
         self.server.app.metrics.notifications("sandbox", outcome)
     }
 
-    /// Posts what the provider posts for a watch when something has changed.
+    /// Posts a provider's notification of a change for a watch.
     pub async fn notify(&self, channel: &str, token: &str) -> Exchange {
         let request = self.server.anonymous().post(NOTIFICATIONS, Value::Null);
         let request = request.header("x-sandbox-channel", channel).header("x-sandbox-token", token);

@@ -1,4 +1,4 @@
-//! What is posted is a hint: it makes a pull due when it is authentic, and nothing else ever.
+//! Notifications are hints: an authentic one makes a pull due, and has no other effect.
 
 use futures::FutureExt;
 use harness::{Exchange, TestServer};
@@ -46,7 +46,7 @@ async fn a_notification_only_pulls() {
     let now = world.server.app.now();
     assert_eq!(world.watch(0).await.last_notified_at, Some(now));
     assert_eq!(world.pull_job(0).await.due_at, Some(now + HOUR_MS));
-    // A body changes nothing, and neither does a second notification of what is due already.
+    // A body changes nothing, and neither does a second notification of a pull that is already due.
     let watch = world.watch(0).await;
     let request = world.server.anonymous().post(NOTIFICATIONS, json!({ "deleted": [world.calendars[0].0] }));
     let request = request.header("x-sandbox-channel", &watch.id).header("x-sandbox-state", "not_exists");
@@ -65,7 +65,7 @@ async fn a_wrong_secret_only_counts() {
     let (watch, other, before) = (world.watch(0).await, world.watch(1).await, world.pull_job(0).await);
     let right = world.token(&watch);
     let wakes = world.server.app.db.wakes();
-    // What was left of the start.
+    // A wake that was left from the start.
     let _ = wakes.woken(JobClass::Pull).now_or_never();
     let answers = [
         world.notify(&watch.id, "wrong").await,
@@ -77,7 +77,7 @@ async fn a_wrong_secret_only_counts() {
     assert!(!is_alone || wakes.woken(JobClass::Pull).now_or_never().is_none(), "nobody is woken");
     let taken = world.notify(&other.id, &world.token(&other)).await;
     for answer in answers {
-        // Nobody finds out what is right.
+        // The response does not reveal the right value.
         assert_eq!((answer.status, &answer.text), (taken.status, &taken.text));
     }
     assert_eq!((world.counted("wrong_secret"), world.counted("unknown_watch")), (2, 1));
@@ -105,7 +105,7 @@ async fn a_flood_for_one_watch_harms_no_other() {
     assert!(refused.iter().all(|status| *status == 503), "{refused:?}");
     world.notify(&other.id, &world.token(&other)).await.expect(202);
     assert_eq!(world.server.pull().await, 2, "each calendar is pulled once");
-    // What came too quickly is not lost: it is due a second later.
+    // A notification that came too soon is not lost: it is due a second later.
     let refused = world.notify(&flooded.id, &token).await;
     assert_eq!(refused.header("retry-after"), Some("1"));
     world.server.clock.advance_ms(1_000);
@@ -117,7 +117,7 @@ async fn a_flood_for_one_watch_harms_no_other() {
     assert_eq!(world.pull_job(0).await.due_at, Some(now + 1_000), "the third of a second");
 }
 
-/// Names of watches cost nothing to invent: what is merged under them counts for the provider too.
+/// Names of watches cost nothing to invent: notifications that are merged under them count for the provider too.
 #[tokio::test]
 async fn a_flood_under_many_names_has_one_budget() {
     let server = TestServer::start().await;
@@ -153,7 +153,7 @@ async fn a_stranger_does_not_use_up_the_budget_of_a_provider() {
     assert_eq!(handshake("198.51.100.1").await.status, 200);
 }
 
-/// Posts what a provider would post for a watch that there is not; behind a proxy, from this address.
+/// Posts a provider's notification for an unknown watch; behind a proxy, from this address.
 async fn stranger(server: &TestServer, channel: &str, from: Option<&str>) -> Exchange {
     let request = server.anonymous().post(NOTIFICATIONS, Value::Null);
     let request = request.header("x-sandbox-channel", channel).header("x-sandbox-token", "guessed");
@@ -174,7 +174,7 @@ async fn a_lost_notification_is_found_by_the_delta_pass() {
     assert_eq!((world.here(0).await, world.counted("authentic")), (1, 0));
 }
 
-/// A calendar that is watched. What was read of it more than a second ago has to be in step to be shown as it is.
+/// A watched calendar. Data read more than a second ago is served only if the copy is current.
 async fn in_step() -> World {
     World::on(TestServer::builder().config(|config| config.freshness_ms = 1_000), &["Shared"]).await
 }
@@ -185,7 +185,7 @@ async fn a_change_during_a_pull_is_not_taken_for_read() {
     let world = in_step().await;
     let (ours, theirs) = &world.calendars[0];
     let events = format!("/v1/calendars/{ours}/events");
-    // What was asked in the same millisecond counts as asked now.
+    // Requests of the same millisecond share a fresh read.
     world.server.clock.advance_ms(1);
     hold(&world.provider, &format!("/sandbox/v1/calendars/{theirs}/events")).await;
     let change = async {

@@ -17,7 +17,7 @@ use crate::push::{HOUR_MS, LIFE_MS, MINUTE_MS, NOTIFICATIONS, World, connectors}
 
 pub const ISSUER: &str = "https://accounts.google.com";
 const EMAIL: &str = "push@project.iam.gserviceaccount.com";
-/// Whose calendar is followed.
+/// The account whose calendar is followed.
 pub const ACCOUNT: &str = "zoe@sandbox.test";
 const MAX_AGE_MS: i64 = MAX_AGE_S * 1_000;
 
@@ -53,7 +53,7 @@ impl PubSub {
         PubSub { world, signer, keys, _connectors: connectors }
     }
 
-    /// What Google says in a token for this service.
+    /// Returns the claims of Google's tokens for this service.
     fn claims(&self) -> Value {
         let (now_s, service) = (self.now_s(), self.world.server.app.config.public_address());
         json!({ "iss": ISSUER, "aud": format!("{service}{NOTIFICATIONS}"),
@@ -61,7 +61,7 @@ impl PubSub {
             "email": EMAIL, "email_verified": true, "iat": now_s, "exp": now_s + 3_600 })
     }
 
-    /// The same with another value of a claim; null takes it away.
+    /// Returns the claims with another value of one; null removes it.
     fn but(&self, name: &str, value: Value) -> Value {
         let mut claims = self.claims();
         match value {
@@ -79,7 +79,7 @@ impl PubSub {
         self.world.server.app.now() / 1_000
     }
 
-    /// Posts what is pushed when something of an account has changed.
+    /// Posts the push message for a change of an account.
     async fn push(&self, account: &str, token: &str) -> Exchange {
         let request = self.world.server.anonymous().post(NOTIFICATIONS, about(account));
         request.header("authorization", &format!("Bearer {token}")).send().await
@@ -118,7 +118,7 @@ async fn a_request_with_a_token_of_the_provider_only_pulls() {
     assert_eq!(world.here(0).await, 0, "what the notification says is not believed");
     assert_eq!((world.server.pull().await, world.here(0).await), (1, 1));
     assert_eq!(world.watch(0).await.last_notified_at, Some(world.server.app.now()));
-    // What is about nobody here is taken all the same: a refusal would have it sent again for days.
+    // A push about an unknown account is accepted: a refusal would make Pub/Sub repeat it for days.
     pubsub.push("nobody@sandbox.test", &pubsub.token()).await.expect(202);
     let empty = world.server.anonymous().post(NOTIFICATIONS, json!({ "message": { "attributes": {} } }));
     empty.header("authorization", &format!("Bearer {}", pubsub.token())).send().await.expect(202);
@@ -274,7 +274,7 @@ async fn keys_are_kept_as_long_as_their_server_says() {
     clock.advance_ms(1);
     pubsub.push(ACCOUNT, &pubsub.token()).await.expect(202);
     assert_eq!(keys.asked(), 2);
-    // A key that is new is found a minute after the last look at the latest.
+    // A new key is found at most a minute after the last download.
     let new = Signer::es256("new");
     keys.has(&[&new]);
     pubsub.push(ACCOUNT, &new.token(&pubsub.claims())).await.refused(401, "invalid_api_key");
@@ -295,7 +295,7 @@ async fn keys_outlive_their_server_for_a_day() {
     assert_eq!(again.header("retry-after"), Some("10"));
     again.refused(503, "overloaded");
     assert_eq!((keys.asked(), pubsub.world.counted("no_keys")), (1, 1));
-    // Ten seconds later somebody looks again.
+    // Ten seconds later the keys are downloaded again.
     keys.has(&[&pubsub.signer]);
     pubsub.push(ACCOUNT, &pubsub.token()).await.refused(503, "overloaded");
     clock.advance_ms(10_000);

@@ -20,7 +20,7 @@ async fn half_life_renews() {
     let (watch, began) = (world.watch(0).await, world.server.app.now());
     assert_eq!(watch.expires_at, Some(began + LIFE_MS));
     assert_eq!(world.theirs().await.len(), 1);
-    // Not all at the same moment: up to a twentieth earlier or later.
+    // Renewals are spread by up to a twentieth, earlier or later.
     world.server.clock.advance_ms(LIFE_MS / 2 - LIFE_MS / 39);
     assert_eq!(world.server.renew().await, 0, "it is not due");
     world.server.clock.advance_ms(2 * LIFE_MS / 39);
@@ -114,7 +114,7 @@ async fn a_disconnected_account_stops_its_watch() {
     assert_eq!((world.counted("unknown_watch"), world.server.pull().await), (1, 0));
 }
 
-/// Between the stop of the watches and the end of the connection nothing starts them anew.
+/// Between the stop of the watches and the end of the connection no watch is started again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stopped_watch_is_started_anew_only_if_its_account_stays() {
     let world = World::start().await;
@@ -148,7 +148,7 @@ async fn a_watch_that_begins_while_its_account_is_disconnected_is_stopped() {
     assert!(world.watches().await.is_empty());
 }
 
-/// A provider that does not answer keeps nobody from disconnecting.
+/// A provider that does not answer does not prevent a disconnect.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_account_is_disconnected_whatever_its_provider_says() {
     let world = World::start().await;
@@ -158,7 +158,7 @@ async fn an_account_is_disconnected_whatever_its_provider_says() {
     assert!(world.watches().await.is_empty());
 }
 
-/// A calendar shows its watch, alone and in lists.
+/// A calendar shows its watch, by id and in lists.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_calendar_shows_its_watch() {
     let world = World::with(&["One", "Two"]).await;
@@ -182,7 +182,7 @@ async fn a_calendar_shows_its_watch() {
     assert_eq!(after["etag"], before["etag"], "a watch is no part of the version");
 }
 
-/// What was read can be sent back, though the watch has changed meanwhile. Nobody changes a watch like that.
+/// A client can send back a calendar that it has read although its watch has changed meanwhile. Clients cannot change a watch that way.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_calendar_is_changed_whatever_its_watch_does() {
     let server =
@@ -247,7 +247,7 @@ async fn contacts_are_watched_book_by_book() {
     assert_eq!(status().await, "expired");
 }
 
-/// Of very many books the first 50 are watched. The others are polled as if none were, and the status says so.
+/// The first 50 of very many books are watched. The others are polled as if no book were watched, and the status says so.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_very_many_books_the_first_are_watched() {
     let builder = TestServer::builder().config(|config| config.push_over_http = true);
@@ -293,7 +293,7 @@ async fn nothing_is_watched_without_an_address() {
     assert_eq!(world.pull_job(0).await.due_at, Some(world.server.app.now() + MINUTE_MS));
 }
 
-/// A watch ends with its collection, and a collection that comes back has one of its own: the provider may have ended the one before.
+/// A watch ends with its collection, and a collection that comes back gets a new one: the provider may have ended the old one.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_calendar_that_comes_back_is_watched_again() {
     let world = World::start().await;

@@ -164,7 +164,7 @@ fn full_contact() -> Contact {
     }
 }
 
-/// Every field that a client can set comes back as it was sent, on create and on update, and can be taken away again.
+/// Every field that a client can set comes back as sent, on create and on update, and can be removed again.
 #[test]
 fn every_field_of_a_contact() {
     let api = Api::start();
@@ -189,7 +189,7 @@ fn every_field_of_a_contact() {
         .sources
         .remove(0);
     assert_eq!(contact(&changed), expected);
-    // Each field alone: the others stay as they are.
+    // Each field by itself: the others stay unchanged.
     let mut now = changed;
     for name in names {
         let keep = Sandbox::update_contact(&api.context(), write(&ada(), Some(&now), &[])).unwrap();
@@ -199,7 +199,7 @@ fn every_field_of_a_contact() {
         now = after.sources[0].clone();
         let mut expected = before;
         let shown = serde_json::to_value(contact(&now)).unwrap();
-        // What the provider sets itself, and the name that it makes of the others.
+        // Fields that the provider sets itself, and the name that it makes of the others.
         if !["bookId", "groupIds", "source", "mergedInto", "displayName"].contains(&name) {
             expected[name] = serde_json::to_value(ada()).unwrap()[name].clone();
         } else {
@@ -313,7 +313,7 @@ fn groups() {
     assert_eq!(contact(&team[0]).source, ContactSource::Directory);
 }
 
-/// A contact that joins and leaves groups: the circles change, and are told.
+/// A contact joins and leaves groups: the circles change, and are reported.
 #[test]
 fn joining_and_leaving() {
     let api = Api::start();
@@ -354,7 +354,7 @@ fn joining_and_leaving() {
     assert_eq!((again.sources.len(), again.sources[0].deleted), (1, true), "gone is gone");
 }
 
-/// Somebody else changes the circle between reading and writing it: it is read again.
+/// A circle that changes between its read and its write is read again.
 #[test]
 fn joining_a_circle_that_changes() {
     let api = Api::start();
@@ -369,7 +369,7 @@ fn joining_a_circle_that_changes() {
     refused(Sandbox::update_contact(&api.context(), args), code::CONFLICT);
 }
 
-/// A `data:` URL becomes a stored picture: its bytes are asked for, its etag is told.
+/// A `data:` URL becomes a stored picture: its bytes are fetched separately, its etag is reported.
 #[test]
 fn pictures() {
     let api = Api::start();
@@ -381,7 +381,7 @@ fn pictures() {
     let expected = Picture { content_type: "image/png".to_owned(), content_base64: "iVBORw0=".to_owned() };
     assert_eq!(api.photo(&made.sources[0]).unwrap(), expected);
 
-    // A photo as it was read is the same photo.
+    // A photo that was read and sent back is unchanged.
     let same = Contact { photo: Some(photo.clone()), starred: true, ..ada() };
     let changed =
         Sandbox::update_contact(&api.context(), write(&same, Some(&made.sources[0]), &["photo", "starred"]));
@@ -406,7 +406,7 @@ fn pictures() {
     }
 }
 
-/// A create that is repeated, after a lost answer or because nobody knows, leaves one contact.
+/// A create that is repeated, after a lost answer or an unknown outcome, leaves one contact.
 #[test]
 fn repeated_create() {
     let api = Api::start();
@@ -417,7 +417,7 @@ fn repeated_create() {
     let (before, _) = api.walk_contacts(None, true);
     let found = api.create_contact(&ada(), "lost").unwrap();
     assert!(before.contains(&found.sources[0]), "the first attempt had come through");
-    // The same key after the provider has forgotten it: the id tells.
+    // The same key after the provider has forgotten it: the id identifies the contact.
     api.now_ms.fetch_add(2 * 24 * 3_600_000, std::sync::atomic::Ordering::Relaxed);
     assert_eq!(api.create_contact(&ada(), "lost").unwrap().sources, found.sources);
     let star = Contact { starred: true, ..ada() };
@@ -448,7 +448,7 @@ fn follow_changes() {
     let named = api.contact_changes(None, names).unwrap().body.sources;
     assert!(named.iter().all(|source| source.items.is_empty() && source.etag.is_some()));
     assert_eq!(named.len(), 42);
-    // What cannot be read is told for itself; names alone can always be told.
+    // An unreadable record is reported by itself; names can always be listed.
     api.fault(json!({ "garbled": true, "times": 2 }));
     let odd = api.contact_changes(None, ChangesRequest::default()).unwrap().body.sources;
     assert_eq!(odd.len(), 42);
@@ -468,7 +468,7 @@ fn follow_changes() {
     refused(api.contact_changes(cursor, limit()), code::CURSOR_EXPIRED);
 }
 
-/// A contact whose name asks for it takes the connector with it, but not where only names are told.
+/// A contact with a special name crashes the connector, but not if only names are listed.
 #[test]
 fn crash() {
     let api = Api::start();

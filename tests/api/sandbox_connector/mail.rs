@@ -100,7 +100,7 @@ impl Api {
         <Sandbox as connector_sdk::Email>::changes(&self.context().at(cursor), args)
     }
 
-    /// The first reading to its end; what was told, and where changes begin.
+    /// Reads the initial sync to its end; returns the sources, and the cursor of changes.
     fn read_mail(&self) -> (Vec<Source>, String) {
         let (mut all, mut cursor) = (Vec::new(), None);
         loop {
@@ -159,7 +159,7 @@ fn is_message(source: &&Source) -> bool {
     source.items.first().is_some_and(|item| item.kind.is_none())
 }
 
-/// Folders and labels first, then messages from new to old; each page says how far back it goes, and what changes meanwhile is told.
+/// Folders and labels first, then messages from new to old; each page says how far back it goes, and changes in between are reported.
 #[test]
 fn first_reading() {
     let api = Api::start();
@@ -176,7 +176,7 @@ fn first_reading() {
     assert_eq!(covered.as_millis(), received(&told[9]).as_millis() + 1);
     assert!(first.body.enumeration && first.more);
 
-    // A new one, one that was told, one that was not, and a folder.
+    // A new message, a listed one, one not listed yet, and a folder.
     api.append("New", "new", MessageAppend { unread: true, ..MessageAppend::default() }).unwrap();
     let star = || MessageUpdate { starred: Some(true), ..MessageUpdate::default() };
     api.update("msg-welcome-1", star()).unwrap();
@@ -210,7 +210,7 @@ fn first_reading() {
     assert_eq!(api.changed_mail(page.cursor.unwrap()).0, []);
 }
 
-/// So many changes during the first reading that they end after the last message does.
+/// An initial sync during which so many messages change that the changes end after the last message.
 #[test]
 fn changes_outlast_the_messages() {
     let api = Api::start();
@@ -237,7 +237,7 @@ fn changes_outlast_the_messages() {
     assert_eq!(api.changed_mail(cursor.unwrap()).0, []);
 }
 
-/// What changed of a known message is told short, what is new whole.
+/// A change of a known message is reported as a difference, a new message whole.
 #[test]
 fn differences() {
     let api = Api::start();
@@ -337,7 +337,7 @@ fn one_message() {
     assert!(message(&api.message("msg-draft-1")).draft);
 }
 
-/// With headers and text, as long as they may be; one that is not there is told as gone.
+/// Messages with headers and text, up to their maximum length; a missing one is reported as deleted.
 #[test]
 fn whole_messages() {
     let api = Api::start();
@@ -468,7 +468,7 @@ fn deletions() {
     let trashed = delete(false, None).unwrap();
     assert_eq!(message(&trashed.sources[0]).folder_ids, ["trash"]);
     assert_eq!(trashed.item, None);
-    // What is in the trash is destroyed, wanted or not.
+    // A message in the trash is destroyed, with and without `permanent`.
     for permanent in [false, true] {
         let gone = delete(permanent, None).unwrap();
         assert!(gone.sources[0].deleted && gone.sources[0].external_id == "msg-quote-5", "gone is gone");
@@ -476,7 +476,7 @@ fn deletions() {
     assert!(delete(false, None).unwrap().sources[0].deleted);
 }
 
-/// An append that is repeated finds what the first one left.
+/// A repeated append finds the message of the first one.
 #[test]
 fn appends() {
     let api = Api::start();
@@ -544,7 +544,7 @@ fn drafts() {
     refused(save("Draft, stale", "d4", Some(&second)), code::CONFLICT);
 }
 
-/// The provider is told right after the host is; a lost answer leaves a message that can be found.
+/// The provider gets a message right after the host records it; after a lost answer the message can be found.
 #[test]
 fn sends() {
     let api = Api::start();
@@ -619,7 +619,7 @@ fn sends() {
     refused(post("s5", &["bob@sandbox.test"], None).0, code::FORBIDDEN);
 }
 
-/// What the provider is told to do wrong becomes one defined failure each.
+/// Each fault of the provider becomes one defined failure.
 #[test]
 fn faults() {
     let api = Api::start();

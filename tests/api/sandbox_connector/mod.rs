@@ -1,5 +1,5 @@
-//! The sandbox connector against the sandbox provider, both in this process: the connector's code runs natively, through the
-//! same door that the host uses, over a real socket.
+//! The sandbox connector against the sandbox provider, both in this process: the connector's code runs natively, through the host's own
+//! entry point, over a real socket.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -100,7 +100,7 @@ impl Api {
     }
 }
 
-/// All pages that `page` tells from a cursor on, and the cursor at the end.
+/// Returns all pages of `page` from a cursor on, and the cursor at the end.
 fn pages(
     page: impl Fn(Option<String>) -> Outcome<Answer<Sources>>,
     mut cursor: Option<String>,
@@ -192,7 +192,7 @@ fn check() {
     refused(Sandbox::check(&Context::new(&api.live, Connection::default())), code::INVALID);
 }
 
-/// Every field that a client can set comes back as it was sent; the provider's own fields are there.
+/// Every field that a client can set comes back as sent, together with the provider's own fields.
 #[test]
 fn every_field_of_a_calendar() {
     let api = Api::start();
@@ -336,7 +336,7 @@ fn every_field_of_an_event() {
     assert!(got.html_link.is_some());
     assert_eq!(event(&api.read(&made.sources[0].external_id), 0), expected);
 
-    // The same by an update of everything.
+    // The same by an update of all fields.
     let fields = fields(&json!(sent));
     let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
     let other = api.create(&lunch(), "e2").unwrap();
@@ -368,7 +368,7 @@ fn all_day_events() {
     );
 }
 
-/// A create that is repeated, after a lost answer or because nobody knows, leaves one event.
+/// A create that is repeated, after a lost answer or an unknown outcome, leaves one event.
 #[test]
 fn repeated_create() {
     let api = Api::start();
@@ -380,7 +380,7 @@ fn repeated_create() {
     let found = api.create(&lunch(), "lost").unwrap();
     assert_ne!(found.item, first.item);
     assert!(before.contains(&found.sources[0]), "the first attempt had come through");
-    // Another change meanwhile does not make the repetition fail either.
+    // A change in between does not make the repetition fail either.
     let change = write(of(&found), &Event { title: Some("Brunch".to_owned()), ..lunch() }, &["title"]);
     Sandbox::update_event(&api.context(), change).unwrap();
     assert_eq!(event(&api.create(&lunch(), "lost").unwrap().sources[0], 0).title.as_deref(), Some("Brunch"));
@@ -543,7 +543,7 @@ fn conferences() {
         provider,
         ..Default::default()
     };
-    // The calendar has the provider's own service alone.
+    // The calendar supports the provider's own service only.
     let teams = args(&made, Some(ConferenceProvider::Teams));
     refused(Sandbox::conference(&api.context(), teams), code::UNSUPPORTED);
     let with = Sandbox::conference(&api.context().keyed("v"), args(&made, None)).unwrap();
@@ -574,7 +574,7 @@ fn free_and_busy() {
     refused(Sandbox::free_busy(&api.context(), args), code::NOT_FOUND);
 }
 
-/// What the provider is told to do wrong becomes one defined failure each.
+/// Each fault of the provider becomes one defined failure.
 #[test]
 fn faults() {
     let api = Api::start();

@@ -98,7 +98,7 @@ fn full_task() -> Task {
     }
 }
 
-/// Every field that a client can set comes back as it was sent, on create and on update, and can be taken away again.
+/// Every field that a client can set comes back as sent, on create and on update, and can be removed again.
 #[test]
 fn every_field_of_a_task() {
     let api = Api::start();
@@ -118,7 +118,7 @@ fn every_field_of_a_task() {
     let changed = Sandbox::update_task(&api.context(), write(&sent, Some(&other), &names)).unwrap();
     let mut now = changed.sources[0].clone();
     assert_eq!(task(&now), Task { web_url: task(&now).web_url, ..expected });
-    // Each field alone: the others stay as they are.
+    // Each field by itself: the others stay unchanged.
     for name in names {
         let keep = Sandbox::update_task(&api.context(), write(&paint(), Some(&now), &[])).unwrap();
         assert_eq!(keep.sources[0], now, "nothing is changed where nothing is named");
@@ -229,7 +229,7 @@ fn steps() {
         ..body
     };
     assert_eq!(task(&now).checklist_items, vec![expected.clone()]);
-    // After the provider has forgotten the key, the id of the step tells; the task is what it is now.
+    // After the provider has forgotten the key, the id of the step identifies it; the task is returned in its current state.
     api.now_ms.fetch_add(2 * 24 * 3_600_000, Ordering::Relaxed);
     let late = PartWrite { if_match: None, ..args.clone() };
     let again = Sandbox::create_step(&api.context().keyed("s1"), late).unwrap();
@@ -297,7 +297,7 @@ fn links() {
     assert_eq!(task(&Sandbox::update_task(&api.context(), args).unwrap().sources[0]).links.len(), 3);
 }
 
-/// With a task everything below it goes, and all of it is told.
+/// A task is deleted with all its subtasks, and all deletions are reported.
 #[test]
 fn subtasks() {
     let api = Api::start();
@@ -366,7 +366,7 @@ fn follow_changes() {
     refused(api.task_changes(cursor, ChangesRequest::default()), code::CURSOR_EXPIRED);
 }
 
-/// A task whose title asks for it takes the connector with it, but not where only names are told.
+/// A task with a special title crashes the connector, but not if only names are listed.
 #[test]
 fn crash() {
     let api = Api::start();

@@ -10,7 +10,7 @@ use model::wire::watch::{WatchRenew, WatchStart, WatchStop, Watching};
 
 use crate::sandbox_connector::{Api, NOW_MS, at, lunch, refused};
 
-/// Takes the next notification: its watch, its secret and what it says.
+/// Takes the next notification: its watch, its secret and its state.
 fn next(listener: &TcpListener) -> [String; 3] {
     let (mut stream, _) = listener.accept().unwrap();
     let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
@@ -23,7 +23,7 @@ fn next(listener: &TcpListener) -> [String; 3] {
     })
 }
 
-/// From the first notification to the last: the host does the same by its jobs.
+/// From the first notification to the last: the host does the same in its jobs.
 #[test]
 fn a_watch_is_started_prolonged_and_stopped() {
     let api = Api::start();
@@ -72,7 +72,7 @@ fn a_watch_is_started_prolonged_and_stopped() {
     Sandbox::stop(&api.context(), stop).unwrap();
     refused(Sandbox::renew(&api.context(), renew), code::NOT_FOUND);
     api.create(&lunch(), "k3").unwrap();
-    // What comes next is of the next watch.
+    // The next notification belongs to the next watch.
     let mut late = start("wat_2", "email", None);
     refused(Sandbox::start(&api.context(), late.clone()), code::INVALID);
     late.wanted_until = at("2026-03-14T07:00:00Z");
@@ -80,7 +80,7 @@ fn a_watch_is_started_prolonged_and_stopped() {
     assert_eq!(next(&listener), told("wat_2", "sync"));
 }
 
-/// Only what the account has can be watched, and nothing is posted to other machines.
+/// Only data of the account can be watched, and nothing is posted to other machines.
 #[test]
 fn a_watch_that_cannot_be_is_refused() {
     let api = Api::start();

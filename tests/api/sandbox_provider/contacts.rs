@@ -193,7 +193,7 @@ async fn pictures() {
     let stored = api.get(&format!("{path}/picture")).await.expect(200);
     assert_eq!(stored, json!({ "type": "image/png", "bytes": bytes, "fingerprint": shown["fingerprint"] }));
 
-    // What was read can be sent back; another fingerprint is nothing.
+    // A resource that was read can be sent back; another fingerprint is invalid.
     let same = api.patch(&path, json!({ "picture": shown })).await.expect(200);
     assert_eq!(same["card"]["etag"], made["card"]["etag"]);
     api.patch(&path, json!({ "picture": { "fingerprint": "other" } })).await.refused(422, "invalidField");

@@ -74,7 +74,7 @@ impl Api {
         now["nextSyncToken"].as_str().unwrap().to_owned()
     }
 
-    /// What changed since, and the token of now.
+    /// Returns the changes since a token, and the current token.
     pub async fn mail_changes(&self, token: &str) -> (Vec<Value>, String) {
         let (mut entries, mut query) = (Vec::new(), format!("syncToken={token}"));
         loop {
@@ -134,7 +134,7 @@ async fn seeded_mailboxes() {
     assert_eq!(folders["folders"].as_array().unwrap().len(), 6);
 }
 
-/// Whatever charset it came in.
+/// Messages in any charset are read.
 #[tokio::test]
 async fn charsets() {
     let api = Api::start();
@@ -174,7 +174,7 @@ async fn batches() {
     api.send("POST", &path, &[], Some(many)).await.refused(422, "invalidField");
 }
 
-/// A conversation among the three is the same one in each of their mailboxes.
+/// A conversation among the three has one id in each of their mailboxes.
 #[tokio::test]
 async fn conversations() {
     let api = Api::start();
@@ -358,7 +358,7 @@ async fn searches() {
     api.get(&format!("{MESSAGES}?pageToken=x")).await.refused(400, "badRequest");
 }
 
-/// What comes or goes while a list is walked moves nothing of what follows.
+/// Arrivals and deletions while a list is paged move none of the following messages.
 #[tokio::test]
 async fn changes_during_a_walk() {
     let api = Api::start();

@@ -1,5 +1,5 @@
-//! The sandbox provider's own API, told by example. No connector and nothing of Switchboard stands between: this is what
-//! users' tests may rely on when they make the provider misbehave.
+//! The sandbox provider's own API, by example, without a connector or any part of Switchboard in between: users' tests may rely on this
+//! behavior when they inject faults into the provider.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -112,7 +112,7 @@ impl Api {
         self.walk_path(&events_of(calendar), first).await
     }
 
-    /// The same of any folder: `path` ends with what is in it.
+    /// Walks any folder: `path` ends with its contents.
     async fn walk_path(&self, path: &str, first: &str) -> (Vec<Value>, String) {
         let kind = path.rsplit('/').next().unwrap();
         let mut records = Vec::new();
@@ -161,7 +161,7 @@ fn daily() -> Value {
     })
 }
 
-/// Accounts and their password are the same everywhere.
+/// Accounts and their password are valid in every API.
 #[tokio::test]
 async fn log_in() {
     let api = Api::start();
@@ -348,14 +348,14 @@ async fn follow_changes() {
     assert_eq!((&changes[0]["id"], &changes[0]["place"]), (&json!("lunch"), &json!("Canteen")));
     assert_eq!((&changes[1]["id"], &changes[1]["deleted"]), (&json!("alice-focus"), &json!(true)));
 
-    // Other people's changes reach the account's calendar in the same way.
+    // Changes by other people reach the account's calendar in the same way.
     let bob = api.as_person("bob");
     bob.patch(&format!("{WORK}/bob-sync"), json!({ "place": "Annex" })).await.expect(200);
     let (changes, _) = api.walk("work", &format!("syncToken={token}")).await;
     assert_eq!((changes.len(), &changes[0]["place"]), (1, &json!("Annex")));
 }
 
-/// An event that changes while a list is walked is not missed, and one deleted meanwhile is told as gone.
+/// An event that changes while a list is paged is not missed, and one deleted in between is reported as deleted.
 #[tokio::test]
 async fn changes_during_a_walk() {
     let api = Api::start();
@@ -449,7 +449,7 @@ async fn one_instance_of_a_series() {
     assert_eq!(found, local);
 }
 
-/// `span=following` ends the series before the instance and goes on with a new one.
+/// `span=following` ends the series before the instance and continues with a new one.
 #[tokio::test]
 async fn this_and_following() {
     let api = Api::start();
@@ -610,7 +610,7 @@ async fn free_and_busy() {
     assert_eq!(results[4]["problem"], "notFound");
 }
 
-/// A series with more instances than are told one by one is busy from its start on, and changes nothing for others.
+/// A series with more instances than are listed one by one is busy from its start on, and does not affect others.
 #[tokio::test]
 async fn a_series_of_minutes_is_busy_as_a_whole() {
     let api = Api::start();
@@ -677,7 +677,7 @@ async fn lost_answers() {
     api.get(&format!("{WORK}/busy")).await.refused(404, "notFound");
 }
 
-/// What was answered outlives the process; tokens and etags go on.
+/// Acknowledged writes survive a restart; tokens and etags go on.
 #[tokio::test]
 async fn restart() {
     let dir = tempfile::tempdir().unwrap();

@@ -26,7 +26,7 @@ impl Api {
     }
 }
 
-/// Every version of a draft is a message of its own, in the place of the one before.
+/// Every version of a draft is a separate message, which replaces the one before.
 #[tokio::test]
 async fn drafts() {
     let api = Api::start();
@@ -54,7 +54,7 @@ async fn drafts() {
     api.draft("id=version-2", &[], &next).await.refused(409, "exists");
 }
 
-/// Each recipient gets an answer of its own, accounts get the message.
+/// Each recipient has a separate result, accounts get the message.
 #[tokio::test]
 async fn send() {
     let api = Api::start();
@@ -129,7 +129,7 @@ async fn refused_orders() {
     assert_eq!(api.as_person("bob").subject_in("inbox", "refused-post").await.len(), 0);
 }
 
-/// The copy may show what the recipients do not see; the draft goes; without `keepCopy` nothing is kept.
+/// The copy may contain data that recipients do not see; the draft is deleted; without `keepCopy` no copy is stored.
 #[tokio::test]
 async fn copies() {
     let api = Api::start();
@@ -169,7 +169,7 @@ async fn large_messages() {
     api.post_off(json!({ "raw": "x".repeat(80 << 20) })).await.refused(413, "tooLarge");
 }
 
-/// What some addresses send back.
+/// Some addresses send an answer back.
 #[tokio::test]
 async fn answers() {
     let api = Api::start();
@@ -196,7 +196,7 @@ async fn answers() {
     assert!(raw.contains("Message-ID: <answered@x.test>"));
 }
 
-/// A lost answer can be asked for again: nobody gets the message twice.
+/// A request can be repeated after a lost answer: no recipient gets the message twice.
 #[tokio::test]
 async fn repeated_orders() {
     let api = Api::start();
@@ -215,7 +215,7 @@ async fn repeated_orders() {
     let other = Some(order(&letter("Other-post", "other@x.test", ""), &["bob@sandbox.test"]));
     api.send("POST", &path, &key, other).await.refused(422, "keyReused");
 
-    // The same for drafts and imports.
+    // Drafts and imports can be repeated too.
     for path in [format!("{MAIL}/drafts"), MESSAGES.to_owned()] {
         let raw = letter("Kept-once", "kept-once@x.test", "").into_bytes();
         let key = [("idempotency-key", path.as_str())];

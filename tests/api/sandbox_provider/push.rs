@@ -1,4 +1,4 @@
-//! Notifications of changes, told by example: the provider posts to an address of this machine.
+//! Notifications of changes, by example: the provider posts to an address of this machine.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::sandbox_provider::{Api, NOW_MS, WORK, lunch};
 
 const WATCHES: &str = "/sandbox/v1/watches";
 
-/// Where notifications come in.
+/// A receiver of notifications.
 struct Receiver {
     listener: TcpListener,
     address: String,
@@ -89,7 +89,7 @@ async fn a_change_is_told_to_those_who_watch() {
     api.delete(&format!("{WORK}/lunch")).await.expect(204);
     receiver.expect("wat_1", "exists").await;
 
-    // Another calendar, another account, and what is refused.
+    // Another calendar, another account, and refusals.
     api.post("/sandbox/v1/calendars/personal/events", lunch()).await.expect(201);
     api.as_person("dora").post(WORK, lunch()).await.expect(201);
     let mut refused = titled("refused");
@@ -162,7 +162,7 @@ async fn a_watch_is_prolonged_or_ends() {
     assert_eq!(made["until"], "2026-03-13T08:00:00.000Z");
 }
 
-/// A repeated request changes nothing; the same id for something else is refused, and so is what cannot be sent.
+/// A repeated request changes nothing; the same id for another watch is refused, and so are addresses that cannot be posted to.
 #[tokio::test]
 async fn what_cannot_be_watched_is_refused() {
     let (api, receiver) = (Api::start(), Receiver::start().await);
@@ -201,7 +201,7 @@ async fn what_cannot_be_watched_is_refused() {
     api.post(WATCHES, nowhere).await.refused(404, "notFound");
 }
 
-/// `pushLost`, `pushTwice` and `pushLateMs` are of notifications alone, and hit them one after the other.
+/// `pushLost`, `pushTwice` and `pushLateMs` apply to notifications only, one after the other.
 #[tokio::test]
 async fn notifications_go_wrong_on_demand() {
     let (api, receiver) = (Api::start(), Receiver::start().await);

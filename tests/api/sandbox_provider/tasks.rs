@@ -118,7 +118,7 @@ async fn wrong_todos() {
     }
 }
 
-/// A todo below another one is of the same list and never below itself; with the upper one it goes.
+/// A child todo is in the same list and never below itself; it is deleted with its parent.
 #[tokio::test]
 async fn parents() {
     let api = Api::start();
@@ -175,7 +175,7 @@ async fn steps_and_links() {
         api.post(&links, json!({ "about": "mail", "foreignId": "<m@x>", "app": "Mail" })).await.expect(201);
     let id = made["part"].as_str().unwrap();
     assert_eq!(made["todo"]["links"][0]["id"], id);
-    // A todo is written without its parts; what is sent of them is left alone.
+    // A todo is written without its parts; parts in the request are ignored.
     let kept =
         api.patch(&format!("{TODOS}/paint"), json!({ "links": [], "position": "7" })).await.expect(200);
     assert_eq!(kept["todo"]["links"], made["todo"]["links"]);

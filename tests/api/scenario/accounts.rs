@@ -40,7 +40,7 @@ pub trait ConnectedAccount {
     fn mail(&self) -> &str;
     /// The id of the connection of calendars, contacts and tasks.
     fn desk(&self) -> &str;
-    /// The address of another account at the same provider.
+    /// Returns the address of another account at the same provider.
     fn colleague(&self) -> String;
     /// Lets time pass, here and at the provider.
     fn advance(&self, ms: i64) {
@@ -60,7 +60,7 @@ pub trait ConnectedAccount {
     async fn put_contact(&self, book: &Value, name: &str);
     async fn put_task(&self, list: &Value, title: &str);
 
-    /// Ends the scenario with a look at what the provider complained of.
+    /// Ends the scenario with a check of the provider's complaints.
     fn assert_sound(&self) {}
 }
 

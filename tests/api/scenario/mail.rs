@@ -87,7 +87,7 @@ async fn label(account: &impl ConnectedAccount, message: &Value, capabilities: &
     assert!(ids.contains(&label["id"]), "{changed:#}");
 }
 
-/// The message moves into the archive and stays the same message.
+/// The message moves into the archive and keeps its identity.
 async fn file(account: &impl ConnectedAccount, message: &Value, capabilities: &Value) {
     let folders = format!("/v1/email/folders?connection_id={}", account.mail());
     let archive = listed(account, &folders, |folder| folder["role"] == "archive").await;

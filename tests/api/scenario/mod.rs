@@ -1,6 +1,6 @@
-//! One story of an account, the same for each provider: it is connected and asked for its capabilities, mail is read and sent, calendars,
-//! contacts and tasks are used, changes of other programs arrive, and the account is disconnected. An operation that the account's
-//! capabilities deny is refused.
+//! One scenario for each provider: an account is connected and asked for its capabilities, mail is read and sent, calendars, contacts and
+//! tasks are used, changes of other programs arrive, and the account is disconnected. An operation that the account's capabilities deny
+//! is refused.
 
 mod accounts;
 mod calendars;

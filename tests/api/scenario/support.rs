@@ -12,7 +12,7 @@ const ROUND_MS: i64 = 15 * 60_000;
 /// Time between two requests, ms: budgets of requests fill up again.
 const PAUSE_MS: i64 = 1_000;
 
-/// Returns what a connection can do.
+/// Returns the capabilities of a connection.
 pub async fn capabilities(account: &impl ConnectedAccount, connection: &str) -> Value {
     read(account, &format!("/v1/connections/{connection}/capabilities")).await
 }
@@ -104,7 +104,7 @@ impl ChangeFeed {
         }
     }
 
-    /// Waits until the feed tells of a record with this title, subject or name, once; the record.
+    /// Waits until the feed reports a record with this title, subject or name, once; returns the record.
     pub async fn arrival(&mut self, account: &impl ConnectedAccount, name: &str) -> Value {
         let mut found = Vec::new();
         for _ in 0..MAX_ROUNDS {
@@ -126,7 +126,7 @@ impl ChangeFeed {
     }
 }
 
-/// Looks at a list until something is in it that `is_wanted` is true for.
+/// Reads a list repeatedly until it has an item for which `is_wanted` is true.
 pub async fn listed(
     account: &impl ConnectedAccount,
     path: &str,

@@ -9,7 +9,7 @@ use super::{Desk, text};
 
 const MINUTE_MS: i64 = 60_000;
 
-/// However late it is looked at that the event of the booking is gone: a calendar that came back and was not read yet says nothing.
+/// The late check of a missing event cancels nothing if its calendar came back and was not read yet.
 #[tokio::test]
 async fn a_calendar_that_was_away_cancels_no_booking() {
     let server = TestServer::builder().without_pulls().start().await;
@@ -24,7 +24,7 @@ async fn a_calendar_that_was_away_cancels_no_booking() {
     provider.post("/sandbox/faults", fault).send().await.expect(201);
     let list = format!("/v1/calendars?connection_id={}", desk.connection);
     for is_there in [false, true] {
-        // A minute after an event went it is believed to be gone.
+        // A minute after an event disappeared it counts as deleted.
         server.clock.advance_ms(2 * MINUTE_MS);
         let listed = desk.api.get(&list).header("cache-control", "no-cache").send().await.expect(200);
         let all = listed["data"].as_array().expect("a list");
@@ -68,7 +68,7 @@ async fn an_event_that_is_not_back_with_its_calendar_has_a_minute() {
     assert_eq!((&shown["status"], &shown["cancelledBy"]), (&json!("cancelled"), &json!("host")));
 }
 
-/// While its calendar is away nobody can tell that an event is deleted; with the calendar's return it shows, also where the look at the event
+/// While its calendar is away a deletion of an event cannot be seen; it is after the calendar's return, even if the check of the event
 /// has long ended.
 #[tokio::test]
 async fn an_event_that_was_deleted_while_its_calendar_was_away_cancels_its_booking() {

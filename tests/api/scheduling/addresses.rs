@@ -16,7 +16,7 @@ fn of(event_type: &str, time: &str, email: &str) -> Value {
     body
 }
 
-/// The same for the first address, with two guests: one of the time, and the second address.
+/// Returns a booking by the first address, with two guests at these addresses.
 fn with_guests(event_type: &str, time: &str, emails: [&str; 2]) -> Value {
     let mut body = of(event_type, time, emails[0]);
     let own = format!("guest-{}@example.org", time.replace(':', ""));
@@ -30,8 +30,8 @@ async fn refused(key: &Actor, body: Value, param: &str) {
     assert_eq!(refused.refused(429, "rate_limited")["param"], param, "{body:#}");
 }
 
-/// Four spellings of one address are four bookings of it, of which a browser's key makes three. Lists and limits of the event type go by the
-/// address too.
+/// Four spellings of one address are four bookings of it, of which a browser's key makes three. Lists and limits of the event type go by
+/// the address too.
 #[tokio::test]
 async fn an_address_has_its_limit_in_all_spellings() {
     let server = TestServer::start().await;
@@ -64,7 +64,7 @@ async fn an_address_has_its_limit_in_all_spellings() {
     again.refused(409, "booking_limit_reached");
 }
 
-/// An address of a guest is written to as well, and so it counts as the invitee's does: whoever it is named by, and in whichever spelling.
+/// A guest's address gets mail as well, so it counts like the invitee's: in bookings of any invitee, and in any spelling.
 #[tokio::test]
 async fn guests_count_against_the_hour() {
     let server = TestServer::start().await;
@@ -94,7 +94,7 @@ async fn guests_count_against_the_hour() {
     key.post(BOOKINGS, later).send().await.expect(201);
 }
 
-/// An address with a tag behind a plus sign leads into the same mailbox, in one booking too.
+/// An address with a tag after a plus sign has the same mailbox, in one booking too.
 #[tokio::test]
 async fn a_tag_makes_no_other_mailbox() {
     let server = TestServer::start().await;
@@ -108,7 +108,7 @@ async fn a_tag_makes_no_other_mailbox() {
     key.post(BOOKINGS, four).send().await.expect(201);
     key.post(BOOKINGS, of(&id, "09:30", "victim+x@example.net")).send().await.expect(201);
     refused(&key, of(&id, "10:00", "Victim@example.net"), "inviteeEmail").await;
-    // Addresses are told apart by everything that is written.
+    // In lists, addresses are compared exactly.
     let found = desk.api.all(&format!("{BOOKINGS}?invitee_email={}", escaped("victim@example.net"))).await;
     assert_eq!(found, Vec::<Value>::new());
 }
@@ -135,7 +135,7 @@ async fn an_address_that_becomes_another_one_on_its_way_is_refused() {
     assert_eq!(starts(&desk.api, &on(&id, DAY)).await.len(), 6, "nothing was booked");
 }
 
-/// The address of somebody who did not come is known in all spellings.
+/// A no-show is found by any spelling of the address.
 #[tokio::test]
 async fn no_show_is_said_of_an_address_in_any_spelling() {
     let server = TestServer::start().await;

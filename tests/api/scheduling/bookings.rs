@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{BOOKINGS, DAY, Desk, EVENT_TYPES, SLOTS, booking, on, starts, text, time_of};
 
-/// What was booked is told whole, and in the log.
+/// A booking is returned whole, and is in the log.
 #[tokio::test]
 async fn a_slot_is_booked() {
     let server = TestServer::start().await;
@@ -61,7 +61,7 @@ async fn the_same_key_books_once() {
     assert_eq!(starts(&desk.api, &on(&id, DAY)).await.len(), 5);
 }
 
-/// Whatever is offered can be booked, with what it came with.
+/// Every slot that is offered can be booked, with the token that it came with.
 #[tokio::test]
 async fn every_offered_slot_books() {
     let server = TestServer::start().await;
@@ -88,7 +88,7 @@ async fn every_offered_slot_books() {
     }
 }
 
-/// A start that the search does not offer cannot be booked, whatever the reason.
+/// A start that the search does not offer cannot be booked, for whatever reason.
 #[tokio::test]
 async fn a_start_that_was_not_offered_is_409() {
     let server = TestServer::start().await;
@@ -121,7 +121,7 @@ async fn a_start_that_was_not_offered_is_409() {
     assert_eq!(starts(&desk.api, &on(&id, DAY)).await, ["10:00", "10:30"]);
 }
 
-/// What happened in the calendar after slots were listed decides.
+/// A change in the calendar after slots were listed decides.
 #[tokio::test]
 async fn an_edit_at_the_provider_wins_over_the_list() {
     let server = TestServer::start().await;
@@ -176,7 +176,7 @@ async fn an_invitee_has_a_limit() {
     desk.api.post(BOOKINGS, again).send().await.expect(201);
 }
 
-/// What was booked and cancelled is counted, whoever did so; a request that is repeated counts once.
+/// Bookings and cancellations are counted, whoever makes them; a repeated request counts once.
 #[tokio::test]
 async fn bookings_are_counted() {
     let server = TestServer::start().await;

@@ -1,4 +1,4 @@
-//! Keys that are bound to connections: they see and move what is of these connections alone, wherever they look.
+//! Keys that are bound to connections: they see and change only what belongs to these connections, in every operation.
 
 use harness::receiver::Receiver;
 use harness::{Actor, TestServer};
@@ -39,7 +39,7 @@ fn sorted<const N: usize>(ids: [&str; N]) -> Vec<String> {
     ids
 }
 
-/// Alice and Bob, who are booked together, and by `alone` and `invited` Alice alone and with Bob as an optional host.
+/// Alice and Bob with three event types: both as required hosts, Alice alone, and Alice with Bob as an optional host.
 struct Office {
     server: TestServer,
     receiver: Receiver,
@@ -69,8 +69,8 @@ impl Office {
     }
 }
 
-/// A booking with a host whom the key may not use is not there for it: in answers, in lists, in the log, on the stream, at its webhook. The
-/// others are told whole in all of these.
+/// A booking with a host whom the key may not use is invisible to it: in responses, in lists, in the log, on the stream, at its webhook.
+/// All other bookings are complete in all of these.
 #[tokio::test]
 async fn a_booking_with_another_host_is_nowhere_for_a_bound_key() {
     let mut office = Office::open().await;
@@ -128,7 +128,7 @@ async fn a_booking_with_another_host_is_nowhere_for_a_bound_key() {
     assert_eq!(both.all(&format!("{EVENTS}&after_sequence={begin}")).await, all);
 }
 
-/// A key that may use both hosts sees and moves what they do together; one of the two does not.
+/// A key that may use both hosts sees and moves their joint bookings; a key for one of the two does not.
 #[tokio::test]
 async fn a_key_moves_what_is_of_its_connections_alone() {
     let office = Office::open().await;
@@ -152,8 +152,8 @@ async fn a_key_moves_what_is_of_its_connections_alone() {
     assert_eq!(moved["start"], format!("{DAY}T10:00:00.000Z"));
 }
 
-/// The account that an event type mails from is one that its key must be allowed to use: whoever changes the event type changes what that
-/// account says. Its bookings are its hosts'.
+/// An event type mails from an account that its key must be allowed to use: a change of the event type changes that account's mail. Its
+/// bookings belong to its hosts.
 #[tokio::test]
 async fn whoever_changes_what_an_account_says_may_use_it() {
     let server = TestServer::start().await;
@@ -173,7 +173,7 @@ async fn whoever_changes_what_an_account_says_may_use_it() {
     both.patch(&path_of_it, json!({ "title": "Call" })).send().await.expect(200);
 }
 
-/// A schedule says when people can be booked: a bound key changes those of its own hosts, and knows of no others.
+/// A schedule decides when hosts can be booked: a bound key changes those of its own hosts, and sees no others.
 #[tokio::test]
 async fn a_bound_key_changes_the_hours_of_its_own_hosts_alone() {
     let server = TestServer::start().await;
@@ -199,10 +199,10 @@ async fn a_bound_key_changes_the_hours_of_its_own_hosts_alone() {
     assert_eq!(refused["message"], nothing["message"]);
     assert_eq!(starts(&alice.api, &on(&of_bob, DAY)).await, ["09:00", "09:30"]);
 
-    // It is the hours of Bob's event type alone: his key may.
+    // The schedule belongs to Bob's event type only: his key may change it.
     bobs.patch(path_of(&shared), hours("10:00", "11:00")).send().await.expect(200);
     assert_eq!(starts(&alice.api, &on(&of_bob, DAY)).await, ["10:00", "10:30"]);
-    // From now on Alice's hours are it too: both see it, and neither may change what the other one does.
+    // From now on it is Alice's schedule too: both keys see it, and neither may change it.
     let of_alice = alice.open("intro", json!({ "schedule": null, "scheduleId": shared["id"] })).await;
     for key in [&alices, &bobs] {
         let read = key.get(path_of(&shared)).send().await.expect(200);
@@ -214,7 +214,7 @@ async fn a_bound_key_changes_the_hours_of_its_own_hosts_alone() {
     }
     assert_eq!(starts(&alice.api, &on(&of_alice, DAY)).await, ["10:00", "10:30"]);
 
-    // One that it makes is its own, and its event types may name it; whoever may use all connections takes it over.
+    // A schedule that it makes is its own, and its event types may use it; a key for all connections can take it over.
     let own = alices.post(SCHEDULES, hours("08:00", "09:00")).send().await.expect(201);
     bobs.get(path_of(&own)).send().await.refused(404, "not_found");
     let change = json!({ "scheduleId": own["id"] });

@@ -1,4 +1,4 @@
-//! Keys that stand in pages, where everybody can read them: what one visitor does with such a key takes it from nobody else.
+//! Keys in web pages, where everyone can read them: one visitor's use of such a key takes nothing from other visitors.
 
 use std::convert::Infallible;
 
@@ -19,8 +19,8 @@ async fn ask(key: &Actor, from: &str) -> Exchange {
     key.get("/v1/scheduling/booking-links/intro").header("x-forwarded-for", from).send().await
 }
 
-/// A visitor who asks for everything leaves as much of the key's budget as that visitor has; a whole network of visitors is one. A server's
-/// key is one address's alone.
+/// A visitor can use up only the visitor's own part of the key's budget; a network of visitors counts as one. A server's key has one
+/// address.
 #[tokio::test]
 async fn one_visitor_does_not_use_up_the_budget_of_a_browsers_key() {
     let server = behind_proxy().await;

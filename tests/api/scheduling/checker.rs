@@ -1,5 +1,5 @@
-//! What has to hold of all that is stored of bookings: no host is in two places at a time, what takes place has its time reserved, and
-//! nothing else has. Every pair of reserved times of a host is looked at.
+//! Invariants of all stored bookings: no host is in two places at a time, and exactly the bookings that take place have their time
+//! reserved. Every pair of reserved times of a host is compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -41,7 +41,7 @@ struct Meeting {
 }
 
 impl Meeting {
-    /// What has to be reserved for it.
+    /// Returns the times that have to be reserved for the booking.
     fn parts(&self) -> Vec<Reserved> {
         let parts = [
             (self.start - self.before_ms, self.start, true),
@@ -78,7 +78,7 @@ struct Stored {
     bookings: Vec<Booking>,
 }
 
-/// How much was looked at.
+/// Counts of the checked rows.
 #[derive(Debug)]
 pub struct Checked {
     pub reserved: usize,
@@ -94,7 +94,7 @@ impl fmt::Display for Checked {
     }
 }
 
-/// Looks at everything that a database has of bookings, while nothing is being booked. Panics with all that is wrong.
+/// Checks all bookings of a database, while none is being made. Panics with all faults.
 pub async fn check(db: &Db) -> Checked {
     let stored = Stored::read(db).await;
     let faults = stored.faults();
@@ -214,7 +214,7 @@ impl Stored {
     }
 }
 
-/// A meeting from `start` to `end` with 15 minutes after it, and what is reserved for it.
+/// A meeting from `start` to `end` with 15 minutes after it, and its reserved times.
 fn meeting(id: &str, host: &str, (start, end): (i64, i64)) -> (Meeting, Vec<Reserved>) {
     let meeting = Meeting {
         id: id.to_owned(),
@@ -264,7 +264,7 @@ fn the_checker_finds_a_host_in_two_places() {
     assert_eq!(faults((before, parts)), 0, "the same 15 minutes after one and before the other");
 }
 
-/// Time without a meeting, a meeting without time, and seats that nobody has are found.
+/// Time without a meeting, a meeting without time, and seats without a booking are found.
 #[test]
 fn the_checker_finds_what_was_left_behind() {
     let all = stored(&[meeting("a", "alice", (600, 630)), meeting("b", "alice", (700, 730))]);

@@ -31,7 +31,7 @@ fn at(time: &str) -> Value {
     json!({ "start": format!("{DAY}T{time}:00Z") })
 }
 
-/// Where the booking's conference is; null as long as there is none.
+/// Returns the booking's conference link; null as long as there is none.
 async fn join_url(desk: &Desk, booked: &Value) -> Value {
     read(&desk.api, booked).await["location"]["joinUrl"].clone()
 }
@@ -85,8 +85,8 @@ async fn the_calendar_makes_the_conference_and_everybody_has_its_link() {
     }
 }
 
-/// What the calendars of those who can be the organizer do not make is refused when the event type is saved. With a link of the host's own
-/// nothing has to be made.
+/// A conference service that the possible organizers' calendars cannot create is refused when the event type is saved. With a link of the
+/// host's own none has to be created.
 #[tokio::test]
 async fn what_no_calendar_makes_needs_a_link() {
     let server = TestServer::start().await;
@@ -119,8 +119,8 @@ async fn what_no_calendar_makes_needs_a_link() {
     }
 }
 
-/// A calendar that made conferences when the event type was saved and makes none any more gets the event all the same, and people are told
-/// what is known.
+/// A calendar that supported conferences when the event type was saved and no longer does still gets the event, and people get the known
+/// details.
 #[tokio::test]
 async fn an_event_without_its_conference_is_better_than_none() {
     let mailbox = mail::mailbox().await;
@@ -137,7 +137,7 @@ async fn an_event_without_its_conference_is_better_than_none() {
     assert!(said.lines().any(|line| line == "Where: Google Meet"), "{said}");
 }
 
-/// A provider that makes the event and does not answer for the conference is asked again: for the conference, of the same event.
+/// A provider that makes the event and fails at the conference is asked again, for the conference of the same event.
 #[tokio::test]
 async fn a_conference_that_fails_for_now_comes_later() {
     let server = TestServer::start().await;
@@ -146,7 +146,7 @@ async fn a_conference_that_fails_for_now_comes_later() {
     let id = desk.open("intro", json!({ "locations": [{ "type": "teams" }] })).await;
     let provider = server.provider("alice");
     let calendar = desk.api.get(format!("/v1/calendars/{}", desk.calendar)).send().await.expect(200);
-    // What is below an event, and not the list in which events are made.
+    // Paths below an event, and not the list in which events are made.
     let below = format!("/sandbox/v1/calendars/{}/events/", text(&calendar["externalId"]));
     let fault = json!({ "status": 503, "times": 1_000, "method": "POST", "pathPrefix": below });
     provider.post("/sandbox/faults", fault).send().await.expect(201);
@@ -168,19 +168,19 @@ async fn a_conference_that_fails_for_now_comes_later() {
     assert_eq!(all.len(), 1, "{all:#?}");
 }
 
-/// The provider makes the next meeting of the account without a link, as long as nobody calls `link_is_made`.
+/// Has the provider make the account's next meeting without a link, until `link_is_made` is called.
 async fn link_comes_later(server: &TestServer, account: &str) {
     let fault = json!({ "pendingVideo": true });
     server.provider(account).post("/sandbox/faults", fault).send().await.expect(201);
 }
 
-/// The provider has made the link of this event of its own.
+/// Has the provider make the link of this event.
 async fn link_is_made(server: &TestServer, account: &str, theirs: &str) {
     let change = json!({ "video": { "pending": false } });
     server.provider(account).patch(theirs, change).send().await.expect(200);
 }
 
-/// How often clients were told that something of the booking changed beside its state, and by whom.
+/// Returns the updates of the booking that clients were notified of beside its state, with their origins.
 async fn updates(server: &TestServer, booked: &Value) -> Vec<String> {
     let all = logged(server, &text(&booked["id"])).await;
     all.into_iter().filter(|(kind, _)| kind == "booking.updated").map(|(_, origin)| origin).collect()
@@ -219,7 +219,7 @@ async fn the_confirmation_waits_for_a_link_that_comes_a_moment_later() {
     assert!(said.contains(&format!("Where: Google Meet\n       {link}\n")), "{said}");
 }
 
-/// A confirmation waits for a minute and no longer. Who was told without the link is told of it once, when it is there.
+/// A confirmation waits for a minute at most. Recipients of mail without the link get it once, when it exists.
 #[tokio::test]
 async fn a_link_that_comes_after_the_confirmation_is_told_once() {
     let mailbox = mail::mailbox().await;
@@ -256,8 +256,8 @@ async fn a_link_that_comes_after_the_confirmation_is_told_once() {
     assert!(said.contains(&format!("Where: Microsoft Teams\n       {link}\n")), "{said}");
 }
 
-/// Nobody has to be asked: a link that comes with a change of the calendar is taken over like any other change of the event, also by a meeting
-/// that the same change has moved, and days later.
+/// A link that comes with a change of the calendar is stored like any other change of the event, also for a meeting that the same change
+/// moved, and days later. No request asks for it.
 #[tokio::test]
 async fn a_link_comes_with_a_change_of_the_event() {
     let server = TestServer::start().await;
@@ -315,7 +315,7 @@ async fn each_seat_has_the_conference_of_its_meeting() {
     assert_eq!(join_url(&desk, &first).await, of_first);
 }
 
-/// Another organizer makes a conference of their own: the link of the former one is nobody's any more.
+/// Another organizer makes a separate conference: the former one's link is removed.
 #[tokio::test]
 async fn another_organizer_makes_another_conference() {
     let server = TestServer::start().await;

@@ -1,4 +1,4 @@
-//! Random event types over HTTP: each start that is listed can be booked, no other start can, and what was given back is free again.
+//! Random event types over HTTP: each start that is listed can be booked, no other start can, and cancelled slots are free again.
 //!
 //! `BOOKING_CASES=1000 cargo xtask test -- -p switchboard-tests --test api configurations::` tries more of them.
 
@@ -75,7 +75,7 @@ impl Dice {
     }
 }
 
-/// An event type, and what is asked of it.
+/// An event type, and its queries.
 struct Configuration {
     event_type: Value,
     /// The duration that is asked for.
@@ -237,7 +237,7 @@ struct Open<'a> {
     configuration: Configuration,
 }
 
-/// What was tried.
+/// Counts of the attempts.
 #[derive(Default)]
 struct Tried {
     given_back: usize,
@@ -337,7 +337,7 @@ impl Open<'_> {
     }
 }
 
-/// What slots are, but for their tokens.
+/// Returns the slots without their tokens.
 fn offers(slots: &[Value]) -> Vec<[&Value; 3]> {
     slots.iter().map(|slot| [&slot["start"], &slot["hostIds"], &slot["seatsRemaining"]]).collect()
 }

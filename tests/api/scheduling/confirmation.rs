@@ -21,7 +21,7 @@ async fn a_pending_booking_blocks_its_slot() {
     }
 }
 
-/// Where it is to hold nothing, others can have the time, no day is full because of it, and nothing is written to the calendar.
+/// With `pendingBlocksSlot: false` a pending booking leaves its time to others, fills no day's limit, and is not written to the calendar.
 #[tokio::test]
 async fn a_pending_booking_can_hold_nothing() {
     let server = TestServer::start().await;

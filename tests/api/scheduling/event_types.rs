@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{Desk, EVENT_TYPES, text};
 
-/// What is set is read, what is not has its default; a change leaves everything else, and the etag guards it.
+/// Fields that were set are returned, others have their defaults; a change leaves all other fields, and the etag guards it.
 #[tokio::test]
 async fn an_event_type_is_made_read_changed_and_deleted() {
     let server = TestServer::start().await;
@@ -62,7 +62,7 @@ async fn a_slug_names_one_event_type() {
     assert_eq!(refused.refused(409, "already_exists")["param"], "slug");
 }
 
-/// A booking page is told what invitees may know.
+/// A booking page gets only what invitees may know.
 #[tokio::test]
 async fn a_link_tells_nothing_of_a_host_but_the_name() {
     let server = TestServer::start().await;
@@ -88,7 +88,7 @@ async fn a_link_tells_nothing_of_a_host_but_the_name() {
     browser.get("/v1/scheduling/booking-links/intro").send().await.refused(404, "not_found");
 }
 
-/// Another application has slugs of its own, and none of these.
+/// Another application has its own slugs, and none of these.
 #[tokio::test]
 async fn another_tenants_slug_is_404() {
     let server = TestServer::start().await;
@@ -127,8 +127,8 @@ async fn a_bound_key_has_its_own_hosts_alone() {
     assert_eq!(bound.all(EVENT_TYPES).await.len(), 1);
 }
 
-/// An event type that says nothing of hours and names has those of a working week at its host's place, and the account's name. Both can be taken
-/// away again.
+/// An event type without hours and names has those of a working week in its host's zone, and the account's name. Both can be removed
+/// again.
 #[tokio::test]
 async fn an_event_type_without_hours_and_names_has_those_of_its_host() {
     let server = TestServer::start().await;

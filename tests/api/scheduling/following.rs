@@ -14,7 +14,7 @@ use super::{Desk, EVENT_TYPES, text};
 
 const MINUTE_MS: i64 = 60_000;
 
-/// How the sync of a calendar stands.
+/// Returns the status of a calendar's sync.
 async fn sync_of(api: &Actor, calendar: &str) -> Value {
     api.get(format!("/v1/calendars/{calendar}/sync/status")).send().await.expect(200)
 }
@@ -26,13 +26,13 @@ async fn followed(server: &TestServer) -> Vec<String> {
     query(sql).fetch_all(server.app.db.reader(), |row| row.get("scope_id")).await.expect("a query")
 }
 
-/// How often the log has told that a sync was started.
+/// Returns how often the start of a sync was logged.
 async fn starts_told(server: &TestServer) -> i64 {
     let sql = "select count(*) as n from log where type = 'sync.started'";
     query(sql).fetch_one(server.app.db.reader(), |row| row.get("n")).await.expect("a query")
 }
 
-/// The service reads the host's calendar by itself, also where nobody asks for slots or events.
+/// The service reads the host's calendar by itself, without any request for slots or events.
 #[tokio::test]
 async fn a_host_who_deletes_the_event_cancels_the_booking_though_nobody_asks() {
     let server = TestServer::builder().without_pulls().start().await;
@@ -57,8 +57,8 @@ async fn a_host_who_deletes_the_event_cancels_the_booking_though_nobody_asks() {
     assert_eq!((&cancelled["status"], &cancelled["cancelledBy"]), (&json!("cancelled"), &json!("host")));
 }
 
-/// Of each host the calendar that bookings are written to and those that make the host busy; of an optional one the first alone. What is
-/// followed already is not started again.
+/// For each host, the calendar that bookings are written to and those that make the host busy are followed; for an optional host only the
+/// first. A calendar that is already followed is not started again.
 #[tokio::test]
 async fn what_makes_a_host_busy_is_followed_once() {
     let server = TestServer::start().await;
@@ -86,7 +86,7 @@ async fn what_makes_a_host_busy_is_followed_once() {
     both.sort();
     assert_eq!((followed(&server).await, starts_told(&server).await), (both.clone(), 2));
 
-    // Nothing is followed for what is refused.
+    // A refused event type follows nothing.
     let mut taken = desk.event_type("intro");
     taken["hosts"] = host(json!([unused]), "required");
     desk.api.post(EVENT_TYPES, taken).send().await.refused(409, "already_exists");
@@ -95,7 +95,7 @@ async fn what_makes_a_host_busy_is_followed_once() {
     desk.open("all", json!({ "hosts": host(json!([]), "required") })).await;
     assert!(followed(&server).await.contains(&unused));
 
-    // Nobody asks whether an optional host is busy.
+    // An optional host's busy times are not needed.
     let bob = Desk::of(&server, "bob").await;
     let body = json!({ "connectionId": bob.connection, "name": "Private", "timeZone": "UTC" });
     let private = text(&bob.api.post("/v1/calendars", body).send().await.expect(201)["id"]);
@@ -134,7 +134,7 @@ async fn as_before(server: &TestServer) {
     assert_eq!(followed(server).await, Vec::<String>::new());
 }
 
-/// How many event types are still to be looked at.
+/// Returns the number of event types that are still to be checked.
 async fn waiting(server: &TestServer) -> i64 {
     let sql = "select count(*) as n from event_types where calendars_due_at is not null";
     query(sql).fetch_one(server.app.db.reader(), |row| row.get("n")).await.expect("a query")
@@ -155,7 +155,7 @@ async fn event_types_of_before_catch_up_once() {
     assert_eq!((starts_told(&server).await, waiting(&server).await), (told + 1, 0));
     assert_ne!(sync_of(&alice.api, &alice.calendar).await["startedAt"], Value::Null);
 
-    // Who stops following is not overruled: an event type is looked at once.
+    // A stopped sync stays stopped: an event type is checked once.
     change(&server, "update sync_states set followed = 0 where surface = 'calendar'").await;
     let active = json!({ "active": true });
     bob.api.patch(format!("{EVENT_TYPES}/{closed}"), active).send().await.expect(200);
@@ -165,7 +165,7 @@ async fn event_types_of_before_catch_up_once() {
     assert_eq!((starts_told(&server).await, waiting(&server).await), (told + 2, 0));
 }
 
-/// A turn looks at fifty event types, and the next one goes on where it ended. A calendar that many have is followed once.
+/// A run checks fifty event types, and the next one continues after them. A calendar of many event types is followed once.
 #[tokio::test]
 async fn many_event_types_catch_up_in_steps() {
     let server = TestServer::start().await;
@@ -182,7 +182,7 @@ async fn many_event_types_catch_up_in_steps() {
     assert_eq!((starts_told(&server).await, waiting(&server).await), (told + 1, 0));
 }
 
-/// Hosts share what is followed at once: two hundred calendars. The rest is followed within the hour.
+/// Hosts start to follow at most two hundred calendars at once. The rest is followed within the hour.
 #[tokio::test]
 async fn the_rest_of_very_many_calendars_is_followed_within_the_hour() {
     let server = TestServer::start().await;

@@ -44,7 +44,7 @@ async fn status(desk: &Desk, booked: &Value) -> String {
     text(&read(&desk.api, booked).await["status"])
 }
 
-/// A host who is asked sees who wants which time and what they wrote. Opening the link changes nothing, its form confirms, and a form that is
+/// The host sees the invitee, the time and the invitee's text. Opening the link changes nothing, its form confirms, and a form that is
 /// sent twice confirms once.
 #[tokio::test]
 async fn a_host_confirms_by_the_link_in_the_mail() {
@@ -171,7 +171,7 @@ async fn a_host_decides_about_the_time_that_was_shown() {
     assert_eq!(status(&desk, &booked).await, "confirmed");
 }
 
-/// Each host who meets has a link of their own; one who does not meet has none. Whoever is slower reads what has happened.
+/// Each host of the meeting has a separate link; a host who is not in it has none. The slower one sees the other's decision.
 #[tokio::test]
 async fn each_host_has_a_link_of_their_own() {
     let mailbox = mailbox().await;
@@ -344,7 +344,7 @@ async fn a_new_time_is_not_what_a_host_confirmed() {
     assert!(!told.text.contains("You confirmed"), "{told:#?}");
 }
 
-/// The forms of others at the same address leave a host the form of a genuine link, which has a budget of its own.
+/// Forms with wrong links from the same address do not affect a host's valid link, which has a separate budget.
 #[tokio::test]
 async fn forms_of_others_take_nothing_from_a_hosts_own() {
     let mailbox = mailbox().await;

@@ -64,7 +64,7 @@ async fn answer(mailbox: &Mailbox) -> &'static str {
         .unwrap_or_else(|| panic!("{invitation}"))
 }
 
-/// The sandbox invites by itself to what has one seat; who has one of several is invited by mail.
+/// The sandbox sends invitations for events with one seat; for several seats the service invites by mail.
 #[tokio::test]
 async fn an_invitee_is_asked_unless_the_time_is_their_choice() {
     let mailbox = mailbox().await;
@@ -103,7 +103,7 @@ async fn questions(server: &TestServer, desk: &Desk) -> usize {
     all.iter().filter(|message| message["to"][0]["email"] == "alice@sandbox.test").count()
 }
 
-/// The times of a booking, and what is wrong with its event.
+/// Returns the times of a booking, and the fault of its event.
 async fn times(desk: &Desk, booked: &Value) -> (Value, Value, bool) {
     let shown = read(&desk.api, booked).await;
     assert_eq!(shown["calendarEvents"][0]["status"], "written", "{shown:#}");
@@ -133,7 +133,7 @@ async fn an_event_dragged_to_the_all_day_row_is_no_booking_of_a_day() {
     assert!(asked > 0, "the host was not asked");
     assert_eq!(subjects(&mailbox).await, told, "nothing has changed for the invitee");
 
-    // Another change of the event is looked at, and nobody is asked again.
+    // Another change of the event is read, and no second question is sent.
     let (_, theirs) = the_event(server, &desk).await;
     server.provider("alice").patch(theirs, json!({ "subject": "Ada" })).send().await.expect(200);
     events(server, &desk).await;
@@ -153,7 +153,7 @@ async fn an_event_dragged_to_the_all_day_row_is_no_booking_of_a_day() {
     assert_eq!(starts(&desk.api, &on(&id, DAY)).await, ["09:00", "09:30", "10:00", "11:00", "11:30"]);
 }
 
-/// All who have a seat or wait for one are in the same meeting, and its host is asked once.
+/// All seats, confirmed or pending, are in the same meeting, and its host is asked once.
 #[tokio::test]
 async fn an_event_without_a_time_marks_every_seat_also_pending_ones() {
     let mailbox = mailbox().await;

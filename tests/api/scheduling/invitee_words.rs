@@ -1,4 +1,4 @@
-//! The words of an invitee reach hosts. They reach nobody else in the host's name: anyone can be named as invitee or guest.
+//! The invitee's texts reach hosts. They reach no other people in the host's name: anyone can be named as invitee or guest.
 
 use harness::TestServer;
 use harness::browser::Browser;
@@ -12,7 +12,7 @@ use super::{BOOKINGS, Desk, booking, text};
 /// Parts of `words`, and of the names in it.
 const WORDS: [&str; 5] = ["evil.example", "Pay at", "reply soon", "555 0100", "Bring"];
 
-/// A booking for somebody else, full of words.
+/// Returns a booking for another person, with text in every field.
 fn words(event_type: &str, time: &str) -> Value {
     let mut body = booking(event_type, time);
     let fields = json!({
@@ -62,8 +62,8 @@ fn page_of(event: &Value) -> String {
     url.to_owned()
 }
 
-/// Whether its host confirms it or not, and whoever asks for it: an event that invites people says nothing that the invitee wrote. It leads
-/// hosts to a page that does, as plain text.
+/// With or without confirmation, and from any caller: an event that invites people contains none of the invitee's texts. It links hosts
+/// to a page that does, as plain text.
 #[tokio::test]
 async fn an_event_that_invites_says_nothing_of_the_invitees() {
     for is_confirmed in [false, true] {
@@ -135,7 +135,7 @@ async fn the_link_of_hosts_changes_nothing() {
     cancel.refused(404, "not_found");
 }
 
-/// A host beside the organizer has an event that invites nobody: it says what the invitee wrote.
+/// A host beside the organizer has an event that invites no one: it contains the invitee's texts.
 #[tokio::test]
 async fn a_host_beside_the_organizer_reads_it_in_the_calendar() {
     let server = TestServer::start().await;
@@ -157,7 +157,7 @@ async fn a_host_beside_the_organizer_reads_it_in_the_calendar() {
     assert_eq!(of_dave["description"], expected);
 }
 
-/// A name that mail programs may take for a link is the invitee's name for hosts alone.
+/// A name that mail programs may turn into a link is shown to hosts only.
 #[tokio::test]
 async fn a_name_that_reads_as_a_link_is_in_no_title() {
     let server = TestServer::start().await;
@@ -179,7 +179,7 @@ async fn a_name_that_reads_as_a_link_is_in_no_title() {
     assert_eq!(booked["title"], format!("Intro call with {}\u{2026}", "a".repeat(100)));
 }
 
-/// An event that was written with the invitee's words loses them before the provider tells anybody of a change. What the host wrote stays.
+/// An event that already contains the invitee's texts loses them before the provider notifies guests of a change. The host's texts stay.
 #[tokio::test]
 async fn a_change_takes_words_of_before_out_of_the_event() {
     let server = TestServer::start().await;

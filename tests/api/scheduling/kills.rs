@@ -1,5 +1,5 @@
-//! What a `kill -9` leaves of bookings that clients make, move and cancel: no host is in two places at a time, what was acknowledged is as it
-//! was acknowledged, and what a request did is done once. The service runs as a process of its own, or as two on one PostgreSQL.
+//! Bookings that clients make, move and cancel after a `kill -9`: no host is in two places at a time, acknowledged bookings are
+//! unchanged, and each request takes effect once. The service runs as a process of its own, or as two on one PostgreSQL.
 //!
 //! `CRASH_KILLS=50 cargo xtask test -- -p switchboard-tests --test api scheduling::kills::` kills more often.
 
@@ -31,10 +31,10 @@ const STARTS: i64 = 2 * 24 * 4;
 const DAY_MS: i64 = 24 * 60 * 60_000;
 const WAIT: Duration = Duration::from_millis(5);
 
-/// What the clients share.
+/// The state that the clients share.
 struct World {
     hosts: Vec<Stubborn>,
-    /// Of the same host, with durations and buffers of their own.
+    /// Event types of the same host, with different durations and buffers.
     event_types: Vec<String>,
     first_ms: i64,
     stop: AtomicBool,
@@ -78,7 +78,7 @@ fn instant(ms: i64) -> Value {
     json!(Instant::from_millis(ms).to_string())
 }
 
-/// Books at random, and moves and cancels some of what it has, until the end; all that it has booked.
+/// Books at random, and moves and cancels some of its bookings, until the end; returns all of them.
 async fn work(world: Arc<World>, client: usize) -> Vec<Booked> {
     let mut dice = Dice(20_261_015 + client as u64);
     let (mut all, mut n): (Vec<Booked>, u64) = (Vec::new(), 0);
@@ -196,7 +196,7 @@ async fn killed_in_the_middle_nothing_overlaps_and_nothing_is_lost() {
         all.extend(client.await.expect("a client ends well"));
     }
     for one in &all {
-        // However the booking has changed since: the same request has the same answer, and makes nothing.
+        // After any changes of the booking: the same request has the same response, and makes nothing.
         let (status, again) = answered(&world.hosts, 0, ("POST", BOOKINGS), &one.body, &one.key).await;
         assert_eq!((status, &again), (StatusCode::CREATED, &one.answer), "{}", one.key);
     }

@@ -1,4 +1,4 @@
-//! What becomes of a booking after it was made: `/v1/scheduling/bookings/{bookingId}` and below.
+//! The lifecycle of a booking: `/v1/scheduling/bookings/{bookingId}` and below.
 
 use harness::{Actor, TestServer};
 use serde_json::{Value, json};
@@ -14,13 +14,13 @@ use super::{BOOKINGS, DAY, Desk, booking, on, starts, text};
 const MINUTE_MS: i64 = 60_000;
 const DAY_MS: i64 = 24 * 60 * MINUTE_MS;
 
-/// Does what the service does by itself for bookings when it is due.
+/// Runs the due jobs of bookings, as the service does by itself.
 pub async fn run_jobs(server: &TestServer) {
     let kinds = [BOOKING_EVENT, BOOKING_RECHECK, BOOKING_EXPIRE, BOOKING_COMPLETE];
     runner::drain(&server.app, &kinds).await.expect("the jobs are run");
 }
 
-/// What the log tells of a booking or of an event type, in its order: the kind and who caused it.
+/// Returns the log entries of a booking or of an event type, in order: the kind and the origin.
 pub async fn logged(server: &TestServer, id: &str) -> Vec<(String, String)> {
     query("select type, origin from log where resource_id = $1 order by sequence")
         .bind(id)
@@ -58,7 +58,7 @@ fn confirmed_first() -> Value {
     json!({ "requiresConfirmation": true, "confirmationExpiresMinutes": 60 })
 }
 
-/// Of several who confirm at the same time one is heard.
+/// Exactly one of several simultaneous confirmations succeeds.
 #[tokio::test]
 async fn two_confirms_one_wins() {
     let server = TestServer::start().await;
@@ -89,7 +89,7 @@ async fn two_confirms_one_wins() {
     assert_eq!(decided("booking.confirmed") + decided("booking.rejected"), 1, "{decisions:?}");
 }
 
-/// A refusal names what the booking is by now.
+/// A refusal names the current status of the booking.
 #[tokio::test]
 async fn a_rejected_one_frees_its_time() {
     let server = TestServer::start().await;
@@ -115,7 +115,7 @@ async fn a_rejected_one_frees_its_time() {
     desk.api.post(path(&booked, "/cancel"), json!({})).send().await.refused(409, "invalid_state");
 }
 
-/// What nobody confirms is over at `confirmBy`, and its time is free.
+/// A booking that is not confirmed expires at `confirmBy`, and its time is free.
 #[tokio::test]
 async fn a_pending_one_expires() {
     let server = TestServer::start().await;
@@ -158,7 +158,7 @@ async fn what_took_place_is_completed() {
     desk.api.post(path(&booked, "/reschedule"), moved).send().await.refused(409, "invalid_state");
 }
 
-/// What is over is over at its end, and not only when the job that completes it has run.
+/// A booking is over at its end, even before the job that completes it has run.
 #[tokio::test]
 async fn what_is_over_is_neither_cancelled_nor_moved() {
     let server = TestServer::start().await;
@@ -174,7 +174,7 @@ async fn what_is_over_is_neither_cancelled_nor_moved() {
     assert_eq!(read(&desk.api, &booked).await["status"], "completed");
 }
 
-/// A booking is the same one at its new time, and its slot is free for others.
+/// A moved booking keeps its id, and its old slot is free for others.
 #[tokio::test]
 async fn a_move_keeps_id_and_uid_and_frees_the_old_time() {
     let server = TestServer::start().await;
@@ -235,7 +235,7 @@ async fn moving_into_a_slot_that_is_being_booked() {
     assert_eq!(free.contains(&"09:00".to_owned()), is_moved);
 }
 
-/// Whoever has the token of a booking cancels it without any right to others.
+/// The holder of a booking's token can cancel it, and can access no other booking.
 #[tokio::test]
 async fn cancelled_by_the_invitee_within_the_rules() {
     let server = TestServer::start().await;
@@ -298,7 +298,7 @@ async fn an_invitee_moves_within_the_rules() {
     let browser = server.client_with(&["scheduling.book"]).await;
     let token = token_of(&booked);
     let to = |time: &str| json!({ "start": at(time), "manageToken": token });
-    // Nobody has confirmed it.
+    // It is not confirmed.
     browser.post(path(&booked, "/reschedule"), to("10:00")).send().await.refused(409, "invalid_state");
     desk.api.post(path(&booked, "/confirm"), json!({})).send().await.expect(200);
 
@@ -413,7 +413,7 @@ async fn another_tenants_booking_is_404() {
     stranger.post(path(&booked, "/cancel"), body).send().await.refused(404, "not_found");
 }
 
-/// Notes are the client's; who did not come is known when the booking has begun, and is told.
+/// Notes belong to the client; no-shows can be set once the booking has begun, and are reported.
 #[tokio::test]
 async fn notes_and_who_did_not_come() {
     let server = TestServer::start().await;
@@ -450,7 +450,7 @@ async fn notes_and_who_did_not_come() {
     }
 }
 
-/// Each fault is told with its field.
+/// Each fault is reported with its field.
 #[tokio::test]
 async fn wrong_input_names_its_field() {
     let server = TestServer::start().await;

@@ -73,7 +73,7 @@ async fn a_booking_window_ends() {
     }
 }
 
-/// One of several lengths is chosen; it is the step of the grid and what the calendar has to have room for.
+/// One of several lengths is chosen; it is the step of the grid and the time that must be free.
 #[tokio::test]
 async fn a_length_is_chosen() {
     let server = TestServer::start().await;

@@ -22,7 +22,7 @@ fn page(slug: &str) -> String {
     format!("/v1/scheduling/booking-links/{slug}")
 }
 
-/// A booking of somebody who came by a link.
+/// Returns a booking through a link.
 fn by(slug: &str, event_type: &str, time: &str) -> Value {
     let mut body = booking(event_type, time);
     body["slug"] = json!(slug);
@@ -40,8 +40,8 @@ async fn set_handle(server: &TestServer, application: &str, handle: Option<&'sta
     written.expect("it is written")
 }
 
-/// The name that the operator gave an application is in the address of every link to its pages. Addresses with the application's id lead there
-/// too, whenever they were made.
+/// The name that the operator gave an application is in the address of every link to its pages. Addresses with the application's id lead
+/// there too, whenever they were made.
 #[tokio::test]
 async fn links_have_the_handle_of_their_application() {
     let server = TestServer::start().await;
@@ -100,7 +100,7 @@ async fn a_single_use_link_works_once() {
     desk.api.post(BOOKINGS, by("intro", &id, "10:00")).send().await.expect(201);
 }
 
-/// Of several who use it at the same time, for different slots, one is heard.
+/// Exactly one of several simultaneous bookings of different slots may use the link.
 #[tokio::test]
 async fn a_single_use_link_is_used_by_one() {
     let server = TestServer::start().await;
@@ -150,7 +150,7 @@ async fn a_link_ends() {
     desk.api.get(path).send().await.refused(404, "not_found");
 }
 
-/// Nobody asks for a link that was over a month ago.
+/// A link is deleted a month after its end.
 #[tokio::test]
 async fn a_link_that_is_over_is_forgotten_after_a_month() {
     let server = TestServer::start().await;

@@ -18,7 +18,7 @@ use crate::email::mailbox::{Mailbox, Provider, escaped};
 const HOUR_MS: i64 = 60 * 60_000;
 const DAY_MS: i64 = 24 * HOUR_MS;
 
-/// The invitee's mailbox, on a service of its own.
+/// The invitee's mailbox, on a separate service.
 pub async fn mailbox() -> Mailbox {
     Mailbox::open(Provider::Sandbox).await.expect("the sandbox needs no server")
 }
@@ -28,7 +28,7 @@ pub async fn host(server: &TestServer) -> Desk {
     host_of(server, "alice").await
 }
 
-/// The same of another account.
+/// Returns a host with this account.
 pub async fn host_of(server: &TestServer, account: &str) -> Desk {
     let api = server.client().await;
     let account = json!({
@@ -172,7 +172,7 @@ async fn every_change_is_told_once() {
     assert!(cancelled.contains("/intro?lang=en") && !cancelled.contains("/book/b/"), "{cancelled}");
 }
 
-/// A job that comes once more for the same change, as after a repair of the database, sends nothing.
+/// A repeated job for the same change, as after a repair of the database, sends nothing.
 #[tokio::test]
 async fn the_same_change_is_not_told_again() {
     let mailbox = mailbox().await;
@@ -207,7 +207,7 @@ async fn the_same_change_is_not_told_again() {
     assert_eq!(subjects(&mailbox).await, ["Confirmed: Intro call with Alice"]);
 }
 
-/// Who cancels before anybody was told gets the last word alone.
+/// A booking that is cancelled before its first mail sends only the cancellation.
 #[tokio::test]
 async fn what_was_overtaken_is_not_told() {
     let mailbox = mailbox().await;
@@ -219,7 +219,7 @@ async fn what_was_overtaken_is_not_told() {
     assert_eq!(subjects(&mailbox).await, ["Cancelled: Intro call with Alice"]);
 }
 
-/// Where several have seats the host's event names none of them: each gets an invitation of the own, which is changed and taken back.
+/// A class has an event of the host without attendees: each seat gets an invitation of its own, which is updated and cancelled.
 #[tokio::test]
 async fn a_seat_has_an_invitation_of_its_own() {
     let mailbox = mailbox().await;
@@ -245,7 +245,7 @@ async fn a_seat_has_an_invitation_of_its_own() {
     assert_eq!(cancelled["calendarMethod"], "cancel");
 }
 
-/// Hosts answer whoever booked.
+/// Hosts can reply to the invitee.
 #[tokio::test]
 async fn hosts_are_told_too() {
     let mailbox = mailbox().await;
@@ -267,7 +267,7 @@ async fn hosts_are_told_too() {
     assert!(!said.contains("/book/b/"), "the link is the invitee's: {said}");
 }
 
-/// An account that has a calendar alone leaves the mail to the one that the event type names.
+/// An account with only a calendar leaves the mail to the account that the event type names.
 #[tokio::test]
 async fn another_account_sends_for_a_host_who_cannot() {
     let mailbox = mailbox().await;
@@ -289,7 +289,7 @@ async fn another_account_sends_for_a_host_who_cannot() {
     assert_eq!(message["from"][0]["email"], mailbox.other.address);
 }
 
-/// A reminder comes at its time, and not for what was moved or ended meanwhile.
+/// A reminder is sent at its time, and not for a booking that was moved or has ended.
 #[tokio::test]
 async fn a_reminder_comes_before_the_booking() {
     let mailbox = mailbox().await;
@@ -319,7 +319,7 @@ async fn a_reminder_comes_before_the_booking() {
     assert_eq!(read(&desk.api, &booked).await["status"], "confirmed");
 }
 
-/// What people write is text in every part of a message.
+/// Texts of users are plain text in every part of a message.
 #[tokio::test]
 async fn hostile_texts_stay_texts() {
     let mailbox = mailbox().await;
@@ -356,7 +356,8 @@ async fn hostile_texts_stay_texts() {
     assert!(!html.contains("<script") && !html.contains("<b>"), "{html}");
 }
 
-/// A message is text, the same as HTML that loads nothing, and the invitation, in this order: programs show the last part that they know.
+/// A message has plain text, the same as HTML without external content, and the invitation, in this order: programs show the last part
+/// that they support.
 #[tokio::test]
 async fn a_message_has_text_html_and_the_invitation() {
     let mailbox = mailbox().await;
@@ -387,7 +388,7 @@ async fn a_message_has_text_html_and_the_invitation() {
     assert!(said.lines().all(|line| line.chars().count() <= 72 || line.starts_with("http")), "{said}");
 }
 
-/// Nobody has verified the addresses of a booking: whoever makes it cannot have the host's account write to others.
+/// The addresses of a booking are not verified: texts of an invitee are mailed to the hosts only.
 #[tokio::test]
 async fn what_the_invitee_writes_goes_to_the_hosts_alone() {
     let mailbox = mailbox().await;
@@ -405,7 +406,7 @@ async fn what_the_invitee_writes_goes_to_the_hosts_alone() {
     assert!(hosts.contains("> See https://evil.example"), "{hosts}");
 }
 
-/// While a server does not take the mail, the booking changes: only what is so at last arrives, and nothing after it.
+/// The booking changes while a server refuses mail: only the last state is sent, and nothing after it.
 #[tokio::test]
 async fn what_waits_in_the_outbox_is_taken_back_by_what_overtakes_it() {
     let mailbox = mailbox().await;
@@ -433,7 +434,7 @@ async fn what_waits_in_the_outbox_is_taken_back_by_what_overtakes_it() {
     assert_eq!(mailbox.other.contents().await.len(), 1, "the guest has one too");
 }
 
-/// The bookings of an event type outlive it, and so does what it said of mail.
+/// The bookings of an event type outlive it, and so do its mail settings.
 #[tokio::test]
 async fn a_deleted_event_type_still_says_who_is_told() {
     let mailbox = mailbox().await;
@@ -491,7 +492,7 @@ async fn guests_wait_for_an_account_that_does_not_answer() {
     assert_eq!(waiting().await, 0, "the sandbox has invited them");
 }
 
-/// An account that cannot be used when a reminder is due reminds nobody of what is over.
+/// An account that cannot be used when a reminder is due sends none after the booking's start.
 #[tokio::test]
 async fn nobody_is_reminded_of_what_has_begun() {
     let mailbox = mailbox().await;
@@ -512,7 +513,7 @@ async fn nobody_is_reminded_of_what_has_begun() {
     assert_eq!(subjects(&mailbox).await, ["Confirmed: Intro call with Alice"]);
 }
 
-/// With another organizer it is another event for calendars: who invited takes the invitation back, and the other one invites anew.
+/// For calendars, another organizer means another event: the former one cancels the invitation, and the new one sends a new one.
 #[tokio::test]
 async fn the_organizer_who_invited_takes_the_invitation_back() {
     let mailbox = mailbox().await;

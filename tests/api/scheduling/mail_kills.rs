@@ -1,5 +1,5 @@
-//! What a `kill -9` leaves of the mail about a booking: each message of each step of its life is put into the outbox once, and arrives
-//! once, wherever the service dies. The service runs as a process of its own; the provider runs in this one and lives on.
+//! The mail about a booking after a `kill -9`: each message of each step of its life is put into the outbox once, and arrives once,
+//! wherever the service dies. The service runs as a process of its own; the provider runs in this one and lives on.
 //!
 //! `CRASH_KILLS=50 cargo xtask test -- -p switchboard-tests --test api scheduling::mail_kills::` kills more often.
 
@@ -30,14 +30,14 @@ const HOST: &str = "alice@sandbox.test";
 
 /// A step of a booking's life.
 struct Step {
-    /// What is asked for; nothing: the booking is made.
+    /// The action below the booking's path; empty: the booking is made.
     verb: &'static str,
-    /// The method by which the host's calendar is told.
+    /// The method of the request that writes to the host's calendar.
     method: &'static str,
-    /// What its messages are called, and the booking's sequence after it.
+    /// The kind of its messages, and the booking's sequence after it.
     kind: &'static str,
     sequence: i64,
-    /// Who gets one.
+    /// The recipients, a message each.
     roles: &'static [&'static str],
 }
 
@@ -50,7 +50,7 @@ const STEPS: [Step; 4] = [
     Step { verb: "/cancel", method: "DELETE", kind: "cancelled", sequence: 1, roles: ALL },
 ];
 
-/// Where the service dies.
+/// The moment at which the service is killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Death {
     /// As soon as a message is being written.
@@ -70,7 +70,7 @@ struct Scene {
     db: Db,
     provider: TestServer,
     event_type: String,
-    /// Where the provider has the events of the calendar.
+    /// The provider's path of the calendar's events.
     events: String,
     first_ms: i64,
 }
@@ -165,7 +165,7 @@ impl Scene {
         killed_at
     }
 
-    /// Until a turn writes a message, or all are written.
+    /// Waits until a run writes a message, or all are written.
     async fn until_a_message_is_written(&self, booking_id: &str) {
         let end = Moment::now() + LIMIT;
         loop {
@@ -186,7 +186,7 @@ impl Scene {
         }
     }
 
-    /// How the jobs stand that write the messages about a booking.
+    /// Returns the states of the jobs that write the messages about a booking.
     async fn jobs(&self, booking_id: &str) -> Vec<String> {
         query("select state from jobs where id like $1")
             .bind(format!("booking_mail:{booking_id}:%"))
@@ -230,8 +230,9 @@ impl Scene {
         all.filter(is_in_inbox).count()
     }
 
-    /// Waits until the messages of a step have arrived; how many nobody can know of. Of a message that was being handed over when the
-    /// service died, and that the provider does not have, nobody knows whether it was on its way: it is looked for, and never sent again.
+    /// Waits until the messages of a step have arrived; returns the number with an unknown outcome. A message that was being handed over
+    /// when the service died, and that the provider does not have, may still arrive: the service searches for it, and never sends it
+    /// again.
     async fn until_arrived(&self, booking_id: &str, step: &Step, killed_at: i64) -> usize {
         let end = Moment::now() + LIMIT;
         let mut unknown = BTreeSet::new();
@@ -258,7 +259,7 @@ impl Scene {
     }
 }
 
-/// The Message-ID that the message of a step has, whoever writes it and however often.
+/// Returns the Message-ID of a step's message, the same for each attempt and host.
 fn message_of(booking_id: &str, step: &Step, role: &str) -> String {
     message_id(&format!("booking/{booking_id}/{}/{}/{role}", step.kind, step.sequence), Some(HOST))
 }

@@ -25,7 +25,7 @@ pub async fn change(server: &TestServer, sql: &'static str) -> u64 {
     changed.expect("a statement")
 }
 
-/// An hour later the service looks at what is late.
+/// Lets an hour pass and runs the check for late messages.
 pub async fn an_hour_later(server: &TestServer) {
     server.clock.advance_ms(HOUR_MS);
     let now = server.app.now();
@@ -35,13 +35,13 @@ pub async fn an_hour_later(server: &TestServer) {
     assert_eq!(runner::drain(&server.app, &[BOOKING_RECONCILE]).await.expect("it is run"), 1);
 }
 
-/// How many messages are still to be told.
+/// Returns the number of messages that are still to be sent.
 async fn untold(server: &TestServer) -> i64 {
     let sql = "select count(*) as n from booking_notices where job_id like 'booking_mail:%'";
     query(sql).fetch_one(server.app.db.reader(), |row| row.get("n")).await.expect("a query")
 }
 
-/// The messages that are to be told have no job any more; an hour later they are sent.
+/// Deletes the jobs of pending messages; an hour later they are sent.
 async fn lost_and_found(server: &TestServer) {
     assert!(change(server, LOSE_MESSAGES).await > 0);
     deliver(server).await;
@@ -51,7 +51,7 @@ async fn lost_and_found(server: &TestServer) {
     assert_eq!(untold(server).await, 0);
 }
 
-/// Each change of a booking is told, though every job that was to tell it was lost.
+/// Each change of a booking is mailed, even if every job for it was lost.
 #[tokio::test]
 async fn every_message_whose_job_is_lost_is_sent_once() {
     let mailbox = mailbox().await;
@@ -112,7 +112,7 @@ async fn a_reminder_whose_jobs_are_lost_comes_late_and_once() {
     assert_eq!(told.iter().filter(|(kind, _)| kind == "booking.reminder").count(), 1, "{told:?}");
 }
 
-/// What was lost and is not so any more is told to nobody, and is not looked for again.
+/// A lost message that a later change has superseded is not sent, and is not looked for again.
 #[tokio::test]
 async fn what_was_lost_and_is_not_so_any_more_is_not_told() {
     let mailbox = mailbox().await;
@@ -129,7 +129,7 @@ async fn what_was_lost_and_is_not_so_any_more_is_not_told() {
     assert_eq!(untold(server).await, 0);
 }
 
-/// A job that was given up because hosts went down with it begins anew. One that the operator cancelled, or that failed for a day, does not.
+/// A job that was given up because its hosts died is restarted. One that the operator cancelled, or that failed for a day, is not.
 #[tokio::test]
 async fn jobs_that_went_down_with_their_hosts_begin_anew() {
     let mailbox = mailbox().await;
@@ -153,7 +153,7 @@ async fn jobs_that_went_down_with_their_hosts_begin_anew() {
     assert_eq!(subjects(&mailbox).await, ["Confirmed: Intro call with Alice"]);
 }
 
-/// After a day a message tells nobody anything: it is not sent, and what was to be told is forgotten.
+/// After a day a message is obsolete: it is not sent, and its record is deleted.
 #[tokio::test]
 async fn what_was_lost_for_a_day_is_forgotten() {
     let mailbox = mailbox().await;

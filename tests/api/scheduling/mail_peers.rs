@@ -1,5 +1,5 @@
-//! The mail of bookings on servers that others wrote: the calendar is Radicale's, which invites nobody, the mail goes out through Dovecot
-//! and Exim. Python's `email` and `icalendar` read what arrives, and Cyrus takes it into a calendar.
+//! The mail of bookings on third-party servers: the calendar is on Radicale, which sends no invitations, and mail is sent through Dovecot
+//! and Exim. Python's `email` and `icalendar` read the arrived mail, and Cyrus stores it in a calendar.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -42,7 +42,7 @@ fn python() -> Option<String> {
     python
 }
 
-/// What Python reads in a message.
+/// Returns the invitation in a message, as Python's libraries read it.
 fn invitation(python: &str, raw: &str) -> Value {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/api/scheduling/invitation.py");
     let mut command = Command::new(python);
@@ -57,7 +57,7 @@ fn invitation(python: &str, raw: &str) -> Value {
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
-/// What the service does by itself: the calendar is written, then messages, then they are handed over.
+/// Runs the jobs that the service runs by itself: the calendar is written, then messages, then they are handed over.
 async fn deliver(mailbox: &Mailbox) {
     for kinds in [[BOOKING_EVENT], [BOOKING_MAIL]] {
         runner::drain(&mailbox.server.app, &kinds).await.expect("the jobs are run");
@@ -148,7 +148,7 @@ async fn the_invitation_is_read_by_icalendar() {
     assert_eq!((&last["uid"], &last["sequence"]), (&first["uid"], &json!(2)));
 }
 
-/// What Cyrus answers to a method of JMAP for Sieve.
+/// Calls a method of JMAP for Sieve on Cyrus, and returns its response.
 async fn sieve(url: &str, method: &str, mut arguments: Value) -> Value {
     arguments["accountId"] = json!(GUEST);
     let body = json!({

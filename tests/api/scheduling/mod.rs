@@ -56,7 +56,7 @@ const BOOKINGS: &str = "/v1/scheduling/bookings";
 /// A Tuesday, days after a test's beginning.
 const DAY: &str = "2026-03-10";
 
-/// Somebody's connection, and an empty calendar of theirs that bookings are written to.
+/// A host: a connection, and an empty calendar that bookings are written to.
 struct Desk {
     api: Actor,
     connection: String,
@@ -90,7 +90,7 @@ impl Desk {
         })
     }
 
-    /// The same with other fields, made; its id.
+    /// Makes an event type with these fields, and returns its id.
     async fn open(&self, slug: &str, fields: Value) -> String {
         let mut body = self.event_type(slug);
         for (name, value) in fields.as_object().expect("an object") {

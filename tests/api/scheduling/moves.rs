@@ -1,4 +1,4 @@
-//! What a move goes by, and what the hosts of a meeting have to do with it.
+//! Rescheduling: its rules, and the hosts of a meeting.
 
 use harness::TestServer;
 use serde_json::{Value, json};
@@ -37,7 +37,8 @@ async fn a_move_goes_by_the_shared_hours() {
     desk.api.post(path(&booked, "/reschedule"), at("10:30")).send().await.refused(409, "slot_unavailable");
 }
 
-/// Of a pool the host stays, so the search offers the times of that one alone; with others in the meeting its time is not free for one of them.
+/// A booking of a pool keeps its host when it is moved, so the search offers that host's times only; with others in the meeting its time
+/// is not free for one of them.
 #[tokio::test]
 async fn what_is_offered_for_a_move_can_be_had() {
     let server = TestServer::start().await;
@@ -83,7 +84,7 @@ async fn a_booking_of_a_host_who_left_can_be_moved() {
     assert_eq!(moved["hostIds"], json!([stays.connection]));
 }
 
-/// The organizer alone invites: everybody else has the meeting in the own calendar. Who becomes the organizer invites, by another event.
+/// Only the organizer invites: all other hosts have the meeting in their own calendar. A new organizer invites with another event.
 #[tokio::test]
 async fn one_host_invites() {
     let server = TestServer::start().await;
@@ -112,7 +113,7 @@ async fn one_host_invites() {
     assert_ne!(event["iCalUid"], of_bob[0]["iCalUid"]);
 }
 
-/// The same move at the same moment is one move.
+/// Two simultaneous moves to the same time are one move.
 #[tokio::test]
 async fn a_move_that_comes_twice_at_once_moves_once() {
     let server = TestServer::start().await;
@@ -142,7 +143,7 @@ async fn a_move_that_comes_twice_at_once_moves_once() {
     assert_eq!(told.iter().filter(|(kind, _)| kind == "booking.rescheduled").count(), 1, "{told:?}");
 }
 
-/// What nobody can book, nobody can move a booking to; a key that may write is not bound by that.
+/// A time that cannot be booked cannot be chosen for a move; a key with the scope to write is not bound by that.
 #[tokio::test]
 async fn an_invitee_moves_nothing_of_an_event_type_that_is_closed() {
     let server = TestServer::start().await;
@@ -158,7 +159,7 @@ async fn an_invitee_moves_nothing_of_an_event_type_that_is_closed() {
     desk.api.post(path(&booked, "/reschedule"), at("10:00")).send().await.expect(200);
 }
 
-/// Who may come and does not want to keeps nobody from meeting.
+/// An optional host who deletes the event cancels no meeting.
 #[tokio::test]
 async fn an_optional_host_who_deletes_the_event_cancels_nothing() {
     let server = TestServer::start().await;

@@ -102,12 +102,12 @@ async fn a_visitor_books_without_scripts() {
     assert!(!starts(&desk.api, &on(&id, DAY)).await.contains(&"09:30".to_owned()));
     let list = browser.open(&format!("{url}?day={DAY}")).await;
     assert!(!list.text.contains(">09:30</a>") && !list.text.contains("ada@example.org"), "{list:#?}");
-    // The page tells the same whenever it is opened, and a changed address leads nowhere.
+    // The page is the same each time it is opened, and a changed address is not found.
     assert_eq!(browser.open(done.url.as_str()).await.text, done.text);
     assert_eq!(browser.open(&done.url.as_str().replace("/b/", "/b/x")).await.status, 404);
 }
 
-/// Times are those of the zone that the visitor names; what is no zone is told, and kept in its field.
+/// Times are those of the zone that the visitor names; an unknown zone is reported, and kept in its field.
 #[tokio::test]
 async fn times_are_in_the_visitors_zone() {
     let server = TestServer::start().await;
@@ -147,7 +147,7 @@ async fn many_times_are_in_parts_of_the_day() {
         assert!(list.text.contains(&format!("<h3 id=\"part-{n}\">{name}</h3>")), "{name}: {list:#?}");
     }
     assert_eq!(parts(&list), [1, 5, 1]);
-    // Two hours later in the day of somebody in Athens.
+    // Two hours later on the day of a visitor in Athens.
     let athens = browser.open(&format!("{url}?day={DAY}&tz=Europe/Athens")).await;
     assert!(!athens.text.contains("Morning") && athens.text.contains("Evening"), "{athens:#?}");
     assert_eq!(parts(&athens), [4, 3]);
@@ -156,7 +156,7 @@ async fn many_times_are_in_parts_of_the_day() {
     assert!(!short.text.contains("<h3") && parts(&short) == [6], "{short:#?}");
 }
 
-/// On a day on which the clocks change each time tells its offset: what is skipped is not there, what comes twice is there twice.
+/// On a day on which the clocks change each time has its offset: skipped times are missing, repeated ones are listed twice.
 #[tokio::test]
 async fn the_clocks_change() {
     let server = TestServer::start().await;
@@ -198,7 +198,7 @@ async fn a_doubled_form_books_once() {
     assert!(other.text.contains("sent before") && other.text.contains("value=\"Ada L.\""), "{other:#?}");
 }
 
-/// A visitor who comes too late keeps what was typed, and chooses among the times that are left.
+/// A visitor who comes too late keeps the typed text, and chooses among the remaining times.
 #[tokio::test]
 async fn taken_meanwhile_keeps_what_was_typed() {
     let server = TestServer::start().await;
@@ -224,14 +224,14 @@ async fn taken_meanwhile_keeps_what_was_typed() {
     let again = [("name", "Bob"), ("email", "bob@example.org"), ("start", other)];
     let done = follow(&browser, &send(&browser, &late, &again).await).await;
     assert!(done.text.contains("09:30–10:00"), "{done:#?}");
-    // An address of a time that is gone says so before anything is typed; a past one, too.
+    // The address of a slot that is no longer available says so before the form; so does one in the past.
     for start in ["2026-03-10T09:00:00Z", "2020-01-01T09:00:00Z", "9000-01-01T00:00:00Z"] {
         let gone = browser.open(&format!("{url}?at={start}")).await;
         assert_eq!((gone.status, gone.text.contains("booked yet")), (409, false), "{gone:#?}");
     }
 }
 
-/// Questions of the event type are asked, and what is wrong is told at its field.
+/// Questions of the event type are shown, and each mistake at its field.
 #[tokio::test]
 async fn mistakes_are_told_at_their_field() {
     let server = TestServer::start().await;
@@ -268,7 +268,7 @@ async fn mistakes_are_told_at_their_field() {
     assert_eq!(send(&browser, &page, &right).await.status, 303);
 }
 
-/// All mistakes of a form are told at once: in a list that leads to each of them, and beside each control.
+/// All mistakes of a form are reported at once: in a list with a link to each of them, and beside each control.
 #[tokio::test]
 async fn every_mistake_is_told_at_once() {
     let server = TestServer::start().await;
@@ -299,7 +299,7 @@ async fn every_mistake_is_told_at_once() {
     assert_eq!(send(&browser, &wrong, &right).await.status, 303);
 }
 
-/// Text that somebody typed is never markup.
+/// Text of a visitor is never markup.
 #[tokio::test]
 async fn hostile_input_is_text() {
     let server = TestServer::start().await;
@@ -321,7 +321,8 @@ async fn hostile_input_is_text() {
     assert!(wrong.text.contains("&quot;&gt;&lt;script&gt;"), "{wrong:#?}");
 }
 
-/// What is not there, not open or somebody else's has one page. An address without an application is that of the first one.
+/// One page answers for event types that do not exist, are closed or belong to others. An address without an application is that of the
+/// first one.
 #[tokio::test]
 async fn what_cannot_be_booked_is_404() {
     let server = TestServer::start().await;
@@ -431,7 +432,7 @@ async fn forms_of_others_are_refused() {
     assert_eq!(send(&browser, &old, &[("notes", &large)]).await.status, 413);
 }
 
-/// An address may send some forms a minute, and is told when to come back.
+/// An address may send some forms a minute, and then learns when to retry.
 #[tokio::test]
 async fn too_many_forms_are_refused() {
     let server = TestServer::start().await;
@@ -540,7 +541,7 @@ async fn a_long_description_is_folded() {
     assert_eq!(page.text.matches("Bring the record").count(), 5, "nothing is shown twice: {page:#?}");
 }
 
-/// The drawings that a page uses stand in it once, inside the part that scripts put in place of another page's.
+/// The icons of a page are defined in it once, inside the part that scripts replace.
 #[tokio::test]
 async fn a_page_brings_its_drawings() {
     let server = TestServer::start().await;

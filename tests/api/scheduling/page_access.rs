@@ -1,4 +1,4 @@
-//! `/book` for people who go from control to control, or hear the page.
+//! `/book` for users of keyboards and screen readers.
 
 use harness::TestServer;
 use harness::browser::Browser;

@@ -20,7 +20,7 @@ async fn of_hosts(api: &Actor, desk: &Desk, slug: &str, hosts: Value) -> String 
     address(api, slug).await
 }
 
-/// A host has the picture that the event type names: over the initials, beside the name, from its own site, which is not told who asks.
+/// A host has the picture that the event type names: over the initials, beside the name, from its own site, without a referrer.
 #[tokio::test]
 async fn hosts_have_their_pictures() {
     let server = TestServer::start().await;
@@ -49,7 +49,7 @@ async fn hosts_have_their_pictures() {
     assert!(sources(&done).is_none() && !done.text.contains("<img"), "{done:#?}");
 }
 
-/// A picture without a name has a text of its own; a name without a picture has its initials, and nothing is loaded.
+/// A picture without a name has a default text; a name without a picture has its initials, and nothing is loaded.
 #[tokio::test]
 async fn a_picture_or_a_name_alone() {
     let server = TestServer::start().await;

@@ -146,7 +146,7 @@ async fn a_doubled_form_moves_once() {
     );
 }
 
-/// Where bookings need the host's word, one that is moved needs it again, and one that waits for it is not moved.
+/// A moved booking needs the host's confirmation again, and one that waits for it cannot be moved.
 #[tokio::test]
 async fn a_moved_one_waits_for_the_host_again() {
     let server = TestServer::start().await;
@@ -198,7 +198,7 @@ async fn a_get_changes_nothing() {
     assert_eq!(the_booking(&desk, &id).await, before);
 }
 
-/// What the event type does not let invitees do, or not any more, is told before a form and after it.
+/// Changes that the event type does not allow to invitees, or no longer, are refused with a reason before the form and after it.
 #[tokio::test]
 async fn too_late_is_told() {
     let server = TestServer::start().await;
@@ -240,7 +240,7 @@ async fn too_late_is_told() {
     }
 }
 
-/// The token that the API gives is the page's, and is good for its own booking alone; the pages keep to the language that was chosen.
+/// The token in the API is that of the page, and is valid for its own booking only; the pages keep the chosen language.
 #[tokio::test]
 async fn the_token_of_the_api_opens_the_page() {
     let server = TestServer::start().await;
@@ -266,7 +266,8 @@ async fn the_token_of_the_api_opens_the_page() {
     assert_eq!(browser.submit(&nonsense, &[]).await.status, 404);
 }
 
-/// The booking goes into the invitee's own calendar: as a file, which knows it again after a move, or by a link that fills in a site's form.
+/// The booking goes into the invitee's own calendar: as a file, which knows it again after a move, or by a link that fills in a site's
+/// form.
 #[tokio::test]
 async fn the_booking_goes_into_the_invitees_own_calendar() {
     let server = TestServer::start().await;
@@ -304,7 +305,7 @@ async fn the_booking_goes_into_the_invitees_own_calendar() {
     for line in [uid.as_str(), "DTSTART:20260310T090000Z", "SEQUENCE:0", "STATUS:CONFIRMED", url.as_str()] {
         assert!(lines.contains(line), "{line}: {lines}");
     }
-    // It is no message: nobody is asked, and the host's address is not told.
+    // The file is no invitation: it asks for no reply, and does not contain the host's address.
     for absent in ["METHOD", "ORGANIZER", "ATTENDEE", "sandbox.test"] {
         assert!(!lines.contains(absent), "{absent}: {lines}");
     }

@@ -1,4 +1,4 @@
-//! `/book/b/{token}`: what an invitee reads of a booking, by its status. Each status has a text of its own.
+//! `/book/b/{token}`: the page of a booking for its invitee, by status. Each status has its own text.
 
 use harness::TestServer;
 use harness::browser::{Browser, Page};
@@ -166,7 +166,7 @@ async fn a_booking_that_does_not_take_place() {
     shows(&opened(server, &cancelled).await, &["Booking cancelled"], &["Book another time"]);
 }
 
-/// A reason that the invitee gave is for the hosts alone, because the invitee's address is not verified.
+/// An invitee's reason is for the hosts only, because the invitee's address is not verified.
 #[tokio::test]
 async fn an_invitees_own_reason_is_not_shown() {
     let server = TestServer::start().await;

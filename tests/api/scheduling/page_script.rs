@@ -1,4 +1,4 @@
-//! What the booking page gives to browsers with scripts, as far as it is seen without one.
+//! The parts of the booking page for browsers with scripts, as far as a test without a browser can see them.
 
 use harness::TestServer;
 use harness::browser::{Browser, Page};
@@ -14,7 +14,7 @@ fn script(page: &Page) -> String {
     page.url.join(src).expect("a URL").to_string()
 }
 
-/// Every page, however deep its address is, loads the same script, which is kept for ever; the next version has another address.
+/// Every page, at any depth of its address, loads the same script, which is cached forever; the next version has another address.
 #[tokio::test]
 async fn the_script_is_kept_for_ever() {
     let server = TestServer::start().await;
@@ -37,7 +37,7 @@ async fn the_script_is_kept_for_ever() {
     let found = browser.open(&one).await;
     assert_eq!((found.status, found.header("content-type")), (200, "text/javascript; charset=utf-8"));
     assert_eq!(found.header("cache-control"), "public, max-age=31536000, immutable");
-    // What is said to those who read its source is not loaded.
+    // Comments in the source are not sent.
     assert!(!found.text.lines().any(|line| line.trim_start().starts_with("//")), "{found:#?}");
     assert_eq!((found.header("x-content-type-options"), found.header("set-cookie")), ("nosniff", ""));
     let before = browser.open(&one.replace("/page.js", "0/page.js")).await;
@@ -59,7 +59,7 @@ async fn pages_are_compressed() {
     }
 }
 
-/// Times are told by the clock that the visitor reads, on every page; half a day before and after noon as each language writes it.
+/// Times use the clock that the visitor chooses, on every page; am and pm as each language writes them.
 #[tokio::test]
 async fn a_clock_of_twelve_hours() {
     let server = TestServer::start().await;
@@ -89,7 +89,7 @@ async fn a_clock_of_twelve_hours() {
     }
 }
 
-/// In a frame of another site the page has that site's colours and stays there; what is not shown in frames opens a tab of its own.
+/// In a frame of another site the page has that site's colors and stays there; pages that are not allowed in frames open a new tab.
 #[tokio::test]
 async fn a_page_in_a_frame() {
     let server = TestServer::start().await;
@@ -124,8 +124,8 @@ async fn a_page_in_a_frame() {
     assert!(!browser.open(later.as_str()).await.text.contains("data-booking-id"));
 }
 
-/// A page that only says something is shown in a frame like the page before it, so that it is read. What a click changes stays out of
-/// frames, whatever its address says.
+/// A page with only a message is shown in a frame like the page before it. Pages whose clicks change something are never shown in frames,
+/// whatever their address says.
 #[tokio::test]
 async fn a_notice_in_a_frame() {
     let server = TestServer::start().await;
@@ -146,7 +146,7 @@ async fn a_notice_in_a_frame() {
     let closed = send(&browser, &late, &ADA).await;
     let nobody = format!("http://{}/book/nobody", server.address);
     let (framed, plain) = (browser.open(&format!("{nobody}?embed=1")).await, browser.open(&nobody).await);
-    // The page of a booking is in frames of sites that say so alone.
+    // The page of a booking is allowed in frames only with `embed=1`.
     let unknown = format!("http://{}/book/b/nobody", server.address);
     let (gone_framed, gone) =
         (browser.open(&format!("{unknown}?embed=1")).await, browser.open(&unknown).await);

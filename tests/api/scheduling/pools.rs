@@ -27,7 +27,7 @@ pub(super) fn host(desk: &Desk, fields: Value) -> Value {
     host
 }
 
-/// Hosts who take turns.
+/// Returns these hosts as a rotation.
 fn rotation(desks: &[Desk]) -> Value {
     desks.iter().map(|desk| host(desk, json!({ "role": "rotation" }))).collect()
 }
@@ -67,7 +67,7 @@ async fn a_collective_meets_only_when_all_can() {
     }
 }
 
-/// Somebody who may come gets the event; neither a full calendar nor one that cannot be read is in the way.
+/// An optional host gets the event; neither a full calendar nor one that cannot be read is in the way.
 #[tokio::test]
 async fn an_optional_host_never_blocks() {
     let server = TestServer::start().await;
@@ -109,7 +109,7 @@ async fn a_required_host_of_a_pool_is_needed() {
     assert_eq!(booked["hostIds"], json!([alice.connection, carol.connection]));
 }
 
-/// Of those who want the same slot as many get it as there are hosts, and each of them another one.
+/// A slot of a pool can be booked as often as the pool has hosts, and each booking gets another one.
 #[tokio::test]
 async fn a_pool_takes_as_many_as_it_has_hosts() {
     let server = TestServer::start().await;
@@ -139,7 +139,7 @@ async fn a_pool_takes_as_many_as_it_has_hosts() {
     assert!(!starts(&all[0].api, &on(&id, DAY)).await.contains(&"09:00".to_owned()));
 }
 
-/// However late a host's turn comes: where all others are busy, it is that one's.
+/// However late a host's turn comes: if all others are busy, that host is chosen.
 #[tokio::test]
 async fn the_last_of_many_is_found() {
     let server = TestServer::start().await;
@@ -159,7 +159,7 @@ async fn the_last_of_many_is_found() {
     all[0].api.post(BOOKINGS, booking(&id, "09:00")).send().await.refused(409, "slot_unavailable");
 }
 
-/// A host whose calendar cannot be read is not chosen; where only that one is left, nobody knows.
+/// A host whose calendar cannot be read is not chosen; if only that one is left, availability is unknown.
 #[tokio::test]
 async fn a_pool_goes_on_without_a_dead_calendar() {
     let server = TestServer::start().await;
@@ -198,7 +198,7 @@ async fn weights_hold_over_many_bookings() {
     assert_eq!(total, expected);
 }
 
-/// Who joins does not get everything until the others' past is made up for.
+/// A new host does not get all bookings until the others' past ones are balanced.
 #[tokio::test]
 async fn a_new_host_is_not_flooded() {
     let server = TestServer::start().await;
@@ -215,7 +215,7 @@ async fn a_new_host_is_not_flooded() {
     assert!(after.len() == 3 && after.values().all(|count| *count == 1), "{after:?}");
 }
 
-/// The turn goes round: whose last meeting was made longest ago is next, whenever it takes place.
+/// The turn rotates: the host whose last meeting was made longest ago is next, whenever it takes place.
 #[tokio::test]
 async fn the_turn_goes_round() {
     let server = TestServer::start().await;

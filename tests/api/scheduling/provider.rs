@@ -35,7 +35,7 @@ async fn book(api: &Actor, event_type_id: &Value) -> Value {
     api.post("/v1/scheduling/bookings", booking).send().await.expect(201)
 }
 
-/// Does what the service does by itself when a booking is made or a write is due again.
+/// Writes due events, as the service does by itself when a booking is made or a write is due again.
 async fn write_events(server: &TestServer) {
     runner::drain(&server.app, &[event::BOOKING_EVENT]).await.expect("the jobs are run");
 }
@@ -64,7 +64,7 @@ async fn a_booking_appears_in_the_providers_calendar() {
     assert_eq!(event["start"], booking["start"]);
 }
 
-/// A provider that does not answer delays the event. The booking stands meanwhile, and the event is written once.
+/// A provider that does not answer delays the event. The booking stays valid, and the event is written once.
 #[tokio::test]
 async fn a_failed_write_heals() {
     let server = TestServer::start().await;

@@ -1,4 +1,4 @@
-//! What hosts do with the events of their bookings on calendar servers that others wrote, by another program.
+//! Changes that hosts make, with another program, to the events of their bookings on third-party calendar servers.
 
 use harness::TestServer;
 use jiff::tz::TimeZone;
@@ -13,7 +13,7 @@ use crate::email::mailbox::escaped;
 
 /// An account of both servers that no other test writes to.
 const USER: &str = "t02";
-/// After so long the service believes that an event is gone, ms.
+/// Time after which the service believes that an event is deleted, ms.
 const GONE_MS: i64 = 60_000;
 
 /// A booking in a calendar of the server.
@@ -59,7 +59,7 @@ impl Booked {
         page["data"].as_array().expect("a list").clone()
     }
 
-    /// Where the server has the event.
+    /// Returns the server's href of the event.
     async fn href(&self) -> String {
         let all = self.events().await;
         let [event] = &all[..] else { panic!("one event: {all:#?}") };
@@ -119,7 +119,7 @@ async fn filed_elsewhere_in_radicale_the_event_keeps_its_booking() {
     booked.close().await;
 }
 
-/// The same by one request (RFC 4918, section 9.9).
+/// A move by one request (RFC 4918, section 9.9) keeps the booking too.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_webdav_move_in_cyrus_keeps_the_booking() {
     let Some(url) = dav::peer("CYRUS_URL") else { return };

@@ -1,4 +1,4 @@
-//! What hosts do with the events of their meetings in their own calendars, and what providers do not do at once.
+//! Changes that hosts make to the events of their meetings in their own calendars, and providers that are late.
 
 use harness::{Actor, TestServer};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use super::lifecycle::{book, entries, logged, path, read, run_jobs};
 use super::{BOOKINGS, DAY, Desk, EVENT_TYPES, booking, on, starts, text};
 
 const MINUTE_MS: i64 = 60_000;
-/// After so long the service believes that an event is gone, ms.
+/// Time after which the service believes that an event is deleted, ms.
 const GONE_MS: i64 = MINUTE_MS;
 const DAY_MS: i64 = 24 * 60 * MINUTE_MS;
 
@@ -60,7 +60,7 @@ async fn each_search_knows_the_last_change_of_a_calendar() {
     let id = desk.open("intro", json!({})).await;
     let all = ["09:00", "09:30", "10:00", "10:30", "11:00", "11:30"];
     let free_but = |taken: &str| all.iter().filter(|time| **time != taken).copied().collect::<Vec<_>>();
-    // The second question of each pair finds what was worked out for the first one.
+    // The second query of each pair finds the result cached for the first one.
     let check = async |taken: &str| {
         for _ in 0..2 {
             assert_eq!(starts(&desk.api, &on(&id, DAY)).await, free_but(taken));
@@ -81,7 +81,7 @@ async fn each_search_knows_the_last_change_of_a_calendar() {
     check("").await;
 }
 
-/// The provider's event is the same one after a move.
+/// The provider's event stays the same one in a move.
 #[tokio::test]
 async fn a_move_keeps_id_uid_and_event() {
     let server = TestServer::start().await;
@@ -120,7 +120,7 @@ async fn a_confirmed_one_is_confirmed_in_the_calendar() {
     assert_eq!((&after["status"], &after["id"]), (&json!("confirmed"), &before["id"]));
 }
 
-/// Nothing reaches the invitee's calendar before the host has confirmed; whoever was invited is told of what comes then.
+/// The invitee's calendar gets an event only after the host has confirmed; an invitee who has one is sent later changes.
 #[tokio::test]
 async fn nobody_is_invited_before_the_host_has_confirmed() {
     let server = TestServer::start().await;
@@ -143,7 +143,7 @@ async fn nobody_is_invited_before_the_host_has_confirmed() {
         (&before["id"], &json!("carol@sandbox.test"))
     );
 
-    // Who moves an event that invites somebody already leaves the invitation as it is, also where the host has added somebody.
+    // A move of an event that already invites people leaves the invitation unchanged, also if the host has added guests.
     let guests = json!({ "guests": [{ "mail": "carol@sandbox.test" }, { "mail": "bob@sandbox.test" }] });
     server.provider("alice").patch(theirs, guests).send().await.expect(200);
     let moved = desk.api.post(path(&booked, "/reschedule"), json!({ "start": at("10:30") }));
@@ -210,7 +210,7 @@ async fn an_event_that_comes_back_under_another_name_cancels_nothing() {
     assert_eq!(events(&server, &desk).await.len(), 1);
 }
 
-/// What is deleted when it is over has taken place, also while the job that completes it is late.
+/// A booking whose event is deleted after its end has taken place, also while the job that completes it is late.
 #[tokio::test]
 async fn deleted_after_its_end_it_has_taken_place() {
     let server = TestServer::start().await;
@@ -230,7 +230,7 @@ async fn deleted_after_its_end_it_has_taken_place() {
     assert_eq!(read(&desk.api, &booked).await["status"], "completed");
 }
 
-/// The same by this API: the event of a booking is an event like any other.
+/// A deletion through this API has the same effect: the event of a booking is an ordinary event.
 #[tokio::test]
 async fn deleted_as_an_event_cancels_the_booking() {
     let server = TestServer::start().await;
@@ -272,7 +272,7 @@ async fn moved_at_the_provider_moves_the_booking() {
     assert_eq!(last, entries(&[("booking.rescheduled", "provider")]).pop());
 }
 
-/// A host may be in two places at a time, if that is what the own calendar says; nobody else is booked into either.
+/// A host may be in two places at a time if the host's own calendar says so; no other booking is made at either time.
 #[tokio::test]
 async fn moved_onto_another_meeting_it_follows_without_a_reservation() {
     let server = TestServer::start().await;
@@ -292,7 +292,7 @@ async fn moved_onto_another_meeting_it_follows_without_a_reservation() {
     assert!(!starts(&desk.api, &on(&id, DAY)).await.contains(&"10:00".to_owned()));
 }
 
-/// The same where bookings are written to a calendar that is not named among those that make the host busy.
+/// The calendar that bookings are written to counts too if it is not named among those that make the host busy.
 #[tokio::test]
 async fn the_calendar_that_bookings_are_written_to_makes_busy() {
     let server = TestServer::start().await;
@@ -315,7 +315,7 @@ async fn the_calendar_that_bookings_are_written_to_makes_busy() {
     assert_eq!(starts(&desk.api, &on(&id, DAY)).await, ["09:00", "09:30", "11:00", "11:30"]);
 }
 
-/// What was decided here and is not in the calendar yet is newer than what the calendar says.
+/// A change of ours that is not in the calendar yet is newer than the calendar's state.
 #[tokio::test]
 async fn what_is_still_to_be_written_wins() {
     let server = TestServer::start().await;
@@ -335,7 +335,7 @@ async fn what_is_still_to_be_written_wins() {
     assert_eq!((&event["start"], &event["id"]), (&at("11:00"), &booking["calendarEvents"][0]["eventId"]));
 }
 
-/// A provider that does not answer delays what was decided, and nothing more.
+/// A provider that does not answer delays a decision's write, and nothing more.
 #[tokio::test]
 async fn a_failed_write_heals() {
     let server = TestServer::start().await;
@@ -364,7 +364,8 @@ async fn a_failed_write_heals() {
     assert_eq!(shown["calendarEvents"][0]["status"], "deleted");
 }
 
-/// What could not be written, or not be deleted, while an account could not be used is done as soon as it can be, also when it was given up.
+/// Writes and deletions that failed while an account could not be used are made up for as soon as it can be, also after they were given
+/// up.
 #[tokio::test]
 async fn an_account_that_can_be_used_again_is_brought_up_to_date() {
     let server = TestServer::start().await;
@@ -399,7 +400,7 @@ async fn an_account_that_can_be_used_again_is_brought_up_to_date() {
     assert_eq!(events(&server, &desk).await, Vec::<Value>::new());
 }
 
-/// Clients are told of a write that fails for those whose meeting it is, and not for who left it long ago.
+/// A failed write is reported for hosts who are in the meeting, and not for those who left it long ago.
 #[tokio::test]
 async fn a_failed_write_is_told_of_those_who_are_in_the_meeting() {
     let server = TestServer::start().await;

@@ -1,4 +1,4 @@
-//! What an invitee is asked, and how it is answered.
+//! Questions to invitees, and their answers.
 
 use harness::TestServer;
 use serde_json::{Value, json};
@@ -34,7 +34,7 @@ async fn every_kind_of_question_is_answered() {
     assert_eq!(booked["answers"], answers);
 }
 
-/// What was not asked cannot be answered.
+/// An answer to an unknown question is refused.
 #[tokio::test]
 async fn an_unknown_question_is_400() {
     let server = TestServer::start().await;

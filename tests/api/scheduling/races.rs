@@ -1,4 +1,4 @@
-//! Many who want the same time.
+//! Races for the same time.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::pools::{desks, host};
 use super::{BOOKINGS, DAY, Desk, booking, checker, on, starts, text};
 
-/// What is answered to requests that come at the same time.
+/// Sends requests at the same time, and returns their responses.
 async fn answers(asked: Vec<Ask>) -> Vec<Exchange> {
     let asked: Vec<_> = asked.into_iter().map(|ask| tokio::spawn(async move { ask.send().await })).collect();
     let mut answers = Vec::with_capacity(asked.len());
@@ -31,7 +31,7 @@ async fn all_at_once(desk: &Desk, bodies: Vec<Value>) -> BTreeMap<u16, usize> {
     statuses
 }
 
-/// Exactly one of a hundred gets the slot, the others are told so.
+/// Exactly one of a hundred gets the slot, the others get the error.
 #[tokio::test]
 async fn a_hundred_clients_one_slot() {
     let server = TestServer::start().await;
@@ -42,8 +42,8 @@ async fn a_hundred_clients_one_slot() {
     assert!(!starts(&desk.api, &on(&id, DAY)).await.contains(&"09:00".to_owned()));
 }
 
-/// Most losers of a race are refused from memory, and that is over with the race: as soon as a slot is free again, one of those who come then
-/// gets it. The clock stands still, so that nothing is forgotten for its age.
+/// Most losers of a race are refused from memory, and that ends with the race: as soon as a slot is free again, one of the next requests
+/// gets it. The clock stands still, so that no entry expires.
 #[tokio::test]
 async fn a_slot_that_is_free_again_is_there_for_whoever_comes_then() {
     let server = TestServer::start().await;
@@ -67,7 +67,7 @@ async fn a_slot_that_is_free_again_is_there_for_whoever_comes_then() {
     }
 }
 
-/// The answer to a loser is kept under its key, as any other: whoever sends the same again is told the same, also when the slot is free by
+/// A loser's response is stored under its key, like any other: a repeated request gets the same response, even if the slot is free by
 /// then. Under another key it is another request.
 #[tokio::test]
 async fn a_loser_is_told_the_same_under_the_same_key() {
@@ -89,7 +89,7 @@ async fn a_loser_is_told_the_same_under_the_same_key() {
     ask(20).send().await.expect(201);
 }
 
-/// Where there is room for several, so many win and no more: a pool has as many as it has hosts, a class as many as it has seats.
+/// As many requests win as there is room for: a pool has as many places as hosts, a class as many as seats.
 #[tokio::test]
 async fn as_many_win_as_there_are_hosts_or_seats() {
     let server = TestServer::start().await;
@@ -129,8 +129,7 @@ async fn two_event_types_share_a_host() {
     assert!(!long_is_free);
 }
 
-/// Whoever wants times next to each other, whose buffers overlap, gets a time or is told that it is taken. Nobody waits for another one who
-/// waits for them.
+/// Requests for adjacent times whose buffers overlap get a time or `slot_unavailable`; none waits for another that waits for it.
 #[tokio::test]
 async fn adjacent_slots_with_buffers_never_deadlock() {
     let server = TestServer::start().await;
@@ -145,8 +144,8 @@ async fn adjacent_slots_with_buffers_never_deadlock() {
     let statuses = all_at_once(&desk, bodies).await;
     let count = |status: u16| statuses.get(&status).copied().unwrap_or(0);
     assert_eq!(count(201) + count(409), asked, "{statuses:?}");
-    // From 09:00 to 12:00 there is room for four with 15 minutes between them. One takes five of the eleven starts away at most, so there are
-    // three at least: what is free is not refused.
+    // From 09:00 to 12:00 there is room for four with 15 minutes between them. One blocks five of the eleven starts at most, so there are
+    // at least three: free slots are not refused.
     assert!((3..=4).contains(&count(201)), "{statuses:?}");
     let checked = checker::check(&server.app.db).await;
     assert_eq!(checked.meetings, count(201), "{checked}");

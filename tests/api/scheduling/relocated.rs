@@ -1,4 +1,4 @@
-//! A host files the event of a booking in another of their calendars: the booking goes with it, and nobody is told that it was cancelled.
+//! A host moves the event of a booking to another calendar: the booking follows it, and no cancellation is sent.
 
 use harness::{Actor, TestServer};
 use serde_json::{Value, json};
@@ -75,7 +75,7 @@ async fn place(desk: &Desk, booked: &Value) -> (String, String, String) {
     (text(&event["calendarId"]), text(&event["eventId"]), text(&event["status"]))
 }
 
-/// The booking has its event in this calendar, and nobody was told that it does not take place.
+/// Asserts that the booking has its event in this calendar, and that no cancellation was sent.
 async fn assert_follows(server: &TestServer, desk: &Desk, booked: &Value, shelf: &Shelf) {
     let (calendar, _, status) = place(desk, booked).await;
     assert_eq!((calendar, status), (shelf.id.clone(), "written".to_owned()));
@@ -108,7 +108,7 @@ async fn a_booking_follows_its_event_into_another_calendar() {
         );
         assert!(!starts(&desk.api, &on(&id, DAY)).await.contains(&"09:00".to_owned()), "its time is taken");
 
-        // What the host does there is noticed, and the calendar is read without anybody asking.
+        // The host's change there is noticed, and the calendar is read without any request.
         let (_, event, _) = place(&desk, &booked).await;
         let own = format!("/v1/calendars/{}/events/{event}", shelf.id);
         let sync = desk.api.get(format!("/v1/calendars/{}/sync/status", shelf.id)).send().await.expect(200);
@@ -237,7 +237,7 @@ async fn a_change_reaches_an_event_that_was_filed_elsewhere() {
     let there = desk.api.get(format!("/v1/calendars/{calendar}/events/{event}")).send().await.expect(200);
     assert_eq!(there["start"], at("11:00"));
 
-    // Back to the desk by the same way, and cancelled before anybody has looked.
+    // Back to the desk in the same way, and cancelled before the next check.
     let own = desk.api.get(format!("/v1/calendars/{}", desk.calendar)).send().await.expect(200);
     let own = format!("/sandbox/v1/calendars/{}/events", text(&own["externalId"]));
     provider.post(own, copy_of(&there)).send().await.expect(201);
@@ -251,7 +251,7 @@ async fn a_change_reaches_an_event_that_was_filed_elsewhere() {
     assert_eq!(read(&desk.api, &booked).await["calendarEvents"][0]["status"], "deleted");
 }
 
-/// As long as the provider does not answer for a calendar the event may be in there: nobody is told of a cancellation, for an hour.
+/// While the provider does not answer for a calendar the event may be in it: no cancellation is sent, for an hour.
 #[tokio::test]
 async fn a_calendar_that_cannot_be_read_may_have_the_event() {
     let server = TestServer::start().await;

@@ -1,4 +1,4 @@
-//! The scopes that an event type needs of the key that saves it, and what it does with them for those who book.
+//! The scopes that an event type needs of the key that saves it, and its use of them for invitees.
 
 use harness::TestServer;
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ fn lacking(error: &Value) -> Vec<&str> {
     details.iter().filter_map(|detail| detail["field"].as_str()).collect()
 }
 
-/// A key that only manages event types gets into nobody's calendar by them: not to see when it is busy, and not to write to it.
+/// A key that only manages event types gets access to no calendar through them: neither to busy times nor to writes.
 #[tokio::test]
 async fn an_event_type_needs_the_right_to_its_hosts_calendars() {
     let server = TestServer::start().await;
@@ -45,7 +45,7 @@ async fn an_event_type_needs_the_right_to_its_hosts_calendars() {
     enough.post(EVENT_TYPES, body).send().await.expect(201);
 }
 
-/// People are told by mail from accounts that the key may send from, or not at all.
+/// Mail to people is sent from accounts that the key may send from, or not at all.
 #[tokio::test]
 async fn an_event_type_needs_the_right_to_send_from_its_hosts_accounts() {
     let server = TestServer::start().await;
@@ -66,7 +66,7 @@ async fn an_event_type_needs_the_right_to_send_from_its_hosts_accounts() {
     muted["notifications"] = json!({ "invitee": false, "hosts": false });
     let muted = weak.post(EVENT_TYPES, muted).send().await.expect(201);
     assert_eq!(warned(&muted), [] as [&str; 0]);
-    // Where no account could send, it says that nobody will be told, and stays so whatever accounts are granted later.
+    // If no account can send, the event type says that no mail is sent, and stays so whatever accounts are granted later.
     let made = weak.post(EVENT_TYPES, silent.event_type("silent")).send().await.expect(201);
     assert_eq!(warned(&made), ["notification_unavailable"]);
     let told = (&made["notifications"]["invitee"], &made["notifications"]["hosts"]);
@@ -78,7 +78,7 @@ async fn an_event_type_needs_the_right_to_send_from_its_hosts_accounts() {
     assert_eq!(warned(&made), [] as [&str; 0]);
 }
 
-/// A change needs the rights to what it changes, and leaves everything as it was where they are missing.
+/// A change needs the rights to the changed parts, and has no effect without them.
 #[tokio::test]
 async fn a_change_needs_the_rights_to_what_acts_from_then_on() {
     let server = TestServer::start().await;
@@ -115,7 +115,7 @@ async fn a_change_needs_the_rights_to_what_acts_from_then_on() {
     let back = calendars.patch(&path, json!({ "notifications": { "invitee": true } })).send().await;
     assert_eq!(lacking(&back.refused(403, "insufficient_scope")), ["notifications.invitee"]);
     calendars.patch(&path, json!({ "hosts": both })).send().await.expect(200);
-    // What acts stays the same: that needs no right to it.
+    // Hosts that do not change need no right to them.
     let mut renamed = calendars.get(&path).send().await.expect(200)["hosts"].clone();
     renamed[1]["displayName"] = json!("Bob");
     let change = json!({ "title": "Call", "hosts": renamed, "locations": [{ "type": "inPerson", "value": "Room 1" }] });

@@ -9,7 +9,7 @@ use service::job_runner::runner;
 use super::page::address;
 use super::{BOOKINGS, DAY, Desk, SLOTS, booking, on, starts, text};
 
-/// The booking of an address of its own.
+/// Returns the booking of a guest with a separate address.
 fn of_guest(event_type: &str, time: &str, guest: usize) -> Value {
     let mut body = booking(event_type, time);
     body["inviteeEmail"] = json!(format!("guest{guest}@example.org"));
@@ -21,7 +21,7 @@ async fn seats_left(desk: &Desk, event_type: &str) -> Value {
     answer["data"][0]["seatsRemaining"].clone()
 }
 
-/// One meeting has all of them, and one event, which names nobody; then the slot is gone.
+/// One meeting has all seats, and one event without attendees; then the slot is taken.
 #[tokio::test]
 async fn seats_fill_one_meeting_then_end() {
     let server = TestServer::start().await;
@@ -82,7 +82,7 @@ async fn a_full_day_still_has_the_seats_of_its_meetings() {
     assert!(starts(&desk.api, &on(&id, DAY)).await.is_empty());
 }
 
-/// How many seats are free is told to invitees only where the event type says so.
+/// The number of free seats is shown to invitees only if the event type allows it.
 #[tokio::test]
 async fn the_number_of_seats_is_told_where_it_may_be() {
     let server = TestServer::start().await;

@@ -27,7 +27,7 @@ async fn slots_follow_the_schedule_and_the_calendar() {
     assert_eq!(starts(&desk.api, &on(&id, DAY)).await, expected);
 }
 
-/// A slot tells its local time, its host, and a token; pages follow each other without gap or repetition.
+/// A slot has its local time, its host, and a token; pages follow each other without gap or repetition.
 #[tokio::test]
 async fn slots_come_in_pages_and_in_the_callers_zone() {
     let server = TestServer::start().await;
@@ -67,7 +67,7 @@ async fn slots_by_slug_and_duration() {
     assert_eq!(starts(&desk.api, &query).await, ["09:00", "10:00", "11:00"]);
 }
 
-/// Nobody is told who the hosts are who may only book.
+/// A key that may only book does not see the hosts.
 #[tokio::test]
 async fn a_browser_key_sees_no_host() {
     let server = TestServer::start().await;

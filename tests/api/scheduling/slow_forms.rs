@@ -1,4 +1,4 @@
-//! Forms that arrive slowly, or not at all, keep nobody from booking, moving and cancelling.
+//! Forms that arrive slowly, or not at all, do not block bookings, moves and cancellations.
 
 use harness::TestServer;
 use harness::browser::{Browser, Page, encoded};
@@ -52,8 +52,7 @@ async fn send_from(server: &TestServer, page: &Page, from: &str) -> String {
     ask.send().await.text
 }
 
-/// Sixty-four forms of four addresses that never arrive take nobody's place, not even of those addresses, and each is given up after five
-/// seconds.
+/// Sixty-four forms of four addresses that never arrive block no one, not even those addresses, and each is given up after five seconds.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn forms_that_do_not_arrive_keep_nobody_from_booking() {
     let proxies = vec!["127.0.0.1/32".parse().expect("a network")];

@@ -1,4 +1,4 @@
-//! What programs do with the forms of booking pages, and what comes of it.
+//! Forms of booking pages that programs fill in, and the responses.
 
 use std::sync::{Arc, Mutex};
 
@@ -48,7 +48,7 @@ async fn nobody_fills_in_a_form_at_once() {
     assert_eq!(send(&browser, &refused, &ADA).await.status, 429, "its age begins with the page");
 }
 
-/// Who fills in what people do not see is sent to a page that looks like a booking's, and has booked nothing.
+/// A request that fills in the hidden field is sent to a page that looks like a booking's, and books nothing.
 #[tokio::test]
 async fn a_program_that_fills_in_everything_books_nothing() {
     let server = TestServer::start().await;
@@ -87,7 +87,7 @@ async fn an_address_books_three_times_an_hour() {
     assert_eq!((refused.status, refused.header("retry-after")), (429, "3594"), "{refused:#?}");
     assert!(refused.text.contains("too many bookings") && refused.text.contains("id=\"error-email\""));
     assert_eq!(free(&desk, &id).await, 3, "its time is free again");
-    // Another address does, and so does a key: it has a budget of its own.
+    // Another address can book, and so can a key: it has a separate budget.
     assert_eq!(send(&browser, &refused, &[ADA[0], ("email", "bob@example.org")]).await.status, 303);
     desk.api.post(BOOKINGS, booking(&id, "11:00")).send().await.expect(201);
 
@@ -99,8 +99,8 @@ async fn an_address_books_three_times_an_hour() {
     assert_eq!(send(&browser, &early, &ADA).await.status, 303);
 }
 
-/// A key that can do nothing but book stands in pages, where everybody can read it: it books for an address as often as the page does, and
-/// both count together.
+/// A key that can only book may be in web pages, where everyone can read it: it can book for an address as often as the page, and both
+/// count together.
 #[tokio::test]
 async fn a_browsers_key_books_three_times_an_hour_for_an_address() {
     let server = TestServer::start().await;
@@ -130,7 +130,7 @@ async fn a_browsers_key_books_three_times_an_hour_for_an_address() {
     key.post(BOOKINGS, late).keyed("late").send().await.expect(201);
 }
 
-/// Four requests with such keys at the same moment are three bookings, though they are about two event types and by two keys.
+/// Four simultaneous requests with such keys are three bookings, even with two event types and two keys.
 #[tokio::test]
 async fn three_of_four_requests_of_browsers_at_once_book() {
     let server = TestServer::start().await;
@@ -146,7 +146,7 @@ async fn three_of_four_requests_of_browsers_at_once_book() {
     assert_eq!(statuses, [201, 201, 201, 429]);
 }
 
-/// Four forms at the same moment are three bookings, though they are about two event types.
+/// Four simultaneous forms are three bookings, even with two event types.
 #[tokio::test]
 async fn three_of_four_at_once_are_booked() {
     let server = TestServer::start().await;
@@ -208,7 +208,7 @@ const DENY: (u16, &str) = (200, "{\"allow\": false}");
 /// The operator's service that knows who is welcome.
 struct Service {
     url: Url,
-    /// Status and body of what it answers.
+    /// Status and body of its answers.
     answer: Arc<Mutex<(u16, &'static str)>>,
     asked: Arc<Mutex<Vec<Value>>>,
 }
@@ -310,8 +310,8 @@ async fn without_a_verdict_the_setting_decides() {
     }
 }
 
-/// An answer that is no consent takes no form, whatever the operator has said of silence: what is not understood, what leads elsewhere, and what
-/// is too long to be read. A long answer within the bound is read to its end.
+/// Without a clear consent the form is refused, whatever the operator's setting for silence: an unparseable answer, a redirect, and one
+/// that is too long. A long answer within the limit is read to its end.
 #[tokio::test]
 async fn an_answer_that_is_no_consent_refuses() {
     let spaced: &'static str = format!("{{\"allow\": true}}{}", " ".repeat(20_000)).leak();
@@ -350,7 +350,7 @@ async fn an_answer_that_is_no_consent_refuses() {
     }
 }
 
-/// A service that is not there keeps nobody from booking, unless the operator says so.
+/// An unavailable service blocks no booking, unless the operator's setting says so.
 #[tokio::test]
 async fn a_service_that_is_gone_gives_no_verdict() {
     let mut service = Service::start().await;

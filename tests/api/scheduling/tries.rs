@@ -1,6 +1,6 @@
 //! Very many bookings of hosts whom several event types share, by clients who all want the same days, while the service is killed with -9
-//! and started again: no host is ever in two places at a time, no meeting has more bookings than seats, and what was answered with 201 is
-//! there once. The service runs as a process of its own, or as two on one PostgreSQL.
+//! and started again: no host is ever in two places at a time, no meeting has more bookings than seats, and every booking answered with
+//! 201 exists once. The service runs as a process of its own, or as two on one PostgreSQL.
 //!
 //! `BOOKING_TRIES=100000 cargo xtask test -- -p switchboard-tests --test api scheduling::tries::` tries more often, and kills more often.
 
@@ -22,24 +22,24 @@ use crate::kills::{self, Process, answered};
 
 /// How many bookings are tried, where `BOOKING_TRIES` does not say another number.
 const TRIES: u64 = 500;
-/// A service is killed once, and once more for each so many tries.
+/// Attempts per kill, beside the one kill of every run.
 const TRIES_A_KILL: u64 = 5_000;
 const CLIENTS: usize = 32;
-/// So many tries begin on a day and on the one after it: more than there is room for, and few enough that many find room. Then the next day
-/// begins, so that clients want the same times however many tries there are.
+/// The number of attempts that begin on a day and on the one after it: more than there is room for, and few enough that many find room.
+/// Then the next day begins, so that clients want the same times however many attempts there are.
 const TRIES_A_DAY: u64 = 300;
 const DAY_MS: i64 = 24 * 60 * 60_000;
 const MINUTE_MS: i64 = 60_000;
-/// Of its last so many bookings a client moves or cancels one.
+/// A client moves or cancels one of this number of its last bookings.
 const RECENT: usize = 4;
-/// For so long something has to be answered somewhere.
+/// The time limit until any request gets a response.
 const LIMIT: Duration = Duration::from_secs(120);
-/// No answer takes so long.
+/// The time limit of one response.
 const PATIENCE: Duration = Duration::from_secs(60);
 const WAIT: Duration = Duration::from_millis(10);
 const SEED: u64 = 20_261_016;
 
-/// Calendars are read when they are as old as in production; each line of a log costs time, and nobody reads it.
+/// Calendars are read when they are as old as in production; the log is reduced to errors, because its lines cost time.
 const SETTINGS: [&str; 4] = ["--freshness-ms", "10000", "--log-level", "error"];
 
 /// How often something has happened.
@@ -54,11 +54,11 @@ struct Counters {
     kills: AtomicU64,
     /// Requests that were lost with a process, or that found none.
     lost: AtomicU64,
-    /// Answers that ask for the same request again.
+    /// Responses that ask for a retry.
     put_off: AtomicU64,
 }
 
-/// What the clients share.
+/// The state that the clients share.
 struct World {
     hosts: Vec<Stubborn>,
     /// The ids of event types, each with the time from one of its starts to the next, ms.
@@ -67,7 +67,7 @@ struct World {
     tries: u64,
     /// The number of the try that comes next.
     next: AtomicU64,
-    /// Somebody was killed and is not ready yet.
+    /// A host was killed and is not ready yet.
     is_down: AtomicBool,
     counted: Counters,
 }
@@ -132,8 +132,8 @@ impl World {
         }
     }
 
-    /// Sends a request until it is answered for good, under the same key, to one host after the other. None: the time is taken. Everything
-    /// else that is answered is as it should be.
+    /// Sends a request until it has a final response, under the same key, to one host after the other. None: the time is taken. Any other
+    /// response must be the expected one.
     async fn send(&self, client: usize, path: &str, body: &Value, key: &str) -> Option<Value> {
         let wanted = if path == BOOKINGS { 201 } else { 200 };
         let mut host = client;
@@ -146,8 +146,8 @@ impl World {
                         add(&self.counted.conflicts);
                         return None;
                     }
-                    // The first request with this key was lost and may still run, for all that is known; calendars cannot be read just
-                    // now; too many change the same.
+                    // The first request with this key was lost and may still run; or calendars cannot be read just now; or too many
+                    // requests change the same data.
                     (409, "idempotency_in_progress") | (503, "availability_unknown" | "overloaded") => {
                         add(&self.counted.put_off);
                     }
@@ -161,7 +161,7 @@ impl World {
         }
     }
 
-    /// Waits until so many bookings were tried.
+    /// Waits until this number of bookings was tried.
     async fn until(&self, wanted: u64) {
         let (mut before, mut since) = (read(&self.counted.tries), Moment::now());
         while before < wanted {
@@ -186,7 +186,7 @@ impl World {
     }
 }
 
-/// Books one time after the other, and moves and cancels some of what it has, until there were tries enough; all that it has booked.
+/// Books one time after the other, and moves and cancels some of its bookings, until there were enough attempts; returns all of them.
 async fn work(world: Arc<World>, client: usize) -> Vec<Booked> {
     let mut dice = Dice(SEED + client as u64);
     let mut all: Vec<Booked> = Vec::new();
@@ -209,7 +209,7 @@ async fn work(world: Arc<World>, client: usize) -> Vec<Booked> {
         if !recent.is_empty() && dice.chance(40) {
             change(&world, client, number, &mut all[dice.pick(&recent)], &mut dice).await;
         }
-        // Last, so that nobody is killed when all have ended.
+        // Last, so that no host is killed when all clients have ended.
         add(&world.counted.tries);
     }
 }
@@ -256,7 +256,7 @@ async fn host(hosts: &[Stubborn], provider: &TestServer, account: &str) -> Value
     })
 }
 
-/// Event types that share three hosts: of different lengths, with buffers, of two together, with seats, and of whoever is free.
+/// Makes event types that share three hosts: of different lengths, with buffers, of two hosts together, with seats, and of any free host.
 async fn event_types(hosts: &[Stubborn], provider: &TestServer) -> Vec<(String, i64)> {
     let alice = host(hosts, provider, "alice").await;
     let bob = host(hosts, provider, "bob").await;
@@ -286,7 +286,7 @@ async fn event_types(hosts: &[Stubborn], provider: &TestServer) -> Vec<(String, 
     ids
 }
 
-/// What the database has is what was acknowledged: each booking once, as it was answered last, and no other.
+/// Compares the database with what was acknowledged: each booking once, in its last acknowledged state, and no other.
 fn each_is_there_once(stored: &BTreeMap<String, (String, i64)>, all: &[Booked]) {
     let of = |one: &Booked| (one.id.clone(), (one.status.to_owned(), one.start_ms));
     let acknowledged: BTreeMap<String, (String, i64)> = all.iter().map(of).collect();

@@ -1,4 +1,4 @@
-//! What is wrong with a request is told with its field.
+//! Faults of requests are reported with their field.
 
 use harness::{Actor, TestServer};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ const FAULT: &str = "invalid_parameter";
 const UNSUPPORTED: &str = "capability_not_supported";
 const MISSING: &str = "missing_field";
 
-/// One field that is not as it should be, with the code and the field that are told.
+/// Invalid fields, with the expected code and field of the error.
 fn of_event_types() -> Vec<(Value, &'static str, &'static str)> {
     let weekly = |row: Value| json!({ "schedule": { "timeZone": "UTC", "weekly": [row] } });
     vec![
@@ -215,7 +215,7 @@ async fn each_wrong_field_of_a_booking_is_named() {
     desk.api.post(BOOKINGS, booking("et_none", "09:00")).send().await.refused(404, "not_found");
 }
 
-/// Several mistakes are told at once, each with its field.
+/// Several mistakes are reported at once, each with its field.
 #[tokio::test]
 async fn all_faults_of_a_booking_are_told_at_once() {
     let server = TestServer::start().await;

@@ -87,7 +87,7 @@ async fn links() {
     assert_eq!(left.iter().map(|l| &l["id"]).collect::<Vec<_>>(), [&about["id"]]);
 }
 
-/// A link names what its key may read: whoever writes tasks alone is not told what else there is.
+/// A link names only what its key may read: a key that may only write tasks does not learn of other resources.
 #[tokio::test]
 async fn a_link_needs_the_right_to_read_what_it_names() {
     let server = TestServer::start().await;

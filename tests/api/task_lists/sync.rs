@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::contacts::sync::Replica;
 use crate::task_lists::tasks::default_list;
 
-/// A replica follows one list; a completion, a step and a parent that comes late are told as changes of the task.
+/// A replica follows one list; a completion, a step and a parent that comes late are reported as changes of the task.
 #[tokio::test]
 async fn a_replica_follows_the_list() {
     let server = TestServer::start().await;
@@ -77,7 +77,7 @@ async fn pulls_behind_the_scenes() {
     assert_eq!(calls().await - before, 3, "the next one is due in a minute");
 }
 
-/// What cannot be read is kept out and shown; everything else goes on.
+/// An unreadable record is quarantined and shown; all others go on.
 #[tokio::test]
 async fn an_unreadable_todo_stops_nothing() {
     let server = TestServer::start().await;

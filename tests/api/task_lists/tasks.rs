@@ -45,7 +45,7 @@ async fn create_a_task() {
     assert_eq!(api.get(path_of(&tasks, &task)).send().await.expect(200), task);
 }
 
-/// Completing stamps the time and is told as such; leaving takes it away.
+/// A completion sets the time and is reported as one; reopening removes it.
 #[tokio::test]
 async fn complete_and_reopen() {
     let server = TestServer::start().await;
@@ -162,7 +162,7 @@ async fn misfits_are_told_by_field() {
     assert!(api.all(&tasks).await.is_empty());
 }
 
-/// By position, where there is one; filters, and words in whatever a task says.
+/// Tasks are sorted by position, if there is one; filters, and words in any field of a task.
 #[tokio::test]
 async fn lists_and_filters() {
     let server = TestServer::start().await;

@@ -1,10 +1,10 @@
-//! A calendar that was away: receivers are told that its events are gone, and that they are there again.
+//! A calendar that was away: receivers get the deletion of its events, and their return.
 
 use serde_json::json;
 
 use crate::webhooks::desk::Desk;
 
-/// Also the return is told, for it is no first reading: whoever deleted the events by the first half has them again by the second.
+/// The return is reported too, because it is no initial sync: receivers that deleted the events get them again.
 #[tokio::test]
 async fn the_events_of_a_calendar_that_was_away_are_told_as_deleted_and_created() {
     let mut desk = Desk::start().await;

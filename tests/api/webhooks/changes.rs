@@ -1,4 +1,4 @@
-//! Changes of resources that exist in the log alone: what is delivered of them, and in which order, does not depend on what they are.
+//! Changes of resources that exist only in the log: their delivery and order do not depend on their content.
 
 use harness::receiver::Received;
 use serde_json::json;
@@ -15,7 +15,7 @@ pub async fn log(desk: &Desk, resources: &[&str]) {
     log_as(desk, &all).await;
 }
 
-/// The same with so many bytes in the title of each.
+/// Logs changes with titles of this many bytes.
 pub async fn log_long(desk: &Desk, resources: &[&str], bytes: usize) {
     let all: Vec<(&str, &str)> = resources.iter().map(|resource| (*resource, UPDATED)).collect();
     let title = "x".repeat(bytes);
@@ -49,7 +49,7 @@ async fn log_titled(desk: &Desk, all: &[(&str, &str)], title: impl Fn(&str) -> S
     written.expect("the log is written");
 }
 
-/// What each of these is about, with the number of the attempt: `a 1`.
+/// Returns the resource of each notification, with the number of the attempt: `a 1`.
 pub fn attempts(received: &[Received]) -> Vec<String> {
     let attempt = |r: &Received| format!("{} {}", resource(r), r.header("webhook-attempt"));
     received.iter().map(attempt).collect()

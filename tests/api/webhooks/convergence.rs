@@ -1,6 +1,6 @@
-//! Events of a calendar and tasks: whatever happens in whatever order, there and through the API, a client that follows the feeds, one that
-//! is told by a webhook and one that reads the stream of events have the same in the end, and it is what the provider has. The endpoint
-//! fails in between, is turned off for a while and then asks for what it missed; the stream is cut.
+//! Events of a calendar and tasks: after any sequence of changes, at the provider and through the API, a client that follows the feeds,
+//! one with a webhook and one that reads the stream of events have the same data in the end, namely the provider's. The endpoint fails in
+//! between, is turned off for a while and then asks for a replay; the stream is cut.
 //!
 //! `CONVERGENCE_SEED` and `CONVERGENCE_CASES` try other histories than the usual ones.
 
@@ -21,13 +21,13 @@ use tokio::net::TcpListener;
 const CASES: u32 = 8;
 /// Items of each surface that the provider's other program knows by name.
 const NAMES: u8 = 5;
-/// The longest time for which an endpoint is left alone.
+/// The longest pause of an endpoint.
 const PAUSE_MS: i64 = 16 * 60_000;
 /// Rounds after which everybody has everything.
 const ROUNDS: usize = 12;
 /// How long a test waits for a piece of the stream: far longer than one takes.
 const LIMIT: Duration = Duration::from_secs(60);
-/// What all readers ask for.
+/// The event types that all readers ask for.
 const TYPES: &str = "calendar.event.*,task.*";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ enum Surface {
 
 const SURFACES: [Surface; 2] = [Surface::Events, Surface::Tasks];
 
-/// One step of a history. Numbers choose among what is there.
+/// One step of a history. Numbers choose among the existing items.
 #[derive(Clone, Debug)]
 enum Step {
     /// By another program, at the provider.
@@ -49,22 +49,22 @@ enum Step {
     Make(Surface),
     Change(Surface, u8),
     Drop(Surface, u8),
-    /// A client reads the feed to its end in pages of so many.
+    /// A client reads the feed to its end in pages of this size.
     Read(Surface, u16),
     /// The host pulls by itself.
     Poll,
     /// The host delivers by itself.
     Deliver,
-    /// The endpoint fails so many times with this status; `true`: but it has taken the notification.
+    /// The endpoint fails this often with this status; `true`: but it has accepted the notification.
     EndpointFails(u16, bool, u8),
     Pause,
     Disable,
     Activate,
-    /// A client reads so many events of the stream, which is cut then.
+    /// A client reads this many events of the stream, which is cut then.
     Stream(usize),
     /// The next sync token is refused.
     Forget(Surface),
-    /// So many requests to the provider pass, then so many fail.
+    /// Lets the first number of requests to the provider pass, then fails the second number.
     ProviderFails(Surface, u8, u8),
     Restart,
     Wait(i64),
@@ -105,7 +105,7 @@ fn steps() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// How many sources a pull asks for at a time, and what happens.
+/// The number of sources that a pull asks for, and the steps.
 type History = (u32, Vec<Step>);
 
 fn histories() -> impl Strategy<Value = History> {
@@ -116,12 +116,12 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("no text: {value}")).to_owned()
 }
 
-/// What can be seen of a resource on both sides of a feed.
+/// Returns the parts of a resource that both sides of a feed can see.
 fn seen(resource: &Value) -> Value {
     json!([resource["externalId"], resource["etag"], resource["title"]])
 }
 
-/// What somebody knows who is told of every event, perhaps several times and in any order.
+/// The knowledge of a reader that gets every event, perhaps several times and in any order.
 #[derive(Default)]
 struct Told {
     /// The events.
@@ -131,7 +131,7 @@ struct Told {
 }
 
 impl Told {
-    /// What is older than what is known says nothing.
+    /// Takes an event; one that is older than the known state is ignored.
     fn take(&mut self, event: &Value) {
         let data = &event["data"];
         self.ids.insert(text(&event["id"]));
@@ -147,17 +147,17 @@ impl Told {
         self.newest.insert(id, (sequence, resource));
     }
 
-    /// What is there.
+    /// Returns the resources that exist, by id.
     fn live(&self) -> BTreeMap<String, Value> {
         let live = self.newest.iter().filter_map(|(id, (_, resource))| Some((id.clone(), resource.clone()?)));
         live.collect()
     }
 }
 
-/// What an endpoint has, and how it answers next.
+/// The notifications that an endpoint has, and its next responses.
 #[derive(Default)]
 struct Inbox {
-    /// Statuses, and whether the notification is taken all the same.
+    /// Statuses, and whether the notification is accepted nevertheless.
     failures: VecDeque<(u16, bool)>,
     told: Told,
 }
@@ -199,12 +199,12 @@ impl Endpoint {
 #[derive(Default)]
 struct Listener {
     told: Told,
-    /// What it was told last, to go on after.
+    /// The position of the last event, at which the stream resumes.
     last: i64,
 }
 
 impl Listener {
-    /// Opens the stream where it ended before, reads at most so many events, none after the one with the number `until`, and cuts it.
+    /// Opens the stream at the last position, reads at most this many events, none after the one with the number `until`, and cuts it.
     async fn read(&mut self, server: &TestServer, key: &str, most: usize, until: i64) {
         if self.last >= until {
             return;
@@ -227,7 +227,7 @@ impl Listener {
         }
     }
 
-    /// Takes what stands between two empty lines; whether it is an event.
+    /// Takes a block between two empty lines; returns whether it is an event.
     fn block(&mut self, block: &str) -> bool {
         let field = |name: &str| block.lines().find_map(|line| line.strip_prefix(name));
         let id = field("id: ").map(|id| id.parse::<i64>().expect("a number"));
@@ -243,13 +243,13 @@ impl Listener {
     }
 }
 
-/// A collection at both sides, and what somebody knows of it who reads its feed.
+/// A collection on both sides, and the data of a client that reads its feed.
 struct Collection {
-    /// Where the provider has the items; written so that no fault applies to it.
+    /// The provider's path of the items, written so that no fault applies to it.
     theirs: String,
-    /// The same as connectors write it.
+    /// The same path as connectors write it.
     faulty: String,
-    /// Where the API has the collection: the items are below `items` there.
+    /// The API's path of the collection; the items are below `items` there.
     ours: String,
     items: &'static str,
     cursor: Option<String>,
@@ -267,7 +267,7 @@ struct World {
     webhook: String,
     status: &'static str,
     listener: Listener,
-    /// Where the webhook and the stream begin in the log.
+    /// The log's sequence at which the webhook and the stream begin.
     began: i64,
     /// No two titles are the same.
     titles: u32,
@@ -338,7 +338,7 @@ impl World {
         }
     }
 
-    /// A request for a change, chosen from what is known now; none where there is nothing to choose from.
+    /// Returns a request for a change, chosen from the known items; none if there are none.
     fn request(&mut self, step: &Step) -> Option<Ask> {
         self.titles += 1;
         let title = format!("title {}", self.titles);
@@ -391,7 +391,7 @@ impl World {
         self.status = status;
     }
 
-    /// All events that the readers are to be told of, as the log has them.
+    /// Returns all events that the readers should get, as in the log.
     async fn logged(&self) -> Vec<Value> {
         let (mut events, mut position) = (Vec::new(), self.began);
         loop {
@@ -406,7 +406,7 @@ impl World {
         }
     }
 
-    /// Lets the client of the stream read at most so many events.
+    /// Lets the client of the stream read at most this many events.
     async fn listen(&mut self, most: usize) {
         let last = self.logged().await.last().and_then(|event| event["sequence"].as_i64());
         let key = self.api.key.clone().expect("a key");
@@ -415,7 +415,7 @@ impl World {
 
     async fn step(mut self, step: Step) -> World {
         if let Some(request) = self.request(&step) {
-            // It succeeds, or what it was about is not there or has changed, or the provider fails.
+            // It succeeds, or its item is deleted or changed, or the provider fails.
             let exchange = request.send().await;
             let fits = matches!(exchange.status, 200 | 201 | 204 | 400 | 404 | 409 | 502 | 503 | 504);
             assert!(fits, "{step:?}: {exchange}");
@@ -453,13 +453,13 @@ impl World {
         self
     }
 
-    /// What the feeds told, of both surfaces.
+    /// Returns the resources of both surfaces, as the feeds have reported them.
     fn followed(&self) -> BTreeMap<String, Value> {
         let all = self.events.replica.iter().chain(&self.tasks.replica);
         all.map(|(id, resource)| (id.clone(), seen(resource))).collect()
     }
 
-    /// What the endpoint was told.
+    /// Returns the resources as the endpoint has received them.
     fn hooked(&self) -> BTreeMap<String, Value> {
         let live = self.endpoint.inbox().told.live();
         live.into_iter().map(|(id, resource)| (id, seen(&resource))).collect()
@@ -472,7 +472,7 @@ impl World {
         logged.into_iter().filter(|id| !inbox.told.ids.contains(id)).collect()
     }
 
-    /// Without faults, and after the endpoint has asked for what it missed, all of them have the same.
+    /// Without faults, and after the endpoint's replay, all readers have the same data.
     async fn settle(mut self) {
         self.provider.delete("/sandbox/faults").send().await.expect(204);
         self.endpoint.inbox().failures.clear();
@@ -488,7 +488,7 @@ impl World {
             if round > 0 && missing.is_empty() && self.followed() == self.hooked() {
                 break;
             }
-            // What failed is tried again for days, and what happened while the webhook was disabled is not sent by itself.
+            // Failed deliveries are retried for days, and events from the time when the webhook was disabled are not sent by themselves.
             if !missing.is_empty() {
                 let body = json!({ "eventIds": missing });
                 self.api.post(format!("{}/replay", self.webhook), body).send().await.expect(202);
@@ -538,7 +538,7 @@ impl World {
 }
 
 impl Collection {
-    /// `at_provider`: the kind of the folder, its id, and the kind of what is in it.
+    /// `at_provider`: the kind of the folder, its id, and the kind of its items.
     fn new(at_provider: (&str, &str, &str), ours: String, items: &'static str) -> Collection {
         let (kind, id, of) = at_provider;
         let (first, rest) = id.split_at(1);
@@ -646,7 +646,7 @@ fn what_was_missed_comes_by_replay() {
     ));
 }
 
-/// A stream that is cut after each event misses none and tells none twice.
+/// A stream that is cut after each event misses none and repeats none.
 #[test]
 fn a_stream_that_is_cut_goes_on() {
     let round = [Step::Make(Surface::Events), Step::Make(Surface::Tasks), Step::Wait(1), Step::Stream(1)];

@@ -1,4 +1,4 @@
-//! `/v1/webhooks/{webhookId}/deliveries`: what became of events at a subscription.
+//! `/v1/webhooks/{webhookId}/deliveries`: the deliveries of events to a subscription.
 
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ async fn deliveries_are_listed_newest_first() {
     }
 }
 
-/// By how they stand, and by their event.
+/// Deliveries can be filtered by status, and by event.
 #[tokio::test]
 async fn deliveries_are_found_by_status_and_event() {
     let mut desk = Desk::start().await;
@@ -101,7 +101,7 @@ async fn a_wrong_question_is_refused() {
     calendars.get(&path).send().await.refused(403, "insufficient_scope");
 }
 
-/// Each attempt counts in the usage of its application, whatever came of it, with how long it took.
+/// Each attempt counts in the usage of its application, whatever its result, with its duration.
 #[tokio::test]
 async fn attempts_are_counted() {
     let mut desk = Desk::start().await;

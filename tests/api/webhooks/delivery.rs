@@ -1,4 +1,4 @@
-//! What is delivered to a webhook: which events, signed how, and what happens when the endpoint fails.
+//! Delivery to a webhook: its events, its signatures, and its retries when the endpoint fails.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -54,7 +54,7 @@ fn titles(received: &[Received]) -> Vec<String> {
     received.iter().map(title).collect()
 }
 
-/// The signature of a delivery as the standard has it, computed here anew.
+/// The signature of a delivery according to the standard, computed independently.
 fn signature(secret: &str, received: &Received) -> String {
     let key = BASE64_STANDARD.decode(secret.strip_prefix("whsec_").expect("a secret")).expect("base64");
     let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(&key).expect("a key");
@@ -102,8 +102,8 @@ async fn a_filter_leaves_out_other_types_and_connections() {
     assert_eq!(titles(&receiver.taken()), ["Review"]);
 }
 
-/// What subscriptions want is kept in memory under their version. Another host that changes a filter raises the version, as this statement
-/// does, and the change counts for what comes after it.
+/// Filters of subscriptions are cached in memory under their version. Another host that changes a filter raises the version, as this
+/// statement does, and later events use the change.
 #[tokio::test]
 async fn a_filter_that_another_host_changed_counts() {
     let (server, mut receiver) = (server().await, Receiver::start().await);
@@ -142,7 +142,7 @@ async fn a_new_event_wakes_its_deliveries_without_a_job() {
     let app = server.app.clone();
     let looking = tokio::spawn(async move { fanout::look(&app, stopping).await });
     create_event(&api, &place, "Planning").await;
-    // Nobody runs the jobs of the fan-out.
+    // The fan-out is not run by the test.
     while runner::drain(&server.app, &[DELIVER]).await.expect("the jobs are run") == 0 {
         tokio::task::yield_now().await;
     }
@@ -159,7 +159,7 @@ async fn backfill_is_left_out() {
     let api = server.client().await;
     subscribe(&api, &receiver, json!({ "eventTypes": ["calendar.event.*"] })).await;
     let place = calendar(&api).await;
-    // The first reading finds what was there before.
+    // The initial sync finds the existing items.
     let path =
         format!("/v1/calendars/{}/events?start=2026-03-01T00:00:00Z&end=2026-04-01T00:00:00Z", place.1);
     api.get(path).send().await.expect(200);
@@ -301,7 +301,7 @@ async fn another_tenants_events_never_arrive() {
     assert_eq!(types(&receiver.taken()), [] as [String; 0]);
 }
 
-/// What arrived is forgotten after three days, and nothing is left of a subscription that was deleted.
+/// Deliveries that arrived are deleted after three days, and all data of a deleted subscription.
 #[tokio::test]
 async fn old_deliveries_are_forgotten() {
     let (server, mut receiver) = (server().await, Receiver::start().await);

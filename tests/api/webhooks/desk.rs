@@ -26,12 +26,12 @@ impl Desk {
         Desk::start_with(|_| ()).await
     }
 
-    /// The same with a setting changed.
+    /// Starts a desk with a setting changed.
     pub async fn start_with(change: impl FnOnce(&mut Config)) -> Desk {
         Desk::start_from(|builder| builder.config(change)).await
     }
 
-    /// The same with more than a setting changed.
+    /// Starts a desk with changes beyond a setting.
     pub async fn start_from(change: impl FnOnce(Builder) -> Builder) -> Desk {
         let loopback = "127.0.0.0/8".parse().expect("a network");
         let allowed = TestServer::builder().config(|config| config.webhook_allow = vec![loopback]);
@@ -66,7 +66,7 @@ impl Desk {
         self.api.post(format!("/v1/calendars/{}/events", self.calendar), body).send().await.expect(201);
     }
 
-    /// Creates events and takes what is delivered of them, in the order of the log.
+    /// Creates events and takes their deliveries, in the order of the log.
     pub async fn delivered(&mut self, titles: &[&str]) -> Vec<Received> {
         for title in titles {
             self.create_event(title).await;
@@ -87,7 +87,7 @@ impl Desk {
         self.ask_replay(webhook, json!({ "eventIds": ids })).await
     }
 
-    /// How a replay stands.
+    /// Returns the state of a replay.
     pub async fn standing(&self, webhook: &str, replay: &Value) -> Value {
         let id = replay["replayId"].as_str().expect("an id");
         self.api.get(format!("{webhook}/replays/{id}")).send().await.expect(200)
@@ -108,7 +108,7 @@ impl Desk {
         api_keys::tenants(self.server.app.db.reader()).await.expect("a query").remove(0)
     }
 
-    /// Logs so many events of this type, each about a calendar event of its own: quicker than to create them through the API.
+    /// Logs this number of events of this type, each about another calendar event: faster than creating them through the API.
     pub async fn log_events(&self, count: usize, entry_type: &str) {
         let note = |n: usize| NewLogEntry {
             connection_id: Some(self.connection.clone()),

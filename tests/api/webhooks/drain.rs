@@ -1,4 +1,4 @@
-//! What a planned restart leaves of deliveries: attempts that are under way end and are written down, none begins, and nothing is sent again.
+//! Deliveries across a planned restart: running attempts end and are recorded, no new one begins, and none is repeated.
 
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ async fn standing(desk: &Desk, webhook: &str) -> Vec<(Value, usize)> {
     deliveries.iter().rev().map(one).collect()
 }
 
-/// The desk with its service started again; whoever sends it requests has another key of the same application.
+/// Restarts the desk's service; its client has another key of the same application.
 async fn restarted(mut desk: Desk) -> Desk {
     desk.server = desk.server.restart().await;
     desk.api = desk.server.client().await;
@@ -58,7 +58,7 @@ async fn attempts_under_way_end_in_a_drain_and_none_begins() {
 
     app.start_draining(Instant::now() + LIMIT);
     drop(held);
-    // Requests are still taken while balancers are told; the outcome is there before they are not.
+    // Requests are still accepted while load balancers are notified; the result is there before that ends.
     let waits_until = Instant::now() + LIMIT;
     while standing(&desk, &webhook).await != [(json!("delivered"), 1)] {
         assert!(Instant::now() < waits_until, "the outcome is not written down");

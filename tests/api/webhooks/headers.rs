@@ -1,4 +1,4 @@
-//! The headers of a webhook: their values are sent to the receiver, and shown to nobody.
+//! The headers of a webhook: their values are sent to the receiver, and never shown.
 
 use serde_json::{Value, json};
 
@@ -51,7 +51,7 @@ async fn values_are_shown_to_nobody() {
     assert_eq!(received(&mut desk).await, (SECRET.to_owned(), "b".to_owned()), "the receiver gets them");
 }
 
-/// A webhook that was read is written back, with or without a change: a masked value stands for the one that is stored.
+/// A webhook that was read can be written back, with or without a change: a masked value keeps the stored one.
 #[tokio::test]
 async fn a_masked_value_that_is_sent_back_keeps_what_is_stored() {
     let (mut desk, path) = desk().await;
@@ -67,7 +67,7 @@ async fn a_masked_value_that_is_sent_back_keeps_what_is_stored() {
     assert_eq!(received(&mut desk).await, ("Bearer new".to_owned(), String::new()));
 }
 
-/// The mask is no value: where nothing is stored for it to stand for, it is refused.
+/// The mask is no value: without a stored value it is refused.
 #[tokio::test]
 async fn a_mask_without_a_stored_value_is_refused() {
     let (mut desk, path) = desk().await;

@@ -77,7 +77,7 @@ async fn a_huge_answer_is_cut_off() {
         assert_eq!(attempt["statusCode"], status);
         assert_eq!(attempt["responseSnippet"].as_str().map(str::len), kept);
         assert_eq!(endpoint.connections(), 1);
-        // What the system holds for a socket, and no more.
+        // The system's buffer of a socket, and no more.
         assert!(endpoint.sent() < 64 << 20, "{} bytes", endpoint.sent());
         desk.api.delete(webhook.as_str()).send().await.expect(204);
     }
@@ -126,9 +126,9 @@ async fn an_endpoint_that_says_nothing_is_not_waited_for() {
     assert_eq!(endpoint.connections(), 2);
 }
 
-/// What a service runs of deliveries.
+/// The jobs that a service runs for deliveries.
 static DELIVERING: [JobKind; 2] = [fanout::FANOUT, DELIVER];
-/// More endpoints than turns begin at a time.
+/// More endpoints than runs begin at a time.
 const SLOW: usize = 40;
 
 #[tokio::test]
@@ -162,8 +162,8 @@ async fn a_slow_endpoint_delays_no_other() {
     running.await.expect("the runner ends without a panic");
 }
 
-/// Endpoints that hang have 16 MiB of bodies of an application. What finds no room among them comes a second later, and short bodies go out at
-/// once.
+/// Endpoints that hang have 16 MiB of bodies of an application. What finds no room among them comes a second later, and short bodies go
+/// out at once.
 #[tokio::test]
 async fn long_bodies_wait_for_room_and_hold_up_no_short_ones() {
     let mut desk = Desk::start_with(|config| config.webhook_deadline = Duration::from_secs(3_600)).await;

@@ -1,4 +1,4 @@
-//! What a `kill -9` leaves of notifications: each acknowledged change is told, and what is told again is the same and little. The service
+//! Notifications after a `kill -9`: each acknowledged change is delivered, and repeated notifications are identical and few. The service
 //! runs as a process of its own, or as two on one PostgreSQL; the provider and the endpoint run in this one and live on.
 //!
 //! `WEBHOOK_KILLS=50 cargo xtask test -- -p switchboard-tests --test api webhooks::kills:: --nocapture` kills more often, and prints how
@@ -29,11 +29,11 @@ const CHANGES: u64 = 150;
 const WRITERS: usize = 4;
 /// How often each writer begins a change: together 100 a second at the most.
 const PACE: Duration = Duration::from_millis(40);
-/// Attempts of the webhook that are under way at a time at the most.
+/// Maximum simultaneous attempts of the webhook.
 const MAX_CONCURRENT: usize = 8;
 /// Attempts that may end while the outcome of others is committed. A commit takes a few milliseconds, and far longer on a busy machine.
 const WITHIN_A_COMMIT: usize = 32;
-/// How long a test waits: a job of a host that is gone is taken over after nine seconds.
+/// The time limit of a test: a job of a dead host is taken over after nine seconds.
 const LIMIT: Duration = Duration::from_secs(120);
 /// How long answers are held back for attempts to begin.
 const HELD: Duration = Duration::from_secs(2);
@@ -51,7 +51,7 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("no text: {value}")).to_owned()
 }
 
-/// What the writers share.
+/// The state that the writers share.
 struct World {
     hosts: Vec<Stubborn>,
     /// The path of the calendar's events.
@@ -74,7 +74,7 @@ impl World {
         answer
     }
 
-    /// Waits until so many changes were acknowledged.
+    /// Waits until this number of changes was acknowledged.
     async fn reaches(&self, changes: u64) {
         let end = Instant::now() + LIMIT;
         while self.changes.load(Ordering::SeqCst) < changes {
@@ -84,7 +84,7 @@ impl World {
     }
 }
 
-/// Makes events at its pace, and changes each. What was acknowledged: the event types, and the ids of what they are about.
+/// Makes events at its pace, and changes each. Returns the acknowledged changes: the event types, and the resource ids.
 async fn write(world: Arc<World>, writer: usize) -> Vec<(&'static str, String)> {
     let mut pace = tokio::time::interval(PACE);
     pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -107,7 +107,7 @@ async fn write(world: Arc<World>, writer: usize) -> Vec<(&'static str, String)> 
     acknowledged
 }
 
-/// What the endpoint has received.
+/// The notifications that the endpoint has received.
 #[derive(Default)]
 struct Arrived {
     /// The bodies by the ids of the notifications.
@@ -117,7 +117,7 @@ struct Arrived {
 }
 
 impl Arrived {
-    /// Takes what has come since the last time; how much that is. Each request is signed, and one that comes again has the same body.
+    /// Takes the notifications since the last call, and returns their number. Each is signed, and a repeated one has the same body.
     fn take(&mut self, receiver: &mut Receiver, secret: &str) -> usize {
         let received = receiver.taken();
         let count = received.len();
@@ -134,7 +134,7 @@ impl Arrived {
         count
     }
 
-    /// The notifications' types, and the ids of what they are about.
+    /// Returns the notifications' types and resource ids.
     fn told(&self) -> BTreeSet<(String, String)> {
         let told = self.bodies.values().map(|body| {
             let body: Value = serde_json::from_slice(body).expect("JSON");
@@ -196,8 +196,8 @@ impl Scene {
         Scene { world: Arc::new(world), processes, db, _provider: provider, receiver, secret, arrived }
     }
 
-    /// Kills the processes in turn, in the middle of the writes. Every other time answers are held back before, so that as many attempts as
-    /// can be are under way.
+    /// Kills the processes alternately, in the middle of the writes. Every other time responses are held back before, so that as many
+    /// attempts as possible are running.
     async fn kill(&mut self, kills: u64) {
         for kill in 0..kills {
             self.world.reaches((kill + 1) * CHANGES).await;
@@ -219,7 +219,7 @@ impl Scene {
         self.arrived.take(&mut self.receiver, &self.secret)
     }
 
-    /// Has writers change the calendar while the service is killed, and looks at what the endpoint was told.
+    /// Has writers change the calendar while the service is killed, and checks the endpoint's notifications.
     async fn loses_no_event(mut self, kills: u64) {
         let writers: Vec<_> =
             (0..WRITERS).map(|writer| tokio::spawn(write(self.world.clone(), writer))).collect();
@@ -300,7 +300,7 @@ async fn no_event_is_lost_over_kills() {
     Scene::open(None).await.loses_no_event(kills()).await;
 }
 
-/// Two processes on one PostgreSQL: what the killed one had under way the other one tells, with the same ids and bytes.
+/// Two processes on one PostgreSQL: the surviving one repeats the running deliveries of the killed one, with the same ids and bytes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_event_is_lost_over_kills_of_two_hosts() {
     let Some(url) = peer("POSTGRES_URL").filter(|_| !have_run_on_postgres()) else { return };

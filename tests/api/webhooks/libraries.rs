@@ -17,7 +17,7 @@ use crate::webhooks::desk::{CREATED, Desk, id};
 /// Longer than the five minutes within which the libraries accept a timestamp.
 const TEN_MINUTES_MS: i64 = 600_000;
 
-/// The command lines of the receivers' programs, as far as what they need is installed.
+/// The command lines of the receivers' programs whose dependencies are installed.
 fn verifiers() -> Vec<Vec<String>> {
     let script = |name: &str| format!("{}/api/webhooks/{name}", env!("CARGO_MANIFEST_DIR"));
     let node = peer("PEERS_DIR").map(|dir| {
@@ -28,7 +28,7 @@ fn verifiers() -> Vec<Vec<String>> {
     [node, python].into_iter().flatten().collect()
 }
 
-/// What one of the programs finds of each delivery.
+/// Returns one program's verdict on each delivery.
 fn verify(verifier: &[String], deliveries: &[&Value]) -> Vec<Value> {
     let mut command = Command::new(&verifier[0]);
     command.args(&verifier[1..]).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -42,7 +42,7 @@ fn verify(verifier: &[String], deliveries: &[&Value]) -> Vec<Value> {
     serde_json::from_slice(&output.stdout).expect("a list")
 }
 
-/// A delivery as a receiver with the keys of this webhook has it: the headers, and the body as it came.
+/// A delivery as a receiver with the keys of this webhook gets it: the headers, and the unchanged body.
 fn delivery(received: &Received, webhook: &Value) -> Value {
     let header = |(name, value): (&HeaderName, &HeaderValue)| {
         (name.to_string(), value.to_str().expect("text").to_owned())
@@ -54,7 +54,7 @@ fn delivery(received: &Received, webhook: &Value) -> Value {
     })
 }
 
-/// A delivery that each program is given, and what it has to find.
+/// A delivery that each program is given, and the expected result.
 struct Case {
     name: &'static str,
     delivery: Value,
@@ -78,7 +78,7 @@ impl Case {
         Case { name, delivery: delivery(received, webhook), expected }
     }
 
-    /// What the public key says holds for ever; the libraries go by the time too.
+    /// A delivery whose timestamp is too old: the public-key signature stays valid, but the libraries check the time too.
     fn too_old(name: &'static str, received: &Received, webhook: &Value) -> Case {
         let expected = json!({ "v1": "Message timestamp too old", "v1a": true });
         Case { name, delivery: delivery(received, webhook), expected }
@@ -97,7 +97,7 @@ fn check(verifiers: &[Vec<String>], cases: &[Case]) {
     }
 }
 
-/// A desk whose clock stands this long before the present, by which the libraries go, and a subscription with both kinds of signatures.
+/// A desk whose clock is this long before the present, which the libraries use, and a subscription with both kinds of signatures.
 async fn desk(ago_ms: i64) -> (Desk, Value) {
     let desk = Desk::start_from(|builder| builder.from_ago(ago_ms)).await;
     let both = json!({ "eventTypes": CREATED, "signatures": ["v1", "v1a"] });
@@ -105,7 +105,7 @@ async fn desk(ago_ms: i64) -> (Desk, Value) {
     (desk, webhook)
 }
 
-/// The delivery of a new event, whose body is not ASCII alone.
+/// Returns the delivery of a new event, whose body is not only ASCII.
 async fn next(desk: &mut Desk) -> Received {
     desk.create_event("Käse & 🧀").await;
     desk.server.deliver().await;
@@ -149,7 +149,7 @@ async fn receivers_accept_what_was_sent_and_nothing_else() {
     );
 }
 
-/// A receiver that still has the old secret, and one that has the new one already, both accept what is sent within the grace.
+/// A receiver with the old secret, and one with the new one, both accept deliveries within the grace period.
 #[tokio::test]
 async fn receivers_accept_either_secret_within_the_grace() {
     let verifiers = verifiers();

@@ -1,4 +1,4 @@
-//! `switchboard listen`, run as a process of its own: what it takes from the stream of a server, and what it forwards.
+//! `switchboard listen`, run as a process: the events that it reads from a server's stream, and those that it forwards.
 
 use std::collections::VecDeque;
 use std::io;
@@ -32,7 +32,7 @@ enum Answer {
     Refusal(u16, &'static str),
 }
 
-/// A server that streams what a test says.
+/// A server with scripted streams.
 struct Streaming {
     url: String,
     asked: mpsc::UnboundedReceiver<(String, HeaderMap)>,
@@ -87,7 +87,7 @@ fn event(sequence: i64) -> String {
     format!("id: {sequence}\nevent: task.created\ndata: {}\n\n", body(sequence))
 }
 
-/// The command under way.
+/// The running command.
 struct Listening {
     child: Child,
     stdout: Lines<BufReader<ChildStdout>>,
@@ -122,7 +122,7 @@ impl Listening {
         }
     }
 
-    /// What Ctrl-C does.
+    /// Sends SIGINT, as Ctrl-C does.
     fn interrupt(&self) {
         let id = self.child.id().expect("it runs").to_string();
         let killed = std::process::Command::new("kill").args(["-INT", &id]).status();
@@ -171,7 +171,7 @@ async fn events_are_forwarded_in_order_and_signed_with_the_secret_that_is_shown(
     assert!(said.contains("--after 9 goes on"), "{said}");
 }
 
-/// What was cut off in the middle comes again; what was dealt with does not.
+/// An event that was cut off in the middle comes again; one that was processed does not.
 #[tokio::test]
 async fn a_stream_that_breaks_off_goes_on_after_the_last_event_that_was_dealt_with() {
     let cut = "id: 11\nevent: task.created\ndata: {\"id\":\"ev_1";
@@ -218,7 +218,7 @@ async fn an_event_is_posted_three_times_at_most() {
     assert!(!shown.contains("whsec_"), "a secret that was given is not shown: {shown}");
 }
 
-/// An event that was not answered yet is not dealt with: whoever goes on from what is said at the end gets it again.
+/// An event without an answer is not processed: a client that continues from the reported position gets it again.
 #[tokio::test]
 async fn an_event_under_way_does_not_count_at_the_end() {
     let server = Streaming::start([Answer::Open(format!("retry: 1000\nid: 6\n\n{}", event(7)))]).await;

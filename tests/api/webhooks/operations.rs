@@ -70,7 +70,7 @@ async fn a_subscription_is_changed_and_deleted() {
     let changed = api.patch(path(&made), headers).send().await.expect(200);
     assert_eq!(changed["headers"], json!({ "X-Team": "********", "X-Third": "********" }));
     assert_eq!((&changed["description"], &changed["maxPerSecond"]), (&Value::Null, &json!(5)));
-    // What changes nothing makes no new version; a read-only field that repeats what is there is no fault.
+    // A change without effect makes no new version; a read-only field with its current value is no fault.
     let same = api.patch(path(&made), changed.clone()).send().await.expect(200);
     assert_eq!(same, changed);
 
@@ -127,7 +127,7 @@ async fn a_change_of_an_old_version_is_refused() {
     api.delete(path(&made)).if_match(newest).send().await.expect(204);
 }
 
-/// What happened while it was paused is sent later; what happened while it was disabled is not.
+/// Events from the time of a pause are sent later; those from the time when the webhook was disabled are not.
 #[tokio::test]
 async fn paused_keeps_its_place_and_disabled_begins_from_now() {
     let server = TestServer::start().await;
@@ -167,7 +167,7 @@ async fn a_secret_is_rotated() {
     assert_eq!(api.get(path(&made)).send().await.expect(200)["secret"], Value::Null);
     let back = api.patch(path(&made), json!({ "secret": own })).send().await.expect(200);
     assert_eq!(back["secret"], own);
-    // Given again, it is the same still.
+    // Setting the same secret again changes nothing.
     let same = api.patch(path(&made), json!({ "secret": own })).send().await.expect(200);
     assert_eq!(same["etag"], back["etag"]);
 }
@@ -187,7 +187,7 @@ async fn v1a_comes_with_a_public_key() {
     assert_eq!(one["publicKey"], Value::Null);
 }
 
-/// `webhooks.write` alone reads nothing: what a subscription is told of needs the scopes that read it.
+/// `webhooks.write` alone reads nothing: a subscription needs the scopes that read its events.
 #[tokio::test]
 async fn an_event_type_needs_its_read_scope() {
     let server = TestServer::start().await;
@@ -202,7 +202,7 @@ async fn an_event_type_needs_its_read_scope() {
     let wider = json!({ "eventTypes": ["contact.*"] });
     weak.patch(path(&made), wider).send().await.refused(403, "insufficient_scope");
 
-    // Nor can it lead elsewhere what another key is told of.
+    // Nor can it redirect the events of another key's subscription.
     let mail = subscribe(&api, &["email.message.created"]).await;
     let elsewhere = json!({ "url": "https://1.0.0.1/" });
     let error = weak.patch(path(&mail), elsewhere).send().await.refused(403, "insufficient_scope");
@@ -213,7 +213,7 @@ async fn an_event_type_needs_its_read_scope() {
     reader.patch(path(&mail), json!({})).send().await.refused(403, "insufficient_scope");
 }
 
-/// A key that is bound to connections makes and sees subscriptions to these alone.
+/// A key that is bound to connections makes and sees only subscriptions to these.
 #[tokio::test]
 async fn a_bound_key_stays_within_its_connections() {
     let server = TestServer::start().await;
@@ -233,7 +233,7 @@ async fn a_bound_key_stays_within_its_connections() {
     let of = |ids: &[&String]| json!({ "connectionIds": ids });
     let error = bound.patch(path(&own), of(&[&first, &second])).send().await;
     assert_eq!(error.refused(400, "invalid_parameter")["param"], "connectionIds[1]");
-    // It is the subscription that is bound, whoever changes it.
+    // The restriction belongs to the subscription, with any key.
     api.patch(path(&own), of(&[&second])).send().await.refused(400, "invalid_parameter");
     api.patch(path(&own), of(&[&first])).send().await.expect(200);
     api.patch(path(&all), of(&[&first, &second])).send().await.expect(200);
@@ -273,12 +273,12 @@ async fn a_private_address_is_refused_at_create() {
     }
 }
 
-/// A name that nobody has now may be there when something is sent.
+/// A name that cannot be resolved now may be resolvable at delivery.
 #[tokio::test]
 async fn a_host_that_cannot_be_looked_up_is_taken_with_a_warning() {
     let server = TestServer::start().await;
     let api = server.client().await;
-    // No name has so long a part, so nobody is asked for it.
+    // No name has such a long label, so it is not looked up.
     let url = format!("https://{}.test/hook", "a".repeat(64));
     let body = json!({ "url": url, "eventTypes": ["*"] });
     let made = api.post(WEBHOOKS, body).send().await.expect(201);

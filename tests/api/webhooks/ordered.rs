@@ -18,13 +18,13 @@ async fn subscribe(desk: &Desk, ordered: bool) -> String {
     format!("/v1/webhooks/{}", made["id"].as_str().expect("an id"))
 }
 
-/// What is received when everything is sent that is due.
+/// Sends all due deliveries, and returns what the endpoint received.
 async fn deliver(desk: &mut Desk) -> Vec<Received> {
     desk.server.deliver().await;
     desk.receiver.taken()
 }
 
-/// The same after this time.
+/// Lets this time pass, and sends all due deliveries.
 async fn after(desk: &mut Desk, wait_ms: i64) -> Vec<Received> {
     desk.server.clock.advance_ms(wait_ms);
     deliver(desk).await
@@ -82,7 +82,7 @@ async fn what_waits_goes_on_when_the_earlier_one_is_given_up() {
     assert_eq!(statuses(&desk, &webhook).await, ["failed", "delivered"]);
 }
 
-/// What waits is sent, or not, by what the subscription asks for when its time comes.
+/// A queued event is sent, or not, by the subscription's filter at the time of its delivery.
 #[tokio::test]
 async fn what_waits_keeps_to_the_filters() {
     let mut desk = Desk::start().await;
@@ -100,7 +100,7 @@ async fn what_waits_keeps_to_the_filters() {
     assert_eq!(statuses(&desk, &webhook).await, ["delivered", "discarded", "delivered"]);
 }
 
-/// So is what was tried before: the owner does not want it any more.
+/// A retry follows the current filter too: the owner no longer wants the event.
 #[tokio::test]
 async fn what_is_tried_again_keeps_to_the_filters() {
     let mut desk = Desk::start().await;
@@ -128,7 +128,7 @@ async fn what_waits_is_let_go_when_order_is_given_up() {
     assert_eq!(attempts(&after(&mut desk, 6_000).await), ["a 2"]);
 }
 
-/// Of one resource two failed while there was no order. Now the later one waits, although it is due first.
+/// Two events of one resource failed while the webhook was unordered. Now the later one waits, although it is due first.
 #[tokio::test]
 async fn what_failed_without_order_waits_when_there_is_one() {
     let mut desk = Desk::start().await;

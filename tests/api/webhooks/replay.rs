@@ -5,7 +5,7 @@ use storage::sql::query;
 
 use crate::webhooks::desk::{CREATED, Desk, id, ids};
 
-/// Lets so many deliveries of the only replay wait.
+/// Sets the number of waiting deliveries of the only replay.
 async fn let_wait(desk: &Desk, count: i64) {
     let changed: anyhow::Result<u64> = desk
         .server
@@ -47,7 +47,7 @@ async fn an_event_is_sent_once_more_with_the_same_id() {
     );
 }
 
-/// Whatever the order in which they are asked for.
+/// A replay follows the order of the log, whatever the order of the requested ids.
 #[tokio::test]
 async fn a_replay_keeps_the_order_of_the_log() {
     let mut desk = Desk::start().await;
@@ -76,7 +76,7 @@ async fn a_paused_or_disabled_subscription_is_refused() {
     assert!(desk.receiver.taken().is_empty());
 }
 
-/// What is left of a replay waits while the subscription is paused, and is given up when it is disabled.
+/// The rest of a replay waits while the subscription is paused, and is given up when it is disabled.
 #[tokio::test]
 async fn a_replay_waits_for_a_pause_and_ends_with_the_subscription() {
     let mut desk = Desk::start().await;
@@ -103,7 +103,7 @@ async fn a_replay_waits_for_a_pause_and_ends_with_the_subscription() {
     );
 }
 
-/// An id that is nobody's, and one of another application, are refused in the same words.
+/// An unknown id and one of another application are refused in the same words.
 #[tokio::test]
 async fn unknown_and_foreign_events_are_refused() {
     let mut desk = Desk::start().await;
@@ -249,7 +249,7 @@ async fn a_failed_replay_is_tried_again_and_counts_for_nothing() {
     assert_eq!(desk.standing(&webhook, &replay).await["status"], "completed");
 }
 
-/// A replay of what was not delivered yet does not stand for its delivery.
+/// A replay of an undelivered event does not replace its delivery.
 #[tokio::test]
 async fn an_event_that_still_waits_is_sent_for_itself_too() {
     let mut desk = Desk::start().await;
@@ -285,7 +285,7 @@ async fn at_most_a_hundred_thousand_deliveries_of_replays_wait() {
     assert_eq!(desk.ask_replay(&webhook, nothing).await["status"], "completed");
 }
 
-/// A key that is bound to connections knows the events of these alone.
+/// A key that is bound to connections can only replay their events.
 #[tokio::test]
 async fn a_bound_key_replays_its_own_events_only() {
     let mut desk = Desk::start().await;

@@ -1,4 +1,4 @@
-//! `/v1/webhooks/{webhookId}/replay` of a range of time, however long, and of what was given up; and the list of replays.
+//! `/v1/webhooks/{webhookId}/replay` of a time range of any length, and of failed deliveries; and the list of replays.
 
 use std::collections::BTreeSet;
 
@@ -130,7 +130,7 @@ async fn event_types_narrow_a_replay() {
     assert_eq!(replay["eventCount"], 0);
 }
 
-/// What was given up is sent again until it has arrived.
+/// Deliveries that were given up are sent again until they have arrived.
 #[tokio::test]
 async fn only_failed_ones_again() {
     let mut desk = Desk::start().await;
@@ -212,8 +212,8 @@ async fn a_wrong_range_is_refused() {
     assert_eq!(desk.api.all(&format!("{webhook}/replays")).await, Vec::<Value>::new());
 }
 
-/// The host is killed while it writes the deliveries of a long replay: the next one goes on where it stopped, and at no time are there more
-/// than about a thousand rows.
+/// The host is killed while it writes the deliveries of a long replay: the next one continues there, and there are never more than about
+/// a thousand rows.
 #[tokio::test]
 async fn a_replay_goes_on_after_a_kill() {
     let desk = Desk::start().await;
@@ -249,8 +249,8 @@ async fn a_replay_goes_on_after_a_kill() {
     assert_eq!((sent, received.len()), (logged, MANY), "each is sent, and once");
 }
 
-/// A pause ends a replay that is not written yet to its end. What is written is sent when the subscription is resumed, and the replay says
-/// where another one goes on.
+/// A pause ends a replay that is not completely written. Its written deliveries are sent when the subscription is resumed, and the replay
+/// says where another one can continue.
 #[tokio::test]
 async fn a_pause_ends_a_long_replay() {
     let mut desk = Desk::start().await;
@@ -280,7 +280,7 @@ async fn a_pause_ends_a_long_replay() {
     assert_eq!(desk.receiver.taken().len(), MANY - 1_000);
 }
 
-/// What a pause has left of a replay is given up when the webhook is disabled, and waits no more.
+/// The rest of a paused replay is given up when the webhook is disabled.
 #[tokio::test]
 async fn what_a_pause_has_left_is_given_up_with_the_subscription() {
     let mut desk = Desk::start().await;
@@ -304,7 +304,7 @@ async fn what_a_pause_has_left_is_given_up_with_the_subscription() {
     );
 }
 
-/// All replays of a webhook together have 100,000 deliveries waiting at most: one of a range waits for room, then goes on.
+/// All replays of a webhook together have at most 100,000 waiting deliveries: one of a range waits for room, then continues.
 #[tokio::test]
 async fn a_replay_waits_for_the_room_that_others_have_taken() {
     let mut desk = Desk::start().await;
@@ -364,7 +364,7 @@ async fn a_long_replay_ends_with_its_subscription() {
     }
 }
 
-/// Whatever becomes of a replay, the endpoint is none the worse for it.
+/// A replay has no effect on the endpoint's failure count, whatever its outcome.
 #[tokio::test]
 async fn a_replay_counts_nothing_against_the_endpoint() {
     let mut desk = Desk::start().await;
@@ -386,7 +386,7 @@ async fn a_replay_counts_nothing_against_the_endpoint() {
     assert_eq!((&standing["status"], &standing["sent"]), (&json!("completed"), &json!(3)));
 }
 
-/// Who asked for what, newest first.
+/// Replays are listed with their requests, newest first.
 #[tokio::test]
 async fn replays_are_listed_newest_first() {
     let mut desk = Desk::start().await;

@@ -1,4 +1,4 @@
-//! Webhooks that are paused or disabled and activated again, while attempts are under way and after a long time.
+//! Webhooks that are paused or disabled and activated again, during attempts and after a long time.
 
 use serde_json::{Value, json};
 use service::retention;
@@ -9,13 +9,13 @@ use crate::webhooks::desk::Desk;
 
 const HOUR_MS: i64 = 3_600_000;
 
-/// The path of a subscription that gets so many attempts at a time.
+/// Makes a subscription with this number of simultaneous attempts, and returns its path.
 async fn subscribe(desk: &Desk, at_a_time: usize) -> String {
     let made = desk.subscription(json!({ "eventTypes": [UPDATED], "maxConcurrent": at_a_time })).await;
     format!("/v1/webhooks/{}", made["id"].as_str().expect("an id"))
 }
 
-/// What is received when everything is sent that is due.
+/// Sends all due deliveries, and returns the attempts that the endpoint received.
 async fn deliver(desk: &mut Desk) -> Vec<String> {
     desk.server.deliver().await;
     attempts(&desk.receiver.taken())
@@ -26,8 +26,8 @@ async fn statuses(desk: &Desk, webhook: &str) -> Vec<Value> {
     deliveries.iter().rev().map(|delivery| delivery["status"].clone()).collect()
 }
 
-/// One delivery waits to be tried again, and the attempt at another one is under way, when the owner disables the webhook and activates it
-/// before anything else has its turn.
+/// One delivery waits for a retry, and another is being attempted, when the owner disables the webhook and activates it before the next
+/// run.
 #[tokio::test]
 async fn what_waited_is_discarded_when_a_disabled_webhook_is_activated_at_once() {
     let mut desk = Desk::start().await;
@@ -79,8 +79,8 @@ async fn what_failed_during_a_pause_is_tried_again() {
     assert_eq!(deliver(&mut desk).await, ["a 2"]);
 }
 
-/// What arrived behind an event that was not sent yet is known to have arrived, also after a pause that is longer than such deliveries are
-/// kept otherwise.
+/// An event that arrived before an earlier unsent one is known to have arrived, even after a pause that is longer than such deliveries
+/// are kept otherwise.
 #[tokio::test]
 async fn after_a_long_pause_nothing_is_sent_twice() {
     let mut desk = Desk::start().await;
@@ -105,7 +105,7 @@ async fn after_a_long_pause_nothing_is_sent_twice() {
     assert_eq!(deliver(&mut desk).await, ["a 1"]);
     assert_eq!(statuses(&desk, &webhook).await, ["delivered", "delivered", "delivered"]);
 
-    // What is not needed any more goes then.
+    // Rows that are no longer needed are deleted then.
     desk.server.clock.advance_ms(HOUR_MS + 1);
     retention::clean(&desk.server.app).await.expect("it is cleaned");
     let left: i64 = query("select count(*) as n from webhook_deliveries")

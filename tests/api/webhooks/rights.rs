@@ -1,5 +1,5 @@
-//! The right that a webhook rests on: the webhook ends with the key, or access token, that last said what is sent and where, and it gets no
-//! more than that key may read.
+//! The rights of a webhook: it ends with the key, or access token, that last set its events or URL, and it gets no more than that key may
+//! read.
 
 use harness::Actor;
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ async fn token(desk: &Desk, of: &Actor) -> Actor {
     with_key(desk, &made["access_token"])
 }
 
-/// A client with a new key for webhooks of calendars, and the id of the key; `change` is put over what it is otherwise.
+/// A client with a new key for webhooks of calendars, and the id of the key; `change` overrides its fields.
 async fn key(desk: &Desk, change: Value) -> (Actor, String) {
     let mut body = json!({ "name": "partner", "scopes": ["webhooks.write", "calendar.read"] });
     for (name, value) in change.as_object().expect("an object") {
@@ -79,7 +79,7 @@ async fn told(desk: &Desk) -> usize {
     desk.api.all("/v1/events?type=webhook.disabled").await.len()
 }
 
-/// A token of a minute leaves nothing behind that goes on after the minute, also before any job has noticed its end.
+/// A one-minute token leaves nothing behind that continues after the minute, even before a job notices its end.
 #[tokio::test]
 async fn a_webhook_of_an_access_token_ends_with_it() {
     let mut desk = Desk::start().await;
@@ -108,13 +108,13 @@ async fn a_webhook_of_an_access_token_ends_with_it() {
     assert_eq!(told[0]["data"]["resource"], json!({ "id": made["id"], "disabledReason": "key_ended" }));
 }
 
-/// An access token ends with its key, and so does what it made.
+/// An access token ends with its key, and so do its webhooks.
 #[tokio::test]
 async fn a_revoked_key_ends_the_webhooks_of_its_tokens() {
     let mut desk = Desk::start().await;
     let (partner, key_id) = key(&desk, json!({})).await;
     let made = subscribe(&desk, &token(&desk, &partner).await, &[UPDATED]).await;
-    // A key with the same rights takes over what the key made itself, and nothing of its tokens.
+    // A key with the same rights takes over webhooks of the key itself, but not those of its tokens.
     let (_, _) = key(&desk, json!({})).await;
     revoke(&desk, &key_id).await;
     assert_ended(&shown(&desk, &made).await);
@@ -122,7 +122,7 @@ async fn a_revoked_key_ends_the_webhooks_of_its_tokens() {
     assert_eq!(told(&desk).await, 1);
 }
 
-/// A key that was given to somebody takes what it made with it, though others of the application may read more.
+/// The webhooks of a revoked key end with it, even if other keys of the application may read more.
 #[tokio::test]
 async fn a_webhook_ends_with_the_key_that_made_it() {
     let mut desk = Desk::start().await;
@@ -141,7 +141,7 @@ async fn a_webhook_ends_with_the_key_that_made_it() {
     assert_eq!(told(&desk).await, 1);
 }
 
-/// A key that is rotated (another one is made, and the old one revoked) takes its webhooks along, whatever waits for them included.
+/// A key that is rotated (another one is made, and the old one revoked) keeps its webhooks, including their waiting deliveries.
 #[tokio::test]
 async fn a_rotated_key_takes_its_webhooks_along() {
     let mut desk = Desk::start().await;
@@ -163,7 +163,7 @@ async fn a_rotated_key_takes_its_webhooks_along() {
     assert_ended(&shown(&desk, &made).await);
 }
 
-/// A key beside an older one like it was not rotated: what it made ends with it.
+/// An older key with the same rights is no rotation: the webhooks of the revoked key end.
 #[tokio::test]
 async fn a_webhook_does_not_pass_to_an_older_key() {
     let mut desk = Desk::start().await;
@@ -216,7 +216,7 @@ async fn a_webhook_ends_when_its_key_expires() {
     assert_eq!(told(&desk).await, 1);
 }
 
-/// A revocation by another process tells this one nothing, and outlasts a restart.
+/// A revocation by another process does not notify this one, and outlasts a restart.
 #[tokio::test]
 async fn an_end_outlasts_a_restart() {
     let mut desk = Desk::start().await;
@@ -244,7 +244,7 @@ async fn an_end_outlasts_a_restart() {
     assert_eq!(deliveries[0]["status"], "discarded");
 }
 
-/// The key that activates a webhook whose key has ended answers for it from then on, and adds nothing to what it gets.
+/// The key that activates a webhook whose key has ended is responsible for it from then on, and adds no events to it.
 #[tokio::test]
 async fn another_key_activates_what_has_ended() {
     let mut desk = Desk::start().await;
@@ -301,13 +301,13 @@ async fn a_webhook_grows_only_where_it_is_asked_to() {
     assert_eq!(shown(&desk, &made).await["status"], "active");
 }
 
-/// A key that may read less takes away what it may not read.
+/// A key that may read less removes the events that it may not read.
 #[tokio::test]
 async fn a_key_that_reads_less_sends_less() {
     let mut desk = Desk::start().await;
     let made = subscribe(&desk, &desk.api, &["*"]).await;
     let (weak, _) = key(&desk, json!({})).await;
-    // It repeats what it has read, and changes nothing of what is sent.
+    // It repeats the fields that it has read, and changes no events.
     let read = desk.api.get(path(&made)).send().await.expect(200);
     weak.patch(path(&made), read.clone()).send().await.expect(200);
     log_as(&desk, &[("mail", "email.message.created")]).await;
@@ -320,8 +320,8 @@ async fn a_key_that_reads_less_sends_less() {
     assert_eq!(attempts(&desk.receiver.taken()), ["a 1"]);
 }
 
-/// A token that leads a lasting webhook elsewhere takes it along when it ends; one that changes something else, or repeats what is there,
-/// does not.
+/// A token that redirects a permanent webhook ends it at its own expiry; one that changes another field, or repeats current values, does
+/// not.
 #[tokio::test]
 async fn a_token_that_leads_a_webhook_elsewhere_ends_it() {
     let mut desk = Desk::start().await;

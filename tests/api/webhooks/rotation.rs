@@ -19,13 +19,13 @@ fn secret(webhook: &Value) -> String {
     webhook["secret"].as_str().expect("a secret").to_owned()
 }
 
-/// What is signed, as Standard Webhooks have it: `id.timestamp.body`.
+/// Returns the signed content, as defined by Standard Webhooks: `id.timestamp.body`.
 fn signed(received: &Received) -> Vec<u8> {
     let head = format!("{}.{}.", received.header("webhook-id"), received.header("webhook-timestamp"));
     [head.as_bytes(), &received.body[..]].concat()
 }
 
-/// The signature by a shared secret, computed here anew.
+/// The signature by a shared secret, computed independently.
 fn v1(secret: &str, received: &Received) -> String {
     let key = BASE64_STANDARD.decode(secret.strip_prefix("whsec_").expect("a secret")).expect("base64");
     let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(&key).expect("a key");
@@ -53,7 +53,7 @@ async fn next(desk: &mut Desk) -> Received {
     desk.receiver.next().await
 }
 
-/// Whoever receives has the time of the grace to take the new secret: both sign, the newest first.
+/// The receiver can take the new secret within the grace period: both sign, the newest first.
 #[tokio::test]
 async fn both_secrets_sign_within_the_grace() {
     let mut desk = Desk::start().await;
@@ -101,7 +101,7 @@ async fn without_a_grace_all_earlier_secrets_end() {
     let received = next(&mut desk).await;
     assert_eq!(signatures(&received), [v1(&new, &received)]);
 
-    // The same secret once more, or no new one at all.
+    // The same secret once more, or no new secret at all.
     for ending in [json!({ "secretGraceSeconds": 0 }), json!({ "secret": null, "secretGraceSeconds": 0 })] {
         let newest = secret(&desk.api.patch(path(&webhook), week.clone()).send().await.expect(200));
         let received = next(&mut desk).await;
@@ -133,7 +133,7 @@ async fn ten_earlier_secrets_sign_at_most() {
     assert_eq!(signatures(&received), expected);
 }
 
-/// The receiver needs no secret to verify `v1a`: the public key is readable, and verifies what was sent and nothing else.
+/// The receiver needs no secret to verify `v1a`: the public key is readable, and verifies genuine deliveries and nothing else.
 #[tokio::test]
 async fn v1a_verifies() {
     let mut desk = Desk::start().await;

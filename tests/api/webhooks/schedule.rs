@@ -50,7 +50,7 @@ async fn first_attempts_keep_the_order_of_a_resource() {
     assert_eq!((again.len(), id(&again[0])), (1, id(&received[0])));
 }
 
-/// In seconds or as a date: meanwhile the endpoint gets nothing else either.
+/// In seconds or as a date: until then the endpoint gets no other delivery either.
 #[tokio::test]
 async fn retry_after_is_kept() {
     let mut desk = Desk::start().await;
@@ -83,7 +83,7 @@ async fn an_overloaded_endpoint_is_left_alone() {
     desk.receiver.answer_always(503);
     log(&desk, &["a", "b", "c"]).await;
     desk.server.deliver().await;
-    // They were under way together, so that they are one failure.
+    // They ran together, so they count as one failure.
     assert_eq!(desk.receiver.taken().len(), 3);
     assert_eq!(shown(&desk, &webhook).await["consecutiveFailures"], 1);
     desk.server.clock.advance_ms(59_000);
@@ -98,7 +98,7 @@ async fn an_overloaded_endpoint_is_left_alone() {
     assert!(desk.receiver.taken().is_empty());
 }
 
-/// What still waits for another attempt is given up with it.
+/// Deliveries that wait for a retry are given up too.
 #[tokio::test]
 async fn gone_disables_at_once() {
     let mut desk = Desk::start().await;
@@ -123,7 +123,7 @@ async fn gone_disables_at_once() {
     assert!(desk.receiver.taken().is_empty());
 }
 
-/// An endpoint that never answered well for five days is disabled, and another webhook is told of that.
+/// An endpoint without a success for five days is disabled, and another webhook is notified.
 #[tokio::test]
 async fn five_days_of_failures_disable_and_tell() {
     let mut desk = Desk::start().await;
@@ -218,7 +218,7 @@ async fn at_most_so_many_in_a_second() {
     assert_eq!(different.len(), 12);
 }
 
-/// The first attempt is under way when the owner gives the webhook another URL and another secret. Those that begin after it go there.
+/// The first attempt is running when the owner gives the webhook another URL and another secret. Later attempts go there.
 #[tokio::test]
 async fn a_subscription_changed_during_a_turn() {
     let mut desk = Desk::start().await;
@@ -280,7 +280,7 @@ async fn a_subscription_deleted_during_a_turn_sends_nothing_more() {
     assert!(desk.receiver.taken().is_empty());
 }
 
-/// The old URL says that it is gone, and fails, when the new one is there already.
+/// The old URL answers 410 or fails when the new one is already set.
 #[tokio::test]
 async fn what_an_old_url_answers_says_nothing_of_the_new_one() {
     let mut desk = Desk::start().await;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::webhooks::desk::{CREATED, Desk};
 
-/// Asks for a test, and delivers meanwhile.
+/// Requests a test, and runs the deliveries.
 async fn tested(desk: &Desk, webhook: &str) -> Exchange {
     let is_answered = Cell::new(false);
     let asked = async {
@@ -54,7 +54,7 @@ async fn a_test_event_reaches_only_its_webhook() {
     assert_eq!(listed, [delivery]);
 }
 
-/// What the endpoint answered is what a test is for.
+/// The response of the endpoint is in the result of a test.
 #[tokio::test]
 async fn a_failed_test_shows_the_attempt() {
     let mut desk = Desk::start().await;
@@ -71,7 +71,7 @@ async fn a_failed_test_shows_the_attempt() {
     assert_eq!(desk.receiver.next().await.header("webhook-attempt"), "2");
 }
 
-/// Where the webhook is ordered too: whoever tests again has changed something, and does not wait for the next attempt at the earlier test.
+/// A test of an ordered webhook does not wait for the retry of an earlier test: its owner has changed something in between.
 #[tokio::test]
 async fn a_test_waits_for_no_earlier_test() {
     let mut desk = Desk::start().await;
@@ -94,7 +94,7 @@ async fn a_test_that_is_under_way_is_pending() {
     let api = harness::reconnected(&server, &api);
     let mut desk = Desk { server, api, connection, calendar, receiver };
     let webhook = desk.subscribe(CREATED).await;
-    // Nothing is delivered meanwhile.
+    // No delivery is run.
     let delivery = desk.api.post(format!("{webhook}/test"), json!({})).send().await.expect(200);
     assert_eq!((&delivery["status"], &delivery["attempts"]), (&json!("pending"), &json!([])));
     desk.server.deliver().await;

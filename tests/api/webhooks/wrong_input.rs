@@ -1,4 +1,4 @@
-//! What is wrong with a subscription is told with its field.
+//! Faults of subscriptions are reported with their field.
 
 use harness::TestServer;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 const WEBHOOKS: &str = "/v1/webhooks";
 const HOOK: &str = "https://1.1.1.1/hook";
 
-/// One field that is not as it should be, with the code and the field that are told.
+/// Invalid fields, with the expected code and field of the error.
 fn faults() -> Vec<(Value, &'static str, &'static str)> {
     let fault = "invalid_parameter";
     let names: Vec<String> = (0..101).map(|n| format!("event.{n}")).collect();
@@ -94,7 +94,7 @@ async fn what_is_required_is_named() {
     assert_eq!(error["param"], "status");
 }
 
-/// A field that nobody knows is told, or refused where the caller is strict.
+/// An unknown field is reported, or refused if the caller is strict.
 #[tokio::test]
 async fn an_unknown_field_is_told() {
     let server = TestServer::start().await;

@@ -1,4 +1,4 @@
-//! `/__control`: what a test in another process does with the fake. Each route takes and answers JSON.
+//! `/__control`: operations of a test in another process on the fake. Each route takes and answers JSON.
 
 use std::sync::PoisonError;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::google::{
 
 type ControlResult = Result<Value, String>;
 
-/// Answers a control request: 200 with what came of it, or 400 with an error.
+/// Answers a control request: 200 with its result, or 400 with an error.
 pub async fn answer(service: &GoogleService, ask: &Ask) -> Reply {
     let body: Value = match ask.body.is_empty() {
         true => Value::Null,

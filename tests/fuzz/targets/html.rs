@@ -1,5 +1,5 @@
-//! A sender's HTML: what is shown of it neither acts nor reaches out, read as a browser reads it; and to make that fit to be shown once
-//! more changes nothing.
+//! A sender's HTML: the cleaned HTML neither acts nor loads anything, when parsed as a browser does; and cleaning it again changes
+//! nothing.
 
 #![no_main]
 
@@ -11,7 +11,7 @@ use mail::read::limits::SNIPPET_CHARS;
 use mail::text::snippet;
 use markup5ever_rcdom::{Handle, NodeData, RcDom};
 
-/// Elements that act, load or change what others mean.
+/// Elements that act, load or change the meaning of others.
 const ACTIVE: [&str; 22] = [
     "applet", "audio", "base", "button", "embed", "form", "frame", "frameset", "iframe", "input", "link",
     "math", "meta", "noscript", "object", "script", "select", "style", "svg", "template", "textarea",
@@ -37,14 +37,14 @@ fuzz_target!(|bytes: &[u8]| {
     assert!(line.chars().count() <= SNIPPET_CHARS && !line.contains(char::is_control), "{line:?}");
 });
 
-/// As it would stand in a page.
+/// Parses the HTML as a fragment of a page.
 fn fragment(html: &str) -> RcDom {
     let context = QualName::new(None, ns!(html), local_name!("div"));
     html5ever::parse_fragment(RcDom::default(), ParseOpts::default(), context, Vec::new(), true).one(html)
 }
 
-/// All nodes in order, with their depth; attributes by name, for their order has no meaning. What a `style` says is written anew each time,
-/// number by number: that it is there has to be the same.
+/// Returns all nodes in order, with their depth; attributes by name, since their order has no meaning. The text of a `style` is rewritten
+/// with each cleaning, number by number: only its presence is compared.
 fn nodes(tree: &RcDom) -> Vec<(usize, String)> {
     let mut nodes = Vec::new();
     let mut open: Vec<(Handle, usize)> = vec![(tree.document.clone(), 0)];
@@ -70,7 +70,7 @@ fn nodes(tree: &RcDom) -> Vec<(usize, String)> {
 }
 
 fn check(tree: &RcDom, images: bool) {
-    // The document and the root of the fragment are no part of the HTML.
+    // The document and the root of the fragment are not part of the HTML.
     let mut open: Vec<(Handle, usize)> = vec![(tree.document.clone(), 0)];
     while let Some((node, depth)) = open.pop() {
         assert!(depth <= DEPTH + 2, "elements too deep");
@@ -93,7 +93,7 @@ fn check(tree: &RcDom, images: bool) {
 fn check_attribute(element: &str, name: &str, value: &str, images: bool) {
     assert!(!name.starts_with("on"), "{element} {name}");
     assert!(!["id", "class", "name", "srcset", "background", "action"].contains(&name), "{element} {name}");
-    // Browsers pass over controls and blanks in front of a scheme, and line breaks and tabs in it.
+    // Browsers ignore controls and blanks before a scheme, and line breaks and tabs in it.
     let url: String = value.chars().filter(|c| !c.is_whitespace() && !c.is_control()).collect();
     let url = url.to_ascii_lowercase();
     let begins = |schemes: &[&str]| schemes.iter().any(|scheme| url.starts_with(scheme));
@@ -111,7 +111,7 @@ fn check_attribute(element: &str, name: &str, value: &str, images: bool) {
     assert!(good, "{element} {name}={value:?}");
 }
 
-/// What stands before each bracket.
+/// Returns the text before each opening bracket.
 fn calls(style: &str) -> impl Iterator<Item = &str> {
     let pieces = style.split('(');
     pieces.take(style.matches('(').count())

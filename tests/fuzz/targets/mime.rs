@@ -1,4 +1,4 @@
-//! A message of whatever bytes: read, its header alone, one part alone, its files, and as a delivery report.
+//! A message of arbitrary bytes: parsed whole, its header, one part, its files, and as a delivery report.
 
 #![no_main]
 
@@ -7,7 +7,7 @@ use mail::read::{self, Mail, limits};
 use mail::report;
 use model::email::EmailMessage;
 
-/// Files that are read of one message: each reads the message anew.
+/// Maximum files read of one message: each read parses the message again.
 const FILES: usize = 8;
 
 fuzz_target!(|raw: &[u8]| {
@@ -56,7 +56,7 @@ fn one_line_each(headers: &[model::email::EmailHeader]) {
     );
 }
 
-/// The host gets it as JSON, and keeps it where no text may hold a NUL.
+/// The host gets it as JSON, and stores it where no text may contain a NUL.
 fn read_back(message: &EmailMessage) {
     let text = serde_json::to_string(message).expect("a message is JSON");
     assert!(!text.replace("\\\\", "").contains("\\u0000"), "{text}");

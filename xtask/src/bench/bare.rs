@@ -1,5 +1,5 @@
-//! The baseline: axum answering the same bytes, and nothing else, or what another program makes of the same database. A process of its own,
-//! as the server is.
+//! The baseline: axum answering the same bytes, and nothing else, or another program's answer from the same database. It is a process of
+//! its own, like the server.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -71,7 +71,7 @@ impl Bare {
 
 impl Drop for Bare {
     fn drop(&mut self) {
-        // Best effort: the process holds nothing.
+        // Best effort: the process has no state.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -13,8 +13,8 @@ use crate::project;
 const CLIENTS: usize = 16;
 const EVENTS: usize = 1_000;
 
-/// Two rows, requests per second, ours to the baseline's: answers that may be kept as they were printed until something changes,
-/// which happens ten times a second; and answers that are read from the database every time.
+/// Two rows, requests per second, ours to the baseline's: responses that are cached as text until something changes, which happens ten
+/// times a second; and responses that are read from the database every time.
 pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     let subject = rig.subject("get-by-id", &[])?;
     let events = (0..EVENTS).map(|number| subject.create_event(number)).collect::<Result<Arc<[String]>>>()?;
@@ -24,7 +24,7 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     let kept = subject.while_changing(&events[0], || {
         against_bare(rig, &subject, load.clone(), &what, Target::AtLeast(0.4))
     })?;
-    // What the model has no field for is never kept printed.
+    // Items with provider data outside the model are never cached as text.
     let what = "the same with the provider's data: read from the database every time";
     let load = Load { path: format!("{one}?include=providerData"), ..load };
     let read = against_bare(rig, &subject, load, what, Target::AtLeast(0.4))?;
@@ -40,7 +40,7 @@ pub fn against_bare(rig: &Rig, subject: &Subject, ours: Load, what: &str, target
     against(rig, (&bare, "bare axum handler"), ours, what, target)
 }
 
-/// Load on the server and on a baseline that runs, with the name of the baseline.
+/// Load on the server and on a running baseline, with the baseline's name.
 pub fn against(
     rig: &Rig,
     (bare, name): (&Bare, &str),

@@ -1,4 +1,5 @@
-//! What installed connectors cost that nobody calls: resident memory of the idle server, and time from the start of the process to ready.
+//! The cost of installed connectors that are not called: resident memory of the idle server, and time from the start of the process to
+//! ready.
 
 use std::fs;
 use std::path::Path;
@@ -13,12 +14,12 @@ use crate::bench::table::{Row, Target};
 use crate::bench::templates::Templates;
 
 const INSTALLED: usize = 50;
-/// Starts of each turn; there are two turns of each side.
+/// Starts of each run; there are two runs of each side.
 const STARTS: usize = 3;
-/// How long a server is ready before its memory is looked at.
+/// Time between a server's readiness and the reading of its memory.
 const SETTLED: Duration = Duration::from_secs(3);
 
-/// What the starts on one data directory have shown.
+/// The measurements of all starts on one data directory.
 #[derive(Default)]
 struct Idle {
     ready_ms: Vec<f64>,
@@ -26,7 +27,7 @@ struct Idle {
 }
 
 impl Idle {
-    /// One turn.
+    /// Measures one run.
     fn measure(&mut self, rig: &Rig, data_dir: &Path) -> Result<()> {
         for start in 1..=STARTS {
             let server = rig.server(data_dir, &[])?;
@@ -73,7 +74,7 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     ])
 }
 
-/// A connector that cannot be loaded does not stop the server, and would cost nothing.
+/// Fails if a connector is not in service: one that cannot be loaded does not stop the server, and would cost nothing.
 fn ensure_in_service(data_dir: &Path) -> Result<()> {
     let log = fs::read_to_string(data_dir.join("server.log")).context("cannot read server.log")?;
     let loaded = log.lines().filter(|line| line.contains("connector in service") && line.contains("copy-"));
@@ -82,7 +83,7 @@ fn ensure_in_service(data_dir: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The value in the middle; of an even number of them the mean of the two.
+/// Returns the median; of an even number of values the mean of the two middle ones.
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let (low, high) = (values.len().saturating_sub(1) / 2, values.len() / 2);

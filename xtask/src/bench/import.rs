@@ -15,29 +15,28 @@ use crate::bench::table::{Row, Target};
 use crate::http::Client;
 use crate::peers::Peers;
 
-/// Cards of each side, in two turns.
+/// Cards of each side, in two runs.
 const CARDS: usize = 10_000;
 const CLIENTS: usize = 8;
-/// Cards of one book: some servers look at every card of a book for each that is put there.
+/// Cards of one book: some servers read every card of a book for each new one.
 const BOOK: usize = 250;
 
-/// A real server, and how it is run.
+/// A real server, and its settings.
 struct Peer {
     shown: &'static str,
     name: &'static str,
     options: &'static [(&'static str, &'static str)],
 }
 
-/// Cyrus runs without flushes of the disk in the tests, for speed: its PUTs are then measured against commits that are on disk. A
-/// server that is run for its users flushes what it is given, as Radicale does and we do, so that is measured beside it. The
-/// target is the same for all.
+/// In the tests Cyrus runs without flushes of the disk, for speed: its PUTs are then compared with commits that are on disk. A server in
+/// production flushes its data, as Radicale does and we do, so that is measured too. The target is the same for all.
 const PEERS: [Peer; 3] = [
     Peer { shown: "Radicale", name: "radicale", options: &[] },
     Peer { shown: "Cyrus, which flushes nothing to disk", name: "cyrus", options: &[] },
     Peer { shown: "Cyrus, which flushes to disk", name: "cyrus", options: &[("CYRUS_FLUSHES", "on")] },
 ];
 
-/// A row for each of them.
+/// Measures each peer, a row for each.
 pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     PEERS.iter().map(|peer| compared(rig, peer)).collect()
 }
@@ -106,7 +105,7 @@ fn through_the_api(url: &str, key: &str, (turn, books): (usize, &[Value])) -> Re
     })
 }
 
-/// What the connector writes, written by a client that does nothing else.
+/// Writes the same contacts as the connector with a native client, and returns its time.
 fn by_a_native_client(login: &Login, books: &[Value]) -> Result<Duration> {
     let origin = login.url.trim_end_matches('/');
     let folders = books.iter().map(|book| Ok(format!("{origin}{}", text(&book["externalId"])?)));
@@ -138,7 +137,7 @@ fn by_a_native_client(login: &Login, books: &[Value]) -> Result<Duration> {
     })
 }
 
-/// Half of the cards, by several clients that work at once; each has a `put` of its own.
+/// Writes half of the cards with several parallel clients; each has a `put` of its own.
 fn together<P>(client: impl Fn(usize) -> P + Sync) -> Result<Duration>
 where
     P: Fn(usize) -> Result<()>,

@@ -1,5 +1,5 @@
-//! What can only be measured inside the host's process: the cost of a connector call. The measuring is done by the tests named
-//! `speed` of `tests/conformance`, in a release build; each figure is a line `BENCH {…}` of their output.
+//! Measurements inside the host's process: the cost of a connector call. The measuring is done by the tests named `speed` of
+//! `tests/conformance`, in a release build; each figure is a line `BENCH {…}` of their output.
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;

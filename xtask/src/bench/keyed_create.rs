@@ -15,9 +15,9 @@ use crate::project;
 
 const CLIENTS: usize = 64;
 
-/// Four rows: creates that the store alone answers, and creates that go through connector and provider; each on a disk whose flush takes
-/// 2 ms and on this machine's own. Where a flush takes little, a create through a connector is bound by the processors with and without
-/// group commit, and the row on this disk says what it costs them; what group commit is for shows on the slow disk.
+/// Four rows: creates that need the store alone, and creates that go through connector and provider; each on a disk whose flush takes 2
+/// ms and on this machine's own. If a flush takes little time, a create through a connector is bound by the processors with and without
+/// group commit, and the row on this disk shows the processor cost of group commit; its benefit shows on the slow disk.
 pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     let slow = slow_flush(rig)?;
     let on_slow_disk = pair(rig, "keyed-create-slow", &[("LD_PRELOAD", &slow)])?;
@@ -36,7 +36,7 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// The server as it is, and with one commit per request.
+/// Starts the server twice: as it is, and with one commit per request.
 fn pair(rig: &Rig, name: &str, environment: &[(&str, &str)]) -> Result<(Subject, Subject)> {
     let mut single = environment.to_vec();
     single.push(("SWITCHBOARD_GROUP_COMMIT", "off"));
@@ -78,8 +78,7 @@ fn event(subject: &Subject) -> Load {
     keyed(subject, format!("/v1/calendars/{}/events", subject.calendar), body.to_string())
 }
 
-/// Builds `slow_flush.c`, to be loaded by `LD_PRELOAD`: what group commit saves is flushes, and those of this machine may cost next to
-/// nothing.
+/// Builds `slow_flush.c`, to be loaded by `LD_PRELOAD`: group commit saves flushes, and those of this machine may cost next to nothing.
 pub fn slow_flush(rig: &Rig) -> Result<String> {
     let library = rig.folder("slow-flush")?.join("slow_flush.so");
     let source = project::root().join("xtask/src/bench/slow_flush.c");
@@ -89,7 +88,7 @@ pub fn slow_flush(rig: &Rig) -> Result<String> {
     Ok(library.to_string_lossy().into_owned())
 }
 
-/// Microseconds that a flush takes on this disk: the median of 200.
+/// Measures the microseconds of a flush on this disk: the median of 200.
 pub fn flush_us(folder: &Path) -> Result<f64> {
     let mut file = File::create(folder.join("flush"))?;
     let mut times = Vec::new();

@@ -12,17 +12,17 @@ use crate::bench::table::{Row, Target};
 use crate::bench::templates::Templates;
 use crate::project;
 
-/// Programs without which the template in TypeScript cannot be built.
+/// Programs that the build of the TypeScript template needs.
 const NEEDED: [&str; 2] = ["node", "npm"];
 
-/// What the calls of one language took.
+/// The figures of the calls of one language.
 struct Figures {
     language: String,
     tasks: u64,
     p50_ms: f64,
     p99_ms: f64,
     cpu_ms: f64,
-    /// The most linear memory that a call had.
+    /// The highest linear memory of a call.
     peak_mib: f64,
     component_mib: f64,
 }
@@ -38,7 +38,7 @@ impl Figures {
     }
 }
 
-/// Two rows: the time of a call, and the most memory that one has.
+/// Two rows: the time of a call, and the highest memory of one.
 pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     let templates = Templates::new(rig, "languages")?;
     templates.build("rust")?;
@@ -97,7 +97,7 @@ fn is_there(program: &str) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// The lines that the test printed for us.
+/// Returns the figures in the lines that the test printed.
 fn figures(printed: &str) -> Result<Vec<Figures>> {
     let lines = printed.lines().filter_map(|line| line.split_once("BENCH ")).map(|(_, json)| json);
     lines.map(figures_of).collect()

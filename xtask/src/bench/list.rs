@@ -13,8 +13,8 @@ const CLIENTS: usize = 16;
 const PAGES: usize = 20;
 const PAGE: usize = 50;
 
-/// Two rows, requests per second, ours to the baseline's: pages that are asked for again and again while ten changes a second
-/// make them old; and a page that nobody asked for before.
+/// Two rows, requests per second, ours to the baseline's: pages that are requested repeatedly while ten changes a second make their
+/// caches stale; and a page that was never requested before.
 pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     let subject = rig.subject("list", &[])?;
     let events = (0..PAGES * PAGE).map(|n| subject.create_event(n)).collect::<Result<Vec<String>>>()?;
@@ -22,7 +22,7 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     let what = format!("list of {PAGE}, {PAGES} pages in no order, ten changes a second");
     let again = subject
         .while_changing(&events[0], || against_bare(rig, &subject, load, &what, Target::AtLeast(0.5)))?;
-    // A filter that nobody used before, and that lets everything through.
+    // A filter that was never used before, and that matches everything.
     let path = format!("{}&updated_after={{instant}}", first_page(&subject));
     let load = subject.load("GET", path, 200, CLIENTS);
     let what = format!("list of {PAGE} with a new filter each: read from the database every time");
@@ -35,7 +35,7 @@ fn first_page(subject: &Subject) -> String {
     format!("/v1/calendars/{}/events?limit={PAGE}", subject.calendar)
 }
 
-/// The paths of all pages, as a client finds them.
+/// Returns the paths of all pages, in the order in which a client finds them.
 fn pages(subject: &Subject) -> Result<Arc<[String]>> {
     let mut paths = vec![first_page(subject)];
     loop {

@@ -1,5 +1,5 @@
-//! Closed-loop load over kept connections: each client sends its next request when the answer to the last is there. HTTP/1.1 by
-//! hand, because a general client costs more than the servers that are measured.
+//! Closed-loop load over kept connections: each client sends its next request as soon as it has the last answer. HTTP/1.1 is implemented
+//! here, because a general client costs more than the measured servers.
 
 use std::borrow::Cow;
 use std::net::SocketAddr;
@@ -13,13 +13,13 @@ use tokio::net::TcpStream;
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
-/// What to send and what must come back.
+/// A request to send repeatedly, and the response that is expected.
 #[derive(Clone)]
 pub struct Load {
     pub address: SocketAddr,
     pub method: &'static str,
-    /// `{instant}` in it becomes an instant of the year 2000 that no other request of the run has, `{one}` one of `choices`, evenly
-    /// and in no order.
+    /// The path. `{instant}` in it becomes an instant of the year 2000 that no other request of the run has, `{one}` one of `choices`,
+    /// evenly distributed.
     pub path: String,
     pub choices: Arc<[String]>,
     /// Whole header lines without line ends.
@@ -31,14 +31,14 @@ pub struct Load {
 }
 
 impl Load {
-    /// The path of one of its requests.
+    /// Returns the path of one of its requests.
     pub fn sample(&self) -> String {
         let one = self.choices.first().map_or("", String::as_str);
         self.path.replace("{instant}", &instant(0)).replace("{one}", one)
     }
 }
 
-/// What one turn of load has shown.
+/// The measurements of one run of load.
 #[derive(Default)]
 pub struct Measured {
     pub requests: u64,
@@ -53,7 +53,7 @@ impl Measured {
         self.requests as f64 / self.seconds
     }
 
-    /// The latency in microseconds that this share (0 to 1) of requests stays under.
+    /// Returns the latency in microseconds below which this share (0 to 1) of requests stays.
     pub fn quantile(&self, share: f64) -> u32 {
         let last = self.micros.len().saturating_sub(1);
         self.micros.get((last as f64 * share) as usize).copied().unwrap_or_default()
@@ -65,7 +65,7 @@ impl Measured {
         format!("{:.0}/s, p50 {:.2} ms, p99 {:.2} ms", self.rate(), ms(0.5), ms(0.99))
     }
 
-    /// Takes in another turn.
+    /// Adds the figures of another run.
     pub fn add(&mut self, other: Measured) {
         self.requests += other.requests;
         self.seconds += other.seconds;
@@ -76,14 +76,14 @@ impl Measured {
 
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
-/// Measures one turn, after a short warm-up.
+/// Measures one run, after a short warm-up.
 pub fn measure(load: &Load, seconds: u64) -> Result<Measured> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(turn(load, Duration::from_millis(500)))?;
     runtime.block_on(turn(load, Duration::from_secs(seconds)))
 }
 
-/// Measures `a` against `b` in the order A B B A, each turn after a short warm-up.
+/// Measures `a` against `b` in the order A B B A, each run after a short warm-up.
 pub fn abba(a: &Load, b: &Load, seconds: u64) -> Result<(Measured, Measured)> {
     let (mut of_a, mut of_b) = (Measured::default(), Measured::default());
     for (load, is_a) in [(a, true), (b, false), (b, false), (a, true)] {
@@ -130,22 +130,23 @@ async fn client(mut stream: TcpStream, load: Load, stop: Arc<AtomicBool>) -> Res
     Ok(micros)
 }
 
-/// Clients that each send one request, all at the same time, over connections that are kept from one time to the next.
+/// Clients that each send one request, all at the same time, over connections that are kept for the next race.
 pub struct Race {
-    // Closed before the runtime that they belong to ends.
+    // Declared first, so that they are closed before their runtime ends.
     streams: Vec<TcpStream>,
     runtime: Runtime,
 }
 
 impl Race {
-    /// So many clients.
+    /// Opens this number of connections.
     pub fn connect(address: SocketAddr, clients: usize) -> Result<Race> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let streams = runtime.block_on(connect(address, clients))?;
         Ok(Race { streams, runtime })
     }
 
-    /// Sends the request of each; the status and the microseconds of each answer. `status` and `clients` of the load are of no account.
+    /// Sends the request of each client; returns the status and the microseconds of each answer. `status` and `clients` of the load are
+    /// ignored.
     pub fn run(&mut self, load: &Load) -> Result<Vec<(u16, u32)>> {
         let streams = std::mem::take(&mut self.streams);
         let (streams, answers) = self.runtime.block_on(once(streams, load))?;
@@ -186,7 +187,7 @@ async fn connect(address: SocketAddr, clients: usize) -> Result<Vec<TcpStream>> 
     Ok(streams)
 }
 
-/// A place below `length`: the upper bits of the number times the golden ratio walk over all of them in no order.
+/// Returns an index below `length`: the upper bits of the number times the golden ratio visit all indices in scattered order.
 fn scattered(number: u64, length: usize) -> usize {
     let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
     (mixed as usize * length) >> 32
@@ -220,7 +221,7 @@ fn request(load: &Load) -> String {
     text + "\r\n" + &body
 }
 
-/// Reads one whole answer; an error when its status is another than `wanted`.
+/// Reads one whole answer; fails if its status is not `wanted`.
 async fn answer(stream: &mut TcpStream, buffer: &mut Vec<u8>, wanted: u16) -> Result<()> {
     let (status, head_end) = read_answer(stream, buffer).await?;
     if status != wanted {
@@ -229,7 +230,7 @@ async fn answer(stream: &mut TcpStream, buffer: &mut Vec<u8>, wanted: u16) -> Re
     Ok(())
 }
 
-/// Reads one whole answer with a Content-Length into the buffer; its status, and where its body begins.
+/// Reads one whole answer with a Content-Length into the buffer; returns its status, and the position of its body.
 async fn read_answer(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Result<(u16, usize)> {
     buffer.clear();
     let head_end = loop {

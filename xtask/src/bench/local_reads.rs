@@ -16,18 +16,18 @@ use crate::project::{self, DIST_PROFILE};
 
 /// The provider's token of the account that the rig connects.
 const PROVIDER: &str = "sandbox-bench";
-/// How long the provider takes for an answer, ms, and how many of its answers one fault delays.
+/// Delay of the provider's answers, ms, and the number of answers that one fault delays.
 const DELAY_MS: u64 = 80;
 const DELAYED: u64 = 1_000;
 const FAULTS: usize = 4;
 const LIST: usize = 50;
 const CHANGES: usize = 200;
 const CLIENTS: usize = 16;
-/// The first sync must have ended after this time.
+/// Time limit of the first sync.
 const CAUGHT_UP: Duration = Duration::from_secs(60);
 
-/// Three rows: a list from the copy beside the provider's own list, the same list asked anew of the provider, and a page of changes
-/// beside a handler that reads the same page from the same database.
+/// Three rows: a list from the copy beside the provider's own list, the same list with a fresh read of the provider, and a page of
+/// changes beside a handler that reads the same page from the same database.
 pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     let program = built_feed_page()?;
     let subject = rig.subject("list-local", &[])?;
@@ -62,7 +62,7 @@ fn built_feed_page() -> Result<PathBuf> {
     Ok(project::target().join(DIST_PROFILE).join("examples/feed_page"))
 }
 
-/// Starts it for these changes, which the subject's database holds. Fails unless it answers the same ones.
+/// Starts the handler for these changes, which are in the subject's database. Fails unless its answer is equal.
 fn feed_page(program: &Path, subject: &Subject, changes: &Value) -> Result<Bare> {
     let first = changes[0]["sequence"].as_i64().context("a change has no sequence")?;
     let mut command = project::command(&program.to_string_lossy());
@@ -74,7 +74,7 @@ fn feed_page(program: &Path, subject: &Subject, changes: &Value) -> Result<Bare>
     Ok(bare)
 }
 
-/// Has the calendar synced by the service itself, and waits until it has been read.
+/// Starts the service's own sync of the calendar, and waits until it has been read.
 fn follow(subject: &Subject) -> Result<()> {
     let sync = format!("/v1/calendars/{}/sync", subject.calendar);
     subject.client.send("POST", &format!("{sync}/start"), &[], Some(&json!({})))?.expect(&[200, 202])?;

@@ -1,4 +1,4 @@
-//! What a process holds in memory, as the kernel counts it.
+//! Memory of a process, as the kernel counts it.
 
 use std::fs;
 
@@ -9,12 +9,12 @@ pub fn resident_mib(pid: u32) -> Result<f64> {
     status_mib(pid, "VmRSS:")
 }
 
-/// The largest resident set since the start, or since it was forgotten.
+/// Returns the largest resident set since the start, or since the last `forget_peak`.
 pub fn peak_mib(pid: u32) -> Result<f64> {
     status_mib(pid, "VmHWM:")
 }
 
-/// From now on the peak is that of what follows (`proc_pid_clear_refs(5)`).
+/// Resets the peak of the resident set (`proc_pid_clear_refs(5)`).
 pub fn forget_peak(pid: u32) -> Result<()> {
     fs::write(format!("/proc/{pid}/clear_refs"), "5").context("cannot reset the server's peak of memory")
 }

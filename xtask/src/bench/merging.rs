@@ -1,4 +1,4 @@
-//! Merge suggestions over generated contacts: time and memory of one core, and how both grow.
+//! Merge suggestions over generated contacts: time and memory on one core, and the growth of both.
 
 use std::fs::File;
 
@@ -9,7 +9,7 @@ use crate::bench::rig::Rig;
 use crate::bench::table::{Row, Target};
 use crate::project;
 
-/// The contract's size, and what shows how it grows.
+/// The contract's size, and others that show the growth.
 const SIZES: [usize; 4] = [10_000, 20_000, 50_000, 100_000];
 const ASKED: usize = 50_000;
 
@@ -19,7 +19,7 @@ struct Figure {
     mib: f64,
 }
 
-/// Three rows: time and memory at the contract's size, and the cost of a contact among ten times as many.
+/// Three rows: time and memory at the contract's size, and the cost per contact with ten times as many.
 pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     let mut cargo = project::cargo();
     cargo.args(["build", "--release", "-p", "merging", "--example", "merging"]);
@@ -81,7 +81,7 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     ])
 }
 
-/// The line that the program prints for us.
+/// Returns the figures in the line that the program prints.
 fn figure(printed: &str) -> Result<Figure> {
     let line =
         printed.lines().find_map(|line| line.strip_prefix("BENCH ")).context("no figure was printed")?;

@@ -1,6 +1,6 @@
-//! `cargo xtask bench`: the release build against named baselines. Both sides run in one session, in the order A B B A, so that
-//! a slow minute of the machine hits both; what counts is the ratio. A case is a file here with a `run`. The case `mail` needs mbsync,
-//! which is not installed by itself: `apt-get install isync` (isync 1.4 or later).
+//! `cargo xtask bench`: the release build against named baselines. Both sides run in one session, in the order A B B A, so that a slow
+//! minute of the machine hits both; the result is their ratio. A case is a file here with a `run`. The case `mail` needs mbsync, which is
+//! not installed by itself: `apt-get install isync` (isync 1.4 or later).
 
 pub mod bare;
 mod edit_loop;
@@ -83,14 +83,14 @@ pub struct Arguments {
     server: Option<PathBuf>,
 }
 
-/// What is measured without a baseline.
+/// Measurements without a baseline.
 #[derive(clap::Subcommand)]
 enum Other {
     /// How long a developer waits after one edited line: for `cargo check`, a test and a dev server; writes `xtask/LOOP.md`.
     Loop(edit_loop::Arguments),
 }
 
-/// Builds what is measured, runs the cases, prints the table and writes it to `xtask/BENCH.md`.
+/// Builds the measured programs, runs the cases, prints the table and writes it to `xtask/BENCH.md`.
 pub fn run(arguments: &Arguments) -> Result<()> {
     if let Some(Other::Loop(arguments)) = &arguments.other {
         return edit_loop::run(arguments);
@@ -120,7 +120,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         if is_wanted(name) {
             project::step(&format!("measuring {name}"));
             let measured = case(&rig)?;
-            // What fails later loses the table of all of them.
+            // A later failure would lose the table.
             println!("\n{}", table(&measured));
             rows.extend(measured);
         }

@@ -1,4 +1,4 @@
-//! Programs of Node beside which we are measured. Node itself and the packages come from npm, by a lock file.
+//! Programs of Node that are measured beside us. Node itself and the packages come from npm, by a lock file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,8 +15,8 @@ pub struct Program {
     pub script: PathBuf,
 }
 
-/// Installs what `package.json` and `package-lock.json` of a folder of the project name, unless it is there, and copies the script beside
-/// it. `name` is that of the folder among those of the bench.
+/// Installs the packages of `package.json` and `package-lock.json` in a folder of the project, unless they are installed, and copies the
+/// script beside them. `name` is the folder's name among those of the bench.
 pub fn install(name: &str, sources: &str, script: &str) -> Result<Program> {
     let packages = project::target().join("bench").join(name);
     fs::create_dir_all(&packages)?;
@@ -35,7 +35,7 @@ pub fn install(name: &str, sources: &str, script: &str) -> Result<Program> {
     Ok(Program { node, script: packages.join(script) })
 }
 
-/// Whether both files are there and the same.
+/// Returns whether both files exist and are equal.
 fn same(one: &Path, other: &Path) -> bool {
     match (fs::read(one), fs::read(other)) {
         (Ok(one), Ok(other)) => one == other,

@@ -1,4 +1,4 @@
-//! What the cases share: a server of their own with an account of the sandbox connected.
+//! The server that the cases share, with an account of the sandbox connected.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -16,14 +16,14 @@ use crate::server::{self, Options, Server};
 
 const SCOPES: &str = "connections.read,connections.write,calendar.read,calendar.write,api_keys.write";
 
-/// The build that is measured, and for how long.
+/// The measured build, and the length of measurements.
 pub struct Rig {
     pub binary: PathBuf,
-    /// Seconds of each turn of load.
+    /// Seconds of each run of load.
     pub seconds: u64,
 }
 
-/// A server with a key whose rate limit is out of the way, and a calendar to write to.
+/// A server with a key without a practical rate limit, and a calendar to write to.
 pub struct Subject {
     pub server: Server,
     pub client: Client,
@@ -33,7 +33,7 @@ pub struct Subject {
 }
 
 impl Rig {
-    /// The folder of the case, emptied.
+    /// Returns the folder of the case, emptied.
     pub fn folder(&self, name: &str) -> Result<PathBuf> {
         let folder = project::target().join("bench").join(name);
         server::empty(&folder)?;
@@ -45,7 +45,7 @@ impl Rig {
         self.server_that_reaches(data_dir, &[], environment)
     }
 
-    /// The same, whose connectors may reach these places beyond the public internet.
+    /// Starts a server whose connectors may reach these addresses beyond the public internet.
     pub fn server_that_reaches(
         &self,
         data_dir: &Path,
@@ -80,7 +80,7 @@ impl Rig {
 }
 
 impl Subject {
-    /// Creates an event on this day of January 2030; its id.
+    /// Creates an event on this day of January 2030, and returns its id.
     pub fn create_event(&self, number: usize) -> Result<String> {
         let day = 1 + number % 28;
         let body = json!({
@@ -93,7 +93,7 @@ impl Subject {
         id(&self.client.send("POST", &path, &[], Some(&body))?.expect(&[201])?)
     }
 
-    /// What `work` returns, while one event changes every 100 ms: what nobody changes is easy to keep ready.
+    /// Runs `work` while one event changes every 100 ms, because responses that never change could be cached.
     pub fn while_changing<T>(&self, event: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let path = format!("/v1/calendars/{}/events/{event}", self.calendar);
         let stop = AtomicBool::new(false);

@@ -1,4 +1,4 @@
-//! From the start of the process to ready with the connectors' code cached, and what the idle server holds in memory.
+//! The time from the start of the process to ready with the connectors' code cached, and the memory of the idle server.
 
 use std::thread::sleep;
 use std::time::Duration;

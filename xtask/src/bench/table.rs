@@ -1,8 +1,8 @@
-//! The table of results: one row per comparison, with the target it is held against.
+//! The table of results: one row per comparison, with its target.
 
 use std::fmt::Write as _;
 
-/// What a figure has to be.
+/// The target of a figure.
 #[derive(Clone, Copy)]
 pub enum Target {
     AtLeast(f64),
@@ -16,18 +16,18 @@ pub struct Row {
     pub what: String,
     pub ours: String,
     pub baseline: String,
-    /// The ratio of ours to the baseline, or the bare figure where there is no baseline.
+    /// The ratio of ours to the baseline, or the bare figure if there is no baseline.
     pub figure: f64,
-    /// What stands after the figure: `×`, ` ms`, ` MiB`.
+    /// The unit behind the figure: `×`, ` ms`, ` MiB`.
     pub unit: String,
     pub target: Target,
 }
 
 impl Row {
-    /// The figure is on the wrong side of its target.
+    /// Returns whether the figure misses its target.
     pub fn missed(&self) -> bool {
         match self.target {
-            // A figure that is no number has met nothing.
+            // NaN never meets a target.
             Target::AtLeast(least) => self.figure < least || self.figure.is_nan(),
             Target::AtMost(most) => self.figure > most || self.figure.is_nan(),
             Target::None => false,

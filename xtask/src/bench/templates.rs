@@ -1,4 +1,4 @@
-//! Connectors as an author makes them: `switchboard connector new` and `build` in a folder outside the project.
+//! Connectors as authors make them: `switchboard connector new` and `build` in a folder outside the project.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ pub struct Templates {
 }
 
 impl Templates {
-    /// Makes the folder among the system's temporary ones. `case` keeps it apart from those of other cases.
+    /// Makes the folder among the system's temporary ones. `case` distinguishes it from those of other cases.
     pub fn new(rig: &Rig, case: &str) -> Result<Templates> {
         let folder = std::env::temp_dir().join(format!("switchboard-{case}-{}", std::process::id()));
         server::empty(&folder)?;

@@ -96,7 +96,7 @@ pub fn build_connectors(names: &[String]) -> Result<()> {
 fn build(packages: &[Package], plan: &Plan) -> Result<Executables> {
     let mut command = project::cargo();
     command.args(["test", "--workspace", "--no-run", "--message-format", "json-render-diagnostics"]);
-    // Where a library's unit tests run, all libraries are compiled with theirs: cargo selects no single library of a workspace.
+    // To run a library's unit tests, all libraries are compiled with theirs: cargo selects no single library of a workspace.
     if packages
         .iter()
         .any(|one| plan.linted.contains(&one.folder) && one.targets.iter().any(Target::is_unit_tested))
@@ -119,7 +119,7 @@ fn build(packages: &[Package], plan: &Plan) -> Result<Executables> {
     Ok(executables)
 }
 
-/// Runs the tests that the plan chose, all of them also when some fail. Returns the names of those that failed.
+/// Runs the tests that the plan chose, even if some fail. Returns the names of those that failed.
 fn run_tests(packages: &[Package], plan: &Plan, executables: &Executables) -> Result<Vec<String>> {
     let start = Instant::now();
     let (mut total, mut failed) = (Counts::default(), Vec::new());
@@ -160,7 +160,7 @@ fn test_command(package: &Package, executable: &str) -> Command {
     command
 }
 
-/// A whole run has installed the Python libraries that some tests compare with.
+/// Returns whether a whole run has installed the Python libraries that some tests compare with.
 fn has_oracle() -> bool {
     project::target().join("oracle/installed").exists()
 }
@@ -179,7 +179,7 @@ fn lint_rest(packages: &[Package], plan: &Plan) -> Result<()> {
     project::run(&mut command, "lints of the other targets")
 }
 
-/// What a whole run would run and this one did not, each with the reason.
+/// Returns a line for each part of a whole run that this run skips, with the reason.
 fn left_out(packages: &[Package], plan: &Plan) -> Vec<String> {
     let mut lines = Vec::new();
     for file in &plan.everywhere {

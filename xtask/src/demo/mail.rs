@@ -1,4 +1,4 @@
-//! The mailbox: what is in it, a message written, sent to oneself, received, moved, deleted.
+//! The mailbox: its content, and a message that is written, sent to oneself, received, moved and deleted.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 
 use crate::demo::walk::{Walk, list, text};
 
-/// A message that one sends to oneself is there after this time.
+/// The time limit until a message to oneself arrives.
 const DELIVERY: Duration = Duration::from_secs(60);
 
 impl Walk {
-    /// Lists, writes a draft with a file, sends it, and finds it again as whoever gets it.
+    /// Lists, writes a draft with a file, sends it, and finds it again as its recipient.
     pub fn write_to_oneself(&mut self) -> Result<()> {
         let connection = self.connection().to_owned();
         let path = format!("/v1/email/folders?connection_id={connection}");
@@ -76,7 +76,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Asks until the answer is as it should be.
+    /// Repeats a request until the answer is as expected.
     pub fn until(
         &mut self,
         title: &str,

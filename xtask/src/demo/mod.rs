@@ -23,15 +23,15 @@ use crate::progress::Steps;
 use crate::project;
 use crate::server::{self, Build, Options, Server};
 
-/// What the demo's key may do.
+/// The scopes of the demo's API key.
 const SCOPES: &str = "email.read,email.write,email.send,connections.read,connections.write,calendar.read,calendar.write,calendar.freebusy,contacts.read,\
     contacts.write,tasks.read,tasks.write,scheduling.read,scheduling.write,scheduling.book,usage.read,api_keys.write,webhooks.read,\
     webhooks.write";
 
-/// Setting up the toolchain, building the connectors and the server, starting it, the walk.
+/// The steps: setting up the toolchain, building the connectors and the server, starting it, the walk.
 const STEPS: usize = 5;
-/// What the default data directory keeps from one demo to the next: the compiled connectors, and the master key that
-/// authenticates them. Without these two files the server compiles the connectors again at each start.
+/// The entries of the default data directory that stay from one demo to the next: the compiled connectors, and the master key that
+/// authenticates them. Without them the server compiles the connectors again at each start.
 const KEPT: [&str; 2] = ["cache", "master.key"];
 
 #[derive(clap::Args)]
@@ -45,7 +45,7 @@ pub struct Arguments {
     /// Build the server and the connectors with full optimisation, which takes several times as long.
     #[arg(long, conflicts_with = "dev")]
     release: bool,
-    /// Where the server listens; another free port is taken when this one is in use.
+    /// The address of the server; another free port is taken if this one is in use.
     #[arg(long, default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
     /// The provider to connect: `sandbox` needs no account, the others take the options below.
@@ -103,7 +103,7 @@ impl std::str::FromStr for SocketName {
     }
 }
 
-/// Builds, starts, walks, and stays or ends.
+/// Builds and starts the server, runs the walk, and stays or ends.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let mut steps = Steps::new(STEPS);
     connectors::build(&connectors::Arguments::all(!arguments.release), |text| steps.begin(text))?;
@@ -174,7 +174,7 @@ fn empty_except(path: &Path, kept: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Connectors reach public addresses alone; a CalDAV server on a private one needs a word from the operator.
+/// Connectors reach public addresses only; a CalDAV server on a private one needs the operator's permission.
 fn egress(server_url: Option<&str>) -> Result<Vec<String>> {
     let Some(url) = server_url else { return Ok(Vec::new()) };
     let rest = url
@@ -189,7 +189,7 @@ fn egress(server_url: Option<&str>) -> Result<Vec<String>> {
     Ok(network(host))
 }
 
-/// The networks that a host is in, if it may be private.
+/// Returns the networks of a host that may be private.
 fn network(host: &str) -> Vec<String> {
     if host == "localhost" {
         return vec!["127.0.0.0/8".to_owned(), "::1/128".to_owned()];
@@ -214,7 +214,7 @@ fn register_redirect(server: &Server, key: &Value) -> Result<()> {
     let arguments = ["apps", "redirects", application.as_str(), "--add", oauth::REDIRECT, "--json"];
     let line = format!("switchboard {}", arguments.join(" "));
     let mut command = project::command(&server.options.binary.to_string_lossy());
-    // Only the demo's own database: none that the environment names.
+    // Only the demo's own database, not one of the environment.
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("SWITCHBOARD_") {
             command.env_remove(name);

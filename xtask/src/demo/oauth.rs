@@ -8,10 +8,11 @@ use ureq::http::Request;
 
 use crate::demo::walk::{Walk, text};
 
-/// Where the demo's application lets its users return to. Nothing listens there: the demo shows the redirect and does not follow it.
+/// The address to which the demo's application lets its users return. No server listens there: the demo shows the redirect and does not
+/// follow it.
 pub const REDIRECT: &str = "http://127.0.0.1:4000/connected";
 
-/// What the client gives along and compares when the user returns.
+/// The state value that the client sends along and compares when the user returns.
 const STATE: &str = "of-this-users-session";
 
 impl Walk {
@@ -51,7 +52,7 @@ impl Walk {
     }
 }
 
-/// The user's browser; what it does is shown.
+/// The user's browser; its requests are shown.
 struct Browser(Agent);
 
 impl Default for Browser {
@@ -62,7 +63,7 @@ impl Default for Browser {
 }
 
 impl Browser {
-    /// Opens the sandbox provider's consent page and allows everything that it asks for; where the provider sends the browser.
+    /// Opens the sandbox provider's consent page and allows all requested scopes; returns the redirect.
     fn allow(&self, url: &str, account: &str) -> Result<String> {
         println!("\n   The user opens that address.\nGET {url}");
         let request = Request::get(url).body(()).context("the authorization URL is none")?;
@@ -87,7 +88,7 @@ impl Browser {
         self.redirected(request.body(form).context("the consent form")?)
     }
 
-    /// Opens an address that redirects; where to.
+    /// Opens an address that redirects, and returns the target.
     fn follow(&self, title: &str, url: &str) -> Result<String> {
         println!("\n   {title}.\nGET {}", without_secrets(url));
         self.redirected(Request::get(url).body(()).context("the redirect is no URL")?)
@@ -106,13 +107,13 @@ impl Browser {
     }
 }
 
-/// A parameter of a URL, as it is written there.
+/// Returns a parameter of a URL, still encoded.
 fn parameter<'a>(url: &'a str, name: &str) -> Option<&'a str> {
     let (_, query) = url.split_once('?')?;
     query.split('&').find_map(|pair| pair.split_once('=').filter(|(found, _)| *found == name)).map(|(_, v)| v)
 }
 
-/// A URL for the screen: without the provider's code.
+/// Returns a URL for the screen: without the provider's code.
 fn without_secrets(url: &str) -> String {
     match parameter(url, "code") {
         Some(code) => url.replace(code, "…"),

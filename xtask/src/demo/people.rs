@@ -1,4 +1,4 @@
-//! The rest of the walk: somebody met and something to do, in a book and a list of their own, which are deleted again.
+//! The rest of the walk: a contact and a task, in a book and a list of their own, which are deleted again.
 
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::demo::walk::{Walk, list, text};
 
 impl Walk {
-    /// A contact, found by any spelling of a number, in a group; and what looks like the same person twice.
+    /// Makes a contact in a group, and finds it by any spelling of its number; and suggests a duplicate for merging.
     pub fn meet_somebody(&mut self) -> Result<()> {
         let connection = self.connection().to_owned();
         let book = json!({ "connection_id": connection, "name": "Switchboard demo" });
@@ -49,7 +49,7 @@ impl Walk {
         Ok(())
     }
 
-    /// A task and its subtask, done.
+    /// Makes a task and its subtask, and completes both.
     pub fn do_something(&mut self) -> Result<()> {
         let new = json!({ "connection_id": self.connection(), "name": "Switchboard demo" });
         let made =

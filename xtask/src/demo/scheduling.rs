@@ -1,4 +1,5 @@
-//! Booking: half an hour is offered, found and booked. It is in the calendar, the demo is told of it, and nobody else gets it.
+//! Booking: half an hour is offered, found and booked. It is in the calendar, the demo gets a webhook, and a second booking of it is
+//! refused.
 
 use std::time::Instant;
 
@@ -12,7 +13,7 @@ const EVENT_TYPES: &str = "/v1/scheduling/event-types";
 const BOOKINGS: &str = "/v1/scheduling/bookings";
 
 impl Walk {
-    /// Opens mornings of the demo's calendar to be booked, books the first half hour of one, and deletes what it made again.
+    /// Offers mornings of the demo's calendar, books the first half hour of one, and deletes everything again.
     pub fn be_booked(&mut self) -> Result<()> {
         let endpoint = Endpoint::start()?;
         let webhook = json!({ "url": endpoint.url, "eventTypes": ["booking.created"] });
@@ -48,14 +49,14 @@ impl Walk {
         Ok(())
     }
 
-    /// Makes an event type, and shows what somebody who books sees of it.
+    /// Makes an event type, and shows its public view.
     fn offer(&mut self) -> Result<Value> {
         let host = json!({
             "connectionId": self.connection(), "calendarId": self.calendar(), "conflictCalendarIds": [self.calendar()],
             "displayName": "Alice",
         });
         let body = json!({
-            // A database that is kept may still have the one of a demo that was broken off.
+            // A kept database may still have the event type of an interrupted demo.
             "slug": format!("intro-{}", std::process::id()),
             "title": "Intro call",
             "durationMinutes": 30,
@@ -65,7 +66,7 @@ impl Walk {
                 "weekly": [{ "days": [1, 2, 3, 4, 5], "start": "09:00", "end": "12:00" }],
             },
             "locations": [{ "type": "link", "value": "https://meet.example.org/intro" }],
-            // On a real server nobody is to get mail.
+            // On a real server no mail may be sent.
             "notifications": { "invitee": false },
         });
         let title = "Offer half an hour on weekday mornings to be booked";
@@ -90,7 +91,8 @@ impl Walk {
         Ok(list(&found)?.first().context("there is no time on this day")?.clone())
     }
 
-    /// Books the slot, repeats the request, and has somebody else try the same slot. With the time of the first answer.
+    /// Books the slot, repeats the request, and tries to book the same slot as another invitee. Returns the booking with the time of the
+    /// first answer.
     fn book(&mut self, slot: &Value, event_type: &Value) -> Result<(Value, Instant)> {
         let mut body = json!({
             "eventTypeId": event_type["id"], "start": slot["start"], "slotToken": slot["slotToken"],

@@ -1,6 +1,6 @@
-//! The main job, request by request: connect, list, create (twice with one Idempotency-Key), change, a stale etag, sync, delete. The mailbox is
-//! in `mail`, OAuth in `oauth`, contacts and tasks in `people`, a webhook in `webhooks`, a booking in `scheduling`.
-//! Each answer is checked, and the first that is not as expected ends the walk.
+//! The main job, request by request: connect, list, create (twice with one Idempotency-Key), change, a stale etag, sync, delete. The
+//! mailbox is in `mail`, OAuth in `oauth`, contacts and tasks in `people`, a webhook in `webhooks`, a booking in `scheduling`. Each
+//! answer is checked, and the first unexpected one ends the walk.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 
 use crate::http::{Answer, Client, shown};
 
-/// The first scan of an account must be through after this time.
+/// The time limit of the first scan of an account.
 const FIRST_SYNC: Duration = Duration::from_secs(120);
 
-/// One walk: the client, what it connects, and the ids it has met.
+/// One walk: the client, the account to connect, and the ids so far.
 pub struct Walk {
     client: Client,
     connect: Value,
@@ -39,7 +39,7 @@ impl Walk {
         }
     }
 
-    /// Walks it all; the id of the connection, which stays.
+    /// Runs the whole walk, and returns the id of the connection, which stays.
     pub fn run(mut self) -> Result<String> {
         let own_calendar = self.connect["provider"] != "sandbox";
         self.connect()?;
@@ -79,13 +79,13 @@ impl Walk {
         self.account["surfaces"].as_array().is_some_and(|all| all.iter().any(|s| s == surface))
     }
 
-    /// The address of the account: what the provider says, else the name that one logs in with.
+    /// Returns the address of the account: the provider's, else the login name.
     pub fn address(&self) -> String {
         let known = self.account["email"].as_str();
         known.or(self.connect["credentials"]["username"].as_str()).unwrap_or_default().to_owned()
     }
 
-    /// Whether the provider says what the address is.
+    /// Returns whether the provider names the address.
     pub fn is_address_known(&self) -> bool {
         self.account["email"].is_string()
     }
@@ -100,7 +100,7 @@ impl Walk {
         Ok(())
     }
 
-    /// In the sandbox the account's own calendar; on a real server a new one, so that nobody's data is touched.
+    /// Chooses the calendar: the sandbox account's own; on a real server a new one, so that no user data is changed.
     fn choose_calendar(&mut self, own: bool) -> Result<()> {
         if own {
             let body = json!({ "connection_id": self.connection, "name": "Switchboard demo" });
@@ -163,7 +163,7 @@ impl Walk {
         Ok(created)
     }
 
-    /// Changes the event with its etag, then once more with the etag that is stale by now; the current one.
+    /// Changes the event with its etag, then once more with the etag that is now stale; returns the current one.
     fn change_event(&mut self, created: &Value) -> Result<String> {
         let stale = text(created, "etag")?;
         let body = json!({ "title": "Planning, moved", "end": "2030-01-15T10:30:00Z" });
@@ -188,7 +188,7 @@ impl Walk {
         Ok(etag)
     }
 
-    /// Starts sync and reads the feed from its beginning until it has caught up; the cursor to go on from.
+    /// Starts sync and reads the feed from its beginning until it has caught up; returns the cursor to continue from.
     fn first_sync(&mut self) -> Result<String> {
         let path = format!("/v1/calendars/{}/sync/start", self.calendar);
         let body = json!({ "connection_id": self.connection });
@@ -251,7 +251,7 @@ impl Walk {
         self.ask(title, "GET", &path, &[], None)?.expect(&[200])
     }
 
-    /// The change of our event on this page, if it is there.
+    /// Returns the change of our event on this page, if there is one.
     fn mine<'a>(&self, page: &'a Value) -> Result<Option<&'a Value>> {
         Ok(list(page)?.iter().find(|change| change["resourceId"] == *self.event))
     }

@@ -1,4 +1,4 @@
-//! A webhook: the demo is the endpoint itself. It subscribes, creates an event, and is told of it; it verifies the signature.
+//! A webhook: the demo is the endpoint itself. It subscribes, creates an event, receives the notification, and verifies its signature.
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -19,12 +19,12 @@ use tokio::time::timeout;
 use crate::demo::walk::{Walk, text};
 use crate::http::shown;
 
-/// `--webhook-allow`: lets the server deliver to the demo, which is at no public address.
+/// `--webhook-allow`: lets the server deliver to the demo, which has no public address.
 pub const ENVIRONMENT: [(&str, &str); 1] = [("SWITCHBOARD_WEBHOOK_ALLOW", "127.0.0.0/8")];
 
-/// A delivery must be there after this time.
+/// The time limit of a delivery.
 const LIMIT: Duration = Duration::from_secs(10);
-/// Deliveries that were received and not looked at yet; one more is refused, and comes again later.
+/// Maximum received deliveries that wait for processing; one more is refused, and is retried later.
 const WAITING: usize = 64;
 /// Longest head and longest body that are read, bytes. A notification has at most 256 KiB.
 const MAX_HEAD: u64 = 64 << 10;
@@ -90,7 +90,7 @@ impl Endpoint {
         Ok(Endpoint { url, deliveries, _runtime: runtime })
     }
 
-    /// Waits for a delivery about this resource; with the notification in it.
+    /// Waits for a delivery about this resource; returns it with its notification.
     pub fn about(&self, resource: &str) -> Result<(Delivery, Value)> {
         let deadline = Instant::now() + LIMIT;
         loop {
@@ -100,7 +100,7 @@ impl Endpoint {
                 received.with_context(|| format!("it was not delivered within {} s", LIMIT.as_secs()))?;
             let notification: Value =
                 serde_json::from_slice(&delivery.body).context("a delivery is no JSON")?;
-            // Others may come first: somebody else may change something in an account that is not the sandbox's.
+            // Others may come first: in an account outside the sandbox other clients may make changes.
             if notification["data"]["resourceId"] == *resource {
                 return Ok((delivery, notification));
             }
@@ -110,7 +110,7 @@ impl Endpoint {
 
 async fn accept(listener: TcpListener, deliveries: SyncSender<Delivery>) {
     while let Ok((stream, _)) = listener.accept().await {
-        // A request that fails is one that does not arrive: the wait for it says so.
+        // A failed request is one that does not arrive: the wait for it reports that.
         tokio::spawn(timeout(LIMIT, serve(stream, deliveries.clone())));
     }
 }
@@ -132,7 +132,7 @@ pub struct Delivery {
     /// The names in lower case.
     headers: Vec<(String, String)>,
     body: Vec<u8>,
-    /// When it was whole.
+    /// The time at which it was complete.
     pub at: Instant,
 }
 
@@ -169,7 +169,8 @@ impl Delivery {
             .unwrap_or_default()
     }
 
-    /// Whether it has a signature by this secret, as the Standard Webhooks specification has it: an HMAC-SHA256 over `id.timestamp.body`.
+    /// Returns whether it has a signature by this secret, as the Standard Webhooks specification defines it: an HMAC-SHA256 over
+    /// `id.timestamp.body`.
     pub fn is_signed(&self, secret: &str) -> Result<bool> {
         let key = secret.strip_prefix("whsec_").context("the secret does not begin with whsec_")?;
         let key = BASE64_STANDARD.decode(key).context("the secret is not base64")?;
@@ -182,7 +183,7 @@ impl Delivery {
         Ok(signatures.any(|signature| mac.clone().verify_slice(&signature).is_ok()))
     }
 
-    /// Shows it as it came, so long after the answer that made it.
+    /// Shows the delivery as received, with its delay after the answer that caused it.
     pub fn show(&self, notification: &Value, after: Duration) {
         let kind = notification["type"].as_str().unwrap_or_default();
         println!("\n   Switchboard delivers {kind}, {} ms after the answer.\nPOST {PATH}", after.as_millis());

@@ -1,4 +1,4 @@
-//! The attackers, one at a time: each does the worst that it can with what it has, a key of its own or none.
+//! The attackers, one at a time: each does the worst that is possible with a key of its own, or without one.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -19,16 +19,16 @@ use crate::storm::tenants;
 use crate::storm::wire::{connect, exchange, request};
 use crate::storm::writers;
 
-/// Where they come from.
+/// The source address of attackers.
 const FROM: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(127, 0, 0, 66));
 const SCOPES: &str = "connections.read,connections.write,calendar.read,calendar.write,email.read,email.write,email.send,usage.read,\
                       api_keys.write";
-/// Events of the attacker's calendar: what it makes the service look through and, at the end, delete.
+/// Events of the attacker's calendar: the service has to read through them and, at the end, delete them.
 const EVENTS: usize = 3_000;
-/// Bytes of HTML of the message that it reads again and again.
+/// Bytes of HTML of the message that it reads repeatedly.
 const HTML_BYTES: usize = 800 << 10;
 
-/// What the attackers share.
+/// The state that the attackers share.
 pub struct Attacker {
     server: SocketAddr,
     key: String,
@@ -42,10 +42,10 @@ pub struct Attacker {
     tarpit: SocketAddr,
 }
 
-/// An attack: its name, and what is done until the time is over.
+/// An attack: its name, and its requests until the time is over.
 pub type Attack = (&'static str, fn(Arc<Attacker>) -> JoinSet<()>);
 
-/// All of them, in their order: the last one ends the attacker's own account.
+/// All attacks, in their order: the last one ends the attacker's own account.
 pub const ATTACKS: [Attack; 16] = [
     ("bodies of 1.9 MB: a long name over a long list", |a| {
         let body = format!("{{\"{}\":[{}0]}}", "k".repeat(300_000), "0,".repeat(800_000));
@@ -103,8 +103,8 @@ pub const ATTACKS: [Attack; 16] = [
     }),
 ];
 
-/// After the server was started again, so that it knows nobody's key: keys that look right and were never given to anybody, and keys that
-/// do not even look right, from the addresses of the well-behaved.
+/// An attack after a restart of the server, when it has no key cached: well-formed keys that were never issued, and malformed ones, from
+/// the addresses of the well-behaved tenants.
 pub const AFTER_RESTART: Attack = ("invented keys from everybody's address after a restart", |attacker| {
     let mut set = JoinSet::new();
     for number in 0..tenants::TENANTS {
@@ -116,7 +116,7 @@ pub const AFTER_RESTART: Attack = ("invented keys from everybody's address after
 });
 
 impl Attacker {
-    /// Makes its account, what is in that, and the mail server that never answers.
+    /// Makes the attacker's account with its content, and the mail server that never answers.
     pub fn make(server: &Server, tarpit: SocketAddr) -> Result<Attacker> {
         let new_key = || {
             let application = ["--application", "attacker", "--rate-limit-per-minute", "1000000"];
@@ -165,7 +165,7 @@ impl Attacker {
     }
 }
 
-/// So many callers that send this again and again, each on a connection that is opened anew when it breaks.
+/// Starts `callers` clients that send this request in a loop, each on a connection that it reopens when it breaks.
 fn repeat(callers: usize, attacker: &Arc<Attacker>, request: Vec<u8>) -> JoinSet<()> {
     let mut set = JoinSet::new();
     spawn(&mut set, callers, attacker, request);
@@ -178,7 +178,7 @@ fn spawn(set: &mut JoinSet<()>, callers: usize, attacker: &Arc<Attacker>, reques
         let (request, server) = (request.clone(), attacker.server);
         set.spawn(async move {
             loop {
-                // What an attacker is answered is no concern of this run.
+                // The answers to an attacker do not matter here.
                 if let Ok(mut stream) = connect(server, FROM).await {
                     while exchange(&mut stream, &request).await.is_ok() {}
                 }
@@ -213,7 +213,7 @@ fn repeat_trickle(callers: usize, attacker: &Arc<Attacker>) -> JoinSet<()> {
     set
 }
 
-/// Opens connections as fast as they are taken, begins a request on each and leaves it there.
+/// Opens connections as fast as they are accepted, begins a request on each and leaves it unfinished.
 fn hoard(attacker: Arc<Attacker>) -> JoinSet<()> {
     let mut set = JoinSet::new();
     for _ in 0..4 {
@@ -275,8 +275,8 @@ fn revoked_keys(attacker: Arc<Attacker>) -> JoinSet<()> {
     set
 }
 
-/// Where attackers run: apart from those whose requests are measured, and after them and the server where the processors are busy. They come
-/// from other machines, and what it costs them to send is not what this is about.
+/// Returns the runtime of the attackers. It is separate from the one whose requests are measured, and its threads yield to both that one
+/// and the server: real attackers run on other machines, so their own cost must not count.
 pub fn runtime() -> Result<Runtime> {
     let lowest = || {
         #[cfg(target_os = "linux")]
@@ -285,7 +285,7 @@ pub fn runtime() -> Result<Runtime> {
     Ok(Builder::new_multi_thread().worker_threads(2).enable_all().on_thread_start(lowest).build()?)
 }
 
-/// A mail server that greets a letter a second, and never to the end.
+/// Starts a mail server that sends its greeting a letter a second, and never to the end.
 pub async fn tarpit() -> Result<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;

@@ -1,5 +1,5 @@
-//! What an attacker's account has in it that costs much to answer for: hourly series, a series with a long description, and a provider that
-//! is down.
+//! The content of an attacker's account that is costly to answer for: hourly series, a series with a long description, and a provider
+//! that is down.
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ pub struct Costly {
 }
 
 impl Costly {
-    /// Makes it all in the account of `connection`, which is the provider's `attacker`.
+    /// Makes all of it in the account of `connection`, which is the provider's `attacker`.
     pub fn make(server: &Server, client: &Client, connection: &str) -> Result<Costly> {
         let free_busy = hourly(client, connection)?;
         let expansion = described(server, client, connection)?;
@@ -63,7 +63,7 @@ fn hourly(client: &Client, connection: &str) -> Result<String> {
     Ok(query.to_string())
 }
 
-/// Made at the provider, which takes longer texts than the API.
+/// Makes the series at the provider, which allows longer texts than the API.
 fn described(server: &Server, client: &Client, connection: &str) -> Result<String> {
     let provider = Client::new(&server.url, "sandbox-attacker");
     let made = json!({ "title": "Described", "zone": "UTC" });
@@ -83,7 +83,7 @@ fn described(server: &Server, client: &Client, connection: &str) -> Result<Strin
     Ok(format!("{events}?start=2030-01-01T00:00:00Z&end=2030-12-31T00:00:00Z&expand=true&limit=200"))
 }
 
-/// A calendar at a provider that is down from now on and asks to be left alone for a minute.
+/// Makes a calendar at a provider that is down from now on and asks for a minute's pause.
 fn down(server: &Server, client: &Client) -> Result<String> {
     let account = json!({ "provider": "sandbox", "scopes": ["calendar.read", "calendar.write"],
         "credentials": { "username": format!("{DOWN}@sandbox.test"), "password": "sandbox" } });

@@ -1,10 +1,10 @@
-//! Keys that look right: the checksum of an API key is no secret, so that scanners can tell keys from noise (`base::keyring`).
+//! Well-formed keys: the checksum of an API key is no secret, so that scanners can recognize keys (`base::keyring`).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// A key that nobody was given, another one each time. Every fourth has a wrong checksum.
+/// Returns a key that was never issued, another one each time. Every fourth has a wrong checksum.
 pub fn key() -> String {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);

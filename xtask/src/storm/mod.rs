@@ -1,6 +1,6 @@
-//! `cargo xtask storm`: ten well-behaved tenants at a steady rate while one attacker after the other does its worst. What counts is how
-//! much slower the well-behaved become, and that nothing of theirs fails; then the same of webhooks, whose hostile endpoints take some
-//! minutes more. It is too much for two tests at once, so it is no part of `cargo xtask test`.
+//! `cargo xtask storm`: ten well-behaved tenants at a steady rate while one attacker after the other does its worst. The measure is how
+//! much slower the well-behaved become, and that none of their requests fails; then the same for webhooks, whose hostile endpoints take
+//! some minutes more. It needs the whole machine, so it is no part of `cargo xtask test`.
 
 mod attackers;
 mod costly;
@@ -24,13 +24,13 @@ use crate::server::{self, Build, Options, Server};
 use crate::storm::attackers::{AFTER_RESTART, ATTACKS, Attack, Attacker};
 use crate::storm::tenants::{Seen, quantile_ms};
 
-/// How much slower the slowest of a hundred requests may be than without an attacker.
+/// The maximum ratio of the p99 to that without an attacker.
 const MOST_SLOWER: f64 = 2.0;
-/// The slowest of a hundred `/healthz`, in milliseconds.
+/// The maximum p99 of `/healthz`, in milliseconds.
 const HEALTH_MS: f64 = 50.0;
-/// Resident memory of the server.
+/// The maximum resident memory of the server.
 const MEMORY_MIB: f64 = 512.0;
-/// So few milliseconds are noise of the machine: a limit is never below twice that.
+/// Milliseconds that may be noise of the machine: a limit is never below twice this.
 const NOISE_MS: f64 = 5.0;
 
 #[derive(clap::Args)]
@@ -46,7 +46,7 @@ pub struct Arguments {
     database_url: Option<String>,
 }
 
-/// Builds the server, lets the storm go over it, prints the table and writes it to `xtask/STORM.md`. An error when a limit is missed.
+/// Builds the server, runs the storm, prints the table and writes it to `xtask/STORM.md`. Fails if a limit is missed.
 pub fn run(arguments: &Arguments) -> Result<()> {
     if cfg!(debug_assertions) {
         return in_release(arguments);
@@ -122,7 +122,7 @@ fn baseline_limit(p99_ms: f64) -> f64 {
     p99_ms.max(NOISE_MS) * MOST_SLOWER
 }
 
-/// What the well-behaved saw during one attack.
+/// The figures of the well-behaved tenants during one attack.
 struct Line {
     name: String,
     requests: usize,
@@ -141,7 +141,7 @@ impl Line {
         let p99_ms = quantile_ms(&mut seen.micros, 0.99);
         let health_p99_ms = quantile_ms(&mut seen.health_micros, 0.99);
         let mut missed = Vec::new();
-        // A figure that is no number has met nothing.
+        // NaN never meets a limit.
         if limit_ms.is_some_and(|limit| p99_ms.is_nan() || p99_ms > limit) {
             missed.push("p99");
         }

@@ -1,5 +1,5 @@
-//! Endpoints of webhooks that do their worst: how much later notifications reach the healthy ones, and what the server needs in memory. The
-//! healthy ones are those of one application; the hostile ones mostly belong to another.
+//! Hostile endpoints of webhooks: how much later notifications reach the healthy ones, and the memory that the server needs. The healthy
+//! ones belong to one application; the hostile ones mostly to another.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -20,44 +20,44 @@ use crate::project;
 use crate::server::{Options, Server};
 use crate::storm::attackers;
 
-/// How much later the latest of a hundred notifications may be than without a hostile endpoint.
+/// The maximum ratio of the p99 delay to that without a hostile endpoint.
 const MOST_LATER: f64 = 1.5;
-/// So few milliseconds are noise of the machine: a limit is never below this, times `MOST_LATER`.
+/// Milliseconds that may be noise of the machine: a limit is never below this, times `MOST_LATER`.
 const NOISE_MS: f64 = 20.0;
-/// Resident memory of the server.
+/// The maximum resident memory of the server.
 const MEMORY_MIB: f64 = 512.0;
-/// How much more of it the server may have at a time than it had before the hostile endpoints were there.
+/// The maximum growth of the server's memory over that before the hostile endpoints.
 const GROWTH_MIB: f64 = 64.0;
-/// Healthy endpoints, each of which is told of every event of their application.
+/// Healthy endpoints, each of which gets every event of their application.
 const HEALTHY: usize = 99;
 /// Events of each application in a second, and for how many seconds: an attempt at an endpoint that hangs takes 15 s.
 const PER_SECOND: usize = 3;
 const SECONDS: usize = 40;
-/// What has not arrived so long after the last event is counted as late.
+/// Time after the last event from which a notification counts as late.
 const LATE: Duration = Duration::from_secs(20);
-/// Files that this process has open besides connections of hostile endpoints, and connections of each that are counted with.
+/// Files that this process has open besides connections of hostile endpoints, and connections of each that are allowed for.
 const OTHER_FILES: u64 = 1_024;
 const CONNECTIONS: u64 = 8;
-/// The row in which all of them are there at the same time.
+/// The row in which all of them are active at the same time.
 const TOGETHER: &str = "all of these at once";
-/// After this time nothing is under way at endpoints whose subscriptions are deleted.
+/// The time after which no attempt runs at endpoints whose subscriptions are deleted.
 const ENDED: Duration = Duration::from_secs(17);
 const SCOPES: &str = "connections.write,calendar.read,calendar.write,webhooks.read,webhooks.write";
 
-/// What an endpoint does with a request.
+/// The behavior of a hostile endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Manner {
     /// Answers, a byte a second and never to the end.
     Drips,
-    /// Takes everything and says nothing, in the TLS handshake too.
+    /// Reads everything and sends nothing, in the TLS handshake too.
     IsSilent,
-    /// Sends whoever asks to where clouds tell their secrets.
+    /// Redirects to the metadata service of clouds, which has secrets.
     Redirects,
     /// Answers 10 GB.
     IsEndless,
 }
 
-/// Endpoints that are there at the same time.
+/// Endpoints that are active at the same time.
 struct Hostile {
     name: &'static str,
     manner: Manner,
@@ -105,14 +105,14 @@ static ALL: [Hostile; 5] = [
     },
 ];
 
-/// What is said of it, and how many limits were missed.
+/// The text of the report, and the count of missed limits.
 #[derive(Default)]
 pub struct Report {
     pub text: String,
     pub missed: usize,
 }
 
-/// Starts a server and lets those endpoints loose on it whose names hold `only`.
+/// Starts a server and runs the hostile endpoints whose names contain `only`.
 pub fn run(mut options: Options, only: Option<&str>) -> Result<Report> {
     let is_chosen = |name: &str| only.is_none_or(|only| name.contains(only));
     let one_by_one = ALL.iter().filter(|hostile| is_chosen(hostile.name));
@@ -143,7 +143,7 @@ pub fn run(mut options: Options, only: Option<&str>) -> Result<Report> {
     })
 }
 
-/// Raises this process' limit of open files: an endpoint that can take no connection would harm nobody.
+/// Raises this process' limit of open files: an endpoint that can accept no connection would do no harm.
 fn allow_connections() -> Result<()> {
     let count: usize = ALL.iter().map(|hostile| hostile.count).sum();
     let wanted = OTHER_FILES + CONNECTIONS * u64::try_from(count)?;
@@ -187,7 +187,7 @@ impl Account {
         Ok(format!("/v1/webhooks/{}", text(&made["id"])?))
     }
 
-    /// Creates its events, so many in a second.
+    /// Creates its events at the fixed rate.
     fn create_events(&self) -> Result<()> {
         let start = Instant::now();
         for number in 0..PER_SECOND * SECONDS {
@@ -221,13 +221,13 @@ impl Scene {
         Ok(Scene { server, healthy, attacker, receiver })
     }
 
-    /// What the healthy endpoints see while these are there.
+    /// Measures the healthy endpoints while these hostile ones are active.
     fn beside(&self, (name, hostile): (&str, &[&Hostile]), limit_ms: f64) -> Result<Line> {
         let before_mib = resident_mib(self.server.pid())?;
         let runtime = attackers::runtime()?;
         let (mut there, mut asked) = (Vec::new(), Vec::new());
         for one in hostile {
-            // On all addresses of the loopback interface: each endpoint is a server of its own to the one that is measured.
+            // On all addresses of the loopback interface: for the measured server each endpoint is a separate server.
             let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)))?;
             let port = listener.local_addr()?.port();
             let reached = Arc::<AtomicUsize>::default();
@@ -255,7 +255,7 @@ impl Scene {
         Ok(line)
     }
 
-    /// Creates the events of both applications, and waits for what the healthy endpoints are told.
+    /// Creates the events of both applications, and waits for the notifications of the healthy endpoints.
     fn line(&self, name: &str, limit_ms: Option<f64>) -> Result<Line> {
         forget_peak(self.server.pid())?;
         let wanted = PER_SECOND * SECONDS * HEALTHY;
@@ -272,7 +272,7 @@ impl Scene {
     }
 }
 
-/// The address of the endpoint with this number: each has another one.
+/// Returns the address of the endpoint with this number, each another one.
 fn address(number: usize) -> Result<Ipv4Addr> {
     Ok(Ipv4Addr::new(127, 1, u8::try_from(number / 250)?, u8::try_from(number % 250 + 1)?))
 }
@@ -281,7 +281,7 @@ fn text(value: &Value) -> Result<&str> {
     value.as_str().context("a text is missing in the answer")
 }
 
-/// Takes connections until the runtime ends. `reached` counts those that something was sent over.
+/// Accepts connections until the runtime ends. `reached` counts those that received data.
 async fn accept(listener: TcpListener, manner: Manner, reached: Arc<AtomicUsize>) {
     loop {
         let Ok((stream, _)) = listener.accept().await else {
@@ -290,14 +290,14 @@ async fn accept(listener: TcpListener, manner: Manner, reached: Arc<AtomicUsize>
             continue;
         };
         let reached = reached.clone();
-        // It ends as soon as the server has enough of it.
+        // It ends as soon as the server closes the connection.
         tokio::spawn(async move { serve(stream, manner, &reached).await });
     }
 }
 
 async fn serve(mut stream: TcpStream, manner: Manner, reached: &AtomicUsize) -> std::io::Result<()> {
     let mut buffer = vec![0; 64 << 10];
-    // Most of the request, or of what begins TLS; the rest is of no interest.
+    // Most of the request, or of the TLS handshake; the rest is ignored.
     let mut is_open = stream.read(&mut buffer).await? > 0;
     if is_open {
         reached.fetch_add(1, Ordering::Relaxed);
@@ -330,7 +330,7 @@ async fn serve(mut stream: TcpStream, manner: Manner, reached: &AtomicUsize) -> 
     Ok(())
 }
 
-/// What the healthy endpoints saw.
+/// The figures of the healthy endpoints.
 struct Line {
     name: String,
     count: usize,
@@ -340,7 +340,7 @@ struct Line {
     p50_ms: f64,
     p99_ms: f64,
     mib: f64,
-    /// How much more of it than before; none: there were no hostile endpoints.
+    /// The growth of the resident memory; none: there were no hostile endpoints.
     growth_mib: Option<f64>,
     missed: Vec<&'static str>,
 }
@@ -350,7 +350,7 @@ impl Line {
         let (p50_ms, p99_ms) = (seen.quantile_ms(0.5), seen.quantile_ms(0.99));
         let late = wanted.saturating_sub(seen.count());
         let mut missed = Vec::new();
-        // A figure that is no number has met nothing.
+        // NaN never meets a limit.
         if limit_ms.is_some_and(|limit| p99_ms.is_nan() || p99_ms > limit) {
             missed.push("p99");
         }

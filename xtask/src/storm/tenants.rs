@@ -1,5 +1,5 @@
-//! The well-behaved: ten tenants that each do what a usual application does, so many times a second, whether the last answer came or
-//! not. A request is late from the moment at which it should have been sent.
+//! The well-behaved: ten tenants that each send a usual application's requests at a fixed rate, whether the last answer came or not. A
+//! request's latency counts from the moment at which it should have been sent.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use crate::http::Client;
 use crate::server::Server;
 use crate::storm::wire;
 
-/// How many there are.
+/// The number of tenants.
 pub const TENANTS: usize = 10;
 /// Time between two requests of one tenant.
 const PERIOD: Duration = Duration::from_millis(50);
-/// Connections of each: requests that wait for an answer do not hold up the next.
+/// Connections of each: requests that wait for an answer do not delay the next.
 const CONNECTIONS: usize = 4;
-/// Events that each has.
+/// Events of each.
 const EVENTS: usize = 40;
 /// Bytes of the body of every other of their writes: an upload, without its weight at the provider.
 const UPLOAD: usize = 100 << 10;
@@ -36,7 +36,7 @@ pub struct Tenant {
     from: IpAddr,
 }
 
-/// What they saw.
+/// The measurements of the well-behaved tenants.
 #[derive(Default)]
 pub struct Seen {
     /// Microseconds of each request.
@@ -48,7 +48,7 @@ pub struct Seen {
     pub health_micros: Vec<u64>,
 }
 
-/// The value that this share of them stays under, in milliseconds.
+/// Returns the value below which this share of them stays, in milliseconds.
 pub fn quantile_ms(micros: &mut [u64], share: f64) -> f64 {
     micros.sort_unstable();
     let last = micros.len().saturating_sub(1);
@@ -84,7 +84,7 @@ fn one(server: &Server, number: usize) -> Result<Tenant> {
     Ok(Tenant { key, calendar, events, from: address(number) })
 }
 
-/// Where the tenant with this number sends from.
+/// Returns the source address of the tenant with this number.
 pub fn address(number: usize) -> IpAddr {
     IpAddr::from([127, 0, 1, u8::try_from(number + 1).unwrap_or(u8::MAX)])
 }
@@ -96,7 +96,7 @@ fn event(number: usize) -> Value {
 }
 
 impl Tenant {
-    /// The request with this number, and the status that it must have.
+    /// Returns the request with this number, and its expected status.
     fn request(&self, number: u64) -> (Vec<u8>, u16) {
         let events = format!("/v1/calendars/{}/events", self.calendar);
         let ask = |path: &str| (wire::request("GET", path, &self.key, &[], ""), 200);
@@ -120,13 +120,13 @@ impl Tenant {
     }
 }
 
-/// Lets all tenants do their work for so long.
+/// Lets all tenants work for this long.
 pub async fn work(server: SocketAddr, tenants: &[Tenant], length: Duration) -> Result<Seen> {
     let (tell, mut told) = mpsc::unbounded_channel();
     let stop = Arc::new(AtomicBool::new(false));
     let mut callers = JoinSet::new();
     for tenant in tenants {
-        // One clock for all connections of a tenant: whichever is free takes the next request.
+        // One clock for all connections of a tenant: the first free one takes the next request.
         let next = Arc::new(AtomicU64::new(0));
         let start = Instant::now();
         for _ in 0..CONNECTIONS {
@@ -190,7 +190,7 @@ async fn caller(
                 Err(format!("{e:#}: {}", first_line(&request)))
             }
         };
-        // The other end lives as long as this run.
+        // The receiver lives as long as this run.
         let _ = tell.send(outcome);
     }
 }

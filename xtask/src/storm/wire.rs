@@ -1,4 +1,4 @@
-//! HTTP/1.1 over one connection from an address of one's choice: what the well-behaved and their attackers both speak.
+//! HTTP/1.1 over one connection from a chosen address: the protocol of the well-behaved and of the attackers.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
-/// A connection to the server from a local address, so that several callers come from several places.
+/// Opens a connection to the server from a local address, so that several clients have several addresses.
 pub async fn connect(server: SocketAddr, from: IpAddr) -> Result<TcpStream> {
     let socket = TcpSocket::new_v4()?;
     socket.bind(SocketAddr::new(from, 0)).with_context(|| format!("cannot send from {from}"))?;
@@ -33,7 +33,7 @@ pub fn request(method: &str, path: &str, key: &str, headers: &[String], body: &s
     text.into_bytes()
 }
 
-/// Sends a request and reads its whole answer; the status.
+/// Sends a request, reads its whole answer, and returns the status.
 pub async fn exchange(stream: &mut TcpStream, request: &[u8]) -> Result<u16> {
     stream.write_all(request).await?;
     let mut buffer = Vec::with_capacity(16 << 10);

@@ -1,11 +1,11 @@
-//! An application that writes as much as it can. However much that is, it has a share of the database's writers and no more, which shows
-//! best on PostgreSQL: `cargo xtask storm --only writers --database-url postgres://…`.
+//! An application that writes as much as it can. It gets no more than its share of the database's writers, which shows best on
+//! PostgreSQL: `cargo xtask storm --only writers --database-url postgres://…`.
 
-/// What the attack is called.
+/// The name of the attack.
 pub const NAME: &str = "64 writers of one tenant";
-/// How many write at once.
+/// The number of simultaneous writers.
 pub const CALLERS: usize = 64;
-/// Where they write: nothing but the database is asked, so that nothing else slows them.
+/// The path of the writes: they need only the database, so nothing else slows them.
 pub const PATH: &str = "/v1/api-keys";
-/// What they write.
+/// The request body.
 pub const BODY: &str = r#"{ "name": "storm", "scopes": ["usage.read"] }"#;

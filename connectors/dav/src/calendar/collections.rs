@@ -17,7 +17,7 @@ use crate::webdav::multistatus::Member;
 use crate::webdav::xml::{APPLE, CALDAV, DAV, escape};
 use crate::webdav::{Name, qualified};
 
-/// What is read of a calendar.
+/// Properties that are requested of a calendar.
 const NAMES: [Name; 10] = [
     (DAV, "resourcetype"),
     (DAV, "displayname"),
@@ -36,7 +36,7 @@ pub fn list(cx: &Context, _: ChangesRequest) -> Outcome<Answer<Sources>> {
     let listed = session.listed(&NAMES)?;
     let found: Vec<_> = listed.iter().filter_map(|(home, member)| session.calendar(home, member)).collect();
     let default = session.default_calendar();
-    // A server need not name a default; something has to be the one that is meant when nobody says which.
+    // A server need not name a default; one calendar has to be the default of a write that names none.
     let primary =
         default.filter(|id| found.iter().any(|(found, _)| found == id)).or_else(|| first_usable(&found));
     let sources = found

@@ -123,7 +123,7 @@ pub fn delete(cx: &Context, args: EventDelete) -> Outcome<Mutated> {
         }
     };
     let edited = edit(&text)?;
-    // That nobody is told is said where the caller asked for somebody.
+    // A warning says that no attendee is notified, if the caller asked for it.
     let effect = Effect { answers: true, is_news: args.strict || args.notify != Notify::All };
     let texts = [text.as_str(), edited.text.as_deref().unwrap_or_default()];
     let said = session.heed(asked, session.told(texts), effect)?;
@@ -134,7 +134,7 @@ pub fn delete(cx: &Context, args: EventDelete) -> Outcome<Mutated> {
     };
     let mut mutated = session.store(&collection, (&id, etag.as_deref()), edited, None, quiet)?;
     mutated.warnings.extend(said.into_iter().chain(repeated));
-    // Where nothing that can be read is left, what was deleted is gone all the same.
+    // The event is deleted, even if the rest of the resource cannot be read.
     for source in &mut mutated.sources {
         source.error = source.error.take().filter(|error| error.code != "unreadable");
     }
@@ -181,12 +181,12 @@ impl Session<'_> {
         Editor { reader: &self.reader, original: calendar, now: self.now(), server_tells }
     }
 
-    /// Whether the server shall tell attendees; none where it tells nobody anyway.
+    /// Whether the server shall notify attendees; none where it never does.
     fn server_tells(&self, notify: Notify) -> Option<bool> {
         self.schedules().then_some(notify != Notify::None)
     }
 
-    /// What is to be said of a change that leads from the first of these texts to the others.
+    /// Returns the warning for a change that leads from the first of these texts to the others.
     fn heed_update(&self, args: &EventWrite, texts: &[&str], is_news: bool) -> Outcome<Option<Warning>> {
         let changed = Changed(&args.changed);
         let is_news = is_news || changed.is_significant() || NEWS.iter().any(|field| changed.has(field));

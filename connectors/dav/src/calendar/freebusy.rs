@@ -50,7 +50,7 @@ impl Session<'_> {
         }
     }
 
-    /// What the server says of another user.
+    /// Reads the busy times of another user from the server.
     fn busy_of(&self, email: &str, start: Instant, end: Instant) -> Outcome<Vec<BusyInterval>> {
         let outbox = self.cx().setting("scheduleOutboxUrl");
         let outbox =
@@ -95,7 +95,7 @@ impl Session<'_> {
     }
 }
 
-/// The provider knows no such person, or does not tell.
+/// The provider knows no such person, or does not show the busy times.
 fn nobody(status: &str) -> Failure {
     let failure = match status.get(..3) {
         Some("3.8") => Failure::new(code::FORBIDDEN, "the provider does not show this person's busy times"),

@@ -1,4 +1,4 @@
-//! The calendar surface over CalDAV. One file per concern; this one has what they share.
+//! The calendar surface over CalDAV. One file per concern; this one has their common parts.
 
 pub mod collections;
 pub mod events;
@@ -53,7 +53,7 @@ impl Content for Reader {
     }
 }
 
-/// Who "self" is among the people of an event or task.
+/// Returns the addresses that are "self" among the people of an event or task.
 pub fn selves(cx: &Context) -> Selves {
     let given = cx.connection.addresses.iter().map(String::as_str);
     let found = list_setting(cx, "calendarUserAddresses");
@@ -61,7 +61,7 @@ pub fn selves(cx: &Context) -> Selves {
     Selves::new(given.chain(found).chain(username))
 }
 
-/// What the server can do, from what `check` found.
+/// Returns the server's features, from the settings that `check` found.
 pub fn features(cx: &Context) -> CalendarFeatures {
     let scheduling = has_class(cx, "calendar-auto-schedule");
     CalendarFeatures {

@@ -1,9 +1,9 @@
-//! Who is told of a write, and what becomes of it where the server cannot tell just those whom the caller named.
+//! The people whom the server notifies of a write, and the warning or failure where it cannot notify just those whom the caller named.
 //!
-//! A server that schedules (RFC 6638) tells everybody whom it schedules of each change that it finds worth telling. It keeps quiet
-//! about a person who was the client's to tell from the start (SCHEDULE-AGENT), about an attendee's own deletion where
-//! `Schedule-Reply: F` says so (section 8.1), and some servers do about any write that asks for it. Taking a person out of the
-//! server's hands later is no way to be quiet: then the server sends a cancellation (section 3.2.1.2).
+//! A server that schedules (RFC 6638) notifies everybody whom it schedules of each change that it finds significant. It does not notify a
+//! person whom the client was to notify from the start (SCHEDULE-AGENT), nor the organizer of an attendee's own deletion where
+//! `Schedule-Reply: F` says so (section 8.1), and some servers notify nobody of any write that asks for it. Changing SCHEDULE-AGENT later
+//! does not silence the server: then the server sends a cancellation (section 3.2.1.2).
 
 use connector_sdk::{Failure, Outcome, code};
 use model::wire::Warning;
@@ -18,30 +18,30 @@ use crate::ical::people::Told;
 use crate::ical::resource;
 use crate::ical::series::Editor;
 
-/// The setting that says that the server tells nobody of a request with `Scheduling-Enabled: F`.
+/// The setting that says that the server sends no notifications for a request with `Scheduling-Enabled: F`.
 pub const KEEPS_SILENCE: &str = "keepsSilence";
 
 /// A resource as it is at the provider: its text and its version.
 type Current = (String, Option<String>);
 
-/// What the caller wants of a write.
+/// The caller's request for notifications of a write.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked {
     pub notify: Notify,
-    /// What cannot be done is refused.
+    /// A request that the server cannot fulfill is refused.
     pub strict: bool,
 }
 
-/// What a write does that people may be told of.
+/// The effect of a write on the people who may be notified.
 #[derive(Clone, Copy, Debug)]
 pub struct Effect {
-    /// Where the account is an attendee: the server may take it for an answer to the organizer.
+    /// The account is an attendee: the server may take the write for an answer to the organizer.
     pub answers: bool,
-    /// Where the account organizes: its attendees would want to know.
+    /// The account organizes: the change concerns its attendees.
     pub is_news: bool,
 }
 
-/// Whether a server tells nobody of a request that asks for it, by the name that it gives itself: Cyrus IMAP, which looks at
+/// Whether a server sends no notifications for a request that asks for it, by the name that it gives itself: Cyrus IMAP, which looks at
 /// `Scheduling-Enabled` on every PUT and DELETE.
 pub fn keeps_silence(server: &str) -> bool {
     let version = server.split_whitespace().find_map(|product| product.strip_prefix("Cyrus-HTTP/"));
@@ -50,7 +50,7 @@ pub fn keeps_silence(server: &str) -> bool {
 }
 
 impl Session<'_> {
-    /// Whether the server tells people by itself.
+    /// Whether the server notifies people by itself.
     pub fn schedules(&self) -> bool {
         has_class(self.cx(), "calendar-auto-schedule")
     }
@@ -60,7 +60,7 @@ impl Session<'_> {
         self.cx().connection.settings.get(KEEPS_SILENCE) == Some(&Value::Bool(true))
     }
 
-    /// Whom the server would tell of a write that leads from the first of these texts to the others.
+    /// Returns the people whom the server would notify of a write that leads from the first of these texts to the others.
     pub fn told<'t>(&self, texts: impl IntoIterator<Item = &'t str>) -> Told {
         let mut told = Told::default();
         for text in texts {
@@ -72,7 +72,7 @@ impl Session<'_> {
         told
     }
 
-    /// What is to be said of a write whose people are these; a failure where the caller is strict.
+    /// Returns the warning for a write whose people are these; a failure where the caller is strict.
     pub fn heed(&self, asked: Asked, told: Told, effect: Effect) -> Outcome<Option<Warning>> {
         let is_loud = self.schedules() && !self.can_be_silent();
         let told_by_server = self.schedules() && told.attendees;
@@ -94,7 +94,7 @@ impl Session<'_> {
         said(asked.strict, "notify", ("notify_not_supported", message))
     }
 
-    /// Deletes a resource, and returns what is to be said of that. It is read before only where what it says can matter.
+    /// Deletes a resource, and returns the warning. The resource is read before only where its content can matter.
     pub fn delete_heeded(
         &self,
         collection: &Url,
@@ -107,14 +107,14 @@ impl Session<'_> {
             Notify::ExternalOnly => true,
             Notify::All => asked.strict || self.schedules(),
         };
-        // One that cannot be read says nothing of its people; whether it can be deleted, the deletion tells.
+        // An unreadable one names no people; whether it can be deleted, the deletion shows.
         let current = if matters { self.object(collection, id).ok() } else { None };
         let is_meant = |(_, etag): &Current| if_match.is_none() || etag.as_deref() == if_match;
         let Some(current) = current.filter(is_meant) else {
             self.delete(id, if_match, is_quiet)?;
             return Ok(Vec::new());
         };
-        // That nobody is told is said where the caller asked for somebody.
+        // A warning says that no attendee is notified, if the caller asked for it.
         let effect = Effect { answers: false, is_news: asked.strict || asked.notify != Notify::All };
         let mut warnings: Vec<Warning> =
             self.heed(asked, self.told([current.0.as_str()]), effect)?.into_iter().collect();
@@ -127,9 +127,9 @@ impl Session<'_> {
         Ok(warnings)
     }
 
-    /// Takes what the account said with earlier answers out of a resource that is going to be deleted, wholly or in part: to the server
-    /// such a deletion is an answer (RFC 6638 section 3.2.2.4), and the comment would go out with it once more. That is a write of its
-    /// own, of which nobody is told. Returns the resource as it is then, None where nothing was written, and what is to be said.
+    /// Removes the comments of the account's earlier answers from a resource that will be deleted, wholly or in part: to the server such
+    /// a deletion is an answer (RFC 6638 section 3.2.2.4), and the comment would be sent with it once more. The removal is a write of
+    /// its own, without notifications. Returns the resource afterwards, None where nothing was written, and the warning.
     pub fn without_comments(
         &self,
         collection: &Url,
@@ -156,7 +156,7 @@ impl Session<'_> {
             // It is gone: what is made of that, the deletion shows.
             404 | 410 => Ok((None, None)),
             412 => Err(self.write_failure(&response)),
-            // The deletion is what was asked for.
+            // The caller requested the deletion.
             _ => {
                 let message = "the provider sends the organizer the comment of an earlier answer once more";
                 Ok((None, said(asked.strict, "notify", ("comment_repeated", message))?))
@@ -164,7 +164,7 @@ impl Session<'_> {
         }
     }
 
-    /// What is to be said of an answer to an invitation whose people are these.
+    /// Returns the warning for an answer to an invitation whose people are these.
     pub fn heed_answer(&self, (tell, strict): (bool, bool), told: Told) -> Outcome<Option<Warning>> {
         match (tell, self.schedules() && told.organizer) {
             (true, false) => {

@@ -1,4 +1,4 @@
-//! Which fields of a resource a write is about.
+//! The fields of a resource that a write changes.
 
 /// The names (camelCase) of the fields that the caller changed.
 pub struct Changed<'a>(pub &'a [String]);

@@ -28,7 +28,7 @@ impl Properties {
     }
 }
 
-/// What the account may do in a collection.
+/// The account's rights in a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rights {
     /// It is the account's own.
@@ -49,7 +49,7 @@ pub fn collection_source(
     Ok(Source { external_id: id, items: vec![item], ..Source::default() })
 }
 
-/// The collection that is meant when nobody says which, where the server does not tell: the one with one of these names, else the
+/// The default collection of a server that names none: the one with one of these names, else the
 /// first. `writable` has the ids of those that can be it.
 pub fn default_of<'i>(writable: impl Iterator<Item = &'i str> + Clone, names: &[&str]) -> Option<String> {
     let last = |id: &str| id.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_lowercase();
@@ -92,7 +92,7 @@ impl<R: Content> Session<'_, R> {
     }
 
     /// Makes a collection in the first home: `fixed` are properties that only a new one can get (RFC 4791 section 5.2.3), `name` is
-    /// its `DAV:displayname`. A repeated attempt finds the first one. Properties that the server refuses are told as warnings.
+    /// its `DAV:displayname`. A repeated attempt finds the first one. Properties that the server refuses are reported as warnings.
     pub fn make(&self, fixed: &str, name: &str, properties: &Properties) -> Outcome<(Url, Vec<Warning>)> {
         let mut home = self.homes().remove(0);
         if !home.path().ends_with('/') {
@@ -123,7 +123,7 @@ impl<R: Content> Session<'_, R> {
                 };
                 Ok((url, refused.map(warning).into_iter().collect()))
             }
-            // A server without RFC 5689 cannot be told what kind of collection is wanted.
+            // A server without RFC 5689 cannot be given the kind of the collection.
             400 | 415 if R::KIND.service.collection.0 != CALDAV => {
                 Err(self.client.failure(&response, &doing).with_code(code::UNSUPPORTED))
             }
@@ -169,7 +169,7 @@ impl<R: Content> Session<'_, R> {
             return if response.is_success() { Ok(()) } else { Err(self.client.failure(&response, &doing)) };
         }
         let member = Multistatus::read(&response, &doing)?.single();
-        // Removing what is not there is no failure (RFC 4918 section 14.23).
+        // Removing a missing property is no failure (RFC 4918 section 14.23).
         let mut refused = member.refused.iter().filter(|(_, _, status)| ![404, 424].contains(status));
         match refused.next() {
             None => Ok(()),

@@ -1,6 +1,6 @@
-//! What calendars, address books and task lists have in common over WebDAV: a collection of resources, each of which holds items.
-//! One call is a [`Session`]; what differs between the services is the session's [`Content`]. One file per concern: `make` for the
-//! collections themselves, `objects` for resources, `sync` for what changed.
+//! The common part of calendars, address books and task lists over WebDAV: a collection of resources, each of which holds items. One call
+//! is a [`Session`]; the differences between the services are the session's [`Content`]. One file per concern: `make` for the collections
+//! themselves, `objects` for resources, `sync` for changes.
 
 pub mod changed;
 pub mod make;
@@ -19,7 +19,7 @@ use crate::webdav::{Client, Name};
 
 /// A service by its names: on the wire, in settings, and in messages to people.
 pub struct Kind {
-    /// Where its collections are found, and of what type they are.
+    /// The service, by which its collections are found, and their resource type.
     pub service: Service,
     /// The property with a resource's text.
     pub data: Name,
@@ -27,7 +27,7 @@ pub struct Kind {
     pub multiget: Name,
     /// Media type of a resource on PUT.
     pub media_type: &'static str,
-    /// What the name of a new resource ends with, without the dot.
+    /// The extension of a new resource's name, without the dot.
     pub suffix: &'static str,
     /// A strong ETag in the answer to a PUT means that the resource is stored as it was sent (RFC 6352 section 6.3.2.3), so that it
     /// need not be read back. RFC 4791 section 5.3.4 says the same, but servers that schedule write into events and still tell one.
@@ -44,7 +44,7 @@ pub struct Kind {
     pub an_item: &'static str,
     /// `events`.
     pub items: &'static str,
-    /// What people know the UID as: `iCalUid`.
+    /// The model's name for the UID: `iCalUid`.
     pub uid: &'static str,
 }
 
@@ -60,7 +60,7 @@ pub trait Content {
     /// Everything that a resource holds; empty where it holds nothing of this service.
     fn items(&self, external_id: &str, data: &str) -> Result<Vec<Item>, ItemError>;
 
-    /// The UID of what it holds.
+    /// The UID of its content.
     fn uid(&self, data: &str) -> Option<String>;
 }
 
@@ -84,7 +84,7 @@ impl<'a, R: Content> Session<'a, R> {
         Instant::from_millis(self.cx().now_ms())
     }
 
-    /// Where the account has its collections: what `check` found, else what the user gave.
+    /// Returns the collection homes of the account: those that `check` found, else those of the user.
     pub fn homes(&self) -> Vec<Url> {
         let several = format!("{}s", R::KIND.service.setting);
         let all = list_setting(self.cx(), &several);

@@ -106,7 +106,8 @@ impl<R: Content> Session<'_, R> {
         self.multiget(collection, second, each)
     }
 
-    /// Hands over what was answered, and returns what was cut off: the server says so with status 507 for the collection itself.
+    /// Passes the answered resources on, and returns those that were cut off: the server reports it with status 507 for the collection
+    /// itself.
     fn arranged(
         &self,
         collection: &Url,
@@ -151,7 +152,7 @@ impl<R: Content> Session<'_, R> {
         }
     }
 
-    /// What the host stores of a resource.
+    /// Returns the source that the host stores for a resource.
     pub fn source(&self, object: Object) -> Source {
         let base = Source { external_id: object.id, etag: object.etag, ..Source::default() };
         match object.data {
@@ -212,7 +213,7 @@ impl<R: Content> Session<'_, R> {
         self.read_source(id, text, etag)
     }
 
-    /// What a create came to: none, it was stored now; some, an earlier attempt had stored it.
+    /// Returns the result of a create: none if it was stored now; the source if an earlier attempt had stored it.
     pub fn settle_create(
         &self,
         collection: &Url,
@@ -247,7 +248,7 @@ impl<R: Content> Session<'_, R> {
         Err(self.write_failure(response))
     }
 
-    /// Writes a resource. `quiet`: the server shall tell nobody of it, where it can be asked not to.
+    /// Writes a resource. `quiet`: no attendee is notified, if the server can suppress that.
     pub fn put(&self, id: &str, text: &str, when: When, quiet: bool) -> Outcome<http::Response> {
         let url = self.client.url(id)?;
         let request = http::Request::put(url.as_str()).body(R::KIND.media_type, text);
@@ -295,8 +296,8 @@ impl<R: Content> Session<'_, R> {
         format!("the {} was changed at the provider", R::KIND.item)
     }
 
-    /// A refusal of the content that says "precondition failed": so Radicale calls what is too large, and rules with too many
-    /// occurrences.
+    /// A refusal of the content that says "precondition failed": so Radicale answers for a resource that is too large, and rules with too
+    /// many occurrences.
     fn not_accepted(&self, response: &http::Response) -> Failure {
         let failure = Failure::invalid(format!("the provider does not accept the {}", R::KIND.item));
         Failure { http_status: Some(response.status), ..failure }
@@ -326,7 +327,7 @@ impl<R: Content> Session<'_, R> {
     }
 }
 
-/// The request with what keeps servers from telling people of it: `Schedule-Reply` is for an attendee's DELETE (RFC 6638 section
+/// The request with the headers that keep servers from notifying people: `Schedule-Reply` is for an attendee's DELETE (RFC 6638 section
 /// 8.1), `Scheduling-Enabled` for every write where the server is Cyrus. Others do not look at them.
 fn quietly(request: http::Request) -> http::Request {
     request.header("schedule-reply", "F").header("scheduling-enabled", "F")
@@ -339,11 +340,11 @@ pub fn multiget_body(kind: Kind, names: &[Name], attributes: &str, hrefs: &str) 
     format!("<{report}><D:prop>{names}<{data}{attributes}/></D:prop>{hrefs}</{report}>")
 }
 
-/// What a multistatus says of a resource.
+/// Returns the resource that a multistatus describes.
 pub fn object(id: &str, member: Option<Member>, (namespace, name): Name) -> Object {
     let id = id.to_owned();
     let Some(mut member) = member else {
-        // Neither there nor gone: a server that leaves out what it does not want to show.
+        // Neither there nor gone: the server leaves out a resource that it does not want to show.
         return Object { id, etag: None, data: Data::Refused(404) };
     };
     let etag = member.text(DAV, "getetag").map(str::to_owned);

@@ -1,9 +1,9 @@
-//! What changed in a collection: sync-collection (RFC 6578), or a scan of etags where a server does not have it.
+//! The changes of a collection: sync-collection (RFC 6578), or a scan of etags where a server does not have it.
 //!
-//! The connector keeps nothing between calls. Where the host asks for names first, a round that does not fit a page is answered with
-//! the names of all of it, which the host keeps and reads in batches: the server lists it once. Else a long answer of the server is
-//! asked for again for every page: the pages of one round are cut from the list sorted by id. Either way the round ends with the token
-//! of its *first* answer. What changes in between is then reported again by the next round, and nothing is lost.
+//! The connector keeps nothing between calls. Where the host asks for names first, a round that does not fit a page is answered with the
+//! names of all of it, which the host keeps and reads in batches: the server lists it once. Else a long answer of the server is requested
+//! again for every page: the pages of one round are cut from the list sorted by id. Either way the round ends with the token of its
+//! *first* answer. A change in between is then reported again by the next round, and nothing is lost.
 
 use connector_sdk::{Answer, Failure, Outcome, code, http};
 use model::wire::{ChangesRequest, Source, SourceName, Sources};
@@ -21,8 +21,8 @@ use crate::webdav::{conditions, prop, request, text_element};
 const PAGE: usize = 200;
 /// Most that one answer holds: what fits the memory of a call.
 const MAX_PAGE: usize = 1_000;
-/// Names that a server is asked for at once; one that can tells of the others under the token of its answer. Well below what fits the
-/// memory of a call.
+/// Names that are requested of a server at once; one that supports it returns the others under the token of its answer. Well below what
+/// fits the memory of a call.
 const MAX_NAMES: usize = 20_000;
 
 /// Bytes of the names in one answer: well below what the host takes of a call, 8 MiB.
@@ -30,7 +30,7 @@ const NAMES_BYTES: usize = 4 << 20;
 /// Bytes of a name beside its id and its etag.
 const NAME_BYTES: usize = 64;
 
-/// Where to go on.
+/// The position to continue at.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 struct Cursor {
@@ -46,7 +46,7 @@ struct Cursor {
     /// The last id of this round that was answered.
     #[serde(rename = "a", skip_serializing_if = "Option::is_none")]
     after: Option<String>,
-    /// This round, and the truncated ones before it, tell everything there is.
+    /// This round, and the truncated ones before it, list all resources.
     #[serde(rename = "e", skip_serializing_if = "std::ops::Not::not")]
     enumeration: bool,
     /// The server cut this round short: there is more behind `to`.
@@ -72,7 +72,7 @@ struct Change {
 }
 
 impl Cursor {
-    /// Where to go on when everything of the round was told, and whether that is now.
+    /// Returns the cursor after the whole round was reported, and whether there is more now.
     fn ended(self) -> (Cursor, bool) {
         let next = Cursor { scan: self.scan, from: self.to, ..Cursor::default() };
         match self.truncated {
@@ -82,7 +82,7 @@ impl Cursor {
     }
 }
 
-/// What the host wants of a page.
+/// The host's request for a page.
 #[derive(Clone, Copy)]
 struct Wish {
     limit: usize,
@@ -100,7 +100,7 @@ impl Wish {
 }
 
 impl<R: Content> Session<'_, R> {
-    /// What changed since the cursor of the session's context, one page.
+    /// Returns one page of the changes since the cursor of the session's context.
     pub fn changes(&self, args: ChangesRequest) -> Outcome<Answer<Sources>> {
         let collection =
             args.collection.as_deref().ok_or_else(|| Failure::invalid("collection is missing"))?;
@@ -198,7 +198,7 @@ impl<R: Content> Session<'_, R> {
                 continue;
             }
             let gone = matches!(member.status, Some(404 | 410));
-            // Collections inside this one are none of its items; a first enumeration has no use for what is gone.
+            // Collections inside this one are none of its items; a first enumeration needs no deletions.
             let useless = gone && cursor.enumeration && cursor.from.is_none();
             if id.ends_with('/') || useless {
                 continue;
@@ -227,7 +227,7 @@ impl<R: Content> Session<'_, R> {
             let Some(id) = self.client.id_of(collection, &member.href) else { continue };
             if id.trim_end_matches('/') == own.trim_end_matches('/') {
                 if member.status == Some(507) {
-                    // PROPFIND has no way to ask for the rest, and what is not listed must not be taken for gone.
+                    // PROPFIND has no way to request the rest, and unlisted resources must not be taken for deleted.
                     let message = format!("the provider lists only a part of the {}", R::KIND.collection);
                     return Err(Failure { http_status: Some(507), ..Failure::unavailable(message) });
                 }
@@ -288,7 +288,7 @@ impl<R: Content> Session<'_, R> {
             gone.map(|change| self.source(Object { id: change.id.clone(), etag: None, data: Data::Gone })),
         );
         if cursor.enumeration && (cursor.scan || cursor.from.is_none()) {
-            // What holds nothing of this service (a task among events) need not be told, nor what went while it was being read.
+            // Resources without an item of this service (a task among events) are not reported, nor those deleted during the read.
             sources.retain(|source| source.error.is_some() || !source.items.is_empty());
         }
         Ok(sources)

@@ -13,7 +13,7 @@ use crate::webdav::multistatus::Member;
 use crate::webdav::xml::{CARDDAV, DAV};
 use crate::webdav::{Client, Name};
 
-/// What is read of an address book.
+/// Properties that are requested of an address book.
 const NAMES: [Name; 6] = [
     (DAV, "resourcetype"),
     (DAV, "displayname"),
@@ -28,7 +28,7 @@ struct Found {
     id: String,
     book: ContactBook,
     owned: bool,
-    /// The versions of vCard that it takes; empty where it does not tell.
+    /// The versions of vCard that the book takes; empty where the server does not list them.
     versions: Vec<String>,
 }
 
@@ -97,7 +97,7 @@ fn properties(book: &ContactBook, changed: &Changed) -> Properties {
 
 impl Session<'_> {
     fn mutated_book(&self, url: &Url, warnings: Vec<Warning>) -> Outcome<Mutated> {
-        // Which one is the default is told by all of them together.
+        // The default is found by comparing all of them.
         let mut home = url.clone();
         if let Ok(mut segments) = home.path_segments_mut() {
             segments.pop_if_empty().pop().push("");
@@ -148,8 +148,8 @@ fn versions(member: &Member) -> Vec<String> {
     versions
 }
 
-/// The versions that all books of a home take, for the account's settings: a create is told only of its book, and asking for each
-/// would double the requests of an import. Empty where no book tells.
+/// The versions that all books of a home take, for the account's settings: a create only gets the id of its book, and asking for each
+/// would double the requests of an import. Empty where no book lists them.
 pub fn versions_at(client: &Client, home: &Url) -> Outcome<Vec<String>> {
     let listed = client.propfind(home, "1", &NAMES, "listing address books")?;
     let (namespace, name) = crate::webdav::discovery::CONTACTS.collection;

@@ -19,7 +19,7 @@ use crate::webdav::multistatus::Multistatus;
 use crate::webdav::request;
 use crate::webdav::xml::{DAV, escape};
 
-/// Attempts at a group whose card somebody else changes at the same time.
+/// Attempts at a group whose card another client changes at the same time.
 const ATTEMPTS: usize = 3;
 
 pub fn get(cx: &Context, args: SourceRef) -> Outcome<Sources> {
@@ -88,7 +88,7 @@ fn readable(text: &str) -> Outcome<VcardCst<'_>> {
 struct Stored {
     text: String,
     etag: Option<String>,
-    /// How long the text is that the server keeps, where it tells.
+    /// The length of the text that the server keeps, where it is known.
     length: Option<usize>,
 }
 
@@ -235,7 +235,7 @@ fn has_length(text: &str, length: usize) -> bool {
     [text.len(), lf, lf + lines].contains(&length)
 }
 
-/// The version that a card seems to have been written in, whatever it says after it was turned into another one: only 3.0 must
+/// The version that a card was probably written in, also after a server converted it to another one: only 3.0 must
 /// have N, and the two spell REV differently.
 fn looks_like(text: &str) -> Option<Version> {
     let card = parse(text).ok()?;

@@ -1,4 +1,4 @@
-//! The contacts surface over CardDAV (RFC 6352). One file per concern; this one has what they share.
+//! The contacts surface over CardDAV (RFC 6352). One file per concern; this one has their common parts.
 
 pub mod books;
 pub mod cards;
@@ -21,7 +21,7 @@ pub const VERSIONS: &str = "vcardVersions";
 
 /// How cards are read and written.
 pub struct Cards {
-    /// What the server is asked for, and what new cards are written in.
+    /// The vCard version that is requested of the server, and that new cards are written in.
     pub version: Version,
 }
 
@@ -77,7 +77,7 @@ impl Content for Cards {
     }
 }
 
-/// What CardDAV can do; it is the same with every server.
+/// Returns the features of CardDAV; they are the same with every server.
 pub fn features() -> ContactsFeatures {
     ContactsFeatures {
         create_book: true,

@@ -1,4 +1,4 @@
-//! A series as it was before a change: what the changed one takes along is told from it.
+//! A series before a change: the changed series takes dates and instances along from it.
 
 use std::rc::Rc;
 
@@ -6,13 +6,13 @@ use recurrence::Series;
 
 use crate::ical::zones::Zone;
 
-/// What is known of a series before it was changed.
+/// A series before it was changed.
 pub struct Before<'b> {
-    /// None where nobody can read its rule.
+    /// None where its rule cannot be read.
     pub series: Option<&'b Series>,
-    /// Where its start was told.
+    /// The zone of its start.
     pub zone: Rc<Zone>,
-    /// Nobody asked for another recurrence.
+    /// The caller does not change the recurrence.
     pub is_kept: bool,
     /// How much later changed instances are to be, seconds of local time; None: as much as the series.
     pub moved: Option<i64>,

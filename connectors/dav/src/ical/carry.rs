@@ -1,4 +1,4 @@
-//! What a changed series takes along: its excluded and added dates, and its changed instances.
+//! Carries the excluded and added dates of a changed series along, and its changed instances.
 
 use std::rc::Rc;
 
@@ -26,7 +26,7 @@ const DAY_S: i64 = 86_400;
 /// Most dates and instances that are named one by one as gone.
 const MAX_NAMED: usize = 50;
 
-/// What is told of one.
+/// The warning for a dropped one.
 const GONE: &str =
     "the series has no instance with this original start any more; what was said of it is dropped";
 
@@ -55,7 +55,7 @@ pub fn warn_of_dropped(writer: &mut Writer, mut gone: Vec<String>) {
 }
 
 impl Editor<'_> {
-    /// Takes along what belongs to a series that was changed, and tells of what has no place any more.
+    /// Carries the dates and instances of a changed series along, and adds warnings for those that are dropped.
     pub fn carry(
         &self,
         calendar: &mut IcalCst,
@@ -128,14 +128,14 @@ impl Editor<'_> {
         }
     }
 
-    /// What the clock of this zone shows at the start of a component.
+    /// Returns the local time in this zone at the start of a component.
     pub fn local_start(&self, component: &IcalCst, zone: &Zone) -> Option<DateTime> {
         let clock = self.reader.clock(self.original);
         let at = clock.moment(component, "DTSTART")?.instant(&clock)?;
         Some(zone.local(at.timestamp()))
     }
 
-    /// The series as it is, where somebody can read its rule, and its zone: what [`Before`] is made of.
+    /// The series as it is, where its rule can be read, and its zone: the source of [`Before`].
     pub fn as_it_was(&self, calendar: &IcalCst) -> Outcome<(Option<Series>, Rc<Zone>)> {
         let series = self.main_event(calendar).ok().and_then(|event| Series::parse(&event).ok());
         Ok((series, self.start_zone(self.main(calendar)?)))
@@ -195,7 +195,7 @@ impl Move<'_> {
         }
     }
 
-    /// An instant, moved: so much later on the series' clock as it was, and read on the clock that it has now.
+    /// An instant, moved by the shift on the series' old clock, and read on its new clock.
     fn instant(&self, at: Timestamp) -> Option<Timestamp> {
         let moved = self.from.local(at).checked_add(SignedDuration::from_secs(self.by)).ok()?;
         self.to.instant(moved)

@@ -34,7 +34,7 @@ pub fn conference(event: &IcalCst) -> Option<Conference> {
     })
 }
 
-/// Whose link it is, by its host.
+/// The provider of a conference link, by its host.
 fn provider(url: &str) -> ConferenceProvider {
     let host =
         url::Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_lowercase)).unwrap_or_default();
@@ -53,7 +53,7 @@ fn provider(url: &str) -> ConferenceProvider {
     }
 }
 
-/// Writes the conference as RFC 7986 has it, in place of whatever there was.
+/// Writes the conference as RFC 7986 has it, in place of any old one.
 pub fn set_conference(event: &mut IcalCst, conference: Option<&Conference>) {
     remove(event, "CONFERENCE");
     for name in VENDOR {

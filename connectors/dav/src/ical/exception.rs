@@ -1,4 +1,4 @@
-//! The RECURRENCE-ID and EXDATE of an instance, spelled as the DTSTART that it is told by.
+//! The RECURRENCE-ID and EXDATE of an instance, spelled in the form of the series' DTSTART.
 
 use ical::tree::cst::IcalCst;
 use ical::tree::line::IcalLine;

@@ -1,4 +1,4 @@
-//! What an event has and the model has no field for, as `providerData`; and the part of it that to-dos have, too.
+//! The properties of an event that the model has no field for, as `providerData`; and the part of them that to-dos have, too.
 
 use ical::tree::cst::IcalCst;
 use ical::tree::line::IcalLine;
@@ -40,7 +40,7 @@ pub fn extra(event: &IcalCst) -> Option<Value> {
     (!data.is_empty()).then_some(Value::Object(data))
 }
 
-/// What is said about events and to-dos, and no model has a field for.
+/// Collects the properties of events and to-dos that no model has a field for.
 pub fn described(component: &IcalCst, data: &mut Map<String, Value>) {
     texts(component, data, &[("CREATED", "created"), ("CLASS", "class")]);
     for (property, name) in [("COMMENT", "comments"), ("CONTACT", "contacts"), ("RESOURCES", "resources")] {

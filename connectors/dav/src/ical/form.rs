@@ -1,6 +1,6 @@
 //! How DTSTART says its time, and what has to say its own alike: EXDATE, RDATE and RECURRENCE-ID (RFC 5545 sections 3.8.5.1, 3.8.5.2 and
 //! 3.8.4.4), and UNTIL (section 3.3.10: a day beside a day, local beside a floating time, else UTC). The model has one form for all
-//! timed series, so what is written from it is put into the form of the object.
+//! timed series, so values that are written from it get the form of the object.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -71,7 +71,7 @@ impl Editor<'_> {
 
 /// The form of DTSTART where it is not the one of `before`.
 fn match_rules(component: &mut IcalCst, before: Option<&IcalCst>, clock: &Clock) -> Option<Form> {
-    // In a zone that nobody knows: what stands there is left alone.
+    // In an unknown zone: the line stays as it is.
     let form = Form::of(component, clock).filter(|form| form.zone.is_known())?;
     let stays = before.and_then(|before| Form::of(before, clock)).is_some_and(|old| old.kind == form.kind);
     let kept: HashSet<String> = match before.filter(|_| stays) {
@@ -175,7 +175,7 @@ impl Form {
     }
 
     /// One date. None for a day in a timed series, which means each instance of that day, and for the second of a doubled local time,
-    /// which can only be said in UTC.
+    /// which can only be written in UTC.
     fn date(&self, line: &IcalLine, text: &str, clock: &Clock) -> Option<String> {
         let said = like(line, "RDATE", text);
         let (at, zone) = match clock.read(&said)? {

@@ -50,7 +50,7 @@ fn instant(text: &str) -> Option<Timestamp> {
     TimeZone::UTC.to_timestamp(local).ok()
 }
 
-/// The question for an attendee's busy times (RFC 6638 section 5): what is posted to the outbox.
+/// The question for an attendee's busy times (RFC 6638 section 5): the body of the POST to the outbox.
 pub fn request(
     uid: &str,
     organizer: &str,

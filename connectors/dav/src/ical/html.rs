@@ -10,7 +10,7 @@ const BLOCKS: [&str; 14] =
 /// Longest character reference that is resolved, without `&` and `;`.
 const LONGEST_REFERENCE: usize = 8;
 
-/// What a reader sees of it: blocks as lines, references resolved, everything between `<` and `>` gone. No parser: what is no HTML
+/// Renders HTML as plain text: blocks as lines, references resolved, everything between `<` and `>` gone. No parser: text that is no HTML
 /// comes out as some text, never as a failure.
 pub fn to_text(html: &str) -> String {
     let mut out = String::with_capacity(html.len());
@@ -37,7 +37,7 @@ fn name(tag: &str) -> String {
     tag.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default().to_ascii_lowercase()
 }
 
-/// What follows the end of an element.
+/// Returns the text after the end tag of an element.
 fn behind<'t>(text: &'t str, name: &str) -> &'t str {
     let mut rest = text;
     while let Some((_, tag)) = rest.split_once("</") {

@@ -1,4 +1,4 @@
-//! What is told of the components of a resource that do not count: see `select`.
+//! The warnings for components of a resource that do not count: see `select`.
 
 use model::wire::Warning;
 
@@ -7,7 +7,7 @@ use crate::ical::select::{Exception, Selection};
 /// Most changed instances of one resource that are named one by one.
 const MAX_NAMED: usize = 10;
 
-/// What is told with the series or the single item, a `noun`: of how many copies of it, and of how many components of other UIDs.
+/// Returns the warnings of the series or the single item, a `noun`: for its copies, and for components of other UIDs.
 pub fn of_main(copies: usize, foreign: usize, noun: &str) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if copies > 0 {
@@ -26,7 +26,7 @@ pub fn of_main(copies: usize, foreign: usize, noun: &str) -> Vec<Warning> {
     warnings
 }
 
-/// What is told of changed instances that cannot be read, where the others are shown.
+/// Returns the warnings for changed instances that cannot be read, where the others are shown.
 pub fn of_unreadable(selection: &Selection) -> Vec<Warning> {
     let unreadable = selection.exceptions.iter().filter(|exception| exception.at.is_none());
     let ids: Vec<&str> = unreadable.map(|exception| exception.recurrence_id.as_str()).collect();
@@ -43,7 +43,7 @@ pub fn of_unreadable(selection: &Selection) -> Vec<Warning> {
     warnings
 }
 
-/// What is told with a changed instance.
+/// Returns the warnings of a changed instance.
 pub fn of_exception(exception: &Exception) -> Vec<Warning> {
     let id = exception.recurrence_id.as_str();
     let copies = match exception.is_ranged {

@@ -1,4 +1,4 @@
-//! Series in a time zone that nobody knows: nothing is written that depends on when their instances are.
+//! Series in an unknown time zone: nothing is written that depends on when their instances are.
 
 use std::rc::Rc;
 
@@ -9,7 +9,7 @@ use crate::ical::series::Editor;
 use crate::ical::time::Moment;
 use crate::ical::zones::Zone;
 
-/// What is wrong with a change that depends on the instances of such a series.
+/// The failure of a change that depends on the instances of such a series.
 pub fn unknown_zone() -> Failure {
     Failure::invalid(
         "timeZone: the definition of the series' time zone at the provider cannot be used, so nobody knows when its instances are; make a new series in an IANA time zone",
@@ -17,7 +17,7 @@ pub fn unknown_zone() -> Failure {
 }
 
 impl Editor<'_> {
-    /// Where the start of a component is told; of a day the calendar's zone.
+    /// Returns the zone of a component's start; for a day the calendar's zone.
     pub fn start_zone(&self, component: &IcalCst) -> Rc<Zone> {
         let clock = self.reader.clock(self.original);
         match clock.moment(component, "DTSTART") {
@@ -26,7 +26,7 @@ impl Editor<'_> {
         }
     }
 
-    /// Fails where nobody knows when the instances of the series are.
+    /// Fails where the times of the series' instances are unknown.
     pub fn ensure_known_zone(&self, calendar: &IcalCst) -> Outcome<()> {
         if self.start_zone(self.main(calendar)?).is_known() { Ok(()) } else { Err(unknown_zone()) }
     }

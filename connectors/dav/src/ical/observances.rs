@@ -1,4 +1,4 @@
-//! The observances of a VTIMEZONE (RFC 5545 section 3.6.5) as the changes of its clock, in bounded time whatever they say.
+//! The observances of a VTIMEZONE (RFC 5545 section 3.6.5) as the changes of its clock, in bounded time for any input.
 
 use ical::tree::cst::{IcalCst, IcalItem};
 use ical::tree::line::IcalLine;
@@ -79,7 +79,7 @@ pub fn history(definition: &IcalCst, year: i16, later: i32) -> Option<History> {
             if onsets.len() == MAX_ONSETS {
                 return None;
             }
-            // Onsets are told in the local time before the change.
+            // Onsets are given in the local time before the change.
             onsets.push((onset.start.seconds() - from, from, to));
             if onset.start.year > through {
                 break;
@@ -116,7 +116,7 @@ fn is_endless(rule: &str) -> bool {
     !rule.split(';').any(|part| is_bound(part.trim()))
 }
 
-/// Lets observances that go on for ever begin a few years before `year`: Outlook's begin in 1601, and nobody asks what was
+/// Lets observances that go on for ever begin a few years before `year`: Outlook's begin in 1601, and no caller needs what was
 /// between. The first transition may then be on another day than the rule says; the years that count come after it.
 fn begin_lately(definition: &mut IcalCst<'static>, year: i16) {
     let first = i32::from(year) - EARLIER_YEARS;

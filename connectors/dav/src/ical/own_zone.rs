@@ -18,7 +18,7 @@ const LATER_YEARS: i16 = 100;
 pub struct OwnZone {
     /// Right from the year before the event on; UTC where the definition says nothing that a clock can be made of.
     pub clock: TimeZone,
-    /// What a series in this zone is expanded by; None: only the years around the event are known.
+    /// The rules by which a series in this zone is expanded; None: only the years around the event are known.
     pub rules: Option<TimeZoneRules>,
 }
 
@@ -66,7 +66,7 @@ fn all_years(definition: &IcalCst, since: i64, year: i16) -> Option<OwnZone> {
     Some(OwnZone { clock, rules: Some(rules) })
 }
 
-/// What a clock does between two instants (seconds since the Unix epoch).
+/// The changes of a clock between two instants (seconds since the Unix epoch).
 struct Changes {
     since: i64,
     until: i64,

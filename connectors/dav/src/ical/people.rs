@@ -10,7 +10,7 @@ use crate::text::without_prefix;
 /// The parameter of ATTENDEE that says what a person wrote with its answer.
 const COMMENT: &str = "X-RESPONSE-COMMENT";
 
-/// Who the account is: its addresses as calendar user addresses are written, lower case.
+/// The account's addresses, as calendar user addresses are written, lower case.
 #[derive(Clone, Debug, Default)]
 pub struct Selves(Vec<String>);
 
@@ -91,7 +91,7 @@ fn response(line: &IcalLine) -> ResponseStatus {
         "ACCEPTED" => ResponseStatus::Accepted,
         "DECLINED" => ResponseStatus::Declined,
         "TENTATIVE" => ResponseStatus::Tentative,
-        // DELEGATED, and what is not known: nobody has answered for this person.
+        // DELEGATED and unknown values: this person has not answered.
         _ => ResponseStatus::NeedsAction,
     }
 }
@@ -141,7 +141,7 @@ fn kind_word(kind: AttendeeKind) -> &'static str {
     }
 }
 
-/// What the account said with its last answer.
+/// Returns the comment that the account sent with its last answer.
 pub fn own_comment(event: &IcalCst, selves: &Selves) -> Option<String> {
     lines(event, "ATTENDEE").filter(|line| is_self(line, selves)).find_map(|line| param(line, COMMENT))
 }
@@ -166,7 +166,7 @@ pub fn respond(
     found
 }
 
-/// Removes what the account said with its last answer; the answer stays. False where it said nothing.
+/// Removes the comment of the account's last answer; the answer stays. False where there was none.
 pub fn forget_own_comment(event: &mut IcalCst, selves: &Selves) -> bool {
     let mut found = false;
     for line in attendees_mut(event).filter(|line| is_self(line, selves)) {
@@ -190,7 +190,7 @@ pub fn set_attendees(event: &mut IcalCst, wanted: &[Attendee]) {
         if !line.name.get().eq_ignore_ascii_case("ATTENDEE") {
             return true;
         }
-        // Addresses that are none of mail are told as they are written.
+        // Addresses that are no email addresses are returned as written.
         let address = normal(&email(line));
         let Some(at) = missing.iter().position(|attendee| normal(&attendee.email) == address) else {
             return false;
@@ -253,12 +253,12 @@ pub fn set_organizer(event: &mut IcalCst, address: &str, name: Option<&str>) {
     set_line(event, line);
 }
 
-/// Who is to be told of changes by the server, as an event has it (RFC 6638 section 7.1).
+/// The people whom the server notifies of changes, as an event has it (RFC 6638 section 7.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Told {
-    /// The account organizes, and the server tells attendees.
+    /// The account organizes, and the server notifies attendees.
     pub attendees: bool,
-    /// The account is invited, and the server tells the organizer.
+    /// The account is invited, and the server notifies the organizer.
     pub organizer: bool,
     /// The account organizes, and there are others.
     pub guests: bool,
@@ -298,7 +298,7 @@ fn address(line: &IcalLine) -> String {
     normal(&email(line))
 }
 
-/// Has the server tell all attendees: only marks of the client are touched.
+/// Has the server notify all attendees: only marks of the client are touched.
 pub fn schedule_by_server(event: &mut IcalCst) {
     for line in attendees_mut(event) {
         if word(line, "SCHEDULE-AGENT") == "CLIENT" {
@@ -307,7 +307,7 @@ pub fn schedule_by_server(event: &mut IcalCst) {
     }
 }
 
-/// Has the server tell none of the attendees that it does not know yet. Those of `known` stay in its hands: taking them out sends
+/// Has the server notify none of the attendees that it does not know yet. Those of `known` stay in its hands: taking them out sends
 /// them a cancellation (RFC 6638 section 3.2.1.2). `known` is in order.
 pub fn schedule_new_by_client(event: &mut IcalCst, known: &[String]) {
     for line in attendees_mut(event) {

@@ -16,7 +16,7 @@ use crate::ical::select::Exception;
 use crate::ical::series::{Editor, insert_event, no_instance, refused};
 use crate::ical::time::{Moment, date};
 
-/// Changed instances that are passed over on the way to the next one that is as the component for all of them says.
+/// Changed instances that are skipped on the way to the next one that follows the component for all of them.
 const MAX_PASSED: usize = 1_000;
 
 impl Editor<'_> {
@@ -57,7 +57,7 @@ impl Editor<'_> {
         Ok(copy)
     }
 
-    /// Where the instance is as this exception has it.
+    /// Returns the position of the instance as this exception has it.
     fn place(&self, calendar: &IcalCst, exception: Event, recurrence_id: &str) -> Outcome<Place> {
         let missing = || no_instance(recurrence_id);
         let rules = self.series(calendar)?;
@@ -82,7 +82,7 @@ impl Editor<'_> {
     ) -> Outcome<Option<IcalCst<'a>>> {
         let clock = self.reader.clock(self.original);
         if events(calendar).get(at).is_none_or(|one| self.reader.event(one, None, &clock).is_err()) {
-            // Of one that cannot be read nobody knows what it says of the later ones.
+            // An unreadable one may change the later instances in an unknown way.
             return Ok(None);
         }
         let rules = self.series(calendar)?;

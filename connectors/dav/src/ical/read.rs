@@ -23,7 +23,7 @@ use crate::ical::zones::{Definitions, Zone, ZoneCache};
 use crate::ical::{alarms, colors, conference, extra, ignored, zone_warnings};
 use crate::text::without_prefix;
 
-/// What reading needs beside the text. One for a whole call: the zones that it found are kept.
+/// The context of reading beside the text. One for a whole call: the zones that it found are kept.
 pub struct Reader {
     pub selves: Selves,
     pub zones: ZoneCache,
@@ -38,7 +38,7 @@ impl Reader {
 
     /// The items of a resource: the series (or single event) under `external_id`, its exceptions under `external_id#recurrenceId`.
     /// Empty where the resource has no VEVENT. An error where the series or the single event cannot be read, or nothing can;
-    /// of exceptions that cannot be read, and of what is there twice, warnings tell.
+    /// unreadable exceptions and duplicates are warnings.
     pub fn items(&self, external_id: &str, data: &str) -> Result<Vec<Item>, ItemError> {
         let unreadable = |message: String| ItemError { code: "unreadable".into(), message };
         let calendar = parse(data).map_err(unreadable)?;
@@ -73,12 +73,12 @@ impl Reader {
         Ok(items)
     }
 
-    /// Which VEVENTs count.
+    /// Selects the VEVENTs that count.
     pub fn select(&self, calendar: &IcalCst, clock: &Clock) -> Selection {
         Selection::of(calendar, EVENT, clock, &|event| times(event, clock).is_ok())
     }
 
-    /// A VEVENT as an item. `reference` is what an exception's recurrence id is said in.
+    /// A VEVENT as an item. `reference` is the form of an exception's recurrence id.
     fn item(
         &self,
         external_id: &str,
@@ -87,7 +87,7 @@ impl Reader {
         clock: &Clock,
     ) -> Result<Item, String> {
         let mut body = self.event(event, reference, clock)?;
-        // Without their series nobody knows the later ones.
+        // Without their series the later ones are unknown.
         body.applies_to_following &= has_series;
         let own_id = match &body.recurrence_id {
             Some(id) => instance_id(external_id, id),
@@ -175,7 +175,7 @@ struct Times {
     end: Instant,
     zone: String,
     end_zone: Option<String>,
-    /// Of a zone without an IANA name.
+    /// The rules of a zone without an IANA name.
     rules: Option<Rc<TimeZoneRules>>,
     days: Option<(Date, Date)>,
     /// A DURATION of whole days and more: it holds by the clock.

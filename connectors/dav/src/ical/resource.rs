@@ -86,7 +86,7 @@ pub fn keep_one(calendar: &mut IcalCst, name: &str, at: usize, copies: &[usize])
     first
 }
 
-/// Where the components of this name are among the items.
+/// Returns the indices of the components of this name among the items.
 pub fn places(calendar: &IcalCst, name: &str) -> impl Iterator<Item = usize> {
     let is_one = move |item: &IcalItem| matches!(item, IcalItem::Component(child) if is_named(child, name));
     calendar.items.iter().enumerate().filter(move |(_, item)| is_one(item)).map(|(place, _)| place)
@@ -110,7 +110,7 @@ pub fn print(calendar: &IcalCst) -> String {
     crlf(String::from_utf8_lossy(&calendar.to_bytes()).into_owned())
 }
 
-/// What every change of an event or a to-do writes: when it was made, and, where attendees must notice, the next SEQUENCE.
+/// Writes the properties of every change of an event or a to-do: when it was made, and, where attendees must notice, the next SEQUENCE.
 pub fn touch(event: &mut IcalCst, now: Instant, significant: bool) {
     set_line(event, utc_line("DTSTAMP", now));
     set_line(event, utc_line("LAST-MODIFIED", now));

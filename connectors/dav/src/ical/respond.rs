@@ -23,7 +23,7 @@ fn remove_comment(event: &mut IcalCst, said: &str) {
 }
 
 impl Editor<'_> {
-    /// The resource without what the account said with earlier answers; None where it says nothing of the kind. Comments that the
+    /// The resource without the comments of the account's earlier answers; None where there are none. Comments that the
     /// organizer wrote stay.
     pub fn without_comments(&self) -> Option<String> {
         let mut calendar = self.original.clone();
@@ -41,8 +41,8 @@ impl Editor<'_> {
         is_changed.then(|| resource::print(&calendar))
     }
 
-    /// Answers an invitation, for the whole object or one instance. The comment is kept beside the answer, and is for the organizer
-    /// where that is to be told.
+    /// Answers an invitation, for the whole object or one instance. The comment is stored beside the answer, and goes to the
+    /// organizer where the answer does.
     pub fn respond(
         &self,
         recurrence_id: Option<&str>,
@@ -56,7 +56,7 @@ impl Editor<'_> {
         let only = match recurrence_id.filter(|_| scope == RecurrenceScope::This) {
             Some(id) => Some(self.ensure_exception(&mut calendar, id)?),
             None => {
-                // Every component is going to be as new as the others: then nothing tells copies apart.
+                // Every component will be as new as the others: then copies cannot be distinguished.
                 let copies = self.select(&calendar).copies();
                 remove_at(&mut calendar, EVENT, &copies);
                 None
@@ -73,7 +73,7 @@ impl Editor<'_> {
             let said = people::own_comment(component, selves);
             if people::respond(component, selves, response, comment) {
                 answered = true;
-                // Servers send all comments along with an answer: what was said with an earlier one goes, and what the organizer
+                // Servers send all comments along with an answer: those of an earlier one are removed, and what the organizer
                 // wrote stays.
                 if let Some(said) = said {
                     remove_comment(component, &said);

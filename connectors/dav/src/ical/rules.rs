@@ -11,7 +11,7 @@ use crate::ical::time::{Clock, Moment, is_floating, time_after, utc};
 const NAMES: [&str; 4] = ["RRULE", "RDATE", "EXDATE", "EXRULE"];
 
 /// The lines that make a component recur, as the model has them: unfolded, with IANA zones. All of them, also where RFC 5545 wants one
-/// RRULE and no EXRULE (RFC 2445 had them): what they mean, and whether they can be read, is for whoever expands the series. The end of
+/// RRULE and no EXRULE (RFC 2445 had them): their meaning, and faults in them, are left to the code that expands the series. The end of
 /// the rule of a floating series is in UTC, as that of all timed ones.
 pub fn recurrence_lines(component: &IcalCst, clock: &Clock) -> Vec<String> {
     let floats = ends_floating(component);
@@ -67,13 +67,13 @@ pub fn recurrence_line(line: &IcalLine, clock: &Clock, has_days: bool) -> String
     format!("{name}{params}:{}", instants.unwrap_or_else(|| plain.raw_value_str().into_owned()))
 }
 
-/// Dates of a zone that has no IANA name, told in UTC. Those that cannot be read stay as they are.
+/// Dates of a zone that has no IANA name, written in UTC. Those that cannot be read stay as they are.
 fn in_utc(dates: &str, tzid: &str, clock: &Clock) -> String {
     let told = |date: &str| instant(date.trim(), tzid, clock).unwrap_or_else(|| date.to_owned());
     dates.split(',').map(told).collect::<Vec<String>>().join(",")
 }
 
-/// A date-time, or a period, told in UTC; None for what has no place on the clock.
+/// A date-time, or a period, in UTC; None for a value that is no time.
 fn instant(date: &str, tzid: &str, clock: &Clock) -> Option<String> {
     let read = |value: &str| match clock.read(&raw_line("RDATE", &[("TZID", tzid)], value))? {
         Moment::Time { local, zone } => Some((zone.instant(local)?, local, zone)),

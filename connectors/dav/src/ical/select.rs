@@ -1,4 +1,4 @@
-//! Which components of a resource count. RFC 4791 section 4.1 allows one series or single event and one component for each of its
+//! The components of a resource that count. RFC 4791 section 4.1 allows one series or single event and one component for each of its
 //! changed instances, all of one UID; servers take, and clients write, more than that. Of several components for one thing the newest
 //! counts, as for a receiver of messages (RFC 5546 section 2.1.5): the highest SEQUENCE, then the newest DTSTAMP, then the newest
 //! LAST-MODIFIED, then the last one in the text. One that cannot be read counts for nothing where another can.
@@ -8,10 +8,10 @@
 //!   RECURRENCE-ID of the first instance stands for its start.
 //! - **An all-day series** has days. A time in one names the day that it writes, in whichever zone (Exchange writes the midnight of
 //!   the organizer's); one in UTC the day that begins then (`recurrence::named_day`).
-//! - **RANGE=THISANDFUTURE** (RFC 5545 section 3.2.13) says something of all later instances, too. Of its own instance a component
-//!   without RANGE says more, whatever their SEQUENCEs, and the two are not copies of each other. Where one has both, the later
-//!   instances are listed without it: that is told.
-//! - **Another UID** than the resource's own (`resource::uid`): those components are left alone, and that is told.
+//! - **RANGE=THISANDFUTURE** (RFC 5545 section 3.2.13) changes all later instances, too. For its own instance a component
+//!   without RANGE wins, regardless of SEQUENCE, and the two are not copies of each other. Where one has both, the later
+//!   instances are listed without it, with a warning.
+//! - **Another UID** than the resource's own (`resource::uid`): those components are left alone, with a warning.
 
 use std::collections::HashMap;
 
@@ -30,9 +30,9 @@ pub type Rank = (i64, Option<Instant>, Option<Instant>, usize);
 pub struct Selection {
     /// The series or the single item.
     pub main: Option<usize>,
-    /// Others that say they are it.
+    /// Other components for the same thing.
     pub superseded: Vec<usize>,
-    /// What the recurrence ids are said in: the start of the series, or what stands for it.
+    /// The form of the recurrence ids: the start of the series, or its substitute.
     pub reference: Option<Moment>,
     /// Changed instances, in the order in which their first components stand.
     pub exceptions: Vec<Exception>,
@@ -49,9 +49,9 @@ pub struct Selection {
 pub struct Exception {
     /// As the model has it.
     pub recurrence_id: String,
-    /// The component that says what it is; none: none of them can be read.
+    /// The component that counts; none: none of them can be read.
     pub at: Option<usize>,
-    /// That component is meant for all later instances, too.
+    /// The component is meant for all later instances, too.
     pub is_ranged: bool,
     /// Components for this instance alone that do not count.
     pub superseded: Vec<usize>,
@@ -60,7 +60,7 @@ pub struct Exception {
 }
 
 impl Selection {
-    /// What is said of a changed instance; `recurrence_id` is as the model has it.
+    /// Returns the changed instance of this id; `recurrence_id` is as the model has it.
     pub fn exception(&self, recurrence_id: &str) -> Option<&Exception> {
         self.by_id.get(recurrence_id).and_then(|at| self.exceptions.get(*at))
     }
@@ -80,7 +80,7 @@ impl Selection {
         self.superseded.iter().copied().chain(self.exceptions.iter().flat_map(of)).collect()
     }
 
-    /// Sorts the components of this name. `is_readable` tells whether one can be made an item of.
+    /// Sorts the components of this name. `is_readable` decides whether one can become an item.
     pub fn of<'s>(
         calendar: &'s IcalCst,
         name: &'s str,
@@ -127,7 +127,7 @@ struct Sorter<'s, 'a, 'c> {
 }
 
 impl Sorter<'_, '_, '_> {
-    /// What a RECURRENCE-ID says.
+    /// Parses a RECURRENCE-ID.
     fn id(&self, at: usize) -> Option<Moment> {
         line(self.all[at], "RECURRENCE-ID").and_then(|line| self.clock.read(line))
     }
@@ -138,7 +138,7 @@ impl Sorter<'_, '_, '_> {
         readable.max_by_key(|at| rank(self.all[*at], *at, self.clock))
     }
 
-    /// The selection with the exceptions, whose recurrence ids are said in `reference`.
+    /// The selection with the exceptions, whose recurrence ids have the form of `reference`.
     fn sorted(&self, mut found: Selection, exceptions: &[usize], reference: Option<Moment>) -> Selection {
         let mut candidates: Vec<Vec<usize>> = Vec::new();
         for at in exceptions.iter().copied() {
@@ -160,7 +160,7 @@ impl Sorter<'_, '_, '_> {
         found
     }
 
-    /// What components for one instance come to.
+    /// Chooses among the components for one instance.
     fn exception(&self, candidates: Vec<usize>) -> Exception {
         let (ranged, plain): (Vec<usize>, Vec<usize>) =
             candidates.into_iter().partition(|at| is_ranged(self.all[*at]));

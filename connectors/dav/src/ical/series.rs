@@ -23,7 +23,7 @@ use crate::ical::write::Writer;
 /// A resource after an edit.
 #[derive(Debug, Default)]
 pub struct Edited {
-    /// What to store; none: the resource has nothing left and is to be deleted.
+    /// The text to store; none: the resource has nothing left and is to be deleted.
     pub text: Option<String>,
     pub warnings: Vec<Warning>,
 }
@@ -31,7 +31,7 @@ pub struct Edited {
 /// A series cut in two.
 #[derive(Debug)]
 pub struct Split {
-    /// What remains of the old resource.
+    /// The rest of the old resource.
     pub old: Edited,
     /// The new resource.
     pub new: String,
@@ -42,16 +42,16 @@ pub struct Editor<'c> {
     pub reader: &'c Reader,
     pub original: &'c IcalCst<'c>,
     pub now: Instant,
-    /// Whether the server shall tell people; none where that cannot be said.
+    /// Whether the server shall notify people; none where that cannot be set.
     pub server_tells: Option<bool>,
 }
 
-/// What is wrong with an instance that is not there.
+/// The failure for an instance that does not exist.
 pub fn no_instance(recurrence_id: &str) -> Failure {
     Failure::not_found(format!("the series has no instance at {recurrence_id}"))
 }
 
-/// What is wrong with a question about a series, as a failure.
+/// Converts an error of `recurrence` to a failure.
 pub fn refused(error: recurrence::Error) -> Failure {
     match error {
         recurrence::Error::NoSuchInstance(id) => no_instance(&id),
@@ -64,7 +64,7 @@ impl Editor<'_> {
         Writer::new(self.reader, self.original, self.now)
     }
 
-    /// Which of the resource's VEVENTs count now.
+    /// Selects the resource's VEVENTs that count now.
     pub fn select(&self, calendar: &IcalCst) -> Selection {
         self.reader.select(calendar, &self.reader.clock(self.original))
     }
@@ -99,7 +99,7 @@ impl Editor<'_> {
         Series::parse(&self.main_event(calendar)?).map_err(|error| Failure::invalid(error.to_string()))
     }
 
-    /// Tells of the resource's VEVENTs which changed instance they are, as the model has it; none: not one of these series'.
+    /// Returns the `recurrenceId` of each of the resource's VEVENTs; none: not a changed instance of this series.
     pub fn exceptions(&self, uid: Option<&str>) -> impl Fn(&IcalCst) -> Option<String> {
         let clock = self.reader.clock(self.original);
         let reference = self.select(self.original).reference;
@@ -109,7 +109,7 @@ impl Editor<'_> {
         }
     }
 
-    /// SCHEDULE-AGENT of the attendees, where the account organizes and somebody decided.
+    /// SCHEDULE-AGENT of the attendees, where the account organizes and a client set it.
     fn mark_scheduling(&self, component: &mut IcalCst) {
         let known = if self.server_tells == Some(false) {
             people::scheduled(events(self.original))
@@ -148,7 +148,7 @@ impl Editor<'_> {
         touch(component, self.now, changed.is_significant() && organizes(component, &self.reader.selves));
         let uid = resource::uid(&calendar, EVENT);
         if self.server_tells == Some(true) {
-            // To be invited to a series and not to one of its instances is to be told that this one is cancelled.
+            // Attendees of the series who are not invited to one instance get a cancellation of it.
             let own = events_mut(&mut calendar).filter(|event| belongs(event, uid.as_deref()));
             own.for_each(|event| self.mark_scheduling(event));
         }
@@ -172,7 +172,7 @@ impl Editor<'_> {
             return Ok(());
         }
         let body = self.main_event(calendar)?;
-        // Of a rule that cannot be read nobody knows which instances are gone.
+        // With an unreadable rule it is unknown which instances are gone.
         let Ok(series) = Series::parse(&body) else { return Ok(()) };
         let id_of = self.exceptions(uid);
         let mut gone = Vec::new();
@@ -208,7 +208,7 @@ impl Editor<'_> {
     }
 
     /// The index among the VEVENTs of the one that overrides this instance, which is going to be changed: alone, because copies of it
-    /// go, and for this instance alone, because a change of one is none of all later ones.
+    /// go, and for this instance alone, because a change of one does not change the later ones.
     pub fn ensure_exception(&self, calendar: &mut IcalCst, recurrence_id: &str) -> Outcome<usize> {
         let selection = self.select(calendar);
         if let Some(found) = selection.exception(recurrence_id) {
@@ -237,7 +237,7 @@ impl Editor<'_> {
         Ok(last)
     }
 
-    /// Takes one instance out: whatever is said of it goes, the series gets an EXDATE.
+    /// Removes one instance: its components go, the series gets an EXDATE.
     pub fn delete_instance(&self, recurrence_id: &str) -> Outcome<Edited> {
         let mut calendar = self.original.clone();
         let mut writer = self.writer();
@@ -359,7 +359,7 @@ impl Editor<'_> {
         calendar.items.insert(first, IcalItem::Component(Box::new(main)));
         for component in events_mut(&mut calendar) {
             set_text(component, "UID", Some(uid));
-            // Of the new series nobody knows yet.
+            // No attendee knows the new series yet.
             self.mark_new(component, &[]);
         }
         let before = series.continued(recurrence_id, &rest).map_err(refused)?;

@@ -23,7 +23,7 @@ pub enum Moment {
     Time { local: DateTime, zone: Rc<Zone> },
 }
 
-/// What times are read against: the object they stand in and the calendar's own zone.
+/// The context by which times are read: the object they stand in and the calendar's own zone.
 pub struct Clock<'c> {
     pub calendar: &'c IcalCst<'c>,
     pub zones: &'c ZoneCache,

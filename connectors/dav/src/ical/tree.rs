@@ -1,7 +1,7 @@
 //! A calendar object's text as a tree that keeps every byte, read in one pass and no deeper than anybody needs.
 //!
 //! Not by the library's own recovering reader, though line by line with its tokenizer: that one calls itself for every component inside
-//! another, and it reads a folded line without a colon anew from each of its folds.
+//! another, and it reads a folded line without a colon again from each of its folds.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use crate::ical::lines::{is_named, line};
 const MAX_DEPTH: usize = 16;
 
 /// The first VCALENDAR. Lines that are no content lines are kept as they are; a component without an end means that bytes are missing.
-/// The error says what is wrong, never what is in it.
+/// The error names the fault, never the content.
 pub fn read(data: &str) -> Result<IcalCst<'_>, String> {
     let mut rest = data.as_bytes();
     let mut open: Vec<IcalCst<'_>> = Vec::new();

@@ -35,7 +35,7 @@ impl Changed<'_> {
     }
 }
 
-/// What a write needs beside the event, and what it leaves behind.
+/// The context of a write beside the event, and its results.
 pub struct Writer<'c> {
     pub reader: &'c Reader,
     /// The object as it was: what TZIDs in it mean.
@@ -183,7 +183,7 @@ impl<'c> Writer<'c> {
     ) -> IcalLine<'static> {
         let wanted = Zone::named(zone);
         let shown = wanted.local(at.timestamp());
-        // The second of a doubled local time can only be said in UTC.
+        // The second of a doubled local time can only be written in UTC.
         let is_local = wanted.instant(shown) == Some(at.timestamp());
         let existing = line(component, like).filter(|line| line.raw_value_str().trim().len() == 15);
         if let Some(existing) = existing.filter(|_| is_local) {
@@ -193,7 +193,7 @@ impl<'c> Writer<'c> {
                     if has.is_iana() && has.name == wanted.name {
                         return zoned_line(name, at, &has, &tzid);
                     }
-                    // A zone that has no IANA name is told as UTC.
+                    // A zone that has no IANA name is given as UTC.
                     let is_told_as = !has.is_iana() && has.is_known() && wanted.name == "UTC";
                     if is_told_as && has.exact_local(at.timestamp()).is_some() {
                         return zoned_line(name, at, &has, &tzid);
@@ -266,7 +266,7 @@ fn set_texts(component: &mut IcalCst, event: &Event, changed: &Changed) {
         set_text(component, "SUMMARY", event.title.as_deref());
     }
     if changed.has("description") || changed.has("descriptionHtml") {
-        // The two forms say the same: one that was not given anew says the old thing.
+        // The two forms mean the same: one that the caller did not change has the old value.
         let html = event.description_html.as_deref().filter(|_| changed.has("descriptionHtml"));
         set_description(component, event.description.as_deref(), html);
     }

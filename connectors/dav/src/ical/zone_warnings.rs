@@ -1,4 +1,4 @@
-//! What is told of events and to-dos whose times are in zones that have no IANA name.
+//! The warnings for events and to-dos whose times are in zones that have no IANA name.
 
 use ical::tree::cst::IcalCst;
 use model::wire::Warning;
@@ -6,10 +6,10 @@ use model::wire::Warning;
 use crate::ical::lines::{line, param};
 use crate::ical::time::{Clock, Moment};
 
-/// Most characters of a TZID that are told.
+/// Most characters of a TZID that a warning quotes.
 const MAX_NAME: usize = 80;
 
-/// What is told of a component whose times are in zones that have no IANA name.
+/// Returns the warnings for a component whose times are in zones that have no IANA name.
 pub fn of(component: &IcalCst, clock: &Clock) -> Vec<Warning> {
     let mut named: Vec<String> = Vec::new();
     let mut warnings = Vec::new();

@@ -22,7 +22,7 @@ const LATER_YEARS: i16 = 3;
 /// Most VTIMEZONEs, each in each year that is asked for, for which an IANA zone is sought in one call, and, where there is
 /// none, rules for all years.
 const MAX_SOUGHT: usize = 300;
-/// Seconds between the instants at which they are compared: weekly, so that changes on other Sundays tell zones apart.
+/// Seconds between the instants at which they are compared: weekly, so that changes on other Sundays distinguish zones.
 const PROBE_S: i64 = 7 * 86_400;
 
 /// Zones that are tried first: where several fit, the one that people know.
@@ -64,16 +64,16 @@ fn zones<'n>(names: impl Iterator<Item = &'n str>) -> Vec<TimeZone> {
     names.filter_map(|name| database.get(name).ok()).collect()
 }
 
-/// What a TZID stands for.
+/// The zone that a TZID stands for.
 #[derive(Clone, Debug)]
 pub struct Zone {
-    /// IANA name; "UTC" where nothing fits: instants are told in it.
+    /// IANA name; "UTC" where none fits: instants are given in it.
     pub name: String,
     clock: TimeZone,
     own: Option<Own>,
 }
 
-/// What is known of a VTIMEZONE that no IANA zone agrees with.
+/// The clock of a VTIMEZONE that no IANA zone agrees with.
 #[derive(Clone, Debug)]
 struct Own {
     /// The number of the definition; None: one that is too long to be read.
@@ -104,7 +104,7 @@ impl Zone {
         self.clock.to_ambiguous_timestamp(local).compatible().ok()
     }
 
-    /// What this zone's clock shows at an instant.
+    /// Returns the local time in this zone at an instant.
     pub fn local(&self, at: Timestamp) -> DateTime {
         self.clock.to_datetime(at)
     }
@@ -114,7 +114,7 @@ impl Zone {
         Some(self.local(at)).filter(|local| self.instant(*local) == Some(at))
     }
 
-    /// Whether the name tells the whole truth: an IANA zone stands behind it.
+    /// Whether the name stands for an IANA zone.
     pub fn is_iana(&self) -> bool {
         self.own.is_none()
     }
@@ -129,7 +129,7 @@ impl Zone {
         self.own.as_ref()?.rules.as_ref()
     }
 
-    /// Whether two zones tell the same time. Those that have no IANA name are all called "UTC".
+    /// Whether two zones have the same clock. Those that have no IANA name are all called "UTC".
     pub fn is_same(&self, other: &Zone) -> bool {
         match (&self.own, &other.own) {
             (None, None) => self.name == other.name,
@@ -210,7 +210,7 @@ impl ZoneCache {
     }
 }
 
-/// What a VTIMEZONE, with its number, means around this year.
+/// Returns the zone that a VTIMEZONE, with its number, defines around this year.
 fn defined((definition, number): (&IcalCst, usize), year: i16, is_sought: bool) -> Zone {
     for name in ["X-LIC-LOCATION", "TZID-ALIAS-OF"] {
         if let Some(zone) = text(definition, name).and_then(|location| recurrence::zone(&location).ok()) {

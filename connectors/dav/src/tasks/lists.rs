@@ -18,7 +18,7 @@ use crate::webdav::xml::{APPLE, CALDAV, CALENDARSERVER, DAV, Element};
 
 const COLOR: Name = (APPLE, "calendar-color");
 const ORDER: Name = (APPLE, "calendar-order");
-/// What is read of a list.
+/// Properties that are requested of a list.
 const NAMES: [Name; 7] = [
     (DAV, "resourcetype"),
     (DAV, "displayname"),
@@ -55,7 +55,7 @@ pub fn update(cx: &Context, args: CollectionWrite<TaskList>) -> Outcome<Mutated>
     session.mutated(&url, Vec::new())
 }
 
-/// A collection for events, too, is a calendar: whoever deletes a list of tasks does not mean the events.
+/// A collection for events, too, is a calendar: deleting a list of tasks must not delete events.
 pub fn delete(cx: &Context, args: CollectionDelete) -> Outcome<Mutated> {
     let session = Session::new(cx, None)?;
     let url = session.client.url(&args.source)?;

@@ -1,5 +1,5 @@
 //! The tasks surface over CalDAV: lists are collections that hold VTODO, tasks are their resources. One file per concern; this
-//! one has what they share.
+//! one has their common parts.
 
 pub mod items;
 pub mod lists;
@@ -47,7 +47,7 @@ impl Content for TodoReader {
     }
 }
 
-/// What a CalDAV server can keep of tasks. VTODO has no steps, and its links say nothing of what they lead to.
+/// Returns the features of CalDAV for tasks. VTODO has no steps, and its links have no titles.
 pub fn features() -> TasksFeatures {
     TasksFeatures {
         create_list: true,

@@ -57,7 +57,7 @@ pub fn set_addresses(card: &mut VcardCst, wanted: &[PostalAddress]) {
     }
 }
 
-/// What a card can say and reading gives back.
+/// Normalizes an address to the values that a card can hold and reading returns.
 fn normal(address: &PostalAddress) -> PostalAddress {
     let text = |text: &Option<String>| {
         text.as_deref().map(|text| crate::text::plain(text).trim().to_owned()).filter(|text| !text.is_empty())

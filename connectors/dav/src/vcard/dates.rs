@@ -19,7 +19,7 @@ const ANNIVERSARIES: [(&str, &str); 5] = [
 ];
 /// Apple's day with a label.
 const LABELLED: &str = "X-ABDATE";
-/// The year that Apple writes where there is none.
+/// The year that Apple writes for dates without one.
 const NO_YEAR: i64 = 1604;
 
 /// Whether a property is a day that is no birthday.
@@ -64,7 +64,7 @@ fn number(digits: &str) -> Option<i64> {
 
 /// Whether there is such a day.
 pub fn is_day(date: &PartialDate) -> bool {
-    // 29 February is a day of every year that nobody names.
+    // 29 February is a valid day where no year is given.
     let year = i16::try_from(date.year.unwrap_or(NO_YEAR)).ok().filter(|year| (1..=9999).contains(year));
     let day = (i8::try_from(date.month), i8::try_from(date.day));
     matches!((year, day), (Some(year), (Ok(month), Ok(day))) if Date::new(year, month, day).is_ok())

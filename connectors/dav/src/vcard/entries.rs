@@ -1,4 +1,4 @@
-//! EMAIL, TEL, URL and IMPP: one value each, and what it is for.
+//! EMAIL, TEL, URL and IMPP: one value each, and its use.
 
 use model::contacts::{ContactEmail, ContactPhone, ContactUrl, ImAddress};
 use vcard::tree::cst::VcardCst;
@@ -231,7 +231,7 @@ fn valued(old: Option<(&VcardLine, bool)>, name: &str, raw: &str) -> VcardLine<'
     }
 }
 
-/// The line with types and label for what it is for; `same`: they say it already.
+/// The line with the types and the label of its use; `same`: it has them already.
 pub fn purposed(line: VcardLine<'static>, types: &[&str], label: Option<String>, same: bool) -> Written {
     if same {
         return Written { line, beside: Vec::new() };

@@ -1,4 +1,4 @@
-//! What a card has and the model has no field for, as `providerData`. Never the bytes of a picture, a sound or a key.
+//! The properties of a card that the model has no field for, as `providerData`. Never the bytes of a picture, a sound or a key.
 
 use serde_json::{Map, Value, json};
 use vcard::tree::line::VcardLine;

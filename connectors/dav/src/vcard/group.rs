@@ -25,8 +25,8 @@ pub fn is_group_line(line: &VcardLine) -> bool {
         || KINDS.iter().any(|name| is(line, name)) && value(line).trim().eq_ignore_ascii_case("group")
 }
 
-/// What other cards call a card: its UID. Members are named as `urn:uuid:` with the UID behind it, even where it is no UUID, and
-/// some cards write their own UID that way; neither has the prefix here.
+/// Returns the UID by which other cards refer to a card. Members are named as `urn:uuid:` with the UID behind it, even where it is no
+/// UUID, and some cards write their own UID that way; the result has no such prefix.
 pub fn reference(text: &str) -> String {
     let text = text.trim();
     without_prefix(text, UUID).unwrap_or(text).to_owned()

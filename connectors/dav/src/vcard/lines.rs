@@ -15,14 +15,14 @@ use crate::text;
 /// Most components of a structured value: the library looks for each from the value's beginning. RFC 9554 has addresses of 18.
 const MAX_COMPONENTS: usize = 50;
 
-/// Which of the two versions a card is written in.
+/// The vCard version of a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
     V3,
     V4,
 }
 
-/// The first card of a text. The error says what is wrong, never what is in it.
+/// The first card of a text. The error names the fault, never the content.
 pub fn parse(data: &str) -> Result<VcardCst<'_>, String> {
     let data = data.strip_prefix('\u{FEFF}').unwrap_or(data);
     let card = VcardCst::parse(data).map_err(|error| match error {
@@ -137,7 +137,7 @@ fn with_value<T>(line: &VcardLine, read: impl FnOnce(&VcardValueNode) -> T) -> T
         return read(&line.value);
     }
     let bytes = quoted_printable(&line.value.to_string());
-    // The charset is named by a parameter that exports get wrong; what is not UTF-8 was a Western code page.
+    // The charset is named by a parameter that exports get wrong; a text that is not UTF-8 is in a Western code page.
     let text = String::from_utf8(bytes)
         .unwrap_or_else(|error| error.into_bytes().into_iter().map(char::from).collect());
     let mut node = VcardValueNode::parse(text.as_bytes());
@@ -288,7 +288,7 @@ pub fn set_text(card: &mut VcardCst, name: &str, value: Option<&str>) {
     set_line(card, old.unwrap_or_else(|| line(name, &[], &escape(value))));
 }
 
-/// Where the lines of this name are among the card's properties.
+/// Returns the indices of the lines of this name among the card's properties.
 pub fn places(card: &VcardCst, name: &str) -> Vec<usize> {
     View::of(card).lines.into_iter().filter(|(_, line)| is(line, name)).map(|(at, _)| at).collect()
 }

@@ -23,7 +23,7 @@ pub trait Entry: PartialEq + Sized {
     /// All of them, each with the place of its line, at most [`MAX_ENTRIES`].
     fn all(view: &View) -> Vec<(usize, Self)>;
 
-    /// What makes it the same thing when the rest changes: the address, the number.
+    /// The part that identifies an entry when the rest changes: the address, the number.
     fn key(&self) -> String;
 
     /// The rest; where it is the same, a line may get another value.
@@ -63,7 +63,7 @@ pub fn set_list<T: Entry>(card: &mut VcardCst, wanted: &[T]) {
     arrange(card, &existing.iter().map(|(at, _)| *at).collect::<Vec<_>>(), &plan, made, &gone);
 }
 
-/// Which existing entry each wanted one is: an equal one, else one with the same key, else one that differs in its key alone.
+/// Matches each wanted entry with an existing one: an equal one, else one with the same key, else one that differs in its key alone.
 fn matched<T: Entry>(existing: &[(usize, T)], wanted: &[T]) -> Vec<Option<usize>> {
     let mut plan: Vec<Option<usize>> = vec![None; wanted.len()];
     let mut free: Vec<bool> = vec![true; existing.len()];

@@ -17,7 +17,7 @@ struct Place {
     title: Option<usize>,
 }
 
-/// The organizations of a card. None of them is told to be over, so all are current.
+/// The organizations of a card. Cards do not mark one as past, so all are current.
 pub fn organizations(view: &View) -> Vec<Organization> {
     all(view).into_iter().map(|place| place.organization).collect()
 }
@@ -98,7 +98,7 @@ pub fn set_organizations(card: &mut VcardCst, wanted: &[Organization]) {
     for slot in plan.iter_mut().filter(|slot| slot.is_none()) {
         *slot = take(&|_| true);
     }
-    // Order tells which title is whose as long as it can; a group tells it always.
+    // Titles belong to organizations by their order where possible; a group decides always.
     for together in [false, true] {
         let props = attempt(card, &wanted, &existing, &plan, together);
         let is_told = {

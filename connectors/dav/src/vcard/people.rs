@@ -1,4 +1,4 @@
-//! RELATED and the properties that older cards have for the people around somebody.
+//! RELATED and the properties that older cards have for related people.
 
 use model::contacts::Relation;
 use vcard::tree::line::VcardLine;
@@ -10,7 +10,7 @@ use crate::vcard::tag::{LABEL, Label, label};
 
 /// Apple's relation with a label.
 const APPLE: &str = "X-ABRELATEDNAMES";
-/// What Apple has words of its own for.
+/// Relations that Apple has its own labels for.
 const APPLE_KINDS: [&str; 11] = [
     "mother",
     "father",

@@ -26,10 +26,10 @@ const FORGIVING: GeneralPurpose = GeneralPurpose::new(
 /// Longest address of a picture that is shown.
 const MAX_URL: usize = 8_000;
 
-/// What a PHOTO holds.
+/// The content of a PHOTO.
 enum Held {
     Url(String),
-    /// The picture as base64, without line breaks, and its media type where one is told.
+    /// The picture as base64, without line breaks, and its media type where the card names one.
     Inline(String, Option<String>),
 }
 

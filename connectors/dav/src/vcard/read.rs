@@ -13,12 +13,12 @@ use crate::vcard::lists::Entry;
 use crate::vcard::organizations::organizations;
 use crate::vcard::photo::photo;
 
-/// What `Item.kind` calls a person or organization.
+/// The `Item.kind` of a person or organization.
 pub const CONTACT: &str = "contact";
-/// What it calls a group.
+/// The `Item.kind` of a group.
 pub const GROUP: &str = "contact_group";
 
-/// The one item of a resource: the contact, or the group. `error` says what is wrong, never what is in it.
+/// The one item of a resource: the contact, or the group. `error` names the fault, never the content.
 pub fn items(external_id: &str, data: &str) -> Result<Vec<Item>, ItemError> {
     let unreadable = |message: String| ItemError { code: "unreadable".into(), message };
     let card = parse(data).map_err(unreadable)?;
@@ -80,7 +80,7 @@ pub fn phonetic_line<'c, 'a>(view: &View<'c, 'a>) -> Option<&'c VcardLine<'a>> {
     view.all("N").find(|line| param(line, "PHONETIC").is_some())
 }
 
-/// The components of N; several names in one are said one after the other.
+/// The components of N; several names in one are joined.
 pub fn name_parts(line: &VcardLine) -> Vec<String> {
     components(line, " ")
 }

@@ -1,4 +1,4 @@
-//! What an address or number is for: TYPE parameters, Apple's labels beside the line, and which one is preferred.
+//! The use of an address or number: TYPE parameters, Apple's labels beside the line, and which one is preferred.
 
 use model::contacts::{ContactKind, PhoneKind};
 use vcard::tree::line::VcardLine;
@@ -9,7 +9,7 @@ use crate::vcard::lines::{Version, View, param, params, value};
 /// Apple's property with a label for the line in the same group.
 pub const LABEL: &str = "X-ABLabel";
 
-/// Types that say nothing of what it is for; they stay when that changes.
+/// Types that do not name a use; they stay when the use changes.
 const OTHER: [&str; 15] = [
     "internet",
     "x400",
@@ -28,7 +28,7 @@ const OTHER: [&str; 15] = [
     "pref",
 ];
 
-/// What stands beside a value.
+/// The parameters and the label of a value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tag {
     /// Lower case, without `pref`.
@@ -100,7 +100,7 @@ impl Tag {
         self.types.iter().find(|one| !usual(one)).cloned()
     }
 
-    /// What an address is for.
+    /// Returns the use of an address, and the user's own label.
     pub fn kind(&self) -> (ContactKind, Option<String>) {
         match &self.label {
             Some(Label::Known(known)) => match known.as_str() {
@@ -119,7 +119,7 @@ impl Tag {
         }
     }
 
-    /// What a number is for.
+    /// Returns the use of a number, and the user's own label.
     pub fn phone(&self) -> (PhoneKind, Option<String>) {
         match &self.label {
             Some(Label::Known(known)) => match known.as_str() {
@@ -172,7 +172,7 @@ pub fn of_phone(kind: PhoneKind, label: Option<&str>) -> (&'static [&'static str
     }
 }
 
-/// A label of the user's own; a kind without words still has to be told from "other".
+/// A label of the user's own; a kind without a label still has to differ from "other".
 fn own(label: Option<&str>) -> String {
     label
         .map(|label| text::plain(label).trim().to_owned())
@@ -180,7 +180,7 @@ fn own(label: Option<&str>) -> String {
         .unwrap_or("Custom".into())
 }
 
-/// The types of a line with these for what it is for. Those that say something else stay.
+/// The types of a line with these for its use. Types of another kind stay.
 pub fn typed(line: &VcardLine, types: &[&str]) -> String {
     let mut all = Vec::new();
     for had in params(line, "TYPE") {

@@ -90,7 +90,7 @@ fn unsupported(wanted: &Contact, changed: &Changed) -> Vec<&'static str> {
     asked.into_iter().filter(|(_, asked)| *asked).map(|(field, _)| field).collect()
 }
 
-/// What is not kept: a failure where the caller is strict, else warnings.
+/// Checks for fields that vCard cannot keep: a failure where the caller is strict, else warnings.
 pub fn check(wanted: &Contact, changed: &Changed, strict: bool) -> Outcome<Vec<Warning>> {
     let fields = unsupported(wanted, changed);
     if let Some(field) = fields.first().filter(|_| strict) {
@@ -157,7 +157,7 @@ fn set_names(card: &mut VcardCst, wanted: &Contact, changed: &Changed) {
     }
 }
 
-/// Where the N with or without PHONETIC is.
+/// Returns the index of the N with or without PHONETIC.
 fn place_of(card: &VcardCst, phonetic: bool) -> Option<usize> {
     let view = View::of(card);
     let line = if phonetic { phonetic_line(&view) } else { name_line(&view) }?;

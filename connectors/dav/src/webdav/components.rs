@@ -6,7 +6,7 @@ use crate::webdav::{Name, qualified};
 
 pub const SET: Name = (CALDAV, "supported-calendar-component-set");
 
-/// Whether the collection holds components of this name; one that does not say what it holds, holds them all.
+/// Whether the collection holds components of this name; one that does not list its components holds them all.
 pub fn holds(collection: &Member, component: &str) -> bool {
     let (namespace, name) = SET;
     collection.property(namespace, name).is_none_or(|kinds: &Element| {

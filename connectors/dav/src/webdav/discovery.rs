@@ -7,7 +7,7 @@ use crate::webdav::multistatus::Multistatus;
 use crate::webdav::xml::{CALDAV, CARDDAV, DAV, Element};
 use crate::webdav::{Client, Name};
 
-/// Which service is looked for.
+/// The service to look for.
 pub struct Service {
     /// The last segment of its well-known URI.
     pub well_known: &'static str,
@@ -35,7 +35,7 @@ pub const CONTACTS: Service = Service {
     setting: "addressbookHomeUrl",
 };
 
-/// Where the account is.
+/// The location of the account.
 pub enum Found {
     /// The principal of the credentials; homes are among its properties.
     Principal(Url),
@@ -44,7 +44,7 @@ pub enum Found {
 }
 
 /// Tries the given URL, the well-known URI and the server's root. The given path comes first where there is one: a server may
-/// host several services, and the user pointed at one. A `known` principal is passed over: it has no home of this service.
+/// host several services, and the user pointed at one. A `known` principal is skipped: it has no home of this service.
 pub fn discover(client: &Client, service: &Service, known: Option<&Url>) -> Outcome<Found> {
     let given = client.base().clone();
     let at = |path: &str| {

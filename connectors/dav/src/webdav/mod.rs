@@ -23,7 +23,7 @@ pub type Name = (&'static str, &'static str);
 /// One connection's server.
 pub struct Client<'a> {
     pub cx: &'a Context<'a>,
-    /// What relative ids are resolved against.
+    /// The URL that relative ids are resolved against.
     base: Url,
 }
 
@@ -93,7 +93,7 @@ impl<'a> Client<'a> {
         for _ in 0..=MAX_REDIRECTS {
             let response = self.cx.send(request("PROPFIND", &at, "0", &propfind_body(names)));
             let response = response.map_err(|failure| match failure.code.as_str() {
-                // The host lets through what the user named and what it has accepted, and no more.
+                // The host allows only the origins that the user named and those that it has accepted.
                 code::FORBIDDEN if !self.reaches(&at) => elsewhere(&at),
                 _ => failure,
             })?;
@@ -137,7 +137,7 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// What a status other than the expected one means; the failed conditions go into the detail.
+    /// Returns the failure for a status other than the expected one; the failed conditions go into the detail.
     pub fn failure(&self, response: &http::Response, doing: &str) -> Failure {
         let failure = self.cx.failure(response, doing);
         match conditions(response) {
@@ -172,7 +172,7 @@ pub fn elsewhere(url: &Url) -> Failure {
         .with_detail(serde_json::json!({ "origin": place }))
 }
 
-/// Which server that is, of [`elsewhere`].
+/// Returns the origin of the server in a failure of [`elsewhere`].
 pub fn origin_of(failure: &Failure) -> Option<&str> {
     failure.detail.as_ref()?.get("origin")?.as_str()
 }
@@ -197,7 +197,7 @@ pub fn request(method: &str, url: &Url, depth: &str, body: &str) -> http::Reques
     request
 }
 
-/// A whole document around a body that uses the prefixes `D`, `C`, `CR`, `CS` and `A`. All are declared on the root, whatever is used:
+/// A whole document around a body that uses the prefixes `D`, `C`, `CR`, `CS` and `A`. All are declared on the root, used or not:
 /// strict servers refuse bodies that mix a default namespace with prefixes.
 fn document(body: &str) -> String {
     let root = body.find(['>', '/', ' ']).unwrap_or(body.len());

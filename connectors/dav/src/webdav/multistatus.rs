@@ -14,7 +14,7 @@ pub struct Multistatus {
     pub sync_token: Option<String>,
 }
 
-/// What it says of one resource.
+/// The part of a multistatus about one resource.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Member {
     /// As the server wrote it.

@@ -22,7 +22,7 @@ pub const CALENDARSERVER: &str = "http://calendarserver.org/ns/";
 /// Apple's own: the calendar's colour.
 pub const APPLE: &str = "http://apple.com/ns/ical/";
 
-/// What elements are called by the thousand: not copied for each.
+/// Names of elements that come by the thousand: not copied for each.
 const KNOWN: [&str; 14] = [
     DAV,
     CALDAV,
@@ -60,7 +60,7 @@ pub struct Element {
 }
 
 impl Element {
-    /// Reads a document. The error says what is wrong, never what is in it.
+    /// Reads a document. The error names the fault, never the content.
     pub fn parse(bytes: &[u8]) -> Result<Element, String> {
         // One broken byte in one resource must not hide the others.
         // Checked as a whole first: that goes by words, the lossy way by bytes.

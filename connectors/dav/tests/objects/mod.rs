@@ -136,7 +136,7 @@ fn rule(number: usize, start: DateTime) -> String {
     }
 }
 
-/// What other programs write of people.
+/// Properties of people as other programs write them.
 const PEOPLE: [&str; 4] = [
     "ATTENDEE;CN=\"Doe, Jane\";PARTSTAT=ACCEPTED;X-NUM-GUESTS=0;ROLE=CHAIR:mailto:jane@example.com",
     "ATTENDEE;CUTYPE=ROOM;X-A=\"b;c\":MAILTO:Room@Example.com",
@@ -175,7 +175,7 @@ pub struct Base {
     /// 0: endless, 1: COUNT, 2: UNTIL.
     bound: usize,
     count: usize,
-    /// How the end is said.
+    /// The form of the end.
     end: usize,
     /// Instances that are taken out.
     holes: Vec<usize>,
@@ -297,7 +297,7 @@ impl Base {
             lines.extend(self.times(later(named(&occurrence.recurrence_id), minutes)));
             lines.push(format!("SUMMARY:Changed {at}|X-KEPT;X-P=\"a;b\":c|END:VEVENT"));
         }
-        // Lines that are folded by hand are so already.
+        // Lines that the case folds itself stay so.
         let folded = |line: &str| if line.contains('\r') { line.to_owned() } else { fold(line) };
         let lines: String = lines
             .iter()

@@ -18,7 +18,7 @@ use crate::roots;
 const VERSION: &str = "g1";
 /// Events of a page; Google takes up to 2,500, which are too many for one answer.
 const PAGE_SIZE: u32 = 250;
-/// The end of the ids of calendars whose deltas tell of no deletions: birthdays of contacts.
+/// The end of the ids of calendars whose deltas report no deletions: birthdays of contacts.
 const WITHOUT_DELTAS: &str = "#contacts@group.v.calendar.google.com";
 
 /// A place in the walk.

@@ -14,7 +14,7 @@ use crate::calendar::native;
 use crate::calendar::rules;
 use crate::calendar::times::{EventTimes, original_of, times_of};
 
-/// Names of elements by which a description is told to be HTML.
+/// Names of elements by which a description is recognized as HTML.
 const HTML_ELEMENTS: [&str; 22] = [
     "a",
     "b",

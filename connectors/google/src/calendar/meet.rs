@@ -16,10 +16,10 @@ use crate::calendar::native;
 use crate::calendar::scope::{EventScope, read, write_query};
 use crate::roots;
 
-/// Reads of an event whose conference is still being made; what is not there then comes with the calendar's changes.
+/// Reads of an event whose conference is still being created; a later one comes with the calendar's changes.
 const MAX_READS: usize = 3;
 
-/// Adds a Google Meet conference to an event. Nobody is notified.
+/// Adds a Google Meet conference to an event, without notifications.
 // Contract silent: whom the provider notifies of a conference. Guests see it in the event, and get no second mail for it.
 pub fn conference(context: &Context, args: &EventConference) -> Outcome<Mutated> {
     if !matches!(args.provider, None | Some(ConferenceProvider::GoogleMeet)) {

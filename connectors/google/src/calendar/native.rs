@@ -62,7 +62,7 @@ pub struct EventPage {
 }
 
 object! {
-    /// The members that tell which event it is and whether it is there.
+    /// The members that identify the event and its status.
     EventName {
         id: String,
         etag: Option<String>,
@@ -138,7 +138,7 @@ impl Event {
 }
 
 object! {
-    /// A day, or a time with the offset of the calendar's zone, whatever `time_zone` says.
+    /// A day, or a time with the offset of the calendar's zone, not of `time_zone`.
     EventDateTime {
         date: Option<String>,
         date_time: Option<String>,

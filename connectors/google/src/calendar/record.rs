@@ -43,7 +43,7 @@ pub fn event_source(theirs: &Event, calendar: &CalendarInfo) -> Outcome<Source> 
 
 /// Returns the source of a record of a page. One that cannot be read has an error, and its neighbours are read all the same.
 pub fn listed_event(record: &RawValue, calendar: &CalendarInfo) -> Source {
-    // serde_json's own text quotes what it did not expect, which may be somebody's.
+    // serde_json's own text quotes the unexpected value, which may be personal.
     let read = serde_json::from_str::<Event>(record.get())
         .map_err(|error| format!("the provider's event cannot be read at column {}", error.column()));
     let source = read.and_then(|event| event_source(&event, calendar).map_err(|failure| failure.message));

@@ -46,7 +46,7 @@ impl<'a> RecurrenceLine<'a> {
         self.params.iter().any(|param| param_name(param).eq_ignore_ascii_case(name))
     }
 
-    /// Says of dates without a parameter what they are.
+    /// Adds the type to dates without a parameter.
     fn define_dates(&mut self, time_zone: &str, all_day: bool) {
         let is_utc = self.value.ends_with(['Z', 'z']);
         if all_day && !self.has_param("VALUE") {

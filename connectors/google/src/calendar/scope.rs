@@ -15,7 +15,7 @@ use crate::roots;
 /// Pages of events with one UID that are read.
 const MAX_PAGES: usize = 8;
 
-/// Returns the parameter that says whom Google notifies; without it nobody is.
+/// Returns the parameter for the people whom Google notifies; without it there are none.
 pub fn send_updates(notify: Notify) -> (&'static str, &'static str) {
     let guests = match notify {
         Notify::All => "all",

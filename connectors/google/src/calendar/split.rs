@@ -47,7 +47,7 @@ const COPIED: [&str; 21] = [
     "outOfOfficeProperties",
     "workingLocationProperties",
 ];
-/// Changed instances that are taken from the end of a series at once; what is more stays with the old one.
+/// Changed instances that are taken from the end of a series at once; any more stay with the old one.
 const MAX_LATER: usize = 50;
 /// Requests that are under way at once.
 const CONCURRENT: u8 = 4;
@@ -113,7 +113,7 @@ impl<'a> CutSeries<'a> {
         let at = at.ok_or_else(|| Failure::not_found("the series has no such instance"))?;
         let capped = capped_before(&rules, &instance, Caps::default()).map_err(|error| refusal(&error))?;
         if capped.is_some() && theirs.organizer.as_ref().is_some_and(|organizer| !organizer.is_self) {
-            // A guest's change of the rule is ignored, and the new series would invite all guests anew, in the name of this account.
+            // A guest's change of the rule is ignored, and the new series would invite all guests again, in the name of this account.
             return Err(Failure::unsupported("dividing a series that somebody else organizes"));
         }
         let (calendar_id, later) = (scope.calendar, Vec::new());
@@ -162,7 +162,7 @@ impl<'a> CutSeries<'a> {
         self.later.iter().filter(|one| !one.theirs.is_cancelled()).take(MAX_LATER)
     }
 
-    /// The new series' JSON: that of the instance at the cut, with what the caller changed. COUNT is what is left of it.
+    /// The new series' JSON: that of the instance at the cut, with what the caller changed. COUNT is the rest of it.
     fn remainder(&self, args: &EventWrite, calendar: &CalendarInfo) -> Outcome<NewSeries> {
         let mut first = args.event.clone();
         let mut warnings = Vec::new();
@@ -211,13 +211,13 @@ impl<'a> CutSeries<'a> {
         Ok((carried.lines, carried.dropped))
     }
 
-    /// Makes the changed instances those of the new series, takes them from the old one, and returns what is there then.
+    /// Makes the changed instances those of the new series, takes them from the old one, and returns the present state.
     fn finish(&self, context: &Context, halves: &Halves, calendar: &CalendarInfo) -> Outcome<Mutated> {
         let first = event_from(&halves.new, calendar)?;
         let mut sources = vec![event_source(&halves.old, calendar)?, event_source(&halves.new, calendar)?];
         let mut warnings = Vec::new();
         let changed: Vec<_> = self.changed().filter(|one| one.recurrence_id != self.instance).collect();
-        // Of a series that was moved, nothing tells which instance a changed one is.
+        // The changed instances of a moved series cannot be matched.
         let stays = first.start == self.at && first.all_day == self.event.all_day;
         let requests = changed.iter().filter(|_| stays).map(|one| self.repeated(one, &halves.new.id));
         let mut responses = context.send_many(requests.collect::<Outcome<_>>()?, CONCURRENT).into_iter();
@@ -351,7 +351,7 @@ fn is_final(failure: &Failure) -> bool {
     failure.http_status.is_some() && codes.contains(&failure.code.as_str())
 }
 
-/// Deletes the new series again, whose guests are told as they were of its creation.
+/// Deletes the new series again, whose guests are notified as they were of its creation.
 fn undo(context: &Context, calendar: &str, id: &str, notify: Notify) {
     let url = roots::events(calendar, &[id], &[send_updates(notify)]);
     match url.and_then(|url| execute(context, Request::delete(url), "deleting the new series")) {

@@ -5,7 +5,7 @@ use model::contacts::{BookRights, ContactBook};
 use model::wire::{Item, JsonText, Source, Sources};
 use serde_json::Value;
 
-/// The setting that tells whether the account lets other contacts be read, as `check` found it.
+/// The setting that says whether the account lets other contacts be read, as `check` found it.
 pub const OTHER_SETTING: &str = "otherContacts";
 
 /// The id of the book with the contacts.

@@ -27,13 +27,13 @@ use crate::connector::Google;
 pub use crate::contacts::books::OTHER_SETTING;
 use crate::roots;
 
-/// Returns a small read that tells whether the account's contacts can be read.
+/// Returns a small read that shows whether the account's contacts can be read.
 pub fn probe() -> Outcome<Request> {
     let query = [("personFields", "metadata"), read::OF_CONTACT, ("pageSize", "1")];
     Ok(Request::get(roots::people(&["people", "me", "connections"], &query)?))
 }
 
-/// Returns a small read that tells whether the account's other contacts can be read.
+/// Returns a small read that shows whether the account's other contacts can be read.
 pub fn other_probe() -> Outcome<Request> {
     let query = [("readMask", "metadata"), ("pageSize", "1")];
     Ok(Request::get(roots::people(&["otherContacts"], &query)?))

@@ -33,7 +33,7 @@ pub fn names_to(ours: &Contact, changed: &[String], before: &Person) -> Vec<Pers
     name.unstructured_name = if has("displayName") {
         text(ours.display_name.as_ref()).filter(|whole| !before.names.is_empty() || !is_borrowed(ours, whole))
     } else if was_made_of_parts {
-        // Google makes it anew of the parts.
+        // Google composes it again from the parts.
         None
     } else {
         old_whole
@@ -42,7 +42,7 @@ pub fn names_to(ours: &Contact, changed: &[String], before: &Person) -> Vec<Pers
     if is_empty { Vec::new() } else { vec![name] }
 }
 
-/// Whether the whole has each part in it, so that it goes along with them.
+/// Whether the whole name contains each part, so that it changes with them.
 fn is_made_of_parts(name: &PersonName, whole: Option<&str>) -> bool {
     let parts = [&name.given_name, &name.family_name];
     let mut parts = parts.into_iter().flatten().filter(|part| !part.is_empty()).peekable();

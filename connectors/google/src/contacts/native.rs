@@ -92,7 +92,7 @@ impl Person {
         self
     }
 
-    /// The source that the account's own values are in; none of somebody who is no contact of the account.
+    /// The source that the account's own values are in; none for a person who is no contact of the account.
     pub fn contact_source(&self) -> Option<&PersonSource> {
         let is_contact =
             |source: &&PersonSource| matches!(source.kind.as_deref(), Some("CONTACT" | "OTHER_CONTACT"));
@@ -217,7 +217,7 @@ pub struct BatchedPerson {
 }
 
 impl BatchedPerson {
-    /// Whether nobody has the requested name (`NOT_FOUND` of google.rpc.Code).
+    /// Whether no person has the requested name (`NOT_FOUND` of google.rpc.Code).
     pub fn is_missing(&self) -> bool {
         self.person.is_none() && (self.status.code == Some(5) || self.http_status_code == Some(404))
     }

@@ -33,7 +33,7 @@ pub fn person_query() -> [(&'static str, &'static str); 2] {
     [("personFields", PERSON_FIELDS), OF_CONTACT]
 }
 
-/// Returns the last part of a person's name, which is one segment of a path whatever it has in it.
+/// Returns the last part of a person's name, unescaped: it is one segment of a path.
 pub fn person_id(name: &str) -> &str {
     name.strip_prefix(PEOPLE).unwrap_or(name)
 }
@@ -76,14 +76,14 @@ pub fn get_many(context: &Context, args: &SourcesGet) -> Outcome<Sources> {
     Ok(Sources { sources, ..Sources::default() })
 }
 
-/// Returns the person of this name. Fails with `not-found` for somebody who is no contact of the account.
+/// Returns the person of this name. Fails with `not-found` for a person who is no contact of the account.
 pub fn read_person(context: &Context, name: &str) -> Outcome<Person> {
     let person: Person = ask_person(context, name)?;
     ensure_contact(&person)?;
     Ok(person.own())
 }
 
-/// Fails with `not-found` for somebody who is no contact of the account, or none any more. An answer that names nobody says nothing of
+/// Fails with `not-found` for a person who is no contact of the account, or none any more. An answer without a name does not prove
 /// that.
 fn ensure_contact(person: &Person) -> Outcome<()> {
     if person.resource_name.is_empty() {
@@ -108,7 +108,7 @@ fn unknown_name(failure: Failure) -> Failure {
     }
 }
 
-/// Returns the sources of people by their names, as they are now. One that nobody has any more is gone.
+/// Returns the sources of people by their names, as they are now. A name that no person has any more is reported as deleted.
 pub fn read_people(context: &Context, names: &[&str]) -> Outcome<Vec<Source>> {
     let mut sources = Vec::with_capacity(names.len());
     for names in names.chunks(BATCH_SIZE) {
@@ -169,7 +169,7 @@ fn renamed(asked: &str, mut sources: Vec<Source>) -> Vec<Source> {
     [gone(&asked)].into_iter().chain(now).collect()
 }
 
-/// Returns the group of this id, with at most so many of its members.
+/// Returns the group of this id, with at most this many of its members.
 pub fn read_group(context: &Context, id: &str, members: Option<usize>) -> Outcome<PersonGroup> {
     let members = members.map(|number| number.to_string());
     let mut query = vec![("groupFields", GROUP_FIELDS)];

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use crate::contacts::native::{Person, PersonGroup, PersonHead};
 use crate::contacts::person::{contact_from, group_from, person_data};
 
-/// Former names of a person that are told; a person has one or two.
+/// Former names of a person that are reported; a person has one or two.
 const MAX_FORMER_NAMES: usize = 20;
 
 /// Returns a source that is gone.
@@ -143,7 +143,7 @@ pub fn named_group(record: &RawValue) -> Source {
 }
 
 fn read<T: DeserializeOwned>(record: &RawValue, what: &str) -> Result<T, String> {
-    // serde_json's own text quotes what it did not expect, which may be somebody's.
+    // serde_json's own text quotes the unexpected value, which may be personal.
     serde_json::from_str(record.get())
         .map_err(|error| format!("the provider's {what} cannot be read at column {}", error.column()))
 }

@@ -207,7 +207,7 @@ object! {
 object! {
     PersonPhoto {
         url: String,
-        /// Not a picture of the person: a letter on a colour.
+        /// Not a picture of the person: an initial on a colour.
         #[serde(rename = "default")]
         is_default: bool,
         metadata: FieldMetadata,

@@ -20,7 +20,7 @@ use crate::contacts::record::{gone, head_of, person_sources};
 use crate::contacts::values::{ClientData, PersonSource};
 use crate::roots;
 
-/// Attempts at a contact that somebody else changes at the same time.
+/// Attempts at a contact that another client changes at the same time.
 const ATTEMPTS: usize = 3;
 /// The newest contacts among which a second attempt looks for the first one's.
 const NEWEST: &str = "50";
@@ -74,7 +74,7 @@ fn find_made(context: &Context, key: &str) -> Outcome<Option<Person>> {
     Ok(people.find(|person| person.has_key(key)).map(Person::own))
 }
 
-/// Changes a contact. Without a version of the caller's it is read again where somebody else changes it at the same time.
+/// Changes a contact. Without a version of the caller's it is read again where another client changes it at the same time.
 pub fn update(context: &Context, args: &ContactWrite) -> Outcome<Mutated> {
     let write = &args.write;
     ensure_writable(&write.collection)?;

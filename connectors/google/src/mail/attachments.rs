@@ -10,7 +10,7 @@ use crate::mail::mime::{PartPlace, is_message, leaves, media_type, part_id};
 use crate::mail::native::Message;
 use crate::mail::roots;
 
-/// Largest message that is taken apart here, bytes: its whole is in the connector's memory, and what is cut out of it beside it.
+/// Largest message that is taken apart here, bytes: its whole is in the connector's memory, and the part that is cut out of it.
 const MAX_MESSAGE_BYTES: u64 = 12 << 20;
 /// Bytes of a blob that are read at a time.
 const CHUNK_BYTES: u32 = 1 << 20;
@@ -23,7 +23,7 @@ pub fn raw(context: &Context, args: &MessageRef) -> Outcome<Content> {
     Ok(Content { blob: info.id, content_type: Some(MESSAGE.to_owned()) })
 }
 
-/// Returns a file of a message, decoded. The id by which Gmail gives it out is another one at each reading: it is asked for anew.
+/// Returns a file of a message, decoded. Gmail changes an attachment's id with each read: it is requested again.
 pub fn attachment(context: &Context, args: &AttachmentRef) -> Outcome<Content> {
     let id = args.message.source.as_str();
     let query = [("format", "full"), ("fields", "id,payload")];

@@ -1,4 +1,4 @@
-//! Changes of a mailbox: the first reading, newest message first, and what the history tells from its beginning on.
+//! Changes of a mailbox: the initial sync, newest message first, and the history from its beginning on.
 //!
 //! A call asks for a page of the history, the labels and a page of messages at once, and then reads the messages in batches. What the
 //! provider does not answer for the moment stays in the cursor: a failure is never a deletion.
@@ -21,9 +21,9 @@ use crate::mail::labels::{DRAFT, LabelSet, folder_sources};
 use crate::mail::message::{MessageMapping, gone, named, partial, unreadable};
 use crate::mail::native::{HistoryPage, Message};
 
-/// Messages of a page of the first reading, and of a delta.
+/// Messages of a page of the initial sync, and of a delta.
 const PAGE_SIZE: usize = 50;
-/// Time after a first reading within which there is no second one, ms: a mailbox whose history is lost at once would be read for ever.
+/// Time after an initial sync within which there is no second one, ms: a mailbox whose history is lost at once would be read for ever.
 const MIN_READING_INTERVAL_MS: i64 = 6 * 3_600_000;
 /// Time for which new mail that was found without the history is enough, ms.
 const LOOK_INTERVAL_MS: i64 = 60_000;
@@ -58,18 +58,18 @@ pub fn changes(context: &Context, args: &ChangesRequest) -> Outcome<Answer<Sourc
 /// One call.
 struct Turn<'a> {
     context: &'a Context<'a>,
-    /// Messages are told by their names alone.
+    /// Messages are reported by their names alone.
     is_by_name: bool,
     limit: usize,
     cursor: MailCursor,
-    /// The call is part of a first reading.
+    /// The call is part of an initial sync.
     is_enumeration: bool,
     /// The call begins a delta, and so looks again for messages that were not found.
     is_delta_start: bool,
-    /// There is another page, whatever the cursor says.
+    /// There is another page, also where the cursor has none.
     has_more: bool,
     covered_since: Option<Instant>,
-    /// Folders and labels, told before the messages in them.
+    /// Folders and labels, reported before the messages in them.
     before: Vec<Source>,
     whole: Vec<Source>,
     relabelled: Vec<LabelledMessage>,
@@ -109,7 +109,8 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Asks for the next page of the history with the labels, and for the next page of messages, where what is known of them is told.
+    /// Requests the next page of the history with the labels, and the next page of messages, where the known changes of them are
+    /// reported.
     fn ask(&mut self, has_begun: bool) -> Outcome<()> {
         let has_history = has_begun && !self.cursor.is_history_lost && !self.cursor.has_pending();
         let has_labels = has_history && self.cursor.page.is_none();
@@ -148,7 +149,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Takes the labels in, and tells them where they are not as they were told; the first time with the folders.
+    /// Takes the labels in, and reports them where they differ from the last report; the first time with the folders.
     fn take_labels(&mut self, labels: &LabelSet) {
         let digest = labels.digest();
         if self.is_by_name || digest == self.cursor.label_digest {
@@ -172,7 +173,7 @@ impl<'a> Turn<'a> {
         let response = history::shortened(self.context, &self.cursor, response)?;
         let response = match accepted(self.context, response, "reading the history of the mailbox") {
             Err(failure) if history::is_lost(&failure) => return self.lose_history(),
-            // A front end's word is none about the mailbox.
+            // An error of a front end says nothing about the mailbox.
             Err(failure) if failure.code == code::NOT_FOUND => {
                 return Err(failure.with_code(code::UNAVAILABLE));
             }
@@ -190,7 +191,7 @@ impl<'a> Turn<'a> {
         }
         self.cursor.page = page.next_page_token.filter(|token| !token.is_empty());
         if self.cursor.page.is_none() {
-            // The provider's word on later pages is not older than its first one.
+            // The history id of later pages is not older than the first one.
             self.cursor.history = history_id(page.history_id.as_deref())?.max(self.cursor.history);
         }
         self.cursor.looked_at = None;
@@ -200,8 +201,8 @@ impl<'a> Turn<'a> {
         Ok(())
     }
 
-    /// Goes on without the history. A first reading is read to its end. After it everything is read again, but not twice within some hours:
-    /// until then new mail is looked for, and the page after that fails, so that the host tries again later and shows why.
+    /// Continues without the history. An initial sync is read to its end. After it everything is read again, but not twice within some
+    /// hours: until then new mail is looked for, and the page after that fails, so that the host tries again later and shows why.
     fn lose_history(&mut self) -> Outcome<()> {
         let now = self.context.now_ms();
         if self.cursor.listing.is_some() {
@@ -253,13 +254,13 @@ impl<'a> Turn<'a> {
         wanted
     }
 
-    /// Reads the messages whose turn it is.
+    /// Reads the messages of this call.
     fn read(&mut self) -> Outcome<()> {
         let wanted = self.messages_to_read();
         if self.is_by_name {
             self.whole = wanted.iter().map(|message| named(&message.id)).collect();
             if let Some(listing) = self.cursor.listing.as_mut().filter(|listing| listing.ids.is_empty()) {
-                // When they came nobody knows, so from here on nobody can say how far back the reading is complete.
+                // Their times are unknown, and so is from here on how far back the initial sync is complete.
                 listing.is_unordered |= !wanted.is_empty();
             }
             return Ok(());
@@ -316,7 +317,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Tells the messages, with the ids of those that are drafts, and labels that were made since they were listed.
+    /// Reports the messages, with the ids of those that are drafts, and labels that were created since they were listed.
     fn tell(&mut self, messages: &[Message]) -> Outcome<()> {
         let has_drafts = messages.iter().any(|message| message.has_label(DRAFT));
         let drafts = if has_drafts { DraftIndex::load(self.context)? } else { DraftIndex::default() };
@@ -330,7 +331,7 @@ impl<'a> Turn<'a> {
         Ok(())
     }
 
-    /// Whether messages have labels of the user that were not told.
+    /// Whether messages have labels of the user that were not reported.
     fn has_new_labels(&self, messages: &[Message]) -> bool {
         let known: HashSet<&String> = self.cursor.labels.iter().collect();
         let of_changed = self.relabelled.iter().flat_map(|message| &message.labels);
@@ -338,7 +339,7 @@ impl<'a> Turn<'a> {
         labels.any(|id| id.starts_with(USER_LABEL) && !known.contains(id))
     }
 
-    /// Messages of which the labels are told alone: those that were not read whole.
+    /// Messages of which only the labels are reported: those that were not read whole.
     fn relabelled_sources(&self) -> Vec<Source> {
         let read: HashSet<&str> = self.whole.iter().map(|source| source.external_id.as_str()).collect();
         let source = |message: &LabelledMessage| match self.is_by_name {
@@ -349,7 +350,7 @@ impl<'a> Turn<'a> {
         short.map(source).collect()
     }
 
-    /// Ends the call: its sources, and the cursor with what is left.
+    /// Ends the call: its sources, and the cursor with the rest.
     fn finish(mut self) -> Outcome<Answer<Sources>> {
         let short = self.relabelled_sources();
         let mut deleted: Vec<Source> = Vec::new();

@@ -11,7 +11,7 @@ use crate::mail::roots;
 
 /// The most bytes of a message or of a file in one: what Gmail takes, and JSON around it.
 const MAX_CONTENT_BYTES: u64 = 150 << 20;
-/// Bytes of a text that is read, whatever is asked for.
+/// Most bytes of a text that are read, also where the host asks for more.
 const MAX_TEXT_BYTES: usize = 4 << 20;
 /// Texts of one message that are read apart, because they are too long to come with it.
 const MAX_LONG_TEXTS: usize = 4;
@@ -39,7 +39,7 @@ pub fn attachment_to_blob(context: &Context, message_id: &str, attachment_id: &s
     to_blob(context, request, "/data", "reading the attachment")
 }
 
-/// Returns the text of a message that was read with the content of its parts, at most so many bytes of each kind.
+/// Returns the text of a message that was read with the content of its parts, at most this many bytes of each kind.
 pub fn body(context: &Context, message: &Message, max_bytes: usize) -> EmailBody {
     let limit = if max_bytes == 0 { MAX_TEXT_BYTES } else { max_bytes.min(MAX_TEXT_BYTES) };
     let parts = MessageParts::from_message(message);
@@ -120,7 +120,7 @@ pub fn decoded(data: &str) -> Vec<u8> {
     mail::read::part(header, &standard).bytes
 }
 
-/// The text of a part. Gmail gives texts in UTF-8, whatever their parts say; what is not, is in the charset that the part names.
+/// The text of a part. Gmail gives texts in UTF-8, whatever charset their parts name; a text that is not is in the part's charset.
 fn to_text(part: &MessagePart, bytes: &[u8]) -> String {
     let charset = match str::from_utf8(bytes) {
         Ok(_) => "utf-8".to_owned(),

@@ -1,4 +1,4 @@
-//! The place up to which the changes of a mailbox are told. The host keeps it as text and gives it back.
+//! The position up to which the changes of a mailbox are reported. The host keeps it as text and sends it back.
 
 use connector_sdk::{Outcome, rest};
 use serde::{Deserialize, Serialize};
@@ -12,46 +12,46 @@ const MAX_TRIES: u8 = 3;
 /// Time for which it is looked for at least, ms: deltas can follow each other at once.
 const MIN_WAIT_MS: i64 = 60_000;
 
-/// A place in the first reading, in the changes after it, or in both: during the first reading what changes is told as well.
+/// A position in the initial sync, in the changes after it, or in both: changes are reported during the initial sync as well.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MailCursor {
-    /// The history id up to which changes are told.
+    /// The history id up to which changes are reported.
     #[serde(rename = "h")]
     pub history: u64,
     /// The next page of the history since then.
     #[serde(rename = "p", default, skip_serializing_if = "Option::is_none")]
     pub page: Option<String>,
-    /// The rest of the first reading; none after it.
+    /// The rest of the initial sync; none after it.
     #[serde(rename = "f", default, skip_serializing_if = "Option::is_none")]
     pub listing: Option<Listing>,
     /// Messages that the history named and that are still to be read.
     #[serde(rename = "n", default, skip_serializing_if = "Vec::is_empty")]
     pub added: Vec<String>,
-    /// Messages to tell as deleted once those are read: a new version of a draft has to come with the end of the old one.
+    /// Messages to report as deleted once those are read: a new version of a draft has to come with the end of the old one.
     #[serde(rename = "g", default, skip_serializing_if = "Vec::is_empty")]
     pub gone: Vec<String>,
     /// Messages that were named and could not be found.
     #[serde(rename = "w", default, skip_serializing_if = "Vec::is_empty")]
     pub waiting: Vec<WaitingMessage>,
-    /// Ids of the labels that were told.
+    /// Ids of the labels that were reported.
     #[serde(rename = "l", default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<String>,
-    /// A hash of what was told of them.
+    /// A hash of the labels as last reported.
     #[serde(rename = "d", default, skip_serializing_if = "String::is_empty")]
     pub label_digest: String,
-    /// The end of the last first reading, milliseconds since 1970.
+    /// The end of the last initial sync, milliseconds since 1970.
     #[serde(rename = "a", default, skip_serializing_if = "Option::is_none")]
     pub full_at: Option<i64>,
     /// The last look for new messages without the history, which was lost, milliseconds since 1970.
     #[serde(rename = "k", default, skip_serializing_if = "Option::is_none")]
     pub looked_at: Option<i64>,
-    /// The history was lost during the first reading, which goes on without it.
+    /// The history was lost during the initial sync, which continues without it.
     #[serde(rename = "x", default, skip_serializing_if = "std::ops::Not::not")]
     pub is_history_lost: bool,
 }
 
-/// The rest of the first reading.
+/// The rest of the initial sync.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Listing {
@@ -67,12 +67,12 @@ pub struct Listing {
     /// The oldest message of the listed page so far.
     #[serde(rename = "b", default, skip_serializing_if = "Option::is_none")]
     pub low: Option<i64>,
-    /// Messages came in another order than from new to old: nobody can say how far back the reading is complete.
+    /// Messages came in another order than from new to old: how far back the initial sync is complete is unknown.
     #[serde(rename = "u", default, skip_serializing_if = "std::ops::Not::not")]
     pub is_unordered: bool,
 }
 
-/// A message that was named before it could be read: Gmail tells of some a few seconds early.
+/// A message that was named before it could be read: Gmail reports some a few seconds early.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WaitingMessage {
@@ -86,7 +86,7 @@ pub struct WaitingMessage {
 }
 
 impl MailCursor {
-    /// The cursor at the beginning of a first reading.
+    /// The cursor at the beginning of an initial sync.
     pub fn begin(history: u64) -> MailCursor {
         let listing = Listing { next: Some(String::new()), ..Listing::default() };
         MailCursor { history, listing: Some(listing), ..MailCursor::default() }
@@ -101,7 +101,7 @@ impl MailCursor {
         rest::cursor::write(VERSION, self)
     }
 
-    /// Whether there are messages or deletions that are known and not told.
+    /// Whether there are messages or deletions that are known and not reported.
     pub fn has_pending(&self) -> bool {
         !self.added.is_empty() || !self.gone.is_empty()
     }
@@ -134,7 +134,7 @@ impl Listing {
         self.low = Some(self.low.map_or(at_ms, |low| low.min(at_ms)));
     }
 
-    /// Ends the listed page, all of whose messages are read. Returns the time since which all messages are told, milliseconds since 1970.
+    /// Ends the listed page, all of whose messages are read. Returns the time since which all messages are reported, Unix milliseconds.
     pub fn end_page(&mut self) -> Option<i64> {
         self.floor = self.low.take().or(self.floor);
         match (&self.next, self.floor) {
@@ -145,7 +145,7 @@ impl Listing {
         }
     }
 
-    /// Whether all of it is told.
+    /// Whether all messages are reported.
     pub fn is_over(&self) -> bool {
         self.next.is_none() && self.ids.is_empty()
     }
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(page(&mut listing, &[90, 80, 80]), Some(81));
         assert_eq!(page(&mut listing, &[]), Some(81));
         assert_eq!(page(&mut listing, &[80, 70]), Some(71));
-        // From here on nobody knows.
+        // From here on it is unknown.
         assert_eq!(page(&mut listing, &[75, 60]), None);
         assert_eq!(page(&mut listing, &[50]), None);
         listing.next = None;

@@ -18,7 +18,7 @@ use crate::mail::upload::{MAX_SENT_BYTES, MULTIPART, MessageUpload, checked_size
 const DOING: &str = "saving the draft";
 /// The newest drafts, among which an earlier attempt's is looked for.
 const LOOKED_THROUGH: &str = "25";
-/// The members that tell which version of a draft is there.
+/// The members that identify the stored version of a draft.
 const VERSION_FIELDS: &str = "id,message(id,threadId,historyId)";
 
 /// Stores a draft, or another version of one.
@@ -44,7 +44,7 @@ fn create(context: &Context, args: &DraftSave) -> Outcome<DraftEntry> {
     upload(context, args, None)
 }
 
-/// Puts a version in the place of the one before. A draft that is gone is made anew, unless the change is based on its version.
+/// Replaces a draft by a new version. A draft that is gone is created again, unless the change is based on its version.
 fn replace(context: &Context, args: &DraftSave, replaced: &MessageRef) -> Outcome<DraftEntry> {
     let missing = |failure: Failure| match &args.if_match {
         Some(_) => Err(failure),
@@ -55,7 +55,7 @@ fn replace(context: &Context, args: &DraftSave, replaced: &MessageRef) -> Outcom
     };
     if let Some(expected) = &args.if_match {
         let now = read_version(context, &draft)?;
-        // Each version is another message. Where its history is not told, that is enough.
+        // Each version is another message. Where its history is not reported, that is enough.
         let is_same = now.message.id == replaced.source
             && now.message.history_id.as_ref().is_none_or(|history| history == expected);
         if !is_same {
@@ -122,7 +122,7 @@ pub fn in_thread(thread: Option<&str>) -> Value {
     Value::Object(thread.map(|id| ("threadId".to_owned(), json!(id))).into_iter().collect())
 }
 
-/// The id of the draft of a message: as it was told last, else looked up among all drafts.
+/// The id of the draft of a message: as last reported, else looked up among all drafts.
 pub fn find_draft(context: &Context, message: &MessageRef) -> Outcome<Option<String>> {
     match Hint::read(message.hint.as_ref()).draft {
         Some(id) => Ok(Some(id)),

@@ -16,7 +16,7 @@ use crate::mail::native::Message;
 use crate::mail::{drafts, roots};
 
 const DOING: &str = "changing the message";
-/// The members that tell where a message is, and its version.
+/// The members with a message's labels and version.
 const STATE_FIELDS: &str = "id,threadId,labelIds,historyId";
 
 /// Changes the labels of a message, which are its folders and marks too.
@@ -113,7 +113,7 @@ pub fn delete(context: &Context, args: &MessageDelete) -> Outcome<Mutated> {
                 // The answer does not show the message in the trash.
                 Ok(_) => state_of(id, &read_state(context, id, None)?),
                 Err(failure) if failures::is_gone(&failure) => gone(id),
-                // A front end's word is none about the message.
+                // An error of a front end says nothing about the message.
                 Err(failure) if failure.code == code::NOT_FOUND => {
                     return Err(failure.with_code(code::UNAVAILABLE));
                 }

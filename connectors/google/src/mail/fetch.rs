@@ -11,7 +11,7 @@ use crate::mail::roots;
 
 /// Parts of a batch in the background. Of more some are refused, as too many at once.
 pub const SYNC_PARTS: usize = 25;
-/// Parts of a batch that somebody waits for; Google advises no more.
+/// Parts of a batch that a caller waits for; Google advises no more.
 pub const WAITING_PARTS: usize = 50;
 
 const DOING: &str = "reading the messages";
@@ -33,7 +33,7 @@ pub enum FetchedMessage {
 pub struct MessageFetch {
     /// The ones that the provider has answered, in the order in which they were asked for.
     pub messages: Vec<(String, FetchedMessage)>,
-    /// The others, in the same order: the provider wants to be left alone.
+    /// The others, in the same order: the provider asks for a wait.
     pub missing: Vec<String>,
     /// Messages that are answered before the first that is missing.
     pub leading: usize,

@@ -24,11 +24,11 @@ const LOOKED_THROUGH: &str = "25";
 const AT_MOST: usize = 25;
 /// Copies of one message that are read.
 const MAX_COPIES: usize = 5;
-/// The members that tell which message it is, and where.
+/// The members that identify a message and its labels.
 const METADATA_FIELDS: &str = "id,labelIds,payload(headers)";
 const DOING: &str = "looking for the message";
 
-/// Finds a message that was sent, by the Message-ID that it was sent with. Drafts are left out: they do not tell that anything was sent.
+/// Finds a message that was sent, by the Message-ID that it was sent with. Drafts are left out: they do not prove that anything was sent.
 pub fn find(context: &Context, args: &MessageFind) -> Outcome<Sources> {
     let own_id = args.internet_message_id.as_str();
     let mut sources = read_sent(context, &by_message_id(context, own_id)?)?;

@@ -1,4 +1,4 @@
-//! The first reading of a mailbox: its messages, newest first, page by page.
+//! The initial sync of a mailbox: its messages, newest first, page by page.
 
 use connector_sdk::http::{Request, Response};
 use connector_sdk::{Context, Failure, Outcome, code};
@@ -10,7 +10,7 @@ use crate::mail::labels::LabelSet;
 use crate::mail::native::{LabelList, MailProfile, MessagePage};
 use crate::mail::roots;
 
-/// Terms that leave out what is no mail.
+/// Search terms that exclude chats and scheduled messages.
 pub const MAIL_ONLY: &str = "-in:chats -in:scheduled";
 
 /// Requests that are under way at once.
@@ -22,7 +22,7 @@ pub struct FirstReading {
     pub labels: LabelSet,
 }
 
-/// Begins a first reading. The history goes on at what it is now: what changes while the messages are listed is told from there on, and
+/// Begins an initial sync. The history starts at its present id: changes while the messages are listed are reported from there on, and
 /// so it is asked for before them.
 pub fn begin(context: &Context) -> Outcome<FirstReading> {
     let requests = vec![Request::get(roots::mailbox(&["profile"], &[])?), labels_request()?];

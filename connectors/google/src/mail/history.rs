@@ -1,4 +1,4 @@
-//! The history of a mailbox: records of what changed, folded into what is to be told.
+//! The history of a mailbox: records of changes, folded into one change for each message.
 
 use std::collections::HashMap;
 
@@ -15,14 +15,14 @@ use crate::mail::roots;
 
 /// Records of a page; Gmail's largest.
 const PAGE_SIZE: &str = "500";
-/// Records of a page during the first reading: the host reads each message whole that it does not know yet.
+/// Records of a page during the initial sync: the host reads each message whole that it does not know yet.
 const FIRST_PAGE_SIZE: &str = "100";
 /// Records of the pages that are asked for in the place of one that is too long. A record can name many messages.
 const SHORTER_PAGE_SIZES: [&str; 2] = ["25", "1"];
-/// Bytes of a page that is not too long: what is told of its messages takes more.
+/// Bytes of a page that is not too long: the report on its messages takes more.
 const MAX_PAGE_BYTES: usize = 2 << 20;
 
-/// The changes that records tell of, each message once.
+/// The changes that records describe, each message once.
 #[derive(Debug, Default, PartialEq)]
 pub struct HistoryDelta {
     /// Messages to read: new ones, and others of which the records do not say enough. Drafts come last.
@@ -40,7 +40,7 @@ pub struct LabelledMessage {
     pub labels: Vec<String>,
 }
 
-/// The last that became of a message.
+/// The last change of a message.
 enum MessageChange {
     Added { is_draft: bool },
     Relabelled { etag: Option<String>, labels: Vec<String> },
@@ -86,7 +86,7 @@ pub fn fold(records: &[Box<RawValue>]) -> HistoryDelta {
     for record in records {
         match serde_json::from_str::<HistoryRecord>(record.get()) {
             Ok(record) => folded.take(&record),
-            // What became of its messages a look at each of them tells.
+            // The state of its messages is found by reading each of them.
             Err(_) => {
                 let names: HistoryNames = serde_json::from_str(record.get()).unwrap_or_default();
                 for message in &names.messages {
@@ -119,7 +119,7 @@ impl FoldedHistory {
     }
 
     fn add(&mut self, message: &Message) {
-        // Chats and the like are never told.
+        // Chats and the like are never reported.
         if LabelState::from_labels(message.labels()).is_some() {
             self.put(&message.id, MessageChange::Added { is_draft: message.has_label(DRAFT) });
         }
@@ -134,7 +134,7 @@ impl FoldedHistory {
                 let etag = etag.map(str::to_owned);
                 self.put(&message.id, MessageChange::Relabelled { etag, labels: labels.clone() });
             }
-            // No labels, or labels that were not told: a look at the message tells which.
+            // No labels, or labels that were not reported: reading the message shows which.
             (_, None) => self.put(&message.id, MessageChange::Added { is_draft: false }),
         }
     }
@@ -209,7 +209,7 @@ mod tests {
         let expected =
             LabelledMessage { id: "a".into(), etag: Some("3".into()), labels: vec!["TRASH".into()] };
         assert_eq!(delta.relabelled, [expected]);
-        // Also of a message that came and went: another page may have told it.
+        // Also of a message that came and went: another page may have reported it.
         assert_eq!(delta.deleted, ["c", "d"]);
     }
 

@@ -162,7 +162,7 @@ impl LabelSet {
         self.sources.iter().map(|source| source.external_id.clone()).collect()
     }
 
-    /// A hash of everything that is told of the labels.
+    /// A hash of all reported data of the labels.
     pub fn digest(&self) -> String {
         let mut hasher = DefaultHasher::new();
         for source in &self.sources {
@@ -342,7 +342,7 @@ mod tests {
             (&["DRAFT"], &["DRAFT"]),
             (&[], &["ARCHIVE"]),
             (&["Label_1", "CATEGORY_SOCIAL"], &["ARCHIVE"]),
-            // A trash is told in two steps.
+            // A move to the trash is reported in two steps.
             (&["INBOX", "TRASH"], &["TRASH"]),
             (&["SENT", "SPAM"], &["SPAM"]),
         ] {

@@ -18,7 +18,7 @@ use crate::mail::roots;
 
 /// Time by which a message can be ahead of the clock and still be mail that has come, ms.
 const CLOCK_TOLERANCE_MS: i64 = 300_000;
-/// Header fields of a message that are told.
+/// Header fields of a message that are returned.
 const MAX_HEADERS: usize = 1_000;
 
 /// `Item.hint` of a message.
@@ -41,7 +41,7 @@ impl Hint {
     }
 }
 
-/// Parts of a message that are told only where they are asked for.
+/// Parts of a message that are returned only on request.
 #[derive(Debug, Default)]
 pub struct MessageExtras {
     pub headers: bool,
@@ -126,7 +126,7 @@ pub fn partial(id: &str, etag: Option<&str>, labels: &[String]) -> Source {
     Source { etag: etag.map(str::to_owned), items: vec![item], ..named(id) }
 }
 
-/// Reads a message that was stored just now. Gmail tells of some before they can be read: one that is not there is not there yet.
+/// Reads a message that was stored just now. Gmail reports some before they can be read: a missing one is not there yet.
 pub fn read_stored(context: &Context, id: &str, draft_id: Option<&str>) -> Outcome<Source> {
     read_source(context, id, draft_id).map_err(|failure| match failure.code == code::NOT_FOUND {
         true => Failure::unavailable("the provider does not show the message that it stored yet"),
@@ -169,7 +169,7 @@ fn email(message: &Message, state: LabelState) -> EmailMessage {
     }
 }
 
-/// The header, as far as Gmail tells it: decoded, which those who read headers take as it is.
+/// The header, as far as Gmail returns it: decoded, which readers of headers accept.
 fn header_block(payload: Option<&MessagePart>) -> Vec<u8> {
     // Neither a name nor a value can begin another field.
     let is_name =

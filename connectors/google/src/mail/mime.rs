@@ -62,7 +62,7 @@ impl<'m> MessageParts<'m> {
         parts
     }
 
-    /// Adds what the files tell to the message.
+    /// Adds the data of the files to the message.
     pub fn describe(&self, message: &mut EmailMessage) {
         message.attachments = self.files.iter().map(|file| attachment(file.part)).collect();
         message.has_attachments = self.files.iter().zip(&message.attachments).any(|(file, attachment)| {
@@ -73,7 +73,7 @@ impl<'m> MessageParts<'m> {
     }
 }
 
-/// The leaves of a message, in order. An enclosed message is one, whatever is in it.
+/// The leaves of a message, in order. An enclosed message is one leaf.
 pub fn leaves(message: &Message) -> Vec<PartPlace<'_>> {
     let mut found = Vec::new();
     let mut stack: Vec<PartPlace<'_>> =
@@ -125,7 +125,7 @@ fn decoded(text: &str) -> String {
     field.map_or_else(|| text.to_owned(), |field| field.value)
 }
 
-/// A disposition that nobody knows is `attachment` (RFC 2183 section 2.8).
+/// An unknown disposition is `attachment` (RFC 2183 section 2.8).
 fn disposition(part: &MessagePart) -> Option<Disposition> {
     let value = part.header("content-disposition")?;
     let word = value.split(';').next().unwrap_or_default().trim();

@@ -70,7 +70,7 @@ object! {
 }
 
 impl MessagePart {
-    /// The value of the first header field of this name, whatever its case.
+    /// The value of the first header field of this name, in any case.
     pub fn header(&self, name: &str) -> Option<&str> {
         let field = self.headers.iter().find(|field| field.name.eq_ignore_ascii_case(name));
         field.map(|field| field.value.as_str())

@@ -18,7 +18,7 @@ const MAX_MESSAGES: usize = 200;
 /// Bytes of all texts of one answer, which has an end. What has no room is cut off.
 const TEXT_ROOM: usize = 5 << 20;
 
-/// Returns the messages; one that is not there is told as gone. Fails where the provider does not answer for all of them at the moment: what
+/// Returns the messages; a missing one is reported as deleted. Fails where the provider does not answer for all of them at the moment: what
 /// is left out would be taken for gone.
 pub fn get(context: &Context, args: &MessagesGet) -> Outcome<Sources> {
     // With their texts only few are in memory at a time.

@@ -125,7 +125,7 @@ fn query(args: &MessageSearch) -> Outcome<GmailQuery> {
         }
         label_ids.push(label.clone());
     }
-    // Gmail's dates are days of one zone; seconds since 1970 are none. A second more on both sides, and the rest is looked at here.
+    // Gmail's dates are days of one zone; seconds since 1970 are none. A second more on both sides, and the rest is filtered here.
     let seconds = |at: Instant| at.as_millis().div_euclid(1000);
     terms.extend(args.received_after.map(|at| format!("after:{}", seconds(at).saturating_sub(1).max(0))));
     terms.extend(args.received_before.map(|at| format!("before:{}", seconds(at).saturating_add(2).max(0))));
@@ -135,7 +135,7 @@ fn query(args: &MessageSearch) -> Outcome<GmailQuery> {
         Some(native) => terms.push(native.to_owned()),
         None => terms.extend(words(text)),
     }
-    // What is in the trash or in spam is in no other folder.
+    // A message in the trash or in spam is in no other folder.
     let with_spam_and_trash = match args.folder.as_deref() {
         None => true,
         Some(folder) => folder == SPAM || folder == TRASH,

@@ -26,7 +26,7 @@ use crate::mail::roots;
 use crate::mail::upload::{MAX_SENT_BYTES, MULTIPART, MessageUpload, checked_size, read_header};
 
 const DOING: &str = "sending the message";
-/// Bytes of messages that one call uploads: the host's limit for a call, less what is around the messages.
+/// Bytes of messages that one call uploads: the host's limit for a call, less the rest of the requests.
 const MAX_UPLOADED_BYTES: u64 = 60 << 20;
 /// Longest id that is written into a header field, bytes.
 const MAX_ID_BYTES: usize = 250;

@@ -1,4 +1,4 @@
-//! Uploads: a message with what is said of it, in one request (RFC 2387 `multipart/related`). The message goes from its blob to Gmail and not
+//! Uploads: a message with its metadata, in one request (RFC 2387 `multipart/related`). The message goes from its blob to Gmail and not
 //! through here, and may have any size that Gmail takes; in JSON it could have a few megabytes.
 
 use connector_sdk::http::{Request, Segment};

@@ -25,12 +25,12 @@ const VERSION: &str = "g1";
 const OVERLAP_MS: i64 = 60_000;
 /// The time in milliseconds after which everything is read again.
 const FULL_READ_MS: i64 = 86_400_000;
-/// Tasks of the overlap that the cursor knows; more of them are told twice.
+/// Tasks of the overlap that the cursor remembers; any more are reported twice.
 const MAX_KNOWN: usize = 200;
 /// Names and versions of a page of tasks, without their content.
 const NAMES: &str = "nextPageToken,items(id,etag,updated,deleted)";
 
-/// A task that was told, by the time of its last change and a digest of its record.
+/// A task that was reported, by the time of its last change and a digest of its record.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct KnownTask {
@@ -47,15 +47,15 @@ struct TaskWalk {
     /// The time from which changes are listed, Unix milliseconds; none: everything is listed.
     since: Option<i64>,
     page: Option<String>,
-    /// The latest change that was told, Unix milliseconds.
+    /// The latest change that was reported, Unix milliseconds.
     newest: Option<i64>,
     /// The start of the last walk over everything, Unix milliseconds.
     full_at: i64,
     /// The start of this walk, Unix milliseconds.
     began_at: i64,
-    /// Tasks that the walk before this one has told.
+    /// Tasks that the walk before this one has reported.
     known: BTreeMap<String, KnownTask>,
-    /// Tasks that this walk has told.
+    /// Tasks that this walk has reported.
     told: BTreeMap<String, KnownTask>,
 }
 
@@ -116,7 +116,7 @@ impl TaskWalk {
         ask(context, request, "listing the tasks").map_err(|failure| continued(failure, is_continued))
     }
 
-    /// Whether a record says something that was not told yet, which is kept in mind. A time in the future hides no changes before it.
+    /// Whether a record was not reported in this state yet; remembers it. A time in the future hides no changes before it.
     fn is_news(&mut self, record: &RawValue, now: i64) -> bool {
         let head = head_of(record);
         let mut hasher = DefaultHasher::new();

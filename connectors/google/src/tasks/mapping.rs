@@ -51,7 +51,7 @@ fn text(text: Option<&String>) -> Option<String> {
     text.filter(|text| !text.is_empty()).cloned()
 }
 
-/// Returns the day of a time, whatever the time says; none for what is no day.
+/// Returns the day of a timestamp, without its time; none for a text that has no day.
 pub fn day(due: Option<&str>) -> Option<String> {
     let day = due?.get(..10)?;
     let fits = |at: usize, byte: u8| match at {

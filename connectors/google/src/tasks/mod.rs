@@ -20,7 +20,7 @@ use model::wire::{
 use crate::connector::Google;
 use crate::roots;
 
-/// Returns a small read that tells whether the account's tasks can be read.
+/// Returns a small read that shows whether the account's tasks can be read.
 pub fn probe() -> Outcome<Request> {
     Ok(Request::get(roots::tasks(&["users", "@me", "lists"], &[("maxResults", "1")])?))
 }

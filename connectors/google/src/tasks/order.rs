@@ -12,7 +12,7 @@ use crate::roots;
 use crate::tasks::native::TaskRecord;
 use crate::tasks::read::visit_pages;
 
-/// Members of tasks that tell their order.
+/// Members of tasks that define their order.
 const PLACES: &str = "nextPageToken,items(id,parent,position)";
 
 /// The place that a task shall have.

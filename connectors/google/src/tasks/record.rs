@@ -33,7 +33,7 @@ pub fn task_source(theirs: &TaskRecord) -> Outcome<Source> {
 
 /// Returns the source of a record of a page of tasks. One that cannot be read has an error, and its neighbours are read all the same.
 pub fn listed_task(record: &RawValue) -> Source {
-    // serde_json's own text quotes what it did not expect, which may be somebody's.
+    // serde_json's own text quotes the unexpected value, which may be personal.
     let task = serde_json::from_str::<TaskRecord>(record.get())
         .map_err(|error| format!("the provider's task cannot be read at column {}", error.column()));
     let source = task.and_then(|task| task_source(&task).map_err(|failure| failure.message));

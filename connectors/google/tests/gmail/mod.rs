@@ -80,7 +80,7 @@ pub fn parameter(url: &str, name: &str) -> Option<String> {
 }
 
 impl Gmail {
-    /// A mailbox with so many messages, one a second.
+    /// A mailbox with this many messages, one a second.
     pub fn new(count: i64) -> Gmail {
         let messages = (0..count).map(|at| mail(&format!("m{at}"), NOW_MS - 1000 * (at + 1), &["INBOX"]));
         let system = ["INBOX", "UNREAD", "CATEGORY_SOCIAL"];
@@ -233,13 +233,13 @@ impl Gmail {
     }
 }
 
-/// Names of the messages of a page that are told whole.
+/// Names of the messages of a page that are reported whole.
 pub fn whole(sources: &[Source]) -> Vec<&str> {
     let is_message = |source: &&Source| source.items.iter().any(|item| item.kind.is_none() && !item.partial);
     sources.iter().filter(is_message).map(|source| source.external_id.as_str()).collect()
 }
 
-/// Names of what is told as gone.
+/// Names of messages that are reported as deleted.
 pub fn deleted(sources: &[Source]) -> Vec<&str> {
     sources.iter().filter(|source| source.deleted).map(|source| source.external_id.as_str()).collect()
 }

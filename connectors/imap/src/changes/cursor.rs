@@ -15,26 +15,26 @@ use crate::plan::Chunk;
 /// Cursors of other versions are expired.
 const VERSION: u32 = 1;
 
-/// Where `changes` goes on.
+/// The position at which `changes` continues.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cursor {
     #[serde(rename = "v")]
     version: u32,
     #[serde(rename = "f")]
     pub folders: Vec<Known>,
-    /// What is left of the first reading; none after it.
+    /// The rest of the initial sync; none after it.
     #[serde(rename = "p", default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<Vec<Chunk>>,
-    /// Messages to tell as deleted.
+    /// Messages to report as deleted.
     #[serde(rename = "g", default, skip_serializing_if = "Vec::is_empty")]
     pub gone: Vec<Gone>,
-    /// External ids of folders to tell as deleted, once their messages are.
+    /// External ids of folders to report as deleted, once their messages are.
     #[serde(rename = "d", default, skip_serializing_if = "Vec::is_empty")]
     pub gone_folders: Vec<String>,
     /// Pages since the mailboxes were last compared.
     #[serde(rename = "n", default)]
     pub pages: u32,
-    /// Gmail's mailbox of all mail, in which the messages of its labels are told; none: each mailbox has its own.
+    /// Gmail's mailbox of all mail, in which the messages of its labels are reported; none: each mailbox has its own.
     #[serde(rename = "a", default, skip_serializing_if = "Option::is_none")]
     pub all_mail: Option<AllMail>,
     /// The number of the next folder.
@@ -42,10 +42,10 @@ pub struct Cursor {
     pub next_number: u32,
 }
 
-/// What is known of a folder.
+/// The last known state of a folder.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Known {
-    /// What stands for it in the plan.
+    /// The folder's number in the plan.
     #[serde(rename = "o")]
     pub number: u32,
     /// External id.
@@ -53,18 +53,18 @@ pub struct Known {
     pub id: String,
     #[serde(rename = "n")]
     pub name: String,
-    /// Hash of what was told of the folder itself.
+    /// Hash of the folder's own data as last reported.
     #[serde(rename = "h", default)]
     pub told: String,
     #[serde(rename = "v", default)]
     pub uid_validity: u32,
-    /// What STATUS said when the messages were last compared; none: not yet.
+    /// The counts of STATUS when the messages were last compared; none: not yet.
     #[serde(rename = "s", default)]
     pub status: Option<StatusSeen>,
-    /// Changes after this modification sequence are not yet known; none: the mailbox has none.
+    /// The modification sequence up to which changes are known; none: the mailbox has none.
     #[serde(rename = "m", default, skip_serializing_if = "Option::is_none")]
     pub modseq: Option<u64>,
-    /// Messages that were told or will be.
+    /// Messages that were reported or will be.
     #[serde(rename = "k", default)]
     pub uids: UidSet,
     /// Messages that another program marked as deleted: to the host they are gone (RFC 8621 section 4.1.1).
@@ -73,10 +73,10 @@ pub struct Known {
     /// Flags and who has them, where the server does not say what changed.
     #[serde(rename = "l", default, skip_serializing_if = "BTreeMap::is_empty")]
     pub flags: BTreeMap<String, UidSet>,
-    /// New messages to tell.
+    /// New messages to report.
     #[serde(rename = "w", default, skip_serializing_if = "UidSet::is_empty")]
     pub fresh: UidSet,
-    /// Messages whose flags are to be told.
+    /// Messages whose flags are to be reported.
     #[serde(rename = "c", default, skip_serializing_if = "UidSet::is_empty")]
     pub changed: UidSet,
 }
@@ -86,7 +86,7 @@ pub struct Known {
 pub struct Hidden {
     #[serde(rename = "a", default)]
     pub all: UidSet,
-    /// Those of them without `\Seen`.
+    /// The unread ones among them, without `\Seen`.
     #[serde(rename = "u", default, skip_serializing_if = "UidSet::is_empty")]
     pub unseen: UidSet,
 }
@@ -113,7 +113,7 @@ impl Hidden {
         Hidden { all: self.all.minus(uids), unseen: self.unseen.minus(uids) }
     }
 
-    /// Adds what is newly known.
+    /// Adds newly known UIDs.
     pub fn add(&mut self, more: &Hidden) {
         self.all.add(&more.all);
         self.unseen.add(&more.unseen);
@@ -130,12 +130,12 @@ impl From<Counts> for StatusSeen {
     }
 }
 
-/// UIDs that are told as gone though nobody told them: a mailbox that made more of them since is one whose UIDs have gaps.
+/// Most UIDs that are reported as deleted though they were never seen: more of them are gaps of the mailbox's own.
 const MAX_PASSED: u64 = 5_000;
 
 impl StatusSeen {
     /// UIDs that were given out since, up to `next`: a change of ours gives a message a UID of which the cursor does not know, and that
-    /// somebody else may have taken away again before it was seen here. Empty where there are too many.
+    /// another client may have removed again before it was seen here. Empty where there are too many.
     fn passed(&self, next: u32) -> UidSet {
         let passed = UidSet::range(self.2, next.saturating_sub(1));
         if passed.len() <= MAX_PASSED { passed } else { UidSet::new() }
@@ -154,7 +154,7 @@ pub struct Gone {
 }
 
 impl Known {
-    /// Where its messages are.
+    /// Returns the place of its messages.
     pub fn place(&self, session: &Session) -> Place {
         Place::for_session(session, &self.name, &self.id, self.uid_validity)
     }
@@ -210,7 +210,7 @@ impl Cursor {
         &mut self.folders[last]
     }
 
-    /// There is something to tell that is known already.
+    /// Whether known changes are still to be reported.
     pub fn has_pending(&self) -> bool {
         let has = |known: &Known| !known.fresh.is_empty() || !known.changed.is_empty();
         !self.gone.is_empty() || !self.gone_folders.is_empty() || self.folders.iter().any(has)

@@ -1,5 +1,5 @@
-//! What is different in folders whose counts differ, by the best that the server has: QRESYNC tells what went and what changed
-//! (RFC 7162 section 3.2.5), CONDSTORE what changed (section 3.1.4.1), and of all others everything is looked at.
+//! Compares folders whose counts differ, by the best that the server has: QRESYNC reports deleted and changed messages (RFC 7162 section
+//! 3.2.5), CONDSTORE changed ones (section 3.1.4.1), and without either all messages are compared.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ const MAX_NEW_LABELS: usize = 50;
 /// How a folder is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum By {
-    /// Nothing is known of it: all its UIDs are asked for.
+    /// The folder has no known state: all its UIDs are requested.
     Listing,
     Qresync,
     Condstore,
@@ -46,18 +46,18 @@ struct Scan {
     /// All UIDs that there are; none: they were not asked for.
     all: Option<UidSet>,
     vanished: UidSet,
-    /// Those that are marked as deleted: all where `all` is there, else those of which it was told.
+    /// The messages that are marked as deleted: all where `all` is there, else those that the server reported.
     hidden: Hidden,
-    /// Where among the commands the searches are.
+    /// The index of the searches among the commands.
     searches_at: Option<usize>,
-    /// Those whose flags were told, without the hidden ones.
+    /// The messages whose flags were reported, without the hidden ones.
     reported: UidSet,
     /// The same as sources, as many as a page takes.
     states: Vec<(u32, Source)>,
     flags: BTreeMap<String, UidSet>,
 }
 
-/// Compares what differs by the counts, and puts what is to be told into the cursor and on the page.
+/// Compares the folders whose counts differ, and adds their changes to the cursor and the page.
 pub fn compare(
     session: &mut Session,
     cursor: &mut Cursor,
@@ -129,7 +129,7 @@ fn scan(session: &Session, cursor: &mut Cursor, mailbox: &Mailbox) -> Option<Sca
     let planned_anew = cursor.plan.is_some();
     let known = cursor.folders.iter_mut().find(|known| known.id == id)?;
     let status = StatusSeen::from(counts);
-    // Without modification sequences the counts do not tell of flags; while all is read for the first time that can wait.
+    // Without modification sequences the counts do not show changed flags; during the initial sync that can wait.
     let tells_all = known.modseq.is_some() || planned_anew;
     if known.status == Some(status) && (tells_all || counts.messages == 0) {
         return None;
@@ -247,7 +247,7 @@ impl Scan {
         }
     }
 
-    /// Puts what is different into the cursor and on the page.
+    /// Adds the differences to the cursor and to the page.
     fn settle(self, visited: &Visited, cursor: &mut Cursor, page: &mut Page) {
         let planned = planned(cursor, self.number);
         let Some(known) = cursor.folders.iter_mut().find(|known| known.number == self.number) else { return };
@@ -259,7 +259,7 @@ impl Scan {
             && self.hidden.all.is_empty()
             && self.all.as_ref().is_some_and(UidSet::is_empty);
         if selected.uid_validity != self.counts.uid_validity || finds_nothing {
-            // It was made anew since it was listed, or emptied since it was opened: the next comparison sees it as it is.
+            // It was created again since it was listed, or emptied since it was opened: the next comparison sees it as it is.
             return;
         }
         let (gone, fresh) = self.differences(&known.uids);
@@ -293,7 +293,7 @@ impl Scan {
         }
     }
 
-    /// What is gone, and what is new.
+    /// Returns the messages that are gone, and the new ones.
     fn differences(&self, known: &UidSet) -> (UidSet, UidSet) {
         match &self.all {
             Some(all) => {
@@ -307,7 +307,7 @@ impl Scan {
         }
     }
 
-    /// What is marked as deleted now.
+    /// Returns the messages that are marked as deleted now.
     fn hidden_after(&self, known: &Known) -> Hidden {
         let mut hidden = match self.all {
             Some(_) => Hidden::default(),
@@ -317,7 +317,7 @@ impl Scan {
         hidden
     }
 
-    /// Those whose flags are not, or may not be, what was told.
+    /// Returns the messages whose flags differ, or may differ, from those that were last reported.
     fn changed(&self, known: &Known) -> UidSet {
         if self.by != By::Flags || known.flags.is_empty() {
             return if self.by == By::Flags { UidSet::new() } else { self.reported.clone() };
@@ -331,13 +331,13 @@ impl Scan {
     }
 }
 
-/// What waits for its turn in the first reading.
+/// Returns the messages that are still to be read in the initial sync.
 fn planned(cursor: &Cursor, number: u32) -> UidSet {
     let parts = cursor.plan.iter().flatten().flat_map(|chunk| &chunk.parts);
     UidSet::union(parts.filter(|(folder, _)| *folder == number).map(|(_, uids)| uids))
 }
 
-/// Folders in which what the server told does not add up to what it says is there: servers forget, and UIDs were never told of.
+/// Folders whose reported changes do not add up to the count of messages: servers forget changes, and some UIDs were never reported.
 fn missed(scans: &[Scan], visited: &[Visited], cursor: &Cursor) -> Vec<usize> {
     let is_off = |(scan, visited): (&Scan, &Visited)| {
         let (Some(known), Some(selected)) = (cursor.folder(scan.number), &visited.selected) else {

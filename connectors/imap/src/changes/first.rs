@@ -1,4 +1,4 @@
-//! The beginning of the first reading: what there is, in which order it will be told, and the first chunk of it.
+//! The beginning of the initial sync: the messages, the order in which they are reported, and the first chunk of them.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ use crate::imap::visit::{Access, Visit, fetched, found};
 use crate::listing;
 use crate::plan::{Entry, chunks};
 
-/// Tells all folders and the newest messages.
+/// Reports all folders and the newest messages.
 pub fn begin(session: &mut Session, page: &mut Page) -> Outcome<Answer<Sources>> {
     let mailboxes = listing::list(session)?;
     let mut cursor = Cursor::new();

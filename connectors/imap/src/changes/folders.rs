@@ -1,4 +1,4 @@
-//! The folders themselves: which are told, which are gone, and which have messages to tell.
+//! The folders themselves: new and changed ones, deleted ones, and those with messages to report.
 
 use connector_sdk::Level;
 use model::wire::Source;
@@ -35,7 +35,8 @@ pub fn compare_folders(cursor: &mut Cursor, mailboxes: &Mailboxes) -> Vec<String
     new
 }
 
-/// Tells the folders that are not as they were told. Messages that are marked as deleted are not counted, so this comes when they are known.
+/// Reports the folders that differ from their last report. It runs once the messages that are marked as deleted are known: they are not
+/// counted.
 pub fn tell_folders(cursor: &mut Cursor, mailboxes: &Mailboxes, sources: &mut Vec<Source>) {
     for mailbox in &mailboxes.all {
         let id = mailbox.id();
@@ -54,14 +55,14 @@ fn hash(source: &Source) -> String {
     Sha256::digest(body).iter().take(6).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A mailbox that the server does not open is passed over: others are told, and it is looked at again when its counts change.
+/// A mailbox that the server does not open is skipped: others are reported, and this one is tried again when its counts change.
 pub fn unreadable(session: &Session, count: usize) {
     if count > 0 {
         session.cx.log(Level::Warn, "mailboxes that cannot be opened", &[("count", count.to_string())]);
     }
 }
 
-/// The mailboxes whose messages are told, with what is known of them.
+/// The mailboxes whose messages are reported, with their known state.
 pub fn readable<'m>(session: &Session, mailboxes: &'m Mailboxes) -> impl Iterator<Item = &'m Mailbox> {
     let (has_labels, has_all_mail) = (session.capabilities.has_labels(), session.all_mail.is_some());
     let is_read = move |mailbox: &&Mailbox| mailbox.is_read(has_labels, has_all_mail);

@@ -1,9 +1,9 @@
-//! What the cursor says of a folder's messages, worked out the same way by the first reading and by every comparison.
+//! The cursor's state of a folder's messages, computed the same way by the initial sync and by every comparison.
 
 use crate::changes::cursor::{Known, StatusSeen};
 use crate::folders::Counts;
 
-/// What STATUS says is all that is to be known of an empty mailbox.
+/// Stores the counts of STATUS: an empty mailbox has no other state.
 pub fn settle_empty(known: &mut Known, counts: Counts) {
     known.status = Some(StatusSeen::from(counts));
     known.uid_validity = counts.uid_validity;

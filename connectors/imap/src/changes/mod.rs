@@ -1,7 +1,7 @@
-//! `changes`: the first reading of everything, newest first, and then what is different.
+//! `changes`: the initial sync of everything, newest first, and then the differences.
 //!
-//! One call reads the next chunk of the first reading and, from time to time and after it always, lists the mailboxes with their counts
-//! in the same round trip. Folders whose counts differ are compared (`delta`), which leaves sets of UIDs to tell in the cursor; a
+//! One call reads the next chunk of the initial sync and, from time to time and after it always, lists the mailboxes with their counts
+//! in the same round trip. Folders whose counts differ are compared (`delta`), which leaves sets of UIDs to report in the cursor; a
 //! page (`page`) takes from them. Deletions come before additions, so that a moved message has both on one page.
 
 mod cursor;
@@ -24,11 +24,11 @@ use crate::listing::Listing;
 /// Messages on a page where the host does not say.
 const PAGE: u32 = 200;
 
-/// In the first reading the mailboxes are compared on every so many pages: counting them costs the server as much as a page does, and
+/// In the initial sync the mailboxes are compared every few pages: counting them costs the server as much as a page does, and
 /// the mailbox that is being read stays selected meanwhile.
 const PAGES_PER_LISTING: u32 = 10;
 
-/// What changed since the context's cursor; from none, everything.
+/// Returns the changes since the context's cursor; without one, everything.
 pub fn changes(cx: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
     let limit = usize::try_from(if args.limit == 0 { PAGE } else { args.limit }).unwrap_or(200);
     let cursor = cx.cursor.as_deref().map(Cursor::read).transpose()?;
@@ -49,7 +49,7 @@ fn go_on(session: &mut Session, mut cursor: Cursor, page: &mut Page) -> Outcome<
     let since = chunk.as_ref().map(|chunk| chunk.since);
     cursor.pages += 1;
     let is_last = cursor.plan.as_ref().is_none_or(Vec::is_empty);
-    // What is known to be different is told first: comparing again would find the same.
+    // Known differences are reported first: comparing again would find the same.
     let compares =
         if is_first_reading { is_last || cursor.pages >= PAGES_PER_LISTING } else { !cursor.has_pending() };
     let mut listing = if compares { Some(Listing::new(session)?) } else { None };

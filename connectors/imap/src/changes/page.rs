@@ -1,4 +1,4 @@
-//! A page: messages that are read in full, states of known messages, and messages that are gone; and the answer that it is told in.
+//! A page: messages that are read in full, states of known messages, and messages that are gone; and the answer that reports it.
 
 use connector_sdk::{Answer, Outcome};
 use model::Instant;
@@ -27,7 +27,7 @@ pub struct Page {
     pub sources: Vec<Source>,
     /// Messages that were read in full.
     full: usize,
-    /// States that were told.
+    /// States that were reported.
     pub states: usize,
 }
 
@@ -42,7 +42,7 @@ impl Page {
         self.limit
     }
 
-    /// What to read for these messages; nothing where names are enough, which are told at once.
+    /// Returns the reads for these messages; none where names are enough, which are added at once.
     pub fn reads(&mut self, session: &Session, cursor: &Cursor, parts: Vec<(u32, UidSet)>) -> Vec<Read> {
         let mut reads = Vec::new();
         for (number, uids) in parts {
@@ -61,7 +61,7 @@ impl Page {
         reads
     }
 
-    /// Tells what the cursor has in store: what is gone first, then new messages, then states.
+    /// Reports the pending changes of the cursor: deletions first, then new messages, then states.
     pub fn pending(&mut self, session: &mut Session, cursor: &mut Cursor) -> Outcome<()> {
         self.gone(cursor);
         let mut parts = Vec::new();
@@ -86,7 +86,7 @@ impl Page {
         Ok(())
     }
 
-    /// Takes what was read.
+    /// Adds the messages that were read.
     pub fn take(&mut self, session: &Session, read: AllRead) {
         self.sources.extend(read.messages.into_iter().map(|message| message.source));
         unreadable(session, read.unopened);
@@ -109,7 +109,7 @@ impl Page {
     }
 }
 
-/// Reads the chunk, and in the same round trip whatever lists the mailboxes.
+/// Reads the chunk, and in the same round trip the list of the mailboxes.
 pub fn read_chunk(
     session: &mut Session,
     cursor: &Cursor,
@@ -140,7 +140,7 @@ pub fn read_chunk(
     Ok(())
 }
 
-/// Ends the call: the sources, and the cursor with what is left.
+/// Ends the call: the sources, and the cursor with the rest.
 pub fn answer(
     mut cursor: Cursor,
     sources: Vec<Source>,

@@ -1,4 +1,4 @@
-//! What is said as plain text, because the crate (imap-types 2.0.0-alpha.8, imap-codec 2.0.0-alpha.10) has no types for it.
+//! Commands as plain text, for which the crate (imap-types 2.0.0-alpha.8, imap-codec 2.0.0-alpha.10) has no types.
 
 use crate::imap::all_mail::is_own;
 use crate::imap::command::Command;
@@ -41,8 +41,8 @@ pub fn status_mailbox_id(name: &str) -> Command {
 /// The STATUS item of RFC 8474.
 pub const MAILBOX_ID: &str = "MAILBOXID";
 
-/// The UIDs of everything, of what is marked as deleted, and of what of it is unread: three commands whose answers are sets where the
-/// server has ESEARCH (RFC 4731), for which the crate's `Search` has no return options.
+/// The UIDs of all messages, of those marked as deleted, and of the unread ones among these: three commands whose answers are sets where
+/// the server has ESEARCH (RFC 4731), for which the crate's `Search` has no return options.
 pub fn uid_searches(as_sets: bool) -> [Command; 3] {
     let begin = if as_sets { "UID SEARCH RETURN (ALL)" } else { "UID SEARCH" };
     ["ALL", "DELETED", "DELETED UNSEEN"].map(|keys| Command::default().text(&format!("{begin} {keys}")))
@@ -58,7 +58,7 @@ pub fn gmail_message(id: u64) -> Command {
     Command::default().text(&format!("UID SEARCH {GMAIL_MESSAGE_ID} {id}"))
 }
 
-/// Adds to a search that the message has this label of Gmail. Its own labels are said in the words of its search field.
+/// Adds to a search that the message has this label of Gmail. Gmail's system labels are written in the terms of its search field.
 pub fn with_label(command: Command, label: &str) -> Command {
     let words = match label {
         "\\Inbox" => "in:inbox",

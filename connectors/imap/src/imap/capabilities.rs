@@ -1,8 +1,8 @@
-//! What a server says that it can do (RFC 9051 section 6.1.1).
+//! The capabilities that a server announces (RFC 9051 section 6.1.1).
 
 use serde::{Deserialize, Serialize};
 
-/// What the server says that it can do, in upper case.
+/// The capabilities that the server announces, in upper case.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Capabilities(Vec<String>);
@@ -19,17 +19,17 @@ impl Capabilities {
         self.0.iter().any(|known| known == word)
     }
 
-    /// Nothing is known.
+    /// Whether no capability is known.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// It turned out that the server does not do what it says.
+    /// Removes a capability that the server turned out not to have.
     pub fn forget(&mut self, word: &str) {
         self.0.retain(|known| known != word);
     }
 
-    /// What follows `=` in a capability of this name.
+    /// Returns the value after `=` in a capability of this name.
     pub fn value(&self, name: &str) -> Option<&str> {
         self.0.iter().find_map(|known| known.strip_prefix(name)?.strip_prefix('='))
     }

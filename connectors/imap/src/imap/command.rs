@@ -91,7 +91,7 @@ impl Command {
         self
     }
 
-    /// What it is made of, in order.
+    /// Returns the pieces of the command, in order.
     pub fn pieces(&self) -> &[Piece] {
         &self.pieces
     }

@@ -17,7 +17,7 @@ use io_imap::types::status::StatusDataItemName;
 use crate::imap::command::Command;
 use crate::imap::names;
 
-/// A string of whatever content. Always a string and never an atom, which some servers take for more than it is (`NIL`, `1`).
+/// A string of any content. Always a string and never an atom, which some servers take for more than it is (`NIL`, `1`).
 pub fn string(value: &str) -> AString<'static> {
     // Servers' lines have an end (RFC 7162 section 4).
     if value.len() <= 1000
@@ -60,7 +60,7 @@ pub fn select(name: &str, parameter: Option<SelectParameter>, read_only: bool) -
     })
 }
 
-/// What changed since (RFC 7162 section 3.2.5); none where that cannot be known.
+/// The parameter that requests the changes since this state at selection (RFC 7162 section 3.2.5); none where there is no such state.
 pub fn since(uid_validity: u32, modseq: u64) -> Option<SelectParameter> {
     let (uid_validity, mod_sequence_value) = (NonZeroU32::new(uid_validity)?, NonZeroU64::new(modseq)?);
     Some(SelectParameter::QResync {
@@ -100,18 +100,18 @@ pub fn status(name: &str, items: Vec<StatusDataItemName>) -> Command {
     Command::new(CommandBody::Status { mailbox: mailbox(name), item_names: items.into() })
 }
 
-/// STATUS of all that tells whether a mailbox changed.
+/// STATUS of all items that show whether a mailbox changed.
 pub fn counts(name: &str, has_modseq: bool) -> Command {
     use StatusDataItemName::{HighestModSeq, Messages, UidNext, UidValidity, Unseen};
     let items = [Messages, Unseen, UidNext, UidValidity].into_iter();
     status(name, items.chain(has_modseq.then_some(HighestModSeq)).collect())
 }
 
-/// What is asked of messages.
+/// The items to fetch of messages.
 #[derive(Clone, Debug, Default)]
 pub struct Items {
     names: Vec<MessageDataItemName<'static>>,
-    /// Those that the crate does not know.
+    /// The items that the crate does not know.
     beyond: Vec<&'static str>,
 }
 
@@ -186,7 +186,7 @@ fn fetch_items(command: Command, names: &[&'static str]) -> Command {
     names.iter().fold(command, |command, name| command.within(&format!(" {name}")))
 }
 
-/// UID SEARCH. Strings of other characters than ASCII are said to be UTF-8.
+/// UID SEARCH. Strings with other characters than ASCII are declared as UTF-8.
 pub fn uid_search(keys: Vec<SearchKey<'_>>) -> Command {
     let literals = |key: &SearchKey| match key {
         SearchKey::Text(text) | SearchKey::Header(_, text) => !text.as_ref().is_ascii(),

@@ -10,7 +10,7 @@ use crate::imap::value::Value;
 const MAX_LABELS: usize = 500;
 const MAX_LABEL_BYTES: usize = 1000;
 
-/// What a server told of a message. Everything can be missing.
+/// The items that a server sent of a message. Each can be missing.
 #[derive(Debug, Default)]
 pub struct Fetched<'a> {
     pub uid: Option<u32>,
@@ -87,7 +87,7 @@ impl<'a> Fetched<'a> {
     }
 }
 
-/// The labels of a list, decoded; none where it is no list: it does not tell that the message has no label.
+/// The labels of a list, decoded; none where it is no list: that does not mean that the message has no label.
 fn labels(value: &Value<'_>) -> Option<Vec<String>> {
     let Value::List(labels) = value else { return None };
     let labels = labels.iter().take(MAX_LABELS).filter_map(Value::bytes);

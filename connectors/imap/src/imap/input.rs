@@ -18,24 +18,24 @@ const READ_BYTES: u32 = 256 << 10;
 
 /// Takes a literal away from the message, to a blob.
 pub struct Sink<'a> {
-    /// What the line ends with, in upper case, before the announcement: `BODY[1.2]`.
+    /// The item at the end of the line, in upper case, before the announcement: `BODY[1.2]`.
     pub name: &'a str,
     /// As in `wit/tcp.wit`; may still change before the literal comes.
     pub decode: &'a Cell<&'static str>,
-    /// What it became.
+    /// The blob, once it was read.
     pub blob: Option<BlobInfo>,
 }
 
-/// What was read and not yet used.
+/// Bytes that were read and not yet used.
 #[derive(Default)]
 pub struct Input {
     buffer: Vec<u8>,
-    /// Where the next message begins.
+    /// The offset of the next message.
     start: usize,
 }
 
 impl Input {
-    /// Nothing is waiting to be read.
+    /// Whether no bytes wait to be read.
     pub fn is_empty(&self) -> bool {
         self.start >= self.buffer.len()
     }
@@ -75,7 +75,7 @@ impl Input {
         }
     }
 
-    /// What was used is let go before the next message, once it is worth the copying.
+    /// Drops used bytes before the next message, once it is worth the copying.
     fn compact(&mut self) {
         if self.is_empty() {
             self.buffer.clear();

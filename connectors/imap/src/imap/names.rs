@@ -7,7 +7,7 @@ use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use base64::engine::{DecodePaddingMode, general_purpose};
 use io_imap::types::mailbox::Mailbox;
 
-/// Base64 with a comma in place of the slash; not padded, and padding of others is passed over.
+/// Base64 with a comma in place of the slash; not padded, and padding of others is ignored.
 const BASE64: GeneralPurpose = GeneralPurpose::new(&IMAP_MUTF7, CONFIG);
 const CONFIG: GeneralPurposeConfig = general_purpose::NO_PAD
     .with_decode_padding_mode(DecodePaddingMode::Indifferent)

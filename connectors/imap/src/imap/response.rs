@@ -62,7 +62,7 @@ pub fn is_other(code: &Code<'_>, name: &str) -> bool {
     }
 }
 
-/// One response; borrows from the line's buffer.
+/// One response; borrows from the connection's buffer.
 #[derive(Debug)]
 pub enum Response<'a> {
     /// `+`: the literal may be sent.
@@ -75,9 +75,9 @@ pub enum Response<'a> {
     Bye(Option<Code<'static>>),
     /// `* 23 EXISTS`, `* LIST …`, `* VANISHED …`.
     Data(Data<'a>),
-    /// What follows `* 3 FETCH`.
+    /// The text after `* 3 FETCH`.
     Fetch(&'a [u8]),
-    /// What the crate does not take: the name in upper case, and what follows.
+    /// A response that the crate does not parse: the name in upper case, and the rest.
     Other(String, &'a [u8]),
 }
 
@@ -104,7 +104,7 @@ impl<'a> Response<'a> {
         Some(Response::Other(name.to_ascii_uppercase(), after))
     }
 
-    /// The values of what the crate does not take, where it is this; empty where nobody can read them.
+    /// The values of a response of this name that the crate does not parse; empty where they are malformed.
     pub fn other(&self, expected: &str) -> Option<Vec<Value<'a>>> {
         match self {
             Response::Other(name, rest) if name == expected => Some(value::read(rest).unwrap_or_default()),
@@ -138,7 +138,7 @@ impl<'a> From<Decoded<'a>> for Response<'a> {
     }
 }
 
-/// What follows `* 3 FETCH`.
+/// Returns the text after `* 3 FETCH`.
 fn fetch(message: &[u8]) -> Option<&[u8]> {
     let (number, rest) = word(message.strip_prefix(b"* ")?);
     let (name, items) = word(rest);
@@ -159,7 +159,7 @@ fn repaired(message: &[u8]) -> Vec<u8> {
     [first, b" ", kind, b" ", text.as_bytes(), b"  \r\n"].concat()
 }
 
-/// What is not ASCII is written as names of mailboxes are, so that it can be had back.
+/// Encodes other characters than ASCII as in names of mailboxes, so that they can be decoded again.
 fn ascii(text: &[u8]) -> String {
     let (mut out, mut other) = (String::with_capacity(text.len()), String::new());
     for c in String::from_utf8_lossy(text).chars() {

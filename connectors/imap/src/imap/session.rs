@@ -1,5 +1,5 @@
-//! An authenticated line to an IMAP server: commands go out, pipelined where they can be, and responses come in until all are done.
-//! A line can be one that an earlier call kept; that the server has closed it meanwhile is found out on first use, and a new
+//! An authenticated connection to an IMAP server: commands go out, pipelined where they can be, and responses come in until all are done.
+//! It can be one that an earlier call kept; that the server has closed it meanwhile is found out on first use, and a new
 //! one takes its place.
 
 use std::rc::Rc;
@@ -21,14 +21,14 @@ use crate::imap::selected::Selected;
 /// Tags begin so; a number follows.
 const TAG: &str = "s";
 
-/// Commands under way at a time, and their bytes: what a server and the network between hold without anybody reading.
+/// Commands under way at a time, and their bytes: what a server and the network between them buffer.
 const MAX_UNDER_WAY: usize = 64;
 const MAX_UNDER_WAY_BYTES: usize = 16 << 10;
 
-/// Kept lines that may turn out to be closed, one after the other.
+/// Kept connections that may turn out to be closed, one after the other.
 const MAX_REOPENED: u32 = 4;
 
-/// What a kept line is remembered by.
+/// The note of a kept connection.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Note {
     /// Capabilities.
@@ -45,7 +45,7 @@ struct Note {
     l: bool,
 }
 
-/// A line with what is known of it.
+/// A connection with its known state.
 pub struct Session<'a> {
     pub cx: &'a Context<'a>,
     line: Box<dyn Line>,
@@ -62,19 +62,19 @@ pub struct Session<'a> {
     pub enabled: bool,
     /// It was kept, and nothing has come from it in this call.
     unproven: bool,
-    /// An answer was not read to its end: the line is of no more use.
+    /// An answer was not read to its end: the connection cannot be used any more.
     broken: bool,
-    /// Messages that nobody could read.
+    /// Responses that could not be parsed.
     skipped: u32,
-    /// Lines that took the place of closed ones.
+    /// Connections that replaced closed ones.
     reopened: u32,
 }
 
-/// What takes responses: the number of the command that is being answered, and the response.
+/// The receiver of responses: gets the number of the command that is being answered, and the response.
 pub type Taker<'t> = &'t mut dyn FnMut(usize, &Response<'_>);
 
 impl<'a> Session<'a> {
-    /// A line that was kept, or a new one.
+    /// A kept connection, or a new one.
     pub fn open(cx: &'a Context<'a>) -> Outcome<Self> {
         let mut session = Session {
             cx,
@@ -95,7 +95,7 @@ impl<'a> Session<'a> {
         Ok(session)
     }
 
-    /// What is known of the line: what was noted of a kept one; of a new one its capabilities.
+    /// Restores the state of the connection: of a kept one from its note; of a new one its capabilities.
     fn begin(&mut self) -> Outcome<()> {
         (self.input, self.broken) = (Input::default(), false);
         let note = self.line.note();
@@ -145,7 +145,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The command that makes the server forget what is selected; none where nothing is, or where it has no such command.
+    /// The command that unselects the mailbox; none where none is selected, or where the server has no such command.
     pub fn unselect(&mut self) -> Outcome<Option<Command>> {
         if self.selected.is_none() {
             return Ok(None);
@@ -154,12 +154,12 @@ impl<'a> Session<'a> {
             self.selected = None;
             return Ok(Some(commands::unselect()));
         }
-        // The next best: the server looks at the mailbox anew.
+        // The next best: the server checks the mailbox again.
         self.run(&[commands::noop()], |_, _| {})?;
         Ok(None)
     }
 
-    /// Makes sure that the line is open before something is sent that must not be sent twice.
+    /// Makes sure that the connection is open before something is sent that must not be sent twice.
     pub fn prove(&mut self) -> Outcome<()> {
         if self.unproven {
             self.run(&[commands::noop()], |_, _| {})?;
@@ -167,12 +167,12 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// The line was a kept one that turned out to be closed before it answered anything.
+    /// Whether the connection was a kept one that turned out to be closed before it answered anything.
     pub fn can_reopen(&self, lost: &TcpError) -> bool {
         self.unproven && lost.code == "closed" && self.reopened < MAX_REOPENED
     }
 
-    /// Another line in place of a closed one.
+    /// Opens another connection in place of a closed one.
     pub fn reopen(&mut self) -> Outcome<()> {
         self.reopened += 1;
         self.line = self.cx.open_line("imap", "imap")?;
@@ -186,7 +186,7 @@ impl<'a> Session<'a> {
         mut sink: Option<&mut Sink<'_>>,
         take: Taker<'_>,
     ) -> Result<Vec<Status>, TcpError> {
-        // Until all is read, whatever happens leaves the line in the middle of an answer.
+        // Until all is read, an error leaves the connection in the middle of an answer.
         let was_broken = std::mem::replace(&mut self.broken, true);
         let mut statuses = Vec::with_capacity(commands.len());
         let mut next = 0;
@@ -334,7 +334,7 @@ fn bye(code: Option<&Code<'_>>) -> TcpError {
 }
 
 impl Drop for Session<'_> {
-    /// The line is kept for a later call, whatever became of this one, unless an answer is still under way.
+    /// Keeps the connection for a later call, also if this one failed, unless an answer is still under way.
     fn drop(&mut self) {
         if self.skipped > 0 {
             let count = self.skipped.to_string();
@@ -351,7 +351,7 @@ impl Drop for Session<'_> {
     }
 }
 
-/// What a refusal means (RFC 5530 response codes). The server's words are for the log alone.
+/// Returns the failure for a refusal (RFC 5530 response codes). The server's text is for the log alone.
 pub fn refused(status: &Status, doing: &str) -> Failure {
     let named = |name: &str| status.has_other(name);
     let is = |code: &Code<'_>| status.code.as_ref() == Some(code);

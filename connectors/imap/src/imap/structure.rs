@@ -1,5 +1,5 @@
 //! BODYSTRUCTURE (RFC 9051 section 7.5.2): which parts of a message are its text, and which are files. Servers get it wrong in many
-//! ways; what is missing or out of place is passed over.
+//! ways; missing or misplaced fields are skipped.
 
 use std::borrow::Cow;
 
@@ -52,7 +52,7 @@ impl Part {
 /// A message taken apart as RFC 8621 section 4.1.4 takes it apart.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parts {
-    /// What is shown of it as plain text: sections of `text/plain`.
+    /// The parts that show as plain text: sections of `text/plain`.
     pub text: Vec<Part>,
     /// The same in HTML.
     pub html: Vec<Part>,
@@ -72,7 +72,7 @@ impl Parts {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct File {
     pub part: Part,
-    /// What it stands in.
+    /// The multipart that the part is in.
     pub within: Within,
 }
 

@@ -10,7 +10,7 @@ use io_imap::types::core::Vec1;
 use io_imap::types::sequence::{SeqOrUid, Sequence, SequenceSet};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// A set of UIDs as ranges that neither touch nor overlap, the last UID of each by its first: a server may tell them in any order, and
+/// A set of UIDs as ranges that neither touch nor overlap, the last UID of each by its first: a server may send them in any order, and
 /// each is put in its place without moving the others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UidSet {
@@ -103,7 +103,7 @@ impl UidSet {
         self.ranges.iter().map(|(first, last)| (*first, *last))
     }
 
-    /// What is in this one and not in the other.
+    /// Returns the UIDs that are in this set and not in the other.
     pub fn minus(&self, other: &UidSet) -> UidSet {
         let mut ranges = Vec::new();
         let mut cuts = other.pairs().peekable();
@@ -128,7 +128,7 @@ impl UidSet {
         UidSet { ranges: ranges.into_iter().collect() }
     }
 
-    /// What is in both.
+    /// Returns the UIDs that are in both.
     pub fn and(&self, other: &UidSet) -> UidSet {
         self.minus(&self.minus(other))
     }

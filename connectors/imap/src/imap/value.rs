@@ -1,8 +1,9 @@
-//! What IMAP responses are made of: atoms, strings, NIL and lists of them (RFC 9051 section 4), read without knowing what they mean.
+//! The values that IMAP responses consist of: atoms, strings, NIL and lists of them (RFC 9051 section 4), read without knowing their
+//! meaning.
 //!
-//! A typed grammar refuses a whole response for one item that it does not know or that a server got wrong (an extension's
-//! FETCH item, a body structure with a missing field), and the message in it would be lost. This reads everything that has
-//! balanced quotes; what a value means is decided where it is used.
+//! A typed grammar refuses a whole response for one item that it does not know or that a server got wrong (an extension's FETCH item, a
+//! body structure with a missing field), and the message in it would be lost. This reads everything that has balanced quotes; the meaning
+//! of a value is decided where it is used.
 
 use std::borrow::Cow;
 

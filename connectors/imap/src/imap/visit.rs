@@ -22,14 +22,14 @@ pub enum Access {
     Write,
 }
 
-/// What to do in a mailbox.
+/// Commands to run in a mailbox.
 #[derive(Clone, Debug)]
 pub struct Visit {
     pub name: String,
     pub access: Access,
-    /// Ask anew though it is selected: for what is told at selection alone.
+    /// Select the mailbox again though it is selected: for data that only the selection returns.
     pub anew: bool,
-    /// UIDVALIDITY and modification sequence that are known: what changed since is told at selection (RFC 7162 section 3.2.5).
+    /// UIDVALIDITY and modification sequence that are known: the selection returns the changes since then (RFC 7162 section 3.2.5).
     pub since: Option<(u32, u64)>,
     pub commands: Vec<Command>,
 }
@@ -48,14 +48,14 @@ impl Visit {
     }
 }
 
-/// What became of a visit.
+/// The result of a visit.
 #[derive(Clone, Debug, Default)]
 pub struct Visited {
     /// The mailbox; none where it cannot be selected.
     pub selected: Option<Selected>,
-    /// What the selection ended with, where it was needed.
+    /// The status of the selection, where it was needed.
     pub selection: Option<Status>,
-    /// What each command ended with. Where nothing is selected the server refused them all.
+    /// The status of each command. Where nothing is selected the server refused them all.
     pub statuses: Vec<Status>,
     /// Codes of untagged statuses: COPYUID of a MOVE stands there.
     pub untagged: Vec<Status>,
@@ -73,7 +73,7 @@ impl Visited {
     }
 }
 
-/// Which visit a command belongs to; the number of the command in it, none for the selection.
+/// The visit that a command belongs to; the number of the command in it, none for the selection.
 type Place = (usize, Option<usize>);
 
 impl Session<'_> {
@@ -191,7 +191,7 @@ pub fn vanished(response: &Response<'_>) -> Option<UidSet> {
 pub fn found(response: &Response<'_>, into: &mut UidSet) {
     match response {
         Response::Data(Data::Search(uids, _)) => into.add(&uids.iter().map(|uid| uid.get()).collect()),
-        // What is only somewhat wrong must not look like an empty mailbox.
+        // A slightly malformed answer must not look like an empty mailbox.
         Response::Other(name, _) if name == "SEARCH" => {
             let numbers = response.other("SEARCH").unwrap_or_default();
             let uids = numbers.iter().filter_map(|value| u32::try_from(value.number()?).ok());

@@ -1,4 +1,4 @@
-//! A line to a submission server (RFC 5321, RFC 6409): commands and replies, and one transaction.
+//! A connection to a submission server (RFC 5321, RFC 6409): commands and replies, and one transaction.
 
 use std::borrow::Cow;
 
@@ -28,10 +28,10 @@ const MAX_REPLY_BYTES: usize = 64 << 10;
 /// Recipients whose commands are under way at a time (RFC 2920).
 const MAX_UNDER_WAY: usize = 100;
 
-/// Kept lines that may turn out to be closed, one after the other.
+/// Kept connections that may turn out to be closed, one after the other.
 const MAX_REOPENED: usize = 4;
 
-/// What to hand over.
+/// The envelope and the message to hand over.
 pub struct Envelope<'a> {
     pub from: &'a str,
     pub recipients: &'a [String],
@@ -46,7 +46,7 @@ impl Sending {
         Sending(SmtpCommandSend::new(command.into()))
     }
 
-    /// What goes over the wire.
+    /// Returns the bytes of the command.
     fn bytes(&mut self) -> Vec<u8> {
         match self.0.resume(None) {
             SmtpCoroutineState::Yielded(SmtpYield::WantsWrite(bytes)) => bytes,
@@ -55,11 +55,11 @@ impl Sending {
     }
 }
 
-/// An open line.
+/// An open connection.
 pub struct Smtp {
     line: Box<dyn Line>,
     input: Vec<u8>,
-    /// Where the next line begins in it.
+    /// The offset of the next line in it.
     start: usize,
     extensions: SmtpEhloResponse<'static>,
     was_kept: bool,
@@ -68,11 +68,11 @@ pub struct Smtp {
 }
 
 impl Smtp {
-    /// A line that was kept, or a new one.
+    /// A kept connection, or a new one.
     pub fn open(cx: &Context) -> Outcome<Self> {
         let line = cx.open_line("smtp", "smtp")?;
         let capabilities = line.capabilities().into_iter().map(Cow::Owned).collect();
-        // The host said EHLO, and tells what was answered without the server's name.
+        // The host sent EHLO, and passes the answer on without the server's name.
         let extensions = SmtpEhloResponse { domain: SmtpDomain("".into()), greet: None, capabilities };
         let was_kept = line.note().is_some();
         Ok(Smtp { line, input: Vec::new(), start: 0, extensions, was_kept, proven: false })
@@ -84,7 +84,7 @@ impl Smtp {
         Some(size.0).filter(|size| *size > 0)
     }
 
-    /// The line is kept for a later call.
+    /// Keeps the connection for a later call.
     pub fn keep(mut self) {
         if self.input.len() == self.start {
             self.line.keep("{}");
@@ -124,7 +124,7 @@ impl Smtp {
                 // Text that the crate does not take.
                 _ => Reply::lossy(code, &lines),
             };
-            // The server ends the session, whatever was asked (RFC 5321 section 3.8).
+            // The server ends the session, after any command (RFC 5321 section 3.8).
             if reply.code == SmtpReplyCode::SERVICE_NOT_AVAILABLE {
                 return Err(TcpError::new("closed", "the SMTP server ended the session"));
             }
@@ -133,7 +133,7 @@ impl Smtp {
         }
     }
 
-    /// The next line. What was read is gone through once, and let go when no whole line of it is left.
+    /// Returns the next line. Bytes that were read are scanned once, and dropped when no whole line is left.
     fn read_line(&mut self) -> Result<Vec<u8>, TcpError> {
         let mut seen = self.start;
         loop {
@@ -159,14 +159,14 @@ impl Smtp {
     }
 }
 
-/// Hands a message over. Tells what became of each recipient; refusals are no failures. A line that breaks after the message was handed
+/// Hands a message over and returns the result of each recipient; refusals are no failures. A connection lost after the message was handed
 /// over is a failure with `detail.handedOver`.
 pub fn deliver(cx: &Context, envelope: &Envelope<'_>) -> Outcome<Vec<RecipientOutcome>> {
     for _ in 0..MAX_REOPENED {
         let mut smtp = Smtp::open(cx)?;
         let mail = mail_command(cx, &smtp, envelope)?;
         match smtp.addresses(mail, envelope.recipients) {
-            // A line that was kept and is closed by now has done nothing.
+            // A kept connection that is closed by now has done nothing.
             Err(lost) if lost.code == "closed" && smtp.was_kept && !smtp.proven => {}
             Err(lost) => return Err(lost.into()),
             Ok(mut outcomes) => {
@@ -225,7 +225,7 @@ fn mailbox(address: &str) -> Option<SmtpMailbox<'_>> {
     Some(SmtpMailbox { local_part: SmtpLocalPart(local.into()), domain })
 }
 
-/// What may stand between the brackets: nothing that ends them or the line.
+/// Checks that an address can stand between the brackets: no character in it ends them or the line.
 fn check_address(address: &str) -> Outcome<()> {
     let is_bad =
         |c: char| c.is_control() || c.is_whitespace() || matches!(c, '<' | '>' | '\u{2028}' | '\u{2029}');
@@ -263,7 +263,7 @@ impl Smtp {
             }
             for (email, rcpt) in part.iter().zip(rcpts) {
                 let reply = self.reply(rcpt)?;
-                // What is said of a recipient after the sender was refused is not about the recipient.
+                // A reply for a recipient after the sender was refused is not about the recipient.
                 let refusal = sender.as_ref().filter(|sender| !sender.code.is_positive_completion());
                 outcomes.push(refusal.unwrap_or(&reply).outcome(email));
             }
@@ -271,7 +271,7 @@ impl Smtp {
         Ok(outcomes)
     }
 
-    /// The message itself, for those who were accepted; what the server says of it is said of all of them.
+    /// Sends the message itself to the accepted recipients; the server's answer counts for all of them.
     fn data(&mut self, cx: &Context, blob: &str, outcomes: &mut [RecipientOutcome]) -> Outcome<()> {
         let asked = self.command(SmtpDataCommand)?;
         if asked.code != SmtpReplyCode::START_MAIL_INPUT {

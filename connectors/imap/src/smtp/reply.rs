@@ -1,10 +1,10 @@
-//! What a server answers to a command, and how it is told.
+//! The replies of a server to commands, and their form for the host.
 
 use io_smtp::rfc3463::enhanced_status_code::SmtpEnhancedStatusCode;
 use io_smtp::rfc5321::{SmtpReplyCode, SmtpResponse};
 use model::wire::email::RecipientOutcome;
 
-/// Characters of a reply that are told.
+/// Characters of a reply that are passed on.
 const MAX_TOLD_CHARS: usize = 500;
 
 /// A reply of one line or more.
@@ -58,7 +58,7 @@ impl Reply {
         text.chars().filter(|c| !c.is_control()).take(MAX_TOLD_CHARS).collect()
     }
 
-    /// What it means for a recipient.
+    /// Returns the result for a recipient.
     pub fn outcome(&self, email: &str) -> RecipientOutcome {
         RecipientOutcome {
             email: email.to_owned(),

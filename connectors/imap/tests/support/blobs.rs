@@ -30,7 +30,7 @@ impl Blobs {
         Some(content[from..to].to_vec())
     }
 
-    /// What the host would write.
+    /// Returns the bytes that the host would write.
     pub fn bytes(&self, segments: &[Segment]) -> Vec<u8> {
         let bytes = |segment: &Segment| match segment {
             Segment::Bytes(bytes) => bytes.clone(),
@@ -40,7 +40,7 @@ impl Blobs {
         segments.iter().flat_map(bytes).collect()
     }
 
-    /// What the host would make of a literal.
+    /// Returns the blob that the host would make of a literal.
     pub fn decoded(&self, bytes: &[u8], decode: &str) -> BlobInfo {
         let content = match decode {
             "base64" => {

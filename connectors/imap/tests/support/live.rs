@@ -72,11 +72,11 @@ type Kept = (String, TcpStream, Vec<String>, String);
 pub struct Live {
     pub server: Server,
     pub user: String,
-    /// Who sends; Exim does not take Cyrus's users.
+    /// The user who sends; Exim does not take Cyrus's users.
     smtp_user: String,
     pub blobs: Rc<Blobs>,
     kept: Rc<RefCell<Vec<Kept>>>,
-    /// Lines that were opened anew.
+    /// Connections that were opened again.
     pub opened: Cell<usize>,
     pub reached: RefCell<Vec<String>>,
     pub lines: RefCell<Vec<String>>,

@@ -1,4 +1,4 @@
-//! A server that says what a test wants: each command that is expected, with its answer. What it says comes in pieces of whatever
+//! A scripted server: each command that is expected, with its answer. Its answers come in pieces of whatever
 //! size, and every command that comes unexpected fails the test.
 
 use std::cell::RefCell;
@@ -12,12 +12,12 @@ use model::wire::Connection;
 
 use crate::blobs::Blobs;
 
-/// What happens next on a line.
+/// The next step on a connection.
 #[derive(Clone, Debug)]
 pub enum Step {
     /// The command, without its tag, and the answer; `@` at the start of a line of it stands for the tag. Line breaks are `\n` in both.
     Answer(String, String),
-    /// The server closes the line.
+    /// The server closes the connection.
     Close,
 }
 
@@ -26,10 +26,10 @@ pub fn answer(command: &str, answer: &str) -> Step {
     Step::Answer(command.to_owned(), answer.to_owned())
 }
 
-/// A line that will be opened: its protocol, what the server can do, the note it was kept with, and what happens.
+/// A connection that will be opened: its protocol, the server's capabilities, the note it was kept with, and its steps.
 type Planned = (String, Vec<String>, Option<String>, VecDeque<Step>);
 
-/// Lines in the order in which they are opened, each with what it can do and what happens on it.
+/// Lines in the order in which they are opened, each with its capabilities and its steps.
 #[derive(Default)]
 pub struct Script {
     lines: RefCell<VecDeque<Planned>>,

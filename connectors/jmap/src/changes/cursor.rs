@@ -1,30 +1,30 @@
-//! Where the changes of an account go on, as text for the host.
+//! The position in the changes of an account, as text for the host.
 
 use connector_sdk::{Failure, Outcome, code};
 use model::Instant;
 use serde::{Deserialize, Serialize};
 
-/// The first reading and what follows it have one kind of cursor.
+/// The initial sync and later changes have one kind of cursor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cursor {
-    /// The state of `Email` up to which changes were told.
+    /// The state of `Email` up to which changes were reported.
     #[serde(rename = "e")]
     pub emails: String,
     /// The same of `Mailbox`.
     #[serde(rename = "m")]
     pub mailboxes: String,
-    /// Where the first reading is; none once it is over.
+    /// The position of the initial sync; none once it is over.
     #[serde(rename = "r", default, skip_serializing_if = "Option::is_none")]
     pub reading: Option<Reading>,
 }
 
-/// How far the first reading came.
+/// The progress of the initial sync.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
-    /// Messages after this one are not told yet; none: none is.
+    /// Messages after this one are not reported yet; none: no message is.
     #[serde(rename = "a", default, skip_serializing_if = "Option::is_none")]
     pub after: Option<Last>,
-    /// So much changed that the next page waits until that is told.
+    /// The next page waits until the changes before it are reported.
     #[serde(rename = "w", default, skip_serializing_if = "std::ops::Not::not")]
     pub waits: bool,
 }
@@ -39,7 +39,7 @@ pub struct Last {
 }
 
 impl Last {
-    /// A moment that is later than this message by more than what JMAP's dates can tell apart.
+    /// A moment that is later than this message by more than the resolution of JMAP's dates.
     pub fn just_after(&self) -> Option<Instant> {
         self.at_ms.map(|ms| Instant::from_millis(ms.saturating_add(1000)))
     }
@@ -51,7 +51,7 @@ impl Cursor {
         serde_json::to_string(self).expect("texts and numbers always serialise")
     }
 
-    /// What the host gave back. One of an older or a broken form starts over.
+    /// Parses the cursor that the host sends back. One of an older or a broken form starts over.
     pub fn read(text: &str) -> Outcome<Self> {
         serde_json::from_str(text)
             .map_err(|_| Failure::new(code::CURSOR_EXPIRED, "the place to go on at is of another version"))

@@ -1,4 +1,4 @@
-//! What changed since two states, of messages and of mailboxes (RFC 8620 section 5.2), with what they are now: one request.
+//! The changes since two states, of messages and of mailboxes (RFC 8620 section 5.2), with their present content: one request.
 
 use std::collections::HashSet;
 
@@ -30,23 +30,23 @@ pub struct EmailDelta(Asked);
 /// Mailboxes.
 pub struct FolderDelta(Asked);
 
-/// What changed of messages.
+/// The changes of messages.
 pub struct Emails {
     pub sources: Vec<Source>,
-    /// The state that is told now.
+    /// The state that is reported now.
     pub state: String,
     /// There is more to tell now.
     pub has_more: bool,
 }
 
-/// What changed of folders.
+/// The changes of folders.
 #[derive(Default)]
 pub struct Folders {
-    /// New and changed ones, told before the messages in them.
+    /// New and changed ones, reported before the messages in them.
     pub before: Vec<Source>,
-    /// Those that are gone.
+    /// The folders that are gone.
     pub after: Vec<Source>,
-    /// The state that is told now.
+    /// The state that is reported now.
     pub state: String,
     /// There is more to tell now.
     pub has_more: bool,
@@ -70,7 +70,7 @@ impl EmailDelta {
         EmailDelta(Asked { changes, created, updated })
     }
 
-    /// What the answers say.
+    /// Parses the answers.
     pub(super) fn read(&self, client: &Client, answers: &Answers, telling: Telling) -> Outcome<Emails> {
         let changed: Changed = answers.get(&self.0.changes)?;
         let updated = read(client, answers, &self.0.updated, &changed.updated, &email::get(&email::STATE))?;
@@ -92,7 +92,7 @@ impl FolderDelta {
         FolderDelta(Asked { changes, created, updated })
     }
 
-    /// What the answers say.
+    /// Parses the answers.
     pub(super) fn read(&self, client: &Client, answers: &Answers) -> Outcome<Folders> {
         let changed: Changed = answers.get(&self.0.changes)?;
         let before = self.changed(client, answers, &changed)?;
@@ -126,13 +126,13 @@ impl FolderDelta {
     }
 }
 
-/// More can be told now. A server that says so and does not move would be asked for ever.
+/// Whether there are more changes now. A server that says so without a new state would be asked for ever.
 fn has_more(changed: &Changed) -> bool {
     let is_empty = changed.created.is_empty() && changed.updated.is_empty() && changed.destroyed.is_empty();
     changed.has_more_changes && !(is_empty && changed.old_state.as_ref() == Some(&changed.new_state))
 }
 
-/// The messages of a call whose ids are another call's answer. Servers that tell more changes than were asked for may refuse to read
+/// The messages of a call whose ids are another call's answer. Servers that return more changes than requested may refuse to read
 /// as many at once: then they are read in smaller pieces.
 fn read(
     client: &Client,

@@ -1,6 +1,6 @@
-//! `changes` of mail: the first reading, newest message first, and what changed since.
+//! `changes` of mail: the initial sync, newest message first, and the changes since.
 //!
-//! The states of `Email` and `Mailbox` are taken before the first page. Each page of the first reading also brings what changed since
+//! The states of `Email` and `Mailbox` are taken before the first page. Each page of the initial sync also brings the changes since
 //! then, so that no message that comes, moves or goes meanwhile is missed, and new mail is there at once.
 
 pub mod cursor;
@@ -48,7 +48,7 @@ pub fn changes(cx: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
     }
 }
 
-/// The first page: all folders, the newest messages, and the states that everything later is told from.
+/// The first page: all folders, the newest messages, and the states from which all later changes are reported.
 fn first(client: &Client, telling: Telling) -> Outcome<Answer<Sources>> {
     let query = telling.query();
     let mut batch = client.batch();
@@ -72,14 +72,14 @@ fn out_of_place() -> Failure {
     Failure::unavailable("the provider did not find where to go on")
 }
 
-/// What changed since the cursor, and the next page while the first reading is not over.
+/// Returns the changes since the cursor, and the next page while the initial sync is not over.
 fn next(client: &Client, cursor: &Cursor, telling: Telling) -> Outcome<Answer<Sources>> {
     let reading = cursor.reading.as_ref().filter(|reading| !reading.waits);
     let start = reading.map(|reading| Start::after(reading.after.as_ref()));
     if let Some(answer) = attempt(client, cursor, start, telling)? {
         return Ok(answer);
     }
-    // The last message of the page before is gone. All is asked again: changes must not be older than the page that they go with.
+    // The last message of the page before is gone. All is requested again: changes must not be older than the page that they go with.
     let last = cursor.reading.as_ref().and_then(|reading| reading.after.as_ref());
     attempt(client, cursor, last.map(Start::Around), telling)?.ok_or_else(out_of_place)
 }
@@ -121,8 +121,8 @@ fn attempt(
     }))
 }
 
-/// A page of the first reading. It waits where more changes are to be told: a message that came and went between the told changes and the
-/// page would never be told as gone (RFC 8620 section 5.2).
+/// A page of the initial sync. It waits where more changes are to be reported: a message that came and went between those changes and the
+/// page would never be reported as deleted (RFC 8620 section 5.2).
 fn read_on(
     reading: Reading,
     folders: Folders,

@@ -1,4 +1,4 @@
-//! How the messages of a page are told.
+//! The form in which the messages of a page are reported.
 
 use model::wire::Source;
 use serde_json::Value;
@@ -8,10 +8,10 @@ use crate::message;
 use crate::protocol::email;
 use crate::query::Query;
 
-/// What completes "the provider rejected ...".
+/// The phrase that completes "the provider rejected ...".
 pub(super) const DOING: &str = "reading what changed in the mailbox";
 
-/// How messages are told: whole, or by name alone.
+/// The form in which messages are reported: whole, or by name alone.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Telling {
     pub(super) names_only: bool,

@@ -5,11 +5,11 @@ use model::email::{EmailBody, EmailHeader};
 use crate::message::{parts, text};
 use crate::protocol::email::{Email, Part};
 
-/// Most header fields that are told.
+/// Most header fields that are returned.
 const HEADERS: usize = 1000;
 
-/// The text, at most so many bytes of each kind; none where no text was asked for. JMAP lists a part that has no alternative as text and
-/// as HTML both: what kind it is, its media type tells.
+/// The text, at most this many bytes of each kind; none where no text was requested. JMAP lists a part that has no alternative as text and
+/// as HTML both: its media type decides.
 pub fn of(email: &Email, max_bytes: usize) -> Option<EmailBody> {
     email.body_values.as_ref()?;
     let (text, is_text_cut) = joined(email, email.text_body.as_deref(), "text/plain", max_bytes);

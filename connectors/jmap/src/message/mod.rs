@@ -52,7 +52,7 @@ pub fn whole(message: Message) -> Source {
     whole_up_to(message, usize::MAX)
 }
 
-/// The same with at most so many bytes of its text, and of its HTML.
+/// The same with at most this many bytes of its text, and of its HTML.
 pub fn whole_up_to(message: Message, max_body_bytes: usize) -> Source {
     told(message, |email| (JsonText::of(&of(email, max_body_bytes)), false))
 }

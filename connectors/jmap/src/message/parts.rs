@@ -1,4 +1,4 @@
-//! The files in a message, how they are named here, and what is kept to read them again.
+//! The files in a message, their ids, and the hint to read them again.
 
 use model::email::{Attachment, CalendarMethod, Disposition};
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::protocol::email::{Email, Part};
 
-/// Most attachments of a message that are told.
+/// Most attachments of a message that are returned.
 const ATTACHMENTS: usize = 1000;
 
 /// Most attachments whose type is kept in the hint; that of others is asked for.
@@ -19,7 +19,7 @@ pub const BYTES: &str = "application/octet-stream";
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Hint {
-    /// Where the whole message is.
+    /// The blob of the whole message.
     pub blob_id: Option<String>,
     /// The media types of its attachments, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -27,7 +27,7 @@ pub struct Hint {
 }
 
 impl Hint {
-    /// What the host gave back.
+    /// Parses the hint that the host sends back.
     pub fn read(hint: Option<&Value>) -> Self {
         hint.and_then(|hint| serde_json::from_value(hint.clone()).ok()).unwrap_or_default()
     }
@@ -38,7 +38,7 @@ impl Hint {
     }
 }
 
-/// What is wanted back when the message is read again.
+/// Returns the hint that the host sends back when the message is read again.
 pub fn hint(email: &Email) -> Option<Value> {
     let types = files(email).filter_map(|(id, part)| Some((id, media_type(part)?))).take(TYPES).collect();
     let hint = Hint { blob_id: email.blob_id.clone(), types };
@@ -72,7 +72,7 @@ pub fn attachments(email: &Email) -> Vec<Attachment> {
 
 fn attachment(id: String, part: &Part) -> Attachment {
     let content_type = media_type(part).unwrap_or_else(|| BYTES.to_owned());
-    // One that nobody knows is `attachment` (RFC 2183 section 2.8).
+    // An unknown one is `attachment` (RFC 2183 section 2.8).
     let disposition = part.disposition.as_deref().map(|name| match name.eq_ignore_ascii_case("inline") {
         true => Disposition::Inline,
         false => Disposition::Attachment,

@@ -19,7 +19,7 @@ pub fn words(text: &str) -> String {
     field.map_or_else(|| text.to_owned(), |field| field.value)
 }
 
-/// The first bytes of a text, at most so many, and whole characters.
+/// The first bytes of a text, at most this many, and whole characters.
 pub fn cut(text: &str, bytes: usize) -> &str {
     text.get(..text.floor_char_boundary(bytes)).unwrap_or(text)
 }

@@ -1,5 +1,5 @@
-//! What the standard methods answer (RFC 8620 section 5). io-jmap keeps its own forms of these private, and the errors' types it does
-//! not know by name it drops; here every type keeps its name, and nothing that a server may leave out is asked for.
+//! The answers of the standard methods (RFC 8620 section 5). io-jmap keeps its own forms of these private, and the errors' types it does
+//! not know by name it drops; here every type keeps its name, and a field that a server may leave out is optional.
 
 use std::collections::BTreeMap;
 
@@ -54,7 +54,7 @@ pub struct Set {
     pub not_destroyed: Option<BTreeMap<String, Box<SetError>>>,
 }
 
-/// What the server says of an object that it made.
+/// The server's answer for an object that it created.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Created {

@@ -7,7 +7,7 @@ use io_jmap::rfc8621::email::JmapEmailHeader;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// What a list shows: all that a message is without its text.
+/// The properties of a message in a list: all but its text.
 pub const SUMMARY: [&str; 26] = [
     "id",
     "blobId",
@@ -37,13 +37,13 @@ pub const SUMMARY: [&str; 26] = [
     "header:Priority:asText",
 ];
 
-/// What can change of a message.
+/// The properties of a message that can change.
 pub const STATE: [&str; 3] = ["id", "keywords", "mailboxIds"];
 
 /// Enough to name a message and to go on after it.
 pub const NAME: [&str; 4] = ["id", "keywords", "mailboxIds", "receivedAt"];
 
-/// What is asked of a part.
+/// The properties that are requested of a part.
 const PART: [&str; 9] =
     ["partId", "blobId", "size", "name", "type", "charset", "disposition", "cid", "header:Content-Type"];
 

@@ -1,4 +1,4 @@
-//! What JMAP's errors mean for the caller: of a request, of a method, of one object.
+//! The failures for JMAP's errors: of a request, of a method, of one object.
 
 use connector_sdk::{Failure, code, http};
 use serde::Deserialize;

@@ -87,12 +87,12 @@ impl Answers {
         })
     }
 
-    /// What this call gave; a method's error is a failure.
+    /// Returns the result of this call; a method's error is a failure.
     pub fn get<T: DeserializeOwned>(&self, call: &Call) -> Outcome<T> {
         self.attempt(call)?.map_err(|error| failures::of_method(&error))
     }
 
-    /// What this call gave, or the method's error.
+    /// Returns the result of this call, or the method's error.
     pub fn attempt<T: DeserializeOwned>(&self, call: &Call) -> Outcome<Result<T, MethodError>> {
         let found = self.find(call, call.method).or_else(|| self.find(call, "error"));
         let Some((name, answer)) = found else {

@@ -30,7 +30,7 @@ pub(super) struct Status {
     delivered: String,
 }
 
-/// The message is on its way: from here on nothing is a failure any more, only worth a warning.
+/// The message is sent: from here on an error is only a warning.
 pub(super) fn finish(
     client: &Client,
     args: &MessageSend,
@@ -83,7 +83,7 @@ fn warning(code: &str, message: &str, failure: &Failure) -> Warning {
     Warning { code: code.to_owned(), message: format!("{message}: {}", failure.message), target: None }
 }
 
-/// What is known after the message was sent.
+/// The state that was read after the message was sent.
 #[derive(Default)]
 struct Left {
     copy: Option<Message>,
@@ -91,7 +91,7 @@ struct Left {
     status: BTreeMap<String, Status>,
 }
 
-/// Destroys the draft, does what the server did not do with the message, and reads what is left, in one request.
+/// Destroys the draft, makes the changes that the server did not make, and reads the message, in one request.
 fn tidy(client: &Client, plan: &After, submitted: &Submitted, draft: Option<&str>) -> Outcome<Left> {
     let mut batch = client.batch().with_submission();
     let id = submitted.outcome.as_deref().unwrap_or_default();
@@ -119,7 +119,7 @@ fn tidy(client: &Client, plan: &After, submitted: &Submitted, draft: Option<&str
     Ok(Left { copy, draft_gone, status: statuses(&answers, &status) })
 }
 
-/// What the server tells of each recipient by now; servers that keep no submissions tell nothing.
+/// Returns the server's delivery status of each recipient so far; empty for servers that keep no submissions.
 fn statuses(answers: &Answers, call: &Call) -> BTreeMap<String, Status> {
     let got = answers.get::<Got>(call).unwrap_or_default();
     let submission = got.list.first().and_then(|raw| serde_json::from_str::<Submission>(raw.get()).ok());

@@ -1,7 +1,7 @@
 //! `messages.send` (RFC 8621 section 7): the message is imported as a draft and submitted in one request, which moves it to the sent
 //! mailbox when the server has taken it.
 //!
-//! What is submitted never has a Bcc: there are servers that hand it on. A copy that shows it takes the sent one's place afterwards.
+//! A submitted message never has a Bcc: some servers pass it on. A copy that shows it replaces the sent one afterwards.
 
 mod finish;
 mod plan;
@@ -26,10 +26,10 @@ use crate::store::{self, IMPORTED};
 /// The creation id of the submission.
 const SUBMITTED: &str = "submission";
 
-/// What completes "the provider rejected ...".
+/// The phrase that completes "the provider rejected ...".
 const DOING: &str = "sending the message";
 
-/// The identities of an answer. One that cannot be read is none.
+/// The identities of an answer. Those that cannot be read are left out.
 pub fn identities(got: Got) -> Vec<JmapIdentity> {
     got.list.iter().filter_map(|raw| serde_json::from_str(raw.get()).ok()).collect()
 }
@@ -74,7 +74,7 @@ pub fn send(cx: &Context, args: MessageSend) -> Outcome<Sent> {
 fn give_up(args: &MessageSend, submitted: Submitted, refused: &[String]) -> Outcome<Sent> {
     if refused.len() < args.recipients.len() {
         let mut failure = failures::of_object(&submitted.outcome.err().unwrap_or_default());
-        // The server has said no: nobody needs to look whether it did it all the same.
+        // The server has refused: the host need not look for a message that was sent all the same.
         if let Some(Value::Object(detail)) = failure.detail.as_deref_mut() {
             detail.insert("handedOver".to_owned(), json!(false));
         }
@@ -210,7 +210,7 @@ fn submission(
     }
 }
 
-/// Nothing of a message that was not sent is left. That this fails is not worth another failure.
+/// Removes the rest of a message that was not sent. An error here is not worth another failure.
 fn clean_up(client: &Client, submitted: &Submitted) {
     if !submitted.existed {
         let _ = store::destroy(client, &submitted.email);

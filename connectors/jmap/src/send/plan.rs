@@ -1,4 +1,4 @@
-//! What a message is sent with, how far that came, and what is done with the message afterwards.
+//! The plan of a submission, its progress, and the change of the message afterwards.
 
 use io_jmap::rfc8621::email::set::JmapEmailPatch;
 use model::wire::email::MessageSend;
@@ -23,11 +23,11 @@ pub(super) struct Submitted {
     pub(super) existed: bool,
     /// The id of the submission, or why there is none.
     pub(super) outcome: Result<String, Box<SetError>>,
-    /// What the server was to do with the message after that is done.
+    /// The server has changed or destroyed the message after the submission, as requested.
     pub(super) is_moved: bool,
 }
 
-/// What is done with the message once it is submitted.
+/// The change of the message once it is submitted.
 pub(super) enum After {
     Change(JmapEmailPatch),
     Destroy,

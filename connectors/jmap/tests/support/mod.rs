@@ -1,4 +1,4 @@
-//! What both kinds of tests need: a host with blobs around one that has none, and one account with its connection.
+//! The common parts of both kinds of tests: a host with blobs around one that has none, and one account with its connection.
 
 use std::cell::RefCell;
 
@@ -10,7 +10,7 @@ use model::wire::{ChangesRequest, Connection, Source, Sources};
 /// 2026-03-01T00:00:00Z: the tests' now.
 pub const NOW_MS: i64 = 1_772_323_200_000;
 
-/// Adds blobs, and keeps what was asked.
+/// Adds blobs, and records the requests.
 pub struct Blobs<H> {
     pub inner: H,
     blobs: RefCell<Vec<Vec<u8>>>,

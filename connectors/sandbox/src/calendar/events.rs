@@ -112,7 +112,7 @@ fn mutated(response: &Response, item: Option<String>) -> Outcome<Mutated> {
     Ok(Mutated { item: item.or(left.mutated.item), warnings, ..left.mutated })
 }
 
-/// What a change is for, in the provider's terms.
+/// The target of a change, in the provider's terms.
 struct Target<'a> {
     collection: &'a str,
     source: &'a str,

@@ -10,7 +10,7 @@ use crate::api::send;
 use crate::contacts::native;
 use crate::items::{Record, address, read, written};
 
-/// How often a circle is read again that somebody else changes at the same time.
+/// Attempts at a circle that another client changes at the same time.
 const ATTEMPTS: usize = 5;
 
 /// The circles that a write is about, found to be there.

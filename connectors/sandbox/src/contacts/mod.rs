@@ -110,7 +110,7 @@ fn person(args: &ContactWrite, changed: Option<&[String]>) -> Outcome<Map<String
     Ok(selected(&document, changed, CONTACT_PLACES))
 }
 
-/// What a circle is, on create with its kind. Members that are not told (there are too many) stay as they are.
+/// Returns the fields of a circle, on create with its kind. Members that are not given (there are too many) stay as they are.
 fn circle(args: &ItemWrite<ContactGroup>, changed: Option<&[String]>) -> Map<String, Value> {
     let document = serde_json::to_value(group_to(&args.body)).unwrap_or_default();
     let mut body = selected(&document, changed, GROUP_PLACES);

@@ -62,7 +62,7 @@ object! {
     }
 }
 
-/// What a card is.
+/// The kind of a card.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum CardKind {

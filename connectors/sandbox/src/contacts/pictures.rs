@@ -23,7 +23,8 @@ pub fn stored(context: &Context, args: &SourceRef) -> Outcome<Picture> {
     }
 }
 
-/// What the provider shall keep. A photo without an address is the one that is there already; without anything it is none.
+/// Returns the picture that the provider is to keep. A photo without an address is the one that is there already; without anything it is
+/// none.
 pub fn to(photo: &Photo) -> Outcome<Option<native::Picture>> {
     let Some(url) = &photo.url else {
         let same = |fingerprint: &String| native::Picture {

@@ -1,8 +1,8 @@
-//! What a mailbox holds, newest first, and what changes in it.
+//! The messages of a mailbox, newest first, and the changes in it.
 //!
-//! The provider tells of changes from a token on, and lists messages from new to old; the first reading does both. Its cursor is
-//! `f<token>.<page>`: where the changes go on, and the next page of messages, empty after the last one. Later cursors are the token
-//! alone. A token begins with a letter: `s` begins a walk over changes, `c` goes on with one.
+//! The provider reports changes from a token on, and lists messages from new to old; the initial sync does both. Its cursor is
+//! `f<token>.<page>`: the position in the changes, and the next page of messages, empty after the last one. Later cursors are the token
+//! alone. A token begins with a letter: `s` begins a walk over changes, `c` continues one.
 
 use std::collections::HashSet;
 
@@ -20,7 +20,7 @@ use crate::native::Page;
 /// The provider's largest page.
 const MAX_LIMIT: u32 = 250;
 
-/// One page of changes, or of the first reading.
+/// One page of changes, or of the initial sync.
 pub fn changes(context: &Context, args: &ChangesRequest) -> Outcome<Answer<Sources>> {
     let limit = if args.limit == 0 { MAX_LIMIT } else { args.limit.min(MAX_LIMIT) };
     let walk = Walk { context, limit: limit.to_string(), is_named: args.names_only };
@@ -49,7 +49,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// What changes from now on is told after everything that is there: so the token comes first.
+    /// Starts the initial sync. Changes from now on are reported after everything that is there: so the token comes first.
     fn begin(&self) -> Outcome<Answer<Sources>> {
         let request = Request::get(url(self.context, &["mail", "changes"], &[])?);
         let now: Page = ask(self.context, request, "following the mailbox")?;
@@ -89,7 +89,7 @@ impl Walk<'_> {
             Some(_) => page.messages.last().and_then(|last| received(last)).map(|ms| ms + 1),
             None => Some(0),
         };
-        // A message on both sides is told as it is now.
+        // A message on both sides is reported in its present state.
         let listed = self.told(&page.messages, Telling::Whole);
         let names: HashSet<&str> = listed.iter().map(|source| source.external_id.as_str()).collect();
         sources.retain(|source| source.deleted || !names.contains(source.external_id.as_str()));
@@ -129,7 +129,7 @@ impl Walk<'_> {
     }
 }
 
-/// A page of the first reading. It ends when neither messages nor changes are left.
+/// A page of the initial sync. It ends when neither messages nor changes are left.
 fn first(
     sources: Vec<Source>,
     token: &str,

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use crate::items::{named, parsed, survive, text};
 use crate::mail::native::{self, Entry};
 
-/// How a message that is known already is told.
+/// The form in which a known message is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Telling {
     Whole,
@@ -59,7 +59,7 @@ fn folder(theirs: &native::Folder) -> Outcome<Source> {
         path: theirs.path.clone(),
         parent_id: theirs.parent.clone(),
         role: theirs.purpose.map(Into::into),
-        // The provider does not tell of a folder when what is in it changes: its numbers would grow old.
+        // The provider does not report a folder when its content changes: its counts would become stale.
         total_count: None,
         unread_count: None,
         sort_order: theirs.rank,
@@ -94,7 +94,7 @@ fn label(theirs: &native::Label) -> Outcome<Source> {
     Ok(of(item, theirs.etag.as_ref()))
 }
 
-/// What can change of a message.
+/// The fields of a message that can change.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Changing<'a> {

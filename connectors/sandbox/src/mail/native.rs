@@ -67,7 +67,7 @@ object! {
     Message {
         id: String,
         etag: Option<String>,
-        /// It came since the token that is asked with; only where changes are told.
+        /// The message came after the token of the request; only in answers with changes.
         new: bool,
         thread: Option<String>,
         replaces: Option<String>,
@@ -189,7 +189,7 @@ pub struct Posted {
 }
 
 object! {
-    /// What the provider says of one recipient.
+    /// The provider's result for one recipient.
     Told {
         accepted: bool,
         reply: String,

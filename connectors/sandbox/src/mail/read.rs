@@ -18,7 +18,7 @@ const MAX_LIMIT: u32 = 250;
 const DEFAULT_LIMIT: u32 = 100;
 /// Bytes of text that one answer may hold, about.
 const MAX_ANSWER: u32 = 4 << 20;
-/// What a message has beside its texts, about.
+/// Bytes of a message beside its texts, about.
 const WITHOUT_TEXT: u32 = 8 << 10;
 /// The most bytes of a message or a file of one.
 const MAX_CONTENT: u64 = 32 << 20;
@@ -27,7 +27,7 @@ fn sources(found: &Messages) -> Vec<Source> {
     found.messages.iter().map(|record| told(record, Telling::Whole)).collect()
 }
 
-/// Messages by their ids; one that is not there is told as gone.
+/// Messages by their ids; a missing one is reported as deleted.
 pub fn get(context: &Context, args: &MessagesGet) -> Outcome<Sources> {
     let at_once = match args.body {
         true => MAX_ANSWER / args.max_body_bytes.saturating_mul(2).saturating_add(WITHOUT_TEXT),
@@ -84,7 +84,7 @@ pub fn search(context: &Context, args: &MessageSearch) -> Outcome<Answer<Sources
     Ok(Answer { body, cursor: page.next_page_token, more })
 }
 
-/// Among what was sent and what is being written: the same message may have come back to its sender.
+/// Searches sent messages and drafts: the same message may have come back to its sender.
 pub fn find(context: &Context, args: &MessageFind) -> Outcome<Sources> {
     let mut all = Vec::new();
     for folder in ["sent", "drafts"] {

@@ -18,7 +18,7 @@ use crate::mail::read::one;
 /// The folder that deleted messages go to.
 const TRASH: &str = "trash";
 
-/// What a change left behind.
+/// Returns the result of a change.
 fn mutated(response: &Response) -> Outcome<Mutated> {
     let left: Posted = response.json()?;
     let entry = left.entry.ok_or_else(|| Failure::not_found("the message has been deleted meanwhile"))?;
@@ -30,7 +30,7 @@ fn found(source: Source) -> Outcome<Mutated> {
     Ok(Mutated { sources: vec![source], item, ..Mutated::default() })
 }
 
-/// Changes what is named.
+/// Changes the named fields.
 pub fn update(context: &Context, args: &MessageUpdate) -> Outcome<Mutated> {
     let id = target(Some(&args.message.source))?;
     let mut flags = Map::new();
@@ -74,7 +74,7 @@ pub fn delete(context: &Context, args: &MessageDelete) -> Outcome<Mutated> {
     Ok(Mutated { sources: is_gone.then(|| gone(id)).into_iter().collect(), ..Mutated::default() })
 }
 
-/// What is in the trash already is destroyed by the next deletion; the provider by itself would leave it there.
+/// Whether the message is in the trash: the next deletion destroys it, while the provider by itself would leave it there.
 fn is_in_trash(context: &Context, id: &str) -> Outcome<bool> {
     let source = match one(context, id) {
         Err(e) if e.code == code::NOT_FOUND => return Ok(true),
@@ -215,7 +215,7 @@ mod tests {
         serde_json::from_str(&text).unwrap()
     }
 
-    /// Whatever is in the envelope, the body is JSON with the blobs in their places.
+    /// For any envelope, the body is JSON with the blobs in their places.
     #[test]
     fn orders() {
         let mut args = MessageSend { blob: "b1".to_owned(), ..MessageSend::default() };

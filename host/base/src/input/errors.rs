@@ -1,4 +1,4 @@
-//! The words in which faults of the input are told, the same for typed bodies, merge patches and queries.
+//! Messages of input errors, the same for typed bodies, merge patches and queries.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -12,7 +12,7 @@ const MAX_CAUSE: usize = 300;
 /// Unknown fields that are named; a body can have many thousands.
 const MAX_UNKNOWN: usize = 100;
 
-/// A fault of one field. `cause` is the deserializer's sentence.
+/// An error of one field. `cause` is the deserializer's sentence.
 pub fn field_error(field: &str, cause: &str) -> Error {
     if let Some(missing) = cause.strip_prefix("missing field `").and_then(|r| r.split('`').next()) {
         let name =
@@ -21,13 +21,13 @@ pub fn field_error(field: &str, cause: &str) -> Error {
     }
     let field = if field == "." || field.is_empty() { "body" } else { field };
     let cause = cause.split(" at line ").next().unwrap_or(cause);
-    // The sentence quotes what was given, however long that is.
+    // The sentence quotes the value, however long that is.
     let shown: String = cause.chars().take(MAX_CAUSE).collect();
     let more = if shown.len() < cause.len() { "…" } else { "" };
     invalid(Code::InvalidParameter, field, format!("{field}: {shown}{more}"))
 }
 
-/// What was given as a `T`, and as the JSON of that `T`. An error names the field; what nobody knows is added to `unknown`.
+/// Parses `given`. Returns the `T`, and the JSON of that `T`. An error names the field; unknown fields are added to `unknown`.
 pub fn understood<T>(given: &Value, unknown: &mut Vec<String>) -> Result<(T, Value)>
 where
     T: DeserializeOwned + Serialize,
@@ -39,14 +39,14 @@ where
     Ok((parsed, printed))
 }
 
-/// U+0000 means nothing in any text of the model, and PostgreSQL has no text that holds it.
+/// U+0000 has no meaning in any text of the model, and PostgreSQL cannot store it.
 pub fn holds_nul(field: &str) -> Error {
     let message = format!("{field} holds the character U+0000; leave it out");
     invalid(Code::InvalidParameter, field, message)
 }
 
-/// Compares what was given with what was understood of it: names the fields that were passed over, however deep they are, and
-/// refuses a list where an object belongs, whose items would be taken for the object's fields in their order.
+/// Compares the input with the parsed value: names the fields that were ignored, at any depth, and refuses a list in place of an
+/// object, whose items would be taken for the object's fields in their order.
 fn compare(given: &Value, understood: &Value, path: &FieldPath<'_>, unknown: &mut Vec<String>) -> Result<()> {
     match (given, understood) {
         (Value::Object(given), Value::Object(understood)) => {
@@ -72,7 +72,7 @@ fn compare(given: &Value, understood: &Value, path: &FieldPath<'_>, unknown: &mu
     }
 }
 
-/// An exact host name in lower case; none for what a browser cannot send as the host of an origin.
+/// An exact host name in lower case; none for texts that a browser cannot send as the host of an origin.
 pub fn host_name(text: &str) -> Option<String> {
     let host = text.trim().to_ascii_lowercase();
     let url = url::Url::parse(&format!("https://{host}/")).ok()?;
@@ -80,7 +80,7 @@ pub fn host_name(text: &str) -> Option<String> {
     (exact && !host.contains('*')).then_some(host)
 }
 
-/// A field that the operation does not know, for callers that are strict.
+/// An error about a field that the operation does not have, for strict callers.
 pub fn unknown_field(field: &str) -> Error {
     invalid(Code::UnknownField, field, format!("{field} is not a field of this request"))
 }

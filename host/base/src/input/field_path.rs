@@ -1,9 +1,9 @@
-//! Where a value stands in a JSON document, as a list linked from the value up to the root. It costs nothing until it is printed,
-//! which happens in errors and warnings alone: a path that is built as text for each value makes reading quadratic.
+//! The position of a value in a JSON document, as a list linked from the value up to the root. It costs nothing until it is
+//! printed, which happens in errors and warnings alone: a path that is built as text for each value makes reading quadratic.
 
 use std::fmt;
 
-/// A location such as `attendees[2].email`. Lives on the stack of whoever walks the document.
+/// A location such as `attendees[2].email`. Lives on the stack of the code that walks the document.
 #[derive(Clone, Copy, Debug)]
 pub enum FieldPath<'p> {
     Root,

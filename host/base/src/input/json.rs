@@ -1,5 +1,5 @@
-//! Bytes to JSON with camelCase names, in one pass, within limits. What a body may hold is bounded before any of it is kept: a
-//! number of two bytes becomes a value of thirty-two, so that without bounds a body costs many times its size.
+//! Parsing of JSON with camelCase names, in one pass, within limits. The contents of a body are bounded before any of it is
+//! stored: a number of two bytes becomes a value of thirty-two, so that without bounds a body costs many times its size.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -11,24 +11,25 @@ use crate::error::{Code, Error, Result, invalid, refuse};
 use crate::input::errors::holds_nul;
 use crate::input::field_path::FieldPath;
 
-/// Values inside one another. The deepest resource of the model has seven.
+/// Nesting depth. The deepest resource of the model has seven.
 const MAX_DEPTH: usize = 64;
 /// Bytes of a name.
 const MAX_NAME_BYTES: usize = 256;
 /// Members of one object.
 const MAX_MEMBERS: usize = 1_000;
-/// Items of one list. The longest that the model has is of 1,000 addresses.
+/// Items of one list. The longest of the model has 1,000 addresses.
 const MAX_ITEMS: usize = 10_000;
 /// Values in one body, all lists and objects together.
 const MAX_VALUES: usize = 100_000;
 
-/// Maps whose names are the caller's own and stay as they are.
+/// Maps whose names are the caller's own and are not converted.
 const FREE_MAPS: [&str; 5] = ["metadata", "tags", "headers", "answers", "providerData"];
 
-/// Reads one JSON value. Two spellings of one name with different values are a contradiction, as is a name given twice.
+/// Parses one JSON value. Two spellings of one name with different values are a contradiction, as is a name given twice.
 ///
 /// # Errors
-/// `invalid_json` for what is not JSON; `invalid_parameter` or `conflicting_fields` for what is beyond a limit, with the field.
+/// `invalid_json` for input that is not JSON; `invalid_parameter` or `conflicting_fields` for input beyond a limit, with the
+/// field.
 // Contract silent: how much structure a body may have. So: ten times what any operation has a use for.
 pub fn value(bytes: &[u8]) -> Result<Value> {
     let limits = Limits { values: Cell::new(0), fault: RefCell::new(None) };
@@ -42,14 +43,14 @@ pub fn value(bytes: &[u8]) -> Result<Value> {
     }
 }
 
-/// What is counted over a whole body, and the fault that ended it.
+/// The count of values in a body, and the error that ended the parsing.
 struct Limits {
     values: Cell<usize>,
     fault: RefCell<Option<Error>>,
 }
 
 impl Limits {
-    /// The deserializer carries text alone, so the error waits here.
+    /// The deserializer's error carries only text, so ours is stored here.
     fn fail<E: serde::de::Error>(&self, error: Error) -> E {
         *self.fault.borrow_mut() = Some(error);
         E::custom("refused")
@@ -62,7 +63,7 @@ struct Node<'n> {
     path: &'n FieldPath<'n>,
     limits: &'n Limits,
     depth: usize,
-    /// Inside a map of the caller's own names.
+    /// Whether it is inside a map with the caller's own names.
     is_free: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Bodies of creates and patches, applied as JSON merge patches (RFC 7396) to the model's own JSON: absent keeps, `null`
-//! clears, arrays are replaced whole. One function for every resource; a resource says only which fields are whose.
+//! Bodies of creates and patches, applied as JSON merge patches (RFC 7396) to the model's own JSON: absent keeps, `null` clears,
+//! arrays are replaced whole. One function for every resource; a resource only declares which fields are read-only.
 
 use std::collections::BTreeMap;
 
@@ -15,16 +15,16 @@ use crate::input::metadata;
 /// A parsed write.
 #[derive(Debug)]
 pub struct Write<T> {
-    /// The whole resource as it shall be.
+    /// The whole resource after the write.
     pub body: T,
     /// Names of the fields that the caller set and that differ from before.
     pub changed: Vec<String>,
     pub metadata: Option<BTreeMap<String, String>>,
-    /// Fields that nobody knows.
+    /// Fields that the resource does not have.
     pub unknown: Vec<String>,
 }
 
-/// Fields that every resource has and nobody sets.
+/// Fields that every resource has and no client may set.
 const COMMON_READ_ONLY: [&str; 11] = [
     "id",
     "connectionId",
@@ -39,8 +39,8 @@ const COMMON_READ_ONLY: [&str; 11] = [
     "seriesId",
 ];
 
-/// Puts `input` over `current`. `printed` is the current resource as the API prints it: a read-only field that repeats it is
-/// no fault. `extra` are read-only fields for this kind of write beyond `T::READ_ONLY`.
+/// Merges `input` into `current`. `printed` is the current resource as the API prints it: a read-only field with the same value
+/// is accepted. `extra` are read-only fields for this kind of write beyond `T::READ_ONLY`.
 pub fn over<T>(
     current: &T,
     printed: &Value,
@@ -77,7 +77,7 @@ where
     Ok(Write { body, changed, metadata, unknown })
 }
 
-/// RFC 7396: objects merge, everything else replaces, null takes away (and so gives the field its default).
+/// RFC 7396: objects merge, everything else replaces, null removes (and so gives the field its default).
 fn merge(into: &mut Map<String, Value>, name: String, value: Value) {
     match (into.get_mut(&name), value) {
         (_, Value::Null) => {
@@ -105,7 +105,7 @@ fn take_metadata(input: &mut Map<String, Value>) -> Result<Option<BTreeMap<Strin
     Ok(Some(map))
 }
 
-/// Unknown fields as warnings, or, for a caller that is strict, as an error.
+/// Unknown fields as warnings, or, for a strict caller, as an error.
 pub fn warnings(unknown: &[String], strict: bool) -> Result<Vec<Value>> {
     match (strict, unknown.first()) {
         (true, Some(first)) => Err(unknown_field(first)),

@@ -1,4 +1,4 @@
-//! The caller's own notes on a resource: a small map of strings, never sent to a provider.
+//! Metadata: the caller's own small map of strings on a resource, never sent to a provider.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ pub const MAX_KEY: usize = 40;
 /// Longest value in characters.
 pub const MAX_VALUE: usize = 500;
 
-/// Refuses what is too large; the error names the entry.
+/// Refuses a map that is too large; the error names the entry.
 pub fn check(field: &str, map: &BTreeMap<String, String>) -> Result<()> {
     if map.len() > MAX_KEYS {
         let message = format!("{field} may have at most {MAX_KEYS} keys");

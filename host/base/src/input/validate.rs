@@ -1,4 +1,4 @@
-//! What clients may write into fields of any resource: bounds and formats. Each fault is told with its field.
+//! Validation of fields that clients write, for any resource: bounds and formats. Each error names its field.
 
 use std::collections::HashSet;
 
@@ -17,22 +17,22 @@ pub const MAX_LINE: usize = 1_024;
 pub const MAX_TEXT: usize = 65_536;
 /// Most lines of a recurrence.
 const MAX_RECURRENCE: usize = 50;
-/// Characters of what was sent that an error shows.
+/// Characters of the input that an error shows.
 const MAX_SHOWN: usize = 100;
 /// Longest URL in bytes.
 const MAX_URL: usize = 2_048;
-/// Years that calendars deal with.
+/// Years that calendars support.
 const YEARS: std::ops::RangeInclusive<i16> = 1900..=2200;
 
-/// A fault of one field: `message` goes on after the field's name.
+/// An error of one field: `message` continues the sentence after the field's name.
 pub fn fault(field: &str, message: &str) -> crate::error::Error {
     invalid(Code::InvalidParameter, field, format!("{field} {message}"))
 }
 
-/// Text of at most so many characters.
+/// Validates a text of at most `max` characters.
 pub fn text(field: &str, value: Option<&str>, max: usize) -> Result<()> {
     match value {
-        // Bytes first: they are counted for nothing.
+        // Bytes first: their count is free.
         Some(text) if text.len() > max && text.chars().count() > max => {
             Err(fault(field, &format!("may have at most {max} characters")))
         }
@@ -40,13 +40,13 @@ pub fn text(field: &str, value: Option<&str>, max: usize) -> Result<()> {
     }
 }
 
-/// A list of at most so many entries.
+/// Validates a list of at most `max` entries.
 pub fn length(field: &str, entries: usize, max: usize) -> Result<()> {
     if entries > max { Err(fault(field, &format!("may have at most {max} entries"))) } else { Ok(()) }
 }
 
-/// The entries of a list that it did not have before, with their places: what other programs wrote is carried as it stands. Entries are
-/// the same where their JSON is, so that long lists are compared in a time that grows with their length alone.
+/// The entries of a list that it did not have before, with their positions: entries of other programs are kept unchanged. Entries
+/// are equal if their JSON is, so that the time of the comparison is linear in the length of the lists.
 pub fn added<'a, T: Serialize>(list: &'a [T], had: &'a [T]) -> impl Iterator<Item = (usize, &'a T)> {
     let known: HashSet<String> = had.iter().filter_map(written).collect();
     let is_known = move |text: String| known.contains(&text);
@@ -57,7 +57,8 @@ fn written<T: Serialize>(entry: &T) -> Option<String> {
     serde_json::to_string(entry).ok()
 }
 
-/// One address that mail can be sent to, and that can stand in a mailto URI and in a parameter of an invitation: there quotes would end it.
+/// An address that mail can be sent to, and that can be used in a mailto URI and in a parameter of an invitation, which a quote
+/// would end.
 pub fn address(field: &str, email: &str) -> Result<()> {
     let wrong = match mail::address::check(email) {
         Ok(()) if email.contains('"') => "an address here has no quotes",
@@ -98,7 +99,8 @@ pub fn zone_name(field: &str, name: &str) -> Result<String> {
     Ok(zone.iana_name().unwrap_or(name).to_owned())
 }
 
-/// Writes the name of the zone in a field of a body as the tz database has it. A name that is none stays, for the check that names its field.
+/// Writes the name of the zone in a field of a body as the tz database has it. A name that is none stays, for the check that
+/// names its field.
 pub fn canonical_zone(body: &mut Map<String, Value>, field: &str) {
     if let Some(Value::String(name)) = body.get_mut(field)
         && let Ok(known) = zone_name(field, name)
@@ -118,7 +120,7 @@ pub fn date(field: &str, text: &str) -> Result<Date> {
     if YEARS.contains(&date.year()) { Ok(date) } else { Err(bad()) }
 }
 
-/// An instant within the years that calendars deal with.
+/// Validates an instant: it must be within the years that calendars support.
 pub fn year_of(field: &str, instant: Instant) -> Result<()> {
     let year = instant.timestamp().to_zoned(TimeZone::UTC).year();
     if YEARS.contains(&year) {

@@ -10,7 +10,7 @@ use crate::bench::{Bench, Outcome};
 #[derive(Clone, Copy)]
 pub struct Case {
     pub id: &'static str,
-    /// As the report groups them.
+    /// The group of the case in reports.
     pub group: &'static str,
     /// The promise, in a sentence.
     pub title: &'static str,
@@ -18,7 +18,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// The surface that a connector has to have for it; none: it is for every connector.
+    /// Returns the surface that the case needs; none: it is for every connector.
     pub fn surface(&self) -> Option<Surface> {
         match self.group {
             "calendar" => Some(Surface::Calendar),
@@ -31,8 +31,8 @@ impl Case {
 /// A case that runs.
 pub(crate) type Running<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
 
-/// A case by its id, its group, its title and the function that runs it; one that is the same for the items of several surfaces is told
-/// which ones.
+/// Builds a case of its id, its group, its title and the function that runs it; a case for the items of several surfaces also gets the
+/// kind of its items.
 macro_rules! case {
     ($id:literal, $group:literal, $title:literal, $run:path) => {
         Case { id: $id, group: $group, title: $title, run: |bench| Box::pin($run(bench)) }

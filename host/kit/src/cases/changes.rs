@@ -17,7 +17,7 @@ async fn since(bench: &mut Bench, list: &str, cursor: Option<String>) -> Outcome
     Ok(pages.into_iter().flat_map(|page| page.sources.sources).collect())
 }
 
-/// The cursor from which changes are read that are made from now on.
+/// Returns the cursor after all changes so far.
 async fn now(bench: &mut Bench, list: &str) -> Outcome<Option<String>> {
     let pages = bench.tasks(list, 0, None).await?;
     let cursor = pages.last().and_then(|page| page.cursor.clone());
@@ -26,12 +26,12 @@ async fn now(bench: &mut Bench, list: &str) -> Outcome<Option<String>> {
         || "the last page of a walk has no cursor".to_owned(),
         "the last page's cursor is where the next changes begin",
     )?;
-    // For providers that know changes by the second.
+    // Some providers compare times of changes in seconds.
     bench.later(1_000);
     Ok(cursor)
 }
 
-/// How often an id is reported, and its last source.
+/// Returns how often an id is reported, and its last source.
 fn of_id<'a>(sources: &'a [Source], id: &str) -> (usize, Option<&'a Source>) {
     let mut found = sources.iter().filter(|source| source.external_id == id);
     let times = found.clone().count();

@@ -1,4 +1,4 @@
-//! The features that the connector claims, checked against what it does.
+//! The features that the connector claims, checked against its behavior.
 
 use model::tasks::{Assignee, Task, TaskList, TaskPriority};
 use model::wire::tasks::TasksFeatures;
@@ -27,14 +27,14 @@ const FIELDS: [(&str, &str, Set); 8] = [
     ("reminders", "reminderAt", |task| task.reminder_at = Some(Instant::from_millis(1_772_442_000_000))),
 ];
 
-/// Whether each feature is there: as the connector claims, and as it was seen. Each case makes tasks and lists of its own.
+/// Checks each feature: whether the connector claims it, and whether it was observed. Each case makes tasks and lists of its own.
 async fn seen(bench: &mut Bench, case: &str) -> Outcome<Vec<Capability>> {
     let list = bench.list().await?;
     let features: TasksFeatures =
         must(bench.calls.fetch(Surface::Tasks, "capabilities", &json!({})).await, "capabilities")?;
     let claimed = serde_json::to_value(&features).unwrap_or_default();
     let claims = |feature: &str| claimed[feature] == true;
-    // It ends the case where the connector cannot write.
+    // Ends the case if the connector cannot write.
     bench.create(&list, &format!("swkit-{case}"), &format!("kit-{case}")).await?;
     let mut found = Vec::new();
     for (feature, field, set) in FIELDS {
@@ -58,7 +58,7 @@ async fn seen(bench: &mut Bench, case: &str) -> Outcome<Vec<Capability>> {
     Ok(found)
 }
 
-/// Whether a field of a new task is there again when the task is read.
+/// Returns whether a field of a new task is the same when the task is read.
 async fn comes_back(
     bench: &mut Bench,
     (list, case): (&str, &str),
@@ -85,7 +85,7 @@ async fn comes_back(
     Ok(value(read.sources.first().and_then(body::<Task>)) == value(Some(task.clone())))
 }
 
-/// Lists that are made, renamed and deleted.
+/// Makes, renames and deletes lists.
 async fn lists(bench: &mut Bench, case: &str) -> Outcome<[(&'static str, bool); 3]> {
     let (name, new_name) = (format!("swkit-{case}"), format!("swkit-{case}-after"));
     let key = |of: &str| format!("kit-{case}-{of}");
@@ -118,7 +118,7 @@ fn name_of(lists: &[Source], id: &str) -> Option<String> {
     body::<TaskList>(list).map(|list| list.name)
 }
 
-/// What was done; none of what the connector says it cannot.
+/// Returns the result of a write; none if the connector answers `unsupported`.
 fn done(done: Result<Mutated, Error>, what: &str) -> Outcome<Option<Mutated>> {
     match done {
         Err(error) if error.code == Code::Unsupported => Ok(None),

@@ -1,5 +1,5 @@
-//! The cases, in the order in which they run. A case is one promise of every connector; its finding says what happened, and what the
-//! usual mistake behind it is.
+//! The cases, in the order in which they run. A case is one promise of every connector; its finding says what happened, and names the
+//! usual mistake.
 
 mod calendar;
 mod case;
@@ -23,7 +23,7 @@ use crate::cases::contacts::table::CONTACTS_CASES;
 use crate::cases::items::{faults, meanwhile, paths, secrets, sent_fields, walks};
 use crate::cases::tasks::TASKS;
 
-/// All of them.
+/// All cases.
 pub const CASES: [Case; COUNT] = all();
 
 const COUNT: usize = TASKS_CASES.len() + CALENDAR_CASES.len() + CONTACTS_CASES.len();
@@ -43,7 +43,7 @@ const fn all() -> [Case; COUNT] {
     all
 }
 
-/// The cases of the tasks surface, and of what all surfaces have in common.
+/// The cases of the tasks surface, and those that all surfaces share.
 const TASKS_CASES: [Case; 48] = [
     case!(
         "D1",

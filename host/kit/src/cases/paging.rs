@@ -1,4 +1,4 @@
-//! Walks over a list, page by page.
+//! Paged listings of a task list.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use crate::bench::{Bench, Outcome, at, ensure, failed, must, titles, told};
 use crate::caller::Page;
 use crate::cases::items::paging::FOREIGN_CURSORS;
 
-/// Tasks of a page, and tasks that there are at least.
+/// Tasks of a page, and the minimum number of tasks.
 const LIMIT: u32 = 2;
 const TASKS: usize = 5;
 

@@ -28,7 +28,7 @@ fn task(title: &str) -> Value {
     json!({ "title": title, "notes": "first line\nsecond line, with ünïcödé" })
 }
 
-/// A host always gives the whole task.
+/// Arguments of a write: a host always sends the whole task.
 fn write(list: &Collection, change: ItemChange) -> Value {
     let empty = serde_json::to_value(Task::default()).unwrap_or_default();
     json!({

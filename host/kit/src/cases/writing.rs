@@ -28,7 +28,7 @@ pub async fn idempotent(bench: &mut Bench) -> Outcome {
 
 pub async fn lost_answer(bench: &mut Bench) -> Outcome {
     let list = bench.list().await?;
-    // It ends the case where the connector cannot write.
+    // Ends the case if the connector cannot write.
     bench.create(&list, "swkit-W2-before", "kit-W2-before").await?;
     bench.line.spoil_next_write(Fault::DropAfter);
     if let Err(error) = bench.try_create(&list, "swkit-W2", "kit-W2").await {
@@ -181,7 +181,7 @@ fn full(title: &str) -> Task {
 const FIELDS: [&str; 7] =
     ["title", "notes", "status", "dueDate", "startDate", "percentComplete", "categories"];
 
-/// Those of [`FIELDS`] in which two tasks differ.
+/// Returns the fields of [`FIELDS`] in which two tasks differ.
 fn differences(one: &Task, other: &Task) -> Vec<&'static str> {
     let (one, other) = (serde_json::to_value(one), serde_json::to_value(other));
     let (one, other) = (one.unwrap_or_default(), other.unwrap_or_default());
@@ -212,7 +212,7 @@ fn source_of(mutated: &Mutated) -> Outcome<&Source> {
     }
 }
 
-/// A new task of this content: the list, its id, and the task as the answer tells it.
+/// Makes a task with this content; returns the list, its id, and the task in the answer.
 async fn made(bench: &mut Bench, case: &str, task: &Task) -> Outcome<(String, String, Task)> {
     let list = bench.list().await?;
     let made = bench.write(&list, task, false, &format!("kit-{case}")).await?;
@@ -257,7 +257,7 @@ impl Bench {
         self.calls.mutate(runtime::Surface::Tasks, "tasks.create", &write, key).await
     }
 
-    /// The same; a connector that cannot write ends the case.
+    /// Writes a task; a connector that cannot write ends the case.
     async fn write(&mut self, list: &str, task: &Task, strict: bool, key: &str) -> Outcome<Mutated> {
         match self.try_write(list, task, strict, key).await {
             Err(error) if error.code == Code::Unsupported => {

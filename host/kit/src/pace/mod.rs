@@ -1,5 +1,5 @@
-//! The pace of a run against a server: how long an answer may take, measured at the server's own answers, and the waits that it asks for. A
-//! run without a server has no pace: its answers are there at once.
+//! The pace of a run against a server: how long an answer may take, as measured at the server's earlier answers, and the waits that the
+//! server asks for. A run without a server has no pace: answers are immediate.
 
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
@@ -13,29 +13,29 @@ use tokio::time::Instant;
 
 /// An answer may take this many times as long as the slowest one so far.
 const PATIENCE: u32 = 10;
-/// Answers of a call that may take as long as one may.
+/// Answers of the maximum duration that one call may wait for.
 const ANSWERS_OF_CALL: u32 = 8;
-/// The shortest time in which a connector finds out that a provider is silent.
+/// The shortest injected silence, until the connector gets a timeout.
 const LEAST_SILENCE: Duration = Duration::from_millis(400);
 /// The shortest time that a call may take.
 const LEAST_CALL: Duration = Duration::from_secs(10);
 /// A provider that takes this long for an answer is slow: a run sends some 430 requests.
 const SLOW: Duration = Duration::from_millis(200);
-/// Waits that are announced when they begin.
+/// Waits from this length on are announced when they begin.
 const LONG_WAIT: Duration = Duration::from_secs(10);
-/// How often one request is repeated because the provider asks to wait.
+/// The maximum repeats of one request because the provider asks to wait.
 const MAX_REPEATS: u32 = 10;
 
 /// The bounds of a pace.
 #[derive(Clone, Copy, Debug)]
 pub struct PaceLimits {
-    /// The time that an answer may take at the least, however quick the others were: machines are busy.
+    /// The minimum time limit of an answer, however quick the others were: machines are busy.
     pub least_answer: Duration,
-    /// The time that an answer may take at the most, and the first one.
+    /// The maximum time limit of an answer, and that of the first one.
     pub most_answer: Duration,
     /// The shortest wait before a request is repeated.
     pub least_wait: Duration,
-    /// The time that a run waits in all because the provider asks to.
+    /// The total time that a run waits because the provider asks for it.
     pub most_wait: Duration,
 }
 
@@ -50,7 +50,7 @@ impl Default for PaceLimits {
     }
 }
 
-/// How the provider itself failed, without a fault of the kit's.
+/// A failure of the provider itself that the kit did not inject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ProviderTrouble {
@@ -104,9 +104,9 @@ struct PaceState {
     paused_until: Option<Instant>,
     waits: u32,
     waited: Duration,
-    /// The provider asked for more than the run waits.
+    /// The provider asked for a longer wait than the run allows.
     is_wait_refused: bool,
-    /// How the provider failed first in the present case.
+    /// The first failure of the provider in the current case.
     trouble: Option<ProviderTrouble>,
 }
 
@@ -131,11 +131,11 @@ impl Pace {
     }
 
     fn announce(&self, notice: String) {
-        // A run that has ended listens no more.
+        // The receiver is gone when the run has ended.
         let _ = self.notices.send(notice);
     }
 
-    /// The next thing that the author should know while the run goes on.
+    /// Waits for the next notice to the author during the run.
     pub async fn notice(&self) -> Option<String> {
         self.told.lock().await.recv().await
     }
@@ -145,7 +145,7 @@ impl Pace {
         self.state().trouble = None;
     }
 
-    /// How the provider itself failed in the present case.
+    /// Returns how the provider itself failed in the current case.
     pub fn trouble(&self) -> Option<ProviderTrouble> {
         self.state().trouble
     }
@@ -159,7 +159,7 @@ impl Pace {
         }
     }
 
-    /// How long an injected silence lasts, until the connector gets a timeout: as much as a provider of this pace may take.
+    /// Returns the length of an injected silence, until the connector gets a timeout: as long as a provider of this pace may take.
     pub fn silence(&self) -> Duration {
         let slowest = self.state().slowest.unwrap_or_default();
         (slowest * PATIENCE).max(LEAST_SILENCE).min(self.answer_limit())
@@ -180,8 +180,8 @@ impl Pace {
         (in_ms(exchange), in_ms(call.max(exchange)))
     }
 
-    /// The provider's answer, if it comes in time. Where the provider asks to wait (429, or 503 with Retry-After), the request is repeated
-    /// afterwards, and other requests wait too.
+    /// Returns the provider's answer, if it comes in time. If the provider asks to wait (429, or 503 with Retry-After), the request is
+    /// repeated afterwards, and other requests wait too.
     pub async fn send(&self, network: &dyn Network) -> Result<Response<Carried>, TransportError> {
         let mut repeats = 0;
         loop {
@@ -242,7 +242,7 @@ impl Pace {
         }
     }
 
-    /// Lets all requests wait, and says so. False where the run would wait too long in all.
+    /// Lets all requests wait, and announces it. False if the run would wait too long in total.
     fn pause(&self, wait: Duration, status: StatusCode) -> bool {
         let Some(limits) = self.limits else { return false };
         let wait = wait.max(limits.least_wait);
@@ -298,8 +298,8 @@ impl Pace {
     }
 }
 
-/// The time to wait before the request is repeated, if the provider asks for that (RFC 6585, section 4; RFC 9110, section 10.2.3). A 429
-/// without Retry-After means a second, and twice as long each time.
+/// Returns the time to wait before the request is repeated, if the provider asks for it (RFC 6585, section 4; RFC 9110, section
+/// 10.2.3). A 429 without Retry-After means a second, doubled with each repeat.
 fn asked_wait(answer: &Response<Carried>, repeats: u32) -> Option<Duration> {
     let after = retry_after(answer.headers());
     match answer.status() {

@@ -1,4 +1,4 @@
-//! The pace, with a provider that takes its time and one that asks to wait.
+//! Tests of the pace, with a slow provider and one that asks to wait.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -7,7 +7,7 @@ use http::HeaderValue;
 
 use super::*;
 
-/// Small enough for a test that waits, in the proportions of a real run.
+/// Short enough for a test that really waits, in the proportions of a real run.
 const SMALL: PaceLimits = PaceLimits {
     least_answer: Duration::from_millis(40),
     most_answer: Duration::from_millis(2_000),
@@ -15,7 +15,7 @@ const SMALL: PaceLimits = PaceLimits {
     most_wait: Duration::from_millis(60),
 };
 
-/// A provider that takes its time, and answers its first requests with 429.
+/// A slow provider that answers its first requests with 429.
 struct Provider {
     takes: Duration,
     limited: u32,
@@ -92,7 +92,7 @@ async fn the_waits_of_a_run_are_bounded_in_all() {
         let answer = pace.send(&provider).await.unwrap();
         assert_eq!(answer.status(), StatusCode::TOO_MANY_REQUESTS);
     }
-    // 60 ms are 12 waits of 5 ms; each of the three calls ends with an answer that is not waited for.
+    // 60 ms are 12 waits of 5 ms; the answer that ends each of the three calls has no wait.
     assert_eq!(provider.asked(), 12 + 3);
     assert_eq!(pace.trouble(), Some(ProviderTrouble::Limiting));
     let notes = pace.notes();

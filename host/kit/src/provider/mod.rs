@@ -1,4 +1,4 @@
-//! Who answers the connector's requests.
+//! Built-in providers that answer the connector's requests.
 
 pub mod notes;
 pub mod paper;

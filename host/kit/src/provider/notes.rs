@@ -1,5 +1,5 @@
-//! Notes: the service that the tutorial of `docs/connectors` writes a connector for, and `connector provider notes` serves. Other than Paper it
-//! has page numbers, no etags, changes by number, and ids that the client chooses.
+//! Notes: the service that the tutorial of `docs/connectors` writes a connector for, and `connector provider notes` serves. Other than
+//! Paper it has page numbers, no etags, changes by number, and ids that the client chooses.
 //!
 //! | request | answer |
 //! |---|---|
@@ -10,8 +10,8 @@
 //! | `PUT /notebooks/{notebook}/notes/{note}` | 201, or 200 and the note that has this id already |
 //! | `PATCH`, `DELETE /notebooks/{notebook}/notes/{note}?if_revision` | the note, or 204; 409 where the revision is another one |
 //!
-//! A note is `{id, revision, title, body, done, due, deleted}`. `Authorization: Bearer notes-<account>` opens an account, and makes it the first
-//! time. Errors are `{error}`.
+//! A note is `{id, revision, title, body, done, due, deleted}`. `Authorization: Bearer notes-<account>` opens an account, and makes it
+//! the first time. Errors are `{error}`.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -35,7 +35,7 @@ const MOST: usize = 10_000;
 pub struct Notes(Mutex<Accounts>);
 
 impl Notes {
-    /// Answers one request. What is before the path does not matter.
+    /// Answers one request. Anything before the path is ignored.
     pub fn answer(&self, request: &Request<Bytes>) -> Response<Bytes> {
         let token = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
         let mut accounts = self.0.lock().expect("no panic while answering");
@@ -163,7 +163,7 @@ impl Account {
         self.notebooks.iter().find(|notebook| notebook.id == id).ok_or(NOT_FOUND)
     }
 
-    /// A note that is there already stays as it is: the request is a repeated one.
+    /// An existing note stays unchanged: the request is a repeated one.
     fn create(&mut self, notebook: &str, id: &str, body: &[u8]) -> Answer {
         let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
         if id.is_empty() || id.len() > LONGEST_ID || !id.bytes().all(is_allowed) {
@@ -233,7 +233,7 @@ impl Note {
             "done": self.done, "due": self.due, "deleted": false })
     }
 
-    /// The note with the fields of a request; what the request does not name stays.
+    /// Returns the note with the fields of a request; other fields stay.
     fn with(mut self, body: &[u8]) -> Result<Note, Refusal> {
         let fields: Map<String, Value> = serde_json::from_slice(body)
             .map_err(|_| (StatusCode::BAD_REQUEST, "the body is no JSON object"))?;
@@ -254,12 +254,12 @@ impl Note {
     }
 }
 
-/// A number of the query, if it is there.
+/// Returns a number of the query, if present.
 fn number<T: std::str::FromStr>(query: &HashMap<String, String>, name: &str) -> Result<Option<T>, Refusal> {
     query.get(name).map(|text| text.parse::<T>()).transpose().map_err(|_| BAD_NUMBER)
 }
 
-/// The number of the page that is asked for, how many there are, and what is on this one. A page behind the last one is empty.
+/// Returns the number of the requested page, the number of pages, and the content of this one. A page after the last one is empty.
 fn paged<'a>(
     all: &'a [Value],
     per_page: usize,

@@ -39,7 +39,7 @@ pub struct Paper(Mutex<HashMap<String, Account>>);
 struct Account {
     name: String,
     lists: Vec<List>,
-    /// Grows with each change; the etag of what changed.
+    /// A counter of changes; the etag of each changed item.
     version: u64,
     next: u64,
     /// Idempotency keys and the items that they made.
@@ -76,14 +76,14 @@ const GONE: Refusal = Refusal(StatusCode::GONE, "unknownToken", "this token is n
 const STALE: Refusal = Refusal(StatusCode::PRECONDITION_FAILED, "stale", "the item has changed since");
 
 impl Paper {
-    /// Answers one request. What is before the path does not matter.
+    /// Answers one request. Anything before the path is ignored.
     pub fn answer(&self, request: &Request<Bytes>) -> Response<Bytes> {
         self.answered(request).unwrap_or_else(|Refusal(status, code, message)| {
             said(status, &json!({ "error": { "code": code, "message": message } }))
         })
     }
 
-    /// A secret of this account that stands in the provider's answers: nobody but the connector may see it.
+    /// Returns a secret of this account that is in the provider's answers: it must not leave the connector.
     pub fn feed_key(account: &str) -> String {
         format!("feed-key-{}", hex::encode(account))
     }
@@ -157,8 +157,8 @@ impl Account {
         Ok(said(StatusCode::OK, &page("lists", &lists, "nextPageToken", next)))
     }
 
-    /// A walk over everything is in the order of ids, one over changes in the order in which they happened. The tokens are `a<version>.<id>`
-    /// and `c<version>.<until>`: where the walk began, so that what changes meanwhile is told afterwards.
+    /// A full listing is sorted by id, one of changes by time. The tokens are `a<version>.<id>` and `c<version>.<until>`, with the
+    /// version at which the listing began, so that later changes are reported afterwards.
     fn items(&self, list: &str, query: &HashMap<String, String>) -> Answer {
         let limit = query.get("limit").and_then(|n| n.parse().ok()).unwrap_or(PAGE).clamp(1, PAGE);
         let list = self.list(list)?;
@@ -269,7 +269,7 @@ impl Item {
         }
     }
 
-    /// Takes what a request says; what it does not name stays.
+    /// Takes the fields of a request; other fields stay.
     fn take(&mut self, fields: &Map<String, Value>) -> Result<(), Refusal> {
         let invalid = |message| Refusal(StatusCode::UNPROCESSABLE_ENTITY, "invalid", message);
         for (name, value) in fields {
@@ -289,14 +289,14 @@ impl Item {
     }
 }
 
-/// Where a walk over items is.
+/// The position of a paged listing of items.
 enum Walk {
     All { began: u64, after: String },
     Changes { after: u64, until: u64 },
 }
 
 impl Walk {
-    /// A page token; one that names a version which is not there yet is none of ours.
+    /// Parses a page token; refuses one with a version that does not exist yet.
     fn read(token: &str, version: u64) -> Result<Walk, Refusal> {
         let read = || {
             let (kind, rest) = token.split_at_checked(1)?;

@@ -1,10 +1,10 @@
-//! Addresses of people in a recording, and what stands for each.
+//! Email addresses in a recording, and their placeholders.
 
 use std::collections::HashMap;
 
 use crate::recording::rules::Rules;
 
-/// The domain of the addresses that stand for others. An address there is nobody's.
+/// The domain of the placeholders. Its addresses belong to no one.
 const NOBODY: &str = "@example.test";
 
 /// The addresses that were seen, by their numbers.
@@ -42,7 +42,7 @@ impl KnownAddresses {
         clean
     }
 
-    /// The address that stands for this one; none for one that may stay.
+    /// Returns the placeholder of an address; none if the address may stay.
     fn other(&mut self, address: &str, rules: &Rules) -> Option<String> {
         let address = address.to_lowercase();
         if address.ends_with(NOBODY) || rules.keeps_address(&address) {
@@ -87,7 +87,7 @@ fn split_local(before: &str) -> (&str, &str) {
     (before.strip_suffix(local).unwrap_or(head), local)
 }
 
-/// The domain of an address, and what is behind it.
+/// Splits a text into the domain of an address and the rest.
 fn split_domain(after: &str) -> (&str, &str) {
     let is_part = |c: &char| c.is_alphanumeric() || ".-".contains(*c);
     let length: usize = after.chars().take_while(is_part).map(char::len_utf8).sum();

@@ -10,7 +10,7 @@ use crate::recording::scan::split_scheme;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Credential {
     pub text: String,
-    /// It names a user, perhaps by an address.
+    /// The part names a user, perhaps by an address.
     pub is_user: bool,
 }
 
@@ -49,7 +49,7 @@ fn of_authorization(value: &str) -> Vec<Credential> {
     }
     for parameter in rest.split(',') {
         let Some((name, value)) = parameter.split_once('=') else { continue };
-        // Those of Digest are made of the password.
+        // These parameters of Digest are derived from the password.
         let is_digest = ["response", "cnonce"].contains(&name.trim());
         if is_digest || is_secret_name(name.trim(), NamePlace::Parameter) {
             parts.push(secret(value.trim().trim_matches('"')));

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use crate::recording::format::{EXTENSION, Recording};
 
 impl Recording {
-    /// Reads the recording in a folder; a folder that is not there has none.
+    /// Reads the recording in a folder; a missing folder has none.
     pub fn read(folder: &Path) -> Result<Recording> {
         let mut files = BTreeMap::new();
         for path in paths(folder)? {
@@ -21,8 +21,8 @@ impl Recording {
         Ok(Recording::parse(&files)?)
     }
 
-    /// Puts it into a folder in place of the recording that is there. Each file is replaced at once; a file that cannot be written leaves
-    /// all of them as they were.
+    /// Replaces the recording in a folder. Each file is replaced atomically; a file that cannot be written leaves all of them
+    /// unchanged.
     pub fn save(&self, folder: &Path) -> Result<()> {
         let files = self.render()?;
         fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
@@ -31,7 +31,7 @@ impl Recording {
             let path = temporary(name);
             if let Err(error) = fs::write(&path, text) {
                 for name in files.keys() {
-                    // It may not have been written yet.
+                    // The file may not exist yet.
                     let _ = fs::remove_file(temporary(name));
                 }
                 return Err(error).with_context(|| format!("cannot write {}", path.display()));
@@ -41,7 +41,7 @@ impl Recording {
             let path = folder.join(name);
             fs::rename(temporary(name), &path).with_context(|| format!("cannot write {}", path.display()))?;
         }
-        // Those of surfaces that the connector has no more.
+        // Files of surfaces that the connector no longer has.
         for path in paths(folder)? {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             if !files.contains_key(&name) {

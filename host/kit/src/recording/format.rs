@@ -1,5 +1,5 @@
-//! How a recording lies on disk: a file for each surface, `recordings/<surface>.jsonl`, with one JSON object a line, its keys sorted. A
-//! case begins with a line that names it; the lines behind it are its exchanges in the order in which the requests were made.
+//! The format of a recording on disk: a file for each surface, `recordings/<surface>.jsonl`, with one JSON object a line, its keys
+//! sorted. A case begins with a line that names it, followed by its exchanges in the order of the requests.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::recording::problem::Problem;
 
 /// The version of the format.
 const VERSION: u32 = 1;
-/// What the names of the files end with.
+/// The extension of recording files.
 pub(super) const EXTENSION: &str = "jsonl";
 const MAX_BODY_BYTES: usize = 256 << 10;
 const MAX_FILE_BYTES: usize = 4 << 20;
@@ -33,7 +33,7 @@ pub struct Recording {
     pub cases: Vec<RecordedCase>,
 }
 
-/// Who has answered.
+/// The provider whose responses were recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
@@ -175,7 +175,7 @@ impl TryFrom<ResponseFields> for RecordedResponse {
 }
 
 impl RecordedRequest {
-    /// The request as it goes over the line, with its credentials: the redactor learns from them, and leaves them out.
+    /// Takes a request of the line, with its credentials: the redactor learns them, and leaves them out.
     pub fn of(request: &Request<Bytes>) -> Self {
         RecordedRequest {
             method: request.method().to_string(),
@@ -193,7 +193,7 @@ impl std::fmt::Display for RecordedRequest {
 }
 
 impl RecordedResponse {
-    /// The answer as it comes over the line, with its cookies: the redactor learns from them, and leaves them out.
+    /// Takes an answer of the line, with its cookies: the redactor learns them, and leaves them out.
     pub fn of(response: &Response<Carried>) -> Self {
         RecordedResponse {
             status: response.status().as_u16(),
@@ -202,7 +202,7 @@ impl RecordedResponse {
         }
     }
 
-    /// The same for the line.
+    /// Returns the answer as the line sends it.
     pub fn carried(&self) -> Response<Carried> {
         let mut response = Response::new(Carried::whole(self.body.clone()));
         *response.status_mut() = StatusCode::from_u16(self.status).unwrap_or(StatusCode::BAD_GATEWAY);

@@ -7,15 +7,15 @@ use crate::recording::scan::is_random;
 
 const CDATA: &str = "<![CDATA[";
 const COMMENT: &str = "<!--";
-/// The longest text that is taken for a name, in bytes.
+/// The longest text that counts as a name, in bytes.
 const MAX_NAME: usize = 64;
-/// Elements of HTML that have no content, or other content than a value of their name.
+/// Elements of HTML that have no content, or whose content is not a value of their name.
 const WITHOUT_VALUE: [&str; 17] = [
     "a", "base", "br", "button", "col", "embed", "fieldset", "form", "hr", "iframe", "img", "input", "label",
     "link", "map", "meta", "select",
 ];
 
-/// A place of a text that is no plain text, and what it means without escapes.
+/// A range of a text that needs its own treatment, with its meaning without escapes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MarkupPlace<'t> {
     pub range: Range<usize>,
@@ -27,11 +27,11 @@ pub struct MarkupPlace<'t> {
 pub enum PlaceKind<'t> {
     /// A secret, by this name.
     Secret { name: &'t str },
-    /// A text with escapes, in which anything may stand.
+    /// A text with escapes, with any content.
     Escaped,
 }
 
-/// The places of a text, from left to right. A text that is no good markup has those of its good part.
+/// Returns the places of a text, from left to right. A text whose markup is damaged has those of its intact part.
 pub fn markup_places<'t>(text: &'t str, is_secret: &dyn Fn(&str) -> bool) -> Vec<MarkupPlace<'t>> {
     let mut scanner = Scanner { is_secret, found: Vec::new() };
     scanner.scan(text, 0, false);
@@ -118,7 +118,7 @@ impl<'t> Scanner<'t, '_> {
         self.content(text, at..text.len(), inside.map(|(name, _)| name));
     }
 
-    /// Finds the places of a comment. The position behind it.
+    /// Finds the places of a comment, and returns the position after it.
     fn comment(&mut self, text: &'t str, open: usize, is_comment: bool) -> usize {
         let start = open + COMMENT.len();
         if is_comment {
@@ -129,7 +129,7 @@ impl<'t> Scanner<'t, '_> {
         end + "-->".len()
     }
 
-    /// Whether an element holds nothing but the name of a secret.
+    /// Returns whether an element's only content is the name of a secret.
     fn names_sibling(&self, text: &str, tag: &Tag<'_>) -> bool {
         let rest = text.get(tag.end..).unwrap_or_default();
         let content = rest.split('<').next().unwrap_or_default().trim();
@@ -149,7 +149,7 @@ impl<'t> Scanner<'t, '_> {
         let has_secret_field = names_secret(&["name", "id", "property", "key"]);
         let is_field = names_secret(&["name", "property", "key"]);
         for (name, range) in &tag.attributes {
-            // The name of another one is no secret.
+            // The name of another member is no secret.
             let is_name = has_secret_field && *name == "key";
             let is_value = has_secret_field && ["value", "content"].contains(name);
             let secret = is_value || (!is_name && (self.is_secret)(name));
@@ -189,7 +189,7 @@ struct Tag<'t> {
     name: &'t str,
     is_end: bool,
     is_empty: bool,
-    /// Names without prefixes, and where the values are.
+    /// Names without prefixes, and the ranges of the values.
     attributes: Vec<(&'t str, Range<usize>)>,
     /// The position behind it.
     end: usize,

@@ -1,9 +1,9 @@
 //! Replay: a request gets the answer of the recorded request that is equal to it, each answer once.
 //!
-//! Equal are method, scheme, host, port, path, the query in any order, and the body: JSON by its values, forms by their fields, everything
-//! else by its bytes. Headers are not compared. Of several equal requests the first that is left answers, so requests that are made at
-//! once may come in another order. Where none is equal, the first counts that is equal once private values are replaced in both: a
-//! recording has placeholders for them.
+//! Requests are equal in method, scheme, host, port, path, the query in any order, and the body: JSON by its values, forms by their
+//! fields, other types by their bytes. Headers are not compared. Of several equal requests the first unused one answers, so
+//! simultaneous requests may come in another order. If none is equal, the first counts that is equal once private values are replaced
+//! in both: a recording has placeholders for them.
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -19,12 +19,12 @@ use crate::recording::redact::Redactor;
 use crate::recording::rules::Rules;
 use crate::recording::secrets::without_numbers;
 
-/// What to do when requests are not those of the recording.
+/// The help text for requests that differ from the recording.
 pub const RECORD_AGAIN: &str = "the connector sends other requests than when this was recorded. If you changed it, record again: switchboard connector record. Requests may depend only on the call: its arguments, its clock, its randomness and the provider's answers";
 
-/// Recorded requests that are shown beside one that is not among them.
+/// The maximum number of recorded requests that are shown beside an unmatched one.
 const SHOWN: usize = 3;
-/// Differences that are shown of each.
+/// The maximum number of differences shown of each.
 const SHOWN_DIFFERENCES: usize = 4;
 /// Characters shown of a value.
 const SHOWN_CHARS: usize = 80;
@@ -55,7 +55,7 @@ struct Answer {
     is_used: bool,
 }
 
-/// How a case differs from its recording, in sentences.
+/// The differences between a case and its recording, as sentences.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unmatched {
     /// A request that is not in the recording.
@@ -64,7 +64,7 @@ pub struct Unmatched {
     pub unused: Option<String>,
 }
 
-/// What is compared of a request.
+/// The parts of a request that are compared.
 #[derive(Clone, Debug, PartialEq)]
 struct Key {
     method: String,
@@ -94,7 +94,7 @@ impl Replay {
         self.state.lock().expect("no panic while answering from a recording")
     }
 
-    /// A case begins. The time of the kit's clock when it was recorded.
+    /// Begins a case. Returns the time of the kit's clock when it was recorded.
     pub fn begin_case(&self, id: &str) -> Option<i64> {
         let case = self.recording.find_case(id);
         let exchanges = case.map(|case| case.exchanges.as_slice()).unwrap_or_default();
@@ -109,7 +109,7 @@ impl Replay {
         case.map(|case| case.at_ms)
     }
 
-    /// The recorded answer; none where this request is not in the recording, or not so often.
+    /// Returns the recorded answer; none if this request is not in the recording, or was made more often than recorded.
     pub fn answer(&self, request: &Request<Bytes>) -> Option<Response<Carried>> {
         let request = RecordedRequest::of(request);
         let key = Key::of(&request, &self.rules.ignore);
@@ -146,14 +146,14 @@ impl Replay {
 }
 
 impl State {
-    /// That a request is not there, and the recorded ones that are like it.
+    /// Returns the message for a request that is not recorded, with the recorded ones most like it.
     fn missing_said(&self, request: &RecordedRequest, key: &Key) -> String {
         let mut nearest: Vec<(usize, &Answer, Vec<String>)> = self
             .answers
             .iter()
             .map(|answer| {
                 let (distance, differences) = key.differences(&answer.key);
-                // Those that are left are what the connector was expected to ask.
+                // Unused requests are those that the connector was expected to send.
                 (2 * distance + usize::from(answer.is_used), answer, differences)
             })
             .collect();
@@ -193,10 +193,10 @@ impl Key {
         Key { method: request.method.clone(), server, path, query, content }
     }
 
-    /// The same of a request in which private values are replaced by one and the same text each.
+    /// Returns the key of a request in which each private value is replaced by the same text.
     fn of_redacted(request: &RecordedRequest, rules: &Rules) -> Key {
         let mut redactor = Redactor::new(&[], rules);
-        // The first time it learns.
+        // The first pass learns the private values.
         redactor.request(request);
         let mut redacted = redactor.request(request);
         redacted.url = without_numbers(&redacted.url);
@@ -206,7 +206,7 @@ impl Key {
         Key::of(&redacted, &rules.ignore)
     }
 
-    /// How far a recorded request is from this one, and in what.
+    /// Returns the distance between a recorded request and this one, and the differences.
     fn differences(&self, recorded: &Key) -> (usize, Vec<String>) {
         let mut found = Vec::new();
         let mut distance = 0;
@@ -306,7 +306,7 @@ fn json_differences(at: &str, asked: &Value, recorded: &Value, found: &mut Vec<S
     }
 }
 
-/// Takes out what a JSON pointer names (RFC 6901).
+/// Removes the member that a JSON pointer names (RFC 6901).
 fn remove(value: &mut Value, pointer: &str) {
     let Some((parent, name)) = pointer.rsplit_once('/') else { return };
     let name = name.replace("~1", "/").replace("~0", "~");
@@ -419,7 +419,7 @@ mod tests {
             let replay = recorded(&[("POST", recorded_url, recorded_body)]);
             assert_eq!(ask(&replay, "POST", url, body).is_some(), is_equal, "{url} {body}");
         }
-        // The same value again is the same request: an equal one goes before one that is equal without its secrets.
+        // The same value again is the same request: an equal request is preferred to one that is equal without its secrets.
         let replay = recorded(&[
             ("GET", "https://a.test/?token=REDACTED-002", ""),
             ("GET", "https://a.test/?token=b", ""),

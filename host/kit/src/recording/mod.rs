@@ -1,7 +1,7 @@
-//! Recordings: what a provider answered while the cases ran, without what is private, and the replay of it.
+//! Recordings: a provider's answers to the cases, without private data, and their replay.
 //!
-//! Each case has a part of its own: it begins with the same clock and the same seed whichever cases run beside it, and finds everything
-//! that it needs by requests of its own. So one case can be replayed alone.
+//! Each case has a part of its own: it begins with the same clock and the same seed whichever other cases run, and gets all its data by
+//! requests of its own. So one case can be replayed alone.
 
 mod addresses;
 mod credentials;

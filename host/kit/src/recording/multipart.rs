@@ -5,9 +5,9 @@ pub struct MultipartBody<'b> {
     pub parts: Vec<BodyPart<'b>>,
 }
 
-/// A part, with everything that stands before its content.
+/// A part, with the bytes before its content.
 pub struct BodyPart<'b> {
-    /// The boundary and the part's headers; of the last part what ends the body.
+    /// The boundary and the part's headers; after the last part, the closing boundary.
     pub before: &'b [u8],
     pub content: &'b [u8],
     pub content_type: Option<String>,
@@ -27,7 +27,7 @@ impl<'b> MultipartBody<'b> {
         while let Some((headers_end, content)) = head_end(body, begin, boundary.as_bytes()) {
             let headers = String::from_utf8_lossy(body.get(begin..headers_end)?).into_owned();
             let end = find(body, content, boundary.as_bytes()).unwrap_or(body.len());
-            // The end of the line before a boundary is the boundary's.
+            // The line end before a boundary belongs to the boundary.
             let text = body.get(content..end)?;
             let text = text.strip_suffix(b"\n").unwrap_or(text);
             let text = text.strip_suffix(b"\r").unwrap_or(text);
@@ -51,13 +51,13 @@ fn header<'h>(headers: &'h str, name: &str) -> Option<&'h str> {
     lines.find(|(other, _)| other.trim().eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
 }
 
-/// The end of the headers of the first part behind `from`, and the beginning of its content; none behind the last part.
+/// Returns the end of the headers of the first part after `from`, and the beginning of its content; none after the last part.
 fn head_end(body: &[u8], from: usize, boundary: &[u8]) -> Option<(usize, usize)> {
     let start = find(body, from, boundary)? + boundary.len();
     if body.get(start..)?.starts_with(b"--") {
         return None;
     }
-    // No further than to the next boundary.
+    // The search stops at the next boundary.
     let end = find(body, start, boundary).unwrap_or(body.len());
     let part = body.get(..end)?;
     let ends =

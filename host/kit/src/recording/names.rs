@@ -1,5 +1,5 @@
-//! Names of members, parameters and headers that hold secrets: those of the RFCs on OAuth, OpenID Connect and HTTP authentication, those of
-//! the large clouds, and words that say it themselves. Compared without separators and case: `clientSecret`, `client_secret` and
+//! Names of members, parameters and headers that hold secrets: those of the RFCs on OAuth, OpenID Connect and HTTP authentication,
+//! those of the large clouds, and common words for secrets. Compared without separators and case: `clientSecret`, `client_secret` and
 //! `Client-Secret` are one name.
 
 /// The kind of place that a name stands in: `code` of a URL is an authorization code, `code` of JSON the name of an error.
@@ -11,7 +11,7 @@ pub enum NamePlace {
     Parameter,
 }
 
-/// Secrets wherever they stand: OAuth (RFC 6749, 7521, 7523, 7636, 8628, 9449, RFC 5849), OpenID Connect and CIBA, SAML, sessions (RFC 6265),
+/// Secrets in any place: OAuth (RFC 6749, 7521, 7523, 7636, 8628, 9449, RFC 5849), OpenID Connect and CIBA, SAML, sessions (RFC 6265),
 /// HTTP authentication (RFC 7617, 6750), one-time codes, AWS, Azure and Google.
 const ANYWHERE: [&str; 50] = [
     "accesscode",
@@ -109,9 +109,9 @@ const PARTS: [&str; 18] = [
 /// Members of many meanings: their value is a secret if it looks random.
 const IF_RANDOM: [&str; 11] =
     ["auth", "bearer", "hmac", "pat", "refresh", "sas", "session", "sid", "sig", "signature", "ticket"];
-/// Secrets by names that other things have too: a value that is a word is replaced where it stands, and not in other texts.
+/// Secrets whose names have other meanings too: a value that is a word is replaced in its place, and not in other texts.
 const ORDINARY: [&str; 6] = ["cookie", "jwt", "key", "keys", "pass", "pin"];
-/// Members and elements that name what stands beside them, and those that hold it.
+/// Members and elements that name the value beside them, and those that hold it.
 const NAMING: [&str; 9] =
     ["attribute", "field", "header", "headername", "id", "key", "name", "parameter", "property"];
 const VALUES: [&str; 11] = [
@@ -127,7 +127,7 @@ const VALUES: [&str; 11] = [
     "value",
     "values",
 ];
-/// Ends of names that say something about a secret and hold none: `token_type`, `passwordExpiresAt`.
+/// Endings of names of properties of a secret: `token_type`, `passwordExpiresAt`.
 const ABOUT: [&str; 17] = [
     "alg",
     "count",
@@ -147,9 +147,9 @@ const ABOUT: [&str; 17] = [
     "supported",
     "type",
 ];
-/// Tokens with one of these in their name say where a walk goes on.
+/// Tokens with one of these in their name are positions in a paged listing.
 const PAGING: [&str; 7] = ["page", "sync", "next", "delta", "continu", "cursor", "skip"];
-/// Tokens with one of these in their name are credentials all the same: the access token of a page.
+/// Tokens with one of these in their name are credentials nevertheless: the access token of a page.
 const NO_PAGING: [&str; 4] = ["access", "auth", "idtoken", "refresh"];
 /// Secrets that may be numbers.
 const NUMERIC: [&str; 11] = [
@@ -178,23 +178,23 @@ const OF_OAUTH: [&str; 9] = [
     "refreshtoken",
 ];
 
-/// How much a name says of the secrecy of its value.
+/// How likely a value is secret, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Secrecy {
     Open,
-    /// Secret here: in other texts only what looks random.
+    /// Secret in this place: elsewhere it is replaced only if it looks random.
     Here,
     Everywhere,
 }
 
 impl Secrecy {
-    /// The reason of a value under the name of a secret.
+    /// Returns the secrecy of a value under the name of a secret.
     pub fn of_secret(name: &str) -> Secrecy {
         if ORDINARY.contains(&squeezed(name).as_str()) { Secrecy::Here } else { Secrecy::Everywhere }
     }
 }
 
-/// A name without separators and case. An `&amp;` of HTML before it is no part of it.
+/// Returns a name without separators and case. An `&amp;` of HTML before it is dropped.
 fn squeezed(name: &str) -> String {
     let name = name.strip_prefix("amp;").unwrap_or(name);
     name.chars().filter(|c| c.is_ascii_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect()
@@ -220,7 +220,7 @@ pub fn is_secret_name(name: &str, place: NamePlace) -> bool {
     is_token || is_session || has_one_of(&PARTS) || has_key(name)
 }
 
-/// Whether a name says something about a secret: `passwordType`, and not `secretAccount`.
+/// Returns whether a name is that of a property of a secret: `passwordType`, but not `secretAccount`.
 pub fn is_about(name: &str) -> bool {
     let squeezed = squeezed(name);
     !squeezed.ends_with("account") && ABOUT.iter().any(|end| squeezed.ends_with(end))
@@ -239,12 +239,12 @@ pub fn is_name_of_secret(text: &str) -> bool {
     lists.iter().any(|names| names.contains(&bare) || names.contains(&squeezed.as_str()))
 }
 
-/// Whether a member or an element of this name says what the one beside it is.
+/// Returns whether a member or an element of this name names the value beside it.
 pub fn is_naming(name: &str) -> bool {
     NAMING.contains(&squeezed(name).as_str())
 }
 
-/// Whether a member or an element of this name holds what the one beside it names.
+/// Returns whether a member or an element of this name holds the value that its sibling names.
 pub fn is_value_name(name: &str) -> bool {
     VALUES.contains(&squeezed(name).as_str())
 }
@@ -263,7 +263,7 @@ pub fn is_numeric_secret(name: &str) -> bool {
     NUMERIC.contains(&squeezed(name).as_str())
 }
 
-/// Whether a line of text such as `name: value` holds a secret: a short word alone says too little there.
+/// Returns whether a line of text such as `name: value` holds a secret: a short word alone is too ambiguous there.
 pub fn is_secret_of_prose(name: &str) -> bool {
     is_secret_name(name, NamePlace::Member) && !ORDINARY.contains(&squeezed(name).as_str())
 }

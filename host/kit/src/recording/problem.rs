@@ -1,13 +1,13 @@
-//! Why recording or replay cannot go on, and what to do about it.
+//! Problems of recording and replay, each with its remedy.
 
 use std::fmt;
 
-/// An error that the author of a connector can mend.
+/// An error that the author of a connector can fix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// One sentence without a full stop: what is wrong.
     pub said: String,
-    /// What to do: the command to type, or the line to write.
+    /// The remedy: the command to type, or the line to write.
     pub help: String,
 }
 

@@ -1,4 +1,4 @@
-//! Notes the exchanges of each case while they happen.
+//! Records the exchanges of each case as they happen.
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -9,7 +9,7 @@ use runtime::Carried;
 use crate::recording::format::{Recorded, RecordedCase, RecordedRequest, RecordedResponse};
 use crate::recording::problem::Problem;
 
-/// The exchanges since the run began, as they were: with everything that is private.
+/// The unredacted exchanges of the run so far.
 #[derive(Default)]
 pub struct Recorder(Mutex<Vec<Begun>>);
 
@@ -30,13 +30,13 @@ impl Recorder {
         self.0.lock().expect("no panic while noting an exchange")
     }
 
-    /// A case begins at this time of the kit's clock.
+    /// Begins a case at this time of the kit's clock.
     pub fn begin_case(&self, id: &'static str, at_ms: i64) {
         let surface = String::new();
         self.cases().push(Begun { id, surface, at_ms, exchanges: Vec::new() });
     }
 
-    /// The case that began last has ended, and belongs to this surface.
+    /// Ends the current case, which belongs to this surface.
     pub fn end_case(&self, surface: &str) {
         if let Some(case) = self.cases().last_mut() {
             surface.clone_into(&mut case.surface);
@@ -55,13 +55,13 @@ impl Recorder {
     /// Notes the answer of a request.
     pub fn note_response(&self, Place(case, exchange): Place, response: &Response<Carried>) {
         let mut cases = self.cases();
-        // A request of a call that was given up may end after everything was taken.
+        // A request of a cancelled call may end after `take`.
         if let Some(noted) = cases.get_mut(case).and_then(|case| case.exchanges.get_mut(exchange)) {
             noted.1 = Some(RecordedResponse::of(response));
         }
     }
 
-    /// Takes everything that was noted. Fails where a request got no answer: a replay could not repeat that.
+    /// Takes all recorded cases. Fails if a request got no answer: a replay could not repeat that.
     pub fn take(&self) -> Result<Vec<RecordedCase>, Problem> {
         std::mem::take(&mut *self.cases()).into_iter().map(Begun::ended).collect()
     }

@@ -1,10 +1,10 @@
-//! What the author says about recordings: `[record]` of `project.toml`.
+//! The author's rules for recordings: `[record]` of `project.toml`.
 
-/// Response headers that a connector may need and that hold nothing private.
+/// Response headers that a connector may need and that contain nothing private.
 const RESPONSE_HEADERS: [&str; 6] =
     ["content-type", "etag", "last-modified", "link", "location", "retry-after"];
 const RESPONSE_PREFIX: &str = "x-ratelimit-";
-/// Request headers that tell a reader what was asked. They are not compared.
+/// Request headers that help a reader. They are not compared.
 const REQUEST_HEADERS: [&str; 7] =
     ["accept", "content-type", "depth", "idempotency-key", "if-match", "if-none-match", "prefer"];
 /// Headers that are never recorded, whatever the author says.
@@ -24,7 +24,7 @@ const CREDENTIALS: [&str; 8] = [
 pub struct Rules {
     /// Response headers that are recorded beside the usual ones.
     pub keep_headers: Vec<String>,
-    /// What is recorded as it is: a value, an address, `@` and a domain, or the name of a member that holds no secret.
+    /// Texts that are recorded unchanged: a value, an address, `@` and a domain, or the name of a member that holds no secret.
     pub keep: Vec<String>,
     /// JSON pointers of members of request bodies that are not compared.
     pub ignore: Vec<String>,

@@ -1,12 +1,12 @@
-//! Places in a text that hold secrets, found by what stands around them: names, schemes of authentication, known shapes of tokens.
+//! Places in a text that hold secrets, found by their context: names, authentication schemes, known token formats.
 
 use std::ops::Range;
 
 use crate::recording::names::{NamePlace, is_secret_name, is_secret_of_prose};
 
-/// The shortest token that is found by its shape or its scheme alone, in bytes.
+/// The shortest token that is found by its format or scheme alone, in bytes.
 const MIN_TOKEN: usize = 20;
-/// The shortest value that looks as if a machine had made it, in bytes.
+/// The shortest value that can look machine-made, in bytes.
 const MIN_RANDOM: usize = 8;
 /// Schemes of authentication (RFC 9110, section 11; RFC 9449; AWS, Azure).
 const SCHEMES: [&str; 11] = [
@@ -22,7 +22,7 @@ const SCHEMES: [&str; 11] = [
     "sharedkey",
     "token",
 ];
-/// Beginnings of tokens whose makers have given them a shape: AWS, GitHub, GitLab, Google, Slack, Stripe, SendGrid, npm.
+/// Prefixes of tokens with a documented format: AWS, GitHub, GitLab, Google, Slack, Stripe, SendGrid, npm.
 const SHAPES: [&str; 20] = [
     "AIza",
     "AKIA",
@@ -87,7 +87,8 @@ pub fn urls(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// The places of a text that hold secrets, from left to right; none lies in another. `keeps` says which names the author keeps.
+/// Returns the places of a text that hold secrets, from left to right, without overlaps. `keeps` returns whether the author keeps a
+/// name.
 pub fn secret_places(text: &str, keeps: &dyn Fn(&str) -> bool) -> Vec<SecretPlace> {
     let mut found = private_keys(text);
     found.extend(userinfo(text));
@@ -115,7 +116,7 @@ fn find(text: &str, from: usize, what: &str) -> Option<usize> {
     Some(from + text.get(from..)?.find(what)?)
 }
 
-/// Private keys in PEM (RFC 7468): what is between the lines that begin and end one.
+/// Finds private keys in PEM (RFC 7468): the content between the lines that begin and end one.
 fn private_keys(text: &str) -> Vec<SecretPlace> {
     let mut found = Vec::new();
     let mut from = 0;
@@ -182,7 +183,7 @@ fn arguments(text: &str) -> Vec<SecretPlace> {
     options.filter_map(|(at, option)| password(at + option.len())).collect()
 }
 
-/// Values behind names: `name=value` and `name: value`, the name perhaps in quotes.
+/// Finds values after names: `name=value` and `name: value`, the name perhaps in quotes.
 fn named(text: &str, keeps: &dyn Fn(&str) -> bool) -> Vec<SecretPlace> {
     let mut found: Vec<SecretPlace> = Vec::new();
     for (at, sign) in text.match_indices(['=', ':']) {
@@ -191,7 +192,7 @@ fn named(text: &str, keeps: &dyn Fn(&str) -> bool) -> Vec<SecretPlace> {
         }
         let before =
             text.get(..at).unwrap_or_default().trim_end_matches([' ', '\t', '"', '\'', '\\', '*', '`']);
-        // Of `host.test:443` the host is no name.
+        // In `host.test:443` the host is no name.
         let separators = if sign == "=" { "-_." } else { "-_" };
         let is_part = |c: &char| c.is_ascii_alphanumeric() || separators.contains(*c);
         let length = before.chars().rev().take_while(is_part).count();
@@ -199,7 +200,7 @@ fn named(text: &str, keeps: &dyn Fn(&str) -> bool) -> Vec<SecretPlace> {
         if name.is_empty() || keeps(name) {
             continue;
         }
-        // Of a query, a form, a cookie or a header, or of a sentence.
+        // A parameter of a query, form, cookie or header, or a sentence.
         let is_parameter = head.is_empty()
             || head.ends_with(['?', '&', '#', ';'])
             || head.ends_with("; ")
@@ -216,12 +217,12 @@ fn named(text: &str, keeps: &dyn Fn(&str) -> bool) -> Vec<SecretPlace> {
     found
 }
 
-/// The value that begins behind a sign: what is in quotes, or one word. Of `Bearer abc` it is `abc`.
+/// Returns the range of the value after a sign: the content of quotes, or one word. In `Bearer abc` the value is `abc`.
 fn value_behind(text: &str, from: usize, sign: &str) -> Option<Range<usize>> {
     let mut value = text.get(from..)?.trim_start_matches([' ', '\t', '\\', '*', '>']);
     let next_line = value.strip_prefix("\r\n").or_else(|| value.strip_prefix('\n'));
     if let Some(next) = next_line {
-        // `Password:` is a line of its own, and the next one a word.
+        // `Password:` is a line of its own, and the value is the only word of the next.
         let word = next.lines().next()?.trim();
         if sign != ":" || word.is_empty() || word.contains([' ', '\t', ':']) {
             return None;
@@ -235,7 +236,7 @@ fn value_behind(text: &str, from: usize, sign: &str) -> Option<Range<usize>> {
         let scheme = split_scheme(value).map_or(0, |(_, rest)| value.len() - rest.len());
         return Some(start + 1 + scheme..start + 1 + value.len());
     }
-    // Behind an equals sign there may be others of the same kind.
+    // An equals sign may be followed by more parameters.
     let is_separator = |c: char| sign == "=" && "&;#".contains(c);
     let is_end = |c: char| c.is_control() || " <>\"'`\\".contains(c) || is_separator(c);
     let mut word = value.split(is_end).next()?;
@@ -249,7 +250,8 @@ fn value_behind(text: &str, from: usize, sign: &str) -> Option<Range<usize>> {
     Some(start + skipped..start + skipped + word.len())
 }
 
-/// A value in quotes. The mark at its end has as many backslashes before it as the one at its beginning; one with more is part of the value.
+/// Returns a value in quotes. The closing quote has as many backslashes before it as the opening one; a quote with more is part of the
+/// value.
 fn quoted(text: &str, quote: char, escapes: usize) -> &str {
     let mut backslashes = 0;
     for (at, c) in text.char_indices() {
@@ -263,14 +265,14 @@ fn quoted(text: &str, quote: char, escapes: usize) -> &str {
     text
 }
 
-/// Words that are tokens by their shape, or by the scheme before them.
+/// Finds words that are tokens by their format, or by the scheme before them.
 fn tokens(text: &str) -> Vec<SecretPlace> {
     let mut found = Vec::new();
     let (mut start, mut is_behind_scheme) = (0, false);
     let is_part = |c: char| c.is_ascii_alphanumeric() || "-_.~+/=".contains(c);
     for piece in text.split_inclusive(|c: char| !is_part(c)) {
         let word = piece.trim_end_matches(|c: char| !is_part(c));
-        // A URL is a word with dots and slashes: its segments count.
+        // A URL is a word with dots and slashes: each segment is checked.
         let mut from = start;
         for part in word.split('/') {
             let token = part.trim_end_matches('.');
@@ -306,7 +308,7 @@ fn has_token_shape(token: &str) -> bool {
     token.len() >= MIN_TOKEN && (!token.starts_with("eyJ") || is_jwt)
 }
 
-/// Whether a value looks as if a machine had made it: letters and digits, or longer than words are.
+/// Returns whether a value looks machine-made: letters and digits, or longer than words.
 pub fn is_random(value: &str) -> bool {
     let has = |is: fn(&char) -> bool| value.chars().any(|c| is(&c));
     let is_mixed = has(char::is_ascii_digit) && has(char::is_ascii_alphabetic);

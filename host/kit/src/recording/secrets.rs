@@ -1,5 +1,5 @@
-//! Secrets that are known by now, and every form in which one may stand in a text. A text is gone through once, so what stands for a secret
-//! is never taken for one.
+//! The known secrets, and every encoding in which one may occur in a text. All secrets of a text are replaced in one pass, so a
+//! placeholder is never taken for a secret.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
@@ -8,21 +8,21 @@ use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 use url::form_urlencoded;
 
-/// Secrets shorter than this, in bytes, are replaced where their name tells what they are, and not in other text: there they would be
-/// found in words that mean something else.
+/// Secrets shorter than this, in bytes, are replaced only under their name, and not in other text, where they would match unrelated
+/// words.
 const MIN_IN_TEXT: usize = 8;
-/// Bytes by which a form is looked up.
+/// Bytes by which an encoding is looked up.
 const PREFIX: usize = 4;
 
-/// The beginning of each text that stands for a secret.
+/// The beginning of every placeholder.
 const PLACEHOLDER: &str = "REDACTED-";
 
-/// The text that stands for the secret of this number. No placeholder of a known secret begins like another one.
+/// Returns the placeholder of the secret with this number. No placeholder is a prefix of another.
 pub fn placeholder(number: usize) -> String {
     format!("{PLACEHOLDER}{number:03}")
 }
 
-/// A text whose placeholders have no numbers.
+/// Replaces numbered placeholders by ones without numbers.
 pub fn without_numbers(text: &str) -> String {
     let mut parts = text.split(PLACEHOLDER);
     let mut clean = parts.next().unwrap_or_default().to_owned();
@@ -49,7 +49,7 @@ pub struct KnownSecrets {
 }
 
 impl KnownSecrets {
-    /// The number of a secret, a new one if it was not seen before. `is_sought`: it is replaced in every other text too.
+    /// Returns the number of a secret, a new one for a new secret. `is_sought`: the secret is replaced in all other texts too.
     pub fn learn(&mut self, secret: &str, is_sought: bool) -> usize {
         let next = self.numbers.len() + 1;
         let number = *self.numbers.entry(secret.to_owned()).or_insert(next);
@@ -107,8 +107,8 @@ impl KnownSecrets {
     }
 }
 
-/// The forms of a secret that are long enough to be looked for: as it is, escaped for URLs, forms, JSON and XML, in hexadecimal digits, and
-/// in base64 at every alignment.
+/// Returns the encodings of a secret that are long enough to search for: as it is, escaped for URLs, forms, JSON and XML, in
+/// hexadecimal digits, and in base64 at every alignment.
 fn forms(secret: &str) -> BTreeSet<Vec<u8>> {
     let mut texts = vec![secret.to_owned(), form_urlencoded::byte_serialize(secret.as_bytes()).collect()];
     // The unreserved characters of RFC 3986; those that encodeURIComponent leaves; those that encodeURI leaves.
@@ -134,7 +134,7 @@ fn forms(secret: &str) -> BTreeSet<Vec<u8>> {
     texts.into_iter().map(String::into_bytes).filter(|form| form.len() >= MIN_IN_TEXT).collect()
 }
 
-/// The characters of base64 that are the secret's alone when it begins this many bytes after a group of three, in both alphabets.
+/// Returns the base64 characters that depend on the secret only if it begins this many bytes after a group of three, in both alphabets.
 fn base64_cores(secret: &[u8], offset: usize) -> [String; 2] {
     let shifted = [vec![0; offset], secret.to_vec()].concat();
     // A character has six bits. Those at the edges have bits of the neighbours.

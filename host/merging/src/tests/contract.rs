@@ -47,7 +47,7 @@ fn an_equal_address() {
     assert!(found.score >= 0.9 && found.contact_ids == ["c0", "c1"]);
     assert_eq!(found.reasons[0].kind, MergeReasonKind::SameEmail);
     assert_eq!(found.reasons[0].values, ["alee@gmail.com"]);
-    // Whatever the name is: a pseudonym, another script, a name before marriage.
+    // Under any name: a pseudonym, another script, a name before marriage.
     for other in ["Annie Fox", "Анна Ли", "ann", "Ann Fox", "Acme GmbH"] {
         assert!(
             one(&[with("Ann Lee", &["a@x.example"], &[]), with(other, &["A@X.EXAMPLE"], &[])]).score >= 0.9,
@@ -102,7 +102,7 @@ fn a_number_of_an_office_or_a_household() {
     none(&[with("Anna Schmidt", &[], line), with("Peter Schmidt", &[], line)], 0.0);
     none(&[with("Anna Schmidt", &[], line), with("Bo Fox", &[], line), with("", &[], line)], 0.0);
     none(&[with("Anna Schmidt", &[], line), with("Familie Schmidt", &[], line)], 0.0);
-    // Of three, the two who agree.
+    // Of three contacts, the two with agreeing names.
     let found = one(&[
         with("Anna Schmidt", &[], line),
         with("Peter Schmidt", &[], line),

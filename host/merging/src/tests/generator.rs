@@ -10,7 +10,7 @@ use model::contacts::ImAddress;
 use model::contacts::Organization;
 use model::contacts::PartialDate;
 
-/// A record, and whose it is.
+/// A record, and the number of its person.
 pub struct Labelled {
     pub id: String,
     pub person: usize,
@@ -41,7 +41,7 @@ impl Random {
         self.below(100) < percent
     }
 
-    /// The first ones more often, as names are distributed (Zipf).
+    /// Picks the first items more often, as names are distributed (Zipf).
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         let u = (self.below(1 << 20) as f64 + 1.0) / f64::from(1 << 20);
         let at = ((from.len() as f64 + 1.0).powf(u) - 1.0) as usize;
@@ -205,7 +205,7 @@ const NICKNAMES: &[(&str, &str)] = &[
     ("Мария", "Маша"),
 ];
 
-/// What is true of a person; records have parts of it.
+/// The true data of a person; each record has parts of it.
 #[derive(Clone)]
 struct Person {
     culture: usize,
@@ -285,7 +285,7 @@ fn person(r: &mut Random, number: usize) -> Person {
     let c = &CULTURES[culture];
     let given = (*r.pick(&list(c.given))).to_owned();
     let mut family = (*r.even(&list(c.family))).to_owned();
-    // Most family names of an address book are there once: make names of syllables beside the common ones.
+    // Most family names of an address book occur once: make names of syllables beside the common ones.
     if c.latin && r.chance(75) {
         family = made_name(r);
     }
@@ -433,7 +433,7 @@ fn namesakes(r: &mut Random, people: &mut Vec<Person>) {
     }
 }
 
-/// What one address book has of a person. The first is the fullest.
+/// Returns the record of a person in one address book. The first is the fullest.
 fn record(r: &mut Random, person: &Person, copy: usize) -> Contact {
     let mut contact = Contact::default();
     let mut moved = person.clone();
@@ -520,7 +520,7 @@ fn name(r: &mut Random, person: &Person, contact: &mut Contact, copy: usize) {
             contact.display_name = Some(format!("{family}, {given}{tail}"));
         }
         6 | 7 if c.family_first => contact.display_name = Some(format!("{family}{given}")),
-        // Only what the mail program saw.
+        // A contact with the email address only, as a mail program collects them.
         8 if copy > 0 && r.chance(40) => contact.display_name = person.emails.first().cloned(),
         9 if copy > 0 && r.chance(30) => contact.display_name = Some(given),
         _ => {
@@ -575,7 +575,7 @@ fn email_variant(r: &mut Random, email: &str) -> String {
     }
 }
 
-/// The host tells E.164 for most; some are left as they are written.
+/// Most numbers have E.164 from the host; some are left as written.
 fn phone_variant(r: &mut Random, e164: &str) -> ContactPhone {
     let digits = &e164[1..];
     let (a, b) = digits.split_at(digits.len() / 2);

@@ -1,4 +1,4 @@
-//! What holds for any contacts.
+//! Properties that hold for any contacts.
 
 use std::collections::HashSet;
 
@@ -192,7 +192,7 @@ fn hostile_contacts() {
         ["a", "b"].map(|id| Resource { id: id.into(), body: hostile.clone(), ..Resource::default() });
     let answer = suggestion(&found[0], &resources, None).unwrap();
     assert_eq!(answer.proposed.body.emails.len(), 10_000);
-    // Seconds where nothing else runs; what it must not be is minutes.
+    // It takes seconds on an idle machine; the limit only excludes minutes.
     assert!(start.elapsed().as_secs() < 120, "{:?}", start.elapsed());
 }
 

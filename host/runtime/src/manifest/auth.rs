@@ -1,5 +1,5 @@
-//! `[auth]` of a manifest: how an account is opened, and everything that is particular to a provider's OAuth. What an
-//! installation has of its own (client id, secret, URLs that replace these) is the operator's registration of the provider.
+//! `[auth]` of a manifest: how an account is opened, and everything that is particular to a provider's OAuth. The values of an
+//! installation (client id, secret, URLs that replace these) are in the operator's registration of the provider.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,62 +10,62 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::manifest::url_template::UrlSetting;
 
-/// How an account is opened. URLs may hold `{name}` of `settings`.
+/// How an account is opened. URLs may contain `{name}` of `settings`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Auth {
-    /// The ways that the provider takes, best first; empty: it needs none.
+    /// The kinds of authentication that the provider accepts, best first; empty: it needs none.
     #[serde(default, alias = "kind", deserialize_with = "one_or_many")]
     pub kinds: Vec<AuthKind>,
     /// OAuth: the provider's issuer identifier (RFC 8414, section 2), compared byte for byte. https.
     #[serde(default)]
     pub issuer: Option<String>,
-    /// OAuth: where the issuer tells its URLs. URLs of the manifest are preferred to those.
+    /// OAuth: the place of the issuer's metadata. URLs of the manifest are preferred to the metadata's.
     #[serde(default)]
     pub discovery: Discovery,
     /// OAuth: whether the user's return has to name the issuer (RFC 9207). Where it does and one is known, they are compared.
     #[serde(default)]
     pub iss: IssParameter,
-    /// OAuth: where the user is sent. https.
+    /// OAuth: the authorization endpoint. https.
     #[serde(default)]
     pub authorize_url: Option<String>,
-    /// OAuth: where codes and refresh tokens are exchanged. https.
+    /// OAuth: the token endpoint, for codes and refresh tokens. https.
     #[serde(default)]
     pub token_url: Option<String>,
-    /// OAuth: where a token is revoked (RFC 7009), if the provider has it.
+    /// OAuth: the revocation endpoint (RFC 7009), if the provider has one.
     #[serde(default)]
     pub revoke_url: Option<String>,
-    /// OAuth: where the account's identity is asked for (OpenID Connect Core, section 5.3).
+    /// OAuth: the URL of the account's identity (OpenID Connect Core, section 5.3).
     #[serde(default)]
     pub userinfo_url: Option<String>,
-    /// OAuth: where an administrator lets the client in; named to users whose organization wants that.
+    /// OAuth: the page on which an administrator approves the client; shown to users whose organization requires that.
     #[serde(default)]
     pub admin_consent_url: Option<String>,
-    /// OAuth: the operator's values that stand in these URLs.
+    /// OAuth: the operator's values that these URLs contain.
     #[serde(default)]
     pub settings: Vec<UrlSetting>,
-    /// OAuth: how the client says at the token endpoint who it is, unless the registration says otherwise.
+    /// OAuth: how the client authenticates at the token endpoint, unless the registration says otherwise.
     #[serde(default)]
     pub client_auth: ClientAuth,
     /// OAuth: proof of possession of the code (RFC 7636).
     #[serde(default)]
     pub pkce: Pkce,
-    /// OAuth: more query parameters of the authorization request, for example `access_type = "offline"`.
+    /// OAuth: additional query parameters of the authorization request, for example `access_type = "offline"`.
     #[serde(default)]
     pub authorize_params: BTreeMap<String, String>,
-    /// OAuth: more of them where a new connection is made.
+    /// OAuth: additional parameters for a new connection.
     #[serde(default)]
     pub connect_params: BTreeMap<String, String>,
-    /// OAuth: more of them where a connection is authorized again.
+    /// OAuth: additional parameters for the reauthorization of a connection.
     #[serde(default)]
     pub reauthorize_params: BTreeMap<String, String>,
-    /// OAuth: more parameters of the token request.
+    /// OAuth: additional parameters of the token request.
     #[serde(default)]
     pub token_params: BTreeMap<String, String>,
-    /// OAuth: values that a client of ours may give for `prompt`; they are joined to the manifest's own.
+    /// OAuth: values that our OAuth clients may pass for `prompt`; they are added to the manifest's own.
     #[serde(default)]
     pub prompts: Vec<String>,
-    /// OAuth: provider scopes that are always asked for.
+    /// OAuth: provider scopes that are always requested.
     #[serde(default)]
     pub base_scopes: Vec<String>,
     /// OAuth: our scope (`calendar.write`) to the provider's scopes that it needs.
@@ -74,38 +74,38 @@ pub struct Auth {
     /// OAuth: a provider scope to narrower ones that it includes; transitive.
     #[serde(default)]
     pub scope_implies: BTreeMap<String, Vec<String>>,
-    /// OAuth: a scope as it is asked for, to the name under which the provider answers it.
+    /// OAuth: a scope as it is requested, to the name under which the provider grants it.
     #[serde(default)]
     pub scope_aliases: BTreeMap<String, String>,
-    /// OAuth: what the provider may put before the scopes that it answers.
+    /// OAuth: prefixes that the provider may add to the scopes in its answers.
     #[serde(default)]
     pub scope_prefixes: Vec<String>,
-    /// OAuth: how answered scopes are compared.
+    /// OAuth: how granted scopes are compared.
     #[serde(default)]
     pub scope_case: ScopeCase,
     /// OAuth: whether a refresh names the scopes again (RFC 6749, section 6).
     #[serde(default)]
     pub scopes_on_refresh: bool,
-    /// OAuth: what becomes of a refresh token that was used.
+    /// OAuth: the fate of a refresh token that was used.
     #[serde(default)]
     pub rotation: Rotation,
-    /// OAuth: seconds that an access token lives where the answer does not tell (RFC 6749, section 5.1).
+    /// OAuth: lifetime of an access token in seconds where the answer has none (RFC 6749, section 5.1).
     #[serde(default = "hour")]
     pub token_lifetime_s: u64,
-    /// OAuth: where an account's identity comes from; see [`Auth::identity_source`].
+    /// OAuth: the source of an account's identity; see [`Auth::identity_source`].
     #[serde(default)]
     pub identity: Option<IdentitySource>,
-    /// OAuth: where the identity stands in the answer of `userinfo_url`.
+    /// OAuth: the positions of the identity's fields in the answer of `userinfo_url`.
     #[serde(default)]
     pub userinfo: UserinfoPointers,
-    /// OAuth: what is the user name of logins by SASL; none: such a connection has none.
+    /// OAuth: the user name of SASL logins; none: such a connection has no SASL login.
     #[serde(default)]
     pub login: Option<LoginName>,
-    /// OAuth: what the provider's errors mean; the first that fits counts.
+    /// OAuth: the meanings of the provider's errors; the first rule that matches counts.
     #[serde(default)]
     pub errors: Vec<ErrorRule>,
-    /// OAuth: where the provider's own numbers stand in an error of the token endpoint: a JSON pointer (RFC 6901) to a number
-    /// or an array of them.
+    /// OAuth: the position of the provider's own error numbers in an error of the token endpoint: a JSON pointer (RFC 6901) to a
+    /// number or an array of them.
     #[serde(default)]
     pub codes_at: Option<String>,
 }
@@ -120,15 +120,15 @@ impl Default for Auth {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AuthKind {
-    /// User name and password, RFC 7617.
+    /// User name and password (RFC 7617).
     Basic,
-    /// A fixed token that the user pastes, RFC 6750.
+    /// A fixed token that the user pastes (RFC 6750).
     Bearer,
     /// OAuth 2.0 with authorization code and PKCE.
     Oauth,
 }
 
-/// Where an issuer tells its URLs.
+/// The place of an issuer's metadata, which lists its URLs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Discovery {
@@ -141,7 +141,7 @@ pub enum Discovery {
     Oauth,
 }
 
-/// Whether the user's return has to have `iss` (RFC 9207).
+/// Whether the user's return must have `iss` (RFC 9207).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum IssParameter {
@@ -185,12 +185,12 @@ impl ClientAuth {
 pub enum Pkce {
     #[default]
     S256,
-    /// For a provider that refuses it, and no other.
+    /// Only for a provider that refuses it.
     #[serde(rename = "off")]
     Off,
 }
 
-/// How answered scopes are compared with those that were asked for.
+/// How granted scopes are compared with the requested ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ScopeCase {
@@ -199,18 +199,19 @@ pub enum ScopeCase {
     Insensitive,
 }
 
-/// What becomes of a refresh token that was used.
+/// The fate of a refresh token that was used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rotation {
-    /// It can be used again, also where the answer has a new one.
+    /// It can be used again, even if the answer has a new one.
     #[default]
     Kept,
-    /// It is at its end: the answer has the next one. After a lost answer many providers take it once more for some seconds.
+    /// It is invalid afterwards: the answer has the next one. After a lost answer many providers accept it again for some
+    /// seconds.
     Rotating,
 }
 
-/// Where the identity of an account comes from.
+/// The source of an account's identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IdentitySource {
@@ -222,7 +223,7 @@ pub enum IdentitySource {
     Check,
 }
 
-/// What is the user name of logins by SASL.
+/// The user name of SASL logins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LoginName {
@@ -236,7 +237,7 @@ pub enum LoginName {
 pub struct UserinfoPointers {
     /// To the account's lasting id.
     pub id: String,
-    /// To the account's address; the first that is there counts.
+    /// To the account's address; the first existing one counts.
     pub email: Vec<String>,
     pub name: String,
 }
@@ -247,7 +248,7 @@ impl Default for UserinfoPointers {
     }
 }
 
-/// What an error of the provider means.
+/// The meaning of an error of the provider.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ErrorRule {
@@ -261,7 +262,7 @@ pub struct ErrorRule {
     pub is: ErrorClass,
 }
 
-/// Where a provider reports an error.
+/// The request in which a provider reports an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ErrorPlace {
@@ -271,21 +272,21 @@ pub enum ErrorPlace {
     Token,
 }
 
-/// What an error of the provider means for an account.
+/// The meaning of an error of the provider for an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorClass {
     /// The user's grant is gone: they have to authorize the connection again.
     Reauthorize,
-    /// The user has not agreed to what is needed.
+    /// The user has not agreed to the required scopes.
     ConsentMissing,
     /// An administrator of the user's organization has to agree.
     AdminBlocked,
-    /// The registration is wrong: the operator has to do something, the user cannot.
+    /// The registration is wrong: the operator has to correct it, the user cannot.
     Operator,
     /// It passes.
     Retry,
-    /// The user said no.
+    /// The user declined.
     Denied,
 }
 
@@ -293,7 +294,7 @@ fn hour() -> u64 {
     3_600
 }
 
-/// One kind, or a list of them. Not an untagged enum: its error would not say which kinds there are.
+/// One kind, or a list of them. Not an untagged enum: its error would not name the possible kinds.
 fn one_or_many<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<AuthKind>, D::Error> {
     struct KindsVisitor;
     impl<'de> Visitor<'de> for KindsVisitor {
@@ -319,7 +320,7 @@ fn one_or_many<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<AuthKind>, D::Erro
 }
 
 impl Auth {
-    /// What the manifest says that an error means; none: what it means everywhere.
+    /// The meaning of an error by the manifest; none: its usual meaning.
     pub fn error_class(&self, at: ErrorPlace, error: Option<&str>, codes: &[i64]) -> Option<ErrorClass> {
         let fits = |rule: &&ErrorRule| {
             rule.at == at

@@ -1,4 +1,4 @@
-//! What is checked of `[auth]` when a connector is installed. Each error names the key.
+//! Checks of `[auth]` when a connector is installed. Each error names the key.
 
 use anyhow::{Context, ensure};
 
@@ -54,14 +54,14 @@ pub(super) fn check(auth: &Auth) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What an operator should know of a connector beside errors.
+/// A warning for the operator about a connector without errors.
 pub(super) fn warning(auth: &Auth) -> Option<&'static str> {
     (auth.pkce == Pkce::Off).then_some(
         "auth.pkce is \"off\": authorization codes are not protected against injection (RFC 9700, section 2.1.1)",
     )
 }
 
-/// URLs are https, but on this machine; each setting stands in one of them.
+/// URLs are https, except on this machine; each setting occurs in one of them.
 fn check_urls(auth: &Auth) -> anyhow::Result<()> {
     let mut names: Vec<String> = Vec::new();
     for (field, url) in [

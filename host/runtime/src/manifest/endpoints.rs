@@ -1,4 +1,4 @@
-//! The URLs of a provider: the manifest's, with the operator's values in them, and those of the registration in their place.
+//! The URLs of a provider: the manifest's, with the operator's values in them, or those of the registration that replace them.
 
 use std::collections::BTreeMap;
 
@@ -21,12 +21,12 @@ pub struct EndpointOverrides {
     pub authorize_url: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token_url: Option<String>,
-    /// A URL, or `none`: nothing is revoked.
+    /// A URL, or `none`: tokens are not revoked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revoke_url: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub userinfo_url: Option<String>,
-    /// Where the provider sends the user, in place of this host's own address.
+    /// The URL to which the provider redirects the user, in place of this host's own address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub callback_url: Option<String>,
     /// Origins in place of those of the manifest's `[[hosts]]`, by the origin that each replaces, see `OriginOverrides`.
@@ -34,12 +34,12 @@ pub struct EndpointOverrides {
     pub origins: BTreeMap<String, String>,
 }
 
-/// A provider's URLs as manifest and registration have them. Discovery fills those that are none.
+/// A provider's URLs from manifest and registration. Discovery fills in missing ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoints {
-    /// As it was written: it is compared byte for byte.
+    /// The issuer exactly as written: it is compared byte for byte.
     pub issuer: Option<String>,
-    /// Where the metadata is; none: nothing is discovered.
+    /// The URL of the metadata; none: nothing is discovered.
     pub metadata_url: Option<Url>,
     pub authorize_url: Option<Url>,
     pub token_url: Option<Url>,
@@ -111,7 +111,7 @@ impl Auth {
         Ok(endpoints)
     }
 
-    /// Where the identity of an account comes from, with these URLs.
+    /// The source of an account's identity, with these URLs.
     pub fn identity_source(&self, userinfo_url: Option<&Url>) -> IdentitySource {
         let usual = if userinfo_url.is_some() { IdentitySource::Userinfo } else { IdentitySource::Check };
         self.identity.unwrap_or(usual)
@@ -136,7 +136,7 @@ impl Auth {
 }
 
 impl Discovery {
-    /// Where an issuer's metadata is. Fails where the issuer is no URL, or has a query (RFC 8414, section 2).
+    /// The URL of an issuer's metadata. Fails where the issuer is no URL, or has a query (RFC 8414, section 2).
     fn metadata_url(self, issuer: &str) -> anyhow::Result<Option<Url>> {
         let url = parse_url("issuer", issuer)?;
         ensure!(url.query().is_none(), "issuer: must not have a query");

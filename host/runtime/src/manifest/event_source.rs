@@ -11,11 +11,11 @@
 use anyhow::ensure;
 use serde::{Deserialize, Serialize};
 
-/// Types of objects that an event source is asked for, and the longest name of one, bytes.
+/// Types of objects that an event source is subscribed to, and the longest name of one, bytes.
 const MAX_TYPES: usize = 16;
 const MAX_TYPE: usize = 64;
 
-/// Where the server tells of changes, and of which of them.
+/// The server's event source, and the changes that it reports.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EventSource {
@@ -23,13 +23,13 @@ pub struct EventSource {
     /// `ping`. An account without it is polled. The request goes where the connector's own requests may go, and nowhere else, with the
     /// credentials of the slot "default".
     pub url: String,
-    /// The setting in which `check` keeps the account's id: changes of other accounts are no news.
+    /// The setting in which `check` stores the account's id: changes of other accounts are ignored.
     pub account: String,
-    /// The types of objects whose changes are news of the mailbox, 1 to 16 of them.
+    /// The types of objects whose changes are reported as news of the mailbox, 1 to 16 of them.
     pub types: Vec<String>,
 }
 
-/// Whether the table makes sense in a manifest. `has_email`: the connector has mail.
+/// Validates the table in its manifest. `has_email`: the connector has mail.
 pub(super) fn check(source: &EventSource, has_email: bool) -> anyhow::Result<()> {
     ensure!(has_email, "event_source: the host waits for news of mailboxes, and the connector has no email");
     ensure!(!source.url.is_empty(), "event_source.url: must not be empty");

@@ -1,9 +1,9 @@
-//! The hosts of a manifest: where a connector may send requests, and which hosts belong together.
+//! The hosts of a manifest: those that a connector may send requests to, and those that belong together.
 
 use anyhow::{Context, ensure};
 use serde::{Deserialize, Serialize};
 
-/// A place that the connector may send requests to.
+/// A host or URL prefix that the connector may send requests to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostRule {
@@ -21,19 +21,19 @@ pub struct HostRule {
     /// Allowed methods, upper case. Default: all but CONNECT and TRACE.
     #[serde(default)]
     pub methods: Vec<String>,
-    /// The credential slot that goes with requests to this place; without it they go without credentials, as pre-signed
-    /// upload URLs need.
+    /// The credential slot of requests to this place; without it they are sent without credentials, as pre-signed upload URLs
+    /// need.
     #[serde(default)]
     pub inject: Option<String>,
 }
 
-/// Hosts that belong to a domain though they are not in it.
+/// Hosts that belong to a domain without being below it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RelatedHosts {
     /// The registrable domain of the server that the user named: `fastmail.com`.
     pub domain: String,
-    /// Exact host names, which credentials may go to where the user named a server of that domain.
+    /// Exact host names, to which credentials may be sent if the user named a server of that domain.
     pub hosts: Vec<String>,
 }
 
@@ -46,7 +46,7 @@ fn root() -> String {
 }
 
 impl HostRule {
-    /// The origin as people write it; of a wildcard with `*.` before the host.
+    /// The origin for display; for a wildcard with `*.` before the host.
     pub fn origin(&self) -> String {
         let port = self.port.map_or_else(String::new, |port| format!(":{port}"));
         format!("{}://{}{port}", self.scheme, self.host)
@@ -79,7 +79,7 @@ impl HostRule {
         check_host(name)?;
         if self.host.starts_with("*.") {
             ensure!(name.contains('.'), "host: a wildcard needs at least two labels after it");
-            // Below many wildcards anybody can rent a host: a credential sent there is a credential given away.
+            // Anyone can rent a host below many wildcards: a credential sent there would be disclosed.
             ensure!(self.inject.is_none(), "inject: credentials go to exact hosts only, not to a wildcard");
         }
         ensure!(self.path_prefix.starts_with('/'), "path_prefix: must start with /");

@@ -26,14 +26,14 @@ const MAX_RATES: usize = 16;
 const MAX_HOSTS: usize = 32;
 const MAX_UNITS: u32 = 1_000_000_000;
 const MAX_PER_S: u32 = 24 * 60 * 60;
-/// Highest `reserve`, per cent: background calls always get something.
+/// Highest `reserve`, per cent: background calls always get some units.
 const MAX_RESERVE: u8 = 90;
 
-/// Limits of one account at its provider. Each host process keeps to them by itself.
+/// Limits of one account at its provider. Each host process enforces them separately.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AccountLimits {
-    /// Requests of one account under way at once, over all calls. Default: as many as calls make.
+    /// Concurrent requests of one account, over all calls. Default: unlimited.
     #[serde(default)]
     pub concurrent: Option<u8>,
     /// Buckets of units that requests use up. Default: none.
@@ -45,18 +45,18 @@ pub struct AccountLimits {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RateLimit {
-    /// The name, 1 to 40 of a-z, 0-9 and `-`, by which connectors and operators speak of the bucket.
+    /// The name, 1 to 40 of a-z, 0-9 and `-`, by which connectors and operators refer to the bucket.
     pub name: String,
-    /// The hosts whose requests use its units: a host name, or a host name with a path, for this path and those below it. A request is of
-    /// the bucket that names the longest path. Default: all hosts that no other bucket names.
+    /// The hosts whose requests use its units: a host name, or a host name with a path, for this path and those below it. A
+    /// request belongs to the bucket that names the longest path. Default: all hosts that no other bucket names.
     #[serde(default)]
     pub hosts: Vec<String>,
-    /// The kinds of data whose calls wait while the provider wants this part of the account to be left alone.
+    /// The kinds of data whose calls wait during a provider's `Retry-After` for this bucket.
     pub surfaces: Vec<Surface>,
     /// Units within any `per_s` seconds. A request uses as many as its connector says, else 1.
     pub units: u32,
     pub per_s: u32,
-    /// Per cent of the units that calls in the background leave to callers that wait. Default 0.
+    /// Per cent of the units that calls in the background leave to calls whose caller waits. Default 0.
     #[serde(default)]
     pub reserve: u8,
 }
@@ -79,12 +79,12 @@ impl AccountLimits {
     /// The bucket of a request to this URL. None: no bucket counts it.
     pub fn bucket(&self, url: &Url) -> Option<&RateLimit> {
         let matches = self.rates.iter().filter_map(|rate| Some((rate.matches(url)?, rate)));
-        // Of equal ones the first: `max_by_key` takes the last.
+        // The first of equal ones: `max_by_key` takes the last.
         matches.rev().max_by_key(|(length, _)| *length).map(|(_, rate)| rate)
     }
 
-    /// The same limits with the operator's figures: `{"mail": {"units": 15000}, "concurrent": 8}`. Fails with the member's name where there is
-    /// no such bucket, or a figure is none that can be kept to.
+    /// The same limits with the operator's figures: `{"mail": {"units": 15000}, "concurrent": 8}`. Fails with the member's name
+    /// where there is no such bucket, or a figure is not valid.
     pub fn with_figures(&self, figures: &Map<String, Value>) -> anyhow::Result<AccountLimits> {
         let mut limits = self.clone();
         for (name, value) in figures {
@@ -117,13 +117,13 @@ impl AccountLimits {
 }
 
 impl RateLimit {
-    /// Units that are used at most within `per_s` seconds when this is a call in the background, else all of them.
+    /// Units that calls may use within `per_s` seconds: for a call in the background without the reserve, else all of them.
     pub fn allowed(&self, is_background: bool) -> u32 {
         let percent = if is_background { 100 - u64::from(self.reserve.min(MAX_RESERVE)) } else { 100 };
         u32::try_from(u64::from(self.units) * percent / 100).unwrap_or(self.units).max(1)
     }
 
-    /// How much of the URL the bucket names: 0 where it counts all hosts. None: it does not count this one.
+    /// The length of the URL's part that the bucket names: 0 where it counts all hosts. None: it does not count this one.
     fn matches(&self, url: &Url) -> Option<usize> {
         if self.hosts.is_empty() {
             return Some(0);
@@ -176,7 +176,7 @@ impl RateLimit {
 pub(super) struct LimitsTable<'m> {
     pub limits: &'m AccountLimits,
     pub hosts: &'m [HostRule],
-    /// Settings name further hosts.
+    /// Whether settings name further hosts.
     pub has_hosts_from_settings: bool,
     /// Surfaces that the connector exports.
     pub surfaces: Vec<Surface>,

@@ -26,7 +26,7 @@ use crate::surface::Surface;
 /// Longest text of a place, bytes.
 const MAX_PLACE: usize = 256;
 
-/// How notifications of one kind are read, and what proves that they are the provider's.
+/// How notifications of one kind are read, and the proof that they are the provider's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Push {
@@ -34,56 +34,58 @@ pub struct Push {
     /// Default: none, the address ends with `notifications`. Of several tables one at most has no name.
     #[serde(default)]
     pub name: Option<String>,
-    /// The surfaces whose watches post notifications of this kind; others are polled. Default: all. Of several tables each names its own.
+    /// The surfaces whose watches post notifications of this kind; others are polled. Default: all. Each of several tables names
+    /// its own.
     #[serde(default)]
     pub surfaces: Vec<Surface>,
     pub auth: PushAuth,
-    /// `query:NAME`: a request with this parameter asks whether the address exists, and is answered with the parameter's value as text.
+    /// `query:NAME`: a request with this parameter verifies that the address exists, and is answered with the parameter's value
+    /// as text.
     #[serde(default)]
     pub handshake: Option<PushPlace>,
     /// A JSON pointer (RFC 6901) to the list of notifications in the body. Default: the request is one notification, and pointers of the
     /// other keys begin at its body.
     #[serde(default)]
     pub list: Option<PushPlace>,
-    /// What names the watch: `Watching.externalId` of the connector's answer. Either this or `account` is needed.
+    /// The place of the watch's id: `Watching.externalId` of the connector's answer. Either this or `account` is needed.
     #[serde(default)]
     pub watch: Option<PushPlace>,
-    /// What names the account, by its e-mail address, where the provider names no watch.
+    /// The place of the account's e-mail address, where the provider names no watch.
     #[serde(default)]
     pub account: Option<PushPlace>,
     /// A JSON pointer to base64 text (RFC 4648, either alphabet) that is itself JSON; the pointer `account` begins in there.
     #[serde(default)]
     pub base64: Option<PushPlace>,
-    /// Where the token of the watch is sent back; with `auth = "hmac"` the header with the signature; with `auth = "jwt"` the header with
-    /// the provider's token, by default `Authorization`, where it is a bearer's.
+    /// The place where the provider returns the watch's token; with `auth = "hmac"` the header with the signature; with `auth =
+    /// "jwt"` the header with the provider's token, by default `Authorization`, as a bearer token.
     #[serde(default)]
     pub secret: Option<PushPlace>,
-    /// With `auth = "hmac"`: what the signature is made with.
+    /// With `auth = "hmac"`: the algorithm of the signature.
     #[serde(default)]
     pub algorithm: Option<PushAlgorithm>,
-    /// What the notification says of what it is about. The value `sync` only says that the watch has begun.
+    /// The place of the resource's state in the notification. The value `sync` only reports that the watch has begun.
     #[serde(default)]
     pub state: Option<PushPlace>,
-    /// What the notification says of the watch itself: `reauthorizationRequired`, `subscriptionRemoved` or `missed`.
+    /// The place of the watch's own state: `reauthorizationRequired`, `subscriptionRemoved` or `missed`.
     #[serde(default)]
     pub lifecycle: Option<PushPlace>,
-    /// A notification of a known watch that brings no secret: refused, or taken as a hint. Default: refused.
+    /// A notification of a known watch without a secret: refused, or treated as a hint. Default: refused.
     #[serde(default)]
     pub without_secret: WithoutSecret,
-    /// With `auth = "jwt"`: whose tokens count.
+    /// With `auth = "jwt"`: the accepted tokens.
     #[serde(default)]
     pub jwt: Option<PushJwt>,
 }
 
-/// Treatment of notifications that bring no secret, though the provider was given one.
+/// Treatment of notifications without a secret, though the provider was given one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WithoutSecret {
-    /// They count for nothing, and a request with no other is answered with 401.
+    /// They are ignored, and a request with no other is answered with 401.
     #[default]
     Refuse,
-    /// They make a pull due, of one collection once a minute at most, and change nothing else. For a provider that sometimes leaves the
-    /// secret out: whoever knows the id of a watch can do as much, and learns nothing by it.
+    /// They make a pull due, of one collection once a minute at most, and change nothing else. For a provider that sometimes
+    /// leaves the secret out: anyone who knows the id of a watch can do as much, but gets no information.
     Hint,
 }
 
@@ -105,10 +107,10 @@ pub enum WithoutSecret {
 pub struct PushJwt {
     /// `iss` is exactly one of these. 1 to 8.
     pub issuers: Vec<String>,
-    /// Where the provider's keys are, as a JSON Web Key Set (RFC 7517). https, but on this machine. The host keeps them as long as the
-    /// answer says, 5 minutes to 24 hours.
+    /// The URL of the provider's keys, as a JSON Web Key Set (RFC 7517). https, except on this machine. The host caches them as
+    /// long as the answer allows, 5 minutes to 24 hours.
     pub jwks_url: String,
-    /// `aud` is exactly this, or has exactly this among others. Default: the address that the provider posts to,
+    /// `aud` equals this, or contains this among others. Default: the address that the provider posts to,
     /// `https://…/v1/providers/NAME/notifications`.
     #[serde(default)]
     pub audience: Option<String>,
@@ -123,13 +125,13 @@ pub struct PushJwt {
     pub email_setting: Option<String>,
 }
 
-/// What proves that a notification is the provider's.
+/// The proof that a notification is the provider's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PushAuth {
-    /// The token of the watch comes back in a header.
+    /// The token of the watch is returned in a header.
     ChannelToken,
-    /// The token of the watch comes back in each notification.
+    /// The token of the watch is returned in each notification.
     ClientState,
     /// The body is signed with the token of the watch.
     Hmac,
@@ -199,7 +201,7 @@ impl Push {
     }
 }
 
-/// A table `[push]`, or the tables of `[[push]]`. Not an untagged enum: its error would not say which key is at fault.
+/// A table `[push]`, or the tables of `[[push]]`. Not an untagged enum: its error would not name the wrong key.
 pub(super) fn one_or_many<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<Push>, D::Error> {
     struct TablesVisitor;
     impl<'de> Visitor<'de> for TablesVisitor {

@@ -9,7 +9,7 @@ use crate::manifest::names::is_name;
 use crate::manifest::push::{Push, PushAuth, PushJwt, PushPlace, WithoutSecret};
 use crate::surface::Surface;
 
-/// Issuers of a token, and the longest text that a token is held against, bytes.
+/// Issuers of a token, and the longest text that a claim is compared with, bytes.
 const MAX_ISSUERS: usize = 8;
 const MAX_CLAIM: usize = 2_048;
 
@@ -22,7 +22,7 @@ pub(super) struct PushTables<'m> {
     pub operator_settings: BTreeMap<&'m str, bool>,
 }
 
-/// Checks every key of every table; each error names the key, and of several tables the table.
+/// Checks every key of every table; each error names the key, and with several tables also the table.
 pub(super) fn check(manifest: &PushTables<'_>) -> anyhow::Result<()> {
     let tables = manifest.push;
     ensure!(
@@ -43,7 +43,7 @@ pub(super) fn check(manifest: &PushTables<'_>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// `names`: those of the tables before.
+/// `names`: the names of the tables before.
 fn check_name<'m>(push: &'m Push, names: &mut BTreeSet<Option<&'m str>>) -> anyhow::Result<()> {
     let name = push.name.as_deref();
     ensure!(
@@ -158,7 +158,8 @@ fn check_jwt(push: &Push, jwt: &PushJwt) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The setting is the operator's alone: a user who gave it would say whose tokens count, and a default would be everybody's.
+/// The setting is the operator's alone: a user who set it would decide whose tokens are accepted, and a default would apply to
+/// all.
 fn check_email_setting(manifest: &PushTables<'_>, jwt: &PushJwt) -> anyhow::Result<()> {
     let Some(name) = &jwt.email_setting else { return Ok(()) };
     ensure!(jwt.email.is_none(), "push.jwt.email_setting: push.jwt.email is there too, name one of them");

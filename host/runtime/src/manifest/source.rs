@@ -1,4 +1,4 @@
-//! `connector.toml` as a file of TOML: a fault is told with its line and its key, and no text holds characters that cannot be seen.
+//! `connector.toml` as a TOML file: errors name the line and the key, and texts contain no invisible characters.
 
 use std::fmt;
 
@@ -12,12 +12,12 @@ use toml::{Table, Value};
 const MAX_TEXT: usize = 2_048;
 const MAX_KEY: usize = 128;
 
-/// A manifest that is no TOML, or has a key or a value that no manifest has.
+/// A manifest that is not valid TOML, or has an unknown key or an invalid value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ManifestSyntaxError {
     /// Line of the file, from 1.
     pub line: usize,
-    /// Names the key, what stands there, and what may.
+    /// The error's text: the key, its value, and the allowed values.
     pub message: String,
 }
 
@@ -29,7 +29,7 @@ impl fmt::Display for ManifestSyntaxError {
 
 impl std::error::Error for ManifestSyntaxError {}
 
-/// Reads the text of a manifest. Its meaning is not checked.
+/// Parses the text of a manifest. Its meaning is not checked.
 pub(super) fn read<T: DeserializeOwned>(text: &str) -> anyhow::Result<T> {
     check_characters(text)?;
     let table: Table = toml::from_str(text).map_err(|error| syntax_error(text, &error, ""))?;
@@ -39,8 +39,9 @@ pub(super) fn read<T: DeserializeOwned>(text: &str) -> anyhow::Result<T> {
     Ok(read.map_err(|error| syntax_error(text, error.inner(), &key_of(error.path())))?)
 }
 
-/// Whether nothing is shown for `c`, or what stands beside it is shown in another way: control characters, separators of lines and paragraphs,
-/// format characters (Unicode category Cf: bidirectional controls, zero width, tags), fillers and variation selectors but those of emoji.
+/// Whether `c` is invisible, or changes how its neighbours are displayed: control characters, separators of lines and paragraphs,
+/// format characters (Unicode category Cf: bidirectional controls, zero width, tags), fillers and variation selectors but those
+/// of emoji.
 pub(super) fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -88,7 +89,7 @@ fn check_characters(text: &str) -> Result<(), ManifestSyntaxError> {
     Ok(())
 }
 
-/// Refuses hidden characters, which may be written as escapes, and what is too long. `name` is the value's own key.
+/// Refuses hidden characters, which may be written as escapes, and texts that are too long. `name` is the value's own key.
 fn check_texts(path: &str, name: &str, value: &Value) -> anyhow::Result<()> {
     check_text(path, name, MAX_KEY)?;
     match value {
@@ -106,7 +107,7 @@ fn check_texts(path: &str, name: &str, value: &Value) -> anyhow::Result<()> {
 
 fn check_text(path: &str, text: &str, max: usize) -> anyhow::Result<()> {
     if let Some(hidden) = text.chars().find(|c| is_hidden(*c)) {
-        // The path itself may hold the character.
+        // The path itself may contain the character.
         let path: String = path.chars().filter(|c| !is_hidden(*c)).take(MAX_KEY).collect();
         let path = if path.is_empty() { "a key" } else { &path };
         bail!(
@@ -147,7 +148,7 @@ fn in_words(message: &str, key: &str) -> String {
     }
     let unknown = message.strip_prefix("unknown variant `").and_then(|rest| rest.rsplit_once("`, expected "));
     if let Some((unknown, known)) = unknown {
-        // Of a list, the list is named.
+        // For a list, the list is named.
         let key = key.strip_suffix(']').and_then(|item| item.rsplit_once('[')).map_or(key, |(list, _)| list);
         let known: Vec<String> =
             known.split('`').skip(1).step_by(2).map(|name| format!("\"{name}\"")).collect();

@@ -1,5 +1,5 @@
-//! URLs of a manifest in which the operator's settings stand: `https://login.example.com/{tenant}/authorize`. A value fills one
-//! path segment or the host, and nothing that it holds can reach further.
+//! URLs of a manifest with the operator's settings in them: `https://login.example.com/{tenant}/authorize`. A value fills one
+//! path segment or the host, and cannot change any other part of the URL.
 
 use std::collections::BTreeMap;
 
@@ -13,25 +13,25 @@ use crate::manifest::hosts::check_host;
 /// Longest value of a setting that is a path segment.
 const MAX_SEGMENT: usize = 128;
 
-/// A value of the operator's that stands in URLs of `[auth]`.
+/// A value of the operator's in URLs of `[auth]`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UrlSetting {
-    /// What stands between the braces: letters, digits and `_`.
+    /// The text between the braces: letters, digits and `_`.
     pub name: String,
     pub kind: UrlSettingKind,
-    /// The value where the operator gives none.
+    /// The value if the operator sets none.
     #[serde(default)]
     pub default: Option<String>,
 }
 
-/// Which part of a URL a setting fills.
+/// The part of a URL that a setting fills.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum UrlSettingKind {
     /// One whole path segment: 1 to 128 of `A-Za-z0-9._~-`, not `.` or `..`.
     Segment,
-    /// The whole host: a full name in lower case, no address.
+    /// The whole host: a full name in lower case, not an address.
     Host,
 }
 
@@ -45,7 +45,7 @@ impl UrlSetting {
 }
 
 impl UrlSettingKind {
-    /// Whether `value` is one for this kind of setting. The error names the setting and says what the value must be.
+    /// Whether `value` is valid for this kind of setting. The error names the setting and says what the value must be.
     pub fn check(self, name: &str, value: &str) -> anyhow::Result<()> {
         match self {
             UrlSettingKind::Segment => {
@@ -62,7 +62,7 @@ impl UrlSettingKind {
         }
     }
 
-    /// A value of this kind, to try a template with.
+    /// A valid value of this kind, to test a template with.
     fn sample(self) -> &'static str {
         match self {
             UrlSettingKind::Segment => "segment",
@@ -78,16 +78,16 @@ enum Part {
     Setting(String, UrlSettingKind),
 }
 
-/// A URL in which settings stand.
+/// A URL with settings in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UrlTemplate {
     parts: Vec<Part>,
-    /// The URL with a sample in the place of each setting: what a filled one is held against.
+    /// The URL with a sample in the place of each setting, with which a filled URL is compared.
     shape: Url,
 }
 
 impl UrlTemplate {
-    /// Reads a template. `{name}` may stand for one of `settings`: as a whole path segment or as the whole host, by its kind.
+    /// Parses a template. `{name}` may be one of `settings`: as a whole path segment or as the whole host, by its kind.
     pub fn parse(text: &str, settings: &[UrlSetting]) -> anyhow::Result<Self> {
         let (scheme, rest) = text.split_once("://").context("not an absolute URL")?;
         let (before_query, query) = match rest.split_once('?') {
@@ -125,17 +125,17 @@ impl UrlTemplate {
         Ok(UrlTemplate { parts, shape })
     }
 
-    /// The scheme, which no setting changes.
+    /// The scheme, which settings cannot change.
     pub fn scheme(&self) -> &str {
         self.shape.scheme()
     }
 
-    /// The host; none where a setting stands for it.
+    /// The host; none where it is a setting.
     pub(super) fn host(&self) -> Option<&str> {
         if self.host_setting().is_some() { None } else { self.shape.host_str() }
     }
 
-    /// The names of the settings that stand in it.
+    /// The names of the settings in it.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
             Part::Text(_) => None,
@@ -143,12 +143,12 @@ impl UrlTemplate {
         })
     }
 
-    /// The URL with these values of its settings, by name. Fails where one is missing or is not of its kind; the error names it.
+    /// The URL with these values of its settings, by name. Fails where one is missing or invalid; the error names it.
     pub fn fill(&self, values: &BTreeMap<String, String>) -> anyhow::Result<Url> {
         self.checked(&self.fill_text(values)?, values)
     }
 
-    /// The same as text, as it was written: an issuer is compared byte for byte (RFC 8414, section 3.3).
+    /// The same as text, exactly as written: an issuer is compared byte for byte (RFC 8414, section 3.3).
     pub(super) fn fill_text(&self, values: &BTreeMap<String, String>) -> anyhow::Result<String> {
         let mut text = String::new();
         for part in &self.parts {
@@ -166,7 +166,7 @@ impl UrlTemplate {
         Ok(text)
     }
 
-    /// The filled URL, read anew: its values have changed nothing but their own places.
+    /// The filled URL, parsed again: its values have changed nothing but their own places.
     fn checked(&self, text: &str, values: &BTreeMap<String, String>) -> anyhow::Result<Url> {
         let url = http_url::parse(text).map_err(|why| anyhow!(why))?;
         let host = match self.host_setting() {

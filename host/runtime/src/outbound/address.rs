@@ -1,5 +1,5 @@
-//! Which addresses may be connected to: public ones, and what the operator allows. The resolver checks every answer, and the
-//! client connects to the checked address, so that a name cannot change its mind in between.
+//! Addresses that may be connected to: public ones, and those that the operator allows. The resolver checks every answer, and the
+//! client connects to the checked address, so that a name cannot resolve to another one in between.
 
 use std::error::Error;
 use std::fmt;
@@ -15,8 +15,8 @@ use tower::{BoxError, Service};
 
 use crate::outbound::names::Names;
 
-/// Networks that are not reached from outside: this machine, and those of RFC 1918, RFC 4193 and RFC 6598. Not link-local addresses, where
-/// clouds keep what is for a machine alone.
+/// Networks that are not reached from outside: this machine, and those of RFC 1918, RFC 4193 and RFC 6598. Not link-local
+/// addresses, where clouds serve the metadata of a machine.
 pub(crate) const PRIVATE: [IpNet; 7] = [
     IpNet::new_assert(IpAddr::V4(Ipv4Addr::new(127, 0, 0, 0)), 8),
     IpNet::new_assert(IpAddr::V4(Ipv4Addr::new(10, 0, 0, 0)), 8),
@@ -27,7 +27,7 @@ pub(crate) const PRIVATE: [IpNet; 7] = [
     IpNet::new_assert(IpAddr::V6(Ipv6Addr::new(0xfc00, 0, 0, 0, 0, 0, 0, 0)), 7),
 ];
 
-/// No address of this name may be connected to. Found again in the client's error.
+/// No address of this name may be connected to. The client's error contains it.
 #[derive(Debug)]
 pub(crate) struct Prohibited;
 
@@ -39,7 +39,7 @@ impl fmt::Display for Prohibited {
 
 impl Error for Prohibited {}
 
-/// Credentials would go over plain http to an address where anybody may read them. Found again in the client's error.
+/// Credentials would go over plain http to a public address. The client's error contains it.
 #[derive(Debug)]
 pub(crate) struct Unencrypted;
 
@@ -51,7 +51,7 @@ impl fmt::Display for Unencrypted {
 
 impl Error for Unencrypted {}
 
-/// The name could not be looked up. Found again in the client's error.
+/// The name could not be looked up. The client's error contains it.
 #[derive(Debug)]
 pub(crate) struct Unresolved(io::Error);
 
@@ -67,13 +67,13 @@ impl Error for Unresolved {
     }
 }
 
-/// Whether the operator named a network with `address` in it.
+/// Whether a network of the operator contains `address`.
 pub(crate) fn is_allowed(address: IpAddr, allowed: &[IpNet]) -> bool {
     let embedded = embedded(address);
     allowed.iter().any(|net| net.contains(&address) || net.contains(&embedded))
 }
 
-/// The IPv4 address that is meant, where one is.
+/// The embedded IPv4 address, if there is one.
 fn embedded(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(v4) => IpAddr::V4(v4),
@@ -86,7 +86,7 @@ pub(crate) fn permitted(address: IpAddr, allowed: &[IpNet]) -> bool {
     is_allowed(address, allowed) || is_public(address)
 }
 
-/// Whether `address` is one that everybody can reach.
+/// Whether `address` is public.
 pub(crate) fn is_public(address: IpAddr) -> bool {
     match embedded(address) {
         IpAddr::V4(v4) => public_v4(v4),
@@ -94,7 +94,7 @@ pub(crate) fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// The IPv4 address that an IPv6 address stands for: mapped (RFC 4291), NAT64 (RFC 6052), 6to4 (RFC 3056).
+/// The IPv4 address in an IPv6 address: mapped (RFC 4291), NAT64 (RFC 6052), 6to4 (RFC 3056).
 fn embedded_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let s = address.segments();
     let v4 = |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
@@ -125,7 +125,7 @@ fn public_v4(address: Ipv4Addr) -> bool {
     )
 }
 
-/// Global unicast alone, without Teredo and the other assignments of 2001::/23, and without documentation.
+/// Global unicast only, without Teredo and the other assignments of 2001::/23, and without documentation.
 fn public_v6(address: Ipv6Addr) -> bool {
     let s = address.segments();
     let global = s[0] & 0xe000 == 0x2000;
@@ -140,7 +140,7 @@ pub(crate) struct Resolver {
     pub(crate) names: Arc<Names>,
     pub(crate) tenant: Arc<str>,
     pub(crate) allowed: Arc<[IpNet]>,
-    /// Of requests with credentials over plain http, and of webhooks over it: public addresses are refused.
+    /// Whether public addresses are refused: for requests with credentials over plain http, and for webhooks over it.
     pub(crate) is_plain: bool,
 }
 

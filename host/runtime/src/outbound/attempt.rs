@@ -1,4 +1,5 @@
-//! One attempt at a request: it waits for the limits of its account and of the host, goes out, and its answer's `Retry-After` is noted.
+//! One attempt at a request: it waits for the limits of its account and of the host, is sent, and its answer's `Retry-After` is
+//! recorded.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,9 +16,10 @@ use crate::outbound::failures::{explain, is_unprocessed};
 use crate::outbound::pace::{PacePass, PaceRequest};
 use crate::outbound::{CallEgress, Secret, refused};
 
-/// How often a request is sent again that the provider has not begun to work on.
+/// How often a request that the provider has not processed is sent again.
 pub(super) const REPEATS: usize = 2;
-/// The end of a request's time that is not waited for the account's limits, so that the guest is told of them and not of a timeout.
+/// The end of a request's time that is not spent on waiting for the account's limits, so that the guest gets the refusal and not
+/// a timeout.
 const REFUSAL_MARGIN: Duration = Duration::from_millis(500);
 
 impl CallEgress {
@@ -38,7 +40,7 @@ impl CallEgress {
         let mut response = answered?;
         self.note_retry_after(bucket, &response);
         if let Some(pass) = pass {
-            // The request is under way until its answer was read.
+            // The request counts as in flight until its answer was read.
             response.extensions_mut().insert(Arc::new(pass));
         }
         tracing::debug!(
@@ -51,7 +53,7 @@ impl CallEgress {
         Ok(response)
     }
 
-    /// Waits until the limits of the account let the request go. None: they do not count it, as they do no answer that lasts.
+    /// Waits until the limits of the account allow the request. None: it is not counted, like long-lived answers.
     async fn enter(&self, p: &Prepared, bucket: Option<&RateLimit>) -> Result<Option<PacePass>, Err> {
         let limits = &self.pacing.limits;
         let Some(until) = p.until.filter(|_| bucket.is_some() || limits.concurrent.is_some()) else {
@@ -74,7 +76,8 @@ impl CallEgress {
                 Ok(Some(pass))
             }
             Err(refusal) => {
-                // A call of the background that needs more than there is has failed: held back, it would begin again for ever.
+                // A background call that needs more units than it may use has failed: if it were deferred, it would restart for
+                // ever.
                 if !is_hopeless {
                     self.meter.note_held(refusal.wait_ms);
                 }
@@ -107,7 +110,8 @@ impl CallEgress {
     }
 
     fn note_retry_after(&self, bucket: &str, response: &Answer) {
-        // Of other statuses it says something else: when a place that moved may be asked for (RFC 9110 section 10.2.3).
+        // With other statuses `Retry-After` has another meaning, such as when a moved resource may be requested (RFC 9110 section
+        // 10.2.3).
         let asks_to_wait =
             response.status() == StatusCode::TOO_MANY_REQUESTS || response.status().is_server_error();
         let value = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
@@ -117,8 +121,8 @@ impl CallEgress {
     }
 }
 
-/// Whether a provider could not do now what it was asked for. 507 is not among them: with it a server tells that it cuts a list (RFC 6578,
-/// section 3.6).
+/// Whether the status means that the provider could not process the request now. 507 is not among them: with it a server reports
+/// that it truncates a list (RFC 6578, section 3.6).
 fn is_failure(status: StatusCode) -> bool {
     matches!(status.as_u16(), 429 | 500 | 502 | 503 | 504)
 }

@@ -11,12 +11,12 @@ use http_body_util::{BodyExt, Full, StreamBody};
 use crate::bindings::http::Segment;
 use crate::blobs::{Blob, Blobs};
 
-/// Read from a blob at a time; a multiple of 3, so that base64 pieces join.
+/// Bytes read from a blob at a time; a multiple of 3, so that base64 pieces join.
 const PIECE: usize = 48 << 10;
-/// Up to this size a body is put together in memory.
+/// Up to this size a body is assembled in memory.
 const WHOLE: u64 = 1 << 20;
 
-/// What a client sends.
+/// The body of a client's request.
 pub(crate) type ClientBody = UnsyncBoxBody<Bytes, std::io::Error>;
 
 /// A request body that can be sent any number of times.
@@ -102,7 +102,7 @@ impl Part {
     }
 }
 
-/// How a response body becomes a blob: the WIT's `decode`.
+/// The conversion of a response body to a blob: the WIT's `decode`.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Decode {
     Raw,
@@ -133,7 +133,7 @@ impl Decode {
     }
 }
 
-/// The bytes that the base64 text at `pointer` of the JSON text `body` stands for; with or without padding.
+/// Decodes the base64 text at `pointer` of the JSON text `body`; with or without padding.
 pub(crate) fn decode_json(body: &[u8], pointer: &str, alphabet: &Alphabet) -> Option<Vec<u8>> {
     let json: serde_json::Value = serde_json::from_slice(body).ok()?;
     let text = json.pointer(pointer)?.as_str()?.trim_end_matches('=');

@@ -1,4 +1,4 @@
-//! Requests that go over a transport in place of the network, and the network as that transport finds it.
+//! Requests over a transport in place of the network, and the network in the role of that transport.
 
 use async_trait::async_trait;
 use http::{Request, Response};
@@ -9,7 +9,7 @@ use crate::outbound::exchange::{Prepared, chunk};
 use crate::outbound::transport::{AnswerBody, Carried, Network, Transport, TransportError};
 use crate::outbound::{CallEgress, Secret, refused};
 
-/// The network as one request finds it.
+/// The network for one request.
 struct Way<'a> {
     egress: &'a CallEgress,
     prepared: &'a Prepared,
@@ -34,7 +34,7 @@ impl Network for Way<'_> {
 }
 
 impl CallEgress {
-    /// Sends by the transport that stands in place of the network.
+    /// Sends by the transport that replaces the network.
     pub(super) async fn carried(
         &self,
         transport: &dyn Transport,

@@ -24,14 +24,14 @@ use crate::outbound::connect::{Connector, Versions};
 use crate::outbound::names::Names;
 use crate::outbound::redirect::ProviderRedirect;
 
-/// Clients kept; beyond it the one unused for longest goes, with its idle connections.
+/// Clients that are cached; beyond that the least recently used is dropped, with its idle connections.
 const KEPT: usize = 512;
 
-/// Idle connections that a client keeps to a host, and for how long.
+/// Idle connections that a client keeps to a host, and how long.
 const IDLE_CONNECTIONS: usize = 32;
 const IDLE_TIME: Duration = Duration::from_secs(60);
 
-/// What is read at most of an answer that lasts before it is taken, bytes; its head is no longer.
+/// Bytes of a long-lived answer that are read ahead at most; also the limit of its head.
 const LASTING_BUFFER: usize = 32 << 10;
 
 /// An answer, its body decompressed while it is read.
@@ -40,13 +40,13 @@ pub(super) type Answer = Response<DecompressionBody<Incoming>>;
 /// Settings of all clients.
 #[derive(Clone, Debug)]
 pub struct HttpSettings {
-    /// What providers see as `User-Agent` unless the connector sets its own.
+    /// The `User-Agent` of requests unless the connector sets its own.
     pub user_agent: String,
-    /// For a connection to be made, TLS included, ms.
+    /// Time limit of making a connection, TLS included, ms.
     pub connect_timeout_ms: u64,
     /// Certificates (PEM, one or several) trusted beside the system's.
     pub extra_roots_pem: Vec<String>,
-    /// While a connector is written: the server that plays its provider. No flag of a server sets it.
+    /// For the development of connectors: the server that plays the provider. No flag of a server sets it.
     pub redirect: Option<ProviderRedirect>,
 }
 
@@ -111,15 +111,17 @@ impl Clients {
         client
     }
 
-    /// For lines that do not speak HTTP, and for webhooks: the same roots. Sessions are not resumed: a ticket would be shared by tenants.
+    /// For connections that do not speak HTTP, and for webhooks: the same roots. Sessions are not resumed: tenants would share a
+    /// ticket.
     pub(crate) fn line_tls(&self) -> rustls::ClientConfig {
         let mut tls = self.tls.clone();
         tls.resumption = Resumption::disabled();
         tls
     }
 
-    /// A client for one answer that lasts: its connection is shared with nobody, as the streams of HTTP/2 would be, of which a server
-    /// allows so many. What comes is taken as it is: decompressed, a server could send without end what comes to nothing.
+    /// A client for one long-lived answer: its connection is not shared, unlike the streams of HTTP/2, whose number a server
+    /// limits. The body is not decompressed: a server could otherwise send compressed data without end that decompresses to
+    /// nothing.
     pub(super) fn lasting(&self, tenant: &str) -> Client {
         self.build(tenant, Versions::Http1)
     }
@@ -154,24 +156,24 @@ impl Clients {
     }
 }
 
-/// One tenant's way to the providers of one connector.
+/// One tenant's client for the providers of one connector.
 #[derive(Clone)]
 pub(crate) struct Client {
     http: Decompression<legacy::Client<Connector, ClientBody>>,
-    /// For credentials over plain http, with connections of its own: those are to other addresses.
+    /// For credentials over plain http, with separate connections: other addresses are allowed for those.
     plain: Decompression<legacy::Client<Connector, ClientBody>>,
     user_agent: HeaderValue,
 }
 
 impl Client {
-    /// Sends a request to an absolute URL, and waits for the head of the answer. Credentials go over plain http to addresses alone
+    /// Sends a request to an absolute URL, and waits for the head of the answer. Credentials go over plain http only to addresses
     /// that the operator allows.
     pub(super) async fn send(&self, request: Request<ClientBody>) -> Result<Answer, legacy::Error> {
         let is_secret = request.headers().contains_key(AUTHORIZATION);
         self.send_as(request, is_secret).await
     }
 
-    /// The same for a request in which everything is a credential, its body too.
+    /// The same for a request that is secret as a whole, including its body.
     pub(super) async fn send_secret(&self, request: Request<ClientBody>) -> Result<Answer, legacy::Error> {
         self.send_as(request, true).await
     }
@@ -190,7 +192,7 @@ impl Client {
     }
 }
 
-/// The system's certificates, read once in the life of the process: they are hundreds of files, and whoever asks again wants the same.
+/// The system's certificates, read once per process: they are hundreds of files, and every caller needs the same.
 fn system_roots() -> rustls::RootCertStore {
     static READ: OnceLock<rustls::RootCertStore> = OnceLock::new();
     let read = || {

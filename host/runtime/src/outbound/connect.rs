@@ -1,4 +1,4 @@
-//! How the HTTP clients connect: to checked addresses, with TLS where the URL says so, and over sockets that acknowledge at once.
+//! Connections of the HTTP clients: to checked addresses, with TLS for https, and over sockets that acknowledge at once.
 
 use std::io;
 use std::pin::Pin;
@@ -17,10 +17,10 @@ use tower::{BoxError, Service};
 use crate::outbound::address::Resolver;
 use crate::outbound::kept::{Counted, KeptConnections};
 
-/// A connection that has gone silent is asked this often, and given up after [`PROBES`] without an answer.
+/// A silent connection is probed this often, and closed after [`PROBES`] without an answer.
 const PROBE: Duration = Duration::from_secs(15);
 const PROBES: u32 = 3;
-/// What was sent and is not acknowledged by then will not be.
+/// Time after which unacknowledged data closes the connection.
 #[cfg(target_os = "linux")]
 const UNACKNOWLEDGED: Duration = Duration::from_secs(30);
 
@@ -69,7 +69,7 @@ impl Connector {
         let mut tcp = HttpConnector::new_with_resolver(resolver);
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
-        // Shared out among the addresses of a name, so that one that is silent does not use it up.
+        // Divided among the addresses of a name, so that a silent one does not use up the whole time.
         tcp.set_connect_timeout(Some(within));
         tcp.set_keepalive(Some(PROBE));
         tcp.set_keepalive_interval(Some(PROBE));
@@ -130,10 +130,10 @@ impl Service<Uri> for Tcp {
     }
 }
 
-/// A socket that acknowledges what it has read.
+/// A socket that acknowledges received data at once.
 pub(super) struct Prompt {
     socket: TokioIo<TcpStream>,
-    /// It may have further requests.
+    /// Whether it may have further requests.
     is_kept: bool,
     _counted: Option<Counted>,
 }
@@ -194,10 +194,10 @@ impl Connection for Prompt {
     }
 }
 
-/// What came is acknowledged at once, until the system thinks otherwise again (tcp(7), `TCP_QUICKACK`): a server that holds back the
-/// end of its answer until the beginning is acknowledged (Nagle's algorithm, RFC 896) would wait 40 ms.
+/// Makes the system acknowledge received data at once, until it decides otherwise again (tcp(7), `TCP_QUICKACK`): a server that
+/// holds back the end of its answer until the beginning is acknowledged (Nagle's algorithm, RFC 896) would wait 40 ms.
 pub(super) fn acknowledge(socket: &TcpStream) {
-    // A socket that cannot do it is only slower.
+    // A socket that does not support it is only slower.
     #[cfg(target_os = "linux")]
     let _ = socket.set_quickack(true);
     #[cfg(not(target_os = "linux"))]

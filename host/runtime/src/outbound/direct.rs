@@ -29,7 +29,7 @@ use crate::outbound::policy;
 /// A request of the host itself. It is treated as secret as a whole: over plain http it goes to networks alone that the operator
 /// allows, and to the provider that this process serves.
 pub struct DirectRequest {
-    /// HTTP connections and TLS sessions are kept apart by it.
+    /// HTTP connections and TLS sessions are separate for each tenant.
     pub tenant: String,
     /// The connector's name: it shares HTTP connections with the connector's own requests, and may reach its own provider.
     pub connector: String,
@@ -39,7 +39,7 @@ pub struct DirectRequest {
     /// `Content-Length` is set by the host.
     pub headers: HeaderMap,
     pub body: Vec<u8>,
-    /// For everything, from the wait for room to the last byte of the answer.
+    /// Deadline for everything, from the wait for a permit to the last byte of the answer.
     pub timeout: Duration,
     /// Most bytes of the answer's body, decompressed.
     pub max_bytes: usize,
@@ -51,7 +51,7 @@ impl fmt::Debug for DirectRequest {
     }
 }
 
-/// What came back, redirects too.
+/// The response to a direct request; redirects are returned like any other.
 pub struct DirectResponse {
     pub status: StatusCode,
     pub headers: HeaderMap,
@@ -64,10 +64,10 @@ impl fmt::Debug for DirectResponse {
     }
 }
 
-/// Why there is no answer. `sent`: the server may have got the request and acted on it.
+/// The error of a direct request. `sent`: the server may have received the request and acted on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DirectError {
-    /// The URL is none that requests go to, or the operator does not allow its address. Nothing was sent.
+    /// Requests to the URL are not allowed, or the operator does not allow its address. Nothing was sent.
     Denied,
     /// The server could not be reached. Nothing was sent.
     Connect,
@@ -106,7 +106,7 @@ impl Egress {
         done.unwrap_or_else(|_| Err(DirectError::Timeout { sent: sent.load(Ordering::Relaxed) }))
     }
 
-    /// The URL, if a request may go there. The address of a name is checked when it is connected to.
+    /// The URL, if a request to it is allowed. The address of a name is checked when it is connected to.
     fn check_direct(&self, r: &DirectRequest) -> Result<Url, DirectError> {
         let url = policy::parse(&r.url).map_err(|_| DirectError::Denied)?;
         if let Some(address) = http_url::literal(&url) {
@@ -128,7 +128,7 @@ impl Egress {
         let _turn = self.total.acquire().await;
         let mut repeats = 0..REPEATS;
         let response = loop {
-            // All of it is secret: the body of a token request holds what the header of another does.
+            // All of it is secret: the body of a token request contains what the header of another does.
             match client.send_secret(request(r, &uri, sent)).await {
                 Ok(response) => break response,
                 Err(error) if is_unprocessed(&error) && repeats.next().is_some() => {
@@ -148,11 +148,11 @@ impl Egress {
     }
 }
 
-/// The request as the client sends it; `sent` becomes true when its body is asked for, which is after its head has gone.
+/// The request as the client sends it; `sent` becomes true when its body is polled, which is after its head was sent.
 fn request(r: &DirectRequest, uri: &Uri, sent: &Arc<AtomicBool>) -> Request<ClientBody> {
     let length = r.body.len();
     let body: ClientBody = if length == 0 {
-        // Nothing will be asked for.
+        // An empty body is not polled.
         sent.store(true, Ordering::Relaxed);
         Full::new(Bytes::new()).map_err(|never| match never {}).boxed_unsync()
     } else {
@@ -227,7 +227,7 @@ mod tests {
             match host {
                 "localhost" | "rebound.test" => Ok(vec![[127, 0, 0, 1].into()]),
                 "metadata.test" => Ok(vec![[169, 254, 169, 254].into()]),
-                // Nobody is there: a request that goes out ends in a timeout.
+                // No server has this address: a request that goes out ends in a timeout.
                 "public.test" => Ok(vec![[192, 88, 98, 1].into()]),
                 _ => Err(io::Error::from(io::ErrorKind::NotFound)),
             }
@@ -262,7 +262,7 @@ mod tests {
         }
     }
 
-    /// A server on loopback: its port, and how many requests it saw.
+    /// A server on loopback. Returns its port, and how many requests it got.
     async fn server(redirect_to: String) -> (u16, Arc<AtomicUsize>) {
         let seen = Arc::new(AtomicUsize::new(0));
         let counted = seen.clone();
@@ -320,7 +320,7 @@ mod tests {
             "metadata.test",
             "169.254.169.254",
             "10.0.0.1",
-            // An address needs the operator's leave, public or not.
+            // An address needs the operator's permission, public or not.
             "1.1.1.1",
         ];
         for host in hosts {
@@ -329,7 +329,7 @@ mod tests {
                 assert_eq!(closed.send_direct(post(&url)).await.unwrap_err(), DirectError::Denied, "{url}");
             }
         }
-        // The host allows everything that could be meant, and still no URL that others read differently.
+        // The host allows every address in question, and still refuses URLs that other parsers read differently.
         let open = egress(&["127.0.0.0/8", "::1/128"], None);
         let urls = [
             format!("http://user@127.0.0.1:{port}/echo"),
@@ -376,7 +376,7 @@ mod tests {
         let answer = egress.send_direct(post(&format!("http://127.0.0.1:{port}/redirect"))).await.unwrap();
         assert_eq!(answer.status, StatusCode::TEMPORARY_REDIRECT);
         assert!(answer.headers.contains_key(header::LOCATION));
-        // Nor is a cookie kept.
+        // Nor is a cookie stored.
         for _ in 0..2 {
             let answer = egress.send_direct(post(&format!("http://127.0.0.1:{port}/echo"))).await.unwrap();
             assert!(answer.body.starts_with(b"false "));
@@ -399,7 +399,7 @@ mod tests {
             timeout: Duration::from_millis(300),
             ..post(&format!("https://127.0.0.1:{gone}/token"))
         };
-        // It accepts, and says nothing of TLS: no byte of the request has left.
+        // It accepts, and sends nothing of TLS: no byte of the request was sent.
         assert_eq!(egress.send_direct(silent).await.unwrap_err(), DirectError::Timeout { sent: false });
         drop(listener);
         let gone = post(&format!("http://127.0.0.1:{gone}/token"));

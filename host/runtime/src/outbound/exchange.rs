@@ -1,4 +1,4 @@
-//! One exchange with a provider: permit, credentials, send, at most one repeat after a refresh, read under caps.
+//! One exchange with a provider: permit, credentials, send, at most one retry after a refresh, a bounded read of the answer.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -20,13 +20,13 @@ use crate::outbound::redirect::RedirectTarget;
 use crate::outbound::transport::AnswerBody;
 use crate::outbound::{CallEgress, CredentialsError, Secret, headers, refused};
 
-/// Bytes of a body that are looked through for credentials at a time, on its way to a blob.
+/// Bytes of a body that are searched for credentials at a time, on its way to a blob.
 const REDACTED: usize = 256 << 10;
 
 /// The provider's answer, its body not yet read.
 pub(super) type Answer = Response<AnswerBody>;
 
-/// What becomes of an answer.
+/// A consumer of answers: returns the body to the guest, or stores it in a blob.
 trait Reading: Send {
     type Read: Send;
 
@@ -37,7 +37,7 @@ trait Reading: Send {
     ) -> impl Future<Output = Result<Self::Read, Err>> + Send;
 }
 
-/// Its body goes to the guest.
+/// Returns the body to the guest.
 struct Whole {
     max: u64,
 }
@@ -50,7 +50,7 @@ impl Reading for Whole {
     }
 }
 
-/// Its body goes into a blob.
+/// Stores the body in a blob.
 struct ToBlob {
     decode: Decode,
     max: u64,
@@ -69,11 +69,11 @@ pub(super) struct Prepared {
     pub(super) method: Method,
     uri: Uri,
     pub(super) permit: Permit,
-    /// The place that it goes to in place of the one that it names.
+    /// The server that the request is sent to in place of the one in its URL.
     pub(super) target: Option<RedirectTarget>,
     headers: HeaderMap,
     body: RequestBody,
-    /// The end of the time for the request. None: its answer lasts, and comes on a connection of its own.
+    /// The end of the time for the request. None: its answer is long-lived, on its own connection.
     pub(super) until: Option<Instant>,
     pub(super) wishes: RequestWishes,
 }
@@ -95,7 +95,7 @@ impl Prepared {
         Ok(request)
     }
 
-    /// The same as it goes over the network.
+    /// The same as it is sent over the network.
     pub(super) fn sent(&self, secret: Option<&Secret>) -> Result<Request<ClientBody>, Err> {
         let mut request = self.request(secret)?;
         if let Some(target) = &self.target {
@@ -110,7 +110,7 @@ impl CallEgress {
         self.send_within(r, Duration::MAX).await
     }
 
-    /// `head` is how long the beginning of the answer may take.
+    /// Sends the request. `head` is the time limit for the head of the answer.
     pub(super) async fn send_within(self: Arc<Self>, r: Req, head: Duration) -> Result<Res, Err> {
         let max = r.max_bytes.map_or(u64::MAX, u64::from).min(self.shared.limits.http_response_bytes);
         self.timed(r, head, Whole { max }).await
@@ -143,7 +143,7 @@ impl CallEgress {
         let host = Duration::from_millis(self.shared.limits.http_timeout_ms);
         let own = r.timeout_ms.map_or(host, |ms| Duration::from_millis(ms.into()));
         let _waiting = self.meter.waiting();
-        // `http` itself never has more under way than this; of `wasi:http` a guest may start any number.
+        // `http` itself never has more in flight than this; of `wasi:http` a guest may start any number.
         let _turn = self.turns.acquire().await;
         let time = own.min(host).min(self.remaining());
         let until = Instant::now() + time.min(head);
@@ -155,7 +155,8 @@ impl CallEgress {
         tokio::time::timeout(time, work).await.unwrap_or_else(|_| Err(late()))
     }
 
-    /// Sends a request whose answer lasts, on a connection of its own, and waits for the head of the answer. Its time is the caller's.
+    /// Sends a request with a long-lived answer, on its own connection, and waits for the head of the answer. The caller
+    /// sets the time.
     pub(super) async fn open(&self, r: Req) -> Result<Answer, Err> {
         let _waiting = self.meter.waiting();
         self.exchange(r, None).await
@@ -165,7 +166,7 @@ impl CallEgress {
         let auth_is_named = r.auth.is_some();
         let prepared = Prepared { until, ..self.prepare(r)? };
         let slot = prepared.permit.slot.as_deref();
-        // Once a call: what a second renewal would bring, the first one has brought.
+        // Once per call: a second renewal would return the same credentials as the first.
         let is_renewed = slot.is_some()
             && prepared.wishes.has_renewed_token
             && !self.meter.has_renewed.swap(true, Ordering::Relaxed);
@@ -181,7 +182,7 @@ impl CallEgress {
             return Err(refused("auth-expired", "the connection has no credentials in this slot"));
         }
         let response = self.attempt(&prepared, secret.as_ref()).await?;
-        // To a request with renewed credentials the connector reads the 401 itself.
+        // If the credentials were renewed on request, the connector reads the 401 itself.
         if response.status() != StatusCode::UNAUTHORIZED || secret.is_none() || is_renewed {
             return Ok(response);
         }
@@ -196,7 +197,7 @@ impl CallEgress {
         }
     }
 
-    /// Holds the request against every rule that can be checked before it is sent.
+    /// Checks the request against every rule that can be checked before it is sent.
     fn prepare(&self, r: Req) -> Result<Prepared, Err> {
         let limits = &self.shared.limits;
         if self.meter.asked.fetch_add(1, Ordering::Relaxed) >= u64::from(limits.http_requests) {
@@ -255,7 +256,7 @@ impl CallEgress {
         Ok(secret)
     }
 
-    /// Counts response bytes; false when the call has had its share.
+    /// Counts response bytes; false when the call has used up its budget.
     fn receives(&self, bytes: usize) -> bool {
         let total = self.meter.received_bytes.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
         total <= self.shared.limits.http_total_response_bytes
@@ -271,7 +272,7 @@ impl CallEgress {
         let status = response.status().as_u16();
         let headers = self.incoming_headers(&response)?;
         let max = usize::try_from(max).unwrap_or(usize::MAX);
-        // A little more than the cap, so that a credential across the cut is seen whole.
+        // A little more than the cap, so that a credential across the end is seen whole.
         let overlap = self.redactor.lock().expect("no panic while redacting").overlap();
         let mut body: Vec<u8> = Vec::new();
         while body.len() <= max.saturating_add(overlap) {
@@ -295,7 +296,7 @@ impl CallEgress {
         let mut writer = self.blobs.writer();
         let full =
             || refused("too-large", "the content is larger than the cap, or the call's blob budget is spent");
-        // JSON with base64 inside is a third larger than its content, and something stands around it.
+        // JSON with base64 inside is a third larger than its content, and has other members.
         let cap = if *decode == Decode::Raw { max } else { max.saturating_mul(4) / 3 + (1 << 20) };
         let mut pending: Vec<u8> = Vec::new();
         let mut received = 0;
@@ -305,7 +306,7 @@ impl CallEgress {
                 return Err(full());
             }
             pending.extend_from_slice(&piece);
-            // In pieces much larger than what is looked at twice, however small those are that come.
+            // In pieces much larger than the overlap that is searched twice, however small the received ones are.
             if *decode == Decode::Raw && pending.len() >= REDACTED {
                 let redactor = self.redactor.lock().expect("no panic while redacting");
                 redactor.redact(&mut pending);
@@ -333,7 +334,7 @@ impl CallEgress {
 /// The next piece of an answer's body.
 pub(super) async fn chunk(body: &mut AnswerBody) -> Result<Option<Bytes>, Err> {
     while let Some(frame) = body.frame().await {
-        // Trailers say nothing that a guest could see.
+        // Trailers are not shown to guests.
         if let Ok(piece) = frame.map_err(|error| explain(&*error))?.into_data() {
             return Ok(Some(piece));
         }

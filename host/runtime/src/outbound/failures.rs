@@ -1,4 +1,4 @@
-//! What went wrong with a request to a provider, as the guest is told it.
+//! Errors of requests to a provider, as the guest gets them.
 
 use std::error::Error;
 use std::io;
@@ -9,7 +9,7 @@ use crate::bindings::http::Err;
 use crate::outbound::address::{Prohibited, Unencrypted};
 use crate::outbound::{CredentialsError, refused};
 
-/// Only credentials that are refused want the account to be connected again.
+/// Only refused credentials require that the account is connected again.
 pub(super) fn unusable(error: CredentialsError) -> Err {
     match error {
         CredentialsError::Refused(_) => refused("auth-expired", "the connection has no usable credentials"),
@@ -20,8 +20,8 @@ pub(super) fn unusable(error: CredentialsError) -> Err {
     }
 }
 
-/// Whether the provider says that it has not begun to work on the request: it closes the connection, or has no room on it
-/// (RFC 9113 section 8.7).
+/// Whether the provider reports that it has not processed the request: it closes the connection, or refuses the stream (RFC 9113
+/// section 8.7).
 pub(super) fn is_unprocessed(error: &legacy::Error) -> bool {
     causes(error).filter_map(|cause| cause.downcast_ref::<h2::Error>()).any(|error| {
         let is_closing = error.is_go_away() && error.reason() == Some(h2::Reason::NO_ERROR);
@@ -36,7 +36,7 @@ pub(super) fn causes<'a>(
     std::iter::successors(Some(error), |&error| error.source())
 }
 
-/// A client's error for the guest: few words, the same whatever is behind the address.
+/// A client's error for the guest: short, and the same whatever is behind the address.
 pub(super) fn explain(error: &(dyn Error + 'static)) -> Err {
     if causes(error).any(|cause| cause.is::<Prohibited>()) {
         return refused("denied", "the operator does not allow requests to this host's address");

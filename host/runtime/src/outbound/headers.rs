@@ -1,11 +1,11 @@
-//! Header fields at the border: which ones a guest may not set, and which ones it does not get to see.
+//! Header fields between guest and provider: those that a guest may not set, and those that it may not see.
 
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 
 use crate::bindings::http::Header;
 use crate::outbound::redact::Redactor;
 
-/// Owned by the host or the connection, or able to turn a permitted request into another one.
+/// Whether the header is owned by the host or the connection, or could turn a permitted request into another one.
 pub(crate) fn forbidden(name: &str) -> bool {
     const EXACT: [&str; 23] = [
         "authorization",
@@ -39,7 +39,7 @@ pub(crate) fn forbidden(name: &str) -> bool {
         || (name.starts_with("x-ms-") && name.contains("token"))
 }
 
-/// The guest's fields as the client wants them. The error is a sentence for the guest.
+/// Converts the guest's fields for the client. The error is a sentence for the guest.
 pub(crate) fn outgoing(headers: &[Header], max_bytes: usize) -> Result<HeaderMap, String> {
     let mut map = HeaderMap::new();
     let mut bytes = 0;
@@ -60,14 +60,14 @@ pub(crate) fn outgoing(headers: &[Header], max_bytes: usize) -> Result<HeaderMap
     Ok(map)
 }
 
-/// The provider's fields as the guest sees them; none if there are more than `max_bytes` of them.
+/// Converts the provider's fields for the guest; none if they are larger than `max_bytes`.
 pub(crate) fn incoming(headers: &HeaderMap, redactor: &Redactor, max_bytes: usize) -> Option<Vec<Header>> {
     let mut out = Vec::with_capacity(headers.len());
     let mut bytes = 0;
     for (name, value) in headers {
         let mut value = match *name {
             header::SET_COOKIE | header::PROXY_AUTHENTICATE => continue,
-            // The scheme's name is enough to see what the provider wants; the rest may hold a challenge or an echo.
+            // The scheme's name is enough; the rest may contain a challenge or an echo.
             header::WWW_AUTHENTICATE => {
                 let scheme = value.as_bytes().split(|b| b.is_ascii_whitespace()).next();
                 scheme.unwrap_or_default().to_vec()

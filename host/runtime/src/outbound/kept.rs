@@ -1,5 +1,5 @@
-//! Bounds the connections that are kept for another request, of several HTTP clients together: each client's own bound is one for each host,
-//! and there may be any number of hosts.
+//! Bounds the idle connections of several HTTP clients together: each client's own bound is per host, and the number of hosts is
+//! unbounded.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,8 +18,8 @@ impl Counts {
         Arc::new(Counts { most_idle, kept: AtomicUsize::new(0), under_way: AtomicUsize::new(0) })
     }
 
-    /// Whether another connection may be kept, as the request that is under way for it sees it. The other requests may all be on kept
-    /// connections, which are not idle then: there are never more of them than the bound and the requests together.
+    /// Whether another connection may be kept, from the view of the request in flight on it. The other requests may all be on
+    /// kept connections, which are not idle then: there are never more of them than the bound and the requests together.
     fn has_room(&self) -> bool {
         let others = self.under_way.load(Ordering::Relaxed).saturating_sub(1);
         self.kept.load(Ordering::Relaxed).saturating_sub(others) < self.most_idle
@@ -34,22 +34,24 @@ pub(super) struct KeptConnections {
 }
 
 impl KeptConnections {
-    /// Of a first tenant. About `most_idle` may be idle of all tenants, and `most_idle_of_tenant` of each.
+    /// Returns the counts for a first tenant. About `most_idle` connections may be idle of all tenants, and `most_idle_of_tenant`
+    /// of each.
     pub(super) fn new(most_idle: usize, most_idle_of_tenant: usize) -> KeptConnections {
         KeptConnections { all: Counts::new(most_idle), own: Counts::new(most_idle_of_tenant) }
     }
 
-    /// Of another tenant.
+    /// Returns the counts for another tenant, which share the total.
     pub(super) fn of_another(&self) -> KeptConnections {
         KeptConnections { all: Arc::clone(&self.all), own: Counts::new(self.own.most_idle) }
     }
 
-    /// A request begins, and ends when what this returns is dropped.
+    /// Counts a request until the returned value is dropped.
     pub(super) fn request(&self) -> Counted {
         Counted::new(self, |counts| &counts.under_way)
     }
 
-    /// A connection was made. It may be kept for as long as what this returns is; none: it is to be closed after its first request.
+    /// Counts a new connection, which may be kept as long as the returned value exists; none: it is to be closed after its first
+    /// request.
     pub(super) fn keep(&self) -> Option<Counted> {
         let has_room = self.all.has_room() && self.own.has_room();
         has_room.then(|| Counted::new(self, |counts| &counts.kept))
@@ -102,7 +104,7 @@ mod tests {
         assert!(connect(&another).is_some(), "one was closed");
     }
 
-    /// A thousand endpoints that hang do not keep those that answer from keeping their connections.
+    /// A thousand hanging endpoints do not prevent those that answer from keeping their connections.
     #[test]
     fn connections_with_a_request_take_no_room() {
         let one = KeptConnections::new(1, 1);

@@ -1,4 +1,4 @@
-//! What one call has used of its budgets, and how long its provider's answers want to be left alone.
+//! Usage of one call's budgets, and the longest `Retry-After` of its provider's answers.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use crate::stats::{BucketStats, ProviderWait};
 
-/// Longest time in ms for which a call says that a repeat does better: quotas of providers are a day's at most.
+/// The longest wait that a call reports for a retry, ms: quotas of providers are a day's at most.
 pub(crate) const LONGEST_WAIT_MS: u64 = 24 * 60 * 60_000;
 
 /// Counts of one call.
 #[derive(Default)]
 pub(crate) struct Meter {
-    /// Requests that the guest asked for, sent or not.
+    /// Requests that the guest made, sent or not.
     pub(super) asked: AtomicU64,
     /// Requests that left the host.
     pub(super) sent: AtomicU64,
@@ -20,15 +20,16 @@ pub(crate) struct Meter {
     pub(super) failed: AtomicU64,
     pub(super) sent_bytes: AtomicU64,
     pub(super) received_bytes: AtomicU64,
-    /// Of lines: what went into blobs, before it was decoded.
+    /// Bytes of mail connections that went into blobs, before they were decoded.
     pub(super) coded_bytes: AtomicU64,
-    /// Of `wasi:http`: request bodies in memory.
+    /// Request bodies of `wasi:http` in memory, bytes.
     pub(super) held_bytes: AtomicU64,
-    /// Lines that the guest asked for.
+    /// Mail connections that the guest requested.
     pub(super) lines: AtomicU64,
-    /// The guest has had a token renewed on request.
+    /// Whether the guest has had a token renewed on request.
     pub(super) has_renewed: AtomicBool,
-    /// `Retry-After` of all answers by the bucket of their request; empty: of none. A bucket is there once a request was of it.
+    /// `Retry-After` of all answers by the bucket of their request; empty: of no bucket. A bucket is present once it had a
+    /// request.
     retry_after: Mutex<BTreeMap<String, RetryAfter>>,
     /// Units that requests have used, by bucket.
     used_units: Mutex<BTreeMap<String, u64>>,
@@ -40,9 +41,9 @@ pub(crate) struct Meter {
 /// The longest `Retry-After` of some answers.
 #[derive(Default)]
 struct RetryAfter {
-    /// Of those in seconds.
+    /// The longest delay in seconds, as ms.
     ms: u64,
-    /// Of those that are dates, ms since 1970.
+    /// The latest date, ms since 1970.
     at_ms: i64,
 }
 
@@ -71,7 +72,7 @@ impl Meter {
         self.with_bucket(bucket, |_| ());
     }
 
-    /// Notes a provider's `Retry-After` for a bucket: seconds, or a date (RFC 9110 section 10.2.3). Anything else says nothing.
+    /// Records a provider's `Retry-After` for a bucket: seconds, or a date (RFC 9110 section 10.2.3). Other values are ignored.
     pub(super) fn note_retry_after(&self, bucket: &str, value: &str) {
         let value = value.trim();
         self.with_bucket(bucket, |wait| {
@@ -95,7 +96,7 @@ impl Meter {
         self.used_units.lock().expect("no panic while counting").get(bucket).copied().unwrap_or_default()
     }
 
-    /// Notes that a request was not sent, and would be after so long.
+    /// Records that a request was not sent, and could be after this time.
     pub(super) fn note_held(&self, wait_ms: u64) {
         self.held_ms.fetch_max(wait_ms.max(1), Ordering::Relaxed);
     }
@@ -106,7 +107,7 @@ impl Meter {
         waits.values().filter_map(|wait| wait.wait_ms(now)).max()
     }
 
-    /// The same by bucket, `CallStats::buckets`; none where there is nothing to say.
+    /// The same by bucket, `CallStats::buckets`; none where there are no figures.
     pub(crate) fn buckets(&self, now: i64) -> Option<Box<BucketStats>> {
         let held_ms = Some(self.held_ms.load(Ordering::Relaxed)).filter(|ms| *ms > 0);
         let units = self.used_units.lock().expect("no panic while counting").clone();
@@ -130,13 +131,13 @@ impl Meter {
         }
     }
 
-    /// Counts a request as under way until the guard is dropped.
+    /// Counts a request as in flight until the guard is dropped.
     pub(super) fn waiting(&self) -> Waiting<'_> {
         self.in_flight.fetch_add(1, Ordering::Relaxed);
         Waiting(&self.in_flight)
     }
 
-    /// Whether a request is under way: then it is the provider that takes the time.
+    /// Whether a request is in flight: then the provider takes the time.
     pub(crate) fn waits_for_provider(&self) -> bool {
         self.in_flight.load(Ordering::Relaxed) > 0
     }

@@ -1,5 +1,5 @@
-//! The `http` import: the only way out of the sandbox. Every request is held against the policy, gets its credentials here,
-//! goes to a checked address, follows no redirect, and what comes back is capped and cleaned.
+//! The `http` import: the only way out of the sandbox. Every request is checked against the policy, gets its credentials here,
+//! goes to a checked address and follows no redirect; answers are limited in size and cleaned.
 
 mod address;
 mod attempt;
@@ -66,12 +66,12 @@ pub(crate) use rules::Rules;
 pub use tcp::check_server;
 pub use transport::{Carried, Network, Transport, TransportError};
 
-/// The whole value of an `Authorization` header. Wiped when dropped; its `Debug` shows nothing.
+/// The whole value of an `Authorization` header. Wiped when dropped, and hidden by `Debug`.
 #[derive(Clone)]
 pub struct Secret(Zeroizing<String>);
 
 impl Secret {
-    /// From a header value: "Bearer …", "Basic …".
+    /// Takes a header value: "Bearer …", "Basic …".
     pub fn new(header_value: impl Into<String>) -> Self {
         Secret(Zeroizing::new(header_value.into()))
     }
@@ -87,7 +87,7 @@ impl std::fmt::Debug for Secret {
     }
 }
 
-/// Where a call's credentials come from. Connectors name slots and never see what is in them.
+/// The source of a call's credentials. Connectors name slots and never see their values.
 #[async_trait]
 pub trait Credentials: Send + Sync {
     /// The credentials of a slot; none if the connection has none for it.
@@ -103,12 +103,12 @@ pub trait Credentials: Send + Sync {
     }
 }
 
-/// Why a connection has no credentials now.
+/// The reason why a connection has no credentials now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CredentialsError {
-    /// The account has to be connected again: to wait is of no use. The connector gets `auth-expired`. The text is for the log.
+    /// The account has to be connected again; a retry is useless. The connector gets `auth-expired`. The text is for the log.
     Refused(String),
-    /// They may be there later, and the account is as it was: the connector gets `unavailable`.
+    /// Credentials may be available later, and the account is unchanged: the connector gets `unavailable`.
     Unavailable {
         /// One sentence for the API's user, without secrets.
         message: String,
@@ -128,18 +128,18 @@ impl std::fmt::Display for CredentialsError {
 
 impl std::error::Error for CredentialsError {}
 
-/// Who logs in, and with what.
+/// The user name and secret of a login.
 #[derive(Clone)]
 pub struct Login {
     pub username: String,
     pub secret: LoginSecret,
 }
 
-/// Wiped when dropped; its `Debug` shows nothing.
+/// Wiped when dropped, and hidden by `Debug`.
 #[derive(Clone)]
 pub enum LoginSecret {
     Password(Zeroizing<String>),
-    /// Of OAuth: OAUTHBEARER (RFC 7628) or XOAUTH2.
+    /// An OAuth access token: OAUTHBEARER (RFC 7628) or XOAUTH2.
     Token(Zeroizing<String>),
 }
 
@@ -163,7 +163,7 @@ impl Credentials for NoCredentials {
     }
 }
 
-/// What all calls share.
+/// Clients and limits that all calls share.
 pub(crate) struct Egress {
     /// Requests run here and not on the guests' threads.
     runtime: tokio::runtime::Handle,
@@ -181,7 +181,7 @@ pub(crate) struct Egress {
     paces: Arc<pace::Paces>,
     pub(crate) approved: Vec<Url>,
     limits: Limits,
-    /// Lines that wait for their connection's next call.
+    /// Idle mail connections for the next call of their account.
     lines: Arc<tcp::Pool>,
     line_tls: Arc<rustls::ClientConfig>,
     connect_timeout: Duration,
@@ -237,13 +237,13 @@ impl Egress {
         self.paces.used_units(connection, now)
     }
 
-    /// Whether this is where the connector's provider is, in this very process.
+    /// Whether this address is the connector's provider in this process.
     fn is_own(&self, connector: &str, address: SocketAddr) -> bool {
         self.own.as_ref().is_some_and(|own| own.connector == connector && own.address == address)
     }
 
-    /// Whether requests of a connector may go to a host that is an address: that needs the operator's leave, public or not. A name
-    /// is checked by the resolver.
+    /// Whether requests of a connector may go to a host that is an address: that needs the operator's permission, public or not.
+    /// A name is checked by the resolver.
     fn permits_literal(&self, connector: &str, address: SocketAddr) -> bool {
         let ip = address.ip();
         let has_leave =
@@ -251,8 +251,8 @@ impl Egress {
         has_leave || self.is_own(connector, address)
     }
 
-    /// Whether a request over plain http would go to where anybody may read it: to addresses that are public and that the operator
-    /// has not named. False where nothing is found out: then the request fails by itself.
+    /// Whether a request over plain http would go to a public address that the operator has not named. False where the lookup
+    /// fails: then the request fails by itself.
     pub(crate) async fn is_exposed(&self, tenant: &str, url: &Url) -> bool {
         let addresses = match url.host() {
             _ if url.scheme() != "http" => return false,
@@ -279,11 +279,11 @@ pub(crate) struct CallEgress {
     pub(crate) deadline: Instant,
     pub(crate) meter: Meter,
     pub(crate) redactor: Mutex<redact::Redactor>,
-    /// Requests under way at once.
+    /// Permits of concurrent requests.
     pub(crate) turns: Semaphore,
 }
 
-/// An error as the guest sees it. The message is the host's own; it tells nothing about networks behind the policy.
+/// An error as the guest sees it. The message is the host's own; it reveals nothing about networks behind the policy.
 fn refused(code: &str, message: impl Into<String>) -> http::Err {
     http::Err { code: code.to_owned(), message: message.into(), retry_after_ms: None }
 }
@@ -311,7 +311,7 @@ impl http::Host for State {
         self.host_calls.count()?;
         self.cpu.pause();
         let egress = self.egress.clone();
-        // Off the guest's stack: TLS and DNS need more of it than a fiber has.
+        // Off the guest's stack: TLS and DNS need more stack than a fiber has.
         let answer = self.egress.spawn(async move { egress.send(r).await }).await;
         self.cpu.resume();
         Ok(answer.unwrap_or_else(|| Err(refused("unavailable", "the host gave up this request"))))

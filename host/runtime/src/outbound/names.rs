@@ -1,6 +1,6 @@
-//! Names to addresses. The system's resolver blocks a thread for as long as a name's servers are silent, and whoever owns a name owns
-//! those: so lookups have threads of their own, few of them, and of these no tenant has more than its share. What hangs delays the
-//! tenant that asked for it and nobody else, and of that tenant nothing but names that are new.
+//! Resolution of names to addresses. The system's resolver blocks a thread for as long as a name's servers are silent, and the
+//! owner of a name controls those servers: so lookups have a few threads of their own, and no tenant has more than its share of
+//! them. A hanging lookup delays only the tenant that requested it, and of that tenant only names that are not cached.
 
 use std::collections::HashMap;
 use std::io;
@@ -13,26 +13,27 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use crate::admission::Gates;
 use crate::limits::Limits;
 
-/// How long an answer is good. The system's resolver does not tell how long its own is.
+/// How long an answer is cached. The system's resolver does not report the TTL.
 const KNOWN: Duration = Duration::from_secs(30);
-/// How long an answer is used while the name cannot be looked up anew in time. Addresses are checked whenever they are used.
+/// How long a stale answer is used while the name cannot be looked up again in time. Addresses are checked whenever they are
+/// used.
 const STALE: Duration = Duration::from_secs(10 * 60);
-/// How long the new lookup of a name with such an answer is waited for.
+/// Longest wait for the new lookup of a name with a stale answer.
 const ANEW_WITHIN: Duration = Duration::from_secs(1);
-/// How long it is that a name was not found: the least, and where that took long ten times as long as it took, within a bound. A name whose
+/// How long a failed lookup is cached: at least this, and after a slow one ten times its duration, within a bound. A name whose
 /// servers are silent then needs a thread for a small part of the time.
 const UNKNOWN: Duration = Duration::from_secs(5);
 const LONG_UNKNOWN: Duration = Duration::from_secs(30);
 /// Names remembered.
 const KEPT: usize = 1_024;
 
-/// How names are looked up: by the system (files, DNS, whatever it is set up for), or by a test.
+/// The lookup of names: by the system (files, DNS, whatever it is set up for), or by a test.
 pub trait Lookup: Send + Sync {
-    /// The addresses of a host. May block for as long as it likes.
+    /// The addresses of a host. May block for any time.
     fn addresses(&self, host: &str) -> io::Result<Vec<IpAddr>>;
 }
 
-/// As everything else on this machine looks them up.
+/// The lookup of this machine's own resolver.
 pub struct SystemLookup;
 
 impl Lookup for SystemLookup {
@@ -61,8 +62,8 @@ impl Names {
         }
     }
 
-    /// The addresses of `host`, at least one. An error of kind `TimedOut` where that takes too long, be it that the tenant's lookups
-    /// are all under way.
+    /// The addresses of `host`, at least one. An error of kind `TimedOut` where that takes too long, even if only because all
+    /// lookups of the tenant are in use.
     pub(crate) async fn resolve(&self, tenant: &str, host: &str) -> io::Result<Vec<IpAddr>> {
         let host = host.to_ascii_lowercase();
         let known = self.known.lock().expect("no panic while remembering names").get(&host);
@@ -71,7 +72,7 @@ impl Names {
             Some((found, false)) => self.anew(tenant, host, found).await,
             None => {
                 let asked = tokio::time::timeout(self.within, async {
-                    // The narrow gate first: who waits there holds nothing that others need.
+                    // The narrow gate first: a waiter there holds no permit that others need.
                     let share = self.tenants.of(tenant).acquire_owned().await.map_err(io::Error::other)?;
                     self.ask(share, host).await
                 });
@@ -81,8 +82,8 @@ impl Names {
         if found.is_empty() { Err(io::Error::from(io::ErrorKind::NotFound)) } else { Ok(found) }
     }
 
-    /// The addresses of a host whose answer is old: a new answer, or the old one where there is none in time. Where all lookups of the
-    /// tenant are under way it is not waited for.
+    /// The addresses of a host whose answer is stale: a new answer, or the stale one where there is none in time. Does not wait
+    /// if all lookups of the tenant are in use.
     async fn anew(&self, tenant: &str, host: String, old: Vec<IpAddr>) -> Vec<IpAddr> {
         let Ok(share) = self.tenants.of(tenant).try_acquire_owned() else { return old };
         let asked = tokio::time::timeout(ANEW_WITHIN.min(self.within), self.ask(share, host));
@@ -97,13 +98,13 @@ impl Names {
         let (lookup, known) = (self.lookup.clone(), self.known.clone());
         let (answer, answered) = oneshot::channel();
         let work = move || {
-            // Given back when the lookup is over, not when nobody waits for it any more: it still has its thread.
+            // Released when the lookup is over, not when its callers have given up: it still has its thread.
             let _room = (share, room);
             let began = Instant::now();
             let found = lookup.addresses(&host).unwrap_or_default();
             let took = began.elapsed();
             known.lock().expect("no panic while remembering names").put(host, found.clone(), took);
-            // Whoever asked may have given up.
+            // The caller may have given up.
             let _ = answer.send(found);
         };
         std::thread::Builder::new().name("lookup".to_owned()).spawn(work)?;
@@ -111,7 +112,7 @@ impl Names {
     }
 }
 
-/// Answers of late.
+/// Recent answers.
 #[derive(Default)]
 struct Known(HashMap<String, Answer>);
 
@@ -119,7 +120,7 @@ struct Answer {
     since: Instant,
     /// None: the name was not found.
     addresses: Vec<IpAddr>,
-    /// How long it is good.
+    /// How long it is fresh.
     good_for: Duration,
 }
 
@@ -128,20 +129,20 @@ impl Answer {
         self.since.elapsed() < self.good_for
     }
 
-    /// Good, or good enough where there is no other one.
+    /// Whether it is fresh, or may be used where there is no other one.
     fn is_usable(&self) -> bool {
         self.is_good() || !self.addresses.is_empty() && self.since.elapsed() < STALE
     }
 }
 
 impl Known {
-    /// An answer, and whether it is good; else it is one to be used where there is no other one.
+    /// An answer, and whether it is fresh; if not, it may be used where there is no other one.
     fn get(&self, host: &str) -> Option<(Vec<IpAddr>, bool)> {
         let answer = self.0.get(host).filter(|answer| answer.is_usable())?;
         Some((answer.addresses.clone(), answer.is_good()))
     }
 
-    /// `took`: how long the lookup did.
+    /// Stores an answer. `took`: the duration of the lookup.
     fn put(&mut self, host: String, addresses: Vec<IpAddr>, took: Duration) {
         for is_kept in [Answer::is_usable, Answer::is_good] {
             if self.0.len() >= KEPT {
@@ -153,7 +154,7 @@ impl Known {
         }
         let is_known = self.0.get(&host).is_some_and(|old| !old.addresses.is_empty() && old.is_usable());
         if is_known && addresses.is_empty() && took >= ANEW_WITHIN {
-            // Servers that are silent do not say that the name is gone.
+            // Silent servers do not mean that the name is gone.
             return;
         }
         let good_for = match addresses.is_empty() {
@@ -207,7 +208,7 @@ mod tests {
         Arc::new(Names::new(lookup.clone(), &limits))
     }
 
-    /// All threads for blocking work of this runtime are two: were lookups done there, the third would wait for the first.
+    /// This runtime has only two threads for blocking work: were lookups done there, the third would wait for the first.
     #[test]
     fn names_that_hang_hold_up_nobody_else() {
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -289,14 +290,14 @@ mod tests {
         while slow.hanging.load(Ordering::SeqCst) < 4 {
             tokio::task::yield_now().await;
         }
-        // All lookups of the tenant are under way: what was known is used.
+        // All lookups of the tenant are in use: the stale answer is used.
         assert_eq!(names.resolve("t", "quick.test").await.unwrap(), [IpAddr::from([1, 2, 3, 4])]);
         assert_eq!(slow.asked.load(Ordering::SeqCst), 5);
         slow.release();
         for found in hung.join_all().await {
             assert!(found.is_ok());
         }
-        // Else it is looked up anew.
+        // Otherwise the name is looked up again.
         assert!(names.resolve("t", "quick.test").await.is_ok());
         assert_eq!(slow.asked.load(Ordering::SeqCst), 12);
     }
@@ -309,7 +310,7 @@ mod tests {
             assert_eq!(known.0["none.test"].good_for, Duration::from_secs(good_for));
         }
         assert_eq!(known.get("none.test"), Some((Vec::new(), true)));
-        // One that was found stays known while its servers are silent, and is gone when they say so.
+        // A name that was found stays cached while its servers are silent, and is removed when they report it as gone.
         let found = vec![IpAddr::from([1, 2, 3, 4])];
         known.put("some.test".to_owned(), found.clone(), Duration::ZERO);
         known.put("some.test".to_owned(), Vec::new(), Duration::from_secs(10));

@@ -1,29 +1,29 @@
-//! What a listener is told of a provider that tells of changes by itself, and how often.
+//! News for a listener to a provider that reports changes by itself, with a limit of its rate.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// News is told no more often than this.
+/// The shortest time between two reports of news.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// What a listener is told.
+/// A report to a listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
-    /// From now on nothing is missed; what came before has to be read.
+    /// From now on no change is missed; earlier ones have to be read.
     Listening,
-    /// Something is other than it was.
+    /// The provider reported a change.
     Changed,
 }
 
-/// Takes the news. Must return at once.
+/// Receives the news. Must return at once.
 pub type Listener<'a> = dyn Fn(News) + Send + Sync + 'a;
 
-/// Tells a listener of changes, of those that come together once.
+/// Reports changes to a listener, several within a short time once.
 pub(crate) struct Teller<'a> {
     tell: &'a Listener<'a>,
-    /// When news was told last, and whether there has been more since: a server that tells of every message of a thousand makes
-    /// the host read once, not a thousand times.
+    /// When news was reported last, and whether there has been more since: a server that reports each of a thousand messages
+    /// makes the host read once, not a thousand times.
     told_at: Option<Instant>,
     is_more: bool,
 }
@@ -33,7 +33,7 @@ impl<'a> Teller<'a> {
         Teller { tell, told_at: None, is_more: false }
     }
 
-    /// Something has changed: it is told now, or with what comes soon after.
+    /// Records a change: it is reported now, or together with later ones after `QUIET`.
     pub(crate) fn changed(&mut self) {
         let is_soon = self.told_at.is_some_and(|at| at.elapsed() < QUIET);
         self.is_more = is_soon;
@@ -43,12 +43,12 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// Until when nothing has to be told.
+    /// When the held-back news has to be reported; none: there is none.
     pub(crate) fn tell_at(&self) -> Option<Instant> {
         self.told_at.filter(|_| self.is_more).map(|at| at + QUIET)
     }
 
-    /// Tells what was held back, where it is time for it.
+    /// Reports held-back news, if it is due.
     pub(crate) fn tell_rest(&mut self) {
         if self.tell_at().is_some_and(|at| at <= Instant::now()) {
             self.changed();

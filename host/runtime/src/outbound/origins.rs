@@ -1,6 +1,6 @@
-//! Origins that a connector found beside the servers that the user named (`discoveredOrigins` of `wire::Account`): where else the
-//! connection's credentials may go. A connector reads them in a provider's answers and anybody can write an answer, so each has
-//! to belong to a server that the user named himself.
+//! Origins that a connector found beside the servers that the user named (`discoveredOrigins` of `wire::Account`), to which the
+//! connection's credentials may also go. A connector reads them in a provider's answers, which anyone may have written, so each
+//! has to belong to a server that the user named.
 
 use serde_json::{Map, Value};
 use url::{Host, Url};
@@ -15,17 +15,17 @@ const MOST: usize = 16;
 /// Longest origin, bytes: a host name has at most 253.
 const LONGEST: usize = 300;
 
-/// An origin to which no credentials are sent.
+/// An origin to which no credentials may be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadOrigin {
-    /// As the connector named it, made harmless and cut.
+    /// The origin as the connector named it, sanitized and cut.
     pub origin: String,
     /// Completes "{origin} ...".
     pub why: &'static str,
 }
 
 /// The origins among `found` that credentials may go to beside the servers that `settings` name, as `https://host[:port]`, each
-/// once. Origins that are allowed anyway are left out. The first that may not be is the error, and so is one too many.
+/// once. Origins that are allowed anyway are left out. Fails with the first origin that is not allowed, or is one too many.
 pub fn check_origins(
     manifest: &Manifest,
     settings: &Map<String, Value>,
@@ -48,8 +48,8 @@ pub fn check_origins(
     Ok(accepted)
 }
 
-/// The stored origins that are still good: settings are checked again with every call, because the rules may be stricter than those
-/// under which they were stored.
+/// The stored origins that are still accepted: settings are checked again with every call, because the rules may be stricter than
+/// those under which they were stored.
 pub(super) fn accepted(manifest: &Manifest, settings: &Map<String, Value>) -> Vec<Url> {
     let stored = settings.get(DISCOVERED).and_then(Value::as_array);
     let named = Named::of(manifest, settings);
@@ -67,7 +67,7 @@ pub(super) fn settings_origins(manifest: &Manifest, settings: &Map<String, Value
     texts.filter_map(|text| http_url::parse(text).ok()).collect()
 }
 
-/// What the user named.
+/// The origins and hosts that the user named in the connection's settings.
 struct Named<'a> {
     manifest: &'a Manifest,
     origins: Vec<Url>,
@@ -83,7 +83,7 @@ impl<'a> Named<'a> {
         Named { manifest, origins, hosts }
     }
 
-    /// The origin's URL; none where it is allowed without being found.
+    /// The origin's URL; none where it is allowed anyway.
     fn check(&self, text: &str) -> Result<Option<Url>, &'static str> {
         if text.len() > LONGEST {
             return Err("is longer than an origin can be");
@@ -117,7 +117,7 @@ impl<'a> Named<'a> {
         if is_near { Ok(Some(url)) } else { Err("is not in the domain of a server that the user gave") }
     }
 
-    /// Whether `name` belongs to whoever has `given`.
+    /// Whether `name` belongs to the owner of `given`.
     fn belongs(&self, given: &str, name: &str) -> bool {
         let Some(domain) = registrable(given) else { return false };
         let is_related = |hosts: &[String]| hosts.iter().any(|host| host == name);
@@ -126,8 +126,8 @@ impl<'a> Named<'a> {
     }
 }
 
-/// The part of a name that somebody registered, by the public suffix list: `example.co.uk` of `dav.example.co.uk`. None of names
-/// under suffixes that are not on the list: nobody knows who shares `home.arpa` or a company's own `.lan`.
+/// The registrable domain of a name by the public suffix list: `example.co.uk` of `dav.example.co.uk`. None for names under
+/// suffixes that are not on the list: it is unknown who shares `home.arpa` or a company's own `.lan`.
 fn registrable(name: &str) -> Option<&str> {
     let domain = psl::domain_str(name)?;
     psl::suffix(name.as_bytes()).filter(|suffix| suffix.is_known()).map(|_| domain)
@@ -161,7 +161,7 @@ mod tests {
         .unwrap()
     }
 
-    /// What is made of one origin beside this server.
+    /// Checks one origin beside this server.
     fn check(server: &str, origin: &str) -> Result<Vec<String>, &'static str> {
         let settings = json!({ "serverUrl": server });
         let found = [origin.to_owned()];
@@ -186,14 +186,14 @@ mod tests {
             ("https://me.github.io", "https://api.me.github.io", "https://api.me.github.io"),
             ("https://mail.example.com:8443", "https://mail.example.com", "https://mail.example.com"),
             ("https://xn--bcher-kva.example.com", "https://api.example.com", "https://api.example.com"),
-            // On the operator's own network: the host that the user gave, and no other.
+            // On the operator's own network: only the host that the user named.
             ("http://10.0.0.7:8080", "https://10.0.0.7:8443", "https://10.0.0.7:8443"),
             ("http://mail.corp.internal", "https://mail.corp.internal", "https://mail.corp.internal"),
             ("https://[2001:db8::7]", "https://[2001:db8::7]:8443", "https://[2001:db8::7]:8443"),
         ] {
             assert_eq!(check(server, origin), Ok(vec![accepted.to_owned()]), "{server} {origin}");
         }
-        // Of a mailbox with lines: its servers' domain.
+        // For a mailbox with mail servers: its servers' domain.
         let settings = json!({ "imap": { "host": "imap.example.org", "port": 993 } });
         let found = ["https://api.example.org".to_owned(), "https://api.example.org".to_owned()];
         assert_eq!(check_origins(&manifest(), settings.as_object().unwrap(), &found).unwrap(), found[..1]);
@@ -250,7 +250,7 @@ mod tests {
         ] {
             let refused = check(server, origin).unwrap_err();
             assert!(refused.contains(why), "{server} {origin}: {refused}");
-            // Nor by a way around: what an earlier version stored is held against the same rules.
+            // Nor indirectly: origins that an earlier version stored are checked with the same rules.
             let stored = json!({ "serverUrl": server, DISCOVERED: [origin] });
             assert_eq!(accepted(&manifest(), stored.as_object().unwrap()), [], "{server} {origin}");
         }

@@ -1,5 +1,5 @@
-//! Where a request may go, and with which credentials: the manifest's rules, and for self-hosted providers the origins of the
-//! connection's settings and those that belong to them (`origins`). One parser reads a URL, once.
+//! Policy of requests: their permitted URLs and credentials, by the manifest's rules, and for self-hosted providers by the
+//! origins of the connection's settings and those that belong to them (`origins`). One parser reads a URL, once.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::outbound::tcp::{BadServer, Server};
 pub(crate) struct Policy {
     manifest: Arc<Manifest>,
     origins: Vec<Url>,
-    /// What `servers_from_settings` names, with what is wrong with it.
+    /// The servers that `servers_from_settings` names, or their errors.
     servers: HashMap<String, Result<Server, BadServer>>,
     overrides: Arc<OriginOverrides>,
 }
@@ -30,9 +30,9 @@ pub(crate) struct Permit {
     pub(crate) url: Url,
     /// The credential slot to add.
     pub(crate) slot: Option<String>,
-    /// The host is an address that the settings name: connecting needs the operator's leave for exactly this one.
+    /// The host is an address that the settings name: connecting needs the operator's permission for exactly this one.
     pub(crate) literal: Option<std::net::IpAddr>,
-    /// The manifest names the host, whatever the settings name.
+    /// Whether the manifest names the host, whatever the settings name.
     pub(crate) is_manifest_host: bool,
 }
 
@@ -64,17 +64,18 @@ impl Policy {
         Policy { manifest, origins, servers, overrides: Arc::default() }
     }
 
-    /// The same rules; what they permit at hosts of the manifest goes to the servers that the operator put in their place.
+    /// The same rules; requests that they permit to hosts of the manifest are sent to the servers that the operator put in their
+    /// place.
     pub(crate) fn with_overrides(self, overrides: Arc<OriginOverrides>) -> Self {
         Policy { overrides, ..self }
     }
 
-    /// The server that takes the place of the host of a permitted request. None: the request goes where it says.
+    /// The server that replaces the host of a permitted request. None: the request is sent to its own host.
     pub(super) fn replacement(&self, permit: &Permit) -> Option<&Url> {
         self.overrides.replacement(&permit.url).filter(|_| permit.is_manifest_host)
     }
 
-    /// The server that the settings name so.
+    /// The server that has this name in the settings.
     pub(crate) fn server(&self, name: &str) -> Result<Server, String> {
         match self.servers.get(name) {
             Some(Ok(server)) => Ok(server.clone()),
@@ -118,8 +119,9 @@ impl Policy {
         self.manifest.names_host(url)
     }
 
-    /// The place that a permitted request goes to instead. None: it goes where it says, because it is another connector's, the connection's
-    /// settings name its place, or the redirect itself leads to a host of the manifest, which is the provider then.
+    /// The server that a permitted request is redirected to. None: it is sent to its own host, because it is another connector's,
+    /// the connection's settings name its host, or the redirect itself leads to a host of the manifest, which is the provider
+    /// then.
     pub(crate) fn redirected(
         &self,
         redirect: &ProviderRedirect,
@@ -134,7 +136,7 @@ impl Policy {
         Ok(Some(target.ok_or(Invalid("url: it has characters that are not for URLs"))?))
     }
 
-    /// Why no rule allows the request. Paths may hold what is private, and stay out.
+    /// The message of a request that no rule allows. Paths may be private, and are left out.
     fn denial(&self, method: &str, url: &Url) -> String {
         let origin = shown_origin(url);
         if self.has_manifest_host(url) {
@@ -166,7 +168,7 @@ fn shown_origin(url: &Url) -> String {
 fn is_host_of(rule: &HostRule, url: &Url) -> bool {
     let host = url.host_str().unwrap_or("");
     let same_host = match rule.host.strip_prefix("*.") {
-        // One label, no more: `a.b.example.com` is another one's.
+        // One label only: `a.b.example.com` may belong to another owner.
         Some(parent) => host.split_once('.').is_some_and(|(label, rest)| !label.is_empty() && rest == parent),
         None => host == rule.host,
     };

@@ -1,6 +1,6 @@
-//! Notifications to webhooks: POST requests of the host itself, to URLs that the API's clients choose. They go to checked addresses, over
-//! HTTP/1.1, without redirects, cookies and proxies, and little is read of what comes back. The operator's networks for webhooks are not
-//! those for providers: a client of the API must not reach into the latter.
+//! Notifications to webhooks: POST requests of the host itself, to URLs that the API's clients choose. They go to checked
+//! addresses, over HTTP/1.1, without redirects, cookies and proxies, and little of an answer is read. The operator's networks for
+//! webhooks are not those for providers: a client of the API must not reach into the latter.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -29,9 +29,9 @@ use crate::outbound::connect::Connector;
 use crate::outbound::kept::KeptConnections;
 use crate::outbound::names::Names;
 
-/// Tenants whose clients are kept; beyond it the one unused for longest goes, with its idle connections.
+/// Tenants whose clients are cached; beyond that the least recently used is dropped, with its idle connections.
 const KEPT: usize = 512;
-/// Idle connections that a client keeps to a host, and for how long.
+/// Idle connections that a client keeps to a host, and how long.
 const IDLE_CONNECTIONS: usize = 4;
 /// Idle connections of all clients, and of one tenant's: beyond these a connection is closed after its first request.
 const MOST_IDLE: usize = 2_048;
@@ -46,25 +46,25 @@ const MAX_HEAD_BYTES: usize = 32 << 10;
 const MAX_READ_BYTES: usize = 16 << 10;
 /// How long reading an answer's body may take.
 pub(super) const READ_TIME: Duration = Duration::from_secs(1);
-/// Bytes of an answer's body that are kept to be shown.
+/// Bytes of an answer's body that are kept for display.
 pub(super) const SNIPPET_BYTES: usize = 1_024;
 
 const HTTPS_ONLY: &str = "the URL must be https: http is for networks alone that the operator allows";
 const NOT_PUBLIC: &str =
     "the URL's host must have a public address, or one in a network that the operator allows";
 
-/// One notification on its way to a webhook.
+/// One notification to a webhook.
 pub struct Post<'a> {
-    /// The application's id. HTTP connections and TLS sessions are kept apart by it.
+    /// The application's id. HTTP connections and TLS sessions are separate for each.
     pub tenant: &'a str,
     pub url: &'a Url,
     /// `Host` and `Content-Length` are set by the HTTP client; headers about the connection are left out.
     pub headers: HeaderMap,
-    /// It is held until the server has answered: who posts bounds how many bytes are under way at a time.
+    /// Stays in memory until the server has answered: the caller bounds the bytes in flight.
     pub body: Bytes,
 }
 
-/// What the webhook's server answered, whatever the status. A redirect is an answer like any other.
+/// The answer of the webhook's server, whatever the status. A redirect is an answer like any other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Posted {
     pub status: u16,
@@ -79,9 +79,9 @@ pub struct Posted {
 /// The use of an answer's body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BodyUse {
-    /// Its beginning is shown, and the answer stands without it.
+    /// The beginning of the body is shown, and the answer is valid without it.
     Shown,
-    /// It is the answer, and has the deadline of its head.
+    /// The body is the answer, and has the deadline of its head.
     Answer,
 }
 
@@ -92,28 +92,28 @@ pub enum PostError {
     Dns,
     /// No TCP connection could be made.
     Connect,
-    /// TLS could not be agreed on, or the certificate is not trusted.
+    /// The TLS handshake failed, or the certificate is not trusted.
     Tls,
     /// The head of the answer did not arrive within the deadline.
     Timeout,
     /// The address is not public and the operator does not allow it, or the URL is http and the operator does not allow its address.
     BlockedAddress,
-    /// The URL is none that requests go to, or the answer is no HTTP. The text says which.
+    /// Requests cannot be sent to the URL, or the answer is not HTTP. The text says which.
     Http(String),
 }
 
-/// Whether notifications may be sent to a URL, as far as that can be told before they are.
+/// Whether notifications may be sent to a URL, as far as is known before the first attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UrlCheck {
     Ok,
     /// The host's name cannot be looked up now.
     Unresolved,
-    /// They may not; a sentence that says what the URL must be.
+    /// Notifications are refused; a sentence that says what the URL must be.
     Refused(String),
 }
 
-/// Returns `text` as a URL that a webhook may have, as far as that can be told without a lookup: absolute, http or https, at most 2,048
-/// bytes, without credentials and fragment. The error says what the URL must be.
+/// Returns `text` as a URL that a webhook may have, as far as can be checked without a lookup: absolute, http or https, at most
+/// 2,048 bytes, without credentials and fragment. The error says what the URL must be.
 pub fn parse_webhook_url(text: &str) -> Result<Url, &'static str> {
     if text.len() > MAX_URL_BYTES {
         return Err("the URL is longer than 2,048 characters");
@@ -123,11 +123,11 @@ pub fn parse_webhook_url(text: &str) -> Result<Url, &'static str> {
 
 type HttpClient = legacy::Client<Connector, Full<Bytes>>;
 
-/// One tenant's way to its webhooks.
+/// One tenant's clients for its webhooks.
 #[derive(Clone)]
 struct Client {
     https: HttpClient,
-    /// For http URLs, with connections of its own: those are to addresses alone that the operator allows.
+    /// For http URLs, with separate connections: those are only to addresses that the operator allows.
     plain: HttpClient,
     kept: KeptConnections,
 }
@@ -162,8 +162,8 @@ impl PostClients {
         PostClients { tls, allowed, names, connect_timeout, body_use, kept, pool: Mutex::default() }
     }
 
-    /// Sends a notification. `deadline` is for the lookup, the connection, TLS, the request and the head of the answer, and for its body where
-    /// that is the answer.
+    /// Sends a notification. `deadline` is for the lookup, the connection, TLS, the request and the head of the answer, and for
+    /// its body where that is the answer.
     pub(crate) async fn post(&self, post: Post<'_>, deadline: Duration) -> Result<Posted, PostError> {
         let until = Instant::now() + deadline;
         let uri = self.target(post.url)?;
@@ -174,7 +174,7 @@ impl PostClients {
         *request.method_mut() = Method::POST;
         *request.uri_mut() = uri;
         *request.headers_mut() = post.headers;
-        // The HTTP client sets these by itself, or they would change how the connection is used.
+        // The HTTP client sets these itself, or they would change the use of the connection.
         for name in [HOST, CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION, TE, UPGRADE, EXPECT] {
             request.headers_mut().remove(name);
         }
@@ -193,13 +193,13 @@ impl PostClients {
         Ok(Posted { status, retry_after, snippet, is_whole })
     }
 
-    /// Whether notifications may be sent to this URL. Every attempt is checked anew when it connects.
+    /// Whether notifications may be sent to this URL. Every attempt checks again when it connects.
     pub(crate) async fn check_url(&self, tenant: &str, url: &Url) -> UrlCheck {
         let refused = |why: &str| UrlCheck::Refused(why.to_owned());
         if let Err(why) = parse_webhook_url(url.as_str()) {
             return refused(why);
         }
-        // Nothing is looked up where no address would do.
+        // No lookup where no address would be allowed.
         if is_plain(url) && self.allowed.is_empty() {
             return refused(HTTPS_ONLY);
         }
@@ -220,8 +220,8 @@ impl PostClients {
         UrlCheck::Ok
     }
 
-    /// Where a request for this URL goes, if it may. A host that is an address never reaches the resolver, which checks names, so it is
-    /// checked here, each time.
+    /// The URI of a request to this URL, if it is allowed. A host that is an address never reaches the resolver, which checks
+    /// names, so it is checked here, each time.
     fn target(&self, url: &Url) -> Result<Uri, PostError> {
         parse_webhook_url(url.as_str()).map_err(|why| PostError::Http(why.to_owned()))?;
         if let Some(address) = literal(url) {
@@ -282,7 +282,7 @@ impl PostClients {
     }
 }
 
-/// Under whose name the hosts of a tenant's webhooks are looked up: those that hang take no lookup from the tenant's connections.
+/// The tenant name for the lookup of a tenant's webhook hosts: hanging ones take no lookup from the tenant's connections.
 fn lookups_of(tenant: &str) -> String {
     format!("webhooks {tenant}")
 }
@@ -292,12 +292,12 @@ fn is_plain(url: &Url) -> bool {
     url.scheme() == "http"
 }
 
-/// Reads the body to its end, or as much of it as is read of any, and keeps its first `most` bytes. Returns whether these are all of it.
+/// Reads the body to its end or to the limit, and keeps its first `most` bytes. Returns whether these are all of it.
 pub(super) async fn read(body: &mut Incoming, snippet: &mut Vec<u8>, most: usize) -> bool {
     let mut count = 0;
     while let Some(frame) = body.frame().await {
         let Ok(frame) = frame else { return false };
-        // Trailers say nothing that anybody is told.
+        // Trailers are ignored.
         let Some(piece) = frame.data_ref() else { continue };
         count += piece.len();
         let room = most.saturating_sub(snippet.len());
@@ -365,7 +365,7 @@ mod tests {
                 "localhost" | "rebound.test" => Ok(vec![[127, 0, 0, 1].into()]),
                 "metadata.test" => Ok(vec![[169, 254, 169, 254].into()]),
                 "mixed.test" => Ok(vec![[10, 0, 0, 1].into(), [127, 0, 0, 1].into()]),
-                // Nobody is there: a request that goes out ends in a timeout.
+                // No server has this address: a request that goes out ends in a timeout.
                 "public.test" => Ok(vec![[192, 88, 98, 1].into()]),
                 _ => Err(io::Error::from(io::ErrorKind::NotFound)),
             }
@@ -401,7 +401,7 @@ mod tests {
         clients.check_url("app_1", &Url::parse(url).unwrap()).await
     }
 
-    /// A server on loopback: its port, and how many requests it saw.
+    /// A server on loopback. Returns its port, and how many requests it got.
     async fn server(redirect_to: String) -> (u16, Arc<AtomicUsize>) {
         let seen = Arc::new(AtomicUsize::new(0));
         let counted = seen.clone();
@@ -484,7 +484,7 @@ mod tests {
             let echoed = format!("{host}:{port} 13 false {{\"id\":\"ev_1\"}}");
             assert_eq!((posted.status, posted.snippet, posted.is_whole), (200, echoed.into_bytes(), true));
         }
-        // Of several addresses, requests go to those that are allowed.
+        // Of several addresses, only allowed ones get requests.
         assert_eq!(
             post(&open, &format!("http://mixed.test:{port}/echo"), DEADLINE).await.unwrap().status,
             200
@@ -538,7 +538,8 @@ mod tests {
         assert_eq!((seen.load(Ordering::Relaxed), asked.load(Ordering::Relaxed)), (2, 0));
     }
 
-    /// Answers one request with a body that does not end: its port, and how many bytes were taken until the connection was closed.
+    /// Answers one request with a body that does not end. Returns its port, and how many bytes were taken until the connection
+    /// was closed.
     async fn endless() -> (u16, tokio::task::JoinHandle<usize>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -563,10 +564,10 @@ mod tests {
         let posted = post(&open, &format!("http://127.0.0.1:{port}/"), DEADLINE).await.unwrap();
         assert_eq!((posted.status, posted.is_whole), (200, false));
         assert_eq!(posted.snippet, vec![b'x'; SNIPPET_BYTES]);
-        // What the system holds for a socket, and no more.
+        // No more than the system buffers for a socket.
         let sent = tokio::time::timeout(DEADLINE, sending).await.expect("the connection is closed").unwrap();
         assert!(sent < 64 << 20, "{sent}");
-        // A body that never ends costs a second, and the answer stands.
+        // A body that never ends costs a second, and the answer is valid.
         let (port, _) = server(String::new()).await;
         let posted = post(&open, &format!("http://127.0.0.1:{port}/drip"), DEADLINE).await.unwrap();
         assert_eq!((posted.status, &*posted.snippet), (200, &b"drip"[..]));
@@ -591,7 +592,7 @@ mod tests {
         assert_eq!(post(&open, "https://unknown.test/", DEADLINE).await.unwrap_err(), PostError::Dns);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        // It accepts, and says nothing.
+        // It accepts, and sends nothing.
         let silent = post(&open, &format!("https://127.0.0.1:{port}/"), hurried).await;
         assert_eq!(silent.unwrap_err(), PostError::Timeout);
         drop(listener);
@@ -599,7 +600,7 @@ mod tests {
         assert_eq!(gone.unwrap_err(), PostError::Connect);
     }
 
-    /// A server that answers 204 and keeps its connections: its URL, and how many it had.
+    /// A server that answers 204 and keeps its connections. Returns its URL, and the count of its connections.
     async fn keeping() -> (String, Arc<AtomicUsize>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://127.0.0.1:{}/", listener.local_addr().unwrap().port());

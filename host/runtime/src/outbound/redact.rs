@@ -1,5 +1,5 @@
-//! Takes credentials out of what comes back: a provider that echoes a request must not show the connector a token. The bytes
-//! of the secret itself are found, and their base64 at every alignment, in both alphabets.
+//! Removes credentials from answers: a provider that echoes a request must not show the connector a token. Finds the bytes of the
+//! secret itself, and their base64 at every alignment, in both alphabets.
 
 use std::collections::BTreeSet;
 
@@ -8,17 +8,17 @@ use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD
 use memchr::memmem;
 use sha2::{Digest, Sha256};
 
-/// Secrets shorter than this are not looked for: they would be found in text that means something else.
+/// Secrets shorter than this are not searched for: they would be found in unrelated text.
 const SHORTEST: usize = 8;
 
-/// Credentials of one call: more are not used. Each is looked for on its own, so that the work is so many times the text at most. A
-/// long sync with access tokens of seconds needs several.
+/// Maximum number of credentials in one call. Each is searched for separately, which bounds the work. A long sync with access
+/// tokens of seconds needs several.
 const MOST: usize = 16;
 
 /// Finds and overwrites credentials.
 #[derive(Default)]
 pub(crate) struct Redactor {
-    /// What was added, as hashes.
+    /// Hashes of the secrets that were added.
     known: Vec<[u8; 32]>,
     /// The longest first, each once.
     needles: Vec<memmem::Finder<'static>>,
@@ -26,8 +26,8 @@ pub(crate) struct Redactor {
 
 impl Redactor {
     /// Adds the secrets of an `Authorization` header value: the token, or for Basic the encoded and the decoded pair. A bare
-    /// password is not looked for: people choose words, and words appear in calendars. False where there are too many; what was
-    /// added before is known already.
+    /// password is not searched for: people choose words, and words appear in calendars. False where there are too many; a secret
+    /// that was added before does not count again.
     pub(crate) fn add(&mut self, authorization: &str) -> bool {
         let hash: [u8; 32] = Sha256::digest(authorization).into();
         if self.known.contains(&hash) {
@@ -65,7 +65,7 @@ impl Redactor {
         self.needles.iter().any(|finder| finder.find(bytes).is_some())
     }
 
-    /// Overwrites every credential in `bytes` with asterisks; the length stays.
+    /// Overwrites every credential in `bytes` with asterisks, without changing the length.
     pub(crate) fn redact(&self, bytes: &mut [u8]) -> bool {
         let mut found = false;
         for finder in &self.needles {
@@ -94,7 +94,7 @@ impl Redactor {
     }
 }
 
-/// What base64 makes of `secret` when it begins `offset` bytes into a group: the part that does not depend on its neighbours.
+/// The base64 encodings of `secret` when it begins `offset` bytes into a group: the part that does not depend on its neighbours.
 fn base64_cores(secret: &[u8], offset: usize) -> Vec<Vec<u8>> {
     let mut padded = vec![0; offset];
     padded.extend_from_slice(secret);

@@ -1,5 +1,5 @@
-//! Another server in place of the hosts that a connector's manifest names, while the connector is written: requests to `api.example.com` go
-//! to a fake on this machine. Policy, connector and transport see the URL that the connector asked for.
+//! Another server in place of the hosts that a connector's manifest names, while the connector is developed: requests to
+//! `api.example.com` go to a fake on this machine. Policy, connector and transport see the URL that the connector requested.
 
 use http::header::HOST;
 use http::{HeaderValue, Request, Uri};
@@ -7,18 +7,18 @@ use url::{Host, Url};
 
 use crate::http_url;
 
-/// The server that requests to a connector's `[[hosts]]` go to in place of these hosts.
+/// The server that gets the requests to a connector's `[[hosts]]` in their place.
 #[derive(Clone, Debug)]
 pub struct ProviderRedirect {
     connector: String,
     url: Url,
 }
 
-/// The place that a redirected request goes to.
+/// The target of a redirected request.
 #[derive(Debug)]
 pub(crate) struct RedirectTarget {
     uri: Uri,
-    /// The host that the connector asked for; none where the server has a name of its own to be called by.
+    /// The host that the connector requested; none where the server is addressed by its own name.
     host: Option<HeaderValue>,
     /// See `confidential`.
     pub(super) is_confidential: bool,
@@ -48,21 +48,21 @@ impl ProviderRedirect {
         &self.url
     }
 
-    /// The target of a request for `asked`. None: the two URLs make none.
+    /// The target of a request for the URL `asked`. None: the two URLs do not combine to a valid one.
     pub(crate) fn target(&self, asked: &Url) -> Option<RedirectTarget> {
         RedirectTarget::new(&self.url, asked)
     }
 }
 
 impl RedirectTarget {
-    /// The place below `base` of a request for `asked`. None: the two URLs make none.
+    /// The URL below `base` for a request for `asked`. None: the two URLs do not combine to a valid one.
     pub(super) fn new(base: &Url, asked: &Url) -> Option<Self> {
         let mut url = base.clone();
         url.set_path(&format!("{}{}", base.path().trim_end_matches('/'), asked.path()));
         url.set_query(asked.query());
         let uri = Uri::try_from(url.as_str()).ok()?;
-        // A fake on this machine sees the request as the provider would: it may play several hosts, and makes links of the host's name.
-        // Any other server is chosen by its own name, in TLS too.
+        // A fake on this machine sees the request as the provider would: it may play several hosts, and builds links from the
+        // host's name. Any other server is addressed by its own name, in TLS too.
         let host = is_loopback(base).then(|| HeaderValue::try_from(authority(asked)));
         Some(RedirectTarget { uri, host: host.transpose().ok()?, is_confidential: false })
     }
@@ -72,7 +72,7 @@ impl RedirectTarget {
         RedirectTarget { is_confidential: true, ..self }
     }
 
-    /// Sends the request to this place.
+    /// Sends the request to this target.
     pub(crate) fn apply<B>(&self, request: &mut Request<B>) {
         *request.uri_mut() = self.uri.clone();
         if let Some(host) = &self.host {
@@ -120,7 +120,7 @@ mod tests {
         Policy::new(Arc::new(manifest.unwrap()), settings.as_object().unwrap(), &[])
     }
 
-    /// The URL and the `Host` that a request to `asked` goes out with; none if it stays as it is.
+    /// The URL and the `Host` with which a request to `asked` is sent; none if it is not redirected.
     fn redirected(to: &str, connector: &str, asked: &str) -> Option<(String, Option<String>)> {
         let (policy, redirect) = (policy(), ProviderRedirect::new("x", to).unwrap());
         let permit = policy.permit("GET", asked, None).unwrap();
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn every_other_request_goes_where_it_says() {
         for (to, connector, asked) in [
-            // Another connector, a place of the settings, and the provider itself.
+            // Another connector, a host of the settings, and the provider itself.
             ("http://127.0.0.1:9000", "y", "https://api.example.com/v1"),
             ("http://127.0.0.1:9000", "x", "https://own.example.org/v1"),
             ("https://api.example.com", "x", "https://api.example.com/v1"),

@@ -1,4 +1,4 @@
-//! Where connectors' requests may go, beside what their manifests say.
+//! Rules of the process on destinations of connectors' requests, beside their manifests.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -14,11 +14,11 @@ use crate::outbound::transport::Transport;
 pub struct OwnProvider {
     /// The connector that may reach it, and no other.
     pub connector: String,
-    /// The one address and port that it may reach, whatever else is there.
+    /// The only address and port that the connector may reach there.
     pub address: SocketAddr,
 }
 
-/// Where requests may go, beside what connectors' manifests and connections' settings say.
+/// Rules on destinations of requests, beside connectors' manifests and connections' settings.
 pub(crate) struct Rules {
     /// The operator's networks beside public addresses.
     pub(crate) allowed: Vec<IpNet>,
@@ -27,7 +27,7 @@ pub(crate) struct Rules {
     pub(crate) approved: Vec<Url>,
     pub(crate) own: Option<OwnProvider>,
     pub(crate) lookup: Arc<dyn Lookup>,
-    /// Stands in place of the network for connectors' requests.
+    /// Replaces the network for connectors' requests.
     pub(crate) transport: Option<Arc<dyn Transport>>,
 }
 

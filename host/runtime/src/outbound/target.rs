@@ -8,8 +8,8 @@ use crate::outbound::policy::{Permit, Refusal};
 use crate::outbound::redirect::RedirectTarget;
 
 impl CallEgress {
-    /// The place that a permitted request goes to instead: the provider of a connector that is being written, or the server that the operator
-    /// put in the place of the host. None: the request goes where it says.
+    /// The target of a permitted request that is not sent to its own host: the fake provider of a connector in development, or
+    /// the server that the operator put in the place of the host. None: the request is sent to its own host.
     pub(super) fn target(&self, permit: &Permit) -> Result<Option<RedirectTarget>, Refusal> {
         if let Some(redirect) = &self.shared.redirect
             && let Some(target) = self.policy.redirected(redirect, &self.connector, permit)?
@@ -26,7 +26,7 @@ impl CallEgress {
         }
         let target = RedirectTarget::new(server, &permit.url)
             .ok_or(Refusal::Invalid("url: it has characters that are not for URLs"))?;
-        // The connector asked for https.
+        // The connector requested https.
         Ok(Some(target.confidential()))
     }
 }

@@ -31,7 +31,7 @@ impl Credentials for Token {
     }
 }
 
-/// Credentials that cannot be had.
+/// Credentials that are not available.
 struct Failing(CredentialsError);
 
 #[async_trait::async_trait]
@@ -67,7 +67,7 @@ impl Credentials for Changing {
 
 /// 10 MiB of zeros in some 66 KiB of gzip.
 fn gzip_bomb() -> Vec<u8> {
-    // RFC 1951 by hand, fixed codes: the literal 0, then references to it of 258 bytes each.
+    // RFC 1951 written bit by bit, fixed codes: the literal 0, then references to it of 258 bytes each.
     let mut bits: Vec<bool> = Vec::new();
     let mut push = |value: u32, count: u32, high_first: bool| {
         for n in 0..count {
@@ -87,7 +87,7 @@ fn gzip_bomb() -> Vec<u8> {
     out.extend(
         bits.chunks(8).map(|byte| byte.iter().enumerate().fold(0, |b, (n, bit)| b | u8::from(*bit) << n)),
     );
-    // Checksum and length: wrong, but nobody gets that far.
+    // Checksum and length: wrong, but no reader gets that far.
     out.extend([0; 8]);
     out
 }
@@ -259,8 +259,8 @@ async fn unavailable_credentials_are_not_auth_expired() {
     assert_eq!(egress.clone().send(json()).await.unwrap_err().code, "unavailable");
 }
 
-/// Speaks HTTP/2 over TLS, refuses the first streams unread (RFC 9113 section 8.7) and echoes the bodies of all others. Its origin, its
-/// certificate (PEM), and how many streams it saw.
+/// A server that speaks HTTP/2 over TLS, refuses the first streams unread (RFC 9113 section 8.7) and echoes the bodies of all
+/// others. Returns its origin, its certificate (PEM), and how many streams it saw.
 async fn refusing(first: usize) -> (String, String, Arc<AtomicUsize>) {
     let key = rcgen::KeyPair::generate().unwrap();
     let certificate = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
@@ -364,11 +364,12 @@ async fn server_of_token(number: usize) -> String {
 #[tokio::test]
 async fn a_token_is_renewed_on_request_once_a_call() {
     for (good, cannot_renew, statuses, renewals) in [
-        // Before the request, so that one is sent; a second wish is none, and its 401 is mended as any other.
+        // Renewed before the request, so only one is sent; a second renewal request has no effect, and its 401 is handled like
+        // any other.
         (1, false, [200, 200], 1),
         // The 401 of a renewed token is the connector's; without a second renewal on request.
         (2, false, [401, 200], 2),
-        // Nothing can be renewed: it goes as it is.
+        // Nothing can be renewed: the request is sent as it is.
         (0, true, [200, 200], 0),
         (1, true, [401, 401], 0),
     ] {

@@ -1,6 +1,6 @@
-//! Another way for requests than the network: a test of a connector plays its provider here, or makes faults between the two. It stands
-//! below the policy, the budgets and the credentials, and above names, TLS and connections: what a connector may send, and how its
-//! answers are capped and cleaned, is the same with it.
+//! A transport for requests in place of the network: a test of a connector plays its provider here, or injects faults. It is
+//! below the policy, the budgets and the credentials, and above names, TLS and connections: the rules for requests, and the
+//! limits and cleaning of answers are the same with it.
 
 use std::error::Error;
 use std::io;
@@ -17,13 +17,13 @@ use http_body_util::{BodyExt, StreamBody};
 use crate::bindings::http::Err;
 use crate::outbound::refused;
 
-/// The body of an answer, wherever it comes from.
+/// The body of an answer, whatever its source.
 pub(super) type AnswerBody = UnsyncBoxBody<Bytes, Box<dyn Error + Send + Sync>>;
 
 /// Carries one permitted request, with its credentials, in place of the network.
 #[async_trait]
 pub trait Transport: Send + Sync {
-    /// The answer. `network` is the way that the request would have gone without this; it may be taken any number of times.
+    /// The answer. `network` sends the request the way it would go without this transport; it may be used any number of times.
     async fn send(
         &self,
         request: Request<Bytes>,
@@ -34,11 +34,11 @@ pub trait Transport: Send + Sync {
 /// The network, for one request.
 #[async_trait]
 pub trait Network: Send + Sync {
-    /// Sends the request, and reads the whole of the answer under the host's caps.
+    /// Sends the request, and reads the whole answer within the host's limits.
     async fn send(&self) -> Result<Response<Carried>, TransportError>;
 }
 
-/// A body as it comes: pieces, each after a while, and how it ends.
+/// A body as it arrives: pieces, each after a delay, and how it ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Carried {
     pub pieces: Vec<(Duration, Bytes)>,
@@ -79,12 +79,12 @@ impl TransportError {
         TransportError(refused("connect", "the provider could not be reached"))
     }
 
-    /// The connection broke before the answer: nobody knows what the provider has done.
+    /// The connection broke before the answer: whether the provider processed the request is unknown.
     pub fn broken() -> Self {
         TransportError(refused("unavailable", "the provider's answer could not be read"))
     }
 
-    /// The answer did not come in time: nobody knows what the provider has done.
+    /// The answer did not come in time: whether the provider processed the request is unknown.
     pub fn timed_out() -> Self {
         TransportError(refused("timeout", "the provider did not answer in time"))
     }

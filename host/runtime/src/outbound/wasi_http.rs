@@ -1,7 +1,7 @@
-//! `wasi:http@0.2`: the same way out, for guests whose toolchain speaks that (`fetch` in JavaScript, Python, many crates). There
+//! `wasi:http@0.2`: the same egress, for guests whose toolchain speaks that (`fetch` in JavaScript, Python, many crates). There
 //! is no policy here, only translation: a request becomes one of our `http` interface and goes through the same function, under
-//! the same budgets. What `wasi:http` has no word for stays with `http`: naming a credential slot (the guest gets "default"),
-//! blobs, and answers that are cut off (here they are errors).
+//! the same budgets. Only `http` has the features that `wasi:http` lacks: naming a credential slot (the guest gets "default"),
+//! blobs, and truncated answers (here they are errors).
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -20,22 +20,21 @@ use crate::bindings::http::{Err, Header, Req, Res, Segment};
 use crate::outbound::{CallEgress, Meter, headers};
 use crate::state::State;
 
-/// The interfaces that are linked, `wasi:` and version left off. Not `incoming-handler`, which a guest would export: nobody
-/// calls a connector over HTTP.
+/// The interfaces that are linked, without `wasi:` and version. Not `incoming-handler`, which a guest would export: connectors
+/// are never called over HTTP.
 pub(crate) const OFFERED: [&str; 2] = ["http/outgoing-handler", "http/types"];
 
-/// Most that one `fields` may hold, its bookkeeping included. A guest can make as many as its handles last, and the host holds
-/// them.
+/// Bytes of one `fields`, with overhead. A guest can make as many as it has handles, and the host needs the memory.
 const FIELDS_BYTES: usize = 32 << 10;
-/// Most of a request body that one write takes. Two of them may wait in each body that the guest has opened.
+/// Bytes of a request body that one write takes. Two of them may wait in each body that the guest has opened.
 const WRITE_BYTES: usize = 16 << 10;
 
-/// Links what [`OFFERED`] names.
+/// Links the interfaces in [`OFFERED`].
 pub(crate) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
     wasmtime_wasi_http::p2::add_only_http_to_linker_async(linker)
 }
 
-/// What a store holds for it.
+/// The state of `wasi:http` in a store.
 pub(crate) struct WasiHttp {
     ctx: WasiHttpCtx,
     hooks: Hooks,
@@ -58,11 +57,12 @@ impl WasiHttpView for State {
 
 struct Hooks {
     egress: Arc<CallEgress>,
-    /// Requests so far: those too that the guest gave up before they could be counted as asked for.
+    /// Requests so far, including those that the guest dropped before they were counted as requested.
     asked: u32,
 }
 
-/// The guest may say how long its body is: it is held to it, and the host sets the field anew. In an answer it is of use.
+/// The guest may set the length of its body: the body must match it, and the host sets the field again. In an answer it is of
+/// use.
 fn forbidden(name: &HeaderName) -> bool {
     *name != CONTENT_LENGTH && headers::forbidden(name.as_str())
 }
@@ -111,8 +111,8 @@ impl WasiHttpHooks for Hooks {
     }
 }
 
-/// How long the beginning of the answer may take. The time between two pieces of a body is not the guest's to choose: they have
-/// all come when it gets the answer.
+/// The time limit for the head of the answer. The guest cannot choose the time between two pieces of a body: they have all
+/// arrived when it gets the answer.
 fn head_within(options: RequestOptions) -> Duration {
     let first = options.first_byte_timeout.unwrap_or(Duration::MAX);
     first.saturating_add(options.connect_timeout.unwrap_or_default())
@@ -149,14 +149,14 @@ impl CallEgress {
         response(res).ok_or(Error::HttpProtocolError)
     }
 
-    /// The request's body, which the guest may still be writing. All bodies that the call has in memory together are bounded
-    /// like what a guest hands over in one call of `http`.
+    /// The request's body, which the guest may still be writing. All bodies that the call has in memory together are bounded like
+    /// the body of a request in one call of `http`.
     async fn collect(&self, mut body: WasiBody) -> Result<(Vec<u8>, Held<'_>), Error> {
         let most = self.shared.limits.output_bytes as u64;
         let mut held = Held { meter: &self.meter, bytes: 0 };
         let mut bytes = Vec::new();
         while let Some(frame) = body.frame().await {
-            // The only other kind of frame is trailers, which no provider asks for and `http` does not have.
+            // The only other kind of frame is trailers, which no provider needs and `http` does not have.
             let data = frame?.into_data().map_err(|_| Error::HttpRequestTrailerSectionSize(Some(0)))?;
             if held.more(data.len() as u64) > most {
                 return Err(Error::HttpRequestBodySize(Some(most)));
@@ -167,14 +167,14 @@ impl CallEgress {
     }
 }
 
-/// Bytes of request bodies in memory; given back when dropped.
+/// Bytes of request bodies in memory; released when dropped.
 struct Held<'a> {
     meter: &'a Meter,
     bytes: u64,
 }
 
 impl Held<'_> {
-    /// Counts more bytes; how many the whole call holds now.
+    /// Counts more bytes; returns how many the whole call has in memory now.
     fn more(&mut self, bytes: u64) -> u64 {
         self.bytes += bytes;
         self.meter.held_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes
@@ -199,7 +199,8 @@ fn response(res: Res) -> Option<http::Response<WasiBody>> {
     Some(response)
 }
 
-/// An error of `http` in the words of `wasi:http`. Its message is the host's own, so the guest may have it where there is no word.
+/// An error of `http` as one of `wasi:http`. Its message is the host's own, so the guest may have it where there is no matching
+/// code.
 fn translate(error: Err) -> Error {
     let about = |part: &str| error.message.starts_with(part);
     match error.code.as_str() {

@@ -19,16 +19,16 @@ use crate::ops::Op;
 use crate::problem::Problem;
 use crate::sandbox::Sandbox;
 
-/// How long a code can be exchanged, in milliseconds.
+/// Lifetime of a code, in milliseconds.
 const CODE_MS: i64 = 60_000;
 /// The longest `state`, in bytes.
 const MAX_STATE: usize = 1_024;
 
-/// Why a request gets no consent page.
+/// The reason why a request gets no consent page.
 enum Refusal {
-    /// Nobody can be sent back: the client or its redirect URI is not to be trusted.
+    /// An error page: the client or its redirect URI is not trusted, so there is no redirect.
     Page(String),
-    /// The client learns it (RFC 6749, section 4.1.2.1).
+    /// An error that is redirected to the client (RFC 6749, section 4.1.2.1).
     Client { redirect_uri: String, state: Option<String>, error: &'static str, description: &'static str },
 }
 
@@ -63,7 +63,7 @@ pub async fn ask(
     page::consent(&request, params.get("login_hint"), &token)
 }
 
-/// The request, if a user may be asked for it.
+/// Validates the parameters. Returns the request if a user may be asked for consent.
 fn checked(sandbox: &Sandbox, origin: &Origin, params: &Params) -> Result<ConsentRequest, Refusal> {
     if let Some(name) = params.repeated() {
         return Err(Refusal::Page(format!("The parameter {name} is there more than once.")));
@@ -125,8 +125,8 @@ fn is_challenge(text: &str) -> bool {
     text.len() == 43 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
 }
 
-/// `POST`: the form of the consent page. It leads back to the client, with a code or an error; a form that is forged, was used, or has
-/// expired is a page with status 400.
+/// `POST`: the form of the consent page. Redirects to the client, with a code or an error; a form that is forged, used or expired
+/// gets a page with status 400.
 pub async fn decide(
     AxumState(sandbox): AxumState<Sandbox>,
     origin: Origin,
@@ -171,7 +171,7 @@ pub async fn decide(
     }
 }
 
-/// The account that the form names: by one of its radio buttons, or in the field beside the last of them.
+/// The account that the form names: by one of its radio buttons, or in the field next to the last of them.
 fn account(params: &Params) -> Option<String> {
     let name = match params.get("account") {
         Some("other") => params.get("name").unwrap_or("other"),
@@ -182,7 +182,7 @@ fn account(params: &Params) -> Option<String> {
     is_name(name).then(|| format!("{name}{DOMAIN}"))
 }
 
-/// A new code for what the account has allowed.
+/// A new code for the scopes that the account has granted.
 async fn issue(
     sandbox: &Sandbox,
     request: &ConsentRequest,
@@ -210,7 +210,8 @@ async fn issue(
     Ok(code)
 }
 
-/// Sends the browser back to the client, by GET whatever it did before (RFC 9700, section 4.12), with the issuer (RFC 9207).
+/// Redirects the browser to the client, by GET whatever the method was before (RFC 9700, section 4.12), with the issuer (RFC
+/// 9207).
 fn back(origin: &Origin, redirect_uri: &str, state: Option<&str>, answer: &[(&str, &str)]) -> Response {
     let mut query = Serializer::new(String::new());
     query.extend_pairs(answer);

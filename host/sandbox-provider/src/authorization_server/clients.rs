@@ -1,4 +1,4 @@
-//! Clients (RFC 6749, section 2): the host itself, and those that tests register.
+//! Clients (RFC 6749, section 2): the host itself, and registered ones of tests.
 
 use axum::Json;
 use axum::body::Bytes;
@@ -20,10 +20,10 @@ use crate::ops::Op;
 use crate::problem::Problem;
 use crate::sandbox::Sandbox;
 
-/// The client id under which the host itself is known to the sandbox provider: a public client.
+/// The host's own client id at the sandbox provider: a public client.
 pub const HOST_CLIENT_ID: &str = "switchboard";
 
-/// Where the host takes its users back, at its own address.
+/// The path of the host's own callback URL.
 const HOST_CALLBACK: &str = "/v1/auth/connectors/sandbox/callback";
 
 /// The longest redirect URI, and the longest client id and secret, in bytes.
@@ -38,8 +38,9 @@ pub fn find(grants: &Grants, id: &str) -> Option<Client> {
     if id == HOST_CLIENT_ID { Some(host()) } else { grants.client(id).cloned() }
 }
 
-/// Whether users of a client may be sent to `uri`, which is compared byte for byte with those that are registered (RFC 9700, section 2.1).
-/// The host's is its callback at the address of this request, at its public address, or at any port of the same machine.
+/// Whether users of a client may be redirected to `uri`, which is compared byte for byte with the registered ones (RFC 9700,
+/// section 2.1). The host's is its callback at the address of this request, at its public address, or at any port of the same
+/// machine.
 pub fn may_return_to(sandbox: &Sandbox, origin: &Origin, client: &Client, uri: &str) -> bool {
     if client.id != HOST_CLIENT_ID {
         return client.redirect_uris.iter().any(|registered| registered == uri);
@@ -49,7 +50,7 @@ pub fn may_return_to(sandbox: &Sandbox, origin: &Origin, client: &Client, uri: &
     address == origin.0 || is_public || is_loopback(address)
 }
 
-/// Whether the text is an http origin on this machine, and nothing else.
+/// Whether the text is exactly an http origin on this machine.
 fn is_loopback(origin: &str) -> bool {
     let Ok(url) = Url::parse(origin) else { return false };
     let is_local = match url.host() {

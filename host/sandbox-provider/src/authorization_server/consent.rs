@@ -1,5 +1,5 @@
-//! What a client asks a user for, and the token of the consent page's form: the request with a MAC, so that the form cannot ask for
-//! something else than the page showed, and cannot be made without the page.
+//! Consent requests, and the token of the consent page's form: the request with a MAC, so that the form cannot request more than
+//! the page showed, and cannot be made without the page.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -10,9 +10,9 @@ use hmac::{Hmac, KeyInit, Mac};
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 
-/// How long a form can be sent, in milliseconds.
+/// Lifetime of a form, in milliseconds.
 const FORM_MS: i64 = 600_000;
-/// Used forms that are remembered until they expire; with more of them, further forms are refused.
+/// Used forms that are stored until they expire; beyond that, further forms are refused.
 const MAX_USED: usize = 100_000;
 
 /// An authorization request (RFC 6749, section 4.1.1) that was checked.
@@ -22,12 +22,12 @@ pub struct ConsentRequest {
     pub client: String,
     pub redirect_uri: String,
     pub state: Option<String>,
-    /// Of PKCE, method S256.
+    /// The PKCE challenge, method S256.
     pub challenge: String,
     pub scopes: Vec<String>,
 }
 
-/// What a form's token holds.
+/// The payload of a form's token.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Form {
@@ -37,7 +37,7 @@ pub struct Form {
     expires_at_ms: i64,
 }
 
-/// Makes the tokens of forms and reads them again. A restart ends those that are on their way.
+/// Creates and verifies the tokens of forms. A restart invalidates open forms.
 pub struct FormTokens {
     key: String,
     /// Forms that were used, and when they expire.
@@ -58,7 +58,7 @@ impl FormTokens {
         format!("{text}.{mac}")
     }
 
-    /// The form of a token; none where it is forged or has expired. Uses nothing up.
+    /// The form of a token; none where it is forged or has expired. Does not use the form up.
     pub fn open(&self, token: &str, now_ms: i64) -> Option<Form> {
         let (text, mac) = token.split_once('.')?;
         let mac = BASE64_URL_SAFE_NO_PAD.decode(mac).ok()?;

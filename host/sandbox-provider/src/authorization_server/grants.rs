@@ -1,22 +1,22 @@
-//! What the authorization server knows: clients, codes, and families of tokens. It changes by `GrantChange` alone, so that a journal that
-//! is read again arrives at the same. Codes, tokens and secrets are kept as their SHA-256 only.
+//! State of the authorization server: clients, codes, and families of tokens. It changes by `GrantChange` alone, so that
+//! replaying a journal leads to the same state. Codes, tokens and secrets are stored as SHA-256 only.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// Clients that can be registered.
+/// Maximum number of registered clients.
 pub const MAX_CLIENTS: usize = 1_000;
-/// Codes that are remembered; the oldest are forgotten first.
+/// Codes that are stored; the oldest are deleted first.
 const MAX_CODES: usize = 10_000;
-/// How long a code is remembered after it expired, in milliseconds, so that its second use is recognized.
+/// How long a code is stored after its expiry, in milliseconds, so that its second use is recognized.
 const CODE_KEPT_MS: i64 = 600_000;
 /// Families of tokens; the oldest end first.
 const MAX_FAMILIES: usize = 20_000;
-/// Used refresh tokens that a family remembers; the use of an older one is refused and ends nothing.
+/// Used refresh tokens that a family stores; the use of an older one is refused without further effect.
 const MAX_SPENT: usize = 200;
-/// Access tokens of one family that are good at the same time; the oldest end first.
+/// Access tokens of one family that are valid at the same time; the oldest end first.
 const MAX_TOKENS: usize = 20;
 
 /// A client (RFC 6749, section 2).
@@ -37,9 +37,9 @@ pub struct Code {
     pub hash: String,
     pub client: String,
     pub redirect_uri: String,
-    /// Of PKCE (RFC 7636), method S256.
+    /// The PKCE challenge (RFC 7636), method S256.
     pub challenge: String,
-    /// The account that allowed it.
+    /// The account that granted it.
     pub mail: String,
     pub scopes: Vec<String>,
     pub expires_at_ms: i64,
@@ -48,8 +48,8 @@ pub struct Code {
     pub family: Option<String>,
 }
 
-/// The tokens that come of one code: the refresh token, those that it replaced, and the access tokens. All families of a client and an
-/// account together are the account's grant to the client.
+/// The tokens issued from one code: the refresh token, those that it replaced, and the access tokens. All families of a client
+/// and an account together are the account's grant to the client.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Family {
@@ -58,7 +58,7 @@ pub struct Family {
     pub mail: String,
     pub scopes: Vec<String>,
     pub began_at_ms: i64,
-    /// The refresh token that is good now.
+    /// The refresh token that is valid now.
     pub refresh_hash: String,
     /// Refresh tokens that were used, the oldest first.
     pub spent: VecDeque<String>,
@@ -82,14 +82,14 @@ pub enum GrantChange {
     Code(Code),
     CodeUsed {
         hash: String,
-        /// None: it gave no tokens, and gives none any more.
+        /// None: the code gave no tokens, and can no longer be used.
         family: Option<String>,
     },
     Family(Family),
     /// A refresh token was used.
     Refreshed {
         family: String,
-        /// The next refresh token; none: the one that was used stays good.
+        /// The next refresh token; none: the used one stays valid.
         refresh_hash: Option<String>,
         token: AccessToken,
         at_ms: i64,
@@ -110,12 +110,12 @@ pub struct Grants {
     /// Hashes of the codes, the oldest first.
     code_order: VecDeque<String>,
     families: BTreeMap<String, Family>,
-    /// From the hash of a refresh token, good or spent, to its family.
+    /// From the hash of a refresh token, valid or used, to its family.
     by_refresh: HashMap<String, String>,
     by_access: HashMap<String, String>,
 }
 
-/// What a secret is known by.
+/// The hash under which a secret is stored.
 pub fn hashed(secret: &str) -> String {
     hex::encode(Sha256::digest(secret))
 }
@@ -133,14 +133,14 @@ impl Grants {
         self.codes.get(&hashed(code))
     }
 
-    /// The family of a refresh token, and whether it is the one that is good now.
+    /// The family of a refresh token, and whether the token is valid now.
     pub fn of_refresh_token(&self, token: &str) -> Option<(&Family, bool)> {
         let hash = hashed(token);
         let family = self.families.get(self.by_refresh.get(&hash)?)?;
         Some((family, family.refresh_hash == hash))
     }
 
-    /// An access token and its family, also when the token has expired.
+    /// An access token and its family, even if the token has expired.
     pub fn of_access_token(&self, token: &str) -> Option<(&Family, &AccessToken)> {
         let hash = hashed(token);
         let family = self.families.get(self.by_access.get(&hash)?)?;
@@ -152,7 +152,7 @@ impl Grants {
         self.families.values().filter(move |family| family.mail == mail)
     }
 
-    /// Makes a change. One that names something unknown is ignored.
+    /// Applies a change. One that names something unknown is ignored.
     pub fn apply(&mut self, change: GrantChange) {
         match change {
             GrantChange::Client(client) => drop(self.clients.insert(client.id.clone(), client)),
@@ -243,7 +243,7 @@ impl Grants {
         }
     }
 
-    /// The changes that make all this out of nothing.
+    /// The changes that build this state from nothing.
     pub fn snapshot(&self) -> impl Iterator<Item = GrantChange> + '_ {
         let clients = self.clients.values().cloned().map(GrantChange::Client);
         let codes = self.code_order.iter().filter_map(|hash| self.codes.get(hash));
@@ -278,7 +278,7 @@ mod tests {
         grants.snapshot().map(|change| serde_json::to_string(&change).unwrap()).collect()
     }
 
-    /// A family knows its tokens and those that it had, ends with all of them, and a snapshot makes the same again.
+    /// A family knows its present and former tokens, ends with all of them, and a snapshot restores it.
     #[test]
     fn families() {
         let mut grants = Grants::default();
@@ -310,7 +310,7 @@ mod tests {
         assert!(again.by_access.is_empty() && again.by_refresh.is_empty() && again.families.is_empty());
     }
 
-    /// Codes are remembered for a while after they expired.
+    /// Codes are stored for a while after their expiry.
     #[test]
     fn codes() {
         let mut grants = Grants::default();

@@ -9,7 +9,7 @@ use crate::authorization_server::scopes::{Need, is_granted, needed};
 use crate::problem::Problem;
 use crate::sandbox::Sandbox;
 
-/// Whose an access token is; none where it is not known or has expired.
+/// The login of an access token; none where it is unknown or has expired.
 pub fn by_token(sandbox: &Sandbox, token: &str) -> Option<Login> {
     let now_ms = sandbox.now_ms();
     let store = sandbox.store();
@@ -18,7 +18,7 @@ pub fn by_token(sandbox: &Sandbox, token: &str) -> Option<Login> {
     is_good.then(|| Login { mail: family.mail.clone(), scopes: Some(token.scopes.clone()) })
 }
 
-/// 403 where the login is by a token whose scopes do not reach (RFC 6750, section 3.1).
+/// 403 where the scopes of the login's token do not suffice (RFC 6750, section 3.1).
 pub fn refuse(login: &Login, method: &Method, path: &str) -> Option<Response> {
     let scopes = login.scopes.as_ref()?;
     let (message, challenge) = match needed(method, path) {

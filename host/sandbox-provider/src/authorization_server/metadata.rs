@@ -1,4 +1,4 @@
-//! `GET /.well-known/oauth-authorization-server/sandbox`: what the authorization server says of itself (RFC 8414).
+//! `GET /.well-known/oauth-authorization-server/sandbox`: metadata of the authorization server (RFC 8414).
 
 use axum::Json;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::authorization_server::origin::Origin;
 use crate::authorization_server::scopes::SCOPES;
 
-/// The ways in which a client can say who it is, at the token and the revocation endpoint.
+/// Client authentication methods of the token and the revocation endpoint.
 const CLIENT_AUTH: [&str; 3] = ["none", "client_secret_post", "client_secret_basic"];
 
 /// The metadata document.

@@ -1,5 +1,5 @@
-//! The provider's authorization server (RFC 6749), as real providers have one: metadata, a consent page, codes with PKCE, refresh tokens
-//! that rotate, and revocation. The accounts, and what each of them does here, are those of the crate's documentation.
+//! The provider's authorization server (RFC 6749), like those of real providers: metadata, a consent page, codes with PKCE,
+//! refresh tokens that rotate, and revocation. The crate's documentation lists the accounts and their special behaviour here.
 
 mod authorize;
 pub mod clients;
@@ -27,7 +27,7 @@ use crate::sandbox::Sandbox;
 /// The largest request body, in bytes.
 const MAX_BODY_BYTES: usize = 64 << 10;
 
-/// The paths that need no login of an account.
+/// The paths that need no account login.
 pub fn routes(sandbox: Sandbox) -> Router {
     Router::new()
         .route("/.well-known/oauth-authorization-server/sandbox", get(metadata::metadata))

@@ -14,7 +14,7 @@ use crate::problem::Problem;
 #[derive(Clone, Debug)]
 pub struct OAuthError {
     status: StatusCode,
-    /// The word that clients branch on.
+    /// The error code that clients branch on.
     error: Cow<'static, str>,
     /// For the developer.
     description: String,
@@ -28,17 +28,17 @@ impl OAuthError {
         OAuthError { status: StatusCode::BAD_REQUEST, error, description, retry_after_s: None }
     }
 
-    /// The request lacks something, or has it twice.
+    /// The request lacks a parameter, or has one twice.
     pub fn invalid_request(description: impl Into<String>) -> Self {
         OAuthError::new("invalid_request", description)
     }
 
-    /// The code or the token is not, or no longer, good.
+    /// The code or the token is not valid, or no longer.
     pub fn invalid_grant(description: impl Into<String>) -> Self {
         OAuthError::new("invalid_grant", description)
     }
 
-    /// 401: the client is not known, or does not prove that it is.
+    /// 401: the client is unknown, or its authentication failed.
     pub fn invalid_client(description: impl Into<String>) -> Self {
         OAuthError { status: StatusCode::UNAUTHORIZED, ..OAuthError::new("invalid_client", description) }
     }
@@ -70,7 +70,7 @@ impl IntoResponse for OAuthError {
     }
 }
 
-/// An answer that no cache keeps (RFC 6749, section 5.1).
+/// A response with `no-store` (RFC 6749, section 5.1).
 pub fn unstored(mut response: Response) -> Response {
     let headers = response.headers_mut();
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));

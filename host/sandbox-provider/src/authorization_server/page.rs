@@ -1,4 +1,4 @@
-//! The pages that a user sees: the consent page, and the one of a request that leads nowhere. Neither has a script.
+//! The pages for users: the consent page, and the error page of a request that cannot be redirected. Neither has a script.
 
 use std::sync::LazyLock;
 
@@ -29,8 +29,8 @@ button{font:inherit;padding:.5rem 1.25rem;margin:0 .5rem 0 0}\
 code{font-size:.875rem}\
 @media(prefers-color-scheme:dark){body{background:#15181c;color:#e6e8eb}}";
 
-/// The pages load nothing and stand in no frame of another site. `form-action` is left out: browsers apply it to the redirect after the
-/// form too, which leads to the client.
+/// The pages load nothing and cannot be framed by another site. `form-action` is left out: browsers also apply it to the redirect
+/// after the form, which goes to the client.
 static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
     let hash = STANDARD.encode(Sha256::digest(STYLE));
     let policy =
@@ -38,7 +38,8 @@ static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
     HeaderValue::try_from(policy).expect("base64 and the policy's words are ASCII")
 });
 
-/// Who asks for what, and as which account the user answers. `hint`: the account that the client named. `token`: of the form.
+/// The consent page: the client, the requested scopes, and the account with which the user answers. `hint`: the account that the
+/// client named. `token`: of the form.
 pub fn consent(request: &ConsentRequest, hint: Option<&str>, token: &str) -> Response {
     let client = escaped(&request.client);
     let boxes: String = request.scopes.iter().map(|name| scope_box(name)).collect();
@@ -58,7 +59,7 @@ pub fn consent(request: &ConsentRequest, hint: Option<&str>, token: &str) -> Res
     html(StatusCode::OK, "Allow access", &body)
 }
 
-/// What is wrong with a request that cannot lead back to its client.
+/// An error page for a request that cannot be redirected to its client.
 pub fn error(status: StatusCode, message: &str) -> Response {
     let body = format!("<h1>This does not work</h1>\n<p>{}</p>\n", escaped(message));
     html(status, "This does not work", &body)
@@ -73,7 +74,7 @@ fn scope_box(name: &str) -> String {
     )
 }
 
-/// The accounts that have something in them, and a field for any other.
+/// The accounts with seeded data, and a field for any other.
 fn accounts(hint: Option<&str>) -> String {
     let hint = hint.map(str::to_ascii_lowercase).unwrap_or_default();
     let hint = hint.strip_suffix(DOMAIN).unwrap_or(&hint);

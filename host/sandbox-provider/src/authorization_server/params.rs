@@ -13,7 +13,7 @@ impl Params {
         Params(form_urlencoded::parse(text).into_owned().filter(|(_, value)| !value.is_empty()).collect())
     }
 
-    /// Reads a body that has to be a form. The error says what the request lacks.
+    /// Parses a body that has to be a form. The error says what the request lacks.
     pub fn of_form(headers: &HeaderMap, body: &[u8]) -> Result<Params, &'static str> {
         let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let kind = kind.split(';').next().unwrap_or_default().trim();
@@ -33,7 +33,7 @@ impl Params {
         self.0.iter().filter(move |(found, _)| found == name).map(|(_, value)| value.as_str())
     }
 
-    /// A parameter that is there more than once, which RFC 6749, section 3.1 forbids.
+    /// The name of a repeated parameter, which RFC 6749, section 3.1 forbids.
     pub fn repeated(&self) -> Option<&str> {
         let names = self.0.iter().enumerate();
         let mut repeated = names.filter(|(at, (name, _))| self.0.iter().take(*at).any(|(n, _)| n == name));

@@ -16,11 +16,11 @@ use crate::problem::Problem;
 use crate::sandbox::{Caller, Sandbox};
 use crate::state::State;
 
-/// Where tokens are revoked.
+/// The path of the revocation endpoint.
 pub const PATH: &str = "/sandbox/oauth/revoke";
 
-/// Ends an access token, or with a refresh token the account's whole grant to the client. A token that is not known is ended already:
-/// 200.
+/// Ends an access token, or with a refresh token the account's whole grant to the client. An unknown token counts as ended
+/// already: 200.
 pub async fn revoke(AxumState(sandbox): AxumState<Sandbox>, headers: HeaderMap, body: Bytes) -> Response {
     let (client, token) = match read(&sandbox.store().state.grants, &headers, &body) {
         Ok(request) => request,
@@ -83,7 +83,7 @@ fn end_all(state: &mut State, ids: Vec<String>) {
     }
 }
 
-/// `DELETE /sandbox/oauth/grants`: the account withdraws what it allowed, from all clients.
+/// `DELETE /sandbox/oauth/grants`: the account withdraws its grants to all clients.
 pub async fn withdraw((AxumState(sandbox), login): Caller) -> Result<StatusCode, Problem> {
     sandbox
         .write(|state| {

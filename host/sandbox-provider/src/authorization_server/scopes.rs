@@ -1,8 +1,8 @@
-//! The scopes of the provider: what each lets a client do, and which one a request needs.
+//! The scopes of the provider: the access that each grants, and the one that each request needs.
 
 use axum::http::Method;
 
-/// A scope, what it includes, and what the consent page says of it.
+/// A scope, the scopes that it includes, and its text on the consent page.
 pub struct Scope {
     pub name: &'static str,
     /// Narrower scopes, transitive.
@@ -28,7 +28,7 @@ pub static SCOPES: [Scope; 10] = [
     scope("todo.write", &["todo.read"], "Read, change and delete your tasks"),
 ];
 
-/// What a request needs of an access token.
+/// The access that a request needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
     /// Any token of the account.
@@ -55,14 +55,14 @@ fn includes(scope: &Scope, needed: &str) -> bool {
         .any(|name| *name == needed || find(name).is_some_and(|narrower| includes(narrower, needed)))
 }
 
-/// What a request needs. What is not known here needs the password.
+/// The access that a request needs. Unknown requests need the password.
 pub fn needed(method: &Method, path: &str) -> Need {
     let Some(rest) = path.strip_prefix("/sandbox/v1/") else { return Need::Password };
     let (area, rest) = rest.split_once('/').unwrap_or((rest, ""));
     let reads = matches!(*method, Method::GET | Method::HEAD);
     let either = |read, write| Need::Scope(if reads { read } else { write });
     match area {
-        // What of the account is watched, and so which scope that needs, stands in the body.
+        // The body names the watched data, and so decides on the scope.
         "me" | "watches" => Need::Nothing,
         "mail" if rest == "send" => Need::Scope("mail.send"),
         "mail" if rest == "batch" => Need::Scope("mail.read"),

@@ -1,4 +1,4 @@
-//! The authorization server over its own paths: what a client, a browser and an attacker send, and what is answered.
+//! The authorization server over its own paths: requests of a client, a browser and an attacker, and the responses.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -73,7 +73,7 @@ fn encoded(fields: &[(&str, &str)]) -> String {
     Serializer::new(String::new()).extend_pairs(fields).finish()
 }
 
-/// A good authorization request with `change` over it; an empty value takes a parameter out.
+/// A valid authorization request with the parameters of `change`; an empty value removes a parameter.
 fn request(change: &[(&str, &str)]) -> String {
     let mut fields = vec![
         ("response_type", "code"),
@@ -150,7 +150,7 @@ impl Provider {
         rest.split_once('"').unwrap().0.to_owned()
     }
 
-    /// What the user sends on the consent page of a good request.
+    /// Submits the consent form of a valid request.
     async fn decide(&self, account: &str, action: &str) -> Answer {
         let token = self.form_token(&request(&[])).await;
         let fields = [
@@ -197,7 +197,7 @@ impl Provider {
         self.api("GET", "/sandbox/v1/me", token, Value::Null).await
     }
 
-    /// The clients that alice allowed something to.
+    /// The clients that alice has granted scopes to.
     async fn clients(&self) -> Value {
         self.me("sandbox-alice").await.ok()["clients"].clone()
     }
@@ -484,7 +484,7 @@ async fn requests_that_cannot_be_answered() {
     assert!(!page.text.unwrap().contains("<script"));
 }
 
-/// A token reaches as far as its scopes, and never to what belongs to the account's owner.
+/// A token reaches as far as its scopes, and never to data of the account's owner alone.
 #[tokio::test]
 async fn a_missing_scope_is_403() {
     let provider = Provider::start();
@@ -541,7 +541,7 @@ async fn tokens_are_revoked() {
     assert_eq!((provider.me(&access).await.status, provider.me(&bobs).await.status), (401, 200));
 }
 
-/// Grants outlive the process, and the file has no secret in it.
+/// Grants survive a restart, and the file contains no secret.
 #[tokio::test]
 async fn grants_are_in_the_journal() {
     let dir = tempfile::tempdir().unwrap();

@@ -24,10 +24,10 @@ use crate::problem::Problem;
 use crate::sandbox::Sandbox;
 use crate::state::State;
 
-/// Where tokens are asked for.
+/// The path of the token endpoint.
 pub const PATH: &str = "/sandbox/oauth/token";
 
-/// How long an access token lasts, in seconds; that of `short@` in the second place.
+/// Lifetime of an access token in seconds; the second constant is that of `short@`.
 const LIFE_S: i64 = 3_600;
 const SHORT_LIFE_S: i64 = 5;
 
@@ -37,13 +37,13 @@ struct TokenRequest {
     grant: Presented,
 }
 
-/// What a client gives for tokens.
+/// A grant that a client presents for tokens.
 enum Presented {
     Code { code: String, redirect_uri: String, verifier: String },
     Refresh { token: String, scope: Option<String> },
 }
 
-/// What tokens are made of. They are made before the state is locked.
+/// Random values of new tokens, generated before the state is locked.
 struct NewSecrets {
     family: String,
     access: String,
@@ -53,13 +53,13 @@ struct NewSecrets {
 /// Tokens that were given.
 struct Issued {
     access: String,
-    /// None: the one that was used stays good.
+    /// None: the used one stays valid.
     refresh: Option<String>,
     scopes: Vec<String>,
     life_s: i64,
 }
 
-/// Answers a token request, under the fault that the account has planned for it.
+/// Answers a token request, under the pending fault of the account.
 pub async fn token(AxumState(sandbox): AxumState<Sandbox>, headers: HeaderMap, body: Bytes) -> Response {
     let request = match read(&sandbox.store().state.grants, &headers, &body) {
         Ok(request) => request,
@@ -137,7 +137,7 @@ async fn issue(
     let now_ms = sandbox.now_ms();
     let TokenRequest { client, grant } = request;
     let issued = sandbox.write(|state| {
-        // A refusal can change something, too: what was used twice ends what it gave.
+        // A refusal can change something, too: the second use of a grant revokes the tokens of the first.
         Ok(match &grant {
             Presented::Code { code, redirect_uri, verifier } => {
                 let presented = (code.as_str(), redirect_uri.as_str(), verifier.as_str());
@@ -161,8 +161,9 @@ impl NewSecrets {
     }
 }
 
-/// Tokens for a code: once, to the client that it was issued to, at the same redirect URI, and with the verifier of its challenge. The
-/// second use ends what the first gave (RFC 6749, section 4.1.2); a use with another redirect URI or verifier ends the code.
+/// Tokens for a code: once, to the client that it was issued to, at the same redirect URI, and with the verifier of its
+/// challenge. The second use revokes the tokens of the first (RFC 6749, section 4.1.2); a use with another redirect URI or
+/// verifier ends the code.
 fn exchange(
     state: &mut State,
     now_ms: i64,
@@ -193,7 +194,7 @@ fn exchange(
         return Err(OAuthError::invalid_grant(message));
     }
     let mut scopes = left(code.scopes, fault);
-    // This account gives one scope less than it allowed.
+    // This account grants one scope less than it allowed.
     if code.mail.strip_suffix(DOMAIN) == Some("fewer") && scopes.len() > 1 {
         scopes.pop();
     }
@@ -213,8 +214,8 @@ fn exchange(
     Ok(Issued { access: new.access, refresh: Some(new.refresh), scopes, life_s })
 }
 
-/// Tokens for a refresh token, which is used up by that. The use of one that was used before ends all that came of the same code
-/// (RFC 9700, section 4.14.2).
+/// Tokens for a refresh token, which is then used. The second use of one revokes all tokens from the same code (RFC 9700, section
+/// 4.14.2).
 fn refresh(
     state: &mut State,
     now_ms: i64,
@@ -250,7 +251,7 @@ fn refresh(
     Ok(Issued { access: new.access, refresh, scopes, life_s })
 }
 
-/// The scopes of a refresh request, which are among those that were granted (RFC 6749, section 6).
+/// The scopes of a refresh request, which must be among the granted ones (RFC 6749, section 6).
 fn narrowed(granted: &[String], text: &str) -> Result<Vec<String>, OAuthError> {
     let asked: Vec<String> = text.split(' ').filter(|scope| !scope.is_empty()).map(str::to_owned).collect();
     match asked.iter().all(|scope| granted.contains(scope)) {
@@ -259,7 +260,7 @@ fn narrowed(granted: &[String], text: &str) -> Result<Vec<String>, OAuthError> {
     }
 }
 
-/// The scopes that a fault leaves.
+/// The scopes that remain under a fault.
 fn left(scopes: Vec<String>, fault: Option<&Fault>) -> Vec<String> {
     match fault.and_then(|fault| fault.scopes.as_ref()) {
         None => scopes,
@@ -276,7 +277,7 @@ fn access_token(new: &NewSecrets, scopes: &[String], now_ms: i64, life_s: i64) -
     AccessToken { hash: hashed(&new.access), scopes: scopes.to_vec(), expires_at_ms }
 }
 
-/// RFC 6749, section 5.1, without what a fault leaves out.
+/// The response of RFC 6749, section 5.1, without the fields that a fault omits.
 fn body(issued: &Issued, fault: Option<&Fault>) -> Value {
     let mut body = json!({
         "access_token": issued.access,

@@ -1,6 +1,6 @@
-//! Calendars with `apart`, which keep each changed instance of a series as a record of its own, `{series}@{original}`: other providers do
-//! so. A series has no `overrides` there. What changes series works on a series with all of its changed instances, and here they are put
-//! together and taken apart again.
+//! Calendars with `apart`, which store each changed instance of a series as a separate record, `{series}@{original}`, as other
+//! providers do. A series has no `overrides` there. Code that changes series works on a series with all of its changed instances,
+//! which are assembled and split again here.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub fn id_of(series: &str, original: &str) -> String {
     format!("{series}@{original}")
 }
 
-/// The changed instances of a series that are records of their own.
+/// The changed instances of a series that are separate records.
 fn changed<'f>(folder: &'f Folder<Event>, series: &'f str) -> impl Iterator<Item = &'f Arc<Event>> {
     folder.live().filter(move |event| event.series.as_deref() == Some(series))
 }
@@ -42,7 +42,7 @@ fn joined<'f>(series: &Event, changed: impl Iterator<Item = &'f Arc<Event>>) -> 
     whole
 }
 
-/// An event that is there, a series with all of its changed instances, and the seq of its version.
+/// An existing event, a series with all of its changed instances, and the seq of its version.
 pub fn whole(folder: &Folder<Event>, id: &str) -> Result<(Arc<Event>, u64), Problem> {
     let (event, seq) = find(folder, id)?;
     if !(folder.head.apart && event.is_series()) {
@@ -51,7 +51,8 @@ pub fn whole(folder: &Folder<Event>, id: &str) -> Result<(Arc<Event>, u64), Prob
     Ok((Arc::new(joined(&event, changed(folder, id))), seq))
 }
 
-/// All events of a calendar, series with all of their changed instances. Such an instance stands for itself where its series is missing.
+/// All events of a calendar, series with all of their changed instances. If its series is missing, such an instance is an event
+/// by itself.
 pub fn all(folder: &Folder<Event>) -> Vec<Arc<Event>> {
     if !folder.head.apart {
         return folder.live().cloned().collect();
@@ -71,7 +72,8 @@ pub fn all(folder: &Folder<Event>) -> Vec<Arc<Event>> {
     folder.live().filter(is_whole).map(join).collect()
 }
 
-/// Stores an event. Of a series in a calendar with `apart` only those records that differ are written, its changed instances first.
+/// Stores an event. For a series in a calendar with `apart` only those records that differ are written, its changed instances
+/// first.
 pub fn put(state: &mut State, mail: &str, calendar: &str, now_ms: i64, mut event: Event) {
     let Some(folder) = state.folder::<Event>(mail, calendar).filter(|folder| folder.head.apart) else {
         state.put(mail, calendar, now_ms, Arc::new(event));
@@ -85,7 +87,7 @@ pub fn put(state: &mut State, mail: &str, calendar: &str, now_ms: i64, mut event
         let original = Some(Original { local, time });
         records.push(Event { id, series: Some(event.id.clone()), original, ..instance });
     }
-    // Those that came before their series wait for it.
+    // Instances that arrived before their series wait for it.
     let dropped: Vec<String> = changed(folder, &event.id)
         .filter(|_| has_series(folder, &event.id))
         .map(|one| one.id.clone())
@@ -93,7 +95,7 @@ pub fn put(state: &mut State, mail: &str, calendar: &str, now_ms: i64, mut event
         .collect();
     let is_stored = |record: &Event| folder.record(&record.id).is_some_and(|(stored, _)| **stored == *record);
     records.retain(|record| !is_stored(record));
-    // That an instance was changed does not change the series.
+    // A changed instance does not change the series.
     let is_same = folder.record(&event.id).is_some_and(|(stored, _)| {
         let (updated_at, revision) = (stored.updated_at.clone(), stored.revision);
         Event { updated_at, revision, ..event.clone() } == **stored
@@ -109,7 +111,7 @@ pub fn put(state: &mut State, mail: &str, calendar: &str, now_ms: i64, mut event
     }
 }
 
-/// Removes a series' changed instances with it. Nobody is told of them: they are gone because the series is.
+/// Removes a series' changed instances with it. Sends no notices about them: they are gone because the series is.
 pub fn erase(state: &mut State, mail: &str, calendar: &str, now_ms: i64, series: &str) {
     let Some(folder) = state.folder::<Event>(mail, calendar) else { return };
     let ids: Vec<String> = changed(folder, series).map(|one| one.id.clone()).collect();
@@ -118,7 +120,7 @@ pub fn erase(state: &mut State, mail: &str, calendar: &str, now_ms: i64, series:
     }
 }
 
-/// Reads from the body of a new record the series and the original start of the changed instance that it is. The series may come later.
+/// Reads from the body of a new record which series and original start the changed instance has. The series may come later.
 pub fn named(body: &Map<String, Value>) -> Result<Option<(String, Original)>, Problem> {
     let given = |name: &str| body.get(name).filter(|value| !value.is_null());
     let (Some(series), Some(original)) = (given("series"), given("original")) else { return Ok(None) };
@@ -133,7 +135,7 @@ pub fn named(body: &Map<String, Value>) -> Result<Option<(String, Original)>, Pr
     Ok(Some((series.to_owned(), original)))
 }
 
-/// The answer of a change with the records of changed instances that were written or removed after this seq.
+/// The response to a change, with the records of changed instances that were written or removed after this seq.
 pub fn told(state: &State, mail: &str, since: u64, mut receipt: Receipt) -> Receipt {
     let folder = state.folder::<Event>(mail, &receipt.folder).filter(|folder| folder.head.apart);
     let written = folder.into_iter().flat_map(|folder| {

@@ -1,4 +1,4 @@
-//! `POST /sandbox/v1/busy`: when calendars and people are not free. Nothing but the times is told of others.
+//! `POST /sandbox/v1/busy`: busy times of calendars and people. Reveals nothing but the times.
 
 use axum::body::Bytes;
 use axum::extract::State as AxumState;
@@ -94,7 +94,7 @@ fn of_folder(
     };
     for event in &apart::all(folder) {
         let Ok(instances) = series::expand(event, from_ms, to_ms, &zone) else {
-            // What is too much to be told one by one: all of its time.
+            // A series with too many instances to list counts as busy throughout.
             if counts(event) {
                 let (start, _) = event.when.span_ms(&zone);
                 busy.push((start.max(from_ms), to_ms, event.availability));

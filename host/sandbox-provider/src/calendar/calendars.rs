@@ -86,7 +86,8 @@ impl Collection for Event {
         }
     }
 
-    /// Days begin at another moment in another zone: those events have changed for whoever follows.
+    /// All-day events if the time zone differs: days begin at another moment in another zone, so those events have changed for
+    /// clients that sync.
     fn moved(folder: &Folder<Self>, new: &Calendar) -> Vec<Arc<Self>> {
         let is_moved = new.zone != folder.head.zone;
         folder.live().filter(|e| is_moved && e.is_all_day()).cloned().collect()

@@ -21,10 +21,10 @@ use crate::state::{MAX_RECORDS_PER_ACCOUNT, State};
 use crate::store::{find, folder, open_folder};
 use crate::times::{instant, stored_zone};
 
-/// What a guest may change in the own copy of somebody else's event.
+/// Fields that a guest may change in its own copy of another account's event.
 const PERSONAL_FIELDS: &[&str] = &["colour", "availability", "privacy", "category", "alerts"];
 
-/// Refuses a guest's change of what belongs to the host.
+/// Refuses a guest's change of the host's fields.
 pub fn check_guest(event: &Event, mail: &str, body: &Map<String, Value>) -> Result<(), Problem> {
     let is_personal = body.keys().all(|name| PERSONAL_FIELDS.contains(&name.as_str()));
     if may_edit(event, mail) || is_personal {
@@ -120,7 +120,7 @@ pub async fn update(
     .await
 }
 
-/// Changes a whole event or series; the original starts of the instances that the new rule has no place for.
+/// Changes a whole event or series. Returns the original starts of the instances that no longer fit the new rule.
 pub fn replace(
     state: &mut State,
     mail: &str,
@@ -172,7 +172,7 @@ pub fn remove(state: &mut State, mail: &str, calendar: &str, now_ms: i64, old: &
     }
 }
 
-/// `POST …/events/{event}/video`: the meeting that is there already, or a new one.
+/// `POST …/events/{event}/video`: the existing meeting, or a new one.
 pub async fn video(
     (AxumState(sandbox), Extension(login)): Caller,
     Path((calendar, id)): Path<(String, String)>,
@@ -224,7 +224,7 @@ pub async fn video(
     .await
 }
 
-/// What every stored event has: completed meetings, and answers of the guests that answer by themselves.
+/// Completes a stored event: adds the data of its meetings, and the answers of guests that answer automatically.
 pub fn finish(event: &mut Event) {
     let id = event.id.clone();
     for (original, changed) in &mut event.overrides {
@@ -239,7 +239,7 @@ pub fn finish(event: &mut Event) {
     answer_by_magic(&mut event.guests);
 }
 
-/// Notes the time of a change, and counts it when it matters to guests (RFC 5545 section 3.8.7.4).
+/// Sets the time of a change, and counts it when it matters to guests (RFC 5545 section 3.8.7.4).
 pub fn touch(event: &mut Event, old: &Event, now_ms: i64) {
     event.updated_at = instant(now_ms);
     let matters = event.when != old.when
@@ -250,7 +250,7 @@ pub fn touch(event: &mut Event, old: &Event, now_ms: i64) {
     event.revision += i64::from(matters);
 }
 
-/// Stores an event and tells the others of it.
+/// Stores an event and updates the other accounts' copies.
 pub fn store(state: &mut State, mail: &str, calendar: &str, now_ms: i64, event: Event) {
     apart::put(state, mail, calendar, now_ms, event.clone());
     if may_edit(&event, mail) && !event.guests.is_empty() && event.series.is_none() {

@@ -1,4 +1,4 @@
-//! `…/events/{event}/instances`: a series expanded, and changes of one instance or of all from one on.
+//! `…/events/{event}/instances`: a series expanded, and changes of one instance or of all from a given one on.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use crate::state::State;
 use crate::store::{folder, open_folder};
 use crate::times::{instant, parse_instant, stored_zone};
 
-/// The longest time that is expanded at once.
+/// The longest time range that is expanded at once.
 const MAX_RANGE_MS: i64 = 400 * 24 * 3_600_000;
 
 #[derive(Debug, Deserialize)]
@@ -76,7 +76,7 @@ pub async fn get(
     Ok(versioned(StatusCode::OK, document, Some(seq)))
 }
 
-/// Which instances a change is for.
+/// The instances that a change applies to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 enum Span {
@@ -92,7 +92,7 @@ pub struct SpanQuery {
     span: Span,
 }
 
-/// A series, one of its instances, and where it lives.
+/// A series, one of its instances, and its calendar.
 struct Target<'a> {
     mail: &'a str,
     calendar: &'a str,

@@ -1,4 +1,4 @@
-//! What one account's event does to others: invitations land on the guests' main calendars, changes follow, and answers come
+//! Effects of one account's event on others: invitations appear on the guests' main calendars, changes follow, and answers come
 //! back to the host. No mail is sent; people without an account here see nothing.
 
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::state::State;
 use crate::store::open_folder;
 use crate::times::{instant, stored_zone};
 
-/// Guests that answer by themselves: `accepts@sandbox.test` and the like.
+/// Guests that answer automatically: `accepts@sandbox.test` and the like.
 pub fn answer_by_magic(guests: &mut [Guest]) {
     for guest in guests.iter_mut().filter(|g| g.answer == Answer::None) {
         guest.answer = match guest.mail.strip_suffix(DOMAIN) {
@@ -33,7 +33,7 @@ pub fn answer_by_magic(guests: &mut [Guest]) {
     }
 }
 
-/// Where an account keeps its copy of an event: calendar and id.
+/// The calendar and the copy of an event in an account.
 fn copy_of(state: &State, mail: &str, uid: &str) -> Option<(String, Arc<Event>)> {
     let account = state.account(mail)?;
     account.calendars.iter().find_map(|(calendar, folder)| {
@@ -42,7 +42,7 @@ fn copy_of(state: &State, mail: &str, uid: &str) -> Option<(String, Arc<Event>)>
     })
 }
 
-/// Brings everybody else's copy up to the one that `from` has just stored.
+/// Updates the other accounts' copies to the version that `from` has just stored.
 pub fn spread(state: &mut State, from: &str, now_ms: i64, event: &Event) {
     let host = event.host.as_ref().and_then(|h| h.mail.clone());
     let guests = event.guests.iter().map(|g| g.mail.clone());
@@ -70,7 +70,7 @@ pub fn spread(state: &mut State, from: &str, now_ms: i64, event: &Event) {
     }
 }
 
-/// The event as another account has it: everything but what is that person's own.
+/// The event in another account's calendar: everything but that account's personal fields.
 fn shared(event: &Event, own: &Event, mail: &str) -> Event {
     let mut copy = Event {
         id: own.id.clone(),
@@ -88,7 +88,7 @@ fn shared(event: &Event, own: &Event, mail: &str) -> Event {
     copy
 }
 
-/// Takes the event off these people's calendars.
+/// Removes the event from these people's calendars.
 pub fn withdraw(state: &mut State, from: &str, now_ms: i64, uid: &str, people: &[String]) {
     for mail in people.iter().filter(|m| *m != from) {
         if let Some((calendar, copy)) = copy_of(state, mail, uid) {
@@ -104,7 +104,7 @@ pub fn withdraw(state: &mut State, from: &str, now_ms: i64, uid: &str, people: &
 struct Reply {
     answer: Answer,
     note: Option<String>,
-    /// Original local start of the one instance that is answered; none: the event, or all of the series.
+    /// Original local start of the instance that the reply is for; none: the event, or the whole series.
     original: Option<String>,
     /// With `original`: only `one` is possible.
     span: Option<String>,
@@ -142,7 +142,7 @@ pub async fn answer(
             None => {
                 note(&mut event, &login.mail, &reply)?;
                 for changed in event.overrides.values_mut() {
-                    // Somebody may be invited to the series and not to this instance.
+                    // A guest may be invited to the series but not to this instance.
                     let _ = note(changed, &login.mail, &reply);
                 }
             }
@@ -161,7 +161,7 @@ pub async fn answer(
     .await
 }
 
-/// Writes the reply into the account's line of the guest list. A no frees the time, anything else blocks it again.
+/// Writes the reply into the account's entry of the guest list. A no frees the time, any other reply blocks it again.
 fn note(event: &mut Event, mail: &str, reply: &Reply) -> Result<(), Problem> {
     let Some(guest) = event.guests.iter_mut().find(|g| g.mail == mail) else {
         return Err(Problem::new(

@@ -1,4 +1,4 @@
-//! `GET /sandbox/v1/calendars/{calendar}/events`: what a list of events may be asked for.
+//! `GET /sandbox/v1/calendars/{calendar}/events`: the filters of event lists.
 
 use axum::extract::{Path, Query, State as AxumState};
 use axum::{Extension, Json};
@@ -23,9 +23,9 @@ pub struct ListQuery {
     sync_token: Option<String>,
     /// Changed at or after.
     updated_min: Option<String>,
-    /// Overlaps the time from here…
+    /// Start of the time range that an event must overlap.
     from: Option<String>,
-    /// … to here.
+    /// End of that range.
     to: Option<String>,
     /// Text in subject, body or place.
     q: Option<String>,

@@ -1,6 +1,6 @@
-//! The provider's own JSON: calendars, events and what hangs on them. The names differ from Switchboard's model on purpose,
-//! as a real provider's do; `connectors/sandbox` maps between the two. The same structs are what the journal stores, so a
-//! field added here is optional.
+//! The provider's own JSON: calendars, events and their parts. The names differ from Switchboard's model on purpose, as a real
+//! provider's do; `connectors/sandbox` maps between the two. The journal stores the same structs, so a field added here is
+//! optional.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub struct Calendar {
     pub zone: String,
     /// `#rrggbb`.
     pub colour: Option<String>,
-    /// The account's main calendar: invitations land here. Exactly one; it cannot be deleted.
+    /// The account's main calendar, which gets invitations. Exactly one; it cannot be deleted.
     pub main: bool,
     pub mine: bool,
     pub access: Access,
@@ -26,9 +26,9 @@ pub struct Calendar {
     pub alerts: Vec<Alert>,
     pub counts_as_busy: CountsAsBusy,
     pub video_services: Vec<VideoService>,
-    /// Nothing in it can be changed through the API.
+    /// Whether the API refuses all changes in it.
     pub locked: bool,
-    /// Changed instances of series are records of their own: see `apart`.
+    /// Whether changed instances of series are separate records: see `apart`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub apart: bool,
     pub created_at: String,
@@ -45,13 +45,13 @@ pub enum Access {
     BusyOnly,
 }
 
-/// Which events block time in `/busy`.
+/// The events that block time in `/busy`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum CountsAsBusy {
     #[default]
     Everything,
-    /// Those that the account hosts, or has answered with yes or maybe.
+    /// Events that the account hosts, or has answered with yes or maybe.
     WhenAttending,
     Nothing,
 }
@@ -87,10 +87,10 @@ pub struct Event {
     pub files: Vec<EventFile>,
     /// Changed instances, by original local start (`YYYY-MM-DDTHH:MM:SS`, all-day `YYYY-MM-DD`).
     pub overrides: BTreeMap<String, Event>,
-    /// The id of the series, in a changed instance that is a record of its own.
+    /// The id of the series, in a changed instance that is a separate record.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<String>,
-    /// The original start, in a changed instance that is a record of its own.
+    /// The original start, in a changed instance that is a separate record.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub original: Option<Original>,
     pub created_at: String,
@@ -279,7 +279,7 @@ pub enum VideoService {
 }
 
 impl VideoService {
-    /// Where its meetings are. None: the provider makes none of this service.
+    /// The base URL of the service's meetings. None: the provider makes none of this service.
     pub fn address(self) -> Option<&'static str> {
         match self {
             VideoService::SandboxMeet => Some("https://meet.sandbox.test"),

@@ -1,4 +1,4 @@
-//! The times of an event: from what a client may send to what is stored, and to milliseconds for comparing.
+//! The times of an event: from a client's input to the stored form, and to milliseconds for comparisons.
 
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;

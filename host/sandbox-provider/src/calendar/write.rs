@@ -13,7 +13,7 @@ const MAX_GUESTS: usize = 500;
 const MAX_SMALL_LIST: usize = 50;
 const MAX_REPEAT_LINES: usize = 500;
 
-/// What a client may set in an event.
+/// Fields of an event that a client may set.
 const EVENT_FIELDS: &[&str] = &[
     "uid",
     "when",
@@ -34,7 +34,7 @@ const EVENT_FIELDS: &[&str] = &[
     "alerts",
     "files",
 ];
-/// What the provider says of an event: accepted in a body, so that what was read can be sent back, and ignored.
+/// Read-only fields of an event: accepted in a body, so that an event that was read can be sent back, and ignored.
 const EVENT_OWN: &[&str] = &[
     "id",
     "etag",
@@ -128,8 +128,8 @@ fn alerts(field: &str, alerts: &[Alert]) -> Result<(), Problem> {
     }
 }
 
-/// Fills in a meeting of a service whose meetings the provider makes, if it is not to stay pending. Its address follows from the event's id, so
-/// that a repetition makes the same one.
+/// Completes a meeting of a service whose meetings the provider makes, unless it is to stay pending. Its address is derived from
+/// the event's id, so that a repetition gives the same one.
 pub fn complete_video(video: &mut Video, event_id: &str) {
     let Some(address) = video.service.address().filter(|_| video.url.is_none()) else { return };
     if video.pending {
@@ -142,11 +142,11 @@ pub fn complete_video(video: &mut Video, event_id: &str) {
     video.code = Some(code);
 }
 
-/// What an event looks like to one account.
+/// An event as one account sees it.
 pub struct View<'a> {
     pub mail: &'a str,
     pub calendar: &'a Calendar,
-    /// Of the event, or of the series that it belongs to.
+    /// Version of the event, or of the series that it belongs to.
     pub seq: u64,
 }
 
@@ -216,13 +216,13 @@ impl View<'_> {
     }
 }
 
-/// Whether the account may change what all guests see.
+/// Whether the account may change the fields that all guests see.
 pub fn may_edit(event: &Event, mail: &str) -> bool {
     let is_host = event.host.as_ref().is_none_or(|h| h.mail.as_deref() == Some(mail));
     is_host || event.guest_rules.may_edit
 }
 
-/// Whether it blocks time, for an account whose calendar counts like this.
+/// Whether it blocks time in a calendar that counts it.
 pub fn is_busy(event: &Event) -> bool {
     use crate::calendar::types::Availability;
     event.state != EventState::CalledOff && event.availability != Availability::Free

@@ -40,7 +40,7 @@ pub async fn get(
     Ok(versioned(StatusCode::OK, document, Some(seq)))
 }
 
-/// `GET …/cards/{card}/picture`: the bytes of a stored one.
+/// `GET …/cards/{card}/picture`: the bytes of a stored picture.
 pub async fn picture(
     (AxumState(sandbox), Extension(login)): Caller,
     Path((book, id)): Path<(String, String)>,
@@ -53,7 +53,7 @@ pub async fn picture(
     })))
 }
 
-/// Refuses a circle of what is not in the book, or is a circle itself.
+/// Refuses members of a circle that are not in the book, or are circles themselves.
 fn check_members(book: &Folder<Card>, card: &Card) -> Result<(), Problem> {
     let is_person = |id: &String| book.record(id).is_some_and(|(card, _)| card.kind == CardKind::Person);
     match card.members.iter().position(|id| !is_person(id)) {
@@ -102,7 +102,7 @@ pub async fn create(
     .await
 }
 
-/// `PATCH …/cards/{card}`. What changes nothing makes no new version.
+/// `PATCH …/cards/{card}`. A patch without effect makes no new version.
 pub async fn update(
     (AxumState(sandbox), Extension(login)): Caller,
     Path((book, id)): Path<(String, String)>,
@@ -131,7 +131,7 @@ fn check_built_in(card: &Card) -> Result<(), Problem> {
     }
 }
 
-/// `DELETE …/cards/{card}`. The circles that it was a member of change with it, and are the answer's `others`.
+/// `DELETE …/cards/{card}`. Its circles change with it, and are the answer's `others`.
 pub async fn delete(
     (AxumState(sandbox), Extension(login)): Caller,
     Path((book, id)): Path<(String, String)>,
@@ -149,7 +149,7 @@ pub async fn delete(
     .await
 }
 
-/// Takes a person that is gone out of all circles; their ids.
+/// Removes a deleted person from all circles. Returns the circles' ids.
 fn leave_circles(
     state: &mut State,
     mail: &str,

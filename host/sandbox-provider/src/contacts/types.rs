@@ -1,5 +1,5 @@
-//! The provider's own JSON: address books and cards. What `calendar::types` says of its names and of added fields holds here
-//! as well.
+//! The provider's own JSON: address books and cards. The rules of `calendar::types` for names and added fields apply here as
+//! well.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,19 +12,19 @@ pub struct Book {
     pub notes: Option<String>,
     /// The account's main book. Exactly one; it cannot be deleted.
     pub main: bool,
-    /// Nothing in it can be changed through the API.
+    /// Whether the API refuses all changes in it.
     pub locked: bool,
     pub created_at: String,
     pub updated_at: String,
 }
 
-/// A person, or a circle of persons: a circle has nothing but a label and members.
+/// A person, or a circle of persons: a circle has only a label and members.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Card {
     pub id: String,
     pub kind: CardKind,
-    /// What it is called. None given: made of the names, else of a company, an address or a number.
+    /// The display name. If none is given, it is derived from the names, else from a company, an address or a number.
     pub label: String,
     pub name: Name,
     pub mails: Vec<Mail>,
@@ -42,7 +42,7 @@ pub struct Card {
     pub origin: Origin,
     /// Circles: ids of persons in the same book.
     pub members: Vec<String>,
-    /// Circles: the provider's own, which nobody can change.
+    /// Circles: the provider's own, which cannot be changed.
     pub built_in: bool,
     pub created_at: String,
     pub updated_at: String,
@@ -56,7 +56,7 @@ pub enum CardKind {
     Circle,
 }
 
-/// Where the provider has it from.
+/// The origin of a card.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Origin {
@@ -72,7 +72,7 @@ pub struct Name {
     pub first: Option<String>,
     pub middle: Option<String>,
     pub last: Option<String>,
-    /// Before all of it: a title.
+    /// Prefix of the name: a title.
     pub before: Option<String>,
     /// Behind all of it.
     pub after: Option<String>,
@@ -82,7 +82,7 @@ pub struct Name {
     pub last_sound: Option<String>,
 }
 
-/// What an address is for.
+/// The use of an address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Use {
@@ -90,7 +90,7 @@ pub enum Use {
     Office,
     #[default]
     Any,
-    /// `called` says what.
+    /// The use that `called` names.
     Own,
 }
 
@@ -127,7 +127,7 @@ pub enum Line {
     Pager,
     #[default]
     Any,
-    /// `called` says what.
+    /// The use that `called` names.
     Own,
 }
 
@@ -137,7 +137,7 @@ pub struct Postal {
     #[serde(rename = "use")]
     pub used_for: Use,
     pub called: Option<String>,
-    /// As it is written on a letter.
+    /// The address as it is written on an envelope.
     pub whole: Option<String>,
     pub street: Option<String>,
     pub second_line: Option<String>,
@@ -197,7 +197,7 @@ pub struct SpecialDay {
     pub on: Day,
 }
 
-/// A picture elsewhere (`url`) or stored in the card (`bytes`). Answers have the fingerprint instead of the bytes; a body with
+/// A picture elsewhere (`url`) or stored in the card (`bytes`). Responses have the fingerprint instead of the bytes; a body with
 /// the fingerprint of the present picture keeps it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]

@@ -1,4 +1,4 @@
-//! From a client's JSON to a checked book or card. Pure: nothing here knows the state or HTTP.
+//! From a client's JSON to a checked book or card. Pure: no code here depends on the state or HTTP.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -12,7 +12,7 @@ use crate::problem::Problem;
 
 const MAX_SMALL_LIST: usize = 100;
 const MAX_MEMBERS: usize = 20_000;
-/// A stored picture, decoded.
+/// Bytes of a stored picture, decoded.
 const MAX_PICTURE_BYTES: usize = 512 << 10;
 
 const BOOK_FIELDS: &[&str] = &["title", "notes"];
@@ -44,7 +44,7 @@ pub fn book(base: &Book, patch: &Map<String, Value>) -> Result<Book, Problem> {
     Ok(book)
 }
 
-/// What a new card is.
+/// The kind of a new card.
 pub fn kind(patch: &Map<String, Value>) -> Result<CardKind, Problem> {
     match patch.get("kind").filter(|kind| !kind.is_null()) {
         None => Ok(CardKind::Person),
@@ -52,7 +52,7 @@ pub fn kind(patch: &Map<String, Value>) -> Result<CardKind, Problem> {
     }
 }
 
-/// The card that `patch` makes of `base`, checked. Whether the members of a circle are there is not looked at.
+/// The card that `patch` makes of `base`, checked. Does not check whether the members of a circle exist.
 pub fn card(base: &Card, patch: &Map<String, Value>) -> Result<Card, Problem> {
     if kind(patch).is_ok_and(|kind| patch.contains_key("kind") && kind != base.kind) {
         return Err(Problem::field("kind", "a person stays a person, and a circle a circle"));
@@ -66,7 +66,7 @@ pub fn card(base: &Card, patch: &Map<String, Value>) -> Result<Card, Problem> {
         circle.members.retain(|id| seen.insert(id.clone()));
         return Ok(circle);
     }
-    // A picture is a whole: an address must not meet the bytes that were there before.
+    // A picture is replaced whole: an address must not be merged with the bytes of the present one.
     let given = patch.remove("picture");
     let mut person: Card = patched(base, &patch, PERSON_FIELDS, CARD_OWN)?;
     if let Some(given) = given {
@@ -80,7 +80,7 @@ pub fn card(base: &Card, patch: &Map<String, Value>) -> Result<Card, Problem> {
     Ok(person)
 }
 
-/// What to call somebody who was given no label.
+/// The default label of a person: the names, a company, an address or a number.
 fn label(person: &Card) -> Option<String> {
     let name = &person.name;
     let parts = [&name.before, &name.first, &name.middle, &name.last, &name.after];
@@ -127,7 +127,7 @@ fn check(person: &Card) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Refuses what no calendar has. Without a year, the 29th of February is a day.
+/// Refuses days that no calendar has. Without a year, the 29th of February is valid.
 fn day(field: &str, day: &Day) -> Result<(), Problem> {
     let year = i16::try_from(day.year.unwrap_or(2000)).ok();
     let (month, date) = (i8::try_from(day.month).ok(), i8::try_from(day.day).ok());

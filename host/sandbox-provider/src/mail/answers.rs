@@ -1,5 +1,5 @@
-//! What some addresses do with a message that is sent to them, whatever their domain: `reject@` and `defer@` refuse it, `bounce@`
-//! takes it and sends it back, `away@` answers by a machine, `replies@` as a person would.
+//! Automatic answers of some addresses, whatever their domain: `reject@` and `defer@` refuse a message, `bounce@` accepts it and
+//! returns a bounce, `away@` sends an automatic reply, `replies@` a personal one.
 
 use crate::mail::compose::{date, message, multipart, person, text, words};
 use crate::mail::types::{Content, Outcome};
@@ -9,7 +9,7 @@ const DAEMON: &str = "mailer-daemon@sandbox.test";
 /// The most of a message's headers that a bounce returns.
 const MAX_RETURNED: usize = 64 << 10;
 
-/// What a server says to a recipient.
+/// The server's SMTP reply to a recipient.
 pub fn outcome(mail: &str) -> Outcome {
     let local = mail.split('@').next().unwrap_or_default();
     let is_address = mail.split_once('@').is_some_and(|(local, domain)| {
@@ -34,7 +34,7 @@ pub struct Sent<'a> {
     pub now_ms: i64,
 }
 
-/// What comes back from a recipient; `id` makes its Message-ID. None: nothing.
+/// The message that a recipient sends back; `id` becomes its Message-ID. None: no answer.
 pub fn answer(sent: &Sent<'_>, recipient: &str, id: &str) -> Option<Vec<u8>> {
     match recipient.split('@').next().unwrap_or_default() {
         "bounce" => Some(bounce(sent, recipient, id)),
@@ -102,7 +102,7 @@ fn bounce(sent: &Sent<'_>, recipient: &str, id: &str) -> Vec<u8> {
     message(&headers, &multipart("report; report-type=delivery-status", &format!("report-{id}"), &parts))
 }
 
-/// The headers of a message, with their last line's end.
+/// The headers of a message, with the line end of the last one.
 fn head(raw: &[u8]) -> &[u8] {
     let end = raw.windows(4).take(MAX_RETURNED).position(|four| four == b"\r\n\r\n");
     &raw[..end.map_or(raw.len().min(MAX_RETURNED), |end| end + 2)]

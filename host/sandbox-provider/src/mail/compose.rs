@@ -1,4 +1,4 @@
-//! Messages that the provider writes itself: seeded ones, bounces, answers. Every function gives bytes that end with CRLF.
+//! Messages that the provider writes itself: seeded ones, bounces, replies. Every function returns bytes that end with CRLF.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -86,7 +86,7 @@ pub fn file(kind: &str, name: &str, how: &str, cid: Option<&str>, bytes: &[u8]) 
     encoded(kind, &headers, bytes)
 }
 
-/// Parts together; `kind` is what stands behind `multipart/`. `boundary` stands in none of the parts.
+/// A multipart of the parts; `kind` is the subtype. `boundary` must not occur in the parts.
 pub fn multipart(kind: &str, boundary: &str, parts: &[Vec<u8>]) -> Vec<u8> {
     let mut whole = format!("Content-Type: multipart/{kind}; boundary=\"{boundary}\"\r\n\r\n").into_bytes();
     for part in parts {
@@ -102,7 +102,7 @@ mod tests {
     use crate::mail::compose::{file, message, multipart, person, text, words};
     use crate::mail::parse;
 
-    /// What is written is read as it was meant.
+    /// A composed message is parsed to the same values.
     #[test]
     fn there_and_back() {
         let subject = "Ärger mit 柵 ".repeat(12);

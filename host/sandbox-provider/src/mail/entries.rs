@@ -1,4 +1,4 @@
-//! The mailbox as a folder of entries, and what entries look like.
+//! The mailbox as a folder of entries, and the JSON of entries.
 
 use serde_json::{Value, json};
 
@@ -117,7 +117,7 @@ fn path(folder: &MailFolder, mailbox: &Folder<Entry>) -> Vec<String> {
     path
 }
 
-/// What the bytes say stands beside what the mailbox says.
+/// A message as the API shows it: the parsed content, and the mailbox's own data.
 fn shown(message: &Message) -> Value {
     let mut document = json!(message.content);
     document["kind"] = json!("message");
@@ -146,13 +146,13 @@ pub fn mailbox<'a>(state: &'a State, mail: &str) -> Result<&'a Folder<Entry>, Pr
     folder(state, mail, MAILBOX)
 }
 
-/// A message that is there, and the seq of its version.
+/// An existing message, and the seq of its version.
 pub fn find<'a>(mailbox: &'a Folder<Entry>, id: &str) -> Result<(&'a Message, u64), Problem> {
     let found = mailbox.record(id).and_then(|(entry, slot)| Some((entry.message()?, slot.seq)));
     found.ok_or_else(|| Problem::not_found("message", id))
 }
 
-/// What a change of a mailbox leaves behind.
+/// The receipt of a change of a mailbox.
 pub fn receipt(status: u16, entry: Option<String>) -> Receipt {
     Receipt { status, kind: Kind::Mail, folder: MAILBOX.to_owned(), record: entry, ..Receipt::default() }
 }

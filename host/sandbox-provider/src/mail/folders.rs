@@ -1,4 +1,4 @@
-//! Mail folders and labels themselves: listed, made, changed and deleted in the same way.
+//! Mail folders and labels themselves: listed, created, changed and deleted in the same way.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ const FOLDER_OWN: &[&str] =
 const LABEL_FIELDS: &[&str] = &["title", "colour", "textColour", "hidden"];
 const LABEL_OWN: &[&str] = &["kind", "id", "etag", "total", "unread", "createdAt", "updatedAt"];
 
-/// A place for messages that a client makes.
+/// A folder or label that a client creates.
 pub trait Shelf: Clone + PartialEq + Send + Sync + 'static {
     /// In paths and answers.
     const MANY: &'static str;
@@ -35,14 +35,14 @@ pub trait Shelf: Clone + PartialEq + Send + Sync + 'static {
     fn of(entry: &Entry) -> Option<&Self>;
     fn entry(self) -> Entry;
     fn begin(id: String, now: String) -> Self;
-    /// What `patch` makes of it, checked.
+    /// The folder or label after `patch`, checked.
     fn changed(&self, patch: &Map<String, Value>, mailbox: &Folder<Entry>) -> Result<Self, Problem>;
     fn stamped(self, now: String) -> Self;
-    /// Why it cannot be changed or deleted.
+    /// Fails if it cannot be changed or deleted.
     fn check_own(&self) -> Result<(), Problem>;
-    /// Those that look different when it does.
+    /// The entries whose appearance changes with this one.
     fn below(&self, mailbox: &Folder<Entry>) -> Vec<Arc<Entry>>;
-    /// Why it cannot be deleted now; else the messages that change with it.
+    /// Fails if it cannot be deleted now; else returns the messages that change with it.
     fn empty(&self, mailbox: &Folder<Entry>) -> Result<Vec<Entry>, Problem>;
 }
 
@@ -109,7 +109,7 @@ impl Shelf for MailFolder {
     }
 }
 
-/// Refuses a parent that is not there, or that lies below the folder itself.
+/// Refuses a parent that does not exist, or that is below the folder itself.
 fn check_parent(folder: &MailFolder, mailbox: &Folder<Entry>) -> Result<(), Problem> {
     let mut above = folder.parent.as_ref();
     while let Some(id) = above {
@@ -230,7 +230,7 @@ pub async fn create<S: Shelf>(
     .await
 }
 
-/// `PATCH …/folders/{folder}`. What changes nothing makes no new version.
+/// `PATCH …/folders/{folder}`. A patch without effect makes no new version.
 pub async fn update<S: Shelf>(
     (AxumState(sandbox), Extension(login)): Caller,
     Path(id): Path<String>,

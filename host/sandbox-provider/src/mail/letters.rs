@@ -1,4 +1,4 @@
-//! What an account has beside the entries of its mailbox: the bytes of messages, and which thread a Message-ID belongs to.
+//! Data of an account beside the entries of its mailbox: the bytes of messages, and the thread of each Message-ID.
 
 use std::collections::HashMap;
 
@@ -7,33 +7,33 @@ use sha2::{Digest, Sha256};
 
 use crate::mail::types::{Content, Message};
 
-/// The letters of one account.
+/// The raw messages of one account.
 #[derive(Debug, Default)]
 pub struct Letters {
     /// By the id of the message.
     raw: HashMap<String, Bytes>,
     bytes: usize,
-    /// By Message-ID: the thread, and how many messages are called so.
+    /// By Message-ID: the thread, and the number of messages with that id.
     threads: HashMap<String, (String, usize)>,
 }
 
 impl Letters {
-    /// A message as it came.
+    /// The bytes of a message as it was received.
     pub fn raw(&self, id: &str) -> Option<&Bytes> {
         self.raw.get(id)
     }
 
-    /// Of all messages.
+    /// The size of all messages.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Every message as it came, by id.
+    /// The bytes of every message as it was received, by id.
     pub fn all(&self) -> impl Iterator<Item = (&String, &Bytes)> {
         self.raw.iter()
     }
 
-    /// Keeps the bytes of a message.
+    /// Stores the bytes of a message.
     pub fn keep(&mut self, id: String, raw: Bytes) {
         self.bytes += raw.len();
         if let Some(old) = self.raw.insert(id, raw) {
@@ -41,14 +41,14 @@ impl Letters {
         }
     }
 
-    /// A version of a message is stored.
+    /// Records the thread of a stored message.
     pub fn learn(&mut self, message: &Message, is_new: bool) {
         let Some(id) = &message.content.message_id else { return };
         let known = self.threads.entry(id.clone()).or_insert_with(|| (message.thread.clone(), 0));
         known.1 += usize::from(is_new);
     }
 
-    /// A message is gone.
+    /// Removes a deleted message.
     pub fn lose(&mut self, message: &Message) {
         if let Some(raw) = self.raw.remove(&message.id) {
             self.bytes -= raw.len();
@@ -62,8 +62,8 @@ impl Letters {
         }
     }
 
-    /// The thread that a message with this content belongs to: that of the nearest message which it names and which is here, else one
-    /// that follows from the first that it names, so that all who name it meet even without it.
+    /// The thread of a message with this content: that of the nearest known message in its references, else an id derived from
+    /// its first reference, so that all messages which name it share a thread even without it.
     pub fn thread(&self, content: &Content, id: &str) -> String {
         let named = content.in_reply_to.iter().chain(content.references.iter().rev());
         let own = content.message_id.iter();
@@ -91,7 +91,7 @@ mod tests {
         }
     }
 
-    /// Answers meet in one thread, whichever of them comes first and however short their references are.
+    /// Replies share a thread, in any order of arrival and however short their references are.
     #[test]
     fn threads() {
         let mut letters = Letters::default();

@@ -1,4 +1,4 @@
-//! Messages as they are read: listed newest first, one for itself, its bytes, its files; and what changed in the mailbox.
+//! Reading of messages: lists, newest first, single messages, their bytes and files; and the changes of the mailbox.
 
 use axum::body::Bytes;
 use axum::extract::{Path, Query, State as AxumState};
@@ -37,7 +37,7 @@ pub struct Listing {
     page_token: Option<String>,
     /// See `search`.
     q: Option<String>,
-    /// Words that all must occur, whatever `q` means by them.
+    /// Words that all must occur; operators of `q` have no meaning in it.
     text: Option<String>,
     folder: Option<String>,
     label: Option<String>,
@@ -68,12 +68,12 @@ impl Listing {
     }
 }
 
-/// Where a list goes on, as its token carries it. It names a moment and a message, so that nothing that comes or goes meanwhile
-/// moves what follows.
+/// The position in a list, as its token carries it: a time and a message, so that messages which arrive or leave meanwhile do not
+/// shift the next pages.
 #[derive(Debug, Serialize, Deserialize)]
 struct Place {
     before: (i64, String),
-    /// Of the filters, which must stay the same.
+    /// Fingerprint of the filters, which must stay the same.
     filters: String,
 }
 
@@ -92,7 +92,7 @@ pub async fn list(
         None => None,
         Some(token) => Some(place(token, &filters)?.before),
     };
-    // The looking through happens outside the lock.
+    // The search runs without the lock.
     let mut found = sandbox
         .read(|state| {
             let all = mailbox(state, &login.mail)?.live().filter(|entry| {
@@ -129,15 +129,15 @@ fn place(token: &str, filters: &str) -> Result<Place, Problem> {
     }
 }
 
-/// The messages as they are now; one that has gone meanwhile is left out.
+/// The messages as they are now, without those that were deleted meanwhile.
 fn shown(state: &State, login: &Login, ids: &[&str]) -> Vec<Value> {
     let Ok(mailbox) = mailbox(state, &login.mail) else { return Vec::new() };
     let found = ids.iter().filter_map(|id| mailbox.record(id));
     found.map(|(entry, slot)| entry.show(mailbox, &login.mail, slot.seq)).collect()
 }
 
-/// `GET /sandbox/v1/mail/changes`: without a token only the one that tells what changes from now on. A message says with `new`
-/// whether it came or only changed.
+/// `GET /sandbox/v1/mail/changes`: without a token only the token for changes from now on. `new` in a message tells whether it
+/// arrived or only changed.
 pub async fn changes(
     (AxumState(sandbox), Extension(login)): Caller,
     Query(tokens): Query<Tokens>,
@@ -148,18 +148,18 @@ pub async fn changes(
     }
 }
 
-/// What is shown of a message beside what a list shows.
+/// Parts of a message that are shown besides those in lists.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Fields {
     headers: bool,
     body: bool,
-    /// Most bytes of each text; what is longer is cut.
+    /// Most bytes of each text; longer ones are cut.
     max_text: Option<usize>,
 }
 
 impl Fields {
-    /// The same with what the bytes hold.
+    /// The same with the fields parsed from the bytes.
     fn extended(self, mut shown: Value, raw: &[u8]) -> Value {
         if !self.headers && !self.body {
             return shown;
@@ -194,7 +194,7 @@ fn letter(state: &State, login: &Login, id: &str) -> Result<(Value, u64, Bytes),
     Ok((shown.unwrap_or_default(), seq, raw))
 }
 
-/// `GET …/messages/{message}`, with `headers=true` and `body=true` as far as its bytes hold them.
+/// `GET …/messages/{message}`, with `headers=true` and `body=true` as far as its bytes contain them.
 pub async fn get(
     (AxumState(sandbox), Extension(login)): Caller,
     Path(id): Path<String>,
@@ -215,7 +215,7 @@ pub struct Batch {
     fields: Fields,
 }
 
-/// `POST /sandbox/v1/mail/batch`: those that are there, in the order of the ids.
+/// `POST /sandbox/v1/mail/batch`: the existing messages, in the order of the ids.
 pub async fn batch(
     (AxumState(sandbox), Extension(login)): Caller,
     body: Bytes,
@@ -233,7 +233,7 @@ pub async fn batch(
     Ok(Json(json!({ "messages": shown })))
 }
 
-/// `GET …/messages/{message}/raw`: as it came.
+/// `GET …/messages/{message}/raw`: the bytes as they were received.
 pub async fn raw(
     (AxumState(sandbox), Extension(login)): Caller,
     Path(id): Path<String>,
@@ -258,7 +258,7 @@ pub async fn file(
     let headers = answer.headers_mut();
     let fallback = HeaderValue::from_static("application/octet-stream");
     headers.insert(CONTENT_TYPE, HeaderValue::try_from(file.media_type).unwrap_or(fallback));
-    // Never shown by a browser: others wrote it.
+    // Never displayed by a browser: the content is not trusted.
     headers.insert(CONTENT_DISPOSITION, HeaderValue::from_static("attachment"));
     Ok(answer)
 }

@@ -1,4 +1,4 @@
-//! Mail: folders, labels and messages, their bytes as they came, search, drafts, and a post office between the accounts.
+//! Mail: folders, labels and messages, their original bytes, search, drafts, and delivery between the accounts.
 
 mod answers;
 pub mod compose;

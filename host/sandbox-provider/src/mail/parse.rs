@@ -1,4 +1,4 @@
-//! From a message's bytes to what it says, in the provider's words. The only file that knows who reads MIME.
+//! Parsing of messages into the provider's types. The only file that depends on the MIME parser.
 
 use mail::read::{attachment, message};
 use mail::text::to_text;
@@ -6,12 +6,12 @@ use model::email::{Attachment, CalendarMethod, Disposition, EmailAddress, EmailM
 
 use crate::mail::types::{Content, Correspondent, File, Weight};
 
-/// Bounds of what is kept beside the bytes.
+/// Bounds of the data that is stored beside the bytes.
 const MAX_LIST: usize = 500;
 const MAX_LINE: usize = 2 << 10;
 const MAX_SEARCH: usize = 16 << 10;
 
-/// What a message says, with what a search looks through and the weight that its author gave it.
+/// A parsed message, with its searchable text and its importance.
 #[derive(Clone)]
 pub struct Read {
     pub content: Content,
@@ -33,11 +33,11 @@ pub struct Part {
     pub bytes: Vec<u8>,
 }
 
-/// Reads a message. None: it is none.
+/// Parses a message. None: the bytes are not one.
 pub fn read(raw: &[u8]) -> Option<Read> {
     let found = message(raw).ok()?;
     let content = content(&found.message);
-    // Only so much of a text is ever looked through.
+    // Only this much of a text is searched.
     let html = || found.html.as_deref().map(|html| to_text(cut(html, 4 * MAX_SEARCH)));
     let text = found.text.clone().or_else(html).unwrap_or_default();
     let weight = match found.message.importance {
@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(text.charset.as_deref(), Some("iso-8859-1"));
     }
 
-    /// Whatever it holds, what is kept beside its bytes is small; what is no message is none.
+    /// The data stored beside the bytes is small whatever a message contains; input that is no message is refused.
     #[test]
     fn bounds() {
         let raw = format!("Subject: {}\r\n\r\n{}", "ä".repeat(9_000), "word ".repeat(90_000));

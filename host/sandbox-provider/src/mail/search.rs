@@ -1,6 +1,6 @@
-//! The query language of `q`, and which messages a list shows.
+//! The query language of `q`, and the messages that match.
 //!
-//! Parts are separated by spaces and all must hold; `-` before one turns it round, `"…"` keeps words together. A part is a word
+//! Parts are separated by spaces and all must match; `-` before one negates it, `"…"` keeps words together. A part is a word
 //! (somewhere in the subject, the people, the names of files or the text), or one of `from:` `to:` (cc and bcc, too) `subject:`
 //! `in:<folder>` `label:<label>` `is:unread|read|starred|answered|draft` `has:file` `after:` `before:` with a day such as
 //! `2026-03-01` or an instant.
@@ -35,7 +35,7 @@ pub enum Test {
     MessageId(String),
 }
 
-/// A condition, or its opposite.
+/// A condition, perhaps negated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Term {
     pub is_negated: bool,
@@ -85,7 +85,7 @@ fn is(person: &Correspondent, who: &str) -> bool {
     person.mail.to_lowercase().contains(who) || label.is_some_and(|label| label.contains(who))
 }
 
-/// The words of a text, without any meaning beside themselves.
+/// The words of a text, without operators.
 pub fn words(text: &str) -> Result<Vec<Term>, Problem> {
     bounded("text", text)?;
     Ok(text.split_whitespace().map(|word| Test::Word(word.to_lowercase()).into()).collect())
@@ -108,7 +108,7 @@ fn bounded(field: &str, text: &str) -> Result<(), Problem> {
 #[derive(Default)]
 struct Part {
     text: String,
-    /// Where the first quotes begin: what stands in quotes is no operator.
+    /// The offset of the first quote: quoted text is no operator.
     quoted_from: Option<usize>,
 }
 
@@ -145,7 +145,7 @@ fn term(part: &Part) -> Result<Term, Problem> {
     Ok(Term { is_negated, test })
 }
 
-/// None: the name is none of an operator, the whole is a word.
+/// None: the name is not an operator, and the whole part is a word.
 fn test(name: &str, value: &str) -> Result<Option<Test>, Problem> {
     let text = value.to_owned();
     let wrong = |what: &str| Err(Problem::field("q", format!("{name}: {what}")));
@@ -172,7 +172,7 @@ fn test(name: &str, value: &str) -> Result<Option<Test>, Problem> {
 fn moment(text: &str) -> Result<i64, Problem> {
     match text.parse::<Date>() {
         Ok(day) if text.len() == 10 => Ok(midnight_ms(day, &TimeZone::UTC)),
-        // The letters of an instant are upper case.
+        // The letters of an instant have to be upper case.
         _ => parse_instant(&text.to_uppercase(), "q"),
     }
 }

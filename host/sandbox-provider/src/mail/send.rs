@@ -1,5 +1,5 @@
-//! Sending: every recipient gets an answer of its own, as from an SMTP server. Accounts here get the message at once; other domains
-//! swallow it.
+//! Sending: every recipient gets a separate reply, as from an SMTP server. Accounts here get the message at once; messages to
+//! other domains are discarded.
 
 use axum::Extension;
 use axum::body::Bytes;
@@ -27,7 +27,7 @@ use crate::state::State;
 /// Recipients of one message.
 const MAX_RECIPIENTS: usize = 100;
 const MAX_ADDRESS: usize = 320;
-/// Names that no account is made for because somebody writes to them.
+/// Names for which no account is created when a message is sent to them.
 const NOBODY: &[&str] =
     &["reject", "defer", "bounce", "away", "replies", "mailer-daemon", "revoked", "throttled", "down"];
 
@@ -35,23 +35,23 @@ const NOBODY: &[&str] =
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct Order {
-    /// Of the copy in the sent folder.
+    /// Id of the copy in the sent folder.
     id: Option<String>,
     /// The message (RFC 5322), base64.
     raw: String,
-    /// What the copy shows, base64; none: `raw`.
+    /// The content of the copy, base64; none: `raw`.
     copy: Option<String>,
     /// The envelope: the account's own address, perhaps with a `+tag`.
     sender: String,
     recipients: Vec<String>,
     keep_copy: bool,
-    /// The draft that it was, which goes with it.
+    /// The draft of the message, which is deleted with it.
     draft: Option<String>,
-    /// The thread of the copy; none: the one that its headers lead to.
+    /// The thread of the copy; none: derived from its headers.
     thread: Option<String>,
 }
 
-/// An order that can be carried out.
+/// A validated order.
 struct Post {
     order: Order,
     raw: Bytes,
@@ -95,9 +95,9 @@ fn account_of(mail: &str) -> String {
     }
 }
 
-/// Deliveries, with ids that nobody has yet.
+/// A delivery, with a new id.
 struct Delivery {
-    /// The account whose inbox it goes to.
+    /// The account whose inbox gets the message.
     mail: String,
     id: String,
     /// None: the message itself.
@@ -152,7 +152,7 @@ pub async fn send(
     .await
 }
 
-/// Where an accepted message goes, or what comes back at once. A full mailbox refuses it for now.
+/// The delivery of an accepted message, or the answer that is returned at once. A full mailbox defers the message.
 fn delivery(
     state: &mut State,
     now_ms: i64,
@@ -173,7 +173,7 @@ fn delivery(
     let mail = known.cloned().unwrap_or_else(|| account_of(&outcome.mail));
     mail.strip_suffix(DOMAIN).filter(|name| is_name(name) && !NOBODY.contains(name))?;
     if state.account(&mail).is_none() {
-        // The sandbox may be full of accounts: then this one is not there, and the message is swallowed.
+        // The sandbox may have no room for further accounts: then this one does not exist, and the message is discarded.
         seed::accounts(state, std::slice::from_ref(&mail), now_ms).ok()?;
     }
     if !state.has_room(&mail, 1) {
@@ -189,7 +189,7 @@ fn inbox(id: String, now_ms: i64) -> Message {
     Message { id, received_ms: now_ms, folders, ..Message::default() }
 }
 
-/// The copy in the sent folder; its id.
+/// Stores the copy in the sent folder. Returns its id.
 fn keep(state: &mut State, mail: &str, now_ms: i64, post: &Post, id: String) -> Option<String> {
     if !post.order.keep_copy {
         return None;
@@ -208,7 +208,7 @@ fn keep(state: &mut State, mail: &str, now_ms: i64, post: &Post, id: String) -> 
     Some(id)
 }
 
-/// Puts everything into the inboxes. The bytes of the message are kept once for all.
+/// Puts all deliveries into the inboxes. The bytes of the message are stored once for all.
 fn deliver(state: &mut State, now_ms: i64, post: &Post, deliveries: Vec<Delivery>) {
     let of = |delivery: &&Delivery| delivery.answer.is_none();
     let copy = |delivery: &Delivery| Copy { mail: delivery.mail.clone(), id: delivery.id.clone() };

@@ -1,4 +1,4 @@
-//! The provider's own JSON: mail folders, labels and messages. What `calendar::types` says of its names and of added fields holds
+//! The provider's own JSON: mail folders, labels and messages. The rules of `calendar::types` for names and added fields apply
 //! here as well.
 
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ pub struct Mailbox {
     pub created_at: String,
 }
 
-/// One thing in a mailbox. Their ids are one space: no message is called like a folder.
+/// An entry of a mailbox. Ids are unique over all kinds: no message has the id of a folder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub enum Entry {
@@ -28,7 +28,7 @@ pub enum Entry {
 pub struct MailFolder {
     pub id: String,
     pub title: String,
-    /// Id of the folder that it lies in.
+    /// Id of the parent folder.
     pub parent: Option<String>,
     /// The provider's own folders have one; they cannot be changed or deleted.
     pub purpose: Option<Purpose>,
@@ -93,26 +93,26 @@ pub struct MailLabel {
     pub updated_at: String,
 }
 
-/// A message as the provider keeps it. Its bytes lie beside, under its id, and never change.
+/// A message in a mailbox. Its bytes are stored separately under its id, and never change.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Message {
     pub id: String,
     pub thread: String,
-    /// The change that brought it.
+    /// The change that created it.
     pub born: u64,
-    /// The draft whose newer version it is; that one is gone.
+    /// The draft that it replaces; that one is deleted.
     pub replaces: Option<String>,
     pub received_ms: i64,
     /// At least one.
     pub folders: Vec<String>,
     pub labels: Vec<String>,
     pub flags: Flags,
-    /// Free words, lower case.
+    /// Keywords, lower case.
     pub words: Vec<String>,
     pub weight: Weight,
     pub content: Content,
-    /// What a search looks through, lower case; not shown.
+    /// Searchable text, lower case; not shown.
     pub search: String,
 }
 
@@ -135,7 +135,7 @@ pub enum Weight {
     Major,
 }
 
-/// What the bytes say.
+/// The content parsed from a message's bytes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Content {
@@ -155,9 +155,9 @@ pub struct Content {
     /// At most 200 characters of its text.
     pub preview: String,
     pub files: Vec<File>,
-    /// Of the whole message.
+    /// Size of the whole message.
     pub bytes: usize,
-    /// A machine sent it in answer to something (RFC 3834). A delivery report says so as well, and is none.
+    /// Whether it is an automatic response (RFC 3834). Not set for delivery reports, which have the same header.
     pub automatic: bool,
     /// The List-Unsubscribe header (RFC 2369).
     pub unsubscribe: Option<String>,
@@ -182,7 +182,7 @@ pub struct File {
     pub media_type: String,
     /// Decoded.
     pub bytes: usize,
-    /// As they stand in the message.
+    /// The encoded size in the message.
     pub encoded_bytes: usize,
     /// The text shows it.
     pub inline: bool,
@@ -194,12 +194,12 @@ pub struct File {
     pub is_message: bool,
 }
 
-/// What became of one recipient of a sent message.
+/// The outcome of a sent message for one recipient.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Outcome {
     pub mail: String,
     pub accepted: bool,
-    /// As an SMTP server says it: code, enhanced status (RFC 3463), text.
+    /// The reply of an SMTP server: code, enhanced status (RFC 3463), text.
     pub reply: String,
 }

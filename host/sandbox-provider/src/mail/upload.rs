@@ -1,5 +1,5 @@
-//! Messages that a client puts into the mailbox: imported ones and drafts. The body is the message (RFC 5322), the rest stands in the
-//! query string, lists with commas between their entries.
+//! Messages that a client puts into the mailbox: imported ones and drafts. The body is the message (RFC 5322), the other fields
+//! are in the query string, lists with commas between their entries.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use crate::times::parse_instant;
 /// The largest message.
 pub const MAX_MESSAGE_BYTES: usize = 26 << 20;
 
-/// Reads the message that a client sends; `field` is where it stands.
+/// Parses the message that a client sends; `field` names its place in the request.
 pub fn checked(raw: &[u8], field: &str) -> Result<Read, Problem> {
     if raw.len() > MAX_MESSAGE_BYTES {
         return Err(Problem::field(field, format!("a message has at most {MAX_MESSAGE_BYTES} bytes")));
@@ -39,14 +39,14 @@ pub fn word(read: &Read) -> Option<Magic> {
     magic("subject", read.content.subject.as_deref()?)
 }
 
-/// Puts a message with its bytes into an account's mailbox, in the thread that it belongs to.
+/// Stores a message with its bytes in an account's mailbox, in its thread.
 pub fn store(state: &mut State, mail: &str, now_ms: i64, read: Read, message: Message, raw: Bytes) {
     let copy = Copy { mail: mail.to_owned(), id: message.id.clone() };
     state.put_letter(vec![copy], raw);
     place(state, mail, now_ms, read, message);
 }
 
-/// The same for one whose bytes are there already. The thread that it names counts if a message is in it.
+/// The same for one whose bytes are stored already. The thread that it names counts if a message is in it.
 pub fn place(state: &mut State, mail: &str, now_ms: i64, read: Read, message: Message) {
     let Some(account) = state.account(mail) else { return };
     let is_in_it = |entry: &Arc<Entry>| entry.message().is_some_and(|one| one.thread == message.thread);
@@ -67,7 +67,7 @@ pub fn place(state: &mut State, mail: &str, now_ms: i64, read: Read, message: Me
     state.put(mail, MAILBOX, now_ms, Arc::new(Entry::Message(Box::new(message))));
 }
 
-/// The id that the client wants, which must be free and of the usual form.
+/// The id that the client requests, which must be unused and of the usual form.
 pub fn free_id(state: &State, mail: &str, wanted: Option<&String>, fresh: String) -> Result<String, Problem> {
     let Some(id) = wanted else { return Ok(fresh) };
     let named: Map<String, Value> = [("id".to_owned(), Value::String(id.clone()))].into_iter().collect();
@@ -78,7 +78,7 @@ pub fn free_id(state: &State, mail: &str, wanted: Option<&String>, fresh: String
     }
 }
 
-/// Refuses what does not fit.
+/// Refuses a message that does not fit into the mailbox.
 pub fn check_room(state: &State, mail: &str) -> Result<(), Problem> {
     match state.has_room(mail, 1) {
         true => Ok(()),
@@ -96,7 +96,7 @@ pub struct Import {
     /// None: the inbox.
     folders: Option<String>,
     labels: Option<String>,
-    /// Of `seen`, `starred`, `answered`, `forwarded`, `draft`.
+    /// Flags among `seen`, `starred`, `answered`, `forwarded`, `draft`.
     flags: Option<String>,
     words: Option<String>,
     /// None: now.
@@ -166,13 +166,13 @@ pub async fn import(
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct Draft {
     id: Option<String>,
-    /// The draft that this one takes the place of; `If-Match` is for it.
+    /// The draft that this one replaces; `If-Match` is for that one.
     replaces: Option<String>,
-    /// None: the one that its headers lead to.
+    /// None: derived from its headers.
     thread: Option<String>,
 }
 
-/// `POST /sandbox/v1/mail/drafts`: every version is a message of its own.
+/// `POST /sandbox/v1/mail/drafts`: every version is a separate message.
 pub async fn draft(
     (AxumState(sandbox), Extension(login)): Caller,
     Query(query): Query<Draft>,

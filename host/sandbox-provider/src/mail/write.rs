@@ -1,4 +1,4 @@
-//! Changes of messages: flags, folders, labels; into the trash and away.
+//! Changes of messages: flags, folders, labels; moves to the trash and deletions.
 
 use std::sync::Arc;
 
@@ -17,17 +17,17 @@ use crate::receipts::{Change, run};
 use crate::record::Folder;
 use crate::sandbox::Caller;
 
-/// Folders that a message lies in, labels and words that it has.
+/// Maximum number of a message's folders, labels and keywords.
 const MAX_PLACES: usize = 50;
 const MAX_WORD: usize = 64;
 
-/// Body of `PATCH …/messages/{message}`; what is not named stays.
+/// Body of `PATCH …/messages/{message}`; omitted fields stay.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct Patch {
     flags: FlagsPatch,
     weight: Option<Weight>,
-    /// All that it shall lie in.
+    /// The complete list of its folders.
     folders: Option<Vec<String>>,
     add_labels: Vec<String>,
     remove_labels: Vec<String>,
@@ -44,7 +44,7 @@ struct FlagsPatch {
     forwarded: Option<bool>,
 }
 
-/// Refuses a message whose places are not there.
+/// Refuses a message whose folders or labels do not exist.
 pub fn check_places(message: &Message, mailbox: &Folder<Entry>) -> Result<(), Problem> {
     let entry = |id: &String| mailbox.record(id).map(|(entry, _)| &**entry);
     if message.folders.is_empty() {
@@ -59,7 +59,7 @@ pub fn check_places(message: &Message, mailbox: &Folder<Entry>) -> Result<(), Pr
     few("folders", message.folders.len(), MAX_PLACES)?;
     few("labels", message.labels.len(), MAX_PLACES)?;
     few("words", message.words.len(), MAX_PLACES)?;
-    // What IMAP can call a keyword (RFC 9051, `flag-keyword`), and no comma, which separates them in query strings.
+    // A keyword as IMAP allows it (RFC 9051, `flag-keyword`), without commas, which separate them in query strings.
     let is_word = |word: &String| {
         let is_safe = |b: u8| b.is_ascii_graphic() && !b"(){%*\"\\],".contains(&b) && !b.is_ascii_uppercase();
         (1..=MAX_WORD).contains(&word.len()) && word.bytes().all(is_safe)
@@ -70,7 +70,7 @@ pub fn check_places(message: &Message, mailbox: &Folder<Entry>) -> Result<(), Pr
     }
 }
 
-/// Adds what is not there yet, and takes away.
+/// Adds missing entries, and removes others.
 fn edit(list: &mut Vec<String>, add: &[String], remove: &[String]) {
     list.retain(|known| !remove.contains(known));
     for new in add {
@@ -98,7 +98,7 @@ fn patched(old: &Message, patch: Patch) -> Message {
     message
 }
 
-/// `PATCH …/messages/{message}`. What changes nothing makes no new version.
+/// `PATCH …/messages/{message}`. A patch without effect makes no new version.
 pub async fn update(
     (AxumState(sandbox), Extension(login)): Caller,
     Path(id): Path<String>,

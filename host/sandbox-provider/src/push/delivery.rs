@@ -1,4 +1,4 @@
-//! Delivery of notifications: requests to this machine, a few at the same time, of each watch one after the other.
+//! Delivery of notifications: requests to this machine, a few at the same time, for each watch one after the other.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -14,9 +14,9 @@ use crate::faults::Fault;
 use crate::problem::Problem;
 use crate::push::notices::Notice;
 
-/// Requests on their way at the same time; more wait.
+/// Concurrent requests; more wait.
 const MAX_REQUESTS: usize = 16;
-/// Milliseconds before each try.
+/// Milliseconds before each attempt.
 const TRIES_MS: [u64; 4] = [0, 1_000, 2_000, 4_000];
 /// How long a receiver may take to answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
@@ -30,11 +30,11 @@ type WatchKey = (String, String);
 
 /// Sends notifications.
 pub struct Deliveries {
-    /// Where the service is (`http://ip:port`). Where it is known, nothing is sent elsewhere.
+    /// The service's own address (`http://ip:port`). If it is known, notifications go nowhere else.
     own_address: Option<String>,
-    /// Where browsers find the service: what is addressed to it is sent to `own_address`.
+    /// The service's public origin: notifications to it are sent to `own_address`.
     public_address: Option<String>,
-    /// The watches whose notifications are being sent, each with the message that follows.
+    /// The watches whose notifications are being sent, each with the next message.
     sending: Mutex<HashMap<WatchKey, Option<Message>>>,
     requests: Semaphore,
 }
@@ -49,7 +49,7 @@ struct Message {
     times: u32,
 }
 
-/// Where an address leads.
+/// The resolved target of an address.
 struct Target {
     to: SocketAddr,
     /// The value of `Host`.
@@ -59,7 +59,7 @@ struct Target {
 }
 
 impl Deliveries {
-    /// Nothing is sent yet.
+    /// Returns the queue without deliveries.
     pub fn new(own_address: Option<String>, public_address: Option<String>) -> Arc<Self> {
         let (sending, requests) = (Mutex::default(), Semaphore::new(MAX_REQUESTS));
         Arc::new(Deliveries { own_address, public_address, sending, requests })
@@ -70,7 +70,7 @@ impl Deliveries {
         self.target(address).map(drop)
     }
 
-    /// Sends a notification once `on_disk` says that what it tells is on disk; `fault` is what goes wrong with it.
+    /// Sends a notification once `on_disk` reports that its changes are on disk; `fault` is the injected fault.
     pub fn send(
         self: &Arc<Self>,
         notice: &Notice,
@@ -82,7 +82,7 @@ impl Deliveries {
         if is_lost {
             return;
         }
-        // Of a watch from when the service had another address.
+        // A watch from the time when the service had another address.
         let Ok(target) = self.target(&notice.watch.address) else { return };
         let times = if is_twice { 2 } else { 1 };
         let message = Message { to: target.to, text: request(&target, notice), times };
@@ -98,7 +98,7 @@ impl Deliveries {
         });
     }
 
-    /// Sends a message and those that follow it; leaves it to the task that sends one of the same watch, where there is one.
+    /// Sends a message and the next ones; if a task already sends one of the same watch, leaves it to that.
     async fn deliver(&self, key: &WatchKey, message: Message) {
         let mut next = self.begin(key, message);
         while let Some(message) = next {
@@ -117,7 +117,7 @@ impl Deliveries {
         let mut sending = self.sending();
         match sending.get_mut(key) {
             Some(next) => {
-                // One notification says as much as several.
+                // One notification replaces several.
                 let times = next.as_ref().map_or(0, |earlier| earlier.times).max(message.times);
                 *next = Some(Message { times, ..message });
                 None
@@ -189,7 +189,7 @@ fn has_origin(known: &str, url: &Url) -> bool {
     Url::parse(known).is_ok_and(|known| known.origin() == url.origin())
 }
 
-/// Where a URL of an IP address, or of `localhost`, leads.
+/// The socket address of a URL with an IP address or `localhost`.
 fn socket(url: &Url) -> Option<SocketAddr> {
     let ip = match url.host()? {
         Host::Ipv4(ip) => IpAddr::V4(ip),
@@ -212,7 +212,7 @@ fn request(target: &Target, notice: &Notice) -> String {
     )
 }
 
-/// Sends a message; the status of the answer.
+/// Sends a message. Returns the status of the answer.
 async fn post(message: &Message) -> std::io::Result<u16> {
     let mut stream = TcpStream::connect(message.to).await?;
     stream.write_all(message.text.as_bytes()).await?;
@@ -247,7 +247,7 @@ mod tests {
         Notice { watch, state }
     }
 
-    /// Takes one request and answers it with this status; the request.
+    /// Accepts one request and answers it with this status. Returns the request.
     async fn taken(listener: &TcpListener, status: u16) -> String {
         let (mut stream, _) = listener.accept().await.unwrap();
         let mut text = String::new();
@@ -316,7 +316,7 @@ mod tests {
         );
     }
 
-    /// One that is refused for now is sent again, in the end with what has happened meanwhile.
+    /// A deferred notification is sent again, in the end with the state of later changes.
     #[tokio::test]
     async fn one_watch_is_told_one_thing_after_the_other() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -324,7 +324,7 @@ mod tests {
         let deliveries = Deliveries::new(None, None);
         deliveries.send(&notice(&address, "sync"), None, durable());
         assert!(taken(&listener, 503).await.contains("x-sandbox-state: sync"));
-        // The first try is over: what comes now waits for the second.
+        // The first attempt is over: later changes wait for the second.
         for state in ["exists", "exists", "not_exists"] {
             deliveries.send(&notice(&address, state), None, durable());
         }

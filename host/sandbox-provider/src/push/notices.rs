@@ -1,4 +1,4 @@
-//! Which watches a write is told to, and as what.
+//! Notices of a write: the watches that get one, and its state.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use crate::push::watches::{Watch, Watched, Watches};
 
 /// The watch has begun.
 pub const SYNC: &str = "sync";
-/// Something in what is watched has changed.
+/// A watched record or folder has changed.
 const EXISTS: &str = "exists";
-/// What was watched is gone.
+/// The watched folder is gone.
 const NOT_EXISTS: &str = "not_exists";
 
-/// What one watch is told.
+/// A notice to one watch.
 #[derive(Clone, Debug)]
 pub struct Notice {
     pub watch: Watch,
@@ -21,7 +21,7 @@ pub struct Notice {
     pub state: &'static str,
 }
 
-/// What these changes, which happened at once, are told as: one notice for each watch that has not expired.
+/// The notices of these changes, which happened at once: one for each watch that has not expired.
 pub fn of(watches: &Watches, changes: &[Op], now_ms: i64) -> Vec<Notice> {
     if watches.is_empty() {
         return Vec::new();
@@ -37,11 +37,11 @@ pub fn of(watches: &Watches, changes: &[Op], now_ms: i64) -> Vec<Notice> {
     found.into_values().map(|(watch, state)| Notice { watch: watch.clone(), state }).collect()
 }
 
-/// What a change is about.
+/// The subject of a change.
 enum Touched<'a> {
-    /// The account begins anew.
+    /// The account was reset.
     Account,
-    /// A folder of this kind is new, or described anew.
+    /// A folder of this kind is new, or its properties changed.
     Head(Kind),
     /// A folder is gone.
     Gone(Kind, &'a str),
@@ -72,7 +72,7 @@ fn touched(change: &Op) -> Option<(&str, Touched<'_>)> {
 }
 
 impl Touched<'_> {
-    /// What a watch of this is told; none where it has not changed.
+    /// The state that a watch of this gets; none where it has not changed.
     fn state_for(&self, watched: &Watched) -> Option<&'static str> {
         let folder = watched.folder.as_deref();
         match *self {

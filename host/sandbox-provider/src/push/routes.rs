@@ -1,4 +1,4 @@
-//! `/sandbox/v1/watches`: watches are made, prolonged, listed and deleted.
+//! `/sandbox/v1/watches`: watches are created, renewed, listed and deleted.
 
 use axum::body::Bytes;
 use axum::extract::{Path, Query, State as AxumState};
@@ -27,7 +27,7 @@ use crate::times::{instant, parse_instant};
 /// Watches of one account, and of all accounts.
 const MAX_WATCHES_PER_ACCOUNT: usize = 100;
 const MAX_WATCHES: usize = 10_000;
-/// How long a watch lasts at most, and where the client does not say.
+/// Maximum and default duration of a watch.
 const MAX_LIFE_MS: i64 = 7 * 24 * 3_600_000;
 const LIFE_MS: i64 = 24 * 3_600_000;
 /// The longest id and the longest secret, in bytes.
@@ -39,7 +39,7 @@ const MAX_SECRET_BYTES: usize = 256;
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct NewWatch {
     id: String,
-    /// What is watched, as `Watched::parse` reads it.
+    /// The watched path, as `Watched::parse` reads it.
     path: String,
     address: String,
     secret: String,
@@ -51,7 +51,7 @@ struct NewWatch {
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct Renewal {
     until: Option<String>,
-    /// Where notifications go from now on; none: as before.
+    /// The new address of notifications; none: unchanged.
     address: Option<String>,
 }
 
@@ -59,7 +59,7 @@ struct Renewal {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DeleteQuery {
-    /// What is watched: another watch is not deleted.
+    /// The watched path: a watch of another path is not deleted.
     path: Option<String>,
 }
 
@@ -87,7 +87,7 @@ impl NewWatch {
     }
 }
 
-/// A token may watch what it may read.
+/// A token may watch the data that it may read.
 fn check_scope(login: &Login, kind: Kind) -> Result<(), Problem> {
     let scope = match kind {
         Kind::Event => "calendar.read",
@@ -104,7 +104,7 @@ fn check_scope(login: &Login, kind: Kind) -> Result<(), Problem> {
     }
 }
 
-/// When a watch ends whose client wants it until then.
+/// The end of a watch, from the time that the client requests.
 fn until(text: Option<&str>, now_ms: i64) -> Result<i64, Problem> {
     let wanted = text.map_or(Ok(now_ms + LIFE_MS), |text| parse_instant(text, "until"))?;
     match wanted > now_ms {
@@ -128,7 +128,7 @@ fn find<'a>(state: &'a State, mail: &str, id: &str, now_ms: i64) -> Result<&'a W
     found.ok_or_else(|| Problem::not_found("watch", id))
 }
 
-/// `POST /sandbox/v1/watches`: 201; the same once more: 200. A notification `sync` follows.
+/// `POST /sandbox/v1/watches`: 201; the same request again: 200. A notification `sync` follows.
 pub async fn create(
     (AxumState(sandbox), Extension(login)): Caller,
     bytes: Bytes,
@@ -155,7 +155,7 @@ fn check_there(state: &State, mail: &str, watched: &Watched) -> Result<(), Probl
     }
 }
 
-/// Whether it is new, and the watch that there is now.
+/// Returns whether the watch is new, and the stored watch.
 fn begin(state: &mut State, watch: Watch, now_ms: i64) -> Result<(bool, Watch), Problem> {
     let mail = watch.mail.clone();
     check_there(state, &mail, &watch.watched)?;
@@ -182,7 +182,7 @@ fn begin(state: &mut State, watch: Watch, now_ms: i64) -> Result<(bool, Watch), 
     Ok((true, watch))
 }
 
-/// `POST /sandbox/v1/watches/{watch}/renew`. One that has expired is not there any more.
+/// `POST /sandbox/v1/watches/{watch}/renew`. An expired watch does not exist any more.
 pub async fn renew(
     (AxumState(sandbox), Extension(login)): Caller,
     Path(id): Path<String>,
@@ -227,7 +227,7 @@ pub async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `GET /sandbox/v1/watches`: the account's that have not expired, without their secrets.
+/// `GET /sandbox/v1/watches`: the account's watches that have not expired, without their secrets.
 pub async fn list((AxumState(sandbox), Extension(login)): Caller) -> Result<Json<Value>, Problem> {
     let now_ms = sandbox.now_ms();
     let watches = sandbox

@@ -1,4 +1,4 @@
-//! The watches of all accounts. They change by `WatchChange` alone, so that a journal that is read again arrives at the same.
+//! The watches of all accounts. They change by `WatchChange` alone, so that replaying a journal leads to the same state.
 
 use std::collections::BTreeMap;
 
@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::kind::Kind;
 
-/// Kinds that lie in folders.
+/// Kinds of records in folders.
 const IN_FOLDERS: [Kind; 3] = [Kind::Event, Kind::Card, Kind::Todo];
 
-/// What is watched.
+/// The target of a watch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Watched {
     pub kind: Kind,
-    /// Whose records are watched. None: of mail, everything in the mailbox; else the folders themselves.
+    /// The folder whose records are watched. None: for mail, the whole mailbox; else the folders themselves.
     pub folder: Option<String>,
 }
 
@@ -46,7 +46,7 @@ impl Watched {
     }
 }
 
-/// An account's wish to be told of changes.
+/// An account's subscription to changes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Watch {
@@ -59,7 +59,7 @@ pub struct Watch {
     pub address: String,
     /// Sent with each notification.
     pub secret: String,
-    /// From then on nothing is sent (ms since 1970).
+    /// Expiry: no notifications from then on (ms since 1970).
     pub until_ms: i64,
 }
 
@@ -80,12 +80,12 @@ impl Watches {
         self.0.is_empty()
     }
 
-    /// Those of all accounts, expired ones included.
+    /// The number of all accounts' watches, expired ones included.
     pub fn count(&self) -> usize {
         self.0.values().map(BTreeMap::len).sum()
     }
 
-    /// Those of an account, expired ones included.
+    /// The watches of an account, expired ones included.
     pub fn of(&self, mail: &str) -> impl Iterator<Item = &Watch> {
         self.0.get(mail).into_iter().flat_map(BTreeMap::values)
     }
@@ -110,7 +110,7 @@ impl Watches {
         }
     }
 
-    /// The changes that make these watches out of none.
+    /// The changes that build these watches from nothing.
     pub fn snapshot(&self) -> impl Iterator<Item = WatchChange> + '_ {
         self.0.values().flat_map(BTreeMap::values).cloned().map(WatchChange::Put)
     }

@@ -1,6 +1,6 @@
-//! The three who work together.
+//! The three accounts that work together.
 
-/// Somebody with a full calendar.
+/// A colleague with a full calendar.
 pub struct Colleague {
     pub mail: &'static str,
     pub name: &'static str,

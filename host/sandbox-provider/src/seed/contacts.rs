@@ -39,7 +39,7 @@ pub fn begin(state: &mut State, mail: &str, now_ms: i64) {
     }
 }
 
-/// What is in the books of the three.
+/// Fills the address books of the three.
 pub fn fill(state: &mut State, mail: &str, now_ms: i64) {
     if !PEOPLE.iter().any(|person| person.mail == mail) {
         return;
@@ -73,7 +73,7 @@ fn given(text: &str) -> Option<String> {
 }
 
 fn person(known: &Known, number: usize) -> Card {
-    // Family names come first where these are written.
+    // In these countries the family name comes first.
     let is_family_first = ["CN", "JP", "KR", "VN"].contains(&known.country);
     let gap = if ["CN", "JP", "KR"].contains(&known.country) { "" } else { " " };
     let whole = match is_family_first {
@@ -118,7 +118,7 @@ fn person(known: &Known, number: usize) -> Card {
     card
 }
 
-/// Some know more of some people.
+/// Adds the details that only some people have.
 fn adorn(card: &mut Card, number: usize) {
     let count = i64::try_from(number).unwrap_or_default();
     if number.is_multiple_of(3) {

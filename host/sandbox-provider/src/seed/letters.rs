@@ -1,7 +1,7 @@
-//! The seeded messages as tables. Days count back from the day on which the account is made, times are UTC. Who writes and who
-//! reads is the same in every seeded account, except among the three themselves: there one writes and the others have it.
+//! The seeded messages as tables. Days count back from the day on which the account is made, times are UTC. Senders and
+//! recipients are the same in every seeded account, except among the three themselves: there one sends and the others receive.
 
-/// Somebody who writes or reads.
+/// A sender or recipient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Who {
     /// The account's owner.
@@ -12,15 +12,15 @@ pub enum Who {
     Other(&'static str, &'static str),
 }
 
-/// What a message has beside its text.
+/// Extra parts of a message besides its text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Trimming {
     Nothing,
     /// The text as HTML, too.
     Html,
-    /// HTML with a picture that comes along.
+    /// HTML with an embedded picture.
     Picture,
-    /// HTML with pictures that lie elsewhere.
+    /// HTML with remote pictures.
     Remote,
     /// A PDF file of this name.
     Pdf(&'static str),
@@ -49,7 +49,7 @@ pub struct Letter {
     pub day: i64,
     /// Hour and minute.
     pub at: (i64, i64),
-    /// None: the sent folder for what the owner wrote, else the inbox.
+    /// None: the sent folder for the owner's messages, else the inbox.
     pub folder: Option<&'static str>,
     pub labels: &'static [&'static str],
     pub is_unread: bool,
@@ -195,11 +195,11 @@ pub const LETTERS: &[Letter] = &[
     draft(letter("draft-2", (5, 11, 12), ME, &[], "Ideas for the offsite", "- surfing\n- tiles\n")),
 ];
 
-/// What comes again and again.
+/// A recurring message.
 pub struct Bulletin {
     pub id: &'static str,
     pub from: Who,
-    /// The list, by the domain of its List-ID; empty: it is no list.
+    /// The list, by the domain of its List-ID; empty: it is not from a list.
     pub list: &'static str,
     /// Before the number of the issue.
     pub subject: &'static str,

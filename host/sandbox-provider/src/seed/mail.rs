@@ -16,7 +16,7 @@ use crate::state::State;
 use crate::times::instant;
 
 const DAY_MS: i64 = 24 * 3_600_000;
-/// Those of the account's own: id, title, parent.
+/// The account's own folders: id, title, parent.
 const FOLDERS: &[(&str, &str, Option<&str>)] =
     &[("projects", "Projects", None), ("projects-launch", "Launch", Some("projects"))];
 /// Id, title, background, text.
@@ -66,7 +66,7 @@ pub fn begin(state: &mut State, mail: &str, now_ms: i64) {
     }
 }
 
-/// What is in the mailboxes of the three.
+/// Fills the mailboxes of the three.
 pub fn fill(state: &mut State, mail: &str, now_ms: i64) {
     let Some(me) = PEOPLE.iter().position(|person| person.mail == mail) else { return };
     let maker = Maker { me, person: &PEOPLE[me], today_ms: now_ms - now_ms.rem_euclid(DAY_MS) };
@@ -112,7 +112,7 @@ impl Maker {
         all.join(",\r\n ")
     }
 
-    /// Among the three a message is the same for all, so it is called the same.
+    /// Among the three a message is the same for all, so it has the same Message-ID.
     fn message_id(&self, letter: &Letter) -> String {
         let domain = self.known(letter.from).1.split('@').nth(1).unwrap_or_default();
         match letter.id.starts_with("team-") {
@@ -166,7 +166,7 @@ impl Maker {
         (raw, found)
     }
 
-    /// Those before it in its conversation, the oldest first.
+    /// The messages before it in its conversation, the oldest first.
     fn references(&self, letter: &Letter) -> Vec<String> {
         let all = || TEAM.iter().chain(LETTERS);
         let mut chain = Vec::new();
@@ -295,7 +295,7 @@ impl Maker {
     }
 }
 
-/// What senders like to load from elsewhere, and what they try.
+/// Typical remote content of senders, with scripts and trackers that clients must not run.
 const REMOTE: &str = "<p><img src=\"https://pictures.sandbox.test/banner.png\" width=\"600\" alt=\"\"></p>\n\
     <p><a href=\"https://www.sandbox.test/more?c=42\" onclick=\"track()\">More</a></p>\n\
     <img src=\"https://pictures.sandbox.test/open.gif?who=42\" width=\"1\" height=\"1\">\n<script>track()</script>\n";

@@ -1,6 +1,5 @@
-//! What an account has in the beginning. `alice`, `bob` and `carol` work together in three time zones and know each other;
-//! everybody else begins with an empty main calendar, address book and task list. All of it lies around the week of the moment
-//! when it is made.
+//! Initial data of accounts. `alice`, `bob` and `carol` work together in three time zones and know each other; all other accounts
+//! begin with an empty main calendar, address book and task list. All of it lies around the week in which it is created.
 
 mod colleagues;
 mod contacts;
@@ -31,7 +30,7 @@ use crate::times::{instant, local, shift, stored_zone};
 
 pub use crate::seed::colleagues::PEOPLE;
 
-/// Makes the accounts that are not there yet.
+/// Creates the missing accounts.
 pub fn accounts(state: &mut State, wanted: &[String], now_ms: i64) -> Result<(), Problem> {
     let missing: Vec<&String> = wanted.iter().filter(|m| state.account(m).is_none()).collect();
     if state.accounts.len() + missing.len() > MAX_ACCOUNTS {
@@ -49,15 +48,15 @@ pub fn accounts(state: &mut State, wanted: &[String], now_ms: i64) -> Result<(),
     Ok(())
 }
 
-/// Whether the account is there with all that an account has.
+/// Whether the account exists with all initial data.
 pub fn is_complete(state: &State, mail: &str) -> bool {
     state.account(mail).is_some_and(|account| {
         !account.books.is_empty() && !account.lists.is_empty() && !account.mailboxes.is_empty()
     })
 }
 
-/// Gives address books, task lists and a mailbox to an account without: one that has just begun, or one of a journal that is older than
-/// they are.
+/// Gives address books, task lists and a mailbox to an account without: a new one, or one of a journal that is older than they
+/// are.
 fn complete(state: &mut State, mail: &str, now_ms: i64) {
     let is_missing = |is_empty: fn(&Account) -> bool| state.account(mail).is_some_and(is_empty);
     let (has_no_book, has_no_list) = (is_missing(|a| a.books.is_empty()), is_missing(|a| a.lists.is_empty()));
@@ -75,12 +74,12 @@ fn complete(state: &mut State, mail: &str, now_ms: i64) {
     }
 }
 
-/// Makes the account anew, as it was in the beginning.
+/// Resets the account to its initial data.
 pub fn reset(state: &mut State, mail: &str, now_ms: i64) {
     begin(state, mail, now_ms);
     fill(state, mail, now_ms);
     complete(state, mail, now_ms);
-    // What the others host and the account is invited to comes back.
+    // Invitations by other hosts come back.
     let others = state.accounts.values().filter(|a| a.mail != mail);
     let invitations: Vec<(String, Arc<Event>)> = others
         .flat_map(|a| a.calendars.values().flat_map(|f| f.live()).map(|e| (a.mail.clone(), e.clone())))

@@ -26,7 +26,7 @@ const fn known(
     Known { id, first, last, company, role, mail, phone, city, country }
 }
 
-/// Who is in everybody's main book.
+/// The people in each main book.
 #[rustfmt::skip]
 pub const KNOWN: &[Known] = &[
     known(("dana-petrov", "Dana", "Petrov"), ("Customer Example", "Head of Operations"), ("dana@customer.example", "+359 2 555 0101"), ("Sofia", "BG")),
@@ -71,7 +71,7 @@ pub const KNOWN: &[Known] = &[
     known(("harbour-cafe", "", ""), ("Harbour Café", ""), ("hello@harbourcafe.example", "+44 20 5550 0135"), ("London", "GB")),
 ];
 
-/// Who is in the team's directory beside those with an account: id, name, role.
+/// The people in the team's directory besides those with an account: id, name, role.
 pub const COLLEAGUES: &[(&str, &str, &str, &str)] = &[
     ("erik", "Erik", "Holm", "Legal"),
     ("fatima", "Fatima", "Zahra", "Data"),
@@ -88,7 +88,7 @@ pub const CIRCLES: &[(&str, &str, &[&str])] = &[
     ("friends", "Friends", &["bjork-olafsdottir", "sean-obrien", "katarzyna-nowak", "sato-hanako"]),
 ];
 
-/// Where the provider has some of them from, if nobody entered them.
+/// The origin of a card, for those that were not entered manually.
 pub fn origin(id: &str) -> Origin {
     match id {
         "katarzyna-nowak-2" | "dmitri-sokolov" | "bob-smith" => Origin::Noticed,

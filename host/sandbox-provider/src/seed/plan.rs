@@ -57,7 +57,7 @@ const BASE: Plan = Plan {
     is_moved_once: false,
 };
 
-/// What each of the three hosts.
+/// The events that each of the three hosts.
 pub const PLAN: &[Plan] = &[
     Plan {
         id: "standup",
@@ -217,7 +217,7 @@ pub const PLAN: &[Plan] = &[
     },
 ];
 
-/// An event that everybody of the three has.
+/// An event that each of the three has.
 pub struct Single {
     pub calendar: &'static str,
     pub title: &'static str,

@@ -80,7 +80,7 @@ const fn tagged(tags: &'static [&'static str], plan: Plan) -> Plan {
 
 const DRAFT_STEPS: &[&str] = &["Collect the figures", "Ask Dana for a quote", "Proofread"];
 
-/// Parents stand before their children.
+/// Parents are before their children.
 const PLANS: &[Plan] = &[
     rated(Importance::Major, due(1, of(DRAFT_STEPS, plan(MAIN, "launch-plan", "Write the launch plan")))),
     below("launch-plan", due(0, is(TodoState::Done, plan(MAIN, "launch-scope", "Agree on the scope")))),
@@ -141,7 +141,7 @@ pub fn begin(state: &mut State, mail: &str, now_ms: i64) {
     }
 }
 
-/// What the three have to do.
+/// Fills the task lists of the three.
 pub fn fill(state: &mut State, mail: &str, now_ms: i64) {
     let Some(person) = PEOPLE.iter().find(|person| person.mail == mail) else { return };
     let today = local(now_ms, &stored_zone(person.zone)).date();
@@ -192,7 +192,7 @@ fn planned(plan: &Plan, number: usize, zone: &str, today: Date, now_ms: i64) -> 
     }
 }
 
-/// What only some of them have.
+/// Adds the details that only some todos have.
 fn adorn(todo: &mut Todo, now_ms: i64) {
     let text = |text: &str| Some(text.to_owned());
     let link = Link { id: "link-1".to_owned(), created_at: instant(now_ms - DAY_MS), ..Link::default() };

@@ -1,5 +1,5 @@
-//! `…/todos/{todo}/steps` and `…/links`: the parts of a todo. They have ids of their own and the todo's etag; the answer is the
-//! todo, and the id of the part that it is about.
+//! `…/todos/{todo}/steps` and `…/links`: the parts of a todo. They have their own ids and the todo's etag; the response is the
+//! todo, and the id of the changed part.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::tasks::types::{Link, Step, Todo};
 use crate::tasks::write::{self, MAX_SMALL_LIST};
 use crate::times::instant;
 
-/// JSON of one todo with all its parts.
+/// Bytes of one todo with all its parts as JSON.
 const MAX_TODO_BYTES: usize = 1 << 20;
 
 /// The todo that a request is about: list and id.
@@ -28,7 +28,7 @@ type OfTodo = (String, String);
 /// The part that a request is about: list, todo and id.
 type OfPart = (String, String, String);
 
-/// What an edit gets: the todo, the body, and the time.
+/// The input of an edit: the todo, the body, and the time.
 struct Edit<'a> {
     todo: &'a mut Todo,
     body: &'a Map<String, Value>,
@@ -37,7 +37,7 @@ struct Edit<'a> {
     seq: u64,
 }
 
-/// Runs a change of one todo's parts. `act` does it and names the part.
+/// Runs a change of one todo's parts. `act` makes the change and returns the part's id.
 async fn edit(
     (AxumState(sandbox), Extension(login)): Caller,
     (list, id): OfTodo,

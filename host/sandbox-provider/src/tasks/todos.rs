@@ -21,7 +21,7 @@ use crate::tasks::types::Todo;
 use crate::tasks::write;
 use crate::times::instant;
 
-/// What a change of a todo leaves behind.
+/// The receipt of a change of a todo.
 pub fn receipt(status: u16, list: &str, todo: Option<String>) -> Receipt {
     Receipt { status, kind: Kind::Todo, folder: list.to_owned(), record: todo, ..Receipt::default() }
 }
@@ -41,7 +41,7 @@ pub async fn get(
     Ok(versioned(StatusCode::OK, document, Some(seq)))
 }
 
-/// Refuses a parent that is not there, or that lies below the todo itself.
+/// Refuses a parent that does not exist, or that is below the todo itself.
 fn check_parent(list: &Folder<Todo>, todo: &Todo) -> Result<(), Problem> {
     let refused = |message: String| Problem {
         field: Some("parent".to_owned()),
@@ -85,7 +85,7 @@ pub async fn create(
     .await
 }
 
-/// `PATCH …/todos/{todo}`. What changes nothing makes no new version.
+/// `PATCH …/todos/{todo}`. A patch without effect makes no new version.
 pub async fn update(
     (AxumState(sandbox), Extension(login)): Caller,
     Path((list, id)): Path<(String, String)>,

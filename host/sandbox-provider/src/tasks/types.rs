@@ -1,5 +1,4 @@
-//! The provider's own JSON: task lists and todos. What `calendar::types` says of its names and of added fields holds here as
-//! well.
+//! The provider's own JSON: task lists and todos. The rules of `calendar::types` for names and added fields apply here as well.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,11 +12,11 @@ pub struct List {
     pub colour: Option<String>,
     /// The account's main list. Exactly one; it cannot be deleted.
     pub main: bool,
-    /// What is flagged elsewhere lands here.
+    /// Whether items that are flagged elsewhere appear here.
     pub flagged: bool,
     pub mine: bool,
     pub shared: bool,
-    /// Nothing in it can be changed through the API.
+    /// Whether the API refuses all changes in it.
     pub locked: bool,
     /// Sorts the lists.
     pub rank: i64,
@@ -25,12 +24,12 @@ pub struct List {
     pub updated_at: String,
 }
 
-/// Something to do. Its steps and links change with it: one etag for all.
+/// A todo. Its steps and links change with it: one etag for all.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Todo {
     pub id: String,
-    /// Id of another todo of the list. With that one it is deleted.
+    /// Id of another todo of the list. Deleting that one deletes this one.
     pub parent: Option<String>,
     pub title: String,
     pub body: Body,
@@ -43,7 +42,7 @@ pub struct Todo {
     pub alarm_at: Option<String>,
     /// The provider's clock when `state` became `done`.
     pub done_at: Option<String>,
-    /// RFC 5545 lines without DTSTART: at most one `RRULE:`, any `RDATE` and `EXDATE`. They are kept and not expanded: a todo
+    /// RFC 5545 lines without DTSTART: at most one `RRULE:`, any `RDATE` and `EXDATE`. They are stored and not expanded: a todo
     /// that repeats is done as a whole.
     pub repeat: Vec<String>,
     pub tags: Vec<String>,
@@ -93,7 +92,7 @@ pub enum Importance {
     Major,
 }
 
-/// A day, perhaps with a time of that day. Taking the day away takes the time with it.
+/// A day, perhaps with a time of that day. Removing the day removes the time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Due {
@@ -123,7 +122,7 @@ pub struct Step {
     pub created_at: String,
 }
 
-/// Something elsewhere that the todo is about.
+/// A link to an object elsewhere that the todo is about.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Link {
@@ -131,11 +130,11 @@ pub struct Link {
     pub about: About,
     pub url: Option<String>,
     pub label: Option<String>,
-    /// The program that it comes from.
+    /// The program that the link comes from.
     pub app: Option<String>,
-    /// What the client calls the thing.
+    /// The client's name of the object.
     pub reference: Option<String>,
-    /// What that program calls it.
+    /// The other program's id of the object.
     pub foreign_id: Option<String>,
     pub created_at: String,
 }

@@ -1,4 +1,4 @@
-//! From a client's JSON to a checked list, todo, step or link. Pure: nothing here knows the state or HTTP.
+//! From a client's JSON to a checked list, todo, step or link. Pure: no code here depends on the state or HTTP.
 
 use jiff::civil::{Date, Time};
 use serde_json::{Map, Value};
@@ -8,7 +8,7 @@ use crate::problem::Problem;
 use crate::tasks::types::{Due, Link, List, Step, Todo, TodoState};
 use crate::times::{instant, parse_instant, zone};
 
-/// Entries of each list that a todo has.
+/// Entries of each list of a todo.
 pub const MAX_SMALL_LIST: usize = 100;
 
 const LIST_FIELDS: &[&str] = &["title", "colour", "rank"];
@@ -55,7 +55,7 @@ pub fn list(base: &List, patch: &Map<String, Value>) -> Result<List, Problem> {
     Ok(list)
 }
 
-/// The todo that `patch` makes of `base`, checked. Whether the parent is there is not looked at.
+/// The todo that `patch` makes of `base`, checked. Does not check whether the parent exists.
 pub fn todo(base: &Todo, patch: &Map<String, Value>, now_ms: i64) -> Result<Todo, Problem> {
     let mut todo: Todo = patched(base, patch, TODO_FIELDS, TODO_OWN)?;
     title("title", &todo.title)?;
@@ -111,7 +111,7 @@ fn due(due: &Due, sends_clock: bool) -> Result<Due, Problem> {
     }
 }
 
-/// Lines of days or of times: which of them they are is for whoever expands them.
+/// Validates lines of days or of times; which of them they are matters only to code that expands them.
 fn repeat(lines: &[String]) -> Result<(), Problem> {
     recurrence::validate(lines, true)
         .or_else(|_| recurrence::validate(lines, false))

@@ -1,4 +1,4 @@
-//! Who takes a meeting.
+//! Tests of host assignment.
 
 use proptest::prelude::*;
 use scheduling::assign::choose;
@@ -101,7 +101,7 @@ proptest! {
                 question.hosts.iter().filter(|h| h.weight > 0).map(|h| (h.load, h.weight)).collect();
             for (load, weight) in &shares {
                 for (other, other_weight) in &shares {
-                    // load / weight <= (other + 1) / other_weight: nobody is ahead by more than one booking of another.
+                    // load / weight <= (other + 1) / other_weight: no host is ahead by more than one booking of another.
                     prop_assert!(load * other_weight <= (other + 1) * weight, "{:?}", shares);
                 }
             }

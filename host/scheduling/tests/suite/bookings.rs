@@ -1,5 +1,5 @@
-//! Sequences of bookings: booked, moved and cancelled by what the engine says, two event types with the same hosts. Whatever
-//! happens, no host has two meetings at once.
+//! Sequences of bookings: made, moved and cancelled as the engine allows, with two event types of the same hosts. After every step no
+//! host has two meetings at once.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use scheduling::rules::{Limits, Question, Reserved, Taken, Window};
 use crate::generator::{Dice, case};
 use crate::support::MINUTE;
 
-/// A meeting with its seats, and the event type that it is of.
+/// A meeting with its seats and its event type.
 #[derive(Clone, Debug)]
 struct Meeting {
     event_type: usize,
@@ -23,7 +23,7 @@ struct Meeting {
     taken: u32,
 }
 
-/// All that is stored.
+/// All stored data.
 struct Book {
     /// The event types, without meetings and reservations.
     types: Vec<Question>,
@@ -53,7 +53,7 @@ impl Book {
         Book { types: vec![one, other], meetings: BTreeMap::new(), next: 0 }
     }
 
-    /// The event type's question as it is now.
+    /// Returns the event type's question in its current state.
     fn question(&self, event_type: usize) -> Question {
         let mut question = self.types[event_type].clone();
         for (id, meeting) in &self.meetings {
@@ -75,7 +75,7 @@ impl Book {
         question
     }
 
-    /// Takes the slot as a booking does: by its start alone.
+    /// Books the slot as a booking does: by its start only.
     fn book(&mut self, question: &Question, event_type: usize, slot: &Slot, keep: &[String]) {
         let found = Oracle::new(question).at(slot.at.start).expect("what is offered can be booked");
         assert_eq!(found, *slot);
@@ -97,7 +97,7 @@ impl Book {
         self.meetings.insert(format!("m{:04}", self.next), meeting);
     }
 
-    /// One more booking, or one less, or one elsewhere.
+    /// Makes, cancels or moves a booking.
     fn step(&mut self, dice: &mut Dice) {
         let ids: Vec<String> = self.meetings.keys().cloned().collect();
         let what = if ids.is_empty() { 1 } else { dice.between(1, 10) };
@@ -124,7 +124,7 @@ impl Book {
         let slots = Oracle::new(&question).slots(i64::MIN, 200);
         if !slots.is_empty() {
             let slot = dice.pick(&slots).clone();
-            // Into the same meeting is no move.
+            // A move into the same meeting is none.
             if slot.joins.as_ref() != Some(&id) {
                 self.leave(&id);
                 self.book(&question, meeting.event_type, &slot, &meeting.hosts);
@@ -141,7 +141,7 @@ impl Book {
         }
     }
 
-    /// Two meetings of a host that are in each other's way, or in the way of a busy time.
+    /// Returns two meetings of a host that overlap, or one that overlaps a busy time.
     fn conflict(&self) -> Option<String> {
         for (id, one) in &self.meetings {
             for (other_id, other) in self.meetings.iter().filter(|(other_id, _)| *other_id < id) {

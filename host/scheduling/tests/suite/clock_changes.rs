@@ -1,15 +1,15 @@
-//! Days on which the clocks change: windows begin at their local time, and are as long as the day lets them be.
+//! Days with clock changes: windows begin at their local time, and their length depends on the day.
 
 use scheduling::interval::Interval;
 
 use crate::support::{EVERY_DAY, MINUTE, ms, plan, question, schedule, shown, starts};
 
-/// The windows that are looked at on each of the days.
+/// The windows that are tested on each of the days.
 const WINDOWS: [(&str, &str); 4] =
     [("00:00", "24:00"), ("00:00", "06:00"), ("09:00", "17:00"), ("18:00", "24:00")];
 
-/// A day of a zone by the instant at which it begins, and how many minutes each of the windows lasts on it. The figures are those of
-/// Python's zoneinfo with the same release of the tz database.
+/// Days by zone and instant of their beginning, with the minutes that each of the windows lasts. The figures are those of Python's
+/// zoneinfo with the same release of the tz database.
 const DAYS: [(&str, &str, [i64; 4]); 21] = [
     ("UTC", "2026-03-29T00:00:00Z", [1440, 360, 480, 360]),
     ("Asia/Kathmandu", "2026-03-28T18:15:00Z", [1440, 360, 480, 360]),
@@ -28,7 +28,7 @@ const DAYS: [(&str, &str, [i64; 4]); 21] = [
     // Two hours.
     ("Antarctica/Troll", "2026-03-29T00:00:00Z", [1320, 240, 480, 360]),
     ("Antarctica/Troll", "2026-10-24T22:00:00Z", [1560, 480, 480, 360]),
-    // At midnight: the day begins at 01:00, and 23:00 comes twice.
+    // At midnight: the day begins at 01:00, and 23:00 is repeated.
     ("Africa/Cairo", "2026-04-23T22:00:00Z", [1380, 300, 480, 360]),
     ("Africa/Cairo", "2026-10-28T21:00:00Z", [1500, 360, 480, 420]),
     // After Ramadan.
@@ -36,7 +36,7 @@ const DAYS: [(&str, &str, [i64; 4]); 21] = [
     // In the evening.
     ("Pacific/Easter", "2026-04-04T05:00:00Z", [1500, 360, 480, 420]),
     ("Pacific/Easter", "2026-09-05T06:00:00Z", [1380, 360, 480, 300]),
-    // Before and after the 30th, which Apia left out.
+    // Before and after the 30th, which Apia skipped.
     ("Pacific/Apia", "2011-12-29T10:00:00Z", [1440, 360, 480, 360]),
     ("Pacific/Apia", "2011-12-30T10:00:00Z", [1440, 360, 480, 360]),
 ];

@@ -1,4 +1,4 @@
-//! A thousand random event types: each start that is listed can be booked on a copy of its own, and no other start can.
+//! A thousand random event types: each listed start can be booked, on a separate copy, and no other start can.
 
 use scheduling::assign::choose;
 use scheduling::interval::Interval;
@@ -9,17 +9,17 @@ use crate::generator::{Dice, case};
 use crate::support::{MINUTE, all};
 
 const CONFIGURATIONS: u64 = 1_000;
-/// Starts that are booked of each, and starts that are refused.
+/// Starts that are booked of each event type, and starts that are refused.
 const STARTS: usize = 20;
 /// The meeting that a test makes.
 const NEW: &str = "new";
 
-/// The question of a booking, which is about one start.
+/// Returns the question of a booking, with a single start.
 fn about(question: &Question, start: i64) -> Question {
     Question { range: Interval::new(start, start + 1), ..question.clone() }
 }
 
-/// Books a slot on a copy of the event type, by its start alone; the copy and the hosts of the meeting.
+/// Books a slot on a copy of the event type, by its start only; returns the copy and the hosts of the meeting.
 fn booked(question: &Question, slot: &Slot) -> (Question, Vec<String>) {
     let mut copy = about(question, slot.at.start);
     let found = Oracle::new(&copy).at(slot.at.start);
@@ -46,7 +46,7 @@ fn booked(question: &Question, slot: &Slot) -> (Question, Vec<String>) {
     (copy, hosts)
 }
 
-/// What may be offered at a start after somebody has booked it: another seat, or hosts who are not in the meeting.
+/// Checks the offer at a start after it was booked: another seat, or hosts who are not in the meeting.
 fn check_next(question: &Question, slot: &Slot) {
     let (copy, hosts) = booked(question, slot);
     let next = Oracle::new(&copy).at(slot.at.start);
@@ -76,7 +76,7 @@ fn what_is_listed_can_be_booked_and_nothing_else() {
             booked += 1;
         }
         for _ in 0..STARTS {
-            // Most starts are whole minutes, some lie beside one.
+            // Most starts are whole minutes, some are not.
             let minute = dice.between(0, question.range.len_ms() / MINUTE - 1);
             let start = question.range.start + minute * MINUTE + dice.between(-8, 1).max(0);
             if slots.iter().all(|slot| slot.at.start != start) {

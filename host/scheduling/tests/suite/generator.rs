@@ -1,5 +1,5 @@
-//! Random event types with hosts, busy times and meetings, on days around a change of the clocks; the same for the same seed. All
-//! times but now are whole minutes, so that a reader of minutes needs no arithmetic.
+//! Random event types with hosts, busy times and meetings, on days around a change of the clocks; the same for the same seed. All times
+//! but now are whole minutes, so that the reference implementations need only minutes.
 
 use jiff::civil::Date;
 use model::Instant;
@@ -115,7 +115,7 @@ pub fn case(dice: &mut Dice, days: i64) -> Case {
     Case { question, schedule, own }
 }
 
-/// A whole minute in the days before a change of the clocks; a day on which none of it is near, where the zone has none.
+/// Returns a whole minute in the days before a change of the clocks, or on any day if the zone has none nearby.
 fn near_a_change(dice: &mut Dice, zone: &Zone) -> i64 {
     let mut day = Date::constant(2012, 1, 1).saturating_add(jiff::Span::new().days(dice.between(0, 6_900)));
     if zone.name == "Pacific/Apia" && dice.chance(50) {
@@ -123,7 +123,7 @@ fn near_a_change(dice: &mut Dice, zone: &Zone) -> i64 {
     }
     let start = zone.instant_ms(day, 0).expect("a near instant");
     let after = zone.rules.following(Instant::from_millis(start).timestamp()).next();
-    // A change may be years away: then the day will do.
+    // The change may be years away: then any day is used.
     let near = after.map_or(start, |change| change.timestamp().as_millisecond());
     let near = if near > ms("2032-01-01T00:00:00Z") { start } else { near };
     (near / MINUTE - dice.between(0, 2 * DAY)) * MINUTE
@@ -133,7 +133,7 @@ fn clock(minutes: i64) -> String {
     format!("{:02}:{:02}", minutes / 60, minutes % 60)
 }
 
-/// Hours, mostly of the day, at times that the clocks skip and repeat, too.
+/// Returns hours, mostly of the day, also at times that the clocks skip or repeat.
 fn hours(dice: &mut Dice) -> (String, String) {
     let start = match dice.between(1, 4) {
         1 => dice.between(0, 4 * 12) * 5,
@@ -242,7 +242,7 @@ fn span(dice: &mut Dice, range: Interval, least: i64, most: i64) -> Interval {
     Interval::new(start, start + dice.between(least, most) * MINUTE)
 }
 
-/// Meetings of the event type, many of them where a slot would be.
+/// Returns meetings of the event type, many of them on slots.
 fn meetings(dice: &mut Dice, question: &mut Question, schedule: &Schedule, own: &[Option<Schedule>]) {
     for n in 0..dice.between(0, 5) {
         let index = usize::try_from(dice.between(0, own.len() as i64 - 1)).expect("an index");
@@ -276,7 +276,8 @@ fn span_json(at: Interval) -> Value {
 }
 
 impl Case {
-    /// What another implementation is told: schedules as the API has them, times in minutes since 1970, now in milliseconds.
+    /// Returns the case as JSON for another implementation: schedules as in the API, times in minutes since 1970, now in
+    /// milliseconds.
     pub fn json(&self) -> Value {
         let Question { range, rules, meetings, .. } = &self.question;
         let host = |(host, own): (&HostTimes, &Option<Schedule>)| {
@@ -312,7 +313,7 @@ impl Case {
         })
     }
 
-    /// The hosts of the meeting that is moved, who keep it where they can; none where nothing is moved.
+    /// Returns the hosts of the moved meeting, who keep it if possible; none if no meeting is moved.
     pub fn keep(&self) -> Vec<String> {
         let moved = self.question.meetings.iter().find(|m| self.question.moved.as_ref() == Some(&m.meeting));
         moved.map(|m| m.hosts.clone()).unwrap_or_default()

@@ -1,5 +1,5 @@
-//! The slot engine: its rules by example, its properties against a second implementation by definition, sequences of bookings, and
-//! the same rules in Python, minute by minute.
+//! Tests of the slot engine: its rules by example, its properties against a naive second implementation, sequences of bookings, and the
+//! same rules in Python, minute by minute.
 
 #[cfg(test)]
 mod assignment;

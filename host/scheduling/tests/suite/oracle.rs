@@ -1,5 +1,5 @@
 //! The same rules in Python, minute by minute, on a thousand random event types around changes of the clocks: which starts are offered,
-//! with which hosts and seats, and who takes them. There is no list of excuses: a difference is a fault of one side.
+//! with which hosts and seats, and the assigned hosts. There is no list of exceptions: a difference is a fault of one side.
 //!
 //! The interpreter comes from `ORACLE_PYTHON` (a venv with the `tzdata` of tests/peers/oracle.txt). Without it the test says that it
 //! did not run, and fails where `SWITCHBOARD_REQUIRE_PEERS=1`. `ORACLE_SLOTS` sets the number of cases, `ORACLE_SEED` the seed.
@@ -16,7 +16,7 @@ use crate::support::{MINUTE, all};
 
 /// Two at a time: the reference is slow, and most machines have two processors.
 const PROCESSES: usize = 2;
-/// One case in so many is of as many days as a query may ask for.
+/// One case in this number has as many days as a query may ask for.
 const LONG: usize = 25;
 
 fn number(name: &str, default: u64) -> u64 {

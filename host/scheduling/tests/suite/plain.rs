@@ -1,4 +1,4 @@
-//! The rules by their definition: every minute of the range is looked at by itself. Slow, and with nothing to get wrong.
+//! A naive implementation of the rules: every minute of the range is checked by itself. Slow, and hard to get wrong.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use scheduling::rules::{Assignment, HostTimes, Question, Role, Strategy, Taken, 
 use crate::generator::Case;
 use crate::support::MINUTE;
 
-/// What one host's minutes are, by minute since 1970.
+/// The state of one host's minutes, as minutes since 1970.
 struct Minutes {
     windows: Vec<Interval>,
     open: HashSet<i64>,
@@ -179,7 +179,7 @@ impl Minutes {
     }
 }
 
-/// The windows of every date near the range, those of one date that touch made one.
+/// Returns the windows of every date near the range; touching windows of one date are united.
 fn windows(schedule: &Schedule, range: Interval) -> Vec<Interval> {
     let zone = Zone::named(&schedule.time_zone).expect("a zone");
     let mut date = zone.date(range.start).saturating_sub(jiff::Span::new().days(3));
@@ -205,7 +205,7 @@ fn of_date(schedule: &Schedule, zone: &Zone, date: Date) -> Vec<Interval> {
         None => weekly.map(|w| TimeWindow { start: w.start.clone(), end: w.end.clone() }).collect(),
     };
     let mut all: Vec<Interval> = rows.iter().filter_map(|row| window(row, zone, date)).collect();
-    // Two that touch become one, until no two touch.
+    // Unites touching windows until there are none.
     loop {
         let touching = (0..all.len())
             .flat_map(|i| (0..i).map(move |j| (i, j)))

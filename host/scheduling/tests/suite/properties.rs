@@ -1,4 +1,4 @@
-//! What holds for every event type.
+//! Properties that hold for every event type.
 
 use proptest::prelude::*;
 use scheduling::interval::{Interval, Intervals};

@@ -1,4 +1,4 @@
-//! Questions of a few words, and answers as a person would check them.
+//! Helpers for short questions and readable answers.
 
 use model::Instant;
 use model::scheduling::{DateOverride, Schedule, TimeWindow, WeeklyHours};
@@ -43,7 +43,7 @@ pub fn plan(schedule: &Schedule) -> WeekPlan {
     WeekPlan::read(schedule).unwrap()
 }
 
-/// One required host who is free, every day from `hours.0` to `hours.1`, long before the range.
+/// Returns a question with one required host who is free, every day from `hours.0` to `hours.1`, from long before the range.
 pub fn question(zone: &str, hours: (&str, &str), range: (&str, &str), minutes: i64) -> Question {
     let range = interval(range.0, range.1);
     Question {

@@ -1,4 +1,4 @@
-//! An access token for an API key alone (RFC 6749, section 4.4): the key, narrowed and short-lived, for a browser or a worker.
+//! An access token for an API key alone (RFC 6749, section 4.4): the key with fewer rights and a short life, for a browser or a worker.
 
 use base::error::{Error, Result};
 use model::Instant;
@@ -9,7 +9,7 @@ use crate::access_tokens::{NewToken, TokenError, TokenResult};
 use crate::app::App;
 use crate::app::stored_response::IdempotentAttempt;
 
-/// Makes a token of `parent` with what `narrowed` has, which the caller has checked to be no more than the key has.
+/// Issues a token of `parent` with the rights of `narrowed`. The caller has checked that the key has all of them.
 pub async fn issue(
     app: &App,
     parent: &ApiKey,

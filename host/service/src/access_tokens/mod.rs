@@ -1,5 +1,5 @@
-//! Access tokens of clients of ours (RFC 6749): for a user's authorization (`user_grant`), for a refresh token (`refresh`), and for the API
-//! key alone (`client_credentials`). A token is an API key of another kind; `created_by` is the key that it was given to.
+//! Access tokens of our clients (RFC 6749): for a user's authorization (`user_grant`), for a refresh token (`refresh`), and for the API key
+//! alone (`client_credentials`). A token is stored as an API key of another kind; `created_by` is the key that it was issued to.
 
 pub mod client_credentials;
 pub mod refresh;
@@ -15,7 +15,7 @@ use storage::api_keys::{self, ApiKey, KeyKind};
 use crate::app::App;
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 
-/// How long an access token works unless another time is asked for, and what can be asked for, in seconds.
+/// Default lifetime of an access token, and the bounds of the lifetime that a client may request, in seconds.
 pub const LIFE_S: i64 = 900;
 pub const MIN_LIFE_S: i64 = 60;
 pub const MAX_LIFE_S: i64 = 3_600;
@@ -23,7 +23,7 @@ pub const MAX_LIFE_S: i64 = 3_600;
 /// A refusal in the terms of RFC 6749, section 5.2.
 #[derive(Clone, Debug)]
 pub struct TokenError {
-    /// The word of the RFC.
+    /// The error code of the RFC.
     pub error: &'static str,
     /// One sentence for the client's developer. Never a secret.
     pub description: String,
@@ -46,13 +46,13 @@ impl TokenError {
         TokenError::new("invalid_scope", description)
     }
 
-    /// The key was revoked while the request was on its way.
+    /// Returns the error for a key that was revoked while the request was running.
     pub fn revoked() -> Self {
         TokenError::new("invalid_client", "this API key was revoked")
     }
 }
 
-/// What a token request comes to: an answer, or a refusal that is committed with what it changed.
+/// The result of a token request: a response, or a refusal that is committed together with its changes.
 pub type TokenResult = std::result::Result<StoredResponse, TokenError>;
 
 /// A token that is not stored yet.
@@ -64,7 +64,7 @@ struct NewToken {
 }
 
 impl NewToken {
-    /// A token of `parent`, which it takes over what it is not given otherwise from.
+    /// Creates a token of `parent`, with the key's properties where none are given.
     fn of(app: &App, parent: &ApiKey, scopes: Vec<String>) -> NewToken {
         let made = app.keyring.new_access_token();
         let now = app.now();
@@ -87,7 +87,7 @@ impl NewToken {
         NewToken { made, row, refresh_token: None }
     }
 
-    /// A token of a user's authorization: for its connection alone.
+    /// Limits the token to a user's authorization and its connection.
     fn granted(mut self, grant_id: &str, connection_id: &str, refresh_token: String) -> NewToken {
         self.row.grant_id = Some(grant_id.to_owned());
         self.row.connection_ids = vec![connection_id.to_owned()];

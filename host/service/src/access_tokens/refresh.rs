@@ -1,5 +1,5 @@
-//! A refresh token for the next tokens (RFC 6749, section 6). Each works once: that an older one comes again means that two have it,
-//! so that everything of its grant ends (RFC 9700, section 4.14.2).
+//! The exchange of a refresh token for the next tokens (RFC 6749, section 6). Each works once: if an older one is used again, two parties
+//! have it, and the whole grant is revoked (RFC 9700, section 4.14.2).
 
 use base::error::{Error, Result};
 use base::scopes::holds;
@@ -11,27 +11,27 @@ use crate::app::App;
 use crate::app::stored_response::IdempotentAttempt;
 
 const PREFIX: &str = "uc_rt_";
-/// What the signed part begins with, so that it is nothing else that this service signs.
+/// Prefix of the signed text, which distinguishes it from everything else that this service signs.
 const PURPOSE: &str = "refresh";
 
 const DAY_MS: i64 = 86_400_000;
-/// A grant ends when it was not used for so long, and so long after it was made, in milliseconds.
+/// Time without use after which a grant ends, and its longest life, in milliseconds.
 const IDLE_MS: i64 = 30 * DAY_MS;
 const AGE_MS: i64 = 90 * DAY_MS;
 
-/// What a client sends.
+/// A client's refresh request.
 pub struct RefreshRequest {
     pub token: String,
-    /// Of the access token; empty: all that was granted.
+    /// The scopes of the new access token; empty: all granted ones.
     pub scopes: Vec<String>,
 }
 
-/// When a grant ends that was made then, and is used now (ms since 1970).
+/// Returns the end of a grant that was made at `created_at` and is used at `now` (ms since 1970).
 pub(crate) fn expiry(created_at: i64, now: i64) -> i64 {
     (now + IDLE_MS).min(created_at + AGE_MS)
 }
 
-/// A refresh token tells its grant and generation, signed: a forged one is refused without a look at the database.
+/// Returns a refresh token with its grant and generation, signed: a forged one is refused without a query of the database.
 pub(crate) fn new_refresh_token(app: &App, grant_id: &str, generation: i64) -> String {
     let random = hex::encode(app.entropy.bytes::<16>());
     let text = format!("{PURPOSE}:{grant_id}:{generation}:{random}");
@@ -52,7 +52,7 @@ fn read(app: &App, token: &str) -> Option<RefreshClaims> {
     Some(RefreshClaims { grant_id: grant_id.to_owned(), generation: generation.parse().ok()? })
 }
 
-/// Renews an access token. The one before it lives out its time.
+/// Issues the next tokens. The previous access token stays valid until it expires.
 pub async fn refresh(
     app: &App,
     parent: &ApiKey,

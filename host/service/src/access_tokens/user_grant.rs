@@ -17,8 +17,8 @@ pub struct IssuedGrant {
     pub response: StoredResponse,
 }
 
-/// Gives the client of `parent` a grant of a connection with these scopes, and stores the answer under the request's Idempotency-Key. The
-/// caller holds the key (`api_keys::hold`).
+/// Gives the client of `parent` a grant of a connection with these scopes, and stores the response under the request's Idempotency-Key. The
+/// caller has locked the key (`api_keys::hold`).
 pub async fn issue(
     tx: &mut Tx,
     app: &App,

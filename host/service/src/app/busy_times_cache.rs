@@ -1,8 +1,7 @@
-//! Busy times of calendars that were worked out before and are still true. To work them out, all events of a range are read and decoded,
-//! and a search among many hosts would do that for each of them. Every visible change of an event takes the next number of its
-//! application's log, so what was worked out at the last number that the calendar has now is what would be worked out now. One small query
-//! says so, on either engine and with any number of hosts; on SQLite, where this process alone writes resources, not even that is needed
-//! as long as nothing at all was committed.
+//! A cache of calendars' busy times. Without it a search among many hosts would read and decode all events of a range for each host. Every
+//! visible change of an event takes the next number of its application's log, so busy times that were computed at the calendar's present
+//! number are still valid. One small query checks that, on either engine and with any number of hosts. On SQLite, where this process alone
+//! writes resources, even that query is skipped while nothing was committed.
 
 use std::sync::Arc;
 
@@ -14,23 +13,24 @@ use quick_cache::sync::Cache;
 use scheduling::interval::Interval;
 use storage::{Db, log};
 
-/// Most bytes that are kept.
+/// Upper bound of the cache, bytes.
 const BYTES: u64 = 64 << 20;
-/// About how many calendars that is.
+/// Expected number of cached calendars.
 const CALENDARS: usize = 8_192;
-/// Bytes of a stretch of time.
+/// Size of one busy interval, bytes.
 const STRETCH: usize = size_of::<(Interval, ShowAs)>();
-/// How long they are kept, ms: the log forgets its oldest lines, and must not have forgotten one that came after them.
+/// Lifetime of an entry, ms. The log drops its oldest entries, and must still hold every entry that was written after the busy times were
+/// computed.
 const LIFE_MS: i64 = 3_600_000;
 
 /// Busy stretches of a calendar and how they show.
 pub type BusyStretches = Arc<[(Interval, ShowAs)]>;
 
-/// What busy times depend on, apart from the events.
+/// The parameters that busy times depend on, apart from the events: the key of the cache.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Name {
     pub calendar_id: String,
-    /// The range that is looked at, ms since 1970.
+    /// The requested range, ms since 1970.
     pub range: Interval,
     /// The zone of all-day events.
     pub zone: String,
@@ -42,12 +42,12 @@ pub struct Name {
     pub ignored: Vec<String>,
 }
 
-/// Where the log stood before the events were read.
+/// The position of the log before the events were read.
 #[derive(Clone, Copy, Debug)]
 pub struct LogMark {
-    /// The number of the calendar's last line.
+    /// The number of the calendar's last log entry.
     last: Option<i64>,
-    /// The database's count of commits before that number was read; none where others write too.
+    /// The database's count of commits before that number was read; none where other processes write too.
     commits: Option<u64>,
     /// When the events were read, ms since 1970.
     at: i64,
@@ -79,9 +79,8 @@ impl Default for BusyTimes {
 }
 
 impl BusyTimes {
-    /// The busy times with this name if no event of the calendar has changed since they were worked out; and the mark under which they are
-    /// to be kept (`keep`) where they are worked out now. It has to be asked for before the events are read: a change meanwhile makes
-    /// them old.
+    /// Returns the busy times with this name if no event of the calendar has changed since they were computed, and the mark for `keep`.
+    /// Must be called before the events are read: a change in between makes the busy times stale.
     pub async fn known(
         &self,
         db: &Db,
@@ -105,7 +104,7 @@ impl BusyTimes {
         }
     }
 
-    /// Keeps busy times that were worked out from events which were read after the mark was made.
+    /// Stores busy times that were computed from events read after the mark was made.
     pub fn keep(&self, name: Name, mark: LogMark, times: BusyStretches) {
         self.0.insert(name, CachedBusyTimes { mark, times });
     }

@@ -1,10 +1,10 @@
-//! The clock of the database. Hosts that share a database keep to its clock: what one host writes (leases, claims, due times), another one
-//! judges. On SQLite the host is alone with its database, and the machine's clock is the only one.
+//! The clock of the database. Hosts that share a database use its clock: one host judges times that another one wrote (leases, claims, due
+//! times). On SQLite there is one host, and the machine's clock is the only one.
 //!
-//! Leases and claims hold times of the database's clock, and not "now plus a measured offset" of each host's: a machine whose clock is set
-//! while the host runs would be wrong until the next measurement, and take over from hosts that live. So `base::clock::Clock` shows the
-//! database's time of the last question plus the time that the processor has counted since, and takes no notice of the machine's clock.
-//! Clocks that tests move stay as they are.
+//! Leases and claims hold times of the database's clock, and not "now plus a measured offset" of each host: a machine whose clock is set
+//! while the host runs would be wrong until the next measurement, and take over from live hosts. So `base::clock::Clock` returns the
+//! database's time of the last query plus the monotonic time since, and ignores the machine's clock. Clocks that tests move stay as they
+//! are.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
@@ -47,8 +47,8 @@ impl ClockDeviation {
         })
     }
 
-    /// Notes the present difference, which is known up to `uncertainty_ms`. Logs when the machine's clock becomes wrong, and when it is right
-    /// again.
+    /// Records the present difference, which is known up to `uncertainty_ms`. Logs when the machine's clock becomes wrong, and when it is
+    /// right again.
     fn note(&self, ms: i64, uncertainty_ms: i64) {
         self.ms.store(ms, Ordering::Relaxed);
         let size = ms.saturating_abs();
@@ -65,8 +65,8 @@ impl ClockDeviation {
     }
 }
 
-/// Reads the database's clock, in milliseconds since 1970, and keeps `clock` to it. The result is at most as late as the database's time
-/// now: a lease that was over by then is over. On SQLite, and where `clock` is a test's, it is the time of `clock`.
+/// Reads the database's clock, in milliseconds since 1970, and sets `clock` to it. The result is never ahead of the database's time: a
+/// lease that had ended by then has ended. On SQLite, and where `clock` is a test's, returns the time of `clock`.
 pub async fn follow(db: &Db, clock: &Clock, deviation: &ClockDeviation) -> Result<i64> {
     if !db.is_shared() || clock.machine_ms().is_none() {
         return Ok(clock.now_ms());
@@ -86,8 +86,8 @@ pub async fn follow(db: &Db, clock: &Clock, deviation: &ClockDeviation) -> Resul
     Ok(database_ms)
 }
 
-/// The present time for a command, in milliseconds since 1970: by the database's clock where it has one, since hosts judge what the command
-/// writes by that clock.
+/// Returns the present time for a command, in milliseconds since 1970: by the database's clock where it has one, since hosts judge the
+/// command's writes by that clock.
 pub async fn present_ms(db: &Db) -> Result<i64> {
     Ok(hosts::database_now(db.reader()).await?.unwrap_or_else(|| Clock::system().now_ms()))
 }

@@ -1,4 +1,4 @@
-//! Writing the application's log: numbers, ids and times are given here, in the transaction of the change.
+//! Writes the application's log: assigns numbers, ids and times in the transaction of the change.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,13 +12,13 @@ use storage::{Tx, log as table};
 
 use crate::app::App;
 
-/// Who caused a change.
+/// The cause of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     Provider,
     Api,
     System,
-    /// The first reading of a collection, or one from scratch: not news.
+    /// The initial sync of a collection, or a sync from scratch: reported as no news.
     Backfill,
 }
 
@@ -33,11 +33,11 @@ impl Origin {
     }
 }
 
-/// A line before it has its number.
+/// A log entry without its number.
 #[derive(Clone, Debug)]
 pub struct NewLogEntry {
     pub connection_id: Option<String>,
-    /// All connections that the resource names, where there can be several. A key that is bound to connections is told of the line if it may use
+    /// All connections that the resource names, where there can be several. A key that is bound to connections sees the entry if it may use
     /// all of them.
     pub account_ids: Option<BTreeSet<String>>,
     pub entry_type: String,
@@ -52,7 +52,7 @@ pub struct NewLogEntry {
 }
 
 impl NewLogEntry {
-    /// What happened to a connection: `created`, `updated`, `reauth_required`, `recovered`, `degraded`, `revoked`.
+    /// Returns an entry for a connection. `change`: `created`, `updated`, `reauth_required`, `recovered`, `degraded` or `revoked`.
     pub fn of_connection(c: &Connection, change: &'static str, resource: Option<String>) -> NewLogEntry {
         NewLogEntry {
             connection_id: Some(c.id.clone()),
@@ -75,8 +75,8 @@ impl NewLogEntry {
     }
 }
 
-/// Refuses to go on after `position` where the log does not hold everything that came after it: it has forgotten what is not above `floor`,
-/// and its last number is `last`. A position above that one is of another log: a copy of the database was put back.
+/// Refuses to continue after `position` unless the log still holds every later entry: it has dropped entries up to `floor`, and its last
+/// number is `last`. A position above `last` belongs to another log: the database was restored from a backup.
 pub fn check_position(position: i64, floor: i64, last: i64) -> Result<()> {
     let message = if position < floor {
         "events after this position are not kept any more: read anew what there is, and go on from there"
@@ -88,7 +88,7 @@ pub fn check_position(position: i64, floor: i64, last: i64) -> Result<()> {
     Err(refuse(Code::SyncResetRequired, message))
 }
 
-/// Kinds of lines that are counted by themselves, beside all of them together.
+/// Entry types that are also counted on their own.
 const COUNTED: [(&str, &str); 4] = [
     ("booking.created", usage::BOOKING_CREATED),
     ("booking.cancelled", usage::BOOKING_CANCELLED),
@@ -96,14 +96,14 @@ const COUNTED: [(&str, &str); 4] = [
     ("email.message.bounced", usage::EMAIL_BOUNCED),
 ];
 
-/// Appends lines, in order; returns the sequence of the first.
+/// Appends entries, in order; returns the sequence of the first.
 pub async fn append(tx: &mut Tx, app: &App, tenant: &Tenant, notes: Vec<NewLogEntry>) -> Result<i64> {
     let first = table::next_sequence(tx, tenant, as_count(notes.len())).await?;
     insert(tx, app, tenant, first, notes).await?;
     Ok(first)
 }
 
-/// Appends lines whose numbers were taken before.
+/// Appends entries whose numbers were reserved before.
 pub async fn insert(
     tx: &mut Tx,
     app: &App,

@@ -1,5 +1,5 @@
-//! How old the local copy is, as far as this process knows, and what a request was told of that: what makes most reads answerable without a
-//! look at the provider.
+//! The age of the local copy, as far as this process knows, and the age that a response reports. Lets most reads be answered without a
+//! request to the provider.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
@@ -7,68 +7,68 @@ use std::sync::{Arc, Mutex};
 use base::error::{Code, Error};
 use serde_json::{Value, json};
 
-/// Scopes that are remembered; more empty the memory.
+/// Scopes that are remembered; one more clears all of them.
 const MOST: usize = 100_000;
-/// How often one scope is read again behind answers, ms.
+/// Shortest time between two background refreshes of one scope, ms.
 const AGAIN_EVERY_MS: i64 = 60_000;
 
-/// The name by which a scope is remembered: a collection, or with an empty `scope_id` what lies directly in the connection.
+/// Returns the key of a scope: a collection, or with an empty `scope_id` the records directly below the connection.
 pub fn scope_name(connection_id: &str, surface: &str, scope_id: &str) -> String {
     format!("pull:{connection_id}:{surface}:{scope_id}")
 }
 
-/// When this process last asked the provider, by scope.
+/// The time of this process's last request to the provider, by scope.
 #[derive(Default)]
 pub struct Freshness {
     read: Mutex<ScopeReads>,
-    /// When it was last decided to read a scope again behind an answer, ms since 1970.
+    /// Time at which a background refresh of the scope was last started, ms since 1970.
     again: Mutex<HashMap<String, i64>>,
 }
 
 #[derive(Default)]
 struct ScopeReads {
     by_name: HashMap<String, ScopeRead>,
-    /// How often a scope was forgotten.
+    /// Number of invalidations of any scope.
     forgotten: u64,
 }
 
 #[derive(Clone, Copy, Default)]
 struct ScopeRead {
-    /// Milliseconds since 1970; none: it was forgotten.
+    /// Milliseconds since 1970; none after an invalidation.
     at: Option<i64>,
-    /// That of the scope's state when all of it was read.
+    /// The generation of the scope's state when all of it was read.
     generation: i64,
-    /// The number of its last forgetting.
+    /// The number of its last invalidation.
     forgotten: u64,
 }
 
-/// A moment before a pull: what is forgotten after it was not read by that pull.
+/// A mark taken before a pull: the pull does not count for scopes that are invalidated after it.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadMark(u64);
 
 impl Freshness {
-    /// Milliseconds since 1970 of the last pull.
+    /// Returns the time of the last pull, ms since 1970.
     pub fn get(&self, name: &str) -> Option<i64> {
         self.read.lock().ok()?.by_name.get(name)?.at
     }
 
-    /// The same, unless the scope's state is of another generation by now: another host was asked to read all of it again, or is at it.
+    /// Same as `get`, but none if the scope's state has another generation by now: the sync was restarted by a reset or by another host.
     pub fn read_in(&self, name: &str, generation: i64) -> Option<i64> {
         let read = self.read.lock().ok()?.by_name.get(name).copied()?;
         read.at.filter(|_| read.generation == generation)
     }
 
-    /// All of a scope was read: the provider was asked at `at` (ms since 1970), and the state is of this generation now.
+    /// Records a complete read of a scope: the provider was asked at `at` (ms since 1970), and the state now has this generation.
     pub fn set(&self, name: &str, at: i64, generation: i64) {
         self.set_since(self.mark(), name, at, generation);
     }
 
-    /// To be taken before a pull begins, for `set_since`.
+    /// Returns a mark for `set_since`, to be taken before a pull begins.
     pub fn mark(&self) -> ReadMark {
         ReadMark(self.read.lock().map_or(0, |read| read.forgotten))
     }
 
-    /// The same as `set`, unless the scope was forgotten after the mark was taken: the pull may have gone on from a place that is void.
+    /// Same as `set`, unless the scope was invalidated after the mark was taken: the pull may have continued from a cursor that is void.
     pub fn set_since(&self, mark: ReadMark, name: &str, at: i64, generation: i64) {
         let Ok(mut read) = self.read.lock() else { return };
         let forgotten = read.by_name.get(name).map_or(0, |known| known.forgotten);
@@ -81,7 +81,7 @@ impl Freshness {
         read.by_name.insert(name.to_owned(), ScopeRead { at: Some(at), generation, forgotten });
     }
 
-    /// The next read asks the provider, also where a pull is under way.
+    /// Invalidates a scope: the next read asks the provider, even while a pull is running.
     pub fn forget(&self, name: &str) {
         let Ok(mut read) = self.read.lock() else { return };
         read.forgotten += 1;
@@ -92,7 +92,7 @@ impl Freshness {
         read.by_name.insert(name.to_owned(), ScopeRead { forgotten, ..ScopeRead::default() });
     }
 
-    /// Whether a scope may be read again behind an answer now: once a minute.
+    /// Whether a background refresh of the scope may start now: once a minute.
     pub fn may_read_again(&self, name: &str, now: i64) -> bool {
         let Ok(mut again) = self.again.lock() else { return false };
         if again.get(name).is_some_and(|at| now - at < AGAIN_EVERY_MS) {
@@ -106,62 +106,62 @@ impl Freshness {
     }
 }
 
-/// How old the data are that answer a read, and where they come from.
+/// The age of the data in a response, and their source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataAge {
-    /// The provider had the data so at this time, ms since 1970. None: that is not known, as of a mailbox that is read for the first time.
+    /// Time at which the provider had these data, ms since 1970; none if unknown, as during the initial sync of a mailbox.
     pub read_at: Option<i64>,
     /// The request waited for the provider.
     pub waited: bool,
-    /// The provider was to be asked and could not be, for this reason: the data are shown as they were.
+    /// The reason why a required request to the provider failed; the stored data are returned.
     pub failed: Option<Code>,
 }
 
 impl DataAge {
-    /// Of a copy that was read then.
+    /// Returns the age of a local copy that was read at `read_at`.
     pub fn local(read_at: Option<i64>) -> DataAge {
         DataAge { read_at, waited: false, failed: None }
     }
 
-    /// Of what the provider was asked for then, for this request.
+    /// Returns the age of data for which this request asked the provider at `read_at`.
     pub fn provider(read_at: Option<i64>) -> DataAge {
         DataAge { read_at, waited: true, failed: None }
     }
 
-    /// Of both together: as old as the older one.
+    /// Returns the combined age of both: the older one.
     pub fn joined(self, other: DataAge) -> DataAge {
         let read_at = self.read_at.zip(other.read_at).map(|(one, other)| one.min(other));
         DataAge { read_at, waited: self.waited || other.waited, failed: self.failed.or(other.failed) }
     }
 }
 
-/// What one request was told of the data that it has read. Everybody who works on the request adds to the same one.
+/// The data age of one request, collected from all code that works on the request.
 #[derive(Clone, Default)]
 pub struct ReadTrace(Arc<Mutex<ReportedAge>>);
 
 #[derive(Default)]
 struct ReportedAge {
     age: Option<DataAge>,
-    /// By connection: why its data are missing, or old.
+    /// By connection: the reason why its data are missing or old.
     missing: Vec<(String, Value)>,
-    /// Connections whose stored data may not be shown: their accounts do not grant that any more.
+    /// Connections whose stored data must not be returned: their accounts no longer grant access.
     withheld: BTreeSet<String>,
 }
 
 impl ReadTrace {
-    /// Data of this age are part of the answer.
+    /// Adds data of this age to the response.
     pub fn note(&self, age: DataAge) {
         if let Ok(mut told) = self.0.lock() {
             told.age = Some(told.age.map_or(age, |before| before.joined(age)));
         }
     }
 
-    /// Of all that is part of the answer. None: nothing of it is a provider's.
+    /// Returns the age of all data in the response; none if no part comes from a provider.
     pub fn age(&self) -> Option<DataAge> {
         self.0.lock().ok()?.age
     }
 
-    /// A connection could not be read: of an answer over several ones its part is missing, or as it was.
+    /// Records a connection that could not be read: its part of a combined response is missing or stale.
     pub fn miss(&self, connection_id: &str, error: &Error) {
         let (code, why) = match error {
             Error::Refused(refusal) => (refusal.code.as_str(), refusal.message.as_str()),
@@ -178,24 +178,24 @@ impl ReadTrace {
         }
     }
 
-    /// Whether this connection is told of as one that could not be read.
+    /// Whether the response reports this connection as unreadable.
     pub fn misses(&self, connection_id: &str) -> bool {
         self.0.lock().is_ok_and(|told| told.missing.iter().any(|(known, _)| known == connection_id))
     }
 
-    /// The stored data of this connection may not be shown.
+    /// Excludes the stored data of this connection from responses.
     pub fn withhold(&self, connection_id: &str) {
         if let Ok(mut told) = self.0.lock() {
             told.withheld.insert(connection_id.to_owned());
         }
     }
 
-    /// Whether the stored data of this connection may not be shown.
+    /// Whether the stored data of this connection must not be returned.
     pub fn withholds(&self, connection_id: &str) -> bool {
         self.0.lock().is_ok_and(|told| told.withheld.contains(connection_id))
     }
 
-    /// One warning (`code`, `message`, `target`) for each connection that could not be read, by its id.
+    /// Returns one warning (`code`, `message`, `target`) for each connection that could not be read, ordered by id.
     pub fn missing(&self) -> Vec<Value> {
         let mut missing = self.0.lock().map(|told| told.missing.clone()).unwrap_or_default();
         missing.sort_by(|one, other| one.0.cmp(&other.0));

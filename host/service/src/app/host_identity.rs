@@ -1,4 +1,4 @@
-//! Under which id the other hosts know this process, and whether its background work goes on.
+//! The id of this process among the hosts, and the health of its background work.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,22 +7,23 @@ use std::time::Duration;
 use storage::wakes::JobClass;
 use tokio::time::Instant;
 
-/// A class of jobs that was not looked at for so long stands still: the runner looks every five seconds, and waits for the database for thirty.
+/// Time without a check for due jobs after which a class counts as stalled: the runner checks every 5 s, and waits for the database for 30
+/// s.
 const STANDS_STILL: Duration = Duration::from_secs(120);
 
-/// What is known of this process as a host.
+/// The state of this process as a host.
 pub struct Presence(Mutex<IdentityState>);
 
 struct IdentityState {
     id: String,
-    /// Until when the lease is valid, in milliseconds since 1970; none while no lease was taken.
+    /// End of the lease, in milliseconds since 1970; none while no lease was taken.
     lease_until: Option<i64>,
-    /// When the runner last looked for due jobs, by class.
+    /// Time of the runner's last check for due jobs, by class.
     looked_at: HashMap<JobClass, Instant>,
 }
 
 impl Presence {
-    /// A process that has no lease yet, and this id until then.
+    /// Creates the state of a process without a lease; it has this id until then.
     pub fn new(id: String) -> Presence {
         Presence(Mutex::new(IdentityState { id, lease_until: None, looked_at: HashMap::new() }))
     }
@@ -31,12 +32,13 @@ impl Presence {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The id that claims name as their owner: of the row of `hosts` where there is a lease. After a lease that was lost it is another one.
+    /// Returns the id that claims name as their owner: that of the row in `hosts` once there is a lease. A process that lost its lease gets
+    /// another id.
     pub fn id(&self) -> String {
         self.state().id.clone()
     }
 
-    /// A lease was taken under this id, until then (ms since 1970).
+    /// Records a lease under this id, valid until `lease_until` (ms since 1970).
     pub fn begin(&self, id: &str, lease_until: i64) {
         let mut state = self.state();
         id.clone_into(&mut state.id);
@@ -44,25 +46,25 @@ impl Presence {
         state.looked_at.clear();
     }
 
-    /// The lease was renewed until then (ms since 1970), or is over.
+    /// Records the end of the renewed lease (ms since 1970); it may be past.
     pub fn set_lease(&self, until: i64) {
         self.state().lease_until = Some(until);
     }
 
-    /// The lease was given back: nothing is done in the background any more.
+    /// Records the release of the lease: background work has stopped.
     pub fn end(&self) {
         let mut state = self.state();
         state.lease_until = None;
         state.looked_at.clear();
     }
 
-    /// The runner looks for due jobs of a class at this moment.
+    /// Records that the runner checks for due jobs of a class now.
     pub fn looks(&self, class: JobClass, at: Instant) {
         self.state().looked_at.insert(class, at);
     }
 
-    /// Why nothing is done in the background, although it should be; none where it is, or need not be. `now`: this moment, also in
-    /// milliseconds since 1970.
+    /// Returns the reason why background work has stopped although it should run; none if it runs or is not needed. `now_ms` and `now` are
+    /// the same moment, in milliseconds since 1970 and as an `Instant`.
     pub fn trouble(&self, now_ms: i64, now: Instant) -> Option<&'static str> {
         let state = self.state();
         if state.lease_until? <= now_ms {

@@ -1,4 +1,4 @@
-//! Which providers tell this process of changes by themselves, and when they last did.
+//! The push channels that this process has open to providers, and the time of each one's last notification.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -6,46 +6,46 @@ use std::sync::{Arc, Mutex};
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 
-/// How a push channel stands.
+/// State of a push channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Channel {
-    /// It is to be opened.
+    /// Not open yet.
     #[default]
     Closed,
     Open,
-    /// The provider turned out to have none.
+    /// The provider does not support push.
     None,
 }
 
-/// What is known of one connection's push channel.
+/// The push channel of one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LiveChannel {
     pub channel: Channel,
-    /// When something was told last, ms.
+    /// Time of the last notification, ms.
     pub told_at: Option<i64>,
 }
 
-/// Push channels by connection, as far as this process has them. They end with it.
+/// Push channels of this process, by connection. They end with the process.
 #[derive(Default)]
 pub struct Watches(Mutex<HashMap<String, Watch>>);
 
 struct Watch {
     watched: LiveChannel,
-    /// The host that its job names.
+    /// The host that the job names.
     owner: String,
-    /// Rings when nobody is to listen any more.
+    /// Notified when listening must end.
     stop: Arc<Notify>,
 }
 
 impl Watches {
-    /// None: nobody listens for this connection, or another host does.
+    /// Returns the channel of a connection; none if this process does not listen for it.
     pub fn find(&self, connection_id: &str) -> Option<LiveChannel> {
         Some(self.0.lock().ok()?.get(connection_id)?.watched)
     }
 
-    /// Somebody begins to listen, in the place of whoever did before. What is returned rings when that is to end.
+    /// Registers a listener and stops the previous one of the connection. Returns the signal that tells the new listener to stop.
     pub fn begin(&self, connection_id: &str, owner: &str, told_at: Option<i64>) -> Arc<Notify> {
         let stop = Arc::new(Notify::new());
         let watched = LiveChannel { channel: Channel::Closed, told_at };
@@ -57,12 +57,12 @@ impl Watches {
         stop
     }
 
-    /// From now on the channel stands so.
+    /// Sets the state of the channel.
     pub fn set(&self, connection_id: &str, channel: Channel) {
         self.change(connection_id, |watched| watched.channel = channel);
     }
 
-    /// The provider told that something changed.
+    /// Records a notification from the provider.
     pub fn told(&self, connection_id: &str, now: i64) {
         self.change(connection_id, |watched| watched.told_at = Some(now));
     }
@@ -74,7 +74,7 @@ impl Watches {
         }
     }
 
-    /// Whoever was given `stop` has stopped listening.
+    /// Removes the listener that was given `stop`; it has stopped.
     pub fn end(&self, connection_id: &str, stop: &Arc<Notify>) {
         let Ok(mut all) = self.0.lock() else { return };
         if all.get(connection_id).is_some_and(|watch| Arc::ptr_eq(&watch.stop, stop)) {
@@ -82,7 +82,7 @@ impl Watches {
         }
     }
 
-    /// Nobody is to listen any more.
+    /// Stops the listener of a connection.
     pub fn remove(&self, connection_id: &str) {
         let removed = self.0.lock().ok().and_then(|mut all| all.remove(connection_id));
         if let Some(watch) = removed {
@@ -90,7 +90,7 @@ impl Watches {
         }
     }
 
-    /// The connections that this process listens for, each with the host that its job names.
+    /// Returns the connections that this process listens for, each with the host that its job names.
     pub fn held(&self) -> Vec<(String, String)> {
         let Ok(all) = self.0.lock() else { return Vec::new() };
         all.iter().map(|(id, watch)| (id.clone(), watch.owner.clone())).collect()

@@ -1,5 +1,5 @@
-//! The way of log lines to stderr: a bounded queue, and a thread that writes. No request waits for the reader of the log, and a log that
-//! cannot be written ends nothing: its lines are dropped and counted.
+//! A bounded queue of log lines, and a thread that writes them to stderr. No request waits for the reader of the log. If the log cannot be
+//! written, lines are dropped and counted, and the process continues.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -9,10 +9,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Bytes of lines that wait for the reader of the log: a few seconds of a busy host. Later lines are dropped.
+/// Most bytes of queued lines: a few seconds of a busy host. Later lines are dropped.
 const MAX_QUEUED_BYTES: usize = 4 << 20;
 
-/// Pause before a write to a full pipe that does not block is repeated.
+/// Pause before a non-blocking write to a full pipe is repeated.
 const FULL_PIPE_PAUSE: Duration = Duration::from_millis(10);
 
 /// The queue of this process.
@@ -30,17 +30,17 @@ pub struct LogQueue {
 struct QueuedLines {
     waiting: VecDeque<Vec<u8>>,
     bytes: usize,
-    /// Lines that were ever queued, and those of them that were written, or could not be.
+    /// Number of lines ever queued; `settled` counts those that were written or failed.
     queued: u64,
     settled: u64,
-    /// Lines that were dropped, and those of them that were not reported yet.
+    /// Number of dropped lines; `unreported` counts those that are not reported yet.
     dropped: u64,
     unreported: u64,
 }
 
 impl LogQueue {
-    /// A queue with a thread of its own that writes to `output`. Once lines were dropped, `report` gets their number as soon as a line was
-    /// written and none waits.
+    /// Starts a queue with a thread of its own that writes to `output`. After lines were dropped, `report` gets their number once a line
+    /// was written and the queue is empty.
     pub fn start(
         output: impl Write + Send + 'static,
         report: impl Fn(u64) + Send + 'static,
@@ -82,7 +82,7 @@ impl LogQueue {
         loop {
             let mut line = self.take();
             if is_cut {
-                // The line before it did not get to its end.
+                // The previous line was only partly written.
                 line.insert(0, b'\n');
             }
             let outcome = write_line(&mut output, &line);
@@ -108,7 +108,7 @@ impl LogQueue {
         }
     }
 
-    /// Counts a line that left the queue. Returns the number of dropped lines that are to be reported now.
+    /// Counts a line that left the queue. Returns the number of dropped lines to report now.
     fn settle(&self, is_written: bool) -> u64 {
         let mut lines = self.lock();
         lines.settled += 1;
@@ -161,7 +161,7 @@ fn write_line(output: &mut impl Write, line: &[u8]) -> Result<(), bool> {
             Ok(0) => return Err(rest.len() < line.len()),
             Ok(written) => rest = rest.get(written..).unwrap_or_default(),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            // Another program may have made the pipe or the terminal so.
+            // Another program may have made the pipe or the terminal non-blocking.
             Err(error) if error.kind() == ErrorKind::WouldBlock => thread::sleep(FULL_PIPE_PAUSE),
             Err(_) => return Err(rest.len() < line.len()),
         }

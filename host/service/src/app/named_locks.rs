@@ -1,12 +1,12 @@
-//! Locks by name: one writer per resource, one pull per collection. They keep this process from racing itself; what several
-//! processes could do to each other is settled in the database.
+//! Locks by name: one writer per resource, one pull per collection. They serialize work inside this process; the database resolves races
+//! between processes.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, Weak};
 
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
-/// Named locks; a name costs nothing when nobody holds it.
+/// Named locks. A name that is not locked uses no memory.
 #[derive(Default)]
 pub struct NamedLocks(Mutex<HashMap<String, Weak<AsyncMutex<()>>>>);
 
@@ -16,7 +16,7 @@ impl NamedLocks {
         self.named(name).lock_owned().await
     }
 
-    /// The lock of this name, unless somebody has it.
+    /// Returns the lock of this name, unless it is taken.
     pub fn try_lock(&self, name: &str) -> Option<OwnedMutexGuard<()>> {
         self.named(name).try_lock_owned().ok()
     }

@@ -1,7 +1,7 @@
-//! How much a page of a list may hold, and answers to reads that were printed before and are still true. Every visible change of a resource takes the next number of
-//! its application's log, so what was printed at the number that the log has now is what would be printed now. One small query
-//! says so, on either engine and with any number of hosts; on SQLite, where this process alone writes resources, not even that
-//! is needed as long as nothing at all was committed.
+//! The size limits of a list page, and a cache of rendered responses to reads. Every visible change of a resource takes the next number of
+//! its application's log, so a response that was rendered at the log's present number is still valid. One small query checks that, on
+//! either engine and with any number of hosts. On SQLite, where this process alone writes resources, even that query is skipped while
+//! nothing was committed.
 
 use base::tenant::Tenant;
 use quick_cache::Weighter;
@@ -10,11 +10,11 @@ use storage::{Db, log};
 
 use crate::app::stored_response::StoredResponse;
 
-/// Most bytes of the items of one page. An item that is larger is a page by itself.
+/// Most bytes of the items of one page. A larger item is a page by itself.
 // Contract silent: whether a page may be shorter than its limit. It may; what ends a list is a null `next_cursor` and nothing else.
 pub const MAX_BYTES: usize = 4 << 20;
 
-/// What still fits on a page, which ends by the number of its items and by their bytes.
+/// The remaining room on a page, which is limited by number and bytes of its items.
 #[derive(Clone, Copy, Debug)]
 pub struct PageBudget {
     items: usize,
@@ -23,13 +23,13 @@ pub struct PageBudget {
 }
 
 impl PageBudget {
-    /// The room of an empty page of at most so many items.
+    /// Creates the budget of an empty page of at most `limit` items.
     pub fn new(limit: usize) -> PageBudget {
         PageBudget { items: limit, bytes: MAX_BYTES, is_untouched: true }
     }
 
-    /// Whether an item of so many bytes fits, whose room it then takes. The first item always fits; after one that does not the page is
-    /// full, so that the items of a page are those that follow each other in the list.
+    /// Returns whether an item of `bytes` bytes fits, and takes its room. The first item always fits. After one that does not fit the page
+    /// is full, so that a page is a contiguous part of the list.
     pub fn take(&mut self, bytes: usize) -> bool {
         if self.items == 0 || (bytes > self.bytes && !self.is_untouched) {
             self.items = 0;
@@ -43,33 +43,33 @@ impl PageBudget {
         true
     }
 
-    /// How many more items it has room for, if they are small.
+    /// Returns how many more items fit, if they are small.
     pub fn items_left(&self) -> usize {
         self.items
     }
 
-    /// Whether nothing more fits.
+    /// Whether no further item fits.
     pub fn is_full(&self) -> bool {
         self.items == 0
     }
 }
 
-/// How many of these items fit on one page, by their bytes.
+/// Returns how many of these items fit on one page, by their bytes.
 pub fn fitting(items: &[String]) -> usize {
     let mut room = PageBudget::new(items.len());
     items.iter().take_while(|item| room.take(item.len())).count()
 }
 
-/// Most bytes that are kept.
+/// Upper bound of the cache, bytes.
 const BYTES: u64 = 32 << 20;
-/// About how many answers that is.
+/// Expected number of cached responses.
 const ANSWERS: usize = 8192;
 
 #[derive(Clone)]
 struct CachedPage {
-    /// The log's last number before it was printed.
+    /// The log's last number before the response was rendered.
     sequence: i64,
-    /// The database's count of commits before that number was read; none where others write too.
+    /// The database's count of commits before that number was read; none where other processes write too.
     commits: Option<u64>,
     answer: StoredResponse,
 }
@@ -84,7 +84,7 @@ impl Weighter<String, Option<CachedPage>> for PageWeight {
     }
 }
 
-/// Printed answers by name; none: it was asked for once.
+/// Rendered responses by name; an entry without a value was requested once.
 pub struct PageCache(Cache<String, Option<CachedPage>, PageWeight>);
 
 impl Default for PageCache {
@@ -94,10 +94,10 @@ impl Default for PageCache {
 }
 
 impl PageCache {
-    /// The answer with this name if nothing of the application has changed since it was printed, else what `print` prints.
-    /// `name` tells everything that the answer depends on apart from the stored resources; without one it is never kept, as one with
-    /// the provider's data, which changes without a number in the log. An answer is kept from the second time on that it is asked for:
-    /// a page of a walk, or of a filter that nobody uses again, costs no query for the log's number, and takes the place of no other.
+    /// Returns the response with this name if nothing of the application has changed since it was rendered, else renders it with `print`.
+    /// `name` holds everything that the response depends on apart from the stored resources; without a name the response is never cached,
+    /// as one with the provider's data, which change without a number in the log. A response is cached from its second request on: a page
+    /// of a walk, or of a filter that is used once, costs no query for the log's number and evicts no other entry.
     pub async fn printed<E: From<anyhow::Error>>(
         &self,
         db: &Db,
@@ -111,7 +111,7 @@ impl PageCache {
             self.0.insert(name, None);
             return print.await;
         };
-        // Both before anything is read: a change meanwhile makes the answer old.
+        // Both before anything is read: a change in between makes the response stale.
         let commits = db.commits();
         if let Some(printed) = known.as_ref().filter(|p| commits.is_some() && p.commits == commits) {
             return Ok(printed.answer.clone());
@@ -134,7 +134,7 @@ mod tests {
 
     use super::*;
 
-    /// Each answer says which print it is of.
+    /// Each response contains the number of its rendering.
     #[tokio::test]
     async fn an_answer_is_kept_when_it_is_asked_for_again_until_something_changes() {
         let dir = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! What was read a moment ago and is asked for again and again: a small cache for reads, emptied by every change that this
-//! process makes. What another process changes is seen a second later.
+//! A small cache for values that are read again and again, cleared by every change that this process makes. A change by another process is
+//! seen a second later.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -7,26 +7,26 @@ use std::sync::{Arc, Mutex};
 /// Recently read values by name.
 pub struct RecentCache<T> {
     entries: Mutex<HashMap<String, (Arc<T>, i64)>>,
-    /// How long an entry is believed, in milliseconds.
+    /// Lifetime of an entry, in milliseconds.
     life_ms: i64,
-    /// Entries; more empty it.
+    /// Most entries; one more clears the cache.
     most: usize,
 }
 
 impl<T> Default for RecentCache<T> {
-    /// Ten thousand values for a second.
+    /// Ten thousand values, a second each.
     fn default() -> Self {
         RecentCache::lasting(1_000, 10_000)
     }
 }
 
 impl<T> RecentCache<T> {
-    /// At most so many values, for so many milliseconds each.
+    /// Creates a cache of at most `most` values, each valid for `life_ms` milliseconds.
     pub fn lasting(life_ms: i64, most: usize) -> Self {
         RecentCache { entries: Mutex::default(), life_ms, most }
     }
 
-    /// The value, if it was put there not too long before `now`.
+    /// Returns the value if it was stored within its lifetime before `now`.
     pub fn get(&self, name: &str, now: i64) -> Option<Arc<T>> {
         let entries = self.entries.lock().ok()?;
         entries.get(name).filter(|(_, at)| self.is_alive(*at, now)).map(|(value, _)| value.clone())
@@ -41,14 +41,14 @@ impl<T> RecentCache<T> {
         }
     }
 
-    /// Forgets everything: something changed.
+    /// Clears the cache after a change.
     pub fn clear(&self) {
         if let Ok(mut entries) = self.entries.lock() {
             entries.clear();
         }
     }
 
-    /// Forgets what is not believed any more.
+    /// Removes expired entries.
     pub fn forget_old(&self, now: i64) {
         if let Ok(mut entries) = self.entries.lock() {
             entries.retain(|_, (_, at)| self.is_alive(*at, now));

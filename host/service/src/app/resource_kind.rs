@@ -1,11 +1,11 @@
-//! What kinds of resources there are, and what differs between them when nobody looks inside.
+//! The kinds of resources, and the properties in which they differ: names, scopes, paths and connector operations.
 
 use base::error::Result;
 use base::ids;
 use runtime::{Surface, Verb};
 use storage::items::{Family, Item};
 
-/// What kind of resource a row holds.
+/// The kind of a stored resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ResourceKind {
     Calendar,
@@ -18,11 +18,11 @@ pub enum ResourceKind {
     EmailFolder,
     EmailLabel,
     EmailMessage,
-    /// A message that is being written.
+    /// A message that is being composed.
     EmailDraft,
 }
 
-/// All of them.
+/// All kinds, in the order of `ROWS`.
 const ALL: [ResourceKind; 11] = [
     ResourceKind::Calendar,
     ResourceKind::Event,
@@ -40,31 +40,31 @@ const ALL: [ResourceKind; 11] = [
 /// The operations of a connector for a kind (tables: `model::wire`).
 #[derive(Clone, Copy, Debug)]
 pub struct Ops {
-    /// What is there, or what changed.
+    /// Lists the records, or the changes since a cursor.
     pub pull: (Verb, &'static str),
-    /// One source; collections come whole with every pull.
+    /// Reads one record; collections come whole with every pull.
     pub get: &'static str,
-    /// Many sources at once; empty where no `changes` tells of names first.
+    /// Reads many records at once; empty where no `changes` operation returns ids first.
     pub batch_get: &'static str,
     pub create: &'static str,
     pub update: &'static str,
     pub delete: &'static str,
 }
 
-/// What there is to know of a kind.
+/// The properties of a kind.
 struct KindRow {
     name: &'static str,
     resource_type: &'static str,
-    /// What a sentence calls it.
+    /// The noun for messages to people.
     noun: &'static str,
     id: ids::Kind,
     surface: Surface,
-    /// The collection that holds it, and the field that names that.
+    /// The kind of its collection, and the field that names the collection.
     parent: Option<(ResourceKind, &'static str)>,
     ops: Ops,
 }
 
-/// Everything of a mailbox is told together.
+/// Returns the row of a mail kind: all of a mailbox is read by one operation.
 const fn mail(name: &'static str, resource_type: &'static str, noun: &'static str, id: ids::Kind) -> KindRow {
     let ops = Ops {
         pull: (Verb::Changes, "mail"),
@@ -202,17 +202,17 @@ impl ResourceKind {
         &ROWS[self as usize]
     }
 
-    /// The row's `kind`, and what `Item.kind` of a connector says.
+    /// Returns the value of the row's `kind` column and of a connector's `Item.kind`.
     pub fn as_str(self) -> &'static str {
         self.row().name
     }
 
-    /// What the log and webhooks call it.
+    /// Returns the resource type in the log and in webhooks.
     pub fn resource_type(self) -> &'static str {
         self.row().resource_type
     }
 
-    /// What a sentence calls it: `contact book`.
+    /// Returns the noun for messages to people: `contact book`.
     pub fn noun(self) -> &'static str {
         self.row().noun
     }
@@ -229,18 +229,18 @@ impl ResourceKind {
         self.row().ops
     }
 
-    /// The kind of this name.
+    /// Parses a `kind`.
     pub fn parse(kind: &str) -> Option<ResourceKind> {
         ALL.into_iter().find(|k| k.as_str() == kind)
     }
 
-    /// The kind of a row.
+    /// Returns the kind of a row. Fails for an unknown one.
     pub fn of(item: &Item) -> Result<ResourceKind> {
         let kind = ResourceKind::parse(&item.kind);
         Ok(kind.ok_or_else(|| anyhow::anyhow!("a row of an unknown kind: {}", item.kind))?)
     }
 
-    /// The kind of the collections that it lies in; none for a collection.
+    /// Returns the kind of the collection that contains it; none for a collection.
     pub fn collection(self) -> Option<ResourceKind> {
         self.row().parent.map(|(kind, _)| kind)
     }
@@ -249,17 +249,17 @@ impl ResourceKind {
         self.contents() != self
     }
 
-    /// Whether it is part of a mailbox.
+    /// Whether it belongs to a mailbox.
     pub fn is_mail(self) -> bool {
         self.surface() == Surface::Email
     }
 
-    /// The field that names its collection.
+    /// Returns the field that names its collection.
     pub fn parent_field(self) -> Option<&'static str> {
         self.row().parent.map(|(_, field)| field)
     }
 
-    /// What a collection holds; a kind that is none holds nothing but itself.
+    /// Returns the kind of a collection's members; for any other kind, the kind itself.
     pub fn contents(self) -> ResourceKind {
         match self {
             ResourceKind::Calendar => ResourceKind::Event,
@@ -269,7 +269,7 @@ impl ResourceKind {
         }
     }
 
-    /// The names of the kinds that are read together with it, it among them: groups come with the contacts of their book.
+    /// Returns the names of the kinds that are read together with this one, itself included: groups come with the contacts of their book.
     pub fn family(self) -> Family {
         let (contact, group) = (ResourceKind::Contact.as_str(), ResourceKind::ContactGroup.as_str());
         match self {
@@ -288,7 +288,7 @@ impl ResourceKind {
         }
     }
 
-    /// The scope that reading it needs.
+    /// Returns the scope that reading requires.
     pub fn read_scope(self) -> &'static str {
         match self.surface() {
             Surface::Email => "email.read",
@@ -299,7 +299,7 @@ impl ResourceKind {
         }
     }
 
-    /// The scope that changing it needs.
+    /// Returns the scope that changing requires.
     pub fn write_scope(self) -> &'static str {
         match self.surface() {
             Surface::Email => "email.write",
@@ -310,7 +310,7 @@ impl ResourceKind {
         }
     }
 
-    /// Where the API has a stored one.
+    /// Returns the API path of a stored resource.
     pub fn path(self, item: &Item) -> String {
         let id = &item.id;
         match self {

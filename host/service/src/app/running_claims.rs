@@ -1,6 +1,6 @@
-//! Claims of Idempotency-Keys whose requests run in this process. The claim ends when its request ends, whatever ended that: an error, a
-//! panic, a client that hung up. Where the database is away at that moment, the end is written as soon as it is back. A request has no limit
-//! of time, so the host renews the claims of those that last, and keeps its own lease as long as there are any (`job_runner::lease`).
+//! Claims of Idempotency-Keys whose requests run in this process. The claim ends when its request ends, whatever the cause: an error, a
+//! panic, a client that disconnected. If the database is unavailable then, the end is written as soon as it is back. Requests have no time
+//! limit, so the host renews the claims of long ones, and keeps its own lease while there are any (`job_runner::lease`).
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,15 +14,15 @@ use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
 
-/// Time that a claim is left to its request where the host does not renew it, ms: it frees a claim whose end could not be written.
+/// Lifetime of a claim without a renewal by its host, ms: it releases a claim whose end could not be written.
 pub const CLAIM_LEASE_MS: u64 = 90_000;
-/// Time that a response waits for the end of its claim to be written. Then the end is written behind it.
+/// Time that a response waits until the end of its claim is written. After that it is written in the background.
 const END_TIMEOUT: Duration = Duration::from_secs(2);
-/// Ends that wait for the database; the claims of further ones are left to their leases.
+/// Most ends that wait for the database; further claims end with their leases.
 const MAX_UNWRITTEN_ENDS: usize = 10_000;
-/// Claims that one transaction ends, or renews.
+/// Claims that one transaction ends or renews.
 const CLAIMS_PER_TRANSACTION: usize = 100;
-/// The first and the longest wait after the database refused to write ends.
+/// The shortest and the longest wait before writing ends is retried.
 const RETRY_WAITS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));
 
 /// A claimed row, and the fence that proves that it is still this request's.
@@ -34,12 +34,12 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// The place of the sealed answer.
+    /// Returns the context that the sealed response is bound to.
     pub fn place(&self) -> String {
         format!("idempotency.answer:{}:{}", self.application_id, self.scope)
     }
 
-    /// Its row. Transactions change several in this order, so that none waits for another one in a circle.
+    /// Returns the key of its row. Transactions change several rows in this order, so that they cannot deadlock.
     fn row(&self) -> (&str, &str) {
         (&self.application_id, &self.scope)
     }
@@ -48,20 +48,20 @@ impl Claim {
 /// How a claim without an answer ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClaimEnd {
-    /// The request changed nothing anywhere: the key is as good as new.
+    /// The request changed nothing: the key can be used again as if it were new.
     Unused,
-    /// A provider may have been asked for a change: the row stays, and the next attempt knows that it has to look before it writes.
+    /// A provider may have received a change: the row stays, and the next attempt must check the provider before it writes.
     Free,
 }
 
-/// The claims of this process. Cheap to clone; all clones are one.
+/// The claims of this process. Cheap to clone; clones share their state.
 #[derive(Clone)]
 pub struct RunningClaims(Arc<ClaimRegistry>);
 
 struct ClaimRegistry {
     db: Db,
     state: Mutex<ClaimState>,
-    /// Requests that run with a claim, and listeners whose requests may make one.
+    /// Number of running requests with a claim, and of listeners whose requests may make one.
     users: watch::Sender<usize>,
 }
 
@@ -70,7 +70,7 @@ struct ClaimState {
     /// By the fence of the claim.
     running: HashMap<String, RunningRequest>,
     unwritten: VecDeque<UnwrittenEnd>,
-    /// A task writes what is in `unwritten`.
+    /// Whether a task is writing `unwritten`.
     is_writing: bool,
 }
 
@@ -88,12 +88,12 @@ struct UnwrittenEnd {
 }
 
 impl RunningClaims {
-    /// Without any claim. Ends are written to `db`.
+    /// Creates the registry without any claim. Ends are written to `db`.
     pub fn new(db: Db) -> RunningClaims {
         RunningClaims(Arc::new(ClaimRegistry { db, state: Mutex::default(), users: watch::Sender::new(0) }))
     }
 
-    /// Begins a request with a claim that is about to be written. Until the request says otherwise it ends as `Unused`.
+    /// Registers a request with a claim that is about to be written. Unless changed, it ends as `Unused`.
     pub fn begin(&self, claim: Claim) -> RunningClaim {
         let request = RunningRequest { claim: claim.clone(), since: Instant::now() };
         self.state().running.insert(claim.fence.clone(), request);
@@ -102,30 +102,30 @@ impl RunningClaims {
         RunningClaim { claim, claims: self.clone(), end, has_called: AtomicBool::new(false) }
     }
 
-    /// Whether the request that has this fence runs in this process.
+    /// Whether the request with this fence runs in this process.
     pub fn is_running(&self, fence: &str) -> bool {
         self.state().running.contains_key(fence)
     }
 
-    /// Until what is returned is dropped, requests may come that claim keys: the lease of this host goes on until then.
+    /// Announces requests that may claim keys, until the returned guard is dropped. The lease of this host continues until then.
     pub fn open(&self) -> OpenListener {
         self.0.users.send_modify(|users| *users += 1);
         OpenListener(self.clone())
     }
 
-    /// Whether no request has a claim, and none can come that makes one.
+    /// Whether no request has a claim, and no listener can accept one that makes a claim.
     pub fn is_idle(&self) -> bool {
         *self.0.users.borrow() == 0
     }
 
-    /// Waits until no request has a claim, and none can come that makes one.
+    /// Waits until `is_idle`.
     pub async fn idle(&self) {
         let mut users = self.0.users.subscribe();
         // It fails without a sender, which is in `self`.
         let _ = users.wait_for(|users| *users == 0).await;
     }
 
-    /// Renews the claims whose requests have run for so long, as claims of this host: until then, in ms since 1970.
+    /// Renews the claims of requests that have run for at least `after`, as claims of `owner`, until `until` (ms since 1970).
     pub async fn renew(&self, after: Duration, owner: &str, until: i64) -> Result<()> {
         for claims in self.running_for(after).chunks(CLAIMS_PER_TRANSACTION) {
             let (claims, owner) = (claims.to_vec(), owner.to_owned());
@@ -147,7 +147,7 @@ impl RunningClaims {
         Ok(())
     }
 
-    /// The claims whose requests have run for so long.
+    /// Returns the claims of requests that have run for at least this time.
     fn running_for(&self, time: Duration) -> Vec<Claim> {
         let state = self.state();
         let long = state.running.values().filter(|request| request.since.elapsed() >= time);
@@ -160,7 +160,7 @@ impl RunningClaims {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends a request. `end`: what has still to be written of its claim.
+    /// Ends a request. `end`: the end that is still to be written of its claim.
     fn end(&self, claim: &Claim, end: Option<ClaimEnd>) {
         self.close();
         let mut state = self.state();
@@ -174,7 +174,7 @@ impl RunningClaims {
             return;
         }
         state.unwritten.push_back(UnwrittenEnd { claim: claim.clone(), end, at: Instant::now() });
-        // Outside of a runtime the process is ending.
+        // Outside a runtime the process is ending.
         if !state.is_writing && Handle::try_current().is_ok() {
             state.is_writing = true;
             let claims = self.clone();
@@ -182,7 +182,7 @@ impl RunningClaims {
         }
     }
 
-    /// One user less.
+    /// Subtracts one user.
     fn close(&self) {
         self.0.users.send_modify(|users| *users = users.saturating_sub(1));
     }
@@ -210,7 +210,7 @@ impl RunningClaims {
         }
     }
 
-    /// The ends that are to be written next, without those whose lease has freed the claim by itself. Without any, the writing task ends.
+    /// Returns the ends to write next, without those whose lease has expired. Without any, the writing task ends.
     fn next_ends(&self) -> Vec<UnwrittenEnd> {
         let mut state = self.state();
         state.unwritten.retain(|ended| ended.at.elapsed() < Duration::from_millis(CLAIM_LEASE_MS));
@@ -220,11 +220,11 @@ impl RunningClaims {
     }
 }
 
-/// While it lives, requests may come that claim keys.
+/// A guard: while it exists, requests that claim keys may be accepted.
 pub struct OpenListener(RunningClaims);
 
 impl OpenListener {
-    /// Listens while it lives, and no longer.
+    /// Holds the guard while `listening` runs.
     pub async fn during<T>(self, listening: impl Future<Output = T>) -> T {
         let _open = self;
         listening.await
@@ -253,13 +253,13 @@ async fn write(db: &Db, mut ends: Vec<(Claim, ClaimEnd)>) -> Result<()> {
     .await
 }
 
-/// The claim of a request that runs. Dropped before it is settled, it ends as it was last told to.
+/// The claim of a running request. Dropped before it is settled, it ends as `set_end` said last.
 pub struct RunningClaim {
     claim: Claim,
     claims: RunningClaims,
-    /// None: nothing is to be written any more.
+    /// None: nothing is left to write.
     end: Mutex<Option<ClaimEnd>>,
-    /// A provider was asked for a change.
+    /// Whether a change was sent to a provider.
     has_called: AtomicBool,
 }
 
@@ -280,7 +280,7 @@ impl RunningClaim {
         *self.unwritten_end() = Some(end);
     }
 
-    /// Leaves nothing to be written: the row has the answer, or there is no row of this request.
+    /// Leaves nothing to write: the row has the response, or this request has no row.
     pub fn settle(&self) {
         *self.unwritten_end() = None;
     }
@@ -289,17 +289,17 @@ impl RunningClaim {
         self.unwritten_end().is_none()
     }
 
-    /// Notes that a provider is about to be asked for a change.
+    /// Records that a change is about to be sent to a provider.
     pub fn note_call(&self) {
         self.has_called.store(true, Ordering::Relaxed);
     }
 
-    /// Whether a provider was asked for a change, whatever it said.
+    /// Whether a change was sent to a provider, whatever the result.
     pub fn has_called(&self) -> bool {
         self.has_called.load(Ordering::Relaxed)
     }
 
-    /// Writes the end of the claim. Where that fails or takes too long, it is written later.
+    /// Writes the end of the claim. If that fails or times out, it is written later.
     pub async fn finish(&self, end: ClaimEnd) -> Result<()> {
         self.set_end(end);
         timeout(END_TIMEOUT, write(&self.claims.0.db, vec![(self.claim.clone(), end)])).await??;

@@ -1,4 +1,4 @@
-//! An operator with one of their sessions, as a request to the administration panel finds them.
+//! An operator with their session, for a request to the administration panel.
 
 use std::collections::BTreeMap;
 

@@ -1,10 +1,10 @@
-//! Slots that a decision under locks found full a moment ago. Of a hundred requests for one slot one wins, and each of the others would run a
-//! transaction, one after the other, to learn what the one before it has learned. Instead they are refused from memory, as long as that is
-//! true for each of them: a request may be refused by what was found in a transaction that began after the request had come, since at that
-//! moment the database had no such slot. A request that comes later asks the database, where another host may have made room meanwhile.
+//! Slots that a transaction under locks has just found full. Of a hundred requests for one slot one wins; each of the others would run a
+//! transaction, one after the other, to learn the same. Instead they are refused from memory while that is correct: only a transaction that
+//! began after the request had come may refuse it, since at that moment the database had no such slot. A later request asks the database,
+//! where another host may have made room.
 //!
-//! Which was first is told by numbers that this process counts, so that no clock has to be exact. What is remembered depends on rows of
-//! this service alone and not on calendars of providers; any change of a booking by this process ends all of it, and so does a second.
+//! The order of events is kept by a counter of this process, so that no clock has to be exact. The refusals depend on rows of this service
+//! alone and not on providers' calendars. They end after a second, and with any change of a booking by this process.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,26 +13,26 @@ use scheduling::oracle::Refusal;
 
 use crate::app::recent_cache::RecentCache;
 
-/// How long a slot is remembered, ms: those who came before the decision wait no longer for the lock.
+/// Lifetime of a refusal, ms: requests that came before the decision wait no longer than this for the lock.
 const LIFE_MS: i64 = 1_000;
-/// Most slots that are remembered; one more, and all are forgotten.
+/// Most slots that are remembered; one more clears all of them.
 const MOST: usize = 1_000;
 
-/// A moment of this process, later than those that it gave before.
+/// A position in this process's order of events, greater than all earlier ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SoldOutVersion(u64);
 
 struct SoldOutMark {
-    /// Before the transaction that found the slot full began.
+    /// Taken before the transaction that found the slot full began.
     asked: SoldOutVersion,
     refusal: Refusal,
 }
 
-/// Why slots cannot be booked, by their names.
+/// Refusals of full slots, by the slots' names.
 pub struct SoldOut {
-    /// How many moments there were.
+    /// The last version that was given out.
     moments: AtomicU64,
-    /// When room may have been made last.
+    /// The version at which room may last have been made.
     changed: AtomicU64,
     findings: RecentCache<SoldOutMark>,
 }
@@ -48,24 +48,24 @@ impl Default for SoldOut {
 }
 
 impl SoldOut {
-    /// The present moment.
+    /// Returns the next version.
     pub fn moment(&self) -> SoldOutVersion {
         SoldOutVersion(self.moments.fetch_add(1, Ordering::SeqCst) + 1)
     }
 
-    /// Why a request that came then does not get the slot; none where the database has to be asked. `now`: ms since 1970.
+    /// Returns the refusal of a request that came at version `came`; none where the database has to be asked. `now`: ms since 1970.
     pub fn refusal(&self, slot: &str, came: SoldOutVersion, now: i64) -> Option<Refusal> {
         let finding = self.findings.get(slot, now)?;
         let is_standing = finding.asked.0 > self.changed.load(Ordering::SeqCst);
         (came < finding.asked && is_standing).then(|| finding.refusal.clone())
     }
 
-    /// A transaction that began after the moment `asked` has found the slot full. `now`: ms since 1970.
+    /// Stores the refusal by a transaction that began after version `asked` and found the slot full. `now`: ms since 1970.
     pub fn keep(&self, slot: String, asked: SoldOutVersion, refusal: Refusal, now: i64) {
         self.findings.put(slot, Arc::new(SoldOutMark { asked, refusal }), now);
     }
 
-    /// Forgets all that was asked before this: a booking was changed, which may have made room.
+    /// Drops all refusals up to now: a booking was changed, which may have made room.
     pub fn forget(&self) {
         self.changed.fetch_max(self.moment().0, Ordering::SeqCst);
     }
@@ -77,7 +77,7 @@ mod tests {
 
     const SLOT: &str = "et_1:1:0:30";
 
-    /// Whether a request that came then is refused from memory at once.
+    /// Whether a request that came at this version is refused from memory.
     fn is_refused(memory: &SoldOut, came: SoldOutVersion) -> bool {
         memory.refusal(SLOT, came, 0) == Some(Refusal::Taken)
     }
@@ -103,7 +103,7 @@ mod tests {
         memory.keep(SLOT.to_owned(), asked, Refusal::Taken, 0);
         memory.forget();
         assert!(!is_refused(&memory, early));
-        // The answer of a transaction that began before the change comes after it.
+        // The response of a transaction that began before the change arrives after it.
         memory.keep(SLOT.to_owned(), asked, Refusal::Taken, 0);
         assert!(!is_refused(&memory, early));
         memory.keep(SLOT.to_owned(), memory.moment(), Refusal::Taken, 0);

@@ -1,5 +1,5 @@
-//! `StoredResponse`: what a request is answered with, and `IdempotentAttempt`: the idempotent attempt that it belongs to. They live below the
-//! API because an answer is stored in the transaction of its effect: both are on disk, or neither is.
+//! `StoredResponse`: the response to a request, and `IdempotentAttempt`: the idempotent attempt that it belongs to. They live below the API
+//! because a response is stored in the transaction of its effect: both are on disk, or neither is.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::app::running_claims::RunningClaim;
 #[derive(Clone, Debug)]
 pub struct StoredResponse {
     pub status: u16,
-    /// Beyond those that every response has: `etag`, `location`.
+    /// Headers beyond those of every response: `etag`, `location`.
     pub headers: Vec<(&'static str, String)>,
     /// Empty for 204.
     pub body: Bytes,
@@ -49,7 +49,7 @@ impl StoredResponse {
         self
     }
 
-    /// With `warnings` at the end of the JSON object that the body is.
+    /// Adds `warnings` at the end of the body, which is a JSON object.
     pub fn warned(mut self, warnings: &[Value]) -> Self {
         if let Some(object) = self.body.strip_suffix(b"}") {
             let comma = if object.ends_with(b"{") { "" } else { "," };
@@ -59,7 +59,7 @@ impl StoredResponse {
         self
     }
 
-    /// With the resource's version as `ETag`.
+    /// Sets the resource's version as `ETag`.
     pub fn etag(self, etag: &str) -> Self {
         let etag = etag.to_owned();
         self.header("etag", etag)
@@ -70,14 +70,14 @@ impl StoredResponse {
 /// carries a random key for the connector.
 #[derive(Clone)]
 pub struct IdempotentAttempt {
-    /// What the connector makes provider-side ids from: equal for repeated attempts with one client key.
+    /// The key from which the connector derives provider-side ids: equal for repeated attempts with one client key.
     pub connector_key: String,
-    /// An earlier attempt with this key died half-way: its effect at the provider may exist. Look before writing again.
+    /// An earlier attempt with this key was interrupted: its effect at the provider may exist. Check before writing again.
     pub resumed: bool,
-    /// When the first attempt with this key began, ms since 1970; none where that is not known, or where this is the first one.
+    /// Time at which the first attempt with this key began, ms since 1970; none if unknown, or if this is the first one.
     pub first_at: Option<i64>,
     claim: Option<Arc<RunningClaim>>,
-    /// What the audit log says of the write.
+    /// The entry of the audit log about this write.
     entry: Option<Arc<AuditEntry>>,
 }
 
@@ -86,13 +86,14 @@ impl IdempotentAttempt {
         IdempotentAttempt { connector_key, resumed, first_at: None, claim: claim.map(Arc::new), entry: None }
     }
 
-    /// The same attempt, whose effect is written into the audit log too: `store` does both, so that neither is there without the other. What
-    /// ends the claim after the handler gets the attempt without the entry, because it also stores answers of writes that had no effect.
+    /// Returns the same attempt with an entry of the audit log, which `store` writes in the same transaction. The code that ends the claim
+    /// after the handler gets the attempt without the entry, because it also stores responses of writes without an effect.
     pub fn audited(&self, entry: AuditEntry) -> Self {
         IdempotentAttempt { entry: Some(Arc::new(entry)), ..self.clone() }
     }
 
-    /// The same attempt, at making the thing with this id. An entry of the audit log without a target names it: the id is not known before.
+    /// Returns the same attempt for creating the resource with this id. An audit entry without a target gets it: the id is not known
+    /// before.
     pub fn about(&self, id: &str) -> Self {
         let named = |entry: &Arc<AuditEntry>| match entry.target.is_empty() {
             true => Arc::new(AuditEntry { target: id.to_owned(), ..AuditEntry::clone(entry) }),
@@ -101,25 +102,25 @@ impl IdempotentAttempt {
         IdempotentAttempt { entry: self.entry.as_ref().map(named), ..self.clone() }
     }
 
-    /// The same, where the first attempt with its key began at this time, ms since 1970.
+    /// Returns the same attempt with the time at which the first attempt with its key began, ms since 1970.
     pub fn first_made_at(self, at: Option<i64>) -> Self {
         IdempotentAttempt { first_at: at, ..self }
     }
 
-    /// The claim; it is settled once the answer was stored with the effect.
+    /// Returns the claim; it is settled once the response was stored with the effect.
     pub fn claim(&self) -> Option<&RunningClaim> {
         self.claim.as_deref()
     }
 
-    /// Notes that a provider is about to be asked for a change: whatever the request is answered with, its repetition is a resumed attempt.
+    /// Records that a change is about to be sent to a provider: whatever the response, a repetition of the request is a resumed attempt.
     pub fn note_call(&self) {
         if let Some(claim) = &self.claim {
             claim.note_call();
         }
     }
 
-    /// Stores the answer, and the entry of the audit log; call it last in the effect's transaction. Fails, and so undoes the effect, when
-    /// another attempt took the claim over meanwhile.
+    /// Stores the response and the audit entry; call it last in the effect's transaction. Fails, and so rolls the effect back, if another
+    /// attempt has taken the claim over.
     pub async fn store(
         &self,
         tx: &mut Tx,

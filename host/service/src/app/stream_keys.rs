@@ -1,4 +1,4 @@
-//! The API keys of this host's open event streams, each by the secret that opened them, and the signals by which streams learn that the key or the
+//! The API keys of this host's open event streams, by the secret that opened each stream, and the signals that end streams whose key or
 //! secret has ended.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,9 +13,9 @@ pub struct StreamKeys(Arc<Mutex<OpenKeys>>);
 
 #[derive(Default)]
 struct OpenKeys {
-    /// By the secrets.
+    /// By secret.
     keys: BTreeMap<LiveSecret, OpenKey>,
-    /// A task looks at them.
+    /// Whether a task checks them.
     is_watched: bool,
 }
 
@@ -24,7 +24,7 @@ struct OpenKey {
     ended: watch::Sender<bool>,
 }
 
-/// The view that one stream has of its key, until the stream is dropped.
+/// One stream's view of its key, until the stream is dropped.
 pub struct KeyWatch {
     keys: StreamKeys,
     secret: LiveSecret,
@@ -32,12 +32,12 @@ pub struct KeyWatch {
 }
 
 impl KeyWatch {
-    /// Whether the key was seen to be revoked, expired or rotated.
+    /// Whether the key was found revoked, expired or rotated.
     pub fn has_ended(&self) -> bool {
         *self.ended.borrow()
     }
 
-    /// Waits until the key is seen to be revoked, expired or rotated.
+    /// Waits until the key is found revoked, expired or rotated.
     pub async fn ended(&mut self) {
         let has_ended = self.ended.wait_for(|has_ended| *has_ended).await.is_ok();
         if !has_ended {
@@ -60,7 +60,7 @@ impl Drop for KeyWatch {
 }
 
 impl StreamKeys {
-    /// Adds a stream that a secret of a key has opened. True: nobody looks at the keys yet, and the caller has to see to it.
+    /// Adds a stream that a secret of a key has opened. True: no task checks the keys yet, and the caller has to start one.
     pub fn add(&self, secret: &LiveSecret) -> (KeyWatch, bool) {
         let mut open = self.open();
         let key = open.keys.entry(secret.clone());
@@ -71,7 +71,7 @@ impl StreamKeys {
         (KeyWatch { keys: self.clone(), secret: secret.clone(), ended }, is_unwatched)
     }
 
-    /// The secrets that have streams. None: there are none, and nobody looks at the keys from now on.
+    /// Returns the secrets that have streams. None: there are none, and the keys count as unchecked from now on.
     pub fn secrets(&self) -> Option<BTreeSet<LiveSecret>> {
         let mut open = self.open();
         open.is_watched = !open.keys.is_empty();
@@ -86,7 +86,7 @@ impl StreamKeys {
         }
     }
 
-    /// Notes that nobody looks at the keys any more: the next stream begins anew.
+    /// Records that no task checks the keys any more: the next stream starts one.
     pub fn set_unwatched(&self) {
         self.open().is_watched = false;
     }

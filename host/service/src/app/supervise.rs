@@ -1,5 +1,5 @@
-//! Work in the background goes on whatever happens: a loop that panics is started again, and one piece of work that panics fails alone.
-//! Panics are faults of this program; they are logged and counted in `/metrics`.
+//! Keeps background work running: a loop that panics is restarted, and one piece of work that panics fails alone. Panics are bugs of this
+//! program; they are logged and counted in `/metrics`.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use crate::app::metrics::Metrics;
 
-/// How long a loop that panicked waits before it is started again: doubled each time that it did not last.
+/// Wait before a loop that panicked is restarted: doubled each time that it failed soon again.
 #[derive(Clone, Copy, Debug)]
 pub struct Backoff {
     pub first: Duration,
@@ -24,7 +24,7 @@ impl Default for Backoff {
     }
 }
 
-/// What a panic said.
+/// Returns the message of a panic.
 pub fn said(panic: Box<dyn Any + Send>) -> String {
     match panic.downcast::<String>() {
         Ok(text) => *text,
@@ -34,7 +34,7 @@ pub fn said(panic: Box<dyn Any + Send>) -> String {
     }
 }
 
-/// Runs one piece of work. The error is what a panic in it said; it is logged and counted already.
+/// Runs one piece of work. The error is the message of a panic in it, which is already logged and counted.
 pub async fn caught<T>(
     metrics: &Metrics,
     work: &'static str,
@@ -48,7 +48,7 @@ pub async fn caught<T>(
     })
 }
 
-/// The same for work that can fail: a panic is a failure like any other.
+/// Same as `caught` for work that can fail: a panic becomes an error like any other.
 pub async fn guarded<T, E: From<anyhow::Error>>(
     metrics: &Metrics,
     work: &'static str,
@@ -60,7 +60,7 @@ pub async fn guarded<T, E: From<anyhow::Error>>(
     }
 }
 
-/// Runs a loop until `stop` says that it has been told to stop, and starts it again whenever it ends before.
+/// Runs a loop until `stop` is true, and restarts it whenever it ends before.
 pub async fn supervised<F: Future<Output = ()>>(
     metrics: Metrics,
     work: &'static str,
@@ -83,7 +83,7 @@ pub async fn supervised<F: Future<Output = ()>>(
         }
         tokio::select! {
             () = tokio::time::sleep(wait) => {}
-            // An error: whoever could say stop is gone.
+            // An error: the sender of the stop signal is gone.
             changed = stop.changed() => if changed.is_err() || *stop.borrow() { return },
         }
         wait = (wait * 2).min(backoff.longest);

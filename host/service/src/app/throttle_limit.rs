@@ -1,5 +1,5 @@
-//! The longest time for which a provider's Retry-After is kept to.
+//! The upper bound of a provider's Retry-After.
 
-/// The longest that a Retry-After is heeded, ms. A provider that wants more is asked once an hour, which is little, and finds out
-/// soon when it meant less.
+/// The longest Retry-After that is respected, ms. A provider that asks for more gets a request an hour, which is little, and recovers early
+/// if it meant less.
 pub const LONGEST_MS: i64 = 3_600_000;

@@ -1,12 +1,12 @@
-//! Renewals of providers' tokens that are under way: the process waits for them before it ends, since a refresh token that was used and whose
-//! successor is not stored is lost; and in the background each authorization server is asked for a few at a time.
+//! Renewals of providers' tokens that are running. The process waits for them before it ends, since a refresh token that was used and whose
+//! successor is not stored is lost. In the background only a few run at a time for each authorization server.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, Weak};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
-/// Background renewals at the same time at one authorization server.
+/// Most background renewals at one authorization server at a time.
 const AT_ONCE: usize = 4;
 
 /// All renewals of this process.
@@ -17,14 +17,14 @@ pub struct Renewals {
     background: Mutex<HashMap<String, Weak<Semaphore>>>,
 }
 
-/// What is waited for.
+/// The state that `close` waits for.
 #[derive(Clone, Copy, Debug, Default)]
 struct RenewalState {
     running: usize,
     is_closed: bool,
 }
 
-/// A renewal that is under way until this is dropped.
+/// A running renewal, until it is dropped.
 pub struct UnderWay<'a>(&'a Renewals);
 
 impl Drop for UnderWay<'_> {
@@ -34,7 +34,7 @@ impl Drop for UnderWay<'_> {
 }
 
 impl Renewals {
-    /// Begins a renewal; what it is given back is to be held until the new tokens are stored. None: the process ends.
+    /// Begins a renewal; hold the guard until the new tokens are stored. None: the process is ending.
     pub fn begin(&self) -> Option<UnderWay<'_>> {
         let has_begun = self.state.send_if_modified(|state| {
             state.running += usize::from(!state.is_closed);
@@ -43,13 +43,13 @@ impl Renewals {
         has_begun.then(|| UnderWay(self))
     }
 
-    /// The right to a background renewal at the server of this origin, until it is dropped. None: there are as many as there may be.
+    /// Returns a permit for a background renewal at the server of this origin. None: the limit is reached.
     pub fn turn(&self, origin: &str) -> Option<OwnedSemaphorePermit> {
         self.semaphore(origin).try_acquire_owned().ok()
     }
 
     fn semaphore(&self, origin: &str) -> Arc<Semaphore> {
-        // Without the map each one stands for itself: the bound is a courtesy to providers.
+        // Without the map each caller gets a semaphore of its own: the limit is only a courtesy to providers.
         let Ok(mut all) = self.background.lock() else { return Arc::new(Semaphore::new(AT_ONCE)) };
         if let Some(semaphore) = all.get(origin).and_then(Weak::upgrade) {
             return semaphore;
@@ -62,12 +62,12 @@ impl Renewals {
         semaphore
     }
 
-    /// How many are under way.
+    /// Returns the number of running renewals.
     pub fn running(&self) -> usize {
         self.state.borrow().running
     }
 
-    /// From now on none begins. Returns when none is under way any more.
+    /// Prevents new renewals and waits until none is running.
     pub async fn close(&self) {
         self.state.send_modify(|state| state.is_closed = true);
         // The sender lives as long as `self`.

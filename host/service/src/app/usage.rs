@@ -1,4 +1,4 @@
-//! Counts requests in memory and writes them every few seconds: figures for the usage operation, never on a request's path.
+//! Counts requests in memory and writes the counts every few seconds: figures for the usage operation, never on a request's path.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
@@ -15,7 +15,7 @@ use crate::app::usage_units::UnitCounters;
 
 const DAY_MS: i64 = 86_400_000;
 
-/// What was counted since the last flush.
+/// The counts since the last flush.
 #[derive(Default)]
 pub struct Counters {
     requests: Mutex<PendingCounts>,
@@ -23,12 +23,12 @@ pub struct Counters {
     pub units: UnitCounters,
 }
 
-/// By key id; what no key asked for by application id.
+/// By key id, or by application id for requests without a key.
 type PendingCounts = HashMap<String, OfKey>;
 
 struct OfKey {
     tenant: Tenant,
-    /// The key's id and its last request: milliseconds since 1970, and where it came from.
+    /// The key's id, and time (ms since 1970) and address of its last request.
     key: Option<(String, i64, IpAddr)>,
     requests: Vec<(RequestKind, i64)>,
 }
@@ -42,7 +42,7 @@ impl OfKey {
     }
 }
 
-/// What kind of request it was.
+/// The kind of a counted request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestKind {
     pub surface: &'static str,
@@ -54,14 +54,14 @@ pub struct RequestKind {
 }
 
 impl RequestKind {
-    /// A request at this moment, in milliseconds since 1970.
+    /// Returns the kind of a request at this time, in milliseconds since 1970.
     pub fn at(ms: i64, surface: &'static str, outcome: &'static str) -> RequestKind {
         RequestKind { surface, outcome, day: ms.div_euclid(DAY_MS) }
     }
 }
 
 impl Counters {
-    /// Counts one request of a key; one of an access token for the key that the token was given to.
+    /// Counts one request of a key. A request of an access token counts for the key that the token was issued to.
     pub fn add(&self, key: &ApiKey, ip: IpAddr, at: i64, kind: RequestKind) {
         let Ok(mut pending) = self.requests.lock() else { return };
         let id = key.budget_id();
@@ -77,7 +77,7 @@ impl Counters {
         of_key.count(kind, 1);
     }
 
-    /// Counts what a connector asked a provider.
+    /// Counts a connector's requests to a provider.
     pub fn add_provider(&self, tenant: &Tenant, kind: RequestKind, requests: i64) {
         let Ok(mut pending) = self.requests.lock() else { return };
         let fresh = || OfKey { tenant: tenant.clone(), key: None, requests: Vec::new() };
@@ -91,12 +91,12 @@ impl Counters {
         }
     }
 
-    /// What is not written yet, for answers that should include the last seconds.
+    /// Returns the counts that are not written yet, for reports that include the last seconds.
     pub fn pending(&self) -> Vec<(Bucket, i64)> {
         self.requests.lock().map_or_else(|_| Vec::new(), |pending| buckets(&pending))
     }
 
-    /// Writes what is due: requests each time, units once a minute. What cannot be written is counted again next time.
+    /// Writes the due counts: requests each time, units once a minute. Counts that cannot be written stay for the next time.
     pub async fn flush_due(&self, db: &Db, now: i64) -> Result<()> {
         self.flush_requests(db).await?;
         match self.units.is_due(now) {
@@ -105,7 +105,7 @@ impl Counters {
         }
     }
 
-    /// Writes all that was counted.
+    /// Writes all counts.
     pub async fn flush(&self, db: &Db) -> Result<()> {
         self.flush_requests(db).await?;
         self.units.flush(db).await
@@ -116,7 +116,7 @@ impl Counters {
         if taken.is_empty() {
             return Ok(());
         }
-        // In one order, as every other host writes them.
+        // Sorted, in the same order as on every other host.
         let mut counts = buckets(&taken);
         counts.sort_unstable();
         let mut uses: Vec<(String, i64, IpAddr)> = taken.values().filter_map(|k| k.key.clone()).collect();
@@ -154,7 +154,7 @@ impl Counters {
     }
 }
 
-/// The day of a moment (ms since 1970) as usage counts by it: `YYYY-MM-DD`, UTC.
+/// Returns the day of a time (ms since 1970) that usage counts by: `YYYY-MM-DD`, UTC.
 pub fn day(ms: i64) -> String {
     Instant::from_millis(ms).timestamp().strftime("%Y-%m-%d").to_string()
 }

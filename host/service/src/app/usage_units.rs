@@ -1,4 +1,5 @@
-//! Counts units of providers' quotas in memory and writes them once a minute: figures for the usage operation, never on a request's path.
+//! Counts units of providers' quotas in memory and writes the counts once a minute: figures for the usage operation, never on a request's
+//! path.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -8,16 +9,16 @@ use base::tenant::Tenant;
 use storage::Db;
 use storage::provider_units::{self, UnitBucket, UnitCount};
 
-/// Milliseconds between two writes. A write has a row for each connection that asked its provider for something.
+/// Milliseconds between two writes. A write has a row for each connection that called its provider.
 const WRITE_EVERY_MS: i64 = 60_000;
-/// Counts in memory at which they are written earlier.
+/// Counts in memory that cause an earlier write.
 const WRITE_AT: usize = 10_000;
-/// Most counts in memory. While the database is away, units of further connections are not counted.
+/// Most counts in memory. While the database is unavailable, units of further connections are not counted.
 const MAX_PENDING: usize = 50_000;
-/// Counts that one transaction writes.
+/// Counts per transaction.
 const COUNTS_PER_TRANSACTION: usize = 1_000;
 
-/// Units that were used since the last write.
+/// Units used since the last write.
 #[derive(Default)]
 pub struct UnitCounters(Mutex<PendingUnits>);
 
@@ -54,7 +55,7 @@ impl UnitCounters {
         }
     }
 
-    /// The counts of an application that are not written yet.
+    /// Returns the counts of an application that are not written yet.
     pub fn pending_of(&self, tenant: &Tenant) -> Vec<UnitCount> {
         let Ok(pending) = self.0.lock() else { return Vec::new() };
         let own = pending.counts.iter().filter(|(_, (owner, _))| owner == tenant);
@@ -62,8 +63,8 @@ impl UnitCounters {
             .collect()
     }
 
-    /// Whether they are to be written at this time, ms since 1970; if so, the next time is a minute later. A clock that was set back puts
-    /// nothing off.
+    /// Whether a write is due at this time, ms since 1970; if so, the next one is due a minute later. A clock that was set back delays
+    /// nothing.
     pub fn is_due(&self, now: i64) -> bool {
         let Ok(mut pending) = self.0.lock() else { return false };
         let age = now.saturating_sub(pending.written_at);
@@ -74,10 +75,10 @@ impl UnitCounters {
         is_due
     }
 
-    /// Writes what was counted. What cannot be written is counted again.
+    /// Writes the counts. Those that cannot be written are added again.
     pub async fn flush(&self, db: &Db) -> Result<()> {
         let Ok(taken) = self.0.lock().map(|mut p| std::mem::take(&mut p.counts)) else { return Ok(()) };
-        // In one order, as every other host writes them.
+        // Sorted, in the same order as on every other host.
         let counts = taken.into_iter().map(|(of, (tenant, units))| UnitCount { tenant, of, units });
         let mut rest: Vec<UnitCount> = counts.collect();
         while !rest.is_empty() {

@@ -1,5 +1,5 @@
-//! Meetings whose event the host has made an all-day event: no meeting lasts a day because of that. The bookings keep their time and say
-//! that something is wrong, and the host is asked for a time.
+//! Meetings whose event the host has changed to an all-day event: the meeting does not become a day long. The bookings keep their time and
+//! show an error, and the host is asked for a time.
 
 use base::error::Result;
 use model::scheduling::booking::Party;
@@ -14,21 +14,21 @@ use crate::bookings::locked_meeting::HeldMeeting;
 use crate::bookings::notify::kind::MailKind;
 use crate::bookings::notify::queue;
 
-/// `calendarEvents[].error` of such a booking.
+/// The `calendarEvents[].error` of such a booking.
 const MESSAGE: &str =
     "the host made the event an all-day event; the booking keeps its time until the event has one again";
 
-/// Marks the bookings of the meeting, and asks the host once. Nothing where they are marked already.
+/// Marks the bookings of the meeting, and asks the host once. Does nothing if they are already marked.
 // Contract silent: the time of a booking whose event has none any more. The one that people were told, which stays reserved; the host
 // moves the booking by giving the event a time, and cancels it by deleting the event.
 pub async fn mark(tx: &mut Tx, app: &App, of: &mut HeldMeeting, connection_id: &str, now: i64) -> Result<()> {
     let seats = set(tx, app, of, connection_id, true, now).await?;
-    // However many have a seat, there is one event, and one host to give it a time.
+    // There is one event, and one host to give it a time, for any number of seats.
     let told = seats.first().map(Seat::for_mail);
     queue::enqueue(tx, told.as_slice(), of.event_type(), MailKind::AllDay, now).await
 }
 
-/// Takes the marks away: the event has its time again.
+/// Removes the marks: the event has a time again.
 pub async fn unmark(
     tx: &mut Tx,
     app: &App,
@@ -40,7 +40,7 @@ pub async fn unmark(
     Ok(())
 }
 
-/// Returns the bookings that were changed.
+/// Returns the changed bookings.
 async fn set(
     tx: &mut Tx,
     app: &App,

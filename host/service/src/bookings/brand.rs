@@ -1,33 +1,33 @@
-//! The colours that the colour of a brand comes to, so that it can be read on the page whatever it is. Pure. Contrast is that of WCAG 2.2, and
-//! lightness, chroma and hue are those of OKLCH (CSS Color 4).
+//! Colours derived from a brand colour so that they are readable on the page. Pure. Contrast is that of WCAG 2.2, and lightness, chroma and
+//! hue are those of OKLCH (CSS Color 4).
 
-/// Contrast of text with what is behind it (WCAG 2.2, 1.4.3).
+/// Least contrast of text with its background (WCAG 2.2, 1.4.3).
 const MIN_CONTRAST: f64 = 4.5;
-/// Contrast by which a button differs from itself under the pointer.
+/// Least contrast between a button and its hover state.
 const MIN_HOVER_CONTRAST: f64 = 1.02;
-/// How far a button goes away from its text under the pointer.
+/// Change of a button's colour on hover, away from its text.
 const HOVER_PERCENT: u32 = 12;
-/// Steps of lightness, each of .01, on the way to black or white.
+/// Steps of lightness, each .01, on the way to black or white.
 const STEPS: u32 = 100;
-/// Share of a brand's chroma that its tint has, before the limit of the theme.
+/// Share of the brand's chroma in a tint, before the limit of the theme.
 const TINT_CHROMA: f64 = 0.4;
-/// Share of the text's colour in a tint under the pointer, as `web/assets/base.css` mixes them.
+/// Share of the text's colour in a tint on hover, as `web/assets/base.css` mixes them.
 const TINT_MORE: f64 = 0.1;
-/// How far a channel may be outside of 0 to 1: less than rounding takes away.
+/// Tolerance of a channel outside of 0 to 1: less than rounding removes.
 const GAMUT_TOLERANCE: f64 = 1e-4;
 
-/// The brand of an event type that has none, as in `web/assets/base.css`.
+/// The default brand, as in `web/assets/base.css`.
 pub const USUAL_BRAND: Color = Color([0x12, 0x57, 0xc4]);
 const BLACK: Color = Color([0, 0, 0]);
 const WHITE: Color = Color([255, 255, 255]);
 
-/// The grounds that a theme puts behind text, and the limits of the tints that it makes of a brand.
+/// The backgrounds of text in a theme, and the limits of its tints of a brand.
 struct BrandTheme {
     /// The page, the card and the quiet areas in `web/assets/base.css`.
     grounds: [Color; 3],
     tint_lightness: f64,
     max_tint_chroma: f64,
-    /// The change of lightness that takes text away from the grounds.
+    /// The change of lightness that moves text away from the backgrounds.
     step: f64,
 }
 
@@ -72,8 +72,8 @@ impl Color {
         hex::encode(self.0)
     }
 
-    /// The custom properties that `web/assets/base.css` reads: the brand as it is given, what can be read on it, the brand under the pointer,
-    /// and for the light and the dark theme the brand as text and the tint of what can be chosen.
+    /// Returns the custom properties that `web/assets/base.css` reads: the brand, the text colour on it, the brand on hover, and for the
+    /// light and the dark theme the brand as text and the tint of selectable items.
     pub fn css(self) -> String {
         let properties = [
             ("brand", self),
@@ -88,7 +88,7 @@ impl Color {
         format!(":root{{{}}}", properties.join(";"))
     }
 
-    /// The colours of mail, as `#rrggbb`. Mail programs know no custom properties.
+    /// The colours of mail, as `#rrggbb`. Mail programs do not support custom properties.
     pub fn mail_colors(self) -> MailColors {
         let written = |color: Color| format!("#{}", color.digits());
         MailColors {
@@ -99,26 +99,26 @@ impl Color {
         }
     }
 
-    /// Black or white, whichever differs more.
+    /// Black or white, whichever has more contrast.
     fn text_on(self) -> Color {
         if contrast(self, BLACK) >= contrast(self, WHITE) { BLACK } else { WHITE }
     }
 
-    /// The colour as the ground of a button under the pointer: further away from its text, or nearer where there is no way left.
+    /// The colour of a button on hover: further away from its text, or nearer if there is no room left.
     fn under_pointer(self) -> Color {
         let text = self.text_on();
         let away = self.mixed(if text == BLACK { WHITE } else { BLACK }, HOVER_PERCENT);
         if contrast(away, self) >= MIN_HOVER_CONTRAST { away } else { self.mixed(text, HOVER_PERCENT) }
     }
 
-    /// The ground of what can be chosen: the colour's hue, pale.
+    /// The background of selectable items: the colour's hue, pale.
     fn tint_in(self, theme: &BrandTheme) -> Oklch {
         let brand = Oklch::of(self);
         let chroma = (brand.chroma * TINT_CHROMA).min(theme.max_tint_chroma);
         Oklch { lightness: theme.tint_lightness, chroma, ..brand }.fitted()
     }
 
-    /// The colour itself, or the one of its hue that is nearest to it in lightness and can be read on all that the theme puts behind text.
+    /// The colour itself, or the one of its hue with the nearest lightness that is readable on all backgrounds of the theme.
     fn text_in(self, theme: &BrandTheme) -> Oklch {
         let (brand, tint) = (Oklch::of(self), self.tint_in(theme));
         let is_readable = |text: &Oklch| {
@@ -143,7 +143,7 @@ impl Color {
         Color(parts)
     }
 
-    /// Red, green and blue as light.
+    /// Linear red, green and blue.
     fn linear(self) -> [f64; 3] {
         self.0.map(|part| {
             let part = f64::from(part) / 255.0;
@@ -163,14 +163,14 @@ fn contrast(one: Color, other: Color) -> f64 {
     one.max(other) / one.min(other)
 }
 
-/// The tint under the pointer, for the text that is on it.
+/// The tint on hover, for the text on it.
 fn tint_more(tint: Oklch, text: Oklch) -> Color {
     let mix = |tint: f64, text: f64| tint * (1.0 - TINT_MORE) + text * TINT_MORE;
     let (lightness, chroma) = (mix(tint.lightness, text.lightness), mix(tint.chroma, text.chroma));
     Oklch { lightness, chroma, hue: text.hue }.color()
 }
 
-/// A colour by lightness (0 to 1), chroma (0: grey) and hue (in radians).
+/// A colour by lightness (0 to 1), chroma (0: gray) and hue (radians).
 #[derive(Clone, Copy, Debug)]
 struct Oklch {
     lightness: f64,
@@ -190,7 +190,7 @@ impl Oklch {
         Oklch { lightness, chroma: a.hypot(b), hue: b.atan2(a) }
     }
 
-    /// Red, green and blue as light; outside of 0 to 1 where sRGB does not have the colour.
+    /// Linear red, green and blue; outside of 0 to 1 if the colour is not in sRGB.
     fn linear(self) -> [f64; 3] {
         let (sine, cosine) = self.hue.sin_cos();
         let (a, b) = (self.chroma * cosine, self.chroma * sine);
@@ -209,13 +209,13 @@ impl Oklch {
         self.linear().iter().all(|part| range.contains(part))
     }
 
-    /// The same with as much of the chroma as sRGB has at this lightness.
+    /// Reduces the chroma to the most that sRGB has at this lightness.
     fn fitted(self) -> Oklch {
         if self.is_in_srgb() {
             return self;
         }
         let (mut least, mut most) = (0.0, self.chroma);
-        // Halving twelve times is finer than a step of a channel.
+        // Twelve halvings are finer than a step of a channel.
         for _ in 0..12 {
             let chroma = f64::midpoint(least, most);
             if (Oklch { chroma, ..self }).is_in_srgb() {

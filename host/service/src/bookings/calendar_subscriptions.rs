@@ -1,5 +1,5 @@
-//! Follows the calendars of hosts whose event types were saved before saving followed them, have more of them than saving follows at once, or are
-//! active again: in the background, each event type once. What is looked at is the local copy: nobody is asked.
+//! Subscribes to the calendars of hosts whose event types were saved by a version that did not subscribe, have more calendars than saving
+//! subscribes to at once, or were reactivated: in the background, once for each event type. Reads only the local copy.
 
 use std::collections::BTreeMap;
 
@@ -18,16 +18,16 @@ use crate::bookings::hosts;
 use crate::connections;
 use crate::sync::subscribe::{NewSubscription, Subscriptions};
 
-/// Event types that are looked at in one turn.
+/// Event types that are processed in one run.
 const AT_A_TIME: i64 = 50;
-/// Calendars that one turn begins to follow, at most; the rest of an event type's is for the next turn.
+/// Most calendars that one run subscribes to; the rest of an event type's are left to the next run.
 const MAX_BEGUN: usize = 200;
-/// Calendars of all hosts of one event type that are looked at. Those of others are read when somebody asks for slots.
+/// Most calendars of all hosts of one event type that are read. Those of other hosts are read when slots are requested.
 const MAX_CALENDARS: i64 = 5_000;
-/// When an event type is looked at again that could not be looked at, ms.
+/// Time until an event type that failed is retried, ms.
 const FAILED_MS: i64 = 24 * 3_600_000;
 
-/// Begins to follow what is due, in steps of a bounded size. False: there is more.
+/// Subscribes to calendars that are due, in steps of bounded size. Returns false if there are more.
 pub async fn catch_up(app: &App) -> Result<bool> {
     let due = table::calendars_due(app.db.reader(), app.now(), AT_A_TIME).await?;
     let mut is_over = i64::try_from(due.len()).is_ok_and(|count| count < AT_A_TIME);
@@ -49,7 +49,7 @@ pub async fn catch_up(app: &App) -> Result<bool> {
     Ok(is_over)
 }
 
-/// Begins to follow a calendar that has the event of a meeting, unless somebody follows it already.
+/// Subscribes to a calendar with the event of a meeting, unless it is already subscribed.
 pub async fn begin(app: &App, tenant: &Tenant, connection_id: &str, calendar_id: &str) -> Result<()> {
     let reader = app.db.reader();
     let connection = connection_table::find(reader, tenant, connection_id).await?;
@@ -76,10 +76,10 @@ async fn put_off(app: &App, id: String, again_at: i64) -> Result<()> {
         .await
 }
 
-/// Begins to follow at most `most` calendars of one event type's hosts. Returns how many.
+/// Subscribes to at most `most` calendars of one event type's hosts. Returns their number.
 async fn one(app: &App, row: &EventTypeRow, most: usize) -> Result<usize> {
     let body: EventType = serde_json::from_str(&row.body)?;
-    // When it is active again it is due again.
+    // When it is active again it becomes due again.
     let beginnings = if body.active { beginnings(app, row, &body, most).await? } else { Vec::new() };
     let begun = beginnings.len();
     let (held, row) = (app.clone(), row.clone());
@@ -90,7 +90,7 @@ async fn one(app: &App, row: &EventTypeRow, most: usize) -> Result<usize> {
     Ok(begun)
 }
 
-/// What is to be followed of the hosts' calendars and is not, as far as it is at most `most`.
+/// Returns at most `most` missing subscriptions to the hosts' calendars.
 async fn beginnings(
     app: &App,
     row: &EventTypeRow,
@@ -121,7 +121,7 @@ async fn beginnings(
     Ok(found)
 }
 
-/// Nothing where the event type was changed meanwhile: it stays due.
+/// Writes the subscriptions; nothing if the event type was changed in the meantime, so that it stays due.
 async fn write(
     tx: &mut Tx,
     app: &App,

@@ -1,5 +1,5 @@
-//! A booking is cancelled: by a key, or by its invitee within the event type's rules. Its time is free with the answer; its event goes by
-//! job.
+//! Cancels a booking for an API key, or for its invitee within the event type's rules. Its time is free with the answer; a job deletes its
+//! event.
 
 use base::error::Result;
 use base::input::validate;
@@ -16,23 +16,23 @@ use crate::bookings::confirm::MAX_REASON;
 use crate::bookings::locked_meeting::{HostLocks, contended};
 use crate::bookings::{list, policy, state, view};
 
-/// Who cancels which booking, and why.
+/// A requested cancellation.
 #[derive(Clone)]
 struct Cancellation {
     tenant: Tenant,
     id: String,
     by: Party,
     reason: Option<String>,
-    /// Of the link that the invitee came by.
+    /// The version in the link that the invitee used.
     manage_version: Option<i64>,
     sees_hosts: bool,
     warnings: Vec<Value>,
 }
 
-/// Cancels a booking for a key that may write.
+/// Cancels a booking for a key with write access.
 ///
 /// # Errors
-/// 409 `invalid_state` for one that is over, or was ended before.
+/// 409 `invalid_state` for one that is over, or has already ended.
 pub async fn by_key(
     app: &App,
     viewer: Viewer<'_>,
@@ -53,11 +53,10 @@ pub async fn by_key(
     cancel(app, cancellation, attempt).await
 }
 
-/// Cancels a booking that `manage_token` has found for its invitee. `sees_hosts`: the answer tells who the hosts are; `warnings` are what
-/// was wrong with the request.
+/// Cancels a booking, found by `manage_token`, for its invitee. `sees_hosts`: the answer shows the hosts; `warnings` are about the request.
 ///
 /// # Errors
-/// As `by_key`; also 403 `forbidden` where the event type lets no invitee cancel, and 409 `invalid_state` where it is too late for that.
+/// As `by_key`; also 403 `forbidden` if the event type does not let invitees cancel, and 409 `invalid_state` if it is too late.
 pub async fn by_invitee(
     app: &App,
     booking: &BookingRow,
@@ -95,7 +94,7 @@ async fn cancel(
     Err(contended())
 }
 
-/// Cancels it in a transaction. None: it was moved meanwhile.
+/// Cancels the booking in a transaction. None: it was rescheduled in the meantime.
 async fn write(
     tx: &mut Tx,
     app: &App,
@@ -109,7 +108,7 @@ async fn write(
     state::allows(held.seat.status()?, BookingStatus::Cancelled)?;
     state::allows_change(held.seat.status()?, held.seat.row.end_at, now)?;
     if asked.by == Party::Invitee {
-        // Of a deleted event type nobody knows the rules: those of a new one hold.
+        // The default rules apply if the event type was deleted.
         let rules = held.of.event_type().map(|e| e.cancellation.clone()).unwrap_or_default();
         policy::allows_cancelling(&rules, held.seat.row.start_at, now)?;
     }

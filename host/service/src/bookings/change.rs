@@ -1,5 +1,5 @@
-//! What the changes of a booking share: the booking is locked with its meeting, is written with its entries in the log and its jobs, and is
-//! answered, in one transaction.
+//! The common steps of booking changes: the booking is locked with its meeting, is written with its log entries and jobs, and is answered,
+//! in one transaction.
 
 use std::collections::BTreeSet;
 
@@ -22,27 +22,27 @@ use crate::bookings::notify::queue;
 use crate::bookings::{state, view};
 use crate::connections::request_context::RequestContext;
 
-/// How often a change is tried again that another one came before.
+/// Attempts of a change that conflicts with other changes.
 pub const TRIES: usize = 5;
 
 /// The request that makes or changes a booking, and what its answer shows.
 #[derive(Clone)]
 pub struct Viewer<'a> {
     pub asker: &'a RequestContext,
-    /// The answer tells who the hosts are.
+    /// Whether the answer shows the hosts.
     pub sees_hosts: bool,
-    /// What was wrong with the request.
+    /// Warnings about the request.
     pub warnings: Vec<Value>,
 }
 
-/// A booking and what it says.
+/// A booking with its parsed body.
 pub struct Seat {
     pub row: BookingRow,
     pub body: Booking,
 }
 
 impl Seat {
-    /// Reads what a row says.
+    /// Parses a row.
     pub fn read(row: BookingRow) -> Result<Seat> {
         let body = serde_json::from_str(&row.body)?;
         Ok(Seat { row, body })
@@ -52,17 +52,17 @@ impl Seat {
         state::named(&self.row.status)
     }
 
-    /// The booking for those who are told of it.
+    /// The booking in the form that messages need.
     pub fn for_mail(&self) -> NotifiedBooking<'_> {
         NotifiedBooking { row: &self.row, body: &self.body }
     }
 
-    /// Whether nobody else has a seat in its meeting.
+    /// Whether no other booking has a seat in its meeting.
     pub fn is_alone_in(&self, meeting: &MeetingRow) -> bool {
         meeting.seats_taken <= self.body.seats.max(1)
     }
 
-    /// Gives it another time, about which no host has decided.
+    /// Sets another time, which no host has decided on yet.
     pub fn move_to(&mut self, start_ms: i64, end_ms: i64, by: Party) {
         let Seat { row, body } = self;
         body.previous_start = Some(Instant::from_millis(row.start_at));
@@ -75,7 +75,7 @@ impl Seat {
         body.sequence += 1;
     }
 
-    /// Gives it a status that `state` has let through.
+    /// Sets a status whose transition `state` has allowed.
     pub fn set_status(&mut self, status: BookingStatus) {
         self.row.status = state::as_str(status).to_owned();
         self.body.status = status;
@@ -92,7 +92,7 @@ pub struct LockedBooking {
 }
 
 impl LockedBooking {
-    /// Locks a booking. None: it was moved before the locks were had; another transaction finds what there is now.
+    /// Locks a booking. None: it was rescheduled before the locks were taken; retry in another transaction.
     pub async fn lock(
         tx: &mut Tx,
         tenant: &Tenant,
@@ -143,24 +143,24 @@ impl LockedBooking {
         write_all(tx, app, std::slice::from_mut(&mut self.seat), &change, now).await
     }
 
-    /// Has people told of a change that was just written: the last of its jobs.
+    /// Enqueues the messages about a change that was just written: the last of its jobs.
     pub async fn tell(&self, tx: &mut Tx, kind: MailKind, now: i64) -> Result<()> {
         queue::enqueue(tx, &[self.seat.for_mail()], self.of.event_type(), kind, now).await
     }
 }
 
-/// A change of bookings of one meeting, as clients hear of it.
+/// A change of bookings of one meeting, for the log.
 pub struct BookingChange<'a> {
-    /// The meeting in its hosts' calendars.
+    /// The meeting's events in its hosts' calendars.
     pub events: &'a [MeetingEventRow],
     pub by: Party,
-    /// Each is an entry of the log: `booking.` and the word.
+    /// Suffixes of the log entries' kinds, after `booking.`.
     pub words: &'a [&'static str],
     pub warnings: &'a [Value],
 }
 
 impl BookingChange<'_> {
-    /// The entries of a booking in the log.
+    /// The log entries of a booking.
     fn entries(&self, row: &BookingRow, body: &Booking) -> Result<Vec<NewLogEntry>> {
         let mut whole = view::booking(row, body, self.events, true)?;
         if !self.warnings.is_empty() {
@@ -185,8 +185,8 @@ impl BookingChange<'_> {
     }
 }
 
-/// Writes bookings of one meeting that were changed, with their entries in the log. The jobs of their events come after this. With the commit
-/// their former time may be free for those whom memory refuses (`sold_out`).
+/// Writes changed bookings of one meeting, with their log entries. The jobs of their events come after this. With the commit their former
+/// time may be free, so slots that are cached as full are reset (`sold_out`).
 pub async fn write_all(
     tx: &mut Tx,
     app: &App,
@@ -225,7 +225,7 @@ fn origin(by: Party) -> Origin {
     }
 }
 
-/// The answer that shows a booking as `printed`, stored with the change: the last step of its transaction.
+/// The answer with the booking as `printed`, stored with the change: the last step of its transaction.
 pub async fn answer(
     tx: &mut Tx,
     app: &App,
@@ -240,7 +240,7 @@ pub async fn answer(
     Ok(answer)
 }
 
-/// Refuses a link whose booking was given other links since.
+/// Refuses a link that was replaced since it was made.
 pub fn check_link(seat: &Seat, manage_version: Option<i64>) -> Result<()> {
     match manage_version {
         Some(version) if version != seat.row.manage_version => Err(not_found("booking")),

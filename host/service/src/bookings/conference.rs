@@ -1,5 +1,5 @@
-//! The conference that the calendar's provider makes for a meeting: what the organizer's event says of it, and when the provider is asked again.
-//! Providers may answer for the event first and have the link later (Google: `conferenceData.createRequest.status` is `pending`).
+//! The conference that the calendar's provider creates for a meeting: its state in the organizer's event, and the schedule of polling the
+//! provider. Providers may answer for the event first and have the link later (Google: `conferenceData.createRequest.status` is `pending`).
 
 use base::error::Result;
 use model::calendar::{ConferenceStatus, Event};
@@ -10,23 +10,24 @@ use storage::scheduling::meeting_events::MeetingEventRow;
 use crate::app::App;
 use crate::bookings::event_body;
 
-/// The shortest time between two looks at the provider for a conference that is pending, ms. Each look comes after as long as has passed since
-/// the event was changed last: after 5, 10, 20 seconds and so on.
+/// The shortest interval between polls for a pending conference, ms. Each poll comes after as long as has passed since the last change of
+/// the event: after 5, 10, 20 seconds and so on.
 const FIRST_LOOK_MS: i64 = 5_000;
-/// For so long after the last change of the event the provider is asked, ms: 15 looks. After that the link comes with a change of the event.
+/// Time after the last change of the event during which the provider is polled, ms: 15 polls. After that the link only comes with a change
+/// of the event.
 const LOOKS_FOR_MS: i64 = 24 * 3_600_000;
 
-/// How far the provider is with the conference of an event.
+/// The state of an event's conference at the provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConferenceProgress {
-    /// There is none, it could not be made, or it has no link.
+    /// There is none, it could not be created, or it has no link.
     Absent,
     Pending,
-    /// Where people join.
+    /// The link to join.
     Ready(String),
 }
 
-/// What an event says of its conference.
+/// Returns the conference state of an event.
 pub fn progress(item: &Item) -> Result<ConferenceProgress> {
     let event: Event = serde_json::from_str(&item.body)?;
     let Some(conference) = event.conference else { return Ok(ConferenceProgress::Absent) };
@@ -37,13 +38,14 @@ pub fn progress(item: &Item) -> Result<ConferenceProgress> {
     })
 }
 
-/// Whether the booking's link is to come from the provider of the calendar, and is not there yet.
+/// Whether the booking still needs a link from the calendar's provider.
 pub fn lacks_link(booking: &Booking) -> bool {
     let is_empty = booking.location.as_ref().is_some_and(|place| place.join_url.is_none());
     is_empty && event_body::conference(std::slice::from_ref(booking)).is_some()
 }
 
-/// Whether a booking waits for the link of a conference that the provider is making, as far as is known here. `event` is the organizer's.
+/// Whether a booking waits for the link of a conference that the provider is creating, according to the local copy. `event` is the
+/// organizer's.
 pub async fn is_awaited(app: &App, event: &MeetingEventRow, booking: &Booking) -> Result<bool> {
     let Some(event_id) = event.event_id.as_ref().filter(|_| lacks_link(booking)) else { return Ok(false) };
     let found = items::any(app.db.reader(), &event.tenant, event_id).await?;
@@ -53,8 +55,8 @@ pub async fn is_awaited(app: &App, event: &MeetingEventRow, booking: &Booking) -
     })
 }
 
-/// When the provider is asked next about a conference that is pending since the event was changed at `since`, and whether it is to be asked
-/// now as well. None: it is asked no more. All times are milliseconds since 1970.
+/// The next poll for a conference that is pending since the event was changed at `since`, and whether to poll now as well. None: no more
+/// polls. All times are Unix ms.
 pub fn next_look(since: i64, now: i64) -> Option<(i64, bool)> {
     let age = now.saturating_sub(since);
     let next = now.saturating_add(age.max(FIRST_LOOK_MS));
@@ -77,7 +79,7 @@ mod tests {
         }
         assert_eq!(asked.first_chunk(), Some(&[5_000, 10_000, 20_000, 40_000]));
         assert_eq!((asked.len(), asked.last()), (15, Some(&81_920_000)));
-        // The event was changed at the same moment: the provider has just said what there is.
+        // The event was changed at the same moment: the local copy is the provider's latest state.
         assert_eq!(next_look(7_000, 7_000), Some((12_000, false)));
     }
 

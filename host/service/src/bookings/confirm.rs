@@ -1,5 +1,5 @@
-//! A booking that waits for its host is confirmed or rejected. Of several who decide at the same time one is heard: the others find a
-//! booking that is not pending any more.
+//! Confirms or rejects a pending booking. Of several concurrent decisions one succeeds: the others find a booking that is no longer
+//! pending.
 
 use std::time::Duration;
 
@@ -25,17 +25,17 @@ use crate::bookings::rules::{self, MINUTE_MS};
 use crate::bookings::{list, schedules, state, timed_transitions, view};
 use crate::connections::request_context::RequestContext;
 
-/// Calendars that were not read by then are unknown.
+/// Deadline of calendar reads; calendars that were not read by then are unknown.
 const DEADLINE: Duration = Duration::from_secs(8);
-/// Characters of a reason.
+/// Most characters of a reason.
 pub const MAX_REASON: usize = 2_000;
 
-/// A confirmation or rejection of one booking: whose request it is, and what the answer shows.
+/// A confirmation or rejection of one booking.
 #[derive(Clone)]
 struct DecisionRequest {
     tenant: Tenant,
     id: String,
-    /// The host who decides by a link; none: an API key does.
+    /// The host who decides by a link; none: an API key.
     host: Option<HostRight>,
     sees_hosts: bool,
     warnings: Vec<Value>,
@@ -62,13 +62,13 @@ impl DecisionRequest {
         }
     }
 
-    /// Refuses what cannot become `to`, and a host who may not decide, or has not seen what is decided about.
+    /// Refuses a booking that cannot become `to`, and a host who may not decide or has seen another time.
     fn ensure_allowed(&self, held: &LockedBooking, to: BookingStatus, now: i64) -> Result<()> {
         if let Some(host) = &self.host {
             host.ensure_valid(held)?;
         }
         state::allows(held.seat.status()?, to)?;
-        // Its job comes later. A key may still reject it.
+        // Past its deadline, but not yet expired by its job. A key may still reject it.
         let is_late = held.seat.row.confirm_by.is_some_and(|at| at <= now);
         if is_late && (to == BookingStatus::Confirmed || self.host.is_some()) {
             return Err(over());
@@ -76,7 +76,7 @@ impl DecisionRequest {
         self.host.as_ref().map_or(Ok(()), |host| host.ensure_seen(held))
     }
 
-    /// Notes in the row who decides, and when.
+    /// Records in the row who decided, and when.
     fn sign(&self, row: &mut BookingRow, now: i64) {
         row.decided_at = Some(now);
         row.decided_by = self.host.as_ref().map(|host| host.connection_id.clone());
@@ -86,8 +86,8 @@ impl DecisionRequest {
 /// Confirms a booking.
 ///
 /// # Errors
-/// 409 `invalid_state` unless it is pending; 409 `slot_unavailable`, or 503 `availability_unknown`, where its time was not reserved while
-/// it was pending and cannot be had now.
+/// 409 `invalid_state` unless it is pending; 409 `slot_unavailable`, or 503 `availability_unknown`, if its time was not reserved while it
+/// was pending and is not available now.
 pub async fn confirm(
     app: &App,
     viewer: Viewer<'_>,
@@ -100,11 +100,11 @@ pub async fn confirm(
     confirm_by(app, DecisionRequest::by_key(viewer, &seen.row), attempt).await
 }
 
-/// Confirms a booking for a host who came by the link in their mail.
+/// Confirms a booking for a host with the link in their email.
 ///
 /// # Errors
-/// As `confirm`; also 404 `not_found` where the host's right has ended, and 409 `stale_etag` where the booking has another time than the
-/// host saw.
+/// As `confirm`; also 404 `not_found` if the host's right has ended, and 409 `stale_etag` if the booking has another time than the host
+/// saw.
 // Contract silent: the origin, in the log, of what a host does on a page of ours. `api`, as of invitees: `provider` is for calendars.
 pub async fn confirm_by_host(
     app: &App,
@@ -134,15 +134,15 @@ async fn confirm_by(
     Err(contended())
 }
 
-/// Refuses to confirm what has no time reserved and would meet something in the hosts' calendars. What is reserved is the booking's
-/// already: of the rest the host decides.
+/// Refuses to confirm a booking without reserved time that conflicts with events in the hosts' calendars. A booking with reserved time is
+/// not checked: the host decides.
 async fn ensure_free(app: &App, asker: &RequestContext, row: &BookingRow) -> Result<()> {
     let reader = app.db.reader();
     if reserved_times::is_reserved(reader, &row.meeting_id).await? {
         return Ok(());
     }
     let Some(stored) = event_types::find(reader, &row.tenant, &row.event_type_id).await? else {
-        // Which calendars count is not known any more.
+        // The hosts' relevant calendars are no longer known.
         return Ok(());
     };
     let mut event_type: EventType = serde_json::from_str(&stored.body)?;
@@ -173,7 +173,7 @@ async fn ensure_free(app: &App, asker: &RequestContext, row: &BookingRow) -> Res
     Ok(())
 }
 
-/// Confirms it in a transaction. None: it was moved meanwhile.
+/// Confirms the booking in a transaction. None: it was rescheduled in the meantime.
 async fn write(
     tx: &mut Tx,
     app: &App,
@@ -219,7 +219,7 @@ pub async fn reject(
     reject_by(app, DecisionRequest::by_key(viewer, &seen.row), reason, attempt).await
 }
 
-/// Rejects a booking for a host who came by the link in their mail.
+/// Rejects a booking for a host with the link in their email.
 ///
 /// # Errors
 /// As `reject` and `confirm_by_host`.

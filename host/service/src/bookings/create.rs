@@ -1,6 +1,6 @@
-//! Takes a slot. What the calendars say is read first, of as few hosts as will do; everything else is decided and written in one transaction
-//! (`decide`), under locks that let exactly one of several requests for the same time succeed, and the database refuses besides what would put
-//! a host in two places.
+//! Creates a booking. Calendars are read first, of as few hosts as possible; everything else is decided and written in one transaction
+//! (`decide`), under locks that let exactly one of several requests for the same time succeed. A database constraint also prevents
+//! overlapping reservations of a host.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -27,28 +27,28 @@ use crate::bookings::locked_meeting::unavailable;
 use crate::bookings::notify::sender;
 use crate::bookings::{invitee_limit, new_booking, rotation, rules, view};
 
-/// Calendars that were not read by then are unknown.
+/// Deadline of calendar reads; calendars that were not read by then are unknown.
 const DEADLINE: Duration = Duration::from_secs(8);
-/// How long a request lets those before it look at the same slot, before it looks beside them: their calendars may be slow.
+/// Time that a request waits for earlier requests for the same slot before it reads calendars itself.
 const IN_LINE: Duration = Duration::from_millis(50);
-/// How often a booking is decided anew because of changes that came between, beside once for each host.
+/// Attempts after concurrent changes, in addition to one for each host.
 const TRIES: usize = 3;
-/// Hosts who take turns whose calendars are read first. Only if none of them is free the others' are.
+/// Hosts of a rotation whose calendars are read first. The others' are read only if none of them is free.
 const FIRST_CANDIDATES: usize = 3;
 
-/// By what somebody books.
+/// The kind of client that books.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Booker {
     /// The form of a booking page.
     Page,
-    /// A key that can do nothing but book: it stands in pages, where everybody can read it.
+    /// A key that can only create bookings: it is embedded in pages, where anybody can read it.
     BrowserKey,
     /// Any other key.
     ServerKey,
 }
 
 impl Booker {
-    /// How many bookings an address can get in the application within an hour; none: as many as are asked for.
+    /// Most bookings of an email address in the application within an hour; none: no limit.
     fn most_an_hour(self) -> Option<u32> {
         match self {
             Booker::Page | Booker::BrowserKey => Some(invitee_limit::MOST),
@@ -56,7 +56,7 @@ impl Booker {
         }
     }
 
-    /// Refuses what this one has no part in. `metadata` is the application's own record, and who has a browser's key is anybody.
+    /// Refuses fields that this client may not set. `metadata` is the application's own record, and anybody can use a browser key.
     fn check(self, new: &NewBooking) -> Result<()> {
         if self == Booker::BrowserKey && !new.metadata.is_empty() {
             let message = "metadata needs a key with scheduling.read: leave it out, or book from your server";
@@ -73,23 +73,23 @@ impl Booker {
     }
 }
 
-/// What was learned from decisions that came to nothing.
+/// State that retries carry over from earlier attempts.
 struct RetryState {
-    /// The calendars of all hosts are needed.
+    /// Whether the calendars of all hosts must be read.
     reads_all: bool,
     /// Hosts whose accounts were disconnected.
     gone: BTreeSet<String>,
-    /// When calendars that were not read are unknown.
+    /// Deadline of calendar reads.
     until: Instant,
 }
 
 /// Books a slot.
 ///
 /// # Errors
-/// 400 `invalid_parameter` of `metadata` by a browser's key, 409 `slot_unavailable` where the search offers no such slot, 409 `booking_limit_reached` for an invitee who has as many bookings ahead as
-/// the event type allows, 503 `availability_unknown` where nobody knows whether it is free, 404 `not_found` for what cannot be booked, 429
-/// `rate_limited` of `inviteeEmail`, or of a guest's `email`, for an address that has got as many bookings within an hour as it can by a page
-/// or a browser's key.
+/// 400 `invalid_parameter` for `metadata` with a browser key, 409 `slot_unavailable` if the search offers no such slot, 409
+/// `booking_limit_reached` for an invitee with as many future bookings as the event type allows, 503 `availability_unknown` if it is
+/// unknown whether the slot is free, 404 `not_found` for an event type that cannot be booked, 429 `rate_limited` for `inviteeEmail`, or a
+/// guest's `email`, if the address has reached its hourly limit of bookings by a page or a browser key.
 pub async fn create(
     app: &App,
     viewer: &Viewer<'_>,
@@ -108,7 +108,7 @@ pub async fn create(
         let mut wanted = BookingDecision { most_an_hour, ..prepared };
         wanted.booking.source = by.source();
         let most = TRIES + wanted.bookable.body.hosts.len();
-        // Those who want the same slot stand in line here, and not before the database.
+        // Requests for the same slot queue here, and not at the database.
         let start_ms = new.start.as_millis();
         let _one = app.locks.lock(&format!("book:{}:{start_ms}", wanted.bookable.row.id)).await;
         let slot = slot_name(&wanted.bookable, &wanted.rules, start_ms);
@@ -146,13 +146,13 @@ fn too_busy() -> Error {
     refuse(Code::Overloaded, "the event type is being changed all the time; try again")
 }
 
-/// What a slot is remembered by when it is full (`sold_out`): an event type as it is now, and a start with a length. Seats and pools need no
-/// more, because what is remembered is that there is no room for one booking more, and not that there is a booking.
+/// Returns the name of a slot in the cache of full slots (`sold_out`): the current version of an event type, a start and a length. Seats
+/// and pools need no more, because the cache records that there is no room for another booking, not that there is a booking.
 fn slot_name(bookable: &Bookable, rules: &Rules, start_ms: i64) -> String {
     format!("{}:{}:{start_ms}:{}", bookable.row.id, bookable.row.version, rules.duration_ms)
 }
 
-/// Refuses a slot that was found full after the request came.
+/// Refuses a slot that was found full after the request arrived.
 fn refuse_sold_out(app: &App, slot: &str, came: SoldOutVersion) -> Result<()> {
     match app.sold_out.refusal(slot, came, app.now()) {
         Some(refusal) => Err(decide::refused(&refusal)),
@@ -160,7 +160,7 @@ fn refuse_sold_out(app: &App, slot: &str, came: SoldOutVersion) -> Result<()> {
     }
 }
 
-/// Checks what was sent, and reads the calendars of the hosts that can be chosen.
+/// Validates the input, and reads the calendars of the candidate hosts.
 async fn prepare(
     app: &App,
     viewer: &Viewer<'_>,
@@ -182,7 +182,7 @@ async fn prepare(
     }
     let rules = rules::of(&bookable.body, minutes)?;
     let name = slot_name(&bookable, &rules, start_ms);
-    // Of many who want one slot the first ones look, and the others learn from them.
+    // Of many requests for one slot the first ones read calendars, and the others use their result.
     let _line = timeout(IN_LINE, app.locks.lock(&format!("look:{name}"))).await.ok();
     refuse_sold_out(app, &name, came)?;
     let (question, slot) = look(app, &bookable, &rules, &name, start_ms).await?;
@@ -205,7 +205,7 @@ async fn prepare(
         id: app.new_id(Kind::Booking),
         metadata: serde_json::to_string(&new.metadata)?,
         clock_hours: new.invitee_clock_hours,
-        // Who is gone is not there to be asked.
+        // Hosts with disconnected accounts are left out.
         is_partial: is_partial && !lessons.reads_all,
         bookable,
         booking,
@@ -217,8 +217,8 @@ async fn prepare(
     })
 }
 
-/// The slot as it would be if no calendar had anything. What is refused here is refused whatever the calendars say, and nobody is asked. A full
-/// slot is remembered by its name.
+/// Evaluates the slot as if all calendars were empty. A refusal here holds whatever the calendars contain, so they are not read. A full
+/// slot is cached by its name.
 async fn look(
     app: &App,
     bookable: &Bookable,
@@ -246,8 +246,8 @@ async fn look(
     }
 }
 
-/// Whose calendars are read, by their places in the event type: of a pool those of required hosts, and of those whose turn comes first. For a
-/// seat in a meeting nobody's: its hosts have the time already.
+/// The indices of the hosts whose calendars are read: in a rotation the required hosts, and those who are next. None for a seat in an
+/// existing meeting: its hosts' time is already reserved.
 fn asked(body: &EventType, question: &Question, slot: &Slot, lessons: &RetryState) -> Vec<usize> {
     let is_there = |index: &usize| {
         body.hosts.get(*index).is_some_and(|host| !lessons.gone.contains(&host.connection_id))
@@ -269,7 +269,7 @@ fn asked(body: &EventType, question: &Question, slot: &Slot, lessons: &RetryStat
     required.chain(first).collect()
 }
 
-/// Whether a host could be chosen and is not asked.
+/// Whether a candidate host's calendars are not read.
 fn is_left_out(body: &EventType, asked: &[usize], index: usize) -> bool {
     let can_be_chosen = body.hosts.get(index).is_some_and(|host| host.role != HostRole::Optional);
     can_be_chosen && !asked.contains(&index)
@@ -286,7 +286,7 @@ mod tests {
         let host = |(n, role): (usize, HostRole)| Host {
             connection_id: format!("conn_{n}"),
             role,
-            // The last one's turn comes first.
+            // The last host comes first.
             priority: -i64::try_from(n).unwrap(),
             ..Host::default()
         };

@@ -1,6 +1,6 @@
-//! Decides about a booking and writes it, in one transaction under locks: the event type's, which makes one decision after the other of those
-//! about the same event type, and those of the hosts who are chosen. What another event type did to these hosts meanwhile the database tells:
-//! it refuses a reservation that overlaps another one.
+//! Decides on a booking and writes it, in one transaction under locks: the event type's, which serializes decisions about the same event
+//! type, and those of the chosen hosts. Conflicts with other event types of these hosts are found by the database: it refuses overlapping
+//! reservations.
 
 use std::collections::BTreeSet;
 
@@ -34,7 +34,7 @@ use crate::bookings::notify::kind::{MailKind, NotifiedBooking};
 use crate::bookings::notify::queue;
 use crate::bookings::{manage_token, new_booking, rotation, schedules, state, timed_transitions, view};
 
-/// A booking that is to be decided.
+/// A booking to decide on.
 #[derive(Clone)]
 pub struct BookingDecision {
     /// The booking's id.
@@ -42,30 +42,30 @@ pub struct BookingDecision {
     pub bookable: Bookable,
     pub booking: Booking,
     pub metadata: String,
-    /// Hours of the clock that the invitee chose.
+    /// Hours of the clock (12 or 24) that the invitee chose.
     pub clock_hours: Option<i64>,
     pub rules: Rules,
     pub busy: HostBusyTimes,
-    /// There are hosts who could be chosen and whose calendars were not read: they count as busy.
+    /// Whether there are candidate hosts whose calendars were not read: they count as busy.
     pub is_partial: bool,
     pub sees_hosts: bool,
-    /// How many bookings each of its addresses can get in the application within an hour; none: as many as are asked for.
+    /// Most bookings of each of its addresses in the application within an hour; none: no limit.
     pub most_an_hour: Option<u32>,
     pub warnings: Vec<Value>,
 }
 
-/// Why a booking was not made. Nothing of its transaction stays.
+/// The reason why a booking was not made. Its transaction is rolled back.
 pub enum BookingRefusal {
     Refused(Error),
-    /// The event type, or its schedule, is not any more as it was read.
+    /// The event type, or its schedule, was changed since it was read.
     Changed,
-    /// None of the hosts is free whose calendars were read, and there are others.
+    /// None of the hosts whose calendars were read is free, and there are others.
     Unread,
-    /// Another booking took a host's time, or the last seat, after it was looked at: what there is now has to be looked at anew.
+    /// Another booking took a host's time, or the last seat, in the meantime: the slot must be evaluated again.
     Taken,
     /// The account of this host was disconnected.
     Gone(String),
-    /// What is booked here leaves no room in the slot, whatever the calendars say.
+    /// The stored bookings leave no room in the slot, whatever the calendars contain.
     SoldOut(Refusal),
 }
 
@@ -81,12 +81,12 @@ impl From<anyhow::Error> for BookingRefusal {
     }
 }
 
-/// The one start that is asked about.
+/// The range with this single start.
 pub fn starting_at(start_ms: i64) -> Interval {
     Interval::new(start_ms, start_ms.saturating_add(1))
 }
 
-/// Decides and writes, with the answer. The locks are taken in the order of `storage::scheduling`.
+/// Decides and writes the booking and its answer. The locks are taken in the order of `storage::scheduling`.
 pub async fn book(
     tx: &mut Tx,
     app: &App,
@@ -132,7 +132,7 @@ pub async fn book(
     Ok(answer)
 }
 
-/// The slot, by the very rules that the search for slots goes by.
+/// Evaluates the slot with the rules of the slot search.
 async fn look(
     tx: &mut Tx,
     wanted: &BookingDecision,
@@ -153,7 +153,7 @@ async fn look(
     }
 }
 
-/// What follows from a refusal: whether the slot is full without any calendar, which is so for others who want it, too.
+/// Maps a refusal: if the slot is full even with empty calendars, it is full for other requests too.
 fn stop(mut question: Question, refusal: &Refusal, is_partial: bool) -> BookingRefusal {
     for host in &mut question.hosts {
         host.busy = Some(Intervals::default());
@@ -184,11 +184,11 @@ pub fn refused(refusal: &Refusal) -> Error {
 struct BookedMeeting {
     meeting: MeetingRow,
     events: Vec<MeetingEventRow>,
-    /// It was made for the booking.
+    /// Whether it was created for this booking.
     is_new: bool,
 }
 
-/// Takes a seat in a meeting that others are in.
+/// Takes a seat in an existing meeting.
 async fn join(tx: &mut Tx, meeting_id: &str, now: i64) -> Result<BookedMeeting, BookingRefusal> {
     if !meetings::take_seat(tx, meeting_id, now).await? {
         return Err(BookingRefusal::Taken);
@@ -198,7 +198,7 @@ async fn join(tx: &mut Tx, meeting_id: &str, now: i64) -> Result<BookedMeeting, 
     Ok(BookedMeeting { meeting, events, is_new: false })
 }
 
-/// Makes a meeting with these hosts, and reserves their time.
+/// Creates a meeting with these hosts, and reserves their time.
 async fn open(
     tx: &mut Tx,
     app: &App,
@@ -222,7 +222,7 @@ async fn open(
     if !reserved_times::reserve(tx, &reserved).await? {
         return Err(BookingRefusal::Taken);
     }
-    // Optional hosts get the event as well: that is their invitation. None of their time is reserved.
+    // Optional hosts get the event as well, as their invitation. Their time is not reserved.
     let optional = wanted.bookable.body.hosts.iter().filter(|host| host.role == HostRole::Optional);
     let optional = optional.map(|host| &host.connection_id);
     let events: Vec<MeetingEventRow> =
@@ -231,15 +231,15 @@ async fn open(
     Ok(BookedMeeting { meeting, events, is_new: true })
 }
 
-/// Whether the time is the booking's from now on, or only when it is confirmed.
-// Contract silent: a pending booking of a meeting with several seats. It holds its seat whatever `pendingBlocksSlot` says: without a meeting
-// there would be nothing that others could join.
+/// Whether the time is reserved now, or only when the booking is confirmed.
+// Contract silent: a pending booking of a meeting with several seats. It holds its seat whatever `pendingBlocksSlot` says: without a
+// meeting there would be nothing that others could join.
 fn takes_time(wanted: &BookingDecision) -> bool {
     let is_pending = wanted.booking.status == BookingStatus::Pending;
     !is_pending || wanted.bookable.body.pending_blocks_slot || wanted.rules.seats > 1
 }
 
-/// The meeting that is made for the booking. With several seats its event is nobody's own, and neither is its UID.
+/// The new meeting of a booking. With several seats its event and its UID belong to no single booking.
 fn meeting(app: &App, wanted: &BookingDecision, hosts: Vec<String>) -> MeetingRow {
     let (booking, rules, now) = (&wanted.booking, &wanted.rules, app.now());
     let id = app.new_id(Kind::Meeting);
@@ -263,21 +263,21 @@ fn meeting(app: &App, wanted: &BookingDecision, hosts: Vec<String>) -> MeetingRo
     }
 }
 
-/// RFC 5545 UID: an id at this service's domain.
+/// The iCalendar UID (RFC 5545): an id at this service's domain.
 fn uid(app: &App, id: &str) -> String {
     let address = Url::parse(&app.config.public_address()).ok();
     let domain = address.as_ref().and_then(Url::host_str).unwrap_or("localhost");
     format!("{id}@{domain}")
 }
 
-/// The calendar of a host that meetings are written to.
+/// The host's calendar for new meetings.
 fn calendar_of<'w>(wanted: &'w BookingDecision, connection_id: &str) -> &'w str {
     let mut hosts = wanted.bookable.body.hosts.iter();
     let host = hosts.find(|host| host.connection_id == connection_id);
     host.and_then(|host| host.calendar_id.as_deref()).unwrap_or_default()
 }
 
-/// The meeting in one host's calendar, which is not written yet.
+/// The meeting's event in one host's calendar, to be written.
 fn event(wanted: &BookingDecision, meeting: &MeetingRow, connection_id: &str) -> MeetingEventRow {
     MeetingEventRow {
         meeting_id: meeting.id.clone(),
@@ -297,7 +297,7 @@ fn event(wanted: &BookingDecision, meeting: &MeetingRow, connection_id: &str) ->
     }
 }
 
-/// Writes the booking with its lines in the log and its jobs, and the events' jobs where the meeting is new; the answer.
+/// Writes the booking with its log entries and jobs, and the events' jobs if the meeting is new. Returns the answer.
 async fn write(
     tx: &mut Tx,
     app: &App,

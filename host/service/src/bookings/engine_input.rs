@@ -1,5 +1,5 @@
-//! Reads what the engine is asked about: the hosts' busy times at their providers, and what is reserved and booked here. Busy times are
-//! read before a transaction, the rest in it where something is booked.
+//! Reads the input of the slot engine: the hosts' busy times at their providers, and stored reservations and bookings. Busy times are read
+//! before a transaction; the rest is read in it when a booking is made.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
@@ -22,29 +22,29 @@ use crate::freebusy::gather as calendars;
 use crate::freebusy::gather::BusyOwner;
 
 const DAY_MS: i64 = 24 * 60 * 60_000;
-/// Seconds after which it is worth asking again when busy times could not be read.
+/// Seconds after which a retry makes sense when busy times could not be read.
 const RETRY_AFTER_S: u64 = 5;
 
-/// What the calendars of each host say, in the hosts' order.
+/// The busy times of each host, or the error of its calendars, in the hosts' order.
 pub type HostBusyTimes = Vec<Result<Intervals, TargetErrorCode>>;
 
-/// Starts of an event type's meetings that are asked about.
+/// A range of starts of an event type's meetings.
 #[derive(Clone, Copy)]
 pub struct SlotRange<'a> {
     pub event_type: &'a EventType,
     pub rules: &'a Rules,
-    /// The meetings begin in it.
+    /// The range in which the meetings begin.
     pub range: Interval,
 }
 
-/// 503: nobody knows whether the hosts are free.
+/// The 503 error for hosts whose availability is unknown.
 pub fn unknown() -> Error {
     let message = "the hosts' calendars cannot be read now, so it is not known when they are free; try again";
     Refusal::new(Code::AvailabilityUnknown, message).retry_after_s(RETRY_AFTER_S).into()
 }
 
-/// The busy times that can be in the way of a meeting that begins in the range. A host whose calendars were not read by the deadline is
-/// unknown. `ignored` are events that do not count. Optional hosts are not asked: they are in nobody's way.
+/// The busy times that can conflict with a meeting that begins in the range. A host whose calendars were not read by the deadline is
+/// unknown. `ignored` are events that do not count. Optional hosts' calendars are not read, because they cause no conflict.
 pub async fn busy(
     app: &App,
     asker: &RequestContext,
@@ -56,7 +56,7 @@ pub async fn busy(
     busy_of(app, asker, of, ignored, &all, Instant::now() + deadline).await
 }
 
-/// The same of some hosts, by their places in the event type. Others who could be chosen count as busy all the time, and are not asked.
+/// As `busy`, for the hosts with these indices. Other candidates count as always busy, and are not read.
 pub async fn busy_of(
     app: &App,
     asker: &RequestContext,
@@ -66,7 +66,7 @@ pub async fn busy_of(
     until: Instant,
 ) -> HostBusyTimes {
     let SlotRange { event_type, rules, range } = of;
-    // An event type acts with the rights that the key which saved it has given it: whoever may book it need not be let into the calendars.
+    // An event type acts with the rights of the key that saved it: its bookers need no access to the calendars.
     let asker =
         asker.for_event_type(event_type.hosts.iter().map(|host| host.connection_id.clone()).collect());
     let question = crate::freebusy::question::BusyQuery {
@@ -93,7 +93,7 @@ pub async fn busy_of(
     busy
 }
 
-/// What stands for the busy times of a host who is not asked.
+/// The busy times assumed for a host whose calendars are not read.
 fn not_asked(host: &Host, rules: &Rules, range: Interval) -> Intervals {
     match host.role {
         HostRole::Optional => Intervals::default(),
@@ -101,7 +101,7 @@ fn not_asked(host: &Host, rules: &Rules, range: Interval) -> Intervals {
     }
 }
 
-/// Events of meetings that do not take place any more and are still in the hosts' calendars: they make nobody busy.
+/// Events of meetings that no longer take place but are still in the hosts' calendars: they do not count as busy.
 pub async fn unwanted(app: &App, event_type: &EventType) -> Result<HashSet<String>> {
     let hosts: Vec<String> = event_type.hosts.iter().map(|host| host.connection_id.clone()).collect();
     Ok(meeting_events::unwanted(app.db.reader(), &hosts).await?.into_iter().collect())
@@ -109,33 +109,34 @@ pub async fn unwanted(app: &App, event_type: &EventType) -> Result<HashSet<Strin
 
 fn whose(host: &Host) -> BusyOwner {
     let named = &host.conflict_calendar_ids;
-    // Also the one that bookings are written to: what the host moves there onto something else has no reservation.
+    // Including the calendar of the booking's event: if the host moved it onto another event, that time has no reservation.
     let own = host.calendar_id.iter().filter(|id| !named.contains(id));
     let calendar_ids = (!named.is_empty()).then(|| named.iter().chain(own).cloned().collect());
     BusyOwner::Calendars { connection_id: host.connection_id.clone(), calendar_ids }
 }
 
-/// Where meetings lie that begin in a range, with their buffers.
+/// The range of meetings that begin in a range, with their buffers.
 fn reach(rules: &Rules, range: Interval) -> Interval {
     let buffer = rules.buffer_before_ms.max(rules.buffer_after_ms);
     range.widen(buffer, buffer.saturating_add(rules.duration_ms))
 }
 
-/// The days (UTC) that a range touches, so that who asks from the present moment on asks for the same as a moment before (`busy_times`).
+/// The days (UTC) that a range touches, so that queries starting at the current moment share a cache entry (`busy_times`).
 fn whole_days(range: Interval) -> Interval {
     let days = |ms: i64| ms.div_euclid(DAY_MS);
     let last = days(range.end.saturating_sub(1));
     Interval::new(days(range.start).saturating_mul(DAY_MS), last.saturating_add(1).saturating_mul(DAY_MS))
 }
 
-/// What the tables have.
+/// Reservations and meetings from the database.
 #[derive(Default)]
 pub struct StoredReservations {
     reserved: Vec<ReservedRow>,
     meetings: Vec<MeetingRow>,
 }
 
-/// What is reserved of the hosts near a range of starts, and the meetings of the event type in it and in the periods that a limit counts.
+/// Reads the reservations of the hosts near a range of starts, and the meetings of the event type in it and in the periods that a limit
+/// counts.
 pub async fn stored(
     on: impl Into<On<'_>>,
     event_type_id: &str,
@@ -143,18 +144,18 @@ pub async fn stored(
 ) -> Result<StoredReservations> {
     let SlotRange { event_type, rules, range } = of;
     let mut on: On<'_> = on.into();
-    // A day more to each side, so that a meeting is found whole of which a buffer is near.
+    // A day more on each side, so that a meeting is found as a whole if its buffer is near.
     let near = reach(rules, range).widen(MAX_LENGTH_MS, MAX_LENGTH_MS);
     let connections: Vec<String> = event_type.hosts.iter().map(|host| host.connection_id.clone()).collect();
     let calendars: Vec<String> = event_type.hosts.iter().flat_map(calendars_of).cloned().collect();
     let mut reserved = reserved_times::of_connections(on.again(), &connections, near.start, near.end).await?;
-    // The same calendar can be another connection's, too.
+    // The same calendar can also be reached by another connection.
     let by_calendars = (&calendars[..], &connections[..]);
     reserved.extend(reserved_times::of_calendars(on.again(), by_calendars, near.start, near.end).await?);
     let counted = counted_ms(&rules.limits);
     let periods = range.widen(counted, counted);
     let mut meetings = meetings::of_event_type(on.again(), event_type_id, periods.start, periods.end).await?;
-    // What takes no time until it is confirmed is in nobody's way, and fills no day.
+    // A meeting without reserved time conflicts with nothing, and counts toward no limit.
     let unreserved = pending::unreserved(on.again(), event_type_id, periods.start, periods.end).await?;
     let unreserved: HashSet<String> = unreserved.into_iter().collect();
     meetings.retain(|meeting| !unreserved.contains(&meeting.id));
@@ -179,7 +180,7 @@ fn counted_ms(limits: &Limits) -> i64 {
     days * DAY_MS
 }
 
-/// What the engine is asked: when, in a range of starts, hosts with these times can meet.
+/// Builds the engine's question: when, in a range of starts, hosts with these busy times can meet.
 pub fn question(
     event_type: &EventType,
     rules: Rules,
@@ -216,7 +217,7 @@ pub fn question(
     })
 }
 
-/// Rows of reserved time by whom they can be of: by connection and by calendar.
+/// Rows of reserved time by owner: by connection and by calendar.
 struct ByOwner<'a> {
     of_connections: HashMap<&'a str, Vec<&'a ReservedRow>>,
     of_calendars: HashMap<&'a str, Vec<&'a ReservedRow>>,
@@ -232,7 +233,7 @@ impl<'a> ByOwner<'a> {
         by
     }
 
-    /// The meetings that hold a host's time. A row that is its by both is seen twice, which changes nothing.
+    /// The meetings that reserve a host's time. A row that matches by both is seen twice, which makes no difference.
     fn reserved(&self, host: &Host) -> Vec<Reserved> {
         let own = self.of_connections.get(host.connection_id.as_str());
         let in_calendars = calendars_of(host).filter_map(|id| self.of_calendars.get(id.as_str()));

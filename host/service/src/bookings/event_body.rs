@@ -1,4 +1,4 @@
-//! What a booking writes into a host's calendar: fields of an event as a client of the API would send them. Pure.
+//! The event that a booking writes into a host's calendar, in the API's fields. Pure.
 
 use std::collections::BTreeSet;
 
@@ -11,21 +11,21 @@ use storage::scheduling::meetings::MeetingRow;
 
 use crate::bookings::invitee_words::shown_name;
 
-/// Stands in an event before the address of the page that shows hosts what the invitee wrote. Hosts are written to in English.
+/// Precedes, in an event, the address of the page that shows hosts what the invitee wrote. Texts for hosts are in English.
 const FOR_HOSTS: &str = "For the host, the details that the invitee gave:";
 
-/// The facts that decide about the texts of an event.
+/// The facts that determine the texts of an event.
 #[derive(Clone, Debug)]
 pub struct EventSubject<'e> {
     pub event_type: &'e EventType,
-    /// The event names who booked now, and so invites them.
+    /// Whether the event has the people who booked as attendees, and so invites them.
     pub invites: bool,
-    /// The page on which hosts read what the invitee wrote, for an event that invites people, now or later. None: it never does, and says that
-    /// itself.
+    /// The page on which hosts read what the invitee wrote, for an event that invites people, now or later. None: it never does, and
+    /// contains that text itself.
     pub details_url: Option<String>,
 }
 
-/// The fields of a new event. `bookings` are those that hold a seat, the oldest first.
+/// The fields of a new event. `bookings` are those with a seat, oldest first.
 pub fn created(
     meeting: &MeetingRow,
     i_cal_uid: &str,
@@ -34,7 +34,7 @@ pub fn created(
 ) -> Map<String, Value> {
     let mut event = moved(meeting, bookings);
     let is_shared = meeting.seats > 1;
-    // Who has a seat beside others must not learn who they are.
+    // Invitees who share a meeting must not learn who the others are.
     let first = bookings.first().filter(|_| !is_shared);
     let title = first.map(|booking| booking.title.as_str()).filter(|title| !title.is_empty());
     event.insert("title".to_owned(), json!(title.unwrap_or(&subject.event_type.title)));
@@ -49,10 +49,10 @@ pub fn created(
     event
 }
 
-/// The description of a booking's event. Nobody has verified the addresses of a booking: the provider sends what an event says to whoever the
-/// invitee named, from the host's account. So an event that invites people has none of the invitee's words.
-// Contract silent: whether the provider of the calendar sends invitations. Where it does not, a program of the host's that reads the event may,
-// so each event that names people is without those words.
+/// The description of a booking's event. The addresses of a booking are not verified: the provider sends an event's text to any address
+/// that the invitee gave, from the host's account. So an event that invites people contains none of the invitee's words.
+// Contract silent: whether the provider of the calendar sends invitations. Where it does not, a program of the host's that reads the event
+// may, so each event that names people is without those words.
 fn event_description(booking: &Booking, subject: &EventSubject<'_>) -> Option<String> {
     let words = words(booking, &subject.event_type.questions)?;
     Some(subject.details_url.as_ref().map_or(words, |url| link_of_hosts(url)))
@@ -62,20 +62,20 @@ fn link_of_hosts(url: &str) -> String {
     format!("{FOR_HOSTS}\n{url}")
 }
 
-/// The words of the invitee, for an event that none but hosts see: number, notes and answers, a line each. None: there are none.
+/// The invitee's words, for an event that only hosts see: number, notes and answers, a line each. None: there are none.
 fn words(booking: &Booking, questions: &[Question]) -> Option<String> {
     let lines: Vec<String> = phone(booking).into_iter().chain(description(booking, questions)).collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// The number at which the invitee is called.
+/// The phone number at which the invitee is called.
 fn phone(booking: &Booking) -> Option<String> {
     let is_called = |place: &&BookingPlace| place.kind == MeetingPlaceKind::PhoneInvitee;
     booking.location.as_ref().filter(is_called).and(booking.invitee.phone.clone())
 }
 
-/// The fields of an event without the invitee's words, which events that invite people had in former versions. Empty: it has none of them. The
-/// host's own lines beside them stay.
+/// The fields of an event without the invitee's words, which former versions wrote into events that invite people. Empty: it has none of
+/// them. Lines that the host added stay.
 pub fn without_words(event: &Event, subject: &EventSubject<'_>, bookings: &[Booking]) -> Map<String, Value> {
     let mut change = Map::new();
     let (Some(booking), Some(url)) = (bookings.first(), &subject.details_url) else { return change };
@@ -83,7 +83,7 @@ pub fn without_words(event: &Event, subject: &EventSubject<'_>, bookings: &[Book
     let described = plain(event.description.clone().unwrap_or_default());
     let written = description(booking, &subject.event_type.questions).map(plain);
     let written = written.filter(|text| !text.trim().is_empty() && !described.contains(url.as_str()));
-    // Lines as a whole, for the words can be a single letter.
+    // Whole lines only, because the words can be a single letter.
     let lines = format!("\n{described}\n");
     let found = written.map(|text| format!("\n{text}\n"));
     if let Some((before, after)) = found.and_then(|text| lines.split_once(&text)) {
@@ -97,12 +97,12 @@ pub fn without_words(event: &Event, subject: &EventSubject<'_>, bookings: &[Book
     change
 }
 
-/// Who is invited by the event. Who has a seat beside others must not learn who they are.
+/// The attendees of the event. Invitees who share a meeting must not learn who the others are.
 pub fn invited(meeting: &MeetingRow, bookings: &[Booking]) -> Value {
     bookings.first().filter(|_| meeting.seats <= 1).map_or_else(|| json!([]), attendees)
 }
 
-/// What an event gets when the meeting was moved. Everything else stays as the host may have changed it.
+/// The fields to update when the meeting was rescheduled. All others stay as the host may have changed them.
 pub fn moved(meeting: &MeetingRow, bookings: &[Booking]) -> Map<String, Value> {
     let is_confirmed = bookings.iter().any(|booking| booking.status != BookingStatus::Pending);
     let mut event = Map::new();
@@ -112,13 +112,13 @@ pub fn moved(meeting: &MeetingRow, bookings: &[Booking]) -> Map<String, Value> {
     event
 }
 
-/// The conference that the provider of the calendar is to be asked for. None where there is a fixed link.
+/// The kind of conference to request from the calendar's provider. None if there is a fixed link.
 pub fn conference(bookings: &[Booking]) -> Option<ConferenceProvider> {
     let place = bookings.first()?.location.as_ref().filter(|place| place.value.is_none())?;
     provider_of(place.kind)
 }
 
-/// Whose conferences these places are, which a calendar makes. None: no calendar makes any for such a place.
+/// The provider of conferences for a place that a calendar creates. None: no calendar creates one for such a place.
 pub fn provider_of(kind: MeetingPlaceKind) -> Option<ConferenceProvider> {
     match kind {
         MeetingPlaceKind::GoogleMeet => Some(ConferenceProvider::GoogleMeet),
@@ -127,7 +127,7 @@ pub fn provider_of(kind: MeetingPlaceKind) -> Option<ConferenceProvider> {
     }
 }
 
-/// The invitee and the guests, each address once.
+/// The invitee and the guests, without duplicate addresses.
 fn attendees(booking: &Booking) -> Value {
     let invitee = (&booking.invitee.email, &booking.invitee.name);
     let guests = booking.guests.iter().map(|guest| (&guest.email, &guest.name));
@@ -137,8 +137,8 @@ fn attendees(booking: &Booking) -> Value {
     new.map(|(email, name)| json!({ "email": email, "name": shown_name(name.as_deref()) })).collect()
 }
 
-/// The place of a booking as the event type says it: an address, the host's number or a link. None: only its kind is known. The invitee's number
-/// is for hosts alone.
+/// The place of a booking as the event type gives it: an address, the host's number or a link. None: only its kind is known. The invitee's
+/// number is for hosts only.
 pub fn place(booking: &Booking) -> Option<String> {
     let BookingPlace { value, join_url, .. } = booking.location.as_ref()?;
     value.clone().or_else(|| join_url.clone())
@@ -161,7 +161,7 @@ pub fn answers(booking: &Booking, questions: &[Question]) -> Vec<(String, String
     answers.collect()
 }
 
-/// An answer as a person reads it.
+/// An answer as readable text.
 fn said(answer: &Value) -> String {
     match answer {
         Value::Null => String::new(),
@@ -226,7 +226,7 @@ mod tests {
         EventSubject { event_type, invites: true, details_url: Some("https://x.test/h".to_owned()) }
     }
 
-    /// A booking of which hosts call the invitee.
+    /// A booking whose hosts call the invitee.
     fn called() -> Booking {
         let place = BookingPlace { kind: MeetingPlaceKind::PhoneInvitee, value: None, join_url: None };
         let mut booking = Booking { location: Some(place), ..booking() };

@@ -1,4 +1,4 @@
-//! What becomes of the event of a meeting that could not be written: when it is tried again, and what clients are told.
+//! Failures of writing a meeting's event: retry schedule, and reports to clients.
 
 use base::error::{Code, Error, Result};
 use model::scheduling::booking::Booking;
@@ -17,22 +17,23 @@ use crate::bookings::view;
 const FIRST_DELAYS_MS: [i64; 5] = [10_000, 60_000, 300_000, 1_800_000, 7_200_000];
 /// The delay after each later failure, ms.
 const LATER_DELAY_MS: i64 = 6 * 3_600_000;
-/// After so many failures in a row, some three days, a write is given up.
+/// Consecutive failures, over some three days, after which a write is given up.
 const MAX_FAILURES: i64 = 17;
-/// After so many failures in a row clients are told.
+/// Consecutive failures after which clients are informed.
 const TOLD_AFTER: i64 = 5;
-/// Most bookings that clients are told of where the event is to be gone: no meeting has more seats.
+/// Most bookings that are reported when an event cannot be deleted: no meeting has more seats.
 const MAX_TOLD: i64 = 1_000;
-/// A write that was given up is begun anew after so long, as long as the meeting is ahead, ms: the account may have been connected anew.
+/// Time until a write that was given up is restarted, while the meeting is still ahead, ms: the account may have been reconnected.
 const ANEW_AFTER_MS: i64 = 24 * 3_600_000;
 
-/// The row as it is under the lock of its connection. A connection that was disconnected has no lock, and nobody else writes its rows.
+/// Reads the row under the lock of its connection. A disconnected connection has no lock, and no other code writes its rows.
 pub async fn locked(tx: &mut Tx, of: &MeetingEventRow) -> Result<Option<MeetingEventRow>> {
     let _lock = ConnectionLock::take(tx, &of.tenant, &of.connection_id).await?;
     Ok(meeting_events::find(&mut *tx, &of.meeting_id, &of.connection_id).await?)
 }
 
-/// Writes that it failed, tells clients when that lasts, and ends the turn, in one transaction. `row` is what was to be written.
+/// Records a failure, informs clients when failures last, and ends the run, in one transaction. `row` is the row whose event was to be
+/// written.
 pub async fn keep(app: &App, job: &Job, row: &MeetingEventRow, meeting: &MeetingRow, e: Error) -> Result<()> {
     let (code, message) = match &e {
         Error::Refused(refusal) => (refusal.code, refusal.message.clone()),
@@ -49,7 +50,7 @@ pub async fn keep(app: &App, job: &Job, row: &MeetingEventRow, meeting: &Meeting
         last_error: Some(jobs::error((code.as_str(), &message), now)),
         done_at: None,
     };
-    // What is to be gone as well as what is to be there: until the meeting is over the host goes by the calendar.
+    // For deletions as for writes: until the meeting is over the host relies on the calendar.
     let is_ahead = meeting.end_at > now;
     let anew_at = is_ahead.then_some(now + ANEW_AFTER_MS);
     let (app, job, before) = (app.clone(), job.clone(), row.clone());
@@ -76,8 +77,7 @@ pub async fn keep(app: &App, job: &Job, row: &MeetingEventRow, meeting: &Meeting
     .await
 }
 
-/// `booking.calendar_write_failed` of the bookings that are concerned: where the event is to be there those that have a seat, where it is to
-/// be gone those whose it was.
+/// Logs `booking.calendar_write_failed` for the affected bookings: those with a seat if the event is wanted, else those that had it.
 async fn tell(tx: &mut Tx, app: &App, row: &MeetingEventRow) -> Result<()> {
     let concerned = match row.is_wanted {
         true => bookings::with_seat(&mut *tx, &row.meeting_id).await?,
@@ -106,13 +106,13 @@ async fn tell(tx: &mut Tx, app: &App, row: &MeetingEventRow) -> Result<()> {
     Ok(())
 }
 
-/// The delay after the failure with this number, counted from 1. None: it is given up.
+/// The delay after this failure (counted from 1). None: give up.
 fn delay_ms(failures: i64) -> Option<i64> {
     let index = usize::try_from(failures.saturating_sub(1)).unwrap_or(0);
     (failures < MAX_FAILURES).then(|| FIRST_DELAYS_MS.get(index).copied().unwrap_or(LATER_DELAY_MS))
 }
 
-/// Whether trying again would be refused again. Accounts that have to be connected anew are not of these: they can be.
+/// Whether a retry would be refused again. Accounts that need to be reconnected do not count: they can be.
 pub fn is_for_good(code: Code) -> bool {
     matches!(
         code,

@@ -1,20 +1,20 @@
-//! What is to be done next with a meeting in one host's calendar, whom the provider tells of it, and what the row becomes when nothing is
-//! there any more. Pure.
+//! The next step for a meeting's event in one host's calendar, whom the provider notifies of it, and the changes of the row when the event
+//! is gone. Pure.
 
 use model::wire::calendar::Notify;
 use storage::scheduling::meeting_events::MeetingEventRow;
 use storage::scheduling::meetings::MeetingRow;
 
-/// What is to be done next at the provider.
+/// The next step at the provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventStep {
     Create,
     Update,
     Delete,
-    /// The host has become the organizer and has an event that is not the organizer's, which invites nobody: it is deleted, and created anew
-    /// under the meeting's UID.
+    /// The host has become the organizer and has a non-organizer event, which invites nobody: it is deleted, and created again under the
+    /// meeting's UID.
     Replace,
-    /// It was never written, and is not wanted any more: nothing is asked of the provider.
+    /// The event was never written, and is no longer wanted: no call to the provider.
     Forget,
 }
 
@@ -28,69 +28,68 @@ pub fn is_organizers(row: &MeetingEventRow, meeting: &MeetingRow) -> bool {
     meeting.hosts.first() == Some(&row.connection_id)
 }
 
-/// What else decides about a step.
+/// Further input of the decision about a step.
 #[derive(Clone, Copy, Debug)]
 pub struct StepContext {
-    /// The meeting takes place, if the host confirms one of its bookings: all of them are pending.
+    /// All of the meeting's bookings are pending: it takes place only if a host confirms one.
     pub is_undecided: bool,
-    /// An earlier attempt may have got as far as the provider.
+    /// An earlier attempt may have reached the provider.
     pub was_tried: bool,
 }
 
-/// What is to be done; none: the calendar is as it is wanted.
+/// Returns the next step; none: the calendar is up to date.
 pub fn next(row: &MeetingEventRow, meeting: &MeetingRow, known: StepContext) -> Option<EventStep> {
     match (is_wanted(row, meeting), row.event_id.is_some()) {
         (true, false) => Some(EventStep::Create),
         (true, true) => {
-            // What is undecided leaves the sequence as it was (`note_written`).
+            // An unconfirmed meeting does not advance the sequence (`note_written`).
             let is_behind = row.written_sequence < meeting.sequence && !known.is_undecided;
             let is_due = is_behind || row.status != "written";
             is_due.then_some(if is_anothers(row, meeting) { EventStep::Replace } else { EventStep::Update })
         }
         (false, true) => Some(EventStep::Delete),
         (false, false) if row.status == "deleted" => None,
-        // It may be there: creating it once more finds it, and then it can be deleted.
+        // It may exist: creating it again finds it, and then it can be deleted.
         (false, false) if known.was_tried => Some(EventStep::Create),
         (false, false) => Some(EventStep::Forget),
     }
 }
 
-/// Whether the event is one of before its host became the organizer: with an organizer the UID changes, and a provider that chooses the UID
-/// of the organizer's event has the meeting named after it. With several seats nobody is invited.
+/// Whether the event dates from before its host became the organizer: the UID changes with the organizer, and a provider that chooses the
+/// UID of the organizer's event gives it to the meeting. Meetings with several seats invite nobody.
 fn is_anothers(row: &MeetingEventRow, meeting: &MeetingRow) -> bool {
     meeting.seats <= 1 && is_organizers(row, meeting) && row.i_cal_uid != meeting.i_cal_uid
 }
 
-/// Whether this event invites people: the organizer's alone (RFC 5546, section 2.1), because another host's would invite the same people once
-/// more; not before the host has confirmed a booking; and not where it has several seats, because those who have one must not learn of each
-/// other.
+/// Whether this event invites people: only the organizer's (RFC 5546, section 2.1), because another host's would invite the same people
+/// again; only once a host has confirmed a booking; and not for several seats, because their invitees must not learn of each other.
 // Contract silent: what reaches the invitee's calendar before the host has confirmed. Nothing, and nobody hears of what is rejected.
 pub fn invites(row: &MeetingEventRow, meeting: &MeetingRow, is_undecided: bool) -> bool {
     meeting.seats <= 1 && is_organizers(row, meeting) && !is_undecided
 }
 
-/// Whether people are to be invited by an update, because the event was created before the host had confirmed a booking.
+/// Whether an update has to invite people, because the event was created before a host had confirmed a booking.
 pub fn is_uninvited(row: &MeetingEventRow) -> bool {
     row.written_sequence < 0
 }
 
-/// Whom the provider tells of a step. `wants_to_be_told`: the event type wants invitees to be told.
+/// Returns whom the provider notifies of a step. `wants_to_be_told`: the event type has notifications to invitees on.
 pub fn notify(step: EventStep, row: &MeetingEventRow, is_wanted: bool, wants_to_be_told: bool) -> Notify {
     let is_leftover = step == EventStep::Create && !is_wanted;
     let is_unheard = matches!(step, EventStep::Delete | EventStep::Replace) && is_uninvited(row);
     if !wants_to_be_told || is_leftover || is_unheard { Notify::None } else { Notify::All }
 }
 
-/// Notes the meeting's sequence that the calendar has. `is_undecided`: it has a meeting that no host has confirmed yet, and people who were not
-/// invited before are still not invited.
+/// Records the meeting's sequence that the calendar has. `is_undecided`: no host has confirmed the meeting yet, and people who were not
+/// invited are still not invited.
 pub fn note_written(row: &mut MeetingEventRow, sequence: i64, is_undecided: bool) {
     if !is_undecided {
         row.written_sequence = sequence;
     }
 }
 
-/// Notes that the event is not there any more. `is_as_wanted`: that was to be, and is still; otherwise it is to be created once more if it is
-/// wanted by now, under another name than before and with this UID, if it is known. `now` is in milliseconds since 1970.
+/// Records that the event is gone. `is_as_wanted`: that was intended, and still is; otherwise it is created again if it is wanted, with a
+/// new idempotency key and with this UID, if known. `now` is Unix ms.
 pub fn note_absence(row: &mut MeetingEventRow, is_as_wanted: bool, i_cal_uid: Option<String>, now: i64) {
     row.event_id = None;
     if is_as_wanted || !row.is_wanted {
@@ -135,7 +134,7 @@ mod tests {
         }
     }
 
-    /// An event that was written before the meeting was moved.
+    /// An event that was written before the meeting was rescheduled.
     fn row(connection_id: &str, i_cal_uid: &str) -> MeetingEventRow {
         MeetingEventRow {
             meeting_id: "mtg_1".to_owned(),
@@ -193,7 +192,7 @@ mod tests {
             Notify::None,
             "it is created to be deleted"
         );
-        // Its invitee has moved it, and the host has not confirmed the new time.
+        // The invitee has rescheduled it, and the host has not confirmed the new time.
         note_written(&mut event, 2, true);
         assert!(!is_uninvited(&event));
     }

@@ -1,5 +1,5 @@
-//! The rights that an event type is given by the key that saves it. From then on it acts without a key, whoever books: it reads when its hosts
-//! are busy, writes bookings into their calendars, and tells people by mail from their accounts.
+//! The rights of an event type, given by the key that saves it. From then on it acts without a key, whoever books: it reads its hosts' busy
+//! times, writes bookings into their calendars, and sends mail from their accounts.
 
 use base::error::{Code, Detail, Refusal, Result};
 use model::scheduling::event_type::{BookingNotifications, EventType, Host, HostRole, MeetingPlace};
@@ -8,16 +8,17 @@ use serde_json::{Value, json};
 use crate::bookings::event_body;
 use crate::connections::request_context::RequestContext;
 
-// Contract silent: which scopes the key of an event type needs. `scheduling.write` saves it. `calendar.write` is needed for its hosts: their
-// busy times are read (`calendar.freebusy`, which it includes), bookings are written into their calendars, and conferences are made there.
-// `email.send` is needed where people are told by mail: for `notifications.connectionId`, for hosts whose accounts may send, and to turn
-// notifications on. What a key leaves as it is needs no scope. Bookings need nothing more: they act with what the event type was given.
+// Contract silent: which scopes the key of an event type needs. `scheduling.write` saves it. `calendar.write` is needed for its hosts:
+// their busy times are read (`calendar.freebusy`, which it includes), bookings are written into their calendars, and conferences are made
+// there. `email.send` is needed where people are told by mail: for `notifications.connectionId`, for hosts whose accounts may send, and to
+// turn notifications on. What a key leaves as it is needs no scope. Bookings need nothing more: they act with what the event type was
+// given.
 const CALENDARS: &str = "calendar.write";
 const MAIL: &str = "email.send";
-/// Fields that one refusal names.
+/// Most fields that one error names.
 const MAX_NAMED: usize = 20;
 
-/// A field that has the event type do something for which its key lacks the scope.
+/// A field that needs a scope which the key lacks.
 struct ScopeFault {
     field: String,
     scope: &'static str,
@@ -38,8 +39,8 @@ impl ScopeFault {
     }
 }
 
-/// Refuses a new event type that would do what its key may not do, as far as its fields alone tell that. `given` are its notifications as they
-/// were sent.
+/// Refuses a new event type that would do more than its key may, as far as its fields show. `given` are its notifications as they were
+/// sent.
 ///
 /// # Errors
 /// 403 `insufficient_scope`, which names each such field.
@@ -49,7 +50,7 @@ pub fn ensure_new(asker: &RequestContext, given: Option<&Value>, body: &EventTyp
         faults.extend((0..body.hosts.len()).map(|index| ScopeFault::of_host(index, CALENDARS)));
     }
     if !asker.holds(MAIL) {
-        // Notifications that are on because nothing is said of them are settled when the hosts' accounts are known (`settle_mail`).
+        // Notifications that are on by default are settled when the hosts' accounts are known (`settle_mail`).
         let is_said = |name: &str| given.is_some_and(|given| given[name] == Value::Bool(true));
         let unsaid = BookingNotifications {
             invitee: !is_said("invitee"),
@@ -61,7 +62,7 @@ pub fn ensure_new(asker: &RequestContext, given: Option<&Value>, body: &EventTyp
     refuse(&faults)
 }
 
-/// Refuses a change by which an event type would do what the key may not do.
+/// Refuses a change with which an event type would do more than the key may.
 ///
 /// # Errors
 /// As `ensure_new`.
@@ -81,14 +82,14 @@ pub fn ensure_change(asker: &RequestContext, before: &EventType, after: &EventTy
     refuse(&faults)
 }
 
-/// Whether the accounts of hosts have to be looked at for a change: other ones act, or they make conferences.
+/// Whether a change needs a check of the hosts' accounts: other accounts act, or they create conferences.
 pub fn changes_accounts(before: &EventType, after: &EventType) -> bool {
     changed_hosts(before, after).next().is_some() || new_conferences(before, after).next().is_some()
 }
 
-/// Settles whether a new event type of a key that may not send tells people by mail: the notifications of one whose hosts have no account that
-/// could are turned off, so that they stay off when an account may send later. `senders` are the places of hosts whose accounts may send.
-/// Returns a warning where they were turned off.
+/// Settles the notifications of a new event type whose key may not send mail: if none of its hosts' accounts may send, they are turned off,
+/// so that they stay off when an account may send later. `senders` are the indices of hosts whose accounts may send. Returns a warning if
+/// they were turned off.
 ///
 /// # Errors
 /// 403 `insufficient_scope`, which names those hosts.
@@ -107,12 +108,12 @@ pub fn settle_mail(asker: &RequestContext, body: &mut EventType, senders: &[usiz
     })))
 }
 
-/// Whether anybody is told of bookings by mail. Reminders go to the same people.
+/// Whether any notifications by mail are on. Reminders go to the same people.
 fn tells_by_mail(notifications: &BookingNotifications) -> bool {
     notifications.invitee || notifications.hosts
 }
 
-/// The faults of notifications that are turned on, and of an account that is named for them.
+/// The errors for notifications that are turned on, and for an account that is named for them.
 fn of_notifications(was: &BookingNotifications, is: &BookingNotifications) -> Vec<ScopeFault> {
     let is_named = is.connection_id.is_some() && is.connection_id != was.connection_id;
     [
@@ -126,7 +127,7 @@ fn of_notifications(was: &BookingNotifications, is: &BookingNotifications) -> Ve
     .collect()
 }
 
-/// The places of hosts that act otherwise than any host did before: another account, other calendars, or another role.
+/// The indices of hosts that act differently from every host before: another account, other calendars, or another role.
 fn changed_hosts(before: &EventType, after: &EventType) -> impl Iterator<Item = usize> {
     let is_known = move |host: &Host| before.hosts.iter().any(|known| acts_alike(known, host));
     after.hosts.iter().enumerate().filter(move |(_, host)| !is_known(host)).map(|(index, _)| index)
@@ -139,7 +140,7 @@ fn acts_alike(a: &Host, b: &Host) -> bool {
         && a.conflict_calendar_ids == b.conflict_calendar_ids
 }
 
-/// The places of hosts who may be organizers, from whose accounts people are told, and were not before.
+/// The indices of hosts who may become organizers, from whose accounts mail is sent, and could not before.
 fn new_senders(before: &EventType, after: &EventType) -> impl Iterator<Item = usize> {
     let is_known = move |host: &Host| {
         let mut senders = before.hosts.iter().filter(|known| is_sender(known));
@@ -149,18 +150,18 @@ fn new_senders(before: &EventType, after: &EventType) -> impl Iterator<Item = us
     hosts.filter(move |(_, host)| !is_known(host)).map(|(index, _)| index)
 }
 
-/// Whether people can be told from the host's account.
+/// Whether mail can be sent from the host's account.
 pub fn is_sender(host: &Host) -> bool {
     host.role != HostRole::Optional
 }
 
-/// The places of meeting places that are conferences of the hosts' calendars, and were not before.
+/// The indices of locations that are conferences of the hosts' calendars, and were not before.
 fn new_conferences(before: &EventType, after: &EventType) -> impl Iterator<Item = usize> {
     let is_new = move |place: &MeetingPlace| is_made(place) && !before.locations.contains(place);
     after.locations.iter().enumerate().filter(move |(_, place)| is_new(place)).map(|(index, _)| index)
 }
 
-/// Whether the hosts' calendars make the conference that takes place there.
+/// Whether the hosts' calendars create the conference of this location.
 fn is_made(place: &MeetingPlace) -> bool {
     place.value.is_none() && event_body::provider_of(place.kind).is_some()
 }
@@ -202,7 +203,7 @@ mod tests {
         body
     }
 
-    /// The fields that a refusal names, in its order.
+    /// The fields that an error names, in its order.
     fn fields(done: Result<()>) -> Vec<String> {
         match done {
             Ok(()) => Vec::new(),

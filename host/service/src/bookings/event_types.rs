@@ -1,5 +1,5 @@
-//! Event types: made, listed, changed and deleted, each with its public name and its idempotent answer in one transaction. Who saves one
-//! must be allowed to use its hosts: from then on people book it who are not.
+//! Event types: created, listed, changed and deleted, each with its slug and its idempotent answer in one transaction. The key that saves
+//! one must be allowed to use its hosts, because from then on others book them.
 
 use base::error::{Code, Error, Result, invalid, not_found, refuse};
 use base::ids::{self, Kind};
@@ -20,12 +20,12 @@ use crate::connections::write_context::WriteContext;
 use crate::sync::subscribe::Subscriptions;
 use crate::writes::etag::ExpectedEtag;
 
-/// Fields that an event type always has.
+/// Required fields of an event type.
 const REQUIRED: [&str; 4] = ["slug", "title", "durationMinutes", "hosts"];
-/// How often a change is tried again that another one came before.
+/// Attempts of a change that conflicts with other changes.
 const TRIES: usize = 5;
 
-/// An event type and what it says.
+/// An event type with its parsed body.
 #[derive(Clone)]
 pub struct StoredEventType {
     pub row: EventTypeRow,
@@ -43,15 +43,15 @@ impl StoredEventType {
     }
 }
 
-/// An event type of whose accounts the key may use every one; anything else is "no such event type".
-// Contract silent: what a key that is bound to connections has of an event type that also acts on others. Nothing: whoever changes what an account
-// does or says must be allowed to use it.
+/// An event type whose accounts the key may all use; `not_found` otherwise.
+// Contract silent: what a key that is bound to connections has of an event type that also acts on others. Nothing: whoever changes what an
+// account does or says must be allowed to use it.
 pub async fn find(app: &App, asker: &RequestContext, id: &str) -> Result<StoredEventType> {
     let found = read(app, asker, id).await?;
     if may_see(asker, &found) { Ok(found) } else { Err(not_found("event type")) }
 }
 
-/// The same to be booked: an event type of whose hosts the key may use every one. The account that it mails from is given to it for that.
+/// An event type for booking: the key may use all of its hosts. The account that it sends mail from is not checked.
 pub async fn find_to_book(app: &App, asker: &RequestContext, id: &str) -> Result<StoredEventType> {
     let found = read(app, asker, id).await?;
     let is_seen = asker.sees(found.body.hosts.iter().map(|host| &host.connection_id));
@@ -71,12 +71,12 @@ fn etag(row: &EventTypeRow) -> Result<String> {
 }
 
 fn may_see(asker: &RequestContext, stored: &StoredEventType) -> bool {
-    // One whose last host is gone is no more theirs who are bound to connections than it was before.
+    // One that has lost its last host stays invisible to keys that are bound to connections.
     asker.bound_to().is_none()
         || (!stored.body.hosts.is_empty() && asker.sees(view::accounts_of_event_type(&stored.body)))
 }
 
-/// At most `limit` event types that the key sees, in the order of their ids, after an id.
+/// At most `limit` event types that the key sees, by id, after an id.
 pub async fn list(
     app: &App,
     asker: &RequestContext,
@@ -104,7 +104,7 @@ pub async fn list(
     Ok(found)
 }
 
-/// Makes an event type.
+/// Creates an event type.
 pub async fn create(cx: &WriteContext, input: Map<String, Value>, strict: bool) -> Result<StoredResponse> {
     let WriteContext { app, request: asker, attempt } = cx;
     let absent = |field: &&str| matches!(input.get(*field), None | Some(Value::Null));
@@ -190,7 +190,7 @@ async fn take_slug(tx: &mut Tx, stored: &StoredEventType) -> Result<()> {
     Err(invalid(Code::AlreadyExists, "slug", message))
 }
 
-/// Changes an event type. Bookings that it has stay as they are.
+/// Changes an event type. Existing bookings stay as they are.
 pub async fn update(
     cx: &WriteContext,
     id: &str,
@@ -206,7 +206,7 @@ pub async fn update(
         let (held, attempt) = (app.clone(), attempt.clone());
         let written: Result<Option<StoredResponse>> =
             app.db.write(move |tx| Box::pin(async move { write(tx, &held, &planned, &attempt).await })).await;
-        // None: another one changed it meanwhile, so the change is made again on what there is now.
+        // None: it was changed in the meantime, so the change is planned again on the current row.
         if let Some(answer) = written? {
             return Ok(answer);
         }
@@ -225,7 +225,7 @@ struct PlannedEventType {
     after: StoredEventType,
     changed: Vec<String>,
     warnings: Vec<Value>,
-    /// Calendars of its hosts.
+    /// Calendars of its hosts to subscribe to.
     begun: hosts::StartedSubscriptions,
 }
 
@@ -278,7 +278,7 @@ async fn plan(
     Ok(PlannedEventType { before, after, changed, warnings, begun })
 }
 
-/// Writes a change and its answer; none when the event type is not as it was when the change was planned.
+/// Writes a change and its answer; none if the event type was changed since the change was planned.
 async fn write(
     tx: &mut Tx,
     app: &App,
@@ -309,7 +309,8 @@ async fn write(
         tell(tx, app, after, "updated", Some(changed.clone()), Some(printed.to_string())).await?;
     }
     if begun.has_more || (after.body.active && !before.body.active) {
-        // Its hosts have more calendars than are followed at once, or some of before they were followed (`bookings::calendar_subscriptions`).
+        // Its hosts have more calendars than are subscribed to at once, or some from before subscriptions existed
+        // (`bookings::calendar_subscriptions`).
         table::set_calendars_due(tx, &after.row.id, Some(after.row.updated_at)).await?;
     }
     following.write(tx, app, &after.row.tenant).await?;
@@ -319,7 +320,7 @@ async fn write(
     Ok(Some(answer))
 }
 
-/// Deletes an event type: nobody can book it any more, and its slug is free. Its bookings stay.
+/// Deletes an event type: it can no longer be booked, and its slug is free. Its bookings stay.
 pub async fn delete(cx: &WriteContext, id: &str, expected: ExpectedEtag) -> Result<StoredResponse> {
     let WriteContext { app, request: asker, attempt } = cx;
     for _ in 0..TRIES {
@@ -362,7 +363,7 @@ async fn remove(
     Ok(Some(answer))
 }
 
-/// Writes into the log what happened: `created`, `updated` or `deleted`, with the fields that changed and the event type as it is then.
+/// Logs the change: `created`, `updated` or `deleted`, with the changed fields and the resulting event type.
 async fn tell(
     tx: &mut Tx,
     app: &App,

@@ -1,6 +1,5 @@
-//! The meeting in a host's calendar: the provider is brought to what the tables want (`meeting_events`, `meetings`), one step after
-//! the other until nothing is left to do. A step that is repeated finds what the earlier one left, by the key that both give the
-//! connector.
+//! Writes the meeting into a host's calendar: brings the provider to the state in the tables (`meeting_events`, `meetings`), step by step
+//! until nothing is left to do. A repeated step finds the result of the earlier one by the idempotency key that both give the connector.
 
 use base::error::{Code, Error, Result, refuse};
 use base::ids::Kind;
@@ -32,24 +31,23 @@ use crate::resources::events::respond;
 use crate::resources::events::write::{self, EventWriteOptions};
 use crate::writes::etag::ExpectedEtag;
 
-/// Steps of one turn. More than that can only be needed when the meeting is changed all the time.
+/// Most steps of one run. More are only needed if the meeting is changed continuously.
 const MAX_STEPS: usize = 8;
-/// Failures after which an event that may be in a calendar which the provider does not answer for counts as gone.
+/// Failures after which an event counts as gone that may be in a calendar which the provider does not answer for.
 const MAX_UNKNOWN: i64 = 3;
 
-/// How a turn ended.
+/// The end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventWriteResult {
-    /// The calendar is as it is wanted.
+    /// The calendar is up to date.
     Settled,
-    /// The provider may not be asked before this time, in milliseconds since 1970.
+    /// The provider may not be called before this time, Unix ms.
     Waits(i64),
-    /// It failed; that, and when it is tried again, is written.
+    /// The write failed; the failure and the time of the retry are stored.
     Ended,
 }
 
-/// Brings one host's calendar to what is wanted. Fails where the outcome cannot be written; what the provider refuses is no failure
-/// of this.
+/// Brings one host's calendar up to date. Fails if the result cannot be stored; a refusal of the provider is no failure of this function.
 pub async fn run(app: &App, job: &Job) -> Result<EventWriteResult> {
     let Some((meeting_id, connection_id)) = job.key().split_once(':') else {
         return Ok(EventWriteResult::Settled);
@@ -73,7 +71,7 @@ pub async fn run(app: &App, job: &Job) -> Result<EventWriteResult> {
     Ok(EventWriteResult::Waits(app.now()))
 }
 
-/// The event as the provider has it, of an answer of ours.
+/// The event as the provider has it, from the answer to a write.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Written {
@@ -84,26 +82,26 @@ struct Written {
     conference: Option<Conference>,
 }
 
-/// What became of a step.
+/// The result of a step.
 #[derive(Clone, Debug)]
 enum StepResult {
     Written(Written),
-    /// Nothing is there any more, as it was wanted.
+    /// The event is gone, as intended.
     Gone,
-    /// Nothing is there any more, though it is wanted.
+    /// The event is gone, although it is wanted.
     Lost,
-    /// The host has filed it in another calendar, where the step is to be taken.
+    /// The host has moved it to another calendar, where the step must be repeated.
     Relocated(EventLocation),
 }
 
-/// What the tables say at one moment.
+/// The desired state, read from the tables at one moment.
 struct DesiredEvent {
     row: MeetingEventRow,
     meeting: MeetingRow,
     event_type: EventType,
-    /// Those that hold a seat, or held one until the meeting was over.
+    /// Bookings with a seat, or with one until the meeting was over.
     bookings: Vec<Booking>,
-    /// The page on which hosts read what the invitee wrote. None: the event invites nobody, and will not.
+    /// The page on which hosts read what the invitee wrote. None: the event invites nobody, and never will.
     details_url: Option<String>,
     known: StepContext,
 }
@@ -120,7 +118,7 @@ impl DesiredEvent {
             return Ok(None);
         };
         let Some(meeting) = meetings::find(reader, meeting_id).await? else { return Ok(None) };
-        // One that was deleted still says who is told of the bookings that are left.
+        // A deleted event type still decides who is notified of the remaining bookings.
         let event_type = match event_types::find_ever(reader, &job.tenant, &meeting.event_type_id).await? {
             Some(found) => serde_json::from_str(&found.body)?,
             None => EventType::default(),
@@ -148,7 +146,7 @@ impl DesiredEvent {
         EventSubject { event_type: &self.event_type, invites: self.invites(), details_url }
     }
 
-    /// The fields that take the invitee's words out of the event, so that those whom the provider tells of the change do not read them.
+    /// The fields that remove the invitee's words from the event, so that people whom the provider notifies of the change do not read them.
     async fn without_words(&self, app: &App, event_id: &str) -> Result<Map<String, Value>> {
         let found = items::any(app.db.reader(), &self.row.tenant, event_id).await?;
         let Some(item) = found else { return Ok(Map::new()) };
@@ -168,7 +166,7 @@ impl DesiredEvent {
         event_step::invites(&self.row, &self.meeting, self.known.is_undecided)
     }
 
-    /// Does it at the provider.
+    /// Performs the step at the provider.
     async fn take(&self, app: &App, step: EventStep) -> Result<StepResult> {
         let (row, meeting) = (&self.row, &self.meeting);
         let request_id = app.new_id(Kind::Request);
@@ -198,10 +196,10 @@ impl DesiredEvent {
                 if self.invites() && event_step::is_uninvited(row) {
                     body.insert("attendees".to_owned(), event_body::invited(meeting, &self.bookings));
                 }
-                // What is wanted has another time with each change.
+                // The desired event has another time with each change.
                 let cx = cx(self.attempt(&format!("update-{}", row.updated_at)));
                 match write::update(&cx, path, body, manner).await {
-                    // The host deleted it, and what is wanted here is newer.
+                    // The host deleted it, and the desired state is newer.
                     Err(e) if e.code() == Some(Code::NotFound) => {
                         return self.elsewhere(app, StepResult::Lost).await;
                     }
@@ -210,12 +208,12 @@ impl DesiredEvent {
             }
             EventStep::Delete | EventStep::Replace => {
                 let gone = if step == EventStep::Replace { StepResult::Lost } else { StepResult::Gone };
-                // In another calendar it is another deletion.
+                // Keyed by the event's id: after a move to another calendar it is another deletion.
                 let cx = cx(self.attempt(&format!("delete-{event_id}")));
                 return match write::delete(&cx, path, manner).await {
                     Err(e) if e.code() == Some(Code::NotFound) => self.elsewhere(app, gone).await,
                     Err(e) => Err(e),
-                    // Where an attempt is repeated, what is not there counts as deleted by the one before.
+                    // On a repeated attempt, a missing event counts as deleted by the earlier one.
                     Ok(_) if self.known.was_tried => {
                         let location = relocation::stored(app, row).await?;
                         Ok(location.map_or(gone, StepResult::Relocated))
@@ -227,7 +225,7 @@ impl DesiredEvent {
         Ok(StepResult::Written(serde_json::from_slice(&answer.body)?))
     }
 
-    /// Searches for the event, which is not where it was written. `otherwise`: it is nowhere else either.
+    /// Searches for the event, which is not where it was written. `otherwise`: the result if it is not found.
     async fn elsewhere(&self, app: &App, otherwise: StepResult) -> Result<StepResult> {
         let found = relocation::search(app, &self.row, app.now()).await?;
         match found.location {
@@ -241,9 +239,10 @@ impl DesiredEvent {
         }
     }
 
-    /// An event without its conference is better than none: what the provider refuses for good leaves it as it is.
+    /// Requests a conference. An event without its conference is better than none: a permanent refusal of the provider leaves the event as
+    /// it is.
     async fn ask_for_conference(&self, cx: WriteContext, event_id: &str) -> Result<Option<StoredResponse>> {
-        // One is enough, and it is the organizer's that is kept (`keep_news`).
+        // One is enough, and the organizer's is stored (`keep_news`).
         let is_meant = self.is_wanted() && event_step::is_organizers(&self.row, &self.meeting);
         let Some(provider) = event_body::conference(&self.bookings).filter(|_| is_meant) else {
             return Ok(None);
@@ -262,7 +261,7 @@ impl DesiredEvent {
 
     fn attempt(&self, op: &str) -> IdempotentAttempt {
         let MeetingEventRow { meeting_id, connection_id, created_at, .. } = &self.row;
-        // An event that was deleted and is made anew is another one for the provider.
+        // For the provider, an event that was deleted and created again is another one.
         let key = match *created_at == self.meeting.created_at {
             true => format!("booking/{meeting_id}/{connection_id}/{op}"),
             false => format!("booking/{meeting_id}/{connection_id}/{created_at}/{op}"),
@@ -271,11 +270,11 @@ impl DesiredEvent {
     }
 }
 
-/// Keeps what became of a step. The job goes on: the newest state is read again.
+/// Stores the result of a step. The job goes on and reads the latest state.
 async fn keep(app: &App, job: &Job, wanted: &DesiredEvent, step: EventStep, done: StepResult) -> Result<()> {
     let (job, before, sequence, now) = (job.clone(), wanted.row.clone(), wanted.meeting.sequence, app.now());
     let is_undecided = wanted.known.is_undecided;
-    // Who became the organizer meanwhile has no event yet that is the organizer's.
+    // A host who became the organizer in the meantime has no organizer event yet.
     let is_organizers = event_step::is_organizers(&wanted.row, &wanted.meeting);
     let (held, event_type) = (app.clone(), wanted.event_type.clone());
     app.db
@@ -284,7 +283,7 @@ async fn keep(app: &App, job: &Job, wanted: &DesiredEvent, step: EventStep, done
                 let Some(mut row) = event_failure::locked(tx, &before).await? else {
                     return Ok::<_, Error>(());
                 };
-                // Otherwise something else is wanted by now, and is to be written.
+                // Otherwise the desired state has changed, and is written next.
                 let is_same = row.updated_at == before.updated_at;
                 let is_gone = matches!(done, StepResult::Gone);
                 if step != EventStep::Forget {
@@ -302,7 +301,7 @@ async fn keep(app: &App, job: &Job, wanted: &DesiredEvent, step: EventStep, done
                             (row.status, row.next_attempt_at) = ("written".to_owned(), None);
                         }
                         if is_organizers {
-                            // The meeting is locked before its events are written, as by all who change it.
+                            // The meeting is locked before its events are written, in the order of all changes.
                             let meeting = meetings::lock(tx, &row.meeting_id).await?;
                             news = meeting.map(|meeting| (meeting, written));
                         }
@@ -315,7 +314,7 @@ async fn keep(app: &App, job: &Job, wanted: &DesiredEvent, step: EventStep, done
                     StepResult::Relocated(location) => {
                         row.calendar_id = location.calendar_id;
                         row.event_id = Some(location.event_id);
-                        // The next attempt is one at another event.
+                        // The next attempt concerns another event.
                         row.updated_at = now.max(row.updated_at + 1);
                     }
                 }
@@ -326,7 +325,7 @@ async fn keep(app: &App, job: &Job, wanted: &DesiredEvent, step: EventStep, done
                 }
                 jobs::check_fence(tx, &job, None, now).await?;
                 if row.event_id.is_some() && row.is_wanted {
-                    // A change of the host's that came before this was found is looked at now.
+                    // A change that the host made before the move was found is checked now.
                     meeting_events::enqueue(tx, RECHECK_JOB, &[MeetingHost::from(&row)], now).await?;
                 }
                 Ok(())
@@ -335,8 +334,8 @@ async fn keep(app: &App, job: &Job, wanted: &DesiredEvent, step: EventStep, done
         .await
 }
 
-/// Keeps with the bookings what the organizer's provider has decided: the UID of an event that is theirs alone, and the link to the
-/// conference, of which clients are told. Returns the bookings that got the link, of which people are to be told.
+/// Stores in the bookings what the organizer's provider has decided: the UID of an event with a single booking, and the link to the
+/// conference, which is logged. Returns the bookings that got the link, so that people are notified.
 async fn keep_news(
     tx: &mut Tx,
     app: &App,

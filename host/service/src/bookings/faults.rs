@@ -1,16 +1,16 @@
-//! Faults of one input, which are told all at once. Pure.
+//! Collects the errors of one input, to report them together. Pure.
 
 use base::error::{Detail, Error, Refusal, Result};
 
-/// Faults that one answer names, at most.
+/// Most errors that one answer names.
 const MAX_NAMED: usize = 20;
 
-/// The faults that were found so far.
+/// The errors found so far.
 #[derive(Debug, Default)]
 pub struct Faults(Vec<Refusal>);
 
 impl Faults {
-    /// Returns the value, or keeps the fault and goes on. An internal error ends the check.
+    /// Returns the value, or records the error and continues. An internal error ends the check.
     pub fn check<T>(&mut self, checked: Result<T>) -> Result<Option<T>> {
         match checked {
             Ok(value) => Ok(Some(value)),
@@ -22,7 +22,7 @@ impl Faults {
         }
     }
 
-    /// Refuses an input that has faults: as its first fault, with all of them in the details.
+    /// Fails if there are errors: with the first one, and all of them in the details.
     pub fn into_result(self) -> Result<()> {
         let details: Vec<Detail> = self.0.iter().take(MAX_NAMED).map(detail).collect();
         match self.0.into_iter().next() {

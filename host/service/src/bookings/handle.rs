@@ -1,5 +1,5 @@
 //! The name of an application in the addresses of its booking pages, `/book/{handle}/{slug}`: its id without the prefix, or a name that the
-//! operator gave it. An application with a name is found by its id too.
+//! operator set. An application with a name can also be addressed by its id.
 
 use base::error::Result;
 use base::ids::Kind;
@@ -7,26 +7,26 @@ use storage::scheduling::applications;
 
 use crate::app::App;
 
-/// Fewest and most characters of a name that an operator gives.
+/// Fewest and most characters of a name that an operator sets.
 const LENGTHS: std::ops::RangeInclusive<usize> = 3..=40;
-/// What `/book/` itself has below it.
+/// Path segments that `/book/` itself uses.
 const RESERVED: [&str; 2] = ["assets", "embed"];
 /// Characters of an id without its prefix.
 const ID_LENGTH: usize = 26;
 
-/// The application's handle: the one that it was given, or else the one that it has from its id.
+/// The application's handle: the one that was set, else the default derived from its id.
 pub async fn of(app: &App, application_id: &str) -> Result<String> {
     let given = applications::handle(app.db.reader(), application_id).await?;
     Ok(given.unwrap_or_else(|| from_id(application_id)))
 }
 
-/// The handle that an application has without being given one: its id without the prefix, in lower case.
+/// The default handle of an application: its id without the prefix, in lower case.
 pub fn from_id(application_id: &str) -> String {
     let unique = application_id.split_once('_').map_or(application_id, |(_, unique)| unique);
     unique.to_ascii_lowercase()
 }
 
-/// The id of the application that a handle of `from_id` stands for; none for what is no such handle.
+/// The application id of a handle from `from_id`; none if it is no such handle.
 pub fn application_of(handle: &str) -> Option<String> {
     has_form_of_id(handle).then(|| format!("{}_{}", Kind::Application.prefix(), handle.to_ascii_uppercase()))
 }
@@ -35,7 +35,7 @@ fn has_form_of_id(handle: &str) -> bool {
     handle.len() == ID_LENGTH && handle.bytes().all(|b| b.is_ascii_alphanumeric())
 }
 
-/// A handle that an operator gives.
+/// Validates a handle that an operator sets.
 ///
 /// # Errors
 /// A sentence that says what is wrong with it.

@@ -1,8 +1,8 @@
-//! What a host does with the event of a meeting in the host's calendar: a meeting that was moved there is moved here, one that was deleted,
-//! cancelled or declined there is cancelled here, and one that was filed in another calendar is followed (`relocation`). The link
-//! to a conference that the provider makes after the event is taken over; as long as the provider is making it, it is asked again
-//! (`conference::next_look`). Such events are found in the transaction that stores them (`storage::scheduling::meeting_events`), and looked
-//! at by job.
+//! Follows the host's changes to a meeting's event in the host's calendar: if it was rescheduled there, the meeting is rescheduled; if it
+//! was deleted, cancelled or declined, the meeting is cancelled; if it was moved to another calendar, it is found there (`relocation`). The
+//! link to a conference that the provider creates after the event is taken over; until then the provider is polled
+//! (`conference::next_look`). Such events are found in the transaction that stores them (`storage::scheduling::meeting_events`), and
+//! processed by a job.
 
 use base::error::{Code, Result};
 use model::calendar::{Event, EventStatus, ResponseStatus};
@@ -26,32 +26,32 @@ use crate::bookings::notify::queue;
 use crate::bookings::relocation::EventSearch;
 use crate::bookings::{all_day, conference, join_link, relocation, state, timed_transitions};
 
-/// Providers keep times to the minute: what differs by less was not moved.
+/// Tolerance of a start or end, ms: providers store times to the minute.
 const SAME_MS: i64 = 60_000;
-/// The shortest and the longest time between two looks at a calendar that came back and is still being read, ms. Each comes after as long as it
-/// has been back.
+/// The shortest and the longest interval between checks of a calendar that came back and is still being read, ms. Each check comes after as
+/// long as it has been back.
 const RETURNING_MS: (i64, i64) = (60_000, 3_600_000);
 
-/// What a turn comes to.
+/// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostChangeResult {
-    /// The bookings are as the calendar says.
+    /// The bookings match the calendar.
     Done,
-    /// It has to be looked again then, in milliseconds since 1970.
+    /// The next check is due then, Unix ms.
     Later(i64),
 }
 
-/// What a look at the calendar comes to.
+/// The result of a check of the calendar.
 #[derive(Debug)]
 enum CalendarCheck {
     Ended(HostChangeResult),
-    /// The provider is to be asked now what is in the calendar, and it has to be looked again then, in milliseconds since 1970.
+    /// Read the calendar from the provider now, and check again at this time, Unix ms.
     Asks(i64),
-    /// The event is to be searched for.
+    /// Search for the event.
     Missing(Box<MissingEvent>),
 }
 
-/// An event of a meeting that is not where it was written.
+/// A meeting's event that is not where it was written.
 #[derive(Clone, Debug)]
 struct MissingEvent {
     row: MeetingEventRow,
@@ -60,36 +60,36 @@ struct MissingEvent {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct EventAbsence {
-    /// Milliseconds since 1970.
+    /// Unix ms.
     since: i64,
-    /// The calendar that it was in is there: an event that is nowhere else was deleted.
+    /// Whether the calendar still exists: an event that is nowhere else was then deleted.
     ends_meeting: bool,
 }
 
-/// What the host's calendar says of a meeting.
+/// The state of a meeting in the host's calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CalendarState {
-    /// The calendar has no say: the event is not there, or what is to be written is newer.
+    /// The calendar does not decide: the event is not there, or the state to be written is newer.
     Unknown,
     AsItIs,
-    /// The calendar came back then, in milliseconds since 1970, and was not read to its end since.
+    /// The calendar came back at this time (Unix ms), and has not been read to its end since.
     Returning(i64),
-    /// It does not take place.
+    /// The meeting does not take place.
     Gone,
     Missing(EventAbsence),
-    /// It takes place then.
+    /// The meeting takes place at this time.
     Moved(Interval),
-    /// The event is an all-day event, and the meeting is not as long as that.
+    /// The event is an all-day event, unlike the meeting.
     AllDay,
 }
 
-/// Brings the bookings of a meeting to what its organizer's calendar says.
+/// Updates the bookings of a meeting from its organizer's calendar.
 pub async fn follow(app: &App, job: &Job) -> Result<HostChangeResult> {
     for _ in 0..TRIES {
         match attempt(app, job).await {
             Ok(Some(outcome)) => return Ok(outcome),
             Ok(None) => {}
-            // The meeting was forgotten.
+            // The meeting was purged.
             Err(e) if e.code() == Some(Code::NotFound) => return Ok(HostChangeResult::Done),
             Err(e) => return Err(e),
         }
@@ -97,7 +97,7 @@ pub async fn follow(app: &App, job: &Job) -> Result<HostChangeResult> {
     Err(contended())
 }
 
-/// None: somebody changed the meeting or its event meanwhile.
+/// None: the meeting or its event was changed in the meantime.
 async fn attempt(app: &App, job: &Job) -> Result<Option<HostChangeResult>> {
     let (held, of) = (app.clone(), job.clone());
     let looked: Result<Option<CalendarCheck>> =
@@ -116,7 +116,7 @@ async fn attempt(app: &App, job: &Job) -> Result<Option<HostChangeResult>> {
     app.db.write(move |tx| Box::pin(async move { settle(tx, &held, &missing, &found).await })).await
 }
 
-/// None: the meeting's hosts were changed meanwhile.
+/// None: the meeting's hosts were changed in the meantime.
 async fn look(tx: &mut Tx, app: &App, job: &Job) -> Result<Option<CalendarCheck>> {
     let done = Some(CalendarCheck::Ended(HostChangeResult::Done));
     let Some((meeting_id, connection_id)) = job.key().split_once(':') else { return Ok(done) };
@@ -126,7 +126,7 @@ async fn look(tx: &mut Tx, app: &App, job: &Job) -> Result<Option<CalendarCheck>
     let now = app.now();
     // Contract silent: whose calendar decides where there are several hosts. The organizer's.
     let is_organizers = of.meeting.hosts.first().is_some_and(|id| id == connection_id);
-    // What is over has taken place, also while the jobs that complete its bookings are late.
+    // A meeting that is over has taken place, even if the jobs that complete its bookings are late.
     if !is_organizers || of.meeting.released_at.is_some() || of.meeting.end_at <= now {
         return Ok(done);
     }
@@ -172,7 +172,7 @@ async fn look(tx: &mut Tx, app: &App, job: &Job) -> Result<Option<CalendarCheck>
 
 async fn seen_in_calendar(tx: &mut Tx, of: &HeldMeeting, connection_id: &str) -> Result<CalendarState> {
     let event = of.events.iter().find(|event| event.connection_id == connection_id);
-    // Where something is to be written still, that is newer than what is in the calendar.
+    // A pending write is newer than the calendar.
     let Some(event) = event.filter(|event| event.is_wanted && event.status == "written") else {
         return Ok(CalendarState::Unknown);
     };
@@ -181,7 +181,7 @@ async fn seen_in_calendar(tx: &mut Tx, of: &HeldMeeting, connection_id: &str) ->
     };
     let calendar = items::lock_item(tx, lock, &event.calendar_id).await?;
     let ends_meeting = calendar.as_ref().is_some_and(|calendar| calendar.deleted_at.is_none());
-    // A calendar that came back may have its events later than itself: from then on they are missing.
+    // A calendar that came back may get its events later than itself: until then they are missing.
     let listed_at = calendar.map_or(0, |calendar| calendar.created_at);
     let surface = ResourceKind::Calendar.surface().as_str();
     let read = sync_states::lock_state(tx, lock, (surface, &event.calendar_id)).await?;
@@ -190,12 +190,12 @@ async fn seen_in_calendar(tx: &mut Tx, of: &HeldMeeting, connection_id: &str) ->
     }
     let item = items::lock_item(tx, lock, event_id).await?;
     match item.map(|item| (item.deleted_at, item)) {
-        // It was forgotten long ago.
+        // It was purged long ago.
         None => Ok(CalendarState::Missing(EventAbsence { since: listed_at, ends_meeting })),
         Some((Some(deleted_at), _)) => {
             Ok(CalendarState::Missing(EventAbsence { since: deleted_at.max(listed_at), ends_meeting }))
         }
-        // Without its calendar nothing is known of the event.
+        // Without its calendar the event's state is unknown.
         Some((None, _)) if !ends_meeting => Ok(CalendarState::Unknown),
         Some((None, item)) => seen_of(&item, Interval::new(of.meeting.start_at, of.meeting.end_at)),
     }
@@ -215,8 +215,7 @@ fn seen_of(item: &Item, before: Interval) -> Result<CalendarState> {
     })
 }
 
-/// Decides about an event that is not where it was written, after it was searched for. None: somebody changed the meeting or its event
-/// meanwhile.
+/// Decides on an event that is not where it was written, after a search. None: the meeting or its event was changed in the meantime.
 async fn settle(
     tx: &mut Tx,
     app: &App,
@@ -232,7 +231,7 @@ async fn settle(
     if of.meeting.released_at.is_some() || of.meeting.end_at <= now {
         return Ok(done);
     }
-    // It may have come back while it was searched for.
+    // It may have come back during the search.
     let is_missing = of.events.contains(row)
         && seen_in_calendar(tx, &of, &row.connection_id).await? == CalendarState::Missing(*absence);
     if !is_missing {
@@ -254,7 +253,7 @@ async fn settle(
     Ok(done)
 }
 
-/// Notes that the event of a meeting is nowhere any more: there is nothing to be deleted, nor to be searched for again.
+/// Records that the event of a meeting no longer exists: there is nothing to delete or to search for.
 async fn forget_event(tx: &mut Tx, of: &mut HeldMeeting, connection_id: &str) -> Result<()> {
     let event = of.events.iter_mut().find(|event| event.connection_id == connection_id);
     let Some(event) = event else { return Ok(()) };
@@ -284,8 +283,8 @@ async fn cancel(tx: &mut Tx, app: &App, of: &mut HeldMeeting, now: i64) -> Resul
     queue::enqueue(tx, &told, of.event_type(), MailKind::Cancelled, now).await
 }
 
-/// Moves all bookings of the meeting. Neither hours nor notice nor the grid bind a host. Where the new time cannot be reserved because a
-/// host has something else then, nothing is reserved: in the calendar the event is in the way of others as any event is.
+/// Reschedules all bookings of the meeting. Opening hours, notice and the grid do not bind a host. If the new time cannot be reserved
+/// because of another booking of a host, nothing is reserved: the event itself makes the host busy.
 async fn move_to(
     tx: &mut Tx,
     app: &App,
@@ -305,7 +304,7 @@ async fn move_to(
     meetings::update(tx, &of.meeting).await?;
     reserved_times::release(tx, &of.meeting.id).await?;
     let mut warnings: Vec<Value> = Vec::new();
-    // Also where nothing was reserved before: a meeting that has an event takes time, and may have been moved onto another one.
+    // Also if nothing was reserved before: a meeting with an event takes time, and may have been moved onto another one.
     if !reserve(tx, of, now).await? {
         reserved_times::release(tx, &of.meeting.id).await?;
         let message = "the host moved the booking to a time at which a host has something else";
@@ -317,7 +316,7 @@ async fn move_to(
     for seat in &mut moved {
         state::allows_move(seat.status()?, Party::Host)?;
         seat.move_to(to.start, to.end, Party::Host);
-        // Nobody confirms what has begun.
+        // Past its start it cannot be confirmed.
         seat.row.confirm_by = seat.row.confirm_by.map(|at| at.min(to.start));
     }
     let change =
@@ -334,7 +333,7 @@ async fn move_to(
     queue::enqueue(tx, &told, of.event_type(), MailKind::Rescheduled, now).await
 }
 
-/// Reserves the meeting's time where that is possible.
+/// Reserves the meeting's time if possible.
 async fn reserve(tx: &mut Tx, of: &HeldMeeting, now: i64) -> Result<bool> {
     let length = of.meeting.end_at - of.meeting.start_at;
     if !(1..=MAX_LENGTH_MS).contains(&length) {

@@ -1,5 +1,5 @@
-//! A host's right to confirm or decline one pending booking, which a signed link in the host's mail carries. It needs no API key, is one host's
-//! alone, and ends with the host's part in the booking: when the host leaves the event type or the booking, or the connection is deleted.
+//! A host's right to confirm or decline one pending booking, carried by a signed link in the host's mail. It needs no API key, belongs to
+//! one host, and ends when the host leaves the event type or the booking, or the connection is deleted.
 
 use base::error::{Code, Result, not_found, refuse};
 use base::keyring::Keyring;
@@ -13,7 +13,7 @@ use crate::bookings::change::{self, LockedBooking};
 
 const KIND: &str = "decide-booking";
 
-/// Addresses of the pages by which a host decides.
+/// Addresses of the pages on which a host decides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecisionUrls {
     pub confirm: String,
@@ -24,9 +24,9 @@ pub struct DecisionUrls {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostRight {
     pub connection_id: String,
-    /// Links of the booking that name another version are invalid.
+    /// Links with another version of the booking are invalid.
     pub manage_version: i64,
-    /// The booking's SEQUENCE on the page that the host saw: the time that was confirmed or declined.
+    /// The booking's SEQUENCE on the page that the host saw, which identifies the time that was confirmed or declined.
     pub sequence: i64,
 }
 
@@ -54,7 +54,7 @@ pub fn is_genuine(keyring: &Keyring, token: &str) -> bool {
     DecisionClaims::read(keyring, token).is_some()
 }
 
-/// The booking that a token names, with its host; none where the token is not of this service, or the right has ended.
+/// The booking and host of a token; none if the token is not of this service, or the right has ended.
 pub async fn find(app: &App, token: &str) -> Result<Option<BookingOfHost>> {
     let Some(claims) = DecisionClaims::read(&app.keyring, token) else { return Ok(None) };
     let reader = app.db.reader();
@@ -73,10 +73,10 @@ pub async fn find(app: &App, token: &str) -> Result<Option<BookingOfHost>> {
 }
 
 impl HostRight {
-    /// Refuses a host whose right has ended, as if the booking did not exist.
+    /// Fails with `not_found` for a host whose right has ended.
     pub fn ensure_valid(&self, held: &LockedBooking) -> Result<()> {
         change::check_link(&held.seat, Some(self.manage_version))?;
-        // The lock of a connection that was deleted cannot be had.
+        // A deleted connection cannot be locked.
         let is_connected = held.of.lock_of(&self.connection_id).is_some();
         match is_connected && is_host_of(&self.connection_id, &held.seat.body, held.of.event_type()) {
             true => Ok(()),
@@ -84,7 +84,7 @@ impl HostRight {
         }
     }
 
-    /// Refuses to decide about a time that the host has not seen.
+    /// Refuses to decide on a time that the host has not seen.
     ///
     /// # Errors
     /// `stale_etag`.
@@ -96,7 +96,7 @@ impl HostRight {
     }
 }
 
-/// Whether a connection is a host of the booking and, unless that was deleted, of its event type.
+/// Whether a connection is a host of the booking and of its event type, unless the event type was deleted.
 fn is_host_of(connection_id: &str, booking: &Booking, event_type: Option<&EventType>) -> bool {
     let is_assigned = booking.host_ids.iter().any(|id| id == connection_id);
     let is_host =

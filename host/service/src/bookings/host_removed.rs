@@ -1,4 +1,4 @@
-//! A connection was deleted: event types lose it as a host, and one that has no host left cannot be booked any more. Bookings stay.
+//! Removes a deleted connection from event types; one without hosts can no longer be booked. Bookings stay.
 
 use base::error::Result;
 use model::scheduling::event_type::{EventType, Host, HostRole};
@@ -11,10 +11,10 @@ use crate::app::App;
 use crate::app::event_log::{self, NewLogEntry, Origin};
 use crate::bookings::view;
 
-/// Event types that are looked for at a time.
+/// Event types that are read at a time.
 const AT_A_TIME: i64 = 100;
 
-/// Takes a connection, which is the key of the job, out of the event types whose host it is: each in a transaction of its own.
+/// Removes a connection (the key of the job) from the event types whose host it is, each in its own transaction.
 pub async fn run(app: &App, job: &Job) -> Result<()> {
     let mut after = String::new();
     loop {
@@ -42,7 +42,7 @@ async fn take_out(tx: &mut Tx, app: &App, job: &Job, id: &str) -> Result<()> {
     row.version += 1;
     row.updated_at = app.now().max(row.updated_at);
     if took_turns {
-        // As with every other change of who takes turns: what each was given is counted anew.
+        // As with any change of a rotation: the hosts' loads are counted from now on.
         row.rotation_since = app.now();
     }
     row.etag = view::etag(&(&row.id, row.version, &row.body, &row.metadata))?;

@@ -1,6 +1,6 @@
-//! Whether an event type may use its hosts: the key that saves it and the account's grant must let it write to their calendars. From then
-//! on the service follows these calendars, so that what hosts do in them reaches bookings without anybody asking. For the other rights of the
-//! key see `event_type_rights`.
+//! Checks that an event type may use its hosts: the key that saves it and the account's grant must allow writing to their calendars. From
+//! then on the service subscribes to these calendars, so that hosts' changes reach bookings. For the other rights of the key see
+//! `event_type_rights`.
 
 use base::error::{Code, Error, Result, invalid};
 use base::input::validate::fault;
@@ -20,48 +20,48 @@ use crate::sync;
 use crate::sync::scope::SyncScope;
 use crate::sync::subscribe::NewSubscription;
 
-/// Calendars of an account that are looked at for the one that is written to.
+/// Most calendars of an account that are searched for the one to write to.
 const MAX_CALENDARS: i64 = 1_000;
-/// Hosts that are looked at at once.
+/// Hosts that are checked concurrently.
 const CONCURRENT_HOSTS: usize = 8;
-/// Calendars of one host that are followed, at most: those of others are read when somebody asks for slots.
+/// Most subscribed calendars of one host: the others are read when slots are requested.
 const MAX_FOLLOWED: usize = 50;
-/// Calendars of all hosts that the transaction which saves an event type begins to follow, at most: other writes wait for it.
+/// Most calendars that the transaction which saves an event type subscribes to: other writes wait for it.
 const MAX_AT_ONCE: usize = 200;
 
-/// What saving an event type begins to follow.
+/// The subscriptions that saving an event type starts.
 #[derive(Clone, Debug, Default)]
 pub struct StartedSubscriptions {
     pub calendars: Vec<NewSubscription>,
-    /// There are more, which are left to the background (`bookings::calendar_subscriptions`).
+    /// Whether there are more, which are left to the background (`bookings::calendar_subscriptions`).
     pub has_more: bool,
 }
 
 /// The result of a check of all hosts.
 pub struct HostCheck {
-    /// Calendars that are to be followed once the event type is stored.
+    /// Calendars to subscribe to once the event type is stored.
     pub begun: StartedSubscriptions,
-    /// The places of hosts from whose accounts people can be told of bookings by mail.
+    /// The indices of hosts from whose accounts mail can be sent.
     pub senders: Vec<usize>,
-    /// The time zones of the hosts, in their order: of the account's primary calendar, else of the account, else of the calendar that bookings
-    /// are written to.
+    /// The time zones of the hosts, in their order: of the account's primary calendar, else of the account, else of the calendar for
+    /// bookings.
     pub time_zones: Vec<Option<String>>,
 }
 
-/// A host who may be used.
+/// A host who passed the checks.
 struct CheckedHost {
     host: Host,
-    /// The account grants that mail is sent from it.
+    /// Whether the account grants sending mail.
     can_send: bool,
-    /// The calendar that bookings are written to.
+    /// The calendar for bookings.
     calendar: Calendar,
     time_zone: Option<String>,
-    /// Those of the host's calendars that are to be followed and are not yet.
+    /// Missing subscriptions of the host's calendars.
     begun: StartedSubscriptions,
 }
 
-/// Refuses hosts whose calendars the key, or the account's grant, does not let it write to, and conferences that these calendars do not have;
-/// finds the calendar of hosts who name none, and the name of new hosts. `known` are the hosts before the change.
+/// Checks hosts: the key and the account's grant must allow writing to their calendars, and the calendars must support the conferences.
+/// Fills in the calendar of hosts who name none, and the names of new hosts. `known` are the hosts before the change.
 pub async fn check(
     app: &App,
     asker: &RequestContext,
@@ -92,7 +92,7 @@ pub async fn check(
     Ok(HostCheck { begun, senders, time_zones })
 }
 
-/// Refuses an account for notifications that the key, or the account's grant, does not let send.
+/// Checks that the key and the account's grant allow the notification account to send.
 pub async fn check_sender(app: &App, asker: &RequestContext, body: &EventType) -> Result<()> {
     let Some(id) = &body.notifications.connection_id else { return Ok(()) };
     let found = asker.connection(app, id, "email.send").await;
@@ -100,13 +100,13 @@ pub async fn check_sender(app: &App, asker: &RequestContext, body: &EventType) -
     Ok(())
 }
 
-/// Calendars of each of so many hosts that are followed at once, at most.
+/// Most calendars to subscribe to at once, for each of so many hosts.
 fn most_of_host(hosts: usize) -> usize {
     (MAX_AT_ONCE / hosts.max(1)).max(1)
 }
 
-/// Refuses a conference that is to be made by a calendar which makes none of this kind. Every host but optional ones can be the organizer, whose
-/// calendar it is.
+/// Refuses a conference of a kind that the calendar cannot create. Every host except optional ones can become the organizer, whose calendar
+/// creates it.
 fn conferences(places: &[MeetingPlace], hosts: &[CheckedHost]) -> Result<()> {
     for (i, place) in places.iter().enumerate().filter(|(_, place)| place.value.is_none()) {
         let Some(wanted) = event_body::provider_of(place.kind) else { continue };
@@ -124,7 +124,7 @@ fn conferences(places: &[MeetingPlace], hosts: &[CheckedHost]) -> Result<()> {
     Ok(())
 }
 
-/// `most`: calendars of the host that are followed at once.
+/// `most`: calendars of the host to subscribe to at once.
 async fn check_host(
     app: &App,
     asker: &RequestContext,
@@ -183,7 +183,7 @@ async fn check_host(
     Ok(CheckedHost { host, can_send, calendar, time_zone, begun })
 }
 
-/// The name that invitees see of a host whom the event type does not name: the account's. An email address is no name: invitees are told none.
+/// The name of a host for invitees if the event type sets none: the account's. An email address is no name: it is not shown to invitees.
 // Contract silent: the name of a host without `displayName`. An empty one shows none.
 fn default_name(account_name: Option<&str>) -> Option<String> {
     let name = account_name.map(str::trim);
@@ -191,7 +191,7 @@ fn default_name(account_name: Option<&str>) -> Option<String> {
     name.filter(is_name).map(str::to_owned)
 }
 
-/// The first `most` calendars of a host that are to be followed and are not yet.
+/// The first `most` missing subscriptions of a host's calendars.
 async fn begin(
     app: &App,
     connection: &Connection,
@@ -212,8 +212,8 @@ async fn begin(
     Ok(begun)
 }
 
-/// What is to be followed of these calendars of a host: the one that bookings are written to, and those that make the host busy. Of what shows
-/// busy times alone there are no events to follow.
+/// The calendars of a host to subscribe to: the one for bookings, and those that make the host busy. A calendar that only shows free/busy
+/// has no events.
 pub fn to_follow<'c>(host: &Host, calendars: &'c [(Item, Calendar)]) -> Vec<&'c Item> {
     let named = &host.conflict_calendar_ids;
     let is_own = |item: &Item| host.calendar_id.as_ref() == Some(&item.id);
@@ -224,7 +224,7 @@ pub fn to_follow<'c>(host: &Host, calendars: &'c [(Item, Calendar)]) -> Vec<&'c 
         };
         counts && !is_own(item) && calendar.access_role != AccessRole::FreeBusyReader
     };
-    // Nobody asks whether optional hosts are busy.
+    // The availability of optional hosts is not checked.
     let others = calendars.iter().filter(|_| host.role != HostRole::Optional).filter(makes_busy);
     let own = calendars.iter().filter(|(item, _)| is_own(item));
     own.chain(others).map(|(item, _)| item).take(MAX_FOLLOWED).collect()
@@ -234,7 +234,7 @@ fn is_writable(calendar: &Calendar) -> bool {
     !calendar.read_only && matches!(calendar.access_role, AccessRole::Owner | AccessRole::Writer)
 }
 
-/// The fault with the field that led to it.
+/// Adds the field that caused an error.
 fn of_field(field: &str, e: Error) -> Error {
     match e {
         Error::Refused(refusal) if refusal.code == Code::NotFound => {

@@ -1,4 +1,4 @@
-//! What clients may write into an event type. Each fault is told with its field.
+//! Validation of event types; errors name their field.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -32,18 +32,18 @@ const MAX_LABEL: usize = 256;
 const MAX_DOMAINS: usize = 50;
 const MAX_REMINDERS: usize = 10;
 
-/// Whether this can be the public name of an event type.
+/// Whether this is a valid slug of an event type.
 pub fn is_slug(text: &str) -> bool {
     let is_known = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
     !text.is_empty() && text.len() <= MAX_SLUG && text.bytes().all(is_known)
 }
 
-/// A field that must be there.
+/// The error for a missing required field.
 pub fn missing(field: &str) -> Error {
     invalid(Code::MissingField, field, format!("{field} is required"))
 }
 
-/// Refuses an event type that is not as it should be, and one that asks for what cannot be done.
+/// Checks an event type.
 pub fn check(e: &EventType) -> Result<()> {
     if e.slug.is_empty() {
         return Err(missing("slug"));
@@ -65,7 +65,7 @@ pub fn check(e: &EventType) -> Result<()> {
     hosts(&e.hosts)?;
     assignment(e)?;
     places(&e.locations)?;
-    // Reads the schedule, the window and the limits, too.
+    // Also parses the schedule, the window and the limits.
     rules::of(e, e.duration_minutes)?;
     questions(&e.questions)?;
     appearance(e)
@@ -104,7 +104,7 @@ fn reminders(reminders: &[BookingReminder]) -> Result<()> {
     Ok(())
 }
 
-/// Refuses hours that are given twice, and a number of seats that no meeting has.
+/// Refuses hours that are given twice, and an impossible number of seats.
 fn hours_and_seats(e: &EventType) -> Result<()> {
     if e.schedule.is_some() && e.schedule_id.is_some() {
         let message = "scheduleId and schedule both say when the event type is open; set one of them to null";
@@ -146,7 +146,7 @@ fn hosts(hosts: &[Host]) -> Result<()> {
     Ok(())
 }
 
-/// Refuses hosts of whom nobody would ever be in a meeting.
+/// Refuses hosts none of whom would ever be in a meeting.
 fn assignment(e: &EventType) -> Result<()> {
     let has = |role: HostRole| e.hosts.iter().any(|host| host.role == role);
     let of_role = |message: &str| Err(fault("hosts[0].role", message));
@@ -181,7 +181,7 @@ fn places(places: &[MeetingPlace]) -> Result<()> {
         );
         let field = format!("locations[{i}].value");
         match &place.value {
-            // The others are asked of the calendar that the meeting is written to.
+            // Other conferences are created by the calendar of the meeting.
             None if place.kind == MeetingPlaceKind::Zoom => {
                 let field = format!("locations[{i}].type");
                 let message = format!("{field}: no calendar makes Zoom meetings; give the link in value");
@@ -233,7 +233,7 @@ fn questions(questions: &[Question]) -> Result<()> {
     Ok(())
 }
 
-/// Texts and addresses that people see.
+/// Checks texts and addresses that people see.
 fn appearance(e: &EventType) -> Result<()> {
     if let Some(template) = &e.title_template {
         line("titleTemplate", template)?;
@@ -253,8 +253,8 @@ fn appearance(e: &EventType) -> Result<()> {
     Ok(())
 }
 
-/// Gives a new event type without hours those of a working week, in the zone of the first host whose zone is known. `time_zones` are those of
-/// the hosts, in their order. Returns a warning where none is known.
+/// Gives a new event type without hours those of a working week, in the first known time zone of its hosts. `time_zones` are those of the
+/// hosts, in their order. Returns a warning if none is known.
 // Contract silent: the hours of an event type that says nothing of them. A change can take them away again.
 pub fn default_hours(body: &mut EventType, time_zones: &[Option<String>]) -> Option<Value> {
     if has_hours(body) {
@@ -282,7 +282,7 @@ fn has_hours(body: &EventType) -> bool {
     has_own || body.hosts.iter().all(|host| host.schedule.is_some())
 }
 
-/// Whether the event type has hours in which it can be booked. Those of a shared schedule can be changed at any time, and count as such.
+/// Whether the event type has hours in which it can be booked. A shared schedule can change at any time, and counts as such.
 fn is_ever_open(body: &EventType) -> bool {
     let opens = |schedule: &Schedule| {
         let has_days = schedule.weekly.iter().any(|hours| !hours.days.is_empty());
@@ -297,7 +297,7 @@ fn is_ever_open(body: &EventType) -> bool {
     }
 }
 
-/// A warning where no slot of an event type is ever found.
+/// Returns a warning if an event type can never have slots.
 pub fn never_open(body: &EventType) -> Option<Value> {
     let message =
         "no opening hours: set schedule.weekly, schedule.overrides or scheduleId, or nothing can be booked";
@@ -306,7 +306,7 @@ pub fn never_open(body: &EventType) -> Option<Value> {
     )
 }
 
-/// A text of one line.
+/// Checks a text of one line.
 pub fn line(field: &str, text: &str) -> Result<()> {
     validate::text(field, Some(text), MAX_LINE)?;
     match text.chars().any(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')) {

@@ -1,7 +1,6 @@
-//! How many bookings an address of mail can get in an hour where anybody can write any address: on booking pages, and by keys that stand in
-//! pages for everybody to read. An address gets a booking as its invitee and as a guest, for both are written to, and with its tags it is one:
-//! most servers put `ada+x@example.org` into the mailbox of `ada@example.org` (RFC 5233). Decided by the bookings themselves, so that it is the
-//! same for all hosts.
+//! The limit of bookings of an email address per hour for clients that can enter any address: booking pages, and keys that are embedded in
+//! pages. An address counts as invitee and as guest, because both get mail, and without its tag: most servers deliver `ada+x@example.org`
+//! to the mailbox of `ada@example.org` (RFC 5233). Counted in the database, so that it is the same for all hosts.
 
 use std::collections::BTreeSet;
 
@@ -13,23 +12,23 @@ use storage::scheduling::made::{self, BookingAddress};
 
 const HOUR_MS: i64 = 3_600_000;
 
-/// Bookings that an address of mail can get in one application within an hour.
-// Contract silent: whether bookings count that keys of servers make. They do, but these are not refused: their keys have budgets of their own,
-// and know who asks.
+/// Most bookings of an email address in one application within an hour.
+// Contract silent: whether bookings count that keys of servers make. They do, but these are not refused: their keys have budgets of their
+// own, and know who asks.
 pub const MOST: u32 = 3;
 
-/// An address that a booking has messages sent to.
+/// An address to which a booking's messages are sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct MailedAddress {
-    /// The field of the request that names it first.
+    /// The first field of the request that names it.
     field: String,
-    /// The same text for all its spellings.
+    /// The address, case-folded.
     folded: String,
-    /// The same without its tag.
+    /// The address without its tag.
     mailbox: String,
 }
 
-/// The addresses that a booking has messages sent to, each once, the invitee's first.
+/// The addresses to which a booking's messages are sent, without duplicates, the invitee's first.
 #[derive(Clone, Debug)]
 pub struct MailedAddresses(Vec<MailedAddress>);
 
@@ -50,7 +49,7 @@ impl MailedAddresses {
         MailedAddresses(addresses)
     }
 
-    /// The invitee's, folded.
+    /// The invitee's address, case-folded.
     pub fn invitee(&self) -> &str {
         self.0.first().map(|address| address.folded.as_str()).unwrap_or_default()
     }
@@ -63,12 +62,11 @@ impl MailedAddresses {
         Ok(made::insert(tx, tenant, booking_id, &rows, now).await?)
     }
 
-    /// Refuses the booking that this transaction counted, if it is one more than `most` of one of them in the application within an hour. To
-    /// be called after the booking's lines in the log: they lock the application, so of several transactions each one sees the bookings of
-    /// those before it.
+    /// Refuses the booking that this transaction counted if it exceeds `most` bookings of an address in the application within an hour.
+    /// Call it after the booking's log entries: they lock the application, so that concurrent transactions see each other's bookings.
     ///
     /// # Errors
-    /// 429 `rate_limited` of the address's field, with the time after which the address can get a booking again.
+    /// 429 `rate_limited` for the address's field, with the time until the next booking is possible.
     pub async fn ensure_within(&self, tx: &mut Tx, tenant: &Tenant, most: u32, now: i64) -> Result<()> {
         let mailboxes: BTreeSet<&str> = self.0.iter().map(|address| address.mailbox.as_str()).collect();
         let mailboxes: Vec<&str> = mailboxes.into_iter().collect();

@@ -1,39 +1,39 @@
-//! Words that an invitee chose and that reach people who did not ask for them: names in subjects, titles and invitations, and telephone
-//! numbers. The addresses of a booking are not verified, so none of these words may lead anywhere. Pure.
+//! Words of an invitee that reach other people: names in subjects, titles and invitations, and phone numbers. The addresses of a booking
+//! are not verified, so none of these words may become a link. Pure.
 
-/// A character for which mail programs end a host name that they find in a text.
+/// Whether a character ends a host name that mail programs find in a text.
 fn ends_host(c: char) -> bool {
     !c.is_alphanumeric() && !matches!(c, '-' | '.' | '_' | '@')
 }
 
-/// Whether a text has the address of a page: mail programs make a link of that, whatever stands around it.
+/// Whether a text contains a page's address: mail programs turn it into a link in any context.
 pub fn names_page(text: &str) -> bool {
     let text = comparable(text);
     text.contains("//") || text.contains("www.") || text.split_whitespace().any(leads_below_host)
 }
 
-/// Whether mail programs could make a link of the beginning of an address of mail, of which this is the part before the `@`. They take
-/// `ada.smith+x@example.org` as a whole; before characters that hardly an address has they see the end of a page's address.
+/// Whether mail programs could turn the beginning of an email address, whose part before the `@` this is, into a link. They take
+/// `ada.smith+x@example.org` as a whole; but a character that is rare in email addresses ends a page's address for them.
 pub fn local_part_names_page(local: &str) -> bool {
     let ends_page = |c: char| !c.is_alphanumeric() && !".-_+=&$'".contains(c);
     names_page(local) || comparable(local).rsplit(ends_page).skip(1).any(is_host)
 }
 
-/// Whether mail programs could make a link of a part of this text: of a page's address, or of words with a dot between them, such as
+/// Whether mail programs could turn a part of this text into a link: a page's address, or words with a dot between them, such as
 /// `example.org`.
 pub fn resembles_link(text: &str) -> bool {
     names_page(text)
         || comparable(text).split(ends_host).any(|word| is_host(word) && !begins_with_initials(word))
 }
 
-/// Returns a name as it stands in subjects, titles and invitations. None: there is none, or mail programs could make a link of it.
-// Contract silent: names such as `J.R.Tolkien` and `Visit example.org` differ in nothing that a program can tell for certain. Both are kept,
-// and shown to hosts; other people read the address in the place of the second one.
+/// Returns a name for subjects, titles and invitations. None: there is none, or mail programs could turn it into a link.
+// Contract silent: names such as `J.R.Tolkien` and `Visit example.org` differ in nothing that a program can tell for certain. Both are
+// kept, and shown to hosts; other people read the address in the place of the second one.
 pub fn shown_name(name: Option<&str>) -> Option<&str> {
     name.filter(|name| !name.trim().is_empty() && !resembles_link(name))
 }
 
-/// The text in lower case, without full-width forms of letters and dots, and without characters that are not seen.
+/// The text in lower case, without full-width forms of letters and dots, and without invisible characters.
 fn comparable(text: &str) -> String {
     text::folding::fold(text).replace('\u{3002}', ".")
 }
@@ -48,8 +48,8 @@ fn leads_below_host(word: &str) -> bool {
     has_path || word.split_once(':').is_some_and(has_port)
 }
 
-/// Whether a word is two labels or more, of which the last one can be a top-level domain: those are letters (RFC 3696 section 2), or begin
-/// with `xn--`. An address of mail leads to no page.
+/// Whether a word has two labels or more, the last of which can be a top-level domain: letters (RFC 3696 section 2), or a label that begins
+/// with `xn--`. An email address is no link to a page.
 fn is_host(word: &str) -> bool {
     let word = word.trim_matches(['.', '-', '_', '@']);
     if word.contains('@') {
@@ -152,7 +152,7 @@ mod tests {
     }
 
     proptest! {
-        /// The address of a page is found whatever stands around it.
+        /// The address of a page is found in any context.
         #[test]
         fn a_page_is_found_inside_of_any_text(before in "\\PC{0,12}", after in "\\PC{0,12}", scheme in "https?") {
             let text = format!("{before}{scheme}://evil.example/x{after}");

@@ -1,5 +1,5 @@
-//! Brings the link to a conference that the calendar's provider made after the event to the bookings of the meeting: into the booking, with an
-//! entry in the log, and to people who were told of the booking without it.
+//! Adds the link to a conference that the calendar's provider created after the event to the bookings of the meeting: into the booking,
+//! with a log entry, and in messages to people who were notified without it.
 
 use base::error::Result;
 use model::scheduling::booking::Party;
@@ -17,12 +17,12 @@ use crate::bookings::notify::queue;
 use crate::connections;
 use crate::sync::ensure_fresh;
 
-/// What the kinds of entries in the log that tell of the link end with, after `booking.`.
+/// Suffix of the log entry kinds for the link, after `booking.`.
 // Contract silent: how clients hear of a link that comes after `booking.confirmed`. By `booking.updated`.
 pub const UPDATED: &str = "updated";
 
-/// Takes over the link that the organizer's event has by now. Returns when the event was changed last, in milliseconds since 1970, if the
-/// provider is still making a conference that a booking waits for.
+/// Takes over the link that the organizer's event has. Returns the time of the last change of the event (Unix ms) if the provider is still
+/// creating a conference that a booking waits for.
 pub async fn take(
     tx: &mut Tx,
     app: &App,
@@ -31,7 +31,7 @@ pub async fn take(
     now: i64,
 ) -> Result<Option<i64>> {
     let event = of.events.iter().find(|event| event.connection_id == connection_id);
-    // Where something is to be written still, the write brings what there is (`event_write`).
+    // A pending write will bring the current state (`event_write`).
     let event = event.filter(|event| event.is_wanted && event.status == "written");
     let event_id = event.and_then(|event| event.event_id.as_ref());
     let Some((event_id, lock)) = event_id.zip(of.lock_of(connection_id)) else { return Ok(None) };
@@ -59,15 +59,15 @@ pub async fn take(
     Ok(None)
 }
 
-/// Has people told of the link to whom it was not known when they were told of the booking. Jobs come after the log (`LockRank`), so this does
-/// too. `event_type` is none where it was deleted.
+/// Enqueues messages with the link to people who were notified of the booking without it. Jobs come after the log (`LockRank`), so this
+/// does too. `event_type` is none if it was deleted.
 pub async fn tell(tx: &mut Tx, event_type: Option<&EventType>, seats: &[Seat], now: i64) -> Result<()> {
     let told: Vec<NotifiedBooking<'_>> = seats.iter().map(Seat::for_mail).collect();
     queue::enqueue_link(tx, &told, event_type, now).await
 }
 
-/// Reads the organizer's calendar anew. A change of the event that comes with it has the job done again, as every change has. A provider that
-/// does not answer is asked at the next look.
+/// Reads the organizer's calendar again. A change of the event enqueues this job again, as every change does. If the provider does not
+/// answer, it is tried at the next poll.
 pub async fn ask(app: &App, job: &Job) {
     if let Err(e) = read_calendar(app, job).await {
         tracing::debug!(job = %job.id, error = %e, "a calendar whose event has a pending conference could not be read");

@@ -1,5 +1,5 @@
-//! What can be booked: an event type by its id or by one of its public names, as long as it is open to be booked. What is not there, inactive,
-//! expired, used up or somebody else's has one answer. Besides its own slug an event type has links that are made and ended one by one.
+//! Lookup of event types for booking, by id or slug, as long as they can be booked. Unknown, inactive, expired, used-up and foreign ones
+//! have the same answer. Besides its own slug an event type has links that are created and deleted one by one.
 
 use base::error::{Code, Result, not_found, refuse};
 use base::input::validate::{self, fault};
@@ -23,21 +23,21 @@ use crate::connections::request_context::RequestContext;
 pub struct Bookable {
     pub row: EventTypeRow,
     pub body: EventType,
-    /// The link that led to it.
+    /// The link that was used.
     pub link: Option<LinkRow>,
-    /// The etag of the shared schedule whose hours are in the body; none where the event type names none.
+    /// The etag of the shared schedule whose hours are in the body; none if the event type uses none.
     pub schedule_etag: Option<String>,
 }
 
 impl Bookable {
-    /// Reads the hours of an event type that is open to be booked.
+    /// Resolves the hours of an event type.
     async fn of(app: &App, found: StoredEventType, link: Option<LinkRow>) -> Result<Bookable> {
         let StoredEventType { row, mut body } = found;
         let schedule_etag = schedules::resolve(app.db.reader(), &row.tenant, &mut body).await?;
         Ok(Bookable { row, body, link, schedule_etag })
     }
 
-    /// Whether nobody can book by the link that led to it any more.
+    /// Whether the link that was used has expired.
     pub fn is_over(&self, now: i64) -> bool {
         self.link.as_ref().is_some_and(|link| is_over(link, now))
     }
@@ -52,7 +52,7 @@ pub async fn by_id(app: &App, asker: &RequestContext, id: &str) -> Result<Bookab
     Bookable::of(app, found, None).await
 }
 
-/// An event type that can be booked, by its public name.
+/// An event type that can be booked, by its slug.
 pub async fn by_slug(app: &App, asker: &RequestContext, slug: &str) -> Result<Bookable> {
     let found = by_any_slug(app, asker, slug).await?;
     match found.is_over(app.now()) {
@@ -61,14 +61,14 @@ pub async fn by_slug(app: &App, asker: &RequestContext, slug: &str) -> Result<Bo
     }
 }
 
-/// The same, also by a link that is over: for those who booked by it, and ask what became of that.
+/// As `by_slug`, but accepts expired links: for people who booked by one and look up their booking.
 pub async fn by_any_slug(app: &App, asker: &RequestContext, slug: &str) -> Result<Bookable> {
     let none = || not_found("booking link");
     if !input::is_slug(slug) {
         return Err(none());
     }
     let link = table::find(app.db.reader(), &asker.tenant, slug).await?.ok_or_else(none)?;
-    // An error of the event type would tell that there is one.
+    // An error about the event type would reveal that it exists.
     let found = match event_types::find_to_book(app, asker, &link.event_type_id).await {
         Ok(found) if found.body.active => found,
         Err(e) if e.code().is_none_or(|code| code == Code::Overloaded || code.is_outage()) => return Err(e),
@@ -77,7 +77,7 @@ pub async fn by_any_slug(app: &App, asker: &RequestContext, slug: &str) -> Resul
     Bookable::of(app, found, Some(link)).await
 }
 
-/// An event type that can be booked, by its id and a public name that it has.
+/// An event type that can be booked, by its id and one of its slugs.
 pub async fn by_slug_of(app: &App, asker: &RequestContext, id: &str, slug: &str) -> Result<Bookable> {
     let found = by_slug(app, asker, slug).await?;
     if found.row.id != id {
@@ -86,12 +86,12 @@ pub async fn by_slug_of(app: &App, asker: &RequestContext, id: &str, slug: &str)
     Ok(found)
 }
 
-/// Whether nobody can book by a link any more.
+/// Whether a link has expired or is used up.
 fn is_over(link: &LinkRow, now: i64) -> bool {
     link.expires_at.is_some_and(|at| at <= now) || link.uses_left.is_some_and(|uses| uses <= 0)
 }
 
-/// At most `limit` links of an event type in the order of their slugs, after a slug; also those that are over.
+/// At most `limit` links of an event type by slug, after a slug; expired ones included.
 pub async fn list(
     app: &App,
     asker: &RequestContext,
@@ -112,7 +112,7 @@ pub async fn list(
     Ok(links)
 }
 
-/// Makes a further link to an event type.
+/// Creates another link to an event type.
 pub async fn create(
     app: &App,
     asker: &RequestContext,
@@ -130,7 +130,7 @@ pub async fn create(
         }
     }
     let link = LinkRow {
-        // 96 random bits: nobody guesses it, and no other link has it.
+        // 96 random bits: unguessable and unique.
         slug: hex::encode(app.entropy.bytes::<12>()),
         tenant: found.row.tenant.clone(),
         event_type_id: found.row.id.clone(),
@@ -166,7 +166,7 @@ async fn insert(
     Ok(answer)
 }
 
-/// Ends a further link of an event type: nobody can book by it any more.
+/// Deletes a link of an event type, so that it can no longer be used to book.
 ///
 /// # Errors
 /// 409 `invalid_state` for the event type's own slug.
@@ -193,7 +193,7 @@ async fn remove(
     slug: &str,
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
-    // Who books by a link has the event type locked.
+    // Bookings by a link lock the event type.
     if event_type_rows::lock(tx, &event_type.tenant, &event_type.id).await?.is_none() {
         return Err(not_found("event type"));
     }
@@ -210,13 +210,13 @@ async fn remove(
     Ok(answer)
 }
 
-/// What a booking page shows: nothing of a host but what the event type says for invitees.
+/// The data of a booking page: of a host only what the event type publishes for invitees.
 pub async fn view(app: &App, bookable: &Bookable) -> Result<BookingLink> {
     let handle = handle::of(app, &bookable.row.tenant.application_id).await?;
     Ok(shown(app, bookable, &handle))
 }
 
-/// The same with the handle of the application.
+/// As `view`, with the handle of the application.
 fn shown(app: &App, bookable: &Bookable, handle: &str) -> BookingLink {
     let Bookable { row, body, link, .. } = bookable;
     let slug = link.as_ref().map_or(&body.slug, |link| &link.slug);

@@ -1,4 +1,4 @@
-//! Bookings are read: one by its id, and lists by when they begin. A key that is bound to connections sees those that name no other connection.
+//! Reads bookings: one by its id, and lists by start. A key that is bound to connections sees only bookings that name no other connection.
 
 use std::collections::HashMap;
 
@@ -17,24 +17,24 @@ use crate::connections::request_context::RequestContext;
 
 /// Rows that are read at a time.
 const CHUNK: usize = 200;
-/// Rows that are looked at for one page, whatever they are: a page of a list with several filters can be short.
+/// Most rows that are read for one page: a page of a list with several filters can be short.
 const MAX_LOOKED_AT: usize = 2_000;
 
-/// Which bookings are listed. Times are milliseconds since 1970.
+/// Filters of a list of bookings. Times are Unix ms.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct BookingFilter {
     pub event_type_id: Option<String>,
     pub status: Option<String>,
-    /// Folded.
+    /// Case-folded.
     pub invitee_email: Option<String>,
-    /// They begin then or later.
+    /// Bookings that begin at this time or later.
     pub start: Option<i64>,
-    /// They begin before.
+    /// Bookings that begin before this time.
     pub end: Option<i64>,
 }
 
 impl BookingFilter {
-    /// The condition that leaves the fewest rows.
+    /// The most selective condition.
     fn of(&self) -> Of<'_> {
         match (&self.invitee_email, &self.event_type_id, &self.status) {
             (Some(email), ..) => Of::Invitee(email),
@@ -52,20 +52,20 @@ impl BookingFilter {
     }
 }
 
-/// Where a list goes on: after the booking with this start and this id.
+/// A position in the list: after the booking with this start and this id.
 pub type BookingListPosition = (i64, String);
 
 /// A page of a list.
 pub struct BookingPage {
-    /// Each with its place.
+    /// Each with its position.
     pub items: Vec<(BookingListPosition, String)>,
-    /// Where the next page begins; none: the list ends here.
+    /// The position of the next page; none at the end.
     pub next: Option<BookingListPosition>,
 }
 
-/// A booking that names no connection but those that the key may use; anything else is "no such booking".
-// Contract silent: what a key that is bound to a connection has of a booking which its host has together with another one. Nothing, as of any other
-// account's: the booking names both. The log, the event stream and webhooks go by the same rule (`NewLogEntry.account_ids`).
+/// A booking that names only connections that the key may use; `not_found` otherwise.
+// Contract silent: what a key that is bound to a connection has of a booking which its host has together with another one. Nothing, as of
+// any other account's: the booking names both. The log, the event stream and webhooks go by the same rule (`NewLogEntry.account_ids`).
 pub async fn find(app: &App, asker: &RequestContext, id: &str) -> Result<Seat> {
     let none = || not_found("booking");
     if !ids::is_plausible(id) {
@@ -89,7 +89,7 @@ pub async fn answer(app: &App, asker: &RequestContext, id: &str) -> Result<Store
     Ok(StoredResponse::ok(printed.to_string()).etag(&seat.row.etag))
 }
 
-/// At most `limit` bookings that `filter` lets through, in the order of start and id, after a place.
+/// At most `limit` bookings that match `filter`, by start and id, after a position.
 pub async fn list(
     app: &App,
     asker: &RequestContext,

@@ -1,5 +1,5 @@
-//! A meeting under its locks: its time is reserved and freed, its seats are given back, and its events are wanted in calendars or not.
-//! Locks are taken in the order of `storage::scheduling`: the event type, the connections of hosts by their ids, the meeting.
+//! A locked meeting: operations that reserve and release its time and seats, and add or remove its events in calendars. Locks are taken in
+//! the order of `storage::scheduling`: the event type, the connections of hosts by their ids, the meeting.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,41 +19,42 @@ use crate::bookings::event_body;
 
 /// A meeting, locked until the transaction ends.
 pub struct HeldMeeting {
-    /// None: it was deleted.
+    /// None: the event type was deleted.
     pub event_type: Option<(EventTypeRow, EventType)>,
     pub meeting: MeetingRow,
     /// The meeting in the hosts' calendars.
     pub events: Vec<MeetingEventRow>,
-    /// Of the meeting's hosts, of whoever has its event and, if that was asked for, of the event type's, by their ids. A connection that was
-    /// deleted is missing.
+    /// Locks of the meeting's hosts, of other connections with its event and, if requested, of the event type's hosts, by connection id. A
+    /// deleted connection is missing.
     locks: BTreeMap<String, ConnectionLock>,
-    /// Events that have to be written, each by its meeting and its connection.
+    /// Events to be written, by meeting and connection.
     wakes: BTreeSet<(String, String)>,
-    /// The meeting is another one than the locks were taken for: a host of it who left the event type is not locked, and need not be gone.
+    /// Whether the meeting is another one than the locks were taken for: a host of it who left the event type is not locked, although the
+    /// connection may exist.
     is_other: bool,
 }
 
-/// Which hosts are locked beside those of the meeting and whoever has its event.
+/// Hosts that are locked in addition to those of the meeting and its events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostLocks {
     /// No others.
     OfMeeting,
-    /// All of the event type: for what chooses hosts anew, or invites those who have no event yet.
+    /// All of the event type: for changes that choose hosts again, or invite hosts without an event.
     OfEventType,
 }
 
-/// 409 for a time that cannot be had.
+/// The 409 error for a time that is not available.
 pub fn unavailable(why: &str) -> Error {
     refuse(Code::SlotUnavailable, format!("{why}; ask for slots again and choose another one"))
 }
 
-/// 503 for what others change all the time.
+/// The 503 error after repeated conflicts with other changes.
 pub fn contended() -> Error {
     refuse(Code::Overloaded, "the booking is being changed by others at the same time; try again")
 }
 
-/// Gives a booking that gets into a meeting the link to the meeting's conference, as others have it who are in there; none as long as nobody
-/// has one. A link of the event type's stays. Others are looked at only where calendars make conferences for the booking's place: a meeting
+/// Gives a booking that joins a meeting the link to the meeting's conference, copied from another booking; none as long as no booking has
+/// it. A link of the event type's stays. Other bookings are read only if calendars create conferences for the booking's place: a meeting
 /// can have a thousand seats, and each of them would be read for each one that is taken.
 pub async fn find_join_url(tx: &mut Tx, id: &str, booking: &mut Booking, meeting_id: &str) -> Result<()> {
     let Some(place) = booking.location.as_mut().filter(|place| place.value.is_none()) else {
@@ -75,8 +76,8 @@ pub async fn find_join_url(tx: &mut Tx, id: &str, booking: &mut Booking, meeting
 }
 
 impl HeldMeeting {
-    /// Locks a meeting and all that a change of it can touch. None: its hosts were changed before the locks were taken; another
-    /// transaction finds what there is now.
+    /// Locks a meeting and everything that its change can touch. None: its hosts were changed before the locks were taken; retry in another
+    /// transaction.
     pub async fn lock(
         tx: &mut Tx,
         tenant: &Tenant,
@@ -111,12 +112,12 @@ impl HeldMeeting {
         self.event_type.as_ref().map(|(_, body)| body)
     }
 
-    /// The lock on a host; none where the account was disconnected.
+    /// The lock of a host; none if the account was disconnected.
     pub fn lock_of(&self, connection_id: &str) -> Option<&ConnectionLock> {
         self.locks.get(connection_id)
     }
 
-    /// Goes on with another meeting of the event type, whose hosts are under the same locks as far as they are hosts of the event type.
+    /// Switches to another meeting of the event type, whose hosts are covered by the same locks as far as they are hosts of the event type.
     pub async fn turn_to(&mut self, tx: &mut Tx, meeting: MeetingRow) -> Result<()> {
         self.events = meeting_events::of_meeting(&mut *tx, &meeting.id).await?;
         self.meeting = meeting;
@@ -124,8 +125,7 @@ impl HeldMeeting {
         Ok(())
     }
 
-    /// Reserves the hosts' time for the meeting and its buffers. False: somebody's time is taken. What is reserved beside that is not
-    /// undone.
+    /// Reserves the hosts' time for the meeting and its buffers. False: a host's time is taken; other reservations are not undone.
     pub async fn reserve(&self, tx: &mut Tx, now: i64) -> Result<bool> {
         let mut new = Vec::new();
         for host in &self.meeting.hosts {
@@ -137,7 +137,7 @@ impl HeldMeeting {
         Ok(reserved_times::reserve(tx, &new).await?)
     }
 
-    /// The calendar of a host that the meeting is written to.
+    /// The host's calendar for the meeting.
     fn calendar_of(&self, connection_id: &str) -> &str {
         let written = self.events.iter().find(|event| event.connection_id == connection_id);
         if let Some(event) = written {
@@ -148,8 +148,8 @@ impl HeldMeeting {
         host.and_then(|host| host.calendar_id.as_deref()).unwrap_or_default()
     }
 
-    /// Wants the meeting, as it is now, in the calendars of its hosts, of whoever else had it, and of optional hosts, whose invitation it
-    /// is; `left` are hosts that have it no more.
+    /// Marks the meeting, as it is now, as wanted in the calendars of its hosts, of other connections with its event, and of optional
+    /// hosts, for whom it is the invitation; `left` are hosts that no longer have it.
     pub async fn want(&mut self, tx: &mut Tx, left: &[String], now: i64) -> Result<()> {
         let optional = self.optional();
         let is_wanted = |event: &MeetingEventRow| {
@@ -159,7 +159,7 @@ impl HeldMeeting {
         };
         let wanted: Vec<bool> = self.events.iter().map(is_wanted).collect();
         let mut written = self.set(&wanted, now);
-        // Who became an optional host later is not invited to what was made before.
+        // A host who became optional later is not invited to earlier meetings.
         let invited = if self.events.is_empty() { optional } else { Vec::new() };
         let has = |id: &String| self.events.iter().any(|event| event.connection_id == *id);
         let new: Vec<String> =
@@ -188,7 +188,7 @@ impl HeldMeeting {
         Ok(meeting_events::put(tx, &written).await?)
     }
 
-    /// Hosts of the event type who are invited and never needed.
+    /// Optional hosts of the event type.
     fn optional(&self) -> Vec<String> {
         let hosts = self.event_type().into_iter().flat_map(|body| &body.hosts);
         let optional = hosts.filter(|host| host.role == HostRole::Optional).map(|host| &host.connection_id);
@@ -196,25 +196,25 @@ impl HeldMeeting {
         optional.filter(|&id| is_there(id)).cloned().collect()
     }
 
-    /// Wants the meeting in no calendar.
+    /// Marks the meeting as wanted in no calendar.
     pub async fn want_nowhere(&mut self, tx: &mut Tx, now: i64) -> Result<()> {
         let written = self.set(&vec![false; self.events.len()], now);
         Ok(meeting_events::put(tx, &written).await?)
     }
 
-    /// Wants those of `events` for which `wanted` says so, with what the meeting is now, and does not want the others. Returns the rows that
-    /// are to be written.
+    /// Marks those of `events` for which `wanted` is true as wanted, in the meeting's current state, and the others as not wanted. Returns
+    /// the rows to write.
     fn set(&mut self, wanted: &[bool], now: i64) -> Vec<MeetingEventRow> {
         let mut written = Vec::new();
         for (event, is_wanted) in self.events.iter_mut().zip(wanted.iter().copied()) {
             let is_locked = self.locks.contains_key(&event.connection_id);
             let is_gone = event.event_id.is_none() && event.status == "deleted";
-            // The row of another meeting is written under the lock of its connection alone.
+            // The row of another meeting is only written under the lock of its connection.
             if (self.is_other && !is_locked) || (is_gone && !is_wanted) {
                 continue;
             }
             if is_gone {
-                // Providers do not make an event under the name of one that was deleted: it is another creation.
+                // Providers refuse to create an event under the idempotency key of a deleted one: it needs a new one.
                 event.created_at = now.max(event.created_at + 1);
                 event.written_sequence = -1;
             }
@@ -238,7 +238,7 @@ impl HeldMeeting {
         written
     }
 
-    /// Notes that the host's calendar has the meeting as it is now: the host has put it there.
+    /// Records that the host's calendar has the current state of the meeting: the host made the change there.
     pub async fn mark_written(&mut self, tx: &mut Tx, connection_id: &str, now: i64) -> Result<()> {
         let sequence = self.meeting.sequence;
         let Some(event) = self.events.iter_mut().find(|event| event.connection_id == connection_id) else {
@@ -256,7 +256,7 @@ impl HeldMeeting {
         Ok(())
     }
 
-    /// Gives seats back. With the last one the meeting does not take place: its time is free with the commit, its events go by job.
+    /// Releases seats. With the last one the meeting is cancelled: its time is free with the commit, and jobs delete its events.
     pub async fn give_back(&mut self, tx: &mut Tx, seats: i64, now: i64) -> Result<()> {
         self.meeting.seats_taken = (self.meeting.seats_taken - seats.max(1)).max(0);
         self.meeting.updated_at = now;
@@ -268,7 +268,7 @@ impl HeldMeeting {
         Ok(meetings::update(tx, &self.meeting).await?)
     }
 
-    /// Has the events written that have to be. Jobs come after the log (`LockRank`).
+    /// Enqueues the jobs of the events to be written. Jobs come after the log (`LockRank`).
     pub async fn wake(&mut self, tx: &mut Tx, now: i64) -> Result<()> {
         let wakes = std::mem::take(&mut self.wakes);
         let tenant = &self.meeting.tenant;

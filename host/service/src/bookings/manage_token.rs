@@ -1,5 +1,5 @@
-//! The invitee's own right to a booking: a signed token that names it. Whoever has the token may see, cancel and move this one booking as far
-//! as its event type lets invitees do that, without an API key. Hosts have another one, by which the booking can be read and nothing more.
+//! The invitee's right to a booking: a signed token that names it. Its holder may read, cancel and reschedule this one booking as far as
+//! its event type allows, without an API key. Hosts have another token, which only allows reading.
 
 use base::error::{Result, not_found};
 use base::keyring::Keyring;
@@ -10,15 +10,15 @@ use storage::scheduling::bookings::{self, BookingRow};
 use crate::app::App;
 
 const KIND: &str = "manage-booking";
-/// The kind of hosts' tokens, by which nothing can be changed.
+/// The kind of hosts' tokens, which are read-only.
 const HOST_KIND: &str = "read-booking";
 
-/// The token of a booking. It is good until the booking's `manage_version` is another.
+/// The token of a booking. It is valid until the booking's `manage_version` changes.
 pub fn token(keyring: &Keyring, row: &BookingRow) -> String {
     signed(keyring, KIND, row)
 }
 
-/// The address of the page that shows hosts what the invitee wrote. It is good for as long as the invitee's token.
+/// The address of the page that shows hosts what the invitee wrote. It is valid as long as the invitee's token.
 pub fn host_url(app: &App, row: &BookingRow) -> String {
     format!("{}/book/h/{}", app.config.public_address(), signed(&app.keyring, HOST_KIND, row))
 }
@@ -28,12 +28,12 @@ fn signed(keyring: &Keyring, kind: &str, row: &BookingRow) -> String {
     keyring.signed(text.as_bytes())
 }
 
-/// The booking that a token names, whosoever it is; none where the token is not of this service, or not good any more.
+/// The booking of a token, in any application; none if the token is not of this service, or no longer valid.
 pub async fn find(app: &App, token: &str) -> Result<Option<BookingRow>> {
     find_of(app, KIND, token).await
 }
 
-/// The same for a token in `host_url`.
+/// As `find`, for a token in `host_url`.
 pub async fn find_for_hosts(app: &App, token: &str) -> Result<Option<BookingRow>> {
     find_of(app, HOST_KIND, token).await
 }
@@ -46,7 +46,7 @@ async fn find_of(app: &App, kind: &str, token: &str) -> Result<Option<BookingRow
     named.booking(app, &tenant).await
 }
 
-/// The booking with this id of the tenant, if the token names it; anything else is "no such booking".
+/// The booking of the tenant with this id, if the token names it; `not_found` otherwise.
 pub async fn load(app: &App, tenant: &Tenant, id: &str, token: &str) -> Result<BookingRow> {
     let none = || not_found("booking");
     let named = ManageTokenClaims::read(&app.keyring, KIND, token).ok_or_else(none)?;
@@ -56,7 +56,7 @@ pub async fn load(app: &App, tenant: &Tenant, id: &str, token: &str) -> Result<B
     named.booking(app, tenant).await?.ok_or_else(none)
 }
 
-/// What a token says.
+/// The claims of a token.
 struct ManageTokenClaims {
     application_id: String,
     booking_id: String,

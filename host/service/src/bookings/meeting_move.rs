@@ -1,4 +1,4 @@
-//! The meeting of a booking that is moved: it moves along, or the booking leaves it for another one.
+//! The meeting of a booking that is rescheduled: the meeting moves along, or the booking leaves it for another one.
 
 use base::error::Result;
 use storage::Tx;
@@ -9,7 +9,7 @@ use crate::bookings::change::LockedBooking;
 use crate::bookings::locked_meeting::unavailable;
 use crate::bookings::reschedule_decision::RescheduleDecision;
 
-/// Takes a seat in another meeting, and gives the old one back.
+/// Takes a seat in another meeting, and releases the old one.
 pub async fn join(tx: &mut Tx, held: &mut LockedBooking, meeting_id: &str, now: i64) -> Result<()> {
     held.of.give_back(tx, held.seat.body.seats, now).await?;
     let none = || unavailable("the last seat was taken");
@@ -21,7 +21,7 @@ pub async fn join(tx: &mut Tx, held: &mut LockedBooking, meeting_id: &str, now: 
     held.of.want(tx, &[], now).await
 }
 
-/// Moves the meeting, which the booking has for itself.
+/// Moves the meeting, in which the booking is the only one.
 pub async fn move_meeting(
     tx: &mut Tx,
     held: &mut LockedBooking,
@@ -34,8 +34,8 @@ pub async fn move_meeting(
     let left: Vec<String> = meeting.hosts.iter().filter(|id| !hosts.contains(id)).cloned().collect();
     let organizer = hosts.first().cloned().unwrap_or_default();
     if meeting.hosts.first() != Some(&organizer) {
-        // Another organizer may not change the event of this one (RFC 5546, section 2.1): it is another event, also where the new one was in
-        // the meeting before and has an event that invites nobody (`event_step::Step::Replace`).
+        // Another organizer may not change the event of this one (RFC 5546, section 2.1): a new event is created, even if the new organizer
+        // was in the meeting before and has an event that invites nobody (`EventStep::Replace`).
         meeting.i_cal_uid = uid(&format!("{}_{moved}", held.seat.row.id), &meeting.i_cal_uid);
     }
     meeting.hosts = hosts;
@@ -49,7 +49,7 @@ pub async fn move_meeting(
     hold(tx, held, wanted, &left, now).await
 }
 
-/// Leaves a meeting to the others who have seats in it, for one of its own.
+/// Leaves a shared meeting for a new one.
 pub async fn leave(
     tx: &mut Tx,
     held: &mut LockedBooking,
@@ -82,7 +82,7 @@ pub async fn leave(
     hold(tx, held, wanted, &[], now).await
 }
 
-/// Reserves the meeting's time, and has it written; neither for one that takes no time until it is confirmed.
+/// Reserves the meeting's time and enqueues its events; neither if it takes no time until it is confirmed.
 async fn hold(
     tx: &mut Tx,
     held: &mut LockedBooking,

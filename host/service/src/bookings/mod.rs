@@ -1,9 +1,11 @@
-//! Booking: `event_types` makes templates and `schedules` their hours, `links` finds them for people who book, `slots` tells when they can, and
-//! `create` takes a slot, about which `decide` decides. `gather` and `turns` read what the engine is asked about (`rules` and the crate
-//! `scheduling`), `event_write` brings bookings into calendars, by the steps of `event_step`.
+//! Bookings: `event_types` are the templates and `schedules` their hours, `links` looks them up for people who book, `slots` finds
+//! available times, and `create` books a slot, on which `decide` decides. `engine_input` and `rotation` read the input of the engine
+//! (`rules` and the crate `scheduling`), `event_write` writes bookings into calendars, by the steps of `event_step`.
 //!
-//! What becomes of a booking after that: `confirm` (for hosts by the links of `host_decision`), `cancel` and `reschedule` are asked for, `due` comes with the time, `inbound` from the
-//! host's calendar (`relocation` finds an event that was filed in another one, `all_day` is about one that lost its time), as does the link that `conference` awaits and `join_link` brings to bookings; `state` says what may follow what, `held` and `change` are what all of them share, and `notify` tells people by mail.
+//! Changes of a booking: `confirm` (for hosts by the links of `host_decision`), `cancel` and `reschedule` are requests, `timed_transitions`
+//! come with the time, `host_changes` from the host's calendar (`relocation` finds an event that was moved to another calendar, `all_day`
+//! handles one without a time), as does the link that `conference` awaits and `join_link` adds to bookings; `state` holds the status
+//! transitions, `locked_meeting` and `change` are shared by all of them, and `notify` sends mail.
 
 pub mod all_day;
 pub mod brand;

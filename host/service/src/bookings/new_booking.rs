@@ -1,4 +1,4 @@
-//! What an invitee may write into a booking, and the booking that becomes of it. Pure. Each fault is told with its field.
+//! Input of a new booking, and the booking built from it. Pure. Errors name their field.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,23 +18,23 @@ use crate::bookings::invitee_words::{local_part_names_page, names_page, resemble
 use crate::bookings::rules::{self, MINUTE_MS};
 
 const MAX_GUESTS: usize = 50;
-/// Characters of a name, which is part of the title of an event.
+/// Most characters of a name, which is part of the title of an event.
 const MAX_NAME: usize = 256;
-/// Characters of a name in the title of an event, which is the subject of mail.
+/// Most characters of a name in the title of an event, which is the subject of mail.
 const MAX_NAME_IN_TITLE: usize = 100;
 const MAX_PHONE: usize = 64;
-/// Letters of a telephone number: `extension` and a letter more.
+/// Most letters of a phone number: those of `extension` and one more.
 const MAX_PHONE_LETTERS: usize = 10;
 const MAX_NOTES: usize = 10_000;
 const MAX_ANSWER: usize = 4_096;
-/// All answers as JSON. With questions and notes they are the text of an event.
+/// Most bytes of all answers as JSON. With questions and notes they are the text of an event.
 const MAX_ANSWERS_BYTES: usize = 32 << 10;
-/// Characters of a title.
+/// Most characters of a title.
 const MAX_TITLE: usize = 1_000;
-/// What a title is made of where the event type does not say it.
+/// The default title template of an event type.
 const TITLE: &str = "{title} with {invitee}";
 
-/// Refuses a body without a field that must be there. Values are checked when they are typed.
+/// Fails if a required field is missing. Values are checked when they are parsed.
 pub fn require_fields(body: &Map<String, Value>) -> Result<()> {
     let absent = |field: &&str| matches!(body.get(*field), None | Some(Value::Null));
     let mut faults = Faults::default();
@@ -44,7 +44,7 @@ pub fn require_fields(body: &Map<String, Value>) -> Result<()> {
     faults.into_result()
 }
 
-/// The booking that is asked for, without what is known only when it is made: its UID and its hosts. With its length in minutes.
+/// Builds the booking, without the UID and hosts that are known only later, and returns it with its length in minutes.
 ///
 /// # Errors
 /// The first fault, with all of them in the details.
@@ -95,7 +95,7 @@ pub fn booking(new: &NewBooking, event_type_id: &str, e: &EventType) -> Result<(
     Ok((booking, minutes))
 }
 
-/// Refuses what is no address, and one that leads to a page: it stands in titles in the place of a name.
+/// Checks an email address, and refuses one that reads as a link: it replaces a missing name in titles.
 fn address_of(field: &str, email: &str) -> Result<()> {
     validate::address(field, email)?;
     match email.rsplit_once('@').is_some_and(|(local, _)| local_part_names_page(local)) {
@@ -107,14 +107,14 @@ fn address_of(field: &str, email: &str) -> Result<()> {
 fn name_of(field: &str, name: &str) -> Result<()> {
     validate::text(field, Some(name), MAX_NAME)?;
     line(field, name)?;
-    // It stands in the subject of mail to addresses that nobody has verified.
+    // It is part of the subject of mail to unverified addresses.
     match names_page(name) {
         true => Err(fault(field, "must be a name without a web address in it")),
         false => Ok(()),
     }
 }
 
-/// Refuses what is no telephone number: its letters are few, so that no message can be written with them.
+/// Checks a phone number: it has few letters, so that it cannot carry a message.
 fn phone_of(field: &str, phone: &str) -> Result<()> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "+-(). #*/;=:,".contains(c);
     let letters = phone.chars().filter(char::is_ascii_alphabetic).count();
@@ -136,7 +136,7 @@ fn guests(guests: &[Guest], faults: &mut Faults) -> Result<()> {
     Ok(())
 }
 
-/// Where they meet: the place that was chosen, else the first one.
+/// The location of the meeting: the one that was chosen, else the first one.
 fn place(new: &NewBooking, e: &EventType) -> Result<Option<BookingPlace>> {
     let fits = |chosen: &BookingPlace| {
         let same = |text: &Option<String>| chosen.value.is_none() || chosen.value == *text;
@@ -182,7 +182,7 @@ fn answers(questions: &[Question], answers: &BTreeMap<String, Value>, faults: &m
     Ok(())
 }
 
-/// Whether nothing was answered.
+/// Whether an answer is empty.
 fn is_empty(answer: &Value) -> bool {
     match answer {
         Value::Null => true,
@@ -227,12 +227,12 @@ pub fn title(e: &EventType, invitee: &Invitee, organizer: Option<&str>) -> Strin
     let name = shown_name(invitee.name.as_deref()).map(in_title);
     let name = name.as_deref().unwrap_or(&invitee.email);
     let template = e.title_template.as_deref().filter(|t| !t.trim().is_empty()).unwrap_or(TITLE);
-    // The invitee last: what somebody calls himself is not looked into.
+    // The invitee last: placeholders in the invitee's name are not expanded.
     let title = template.replace("{title}", &e.title).replace("{host}", host).replace("{invitee}", name);
     title.chars().take(MAX_TITLE).collect()
 }
 
-/// A name, cut to what a title has of it.
+/// A name, shortened for a title.
 fn in_title(name: &str) -> String {
     let mut cut: String = name.chars().take(MAX_NAME_IN_TITLE).collect();
     if cut.len() < name.len() {

@@ -1,4 +1,4 @@
-//! What an event type lets its invitees do with their bookings. Keys that may write are not bound by it. Pure.
+//! The event type's rules for its invitees' changes of bookings. Keys with write access are not bound by them. Pure.
 
 use base::error::{Code, Result, refuse};
 use model::scheduling::event_type::{
@@ -7,11 +7,11 @@ use model::scheduling::event_type::{
 
 use crate::bookings::rules::MINUTE_MS;
 
-/// How often an invitee can move a booking whose event type has no bound: every move is told to addresses that nobody has verified.
+/// Most moves by an invitee if the event type sets no limit: each one sends mail to unverified addresses.
 // Contract silent: whether `maxCount` null is without any bound. For keys it is.
 const MOST_MOVES: i64 = 20;
 
-/// Refuses what invitees may not cancel, or not any more. `start_at` and `now` are milliseconds since 1970.
+/// Refuses a cancellation that invitees may not make, or no longer. `start_at` and `now` are Unix ms.
 pub fn allows_cancelling(rules: &CancellationRules, start_at: i64, now: i64) -> Result<()> {
     if !rules.allowed {
         return Err(refuse(
@@ -22,7 +22,7 @@ pub fn allows_cancelling(rules: &CancellationRules, start_at: i64, now: i64) -> 
     in_time("cancelled", rules.min_notice_minutes, start_at, now)
 }
 
-/// Refuses what invitees may not move, or not any more; `count` is how often the booking was moved before.
+/// Refuses a move that invitees may not make, or no longer; `count` is the number of earlier moves.
 pub fn allows_moving(rules: &RescheduleRules, count: i64, start_at: i64, now: i64) -> Result<()> {
     if !rules.allowed {
         return Err(refuse(Code::Forbidden, "bookings of this event type cannot be moved by the invitee"));
@@ -35,13 +35,13 @@ pub fn allows_moving(rules: &RescheduleRules, count: i64, start_at: i64, now: i6
     in_time("moved", rules.min_notice_minutes, start_at, now)
 }
 
-/// After how many moves its invitee can move a booking no more.
+/// The number of moves after which an invitee can no longer move a booking.
 pub fn most_moves(rules: &RescheduleRules) -> i64 {
     rules.max_count.unwrap_or(MOST_MOVES)
 }
 
-/// The only hosts of a rotation that a move may choose; none where it may choose any. They are those who have the meeting, as long as one of
-/// them still takes turns.
+/// The hosts of a rotation to which a move is limited; none: no limit. They are the hosts of the meeting, as long as one of them is still
+/// in the rotation.
 // Contract silent: a host who is to be kept and is gone, or is given nothing any more. Then another one takes the meeting.
 pub fn kept(event_type: &EventType, hosts: &[String]) -> Option<Vec<String>> {
     let is_weighted = event_type.round_robin_strategy == RoundRobinStrategy::Weighted;
@@ -51,8 +51,8 @@ pub fn kept(event_type: &EventType, hosts: &[String]) -> Option<Vec<String>> {
     (event_type.reschedule_keeps_host && is_there).then(|| hosts.to_vec())
 }
 
-// Contract silent: the code for what is too late, or was done too often. 409 `invalid_state`, because it depends on what the booking is by now;
-// what an event type never allows is 403 `forbidden`.
+// Contract silent: the code for what is too late, or was done too often. 409 `invalid_state`, because it depends on what the booking is by
+// now; what an event type never allows is 403 `forbidden`.
 fn in_time(what: &str, notice_minutes: i64, start_at: i64, now: i64) -> Result<()> {
     if now < start_at - notice_minutes * MINUTE_MS {
         return Ok(());

@@ -1,6 +1,5 @@
-//! Finds what was to happen to bookings and did not, and has it done: events that are not in their calendars, or still are, bookings that are
-//! over or were not confirmed in time, and messages and reminders that nobody was sent. What is due has a job already; this is for jobs that
-//! were lost or given up.
+//! Finds overdue work of bookings whose jobs were lost or given up, and enqueues it: events to write or delete, bookings to complete or
+//! expire, and messages and reminders to send.
 
 use base::error::{Error, Result};
 use storage::jobs::{self, NewJob};
@@ -14,24 +13,24 @@ use crate::bookings::timed_transitions;
 
 /// Rows of each kind that are found at a time; the rest is found an hour later.
 const AT_A_TIME: i64 = 500;
-/// What has been due for less than this is under way, ms.
+/// Age from which due work counts as late, ms; younger work is in progress.
 const LATE_MS: i64 = 3_600_000;
-/// What was to be told by so long ago and has no job lost it, ms. Both go in one transaction: nothing is under way without a job.
+/// Age from which a notice without a job has lost it, ms. Both are written in one transaction, so none is in progress without a job.
 const LOST_MS: i64 = 60_000;
-/// Most steps of `AT_A_TIME` rows in which it is looked for what is still to be told.
+/// Most steps of `AT_A_TIME` rows in the search for unsent notices.
 const MAX_STEPS: usize = 200;
 
-/// Has everything done that is late.
+/// Enqueues everything that is late.
 pub async fn run(app: &App) -> Result<()> {
     changes(app).await?;
     messages(app).await
 }
 
-/// Has people told what they were not told because the job was lost. Whether the message was sent after all its turn finds in the outbox, by
-/// the Message-ID that every message of the same change has.
+/// Enqueues messages whose job was lost. If a message was sent after all, its job finds it in the outbox, by the Message-ID that every
+/// message of the same change has.
 async fn messages(app: &App) -> Result<()> {
     let now = app.now();
-    // What is older tells nobody anything, and goes.
+    // Older notices are no longer useful, and are deleted.
     let mut after = (now - notices::KEPT_MS, String::new());
     for _ in 0..MAX_STEPS {
         let of = (after.0, after.1.as_str());
@@ -75,7 +74,7 @@ async fn enqueue(app: &App, lost: Vec<Notice>, now: i64) -> Result<()> {
         .await
 }
 
-/// Has events written, and bookings ended.
+/// Enqueues event writes and status transitions.
 async fn changes(app: &App) -> Result<()> {
     let (reader, now) = (app.db.reader(), app.now());
     let late = now - LATE_MS;

@@ -1,5 +1,5 @@
-//! Finds the event of a meeting that its host has filed in another calendar of the account (a WebDAV MOVE, "move to calendar", or a copy there
-//! and a deletion here): by its iCalendar UID, in the local copy, and where that does not have it in what the provider has by now.
+//! Finds the event of a meeting that its host has moved to another calendar of the account (a WebDAV MOVE, "move to calendar", or a copy
+//! there and a deletion here): by its iCalendar UID, in the local copy, else at the provider.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -25,20 +25,21 @@ use crate::local_copy::normalize;
 use crate::sync::scope::{SyncScope, scope};
 use crate::sync::{collection_set, on_demand, staleness};
 
-/// How long an event has to be gone before that is believed, ms. It can come back with a later page of the same pull under another name; a large
-/// calendar that is removed loses its events before itself; and whoever files it elsewhere may delete it first and put it there then.
+/// Time that an event must be missing before it counts as gone, ms. It can come back with a later page of the same pull under another id; a
+/// large calendar that is deleted loses its events before itself; and a host who moves it may delete it first and add it there afterwards.
 const GONE_MS: i64 = 60_000;
-/// How long the provider is asked for an event that may be in a calendar which it does not answer for, ms. After that it is gone.
+/// Time during which the provider is asked for an event that may be in a calendar which it does not answer for, ms. After that the event
+/// counts as gone.
 const UNKNOWN_MS: i64 = 3_600_000;
-/// The shortest time between two searches for an event, ms. Each comes after as long as it has been gone.
+/// The shortest interval between searches for an event, ms. Each comes after as long as it has been missing.
 const SEARCH_AGAIN_MS: i64 = 15_000;
-/// Events with one UID that are looked at.
+/// Most events with one UID that are read.
 const MAX_COPIES: i64 = 20;
-/// Calendars of one account that are read for one event, those that were read before first.
+/// Most calendars of one account that are read for one event, those that were read before first.
 const MAX_CALENDARS: usize = 50;
-/// Time for all of them: less than a job may take.
+/// Time limit of reading all of them: less than a job may take.
 const READ_TIMEOUT: Duration = Duration::from_secs(40);
-/// A calendar that was read less than this ago is not read again for the next event, ms: all events of a calendar can go at once.
+/// A calendar that was read less than this ago is not read again for the next event, ms: all events of a calendar can disappear at once.
 const READ_AGAIN_MS: i64 = 5_000;
 
 /// The place of an event.
@@ -52,12 +53,12 @@ pub struct EventLocation {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventSearch {
     pub location: Option<EventLocation>,
-    /// The provider has told of each calendar that the account can write to. Otherwise the event may be in one that it did not tell of.
+    /// Whether the provider has answered for each calendar that the account can write to. Otherwise the event may be in one of the others.
     pub is_complete: bool,
 }
 
-/// Searches for the event of a meeting, which has not been where it was written since `since` (ms since 1970). The calendar that has it is
-/// followed from then on, so that later changes of the host are noticed there.
+/// Searches for the event of a meeting, which has been missing since `since` (Unix ms). Subscribes to the calendar that has it, so that
+/// later changes of the host are noticed there.
 pub async fn search(app: &App, row: &MeetingEventRow, since: i64) -> Result<EventSearch> {
     let mut is_complete = true;
     let mut location = stored(app, row).await?;
@@ -75,10 +76,10 @@ pub async fn search(app: &App, row: &MeetingEventRow, since: i64) -> Result<Even
     Ok(EventSearch { location, is_complete })
 }
 
-/// The same in the local copy alone.
+/// As `search`, in the local copy alone.
 // Contract silent: which of several events with the meeting's UID is the meeting's. The one that came last, in whatever calendar of the
-// account that it can write to: in a calendar that it can only read, such as a colleague's, is the copy of somebody who was invited. Where the
-// meeting is in the calendars of several hosts, all under one UID, one that the account owns.
+// account that it can write to: in a calendar that it can only read, such as a colleague's, is the copy of somebody who was invited. Where
+// the meeting is in the calendars of several hosts, all under one UID, one that the account owns.
 pub async fn stored(app: &App, row: &MeetingEventRow) -> Result<Option<EventLocation>> {
     let Some(print) = normalize::event_fingerprint(&row.i_cal_uid) else { return Ok(None) };
     let reader = app.db.reader();
@@ -99,18 +100,18 @@ pub async fn stored(app: &App, row: &MeetingEventRow) -> Result<Option<EventLoca
     Ok(None)
 }
 
-/// When an event is searched for again that has been gone since `since` and was not found. None: it is believed to be gone. All times are
-/// milliseconds since 1970.
+/// The time of the next search for an event that is missing since `since` and was not found. None: it counts as gone. All times are Unix
+/// ms.
 pub fn next_search(since: i64, is_complete: bool, now: i64) -> Option<i64> {
     let limit = if is_complete { GONE_MS } else { UNKNOWN_MS };
     let next = now.saturating_add(now.saturating_sub(since).max(SEARCH_AGAIN_MS));
-    // Neither the end of the minute nor the end of all searches is passed over.
+    // Neither the end of the minute nor the end of all searches is skipped.
     let ends = [GONE_MS, limit].map(|ms| since.saturating_add(ms));
     let next = ends.into_iter().filter(|end| *end > now).fold(next, i64::min);
     (now < since.saturating_add(limit)).then_some(next)
 }
 
-/// Follows the event of a meeting to where the host has filed it. False: it is not there any more.
+/// Records the new location of a meeting's event. False: it is no longer there.
 pub async fn follow(
     tx: &mut Tx,
     app: &App,
@@ -125,7 +126,7 @@ pub async fn follow(
         item.is_some_and(|item| item.deleted_at.is_none() && item.parent_id == location.calendar_id);
     let event = of.events.iter_mut().find(|event| event.connection_id == connection_id);
     let Some(event) = event.filter(|_| is_there) else { return Ok(false) };
-    // What was reserved for the meeting stays: it is the host's time, whatever the calendar.
+    // The meeting's reservations stay: it is the host's time, in any calendar.
     event.calendar_id.clone_from(&location.calendar_id);
     event.event_id = Some(location.event_id.clone());
     event.updated_at = now.max(event.updated_at + 1);
@@ -137,8 +138,8 @@ pub async fn follow(
     Ok(true)
 }
 
-/// Reads the calendars of the account, the list of them first: the host may have made one for the event. Returns whether each of them was
-/// read; one that cannot be read for another reason than that the provider does not answer now counts as read.
+/// Reads the calendars of the account, the list of them first: the host may have created one for the event. Returns whether each of them
+/// was read; a permanent failure counts as read.
 async fn read_calendars(app: &App, row: &MeetingEventRow, since: i64) -> Result<bool> {
     let found = connection_table::find(app.db.reader(), &row.tenant, &row.connection_id).await?;
     let Some(connection) = found else { return Ok(true) };
@@ -158,7 +159,7 @@ async fn read_calendars(app: &App, row: &MeetingEventRow, since: i64) -> Result<
 /// The times between which calendars are read.
 #[derive(Clone, Copy)]
 struct ReadTimes {
-    /// A calendar that was read at this time or later, in ms since 1970, is not read again.
+    /// A calendar that was read at this time (Unix ms) or later is not read again.
     since: i64,
     until: Instant,
 }
@@ -192,7 +193,7 @@ fn may_pass(e: &Error) -> bool {
     )
 }
 
-/// Whether the host can have put an event there with this account.
+/// Whether the host can have moved an event there with this account.
 fn is_writable(calendar: &Calendar) -> bool {
     matches!(calendar.access_role, AccessRole::Owner | AccessRole::Writer)
 }

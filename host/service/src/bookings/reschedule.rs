@@ -1,5 +1,5 @@
-//! A booking is moved to another slot. Its old time is freed and its new time reserved in one transaction, under the same rules and locks as
-//! for a new booking: it has one of the two at every moment. Its event is moved by job, and is never made anew while its organizer stays.
+//! Reschedules a booking. Its old time is released and its new time reserved in one transaction, under the same rules and locks as for a
+//! new booking: it has one of the two at every moment. A job moves its event, which is not created again unless its organizer changes.
 
 use std::time::Duration;
 
@@ -26,14 +26,14 @@ use crate::bookings::rules::{self, MINUTE_MS};
 use crate::bookings::{decide, list, policy, rotation, schedules, state, timed_transitions, view};
 use crate::connections::request_context::RequestContext;
 
-/// Calendars that were not read by then are unknown.
+/// Deadline of calendar reads; calendars that were not read by then are unknown.
 const DEADLINE: Duration = Duration::from_secs(8);
 
-/// Moves a booking for a key that may write.
+/// Reschedules a booking for a key with write access.
 ///
 /// # Errors
-/// 409 `invalid_state` for one that is not confirmed; 409 `slot_unavailable` for a start that the search does not offer for this booking; 503
-/// `availability_unknown` where nobody knows whether it is free.
+/// 409 `invalid_state` for one that is not confirmed; 409 `slot_unavailable` for a start that the search does not offer for this booking;
+/// 503 `availability_unknown` if it is unknown whether the slot is free.
 pub async fn by_key(
     app: &App,
     viewer: Viewer<'_>,
@@ -54,11 +54,11 @@ pub async fn by_key(
     reschedule(app, viewer.asker, &request, attempt).await
 }
 
-/// Moves a booking that `manage_token` has found for its invitee.
+/// Reschedules a booking, found by `manage_token`, for its invitee.
 ///
 /// # Errors
-/// As `by_key`; also 403 `forbidden` where the event type lets no invitee move or nothing of it can be booked now, and 409 `invalid_state`
-/// where it is too late for that or the booking was moved as often as it may be.
+/// As `by_key`; also 403 `forbidden` if the event type does not let invitees reschedule or cannot be booked now, and 409 `invalid_state` if
+/// it is too late or the booking was moved as often as it may be.
 pub async fn by_invitee(
     app: &App,
     viewer: Viewer<'_>,
@@ -86,12 +86,12 @@ async fn reschedule(
 ) -> Result<StoredResponse> {
     for _ in 0..TRIES {
         let wanted = prepare(app, asker, request).await?;
-        // Those who want the same slot stand in line here, and not before the database.
+        // Requests for the same slot queue here, and not at the database.
         let _one = app.locks.lock(&format!("book:{}:{}", wanted.event_type_id, wanted.start_ms)).await;
         let (held, attempt) = (app.clone(), attempt.clone());
         let moved: Result<Option<StoredResponse>> =
             app.db.write(move |tx| Box::pin(async move { write(tx, &held, wanted, &attempt).await })).await;
-        // None: the booking, the event type or the meeting is not any more as it was read.
+        // None: the booking, the event type or the meeting was changed since it was read.
         if let Some(answer) = moved? {
             return Ok(answer);
         }
@@ -99,7 +99,7 @@ async fn reschedule(
     Err(contended())
 }
 
-/// Checks what was sent, and reads the hosts' calendars.
+/// Validates the input, and reads the hosts' calendars.
 async fn prepare(
     app: &App,
     asker: &RequestContext,
@@ -114,7 +114,7 @@ async fn prepare(
     let mut event_type: EventType = serde_json::from_str(&stored.body)?;
     let schedule_etag = schedules::resolve(reader, &request.tenant, &mut event_type).await?;
     check_rules(&event_type, &seat, request.by, app.now())?;
-    // What the search does not offer cannot be had.
+    // A slot that the search does not offer cannot be booked.
     if request.by == Party::Invitee && !event_type.active {
         return Err(refuse(Code::Forbidden, "nothing of this event type can be booked now"));
     }
@@ -166,14 +166,14 @@ fn check_rules(event_type: &EventType, seat: &Seat, by: Party, now: i64) -> Resu
     }
 }
 
-/// How long the booking is to be: as long as before where nothing is said and the event type still has that.
+/// The length of the booking: by default as before, if the event type still has that length.
 fn minutes(event_type: &EventType, seat: &Seat, asked: Option<i64>) -> Result<i64> {
     let before = (seat.row.end_at - seat.row.start_at) / MINUTE_MS;
     let has_it = before == event_type.duration_minutes || event_type.duration_options.contains(&before);
     rules::duration(event_type, asked.or(has_it.then_some(before)))
 }
 
-/// Decides and writes, with the answer. None: the booking, the event type or the meeting is not any more as it was read.
+/// Decides and writes the booking and its answer. None: the booking, the event type or the meeting was changed since it was read.
 async fn write(
     tx: &mut Tx,
     app: &App,
@@ -198,7 +198,7 @@ async fn write(
         None => leave(tx, &mut held, &wanted, app.new_id(Kind::Meeting), hosts, now).await?,
     }
     if note_move(&mut held, &wanted) {
-        // The conference goes with the event of the former organizer, or with the meeting that others are in.
+        // The conference belongs to the event of the former organizer, or to the shared meeting.
         let LockedBooking { of, seat } = &mut held;
         find_join_url(tx, &seat.row.id, &mut seat.body, &of.meeting.id).await?;
     }
@@ -220,11 +220,11 @@ async fn write(
     Ok(Some(change::answer(tx, app, &held.seat.row, printed, request.warnings.clone(), attempt).await?))
 }
 
-/// Whether the booking, the event type and the meeting are still as they were read.
+/// Whether the booking, the event type and the meeting are unchanged since they were read.
 async fn is_current(tx: &mut Tx, held: &LockedBooking, wanted: &RescheduleDecision) -> Result<bool> {
     let Some((row, body)) = &held.of.event_type else { return Err(not_found("event type")) };
     if held.seat.row.version != wanted.booking_version {
-        // The same move may have come at the same moment.
+        // The same move may have been made at the same moment.
         return Ok(false);
     }
     if row.version != wanted.version || held.seat.is_alone_in(&held.of.meeting) != wanted.is_alone {
@@ -236,7 +236,7 @@ async fn is_current(tx: &mut Tx, held: &LockedBooking, wanted: &RescheduleDecisi
     }
 }
 
-/// Who takes the meeting at its new time, and the other meeting that the booking gets a seat in, if it does.
+/// Chooses the hosts for the new time, and the existing meeting that the booking joins, if any.
 async fn choose(
     tx: &mut Tx,
     wanted: &RescheduleDecision,
@@ -255,7 +255,7 @@ async fn choose(
     Ok((assign::choose(&question, &slot, &of.meeting.hosts), slot.joins))
 }
 
-/// Writes into the booking what became of it. Whether it has another event from now on.
+/// Updates the booking after the move. Returns whether it has another event from now on.
 fn note_move(held: &mut LockedBooking, wanted: &RescheduleDecision) -> bool {
     let (seat, meeting) = (&mut held.seat, &held.of.meeting);
     let is_elsewhere = seat.row.meeting_id != meeting.id;
@@ -268,7 +268,7 @@ fn note_move(held: &mut LockedBooking, wanted: &RescheduleDecision) -> bool {
     if meeting.seats <= 1 {
         body.i_cal_uid.clone_from(&meeting.i_cal_uid);
     } else if is_anothers {
-        // Where several have seats, each has a UID of the own, which is not that of the meeting; with another organizer it is another object.
+        // In a shared meeting each booking has its own UID, which is not that of the meeting; with another organizer it is another object.
         body.i_cal_uid = uid(&format!("{}_seat_{}", seat.row.id, body.reschedule_count), &body.i_cal_uid);
     }
     is_elsewhere || is_anothers

@@ -1,5 +1,4 @@
-//! Whose turn it is among hosts who share the work: what each was given is counted from the meetings themselves, so that one that was cancelled
-//! or moved to somebody else counts as it is now.
+//! The loads of hosts in a rotation, counted from the meetings themselves, so that cancelled and reassigned ones count correctly.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,19 +10,19 @@ use storage::scheduling::event_types::EventTypeRow;
 use storage::scheduling::rotation;
 use storage::sql::On;
 
-/// Meetings that are looked through for the last one of each host. Who has none of them has waited longest, whoever else has not.
+/// Meetings that are searched for the last one of each host. A host without one among them counts as waiting longest.
 const LATEST: i64 = 1_000;
 
-/// The hosts who take turns, each with its weight. When they change, what each was given is counted from then on.
+/// The hosts of the rotation, each with its weight. When they change, loads are counted from then on.
 pub fn weights(body: &EventType) -> BTreeMap<&str, i64> {
     let hosts = body.hosts.iter().filter(|host| host.role == HostRole::Rotation);
     hosts.map(|host| (host.connection_id.as_str(), host.weight)).collect()
 }
 
-/// Puts into the question what each host was given, where one of several is chosen for a meeting that begins at `start_ms`.
+/// Fills in the hosts' loads, if one of several is chosen for a meeting that begins at `start_ms`.
 ///
-/// Loads are those of the slot's local month: meetings of the event type that start in it and were made since the hosts or their shares were
-/// changed last, so that a new host is not given everything until the others' past is made up for.
+/// Loads are those of the slot's local month: meetings of the event type that start in it and were made since the hosts or their weights
+/// were last changed, so that a new host does not get all meetings until the others' lead is made up.
 pub async fn count(
     on: impl Into<On<'_>>,
     row: &EventTypeRow,

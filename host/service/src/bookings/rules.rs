@@ -1,4 +1,4 @@
-//! An event type as the engine's rules. Pure.
+//! Converts an event type to the engine's rules. Pure.
 
 use base::error::{Code, Error, Result, invalid};
 use model::scheduling::Schedule;
@@ -9,7 +9,7 @@ use scheduling::week_plan::WeekPlan;
 
 pub const MINUTE_MS: i64 = 60_000;
 
-/// The rules of an event type, of which a meeting of so many minutes is asked for. A fault names the field.
+/// The rules of an event type for meetings of so many minutes. An error names the field.
 pub fn of(event_type: &EventType, duration_minutes: i64) -> Result<Rules> {
     let step = event_type.slot_interval_minutes.unwrap_or(duration_minutes);
     let seats = event_type.seats_per_slot.and_then(|seats| u32::try_from(seats).ok());
@@ -31,7 +31,7 @@ pub fn of(event_type: &EventType, duration_minutes: i64) -> Result<Rules> {
     })
 }
 
-/// The hours of a schedule, where there is one; `field` is where it stands.
+/// The hours of a schedule, if there is one; `field` is its position.
 pub fn plan(field: &str, schedule: Option<&Schedule>) -> Result<Option<WeekPlan>> {
     schedule.map(WeekPlan::read).transpose().map_err(|fault| within(field, &fault))
 }
@@ -43,7 +43,7 @@ pub fn zone(event_type: &EventType) -> Zone {
     schedules.find_map(|schedule| Zone::named(&schedule.time_zone)).unwrap_or_else(Zone::utc)
 }
 
-/// Writes the zones of an event type's schedules as the tz database has them: `asia/kolkata` is `Asia/Kolkata`.
+/// Normalizes the zone names of an event type's schedules: `asia/kolkata` becomes `Asia/Kolkata`.
 pub fn name_zones(event_type: &mut EventType) {
     let of_hosts = event_type.hosts.iter_mut().filter_map(|host| host.schedule.as_mut());
     for schedule in event_type.schedule.iter_mut().chain(of_hosts) {
@@ -53,7 +53,7 @@ pub fn name_zones(event_type: &mut EventType) {
     }
 }
 
-/// The minutes that are booked: those that are asked for, if the event type has them.
+/// The length of a booking in minutes: the requested one, if the event type has it.
 pub fn duration(event_type: &EventType, asked: Option<i64>) -> Result<i64> {
     let minutes = asked.unwrap_or(event_type.duration_minutes);
     if minutes == event_type.duration_minutes || event_type.duration_options.contains(&minutes) {
@@ -65,12 +65,12 @@ pub fn duration(event_type: &EventType, asked: Option<i64>) -> Result<i64> {
     Err(invalid(Code::InvalidParameter, "durationMinutes", message))
 }
 
-/// A fault inside a field.
+/// An error inside a field.
 fn within(field: &str, fault: &Fault) -> Error {
     of_field(format!("{field}.{}", fault.field), fault)
 }
 
-/// A fault as an error that names this field.
+/// Converts a fault to an error that names this field.
 pub fn of_field(field: String, fault: &Fault) -> Error {
     let code = match fault.kind {
         FaultKind::Missing => Code::MissingField,

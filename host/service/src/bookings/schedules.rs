@@ -1,5 +1,5 @@
-//! Schedules that several event types share: made, listed, changed and deleted. An event type that names one has its hours from the moment on
-//! at which they are changed.
+//! Schedules that several event types share: created, listed, changed and deleted. Changes take effect at once in the event types that use
+//! them.
 
 use base::error::{Code, Error, Result, not_found, refuse};
 use base::ids::{self, Kind};
@@ -24,10 +24,10 @@ use crate::connections::request_context::RequestContext;
 use crate::connections::write_context::WriteContext;
 use crate::writes::etag::ExpectedEtag;
 
-/// Fields that a schedule always has.
+/// Required fields of a schedule.
 const REQUIRED: [&str; 2] = ["name", "timeZone"];
 
-/// A schedule and what it says.
+/// A schedule with its parsed body.
 #[derive(Clone)]
 pub struct StoredSchedule {
     pub row: ScheduleRow,
@@ -54,7 +54,7 @@ impl StoredSchedule {
         })?)
     }
 
-    /// Takes over what the body says into the row, with a new etag.
+    /// Writes the body into the row, with a new etag.
     fn put(&mut self) -> Result<()> {
         self.row.name.clone_from(&self.body.name);
         self.row.body = serde_json::to_string(&self.body.schedule())?;
@@ -75,8 +75,8 @@ pub async fn find(app: &App, asker: &RequestContext, id: &str) -> Result<StoredS
 }
 
 /// The schedules among these rows that the key sees.
-// Contract silent: whose a schedule is. It is of the key that made it: one that is bound to connections sees its own, those of keys that are bound
-// to some of the same connections, and those by which event types of its own hosts are open.
+// Contract silent: whose a schedule is. It is of the key that made it: one that is bound to connections sees its own, those of keys that
+// are bound to some of the same connections, and those by which event types of its own hosts are open.
 async fn filter_seen(
     app: &App,
     asker: &RequestContext,
@@ -93,7 +93,7 @@ async fn filter_seen(
     rows.into_iter().map(StoredSchedule::read).collect()
 }
 
-/// Refuses a schedule for an event type that the key does not see.
+/// Fails if the key does not see the schedule of an event type.
 pub async fn ensure_seen(app: &App, asker: &RequestContext, id: Option<&str>) -> Result<()> {
     let Some(id) = id else { return Ok(()) };
     match find(app, asker, id).await {
@@ -107,7 +107,7 @@ fn unknown() -> Error {
     fault("scheduleId", "must be the id of a schedule of this application")
 }
 
-/// Refuses a change of a schedule, locked in this transaction, by which hosts are open whom the key may not use. `bound_to` are the
+/// Refuses to change a schedule, locked in this transaction, whose event types have hosts that the key may not use. `bound_to` are the
 /// connections of the key; none: those of the whole application.
 ///
 /// # Errors
@@ -122,7 +122,7 @@ async fn ensure_own(tx: &mut Tx, id: &str, bound_to: Option<&[String]>) -> Resul
     Err(refuse(Code::Forbidden, message))
 }
 
-/// At most `limit` schedules that the key sees, in the order of their ids, after an id.
+/// At most `limit` schedules that the key sees, by id, after an id.
 pub async fn list(
     app: &App,
     asker: &RequestContext,
@@ -154,7 +154,7 @@ fn check(body: &SharedSchedule) -> Result<()> {
     Ok(())
 }
 
-/// Makes a schedule.
+/// Creates a schedule.
 pub async fn create(
     cx: &WriteContext,
     mut input: Map<String, Value>,
@@ -205,7 +205,7 @@ async fn insert(
     Ok(answer)
 }
 
-/// A change of a schedule as it was sent.
+/// A requested change of a schedule.
 #[derive(Clone)]
 struct ScheduleChange {
     tenant: Tenant,
@@ -217,10 +217,10 @@ struct ScheduleChange {
     strict: bool,
 }
 
-/// Changes a schedule, and with it the hours of the event types that name it. Bookings that they have stay as they are.
+/// Changes a schedule, and with it the hours of the event types that use it. Existing bookings stay as they are.
 ///
 /// # Errors
-/// 403 `forbidden` where these have hosts whom the key may not use.
+/// 403 `forbidden` if these have hosts that the key may not use.
 pub async fn update(
     cx: &WriteContext,
     id: &str,
@@ -280,7 +280,7 @@ async fn write(
 /// Deletes a schedule that no event type uses.
 ///
 /// # Errors
-/// 409 `invalid_state` for one that is used, 403 `forbidden` where that is by hosts whom the key may not use.
+/// 409 `invalid_state` for one in use, 403 `forbidden` if its event types have hosts that the key may not use.
 pub async fn delete(cx: &WriteContext, id: &str, expected: ExpectedEtag) -> Result<StoredResponse> {
     let WriteContext { app, request: asker, attempt } = cx;
     find(app, asker, id).await?;
@@ -294,7 +294,7 @@ pub async fn delete(cx: &WriteContext, id: &str, expected: ExpectedEtag) -> Resu
     app.db.write(move |tx| Box::pin(async move { remove(tx, &held, &deletion, &attempt).await })).await
 }
 
-/// A deletion of a schedule as it was sent.
+/// A requested deletion of a schedule.
 #[derive(Clone)]
 struct ScheduleDeletion {
     tenant: Tenant,
@@ -328,8 +328,7 @@ async fn remove(
     Ok(answer)
 }
 
-/// Refuses an event type that names a schedule which is not there. In a transaction that writes the event type: nobody deletes the schedule
-/// before it has ended.
+/// Fails if the schedule does not exist. In the transaction that writes the event type: the schedule cannot be deleted before that ends.
 pub async fn ensure_exists(tx: &mut Tx, tenant: &Tenant, id: Option<&str>) -> Result<()> {
     let Some(id) = id else { return Ok(()) };
     match table::lock(tx, tenant, id).await? {
@@ -338,8 +337,7 @@ pub async fn ensure_exists(tx: &mut Tx, tenant: &Tenant, id: Option<&str>) -> Re
     }
 }
 
-/// Puts the hours of the shared schedule that an event type names into its own `schedule`. Returns the etag of the shared one; none where it
-/// names none.
+/// Copies the hours of an event type's shared schedule into its own `schedule`. Returns the etag of the shared one; none if it uses none.
 pub async fn resolve(
     on: impl Into<On<'_>>,
     tenant: &Tenant,
@@ -351,7 +349,7 @@ pub async fn resolve(
     Ok(Some(row.etag))
 }
 
-/// Whether a schedule that `resolve` has read is still the same.
+/// Whether a schedule that `resolve` has read is unchanged.
 pub async fn is_current(tx: &mut Tx, tenant: &Tenant, id: &str, etag: Option<&str>) -> Result<bool> {
     let row = table::find(tx, tenant, id).await?;
     Ok(row.as_ref().map(|row| row.etag.as_str()) == etag)

@@ -21,17 +21,17 @@ use crate::bookings::links::{self, Bookable};
 use crate::bookings::{list, policy, rules, view};
 use crate::connections::request_context::RequestContext;
 
-/// Calendars that were not read by then are unknown.
+/// Deadline of calendar reads; calendars that were not read by then are unknown.
 const DEADLINE: Duration = Duration::from_millis(2_500);
 const DAY_MS: i64 = 24 * 60 * 60_000;
 /// Longest range.
 const MAX_RANGE_MS: i64 = 62 * DAY_MS;
-/// Starts times hosts that are looked at on the thread of the request: some milliseconds.
+/// Most steps (starts times hosts) of a search on the thread of the request: some milliseconds.
 const MAX_INLINE_STEPS: i64 = 200_000;
-/// Most slots of a page, and as many as there are where nothing is said.
+/// Most slots of a page, and the default.
 const MAX_LIMIT: i64 = 1_000;
 
-/// Refuses a body without a field that must be there, and one that names an event type twice.
+/// Fails if a required field is missing, or if the event type is given twice.
 pub fn require_fields(body: &Map<String, Value>) -> Result<()> {
     let has = |field: &str| !matches!(body.get(field), None | Some(Value::Null));
     match (has("eventTypeId"), has("slug")) {
@@ -48,7 +48,7 @@ pub fn require_fields(body: &Map<String, Value>) -> Result<()> {
     }
 }
 
-/// A page of slots from `from_ms` on, or from the first; and where the next page begins, if there is one.
+/// A page of slots from `from_ms` on, or from the first; and the position of the next page, if there is one.
 pub async fn answer(
     app: &App,
     asker: &RequestContext,
@@ -82,15 +82,15 @@ pub async fn answer(
     Ok((answer, next))
 }
 
-/// The start of a slot, and what invitees may know of its seats.
+/// The start of a slot, and what invitees may see of its seats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlotStart {
     pub at: Instant,
-    /// Seats that are left; none where the event type does not show them.
+    /// Free seats; none if the event type does not show them.
     pub seats_left: Option<u32>,
 }
 
-/// When the slots of one search begin, `most` at most: for callers who need all of a range at once, and nothing else of a slot.
+/// The starts of the slots of one search, at most `most`: for callers who need a whole range at once, and nothing else of a slot.
 pub async fn starts(
     app: &App,
     asker: &RequestContext,
@@ -107,22 +107,22 @@ pub async fn starts(
     Ok(starts.take(found.limit).collect())
 }
 
-/// What a search has found.
+/// The result of a search.
 struct SlotSearchResult {
     bookable: Bookable,
-    /// Of local times.
+    /// The zone of local times.
     zone: Zone,
     /// The length of a meeting.
     minutes: i64,
     question: Question,
     busy: HostBusyTimes,
-    /// One more than `limit`, where there are more.
+    /// One more than `limit`, if there are more.
     slots: Vec<oracle::Slot>,
-    /// How many are asked for.
+    /// The requested number of slots.
     limit: usize,
 }
 
-/// The slots from `from_ms` on, or from the first; as many as the query asks for, `most` at most.
+/// The slots from `from_ms` on, or from the first; as many as the query asks for, at most `most`.
 async fn find(
     app: &App,
     asker: &RequestContext,
@@ -161,13 +161,13 @@ async fn find(
     Ok(SlotSearchResult { bookable, zone, minutes, question, busy, slots, limit })
 }
 
-/// Whether no host could be asked who could be in a meeting.
+/// Whether no candidate host's calendars could be read.
 fn is_unknown(event_type: &EventType, busy: &HostBusyTimes) -> bool {
     let mut needed = event_type.hosts.iter().zip(busy).filter(|(host, _)| host.role != HostRole::Optional);
     needed.all(|(_, busy)| busy.is_err())
 }
 
-/// Walks the grid; with many hosts and a long range that takes a while.
+/// Walks the grid; with many hosts and a long range this is slow.
 async fn search(
     app: &App,
     asker: &RequestContext,
@@ -205,7 +205,7 @@ fn limit(limit: Option<i64>, most: i64) -> Result<usize> {
     }
 }
 
-/// The zone of local times: the one that is asked for, else the event type's.
+/// The zone of local times: the requested one, else the event type's.
 fn zone(query: &SlotQuery, bookable: &Bookable) -> Result<Zone> {
     let Some(name) = &query.time_zone else { return Ok(rules::zone(&bookable.body)) };
     Zone::named(name).ok_or_else(|| {
@@ -222,14 +222,14 @@ fn check_hosts(query: &SlotQuery, bookable: &Bookable) -> Result<()> {
     }
 }
 
-/// What a booking that is to be moved changes of the question: the same as where it is moved (`reschedule`).
+/// Changes of the question for a booking that is rescheduled: the same as in `reschedule`.
 #[derive(Default)]
 struct MovedBooking {
-    /// Its meeting, which is not in its own way; none where others have seats in it, too.
+    /// Its meeting, which does not conflict with itself; none if others have seats in it.
     meeting_id: Option<String>,
-    /// Its events, which make nobody busy.
+    /// Its events, which do not count as busy.
     ignored: Vec<String>,
-    /// Only they are chosen from the rotation.
+    /// The hosts of the rotation to which the choice is limited.
     only_hosts: Option<Vec<String>>,
 }
 
@@ -257,7 +257,7 @@ async fn moved(
     Ok(moved)
 }
 
-/// Those that are in both, where both are given.
+/// The intersection, if both are given; else the given one.
 fn both(asked: Option<Vec<String>>, kept: Option<Vec<String>>) -> Option<Vec<String>> {
     match (asked, kept) {
         (Some(mut asked), Some(kept)) => {

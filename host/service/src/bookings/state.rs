@@ -1,4 +1,4 @@
-//! What can become of a booking, and the words that the tables have for it.
+//! The status transitions of a booking, and the names of its statuses.
 
 use base::error::{Code, Result, refuse};
 use model::scheduling::booking::BookingStatus::{
@@ -6,7 +6,7 @@ use model::scheduling::booking::BookingStatus::{
 };
 use model::scheduling::booking::Party;
 
-/// The status as it is stored and printed.
+/// The name of a status in tables and in the API.
 pub fn as_str(status: BookingStatus) -> &'static str {
     match status {
         Pending => "pending",
@@ -18,12 +18,12 @@ pub fn as_str(status: BookingStatus) -> &'static str {
     }
 }
 
-/// The status that the table has this word for.
+/// Parses the name of a status.
 pub fn named(word: &str) -> Result<BookingStatus> {
     Ok(serde_json::from_value(word.into())?)
 }
 
-/// Refuses what cannot become of a booking.
+/// Refuses an invalid status transition.
 pub fn allows(from: BookingStatus, to: BookingStatus) -> Result<()> {
     let fits = match from {
         Pending => matches!(to, Confirmed | Rejected | Cancelled | Expired),
@@ -37,8 +37,8 @@ pub fn allows(from: BookingStatus, to: BookingStatus) -> Result<()> {
     Err(refuse(Code::InvalidState, message))
 }
 
-/// Refuses to move a booking that does not take place, or that nobody has confirmed. A host may move what waits for the host's answer: in
-/// the calendar it is an event like any other.
+/// Refuses to reschedule a booking that has ended or is not confirmed. A host may reschedule a pending one: in the calendar it is an event
+/// like any other.
 pub fn allows_move(from: BookingStatus, by: Party) -> Result<()> {
     match (from, by) {
         (Confirmed, _) | (Pending, Party::Host) => Ok(()),
@@ -46,7 +46,7 @@ pub fn allows_move(from: BookingStatus, by: Party) -> Result<()> {
     }
 }
 
-/// Refuses to end or to move what is over at `now`, though its job has not completed it yet. Times are milliseconds since 1970.
+/// Refuses to end or reschedule a booking that is over at `now`, although its job has not completed it yet. Times are Unix ms.
 pub fn allows_change(status: BookingStatus, end_at: i64, now: i64) -> Result<()> {
     if status == Confirmed && end_at <= now {
         return Err(refuse(Code::InvalidState, "a booking that is over cannot be changed"));
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn a_booking_is_over_at_its_end() {
         assert!(allows_change(Confirmed, 10, 9).is_ok() && allows_change(Confirmed, 10, 10).is_err());
-        // What waits for its host ends by another time.
+        // A pending booking ends by another time.
         assert!(allows_change(Pending, 10, 10).is_ok());
     }
 

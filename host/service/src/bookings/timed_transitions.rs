@@ -1,5 +1,5 @@
-//! What comes with the time: a booking that nobody confirmed expires, and one that took place is completed. Each has a job, which is
-//! enqueued with the change that makes it due, and looks again at what there is when its time has come.
+//! Transitions at a time: an unconfirmed booking expires, and one that took place is completed. Each has a job, which is enqueued with the
+//! change that makes it due, and checks the current state when it runs.
 
 use base::error::{Code, Result};
 use base::tenant::Tenant;
@@ -15,21 +15,21 @@ use crate::bookings::change::{LockedBooking, TRIES};
 use crate::bookings::locked_meeting::{HostLocks, contended};
 use crate::bookings::rules::MINUTE_MS;
 
-/// The kind of the jobs by which pending bookings expire. The key is the booking.
+/// The job kind that expires pending bookings. The key is the booking.
 pub const EXPIRE_JOB: &str = "booking_expire";
-/// The kind of the jobs by which bookings are completed. The key is the booking.
+/// The job kind that completes bookings. The key is the booking.
 pub const COMPLETE_JOB: &str = "booking_complete";
 
-/// When a booking that begins at `start_at` and is made pending at `now` expires, in milliseconds since 1970: as the event type says, and
-/// not after its start.
+/// The expiry time (Unix ms) of a booking that begins at `start_at` and becomes pending at `now`: as the event type says, and not after its
+/// start.
 pub fn confirm_by(event_type: &EventType, start_at: i64, now: i64) -> i64 {
     let after = event_type.confirmation_expires_minutes.map(|minutes| now + minutes * MINUTE_MS);
     after.map_or(start_at, |at| at.min(start_at))
 }
 
-/// The job by which a pending booking expires, to be enqueued in the transaction that makes it pending; `at` is its `confirm_by`.
+/// The job that expires a pending booking, to be enqueued in the transaction that makes it pending; `at` is its `confirm_by`.
 pub fn expire_at<'a>(booking_id: &'a str, tenant: &'a Tenant, at: i64) -> NewJob<'a> {
-    // Somebody waits for the time.
+    // The class of messages, because people wait for it.
     job(EXPIRE_JOB, JobClass::Send, booking_id, tenant, at)
 }
 
@@ -57,7 +57,7 @@ fn job<'a>(
     }
 }
 
-/// Has a booking expire when nobody confirms it; nothing for one that is not pending.
+/// Enqueues the expiry of a pending booking; nothing otherwise.
 pub async fn enqueue_expiry(tx: &mut Tx, row: &BookingRow, now: i64) -> Result<()> {
     match row.confirm_by {
         Some(at) => Ok(jobs::enqueue(tx, &expire_at(&row.id, &row.tenant, at), now).await?),
@@ -65,12 +65,12 @@ pub async fn enqueue_expiry(tx: &mut Tx, row: &BookingRow, now: i64) -> Result<(
     }
 }
 
-/// Has a confirmed booking completed when it is over.
+/// Enqueues the completion of a confirmed booking.
 pub async fn enqueue_completion(tx: &mut Tx, row: &BookingRow, now: i64) -> Result<()> {
     Ok(jobs::enqueue(tx, &complete_at(&row.id, &row.tenant, row.end_at), now).await?)
 }
 
-/// Has a new booking expire while it waits for its host, or completed when it is over.
+/// Enqueues the expiry or the completion of a new booking.
 pub async fn enqueue_first(tx: &mut Tx, row: &BookingRow, now: i64) -> Result<()> {
     match row.confirm_by {
         Some(_) => enqueue_expiry(tx, row, now).await,
@@ -78,16 +78,16 @@ pub async fn enqueue_first(tx: &mut Tx, row: &BookingRow, now: i64) -> Result<()
     }
 }
 
-/// What a turn of a job has found.
+/// The result of a job's run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransitionResult {
-    /// It is done, or will never be.
+    /// The transition is done, or will never happen.
     Done,
-    /// It is due then, in milliseconds since 1970.
+    /// The transition is due then, Unix ms.
     Later(i64),
 }
 
-/// Lets a pending booking expire whose time is over.
+/// Expires a pending booking that is past its `confirm_by`.
 pub async fn expire(app: &App, job: &Job) -> Result<TransitionResult> {
     run(app, job, |held, now| match held.seat.row.confirm_by {
         Some(at) if held.seat.row.status == "pending" => {
@@ -112,7 +112,7 @@ pub async fn complete(app: &App, job: &Job) -> Result<TransitionResult> {
     .await
 }
 
-/// What is to be done with a booking.
+/// The action for a booking.
 enum TransitionStep {
     Nothing,
     Wait(i64),
@@ -131,7 +131,7 @@ async fn run(
         match done {
             Ok(Some(outcome)) => return Ok(outcome),
             Ok(None) => {}
-            // It was forgotten.
+            // It was purged.
             Err(e) if e.code() == Some(Code::NotFound) => return Ok(TransitionResult::Done),
             Err(e) => return Err(e),
         }

@@ -1,17 +1,17 @@
-//! Titles of bookings as their readers see them: the host reads “Intro with Ada”, Ada reads “Intro with Alice”. Pure.
+//! Titles of bookings from each reader's side: the host reads “Intro with Ada”, Ada reads “Intro with Alice”. Pure.
 
 use model::scheduling::booking::Booking;
 use model::scheduling::event_type::EventType;
 
 use crate::locale::Language;
 
-/// The title as hosts see it, which is that of the event in their calendars.
+/// The title for hosts, which is also the title of the event in their calendars.
 pub fn for_host<'b>(booking: &'b Booking, event_type: &'b EventType) -> &'b str {
     if booking.title.is_empty() { &event_type.title } else { &booking.title }
 }
 
-/// The title as the invitee and guests see it: the event type's with the name of the host. A title of the customer's own template stays as it
-/// is, for it can name both.
+/// The title for the invitee and guests: the event type's with the name of the host. A title from the customer's own template stays as it
+/// is, for it can contain both names.
 pub fn for_invitee(booking: &Booking, event_type: &EventType, language: Language) -> String {
     let title = &event_type.title;
     let has_template = event_type.title_template.as_deref().is_some_and(|text| !text.trim().is_empty());
@@ -29,17 +29,17 @@ pub fn for_invitee(booking: &Booking, event_type: &EventType, language: Language
     }
 }
 
-/// The name of the organizer, as the event type shows it to invitees; none where it shows none.
+/// The name of the organizer as the event type shows it to invitees; none if it shows none.
 pub fn host_name<'e>(booking: &Booking, event_type: &'e EventType) -> Option<&'e str> {
     name_of(booking.organizer_connection_id.as_deref()?, event_type)
 }
 
-/// The name of the one host who has to confirm a booking; none where several can, or where the event type shows no name.
+/// The name of the only host who can confirm a booking; none if several can, or if the event type shows no name.
 pub fn awaited_name<'e>(booking: &Booking, event_type: &'e EventType) -> Option<&'e str> {
     host_name(booking, event_type).filter(|_| booking.host_ids.len() <= 1)
 }
 
-/// The name of this host, as the event type shows it to invitees; none where it shows none.
+/// The name of this host as the event type shows it to invitees; none if it shows none.
 pub fn name_of<'e>(connection_id: &str, event_type: &'e EventType) -> Option<&'e str> {
     let host = event_type.hosts.iter().find(|host| host.connection_id == connection_id)?;
     host.display_name.as_deref().filter(|name| !name.trim().is_empty())

@@ -1,4 +1,4 @@
-//! What a client may change of a booking by itself: its own notes, and who did not come.
+//! Changes of a booking's own data: metadata and no-shows.
 
 use std::collections::BTreeSet;
 
@@ -25,12 +25,12 @@ use crate::writes::etag::ExpectedEtag;
 struct PlannedUpdate {
     tenant: Tenant,
     id: String,
-    /// The version that it is made of.
+    /// The version that the change is based on.
     version: i64,
     body: Booking,
     metadata: String,
     is_changed: bool,
-    /// Somebody is said not to have come who was not before.
+    /// Whether a no-show was added.
     is_no_show: bool,
     events: Vec<MeetingEventRow>,
     warnings: Vec<Value>,
@@ -55,7 +55,7 @@ pub async fn update(
         let (held, attempt) = (app.clone(), attempt.clone());
         let written: Result<Option<StoredResponse>> =
             app.db.write(move |tx| Box::pin(async move { write(tx, &held, planned, &attempt).await })).await;
-        // None: another one changed it meanwhile, so the change is made again on what there is now.
+        // None: it was changed in the meantime, so the change is planned again on the current row.
         if let Some(answer) = written? {
             return Ok(answer);
         }
@@ -112,7 +112,7 @@ fn check_no_show(seen: &Seat, body: &Booking, now: i64) -> Result<()> {
     Ok(())
 }
 
-/// Writes a change and its answer; none when the booking is not as it was when the change was planned.
+/// Writes a change and its answer; none if the booking was changed since the change was planned.
 async fn write(
     tx: &mut Tx,
     app: &App,

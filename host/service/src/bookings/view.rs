@@ -1,4 +1,4 @@
-//! Event types and bookings as the API prints them.
+//! The API's representation of event types and bookings.
 
 use base::error::Result;
 use base::input::validate::fault;
@@ -14,7 +14,7 @@ use storage::scheduling::bookings::BookingRow;
 use storage::scheduling::event_types::EventTypeRow;
 use storage::scheduling::meeting_events::MeetingEventRow;
 
-/// The version of what is seen of a resource.
+/// The etag of a resource's visible fields.
 pub fn etag(seen: &impl Serialize) -> Result<String> {
     let hash = Sha256::digest(serde_json::to_vec(seen)?);
     Ok(format!("\"{}\"", hex::encode(&hash[..8])))
@@ -33,7 +33,7 @@ pub fn event_type(row: &EventTypeRow, body: &EventType) -> Result<Value> {
     })?)
 }
 
-/// A booking with what the tables say of its events; without what tells who its hosts are, where the caller may not know.
+/// A booking with the state of its events; without fields that identify its hosts if the caller may not see them.
 pub fn booking(
     row: &BookingRow,
     body: &Booking,
@@ -72,7 +72,7 @@ fn event(row: &MeetingEventRow) -> Result<BookingEvent> {
     })
 }
 
-/// The ids of all connections that a booking names as it is printed: its hosts', its organizer's, and those that have its event. Some come twice.
+/// The ids of all connections in a booking's representation: its hosts', its organizer's, and those with its event. May contain duplicates.
 pub fn accounts_of_booking<'a>(
     body: &'a Booking,
     events: &'a [MeetingEventRow],
@@ -81,19 +81,20 @@ pub fn accounts_of_booking<'a>(
     body.host_ids.iter().chain(&body.organizer_connection_id).chain(events)
 }
 
-/// The ids of all connections that an event type acts on: its hosts', and the one that it mails from.
+/// The ids of all connections that an event type uses: its hosts', and the one that sends its mail.
 pub fn accounts_of_event_type(body: &EventType) -> impl Iterator<Item = &String> {
     let hosts = body.hosts.iter().map(|host| &host.connection_id);
     hosts.chain(&body.notifications.connection_id)
 }
 
-/// What lets a booking be checked before anything is read: the slot of an event type as it is now. It promises nothing.
+/// A token for a slot of the current version of an event type, by which a booking can be checked before anything is read. It does not
+/// reserve the slot.
 pub fn slot_token(keyring: &Keyring, row: &EventTypeRow, start_ms: i64, minutes: i64) -> String {
     let slot = ("slot", &row.id, row.version, start_ms, minutes);
     keyring.signed(storage::json_text(&slot).as_bytes())
 }
 
-/// Whether the token of this slot is of the event type as it is now. Refuses one that is of another slot.
+/// Whether the token of this slot is of the current version of the event type. Fails for a token of another slot.
 pub fn is_slot_current(
     keyring: &Keyring,
     token: &str,

@@ -1,5 +1,6 @@
-//! What a connector says of an account, before the host believes it: a connector reads it in a provider's answers, and it is stored,
-//! shown and sent back with every call. So every text has a longest length and no control characters, and every list an end.
+//! Checks of the account data that a connector returns, before the host uses them: the connector reads them from a provider's responses,
+//! and they are stored, shown and sent back with every call. So every text has a maximum length and no control characters, and every list a
+//! maximum size.
 
 use base::error::{Code, Error, refuse};
 use model::wire::Account;
@@ -8,20 +9,20 @@ use serde_json::{Map, Value};
 
 /// Longest id of an account, bytes. Some are URLs.
 const ID: usize = 2_048;
-/// Longest name for people, characters.
+/// Longest display name, characters.
 const NAME: usize = 200;
-/// Longest address: 64 and 255 octets and the sign between them (RFC 5321 section 4.5.3.1).
+/// Longest address: 64 and 255 octets and the `@` between them (RFC 5321 section 4.5.3.1).
 const ADDRESS: usize = 320;
-/// Addresses of an account beside its own.
+/// Most addresses of an account beside its primary one.
 const ALIASES: usize = 200;
-/// Scopes of the provider, and bytes of one.
+/// Most scopes of the provider, and most bytes of one.
 const SCOPES: usize = 200;
 const SCOPE: usize = 256;
-/// Bytes of what a connector wants back with every call, as JSON.
+/// Most bytes of the settings that a connector wants back with every call, as JSON.
 const SETTINGS: usize = 64 << 10;
 
-/// The account with everything that is too long, or no text of its kind, taken out. Without an id, and with more settings than are
-/// kept, it is no account: half of either would be another account.
+/// Removes texts that are too long or malformed, and truncates lists. Fails without an id, and with more settings than are kept: a
+/// shortened id or settings would be another account.
 pub fn bounded(mut account: Account) -> Result<Account, Error> {
     let id = &account.external_account_id;
     if id.is_empty() || id.len() > ID || id.chars().any(char::is_control) {
@@ -49,7 +50,7 @@ fn fault(what: &str) -> Error {
     refuse(Code::ConnectorError, format!("the connector's answer was not well-formed: it has {what}"))
 }
 
-/// A name as people may be shown it: on one line, in the direction in which it is written.
+/// Returns a name safe to display: on one line, without control characters.
 pub fn shown(text: &str) -> String {
     let harmless = |c: char| {
         !c.is_control()
@@ -58,7 +59,7 @@ pub fn shown(text: &str) -> String {
     text.chars().filter(|c| harmless(*c)).take(NAME).collect::<String>().trim().to_owned()
 }
 
-/// Something with an @ in it that is no more than one word.
+/// Whether the text has the form of an email address: one word with an `@`.
 pub fn is_address(text: &str) -> bool {
     let (user, host) = text.rsplit_once('@').unwrap_or_default();
     !user.is_empty()
@@ -67,8 +68,8 @@ pub fn is_address(text: &str) -> bool {
         && !text.chars().any(|c| c.is_control() || c.is_whitespace())
 }
 
-/// Adds what `check` found to a connection's settings. Those that the manifest declares are the user's, be they given or not: among
-/// them are all that name servers, and a connector that could change those could send the credentials where it likes.
+/// Adds the settings that `check` found to a connection's. Settings that the manifest declares are the user's, given or not: among them are
+/// all that name servers, and a connector that could change those could send the credentials anywhere.
 pub fn merge(manifest: &Manifest, settings: &mut Map<String, Value>, found: Map<String, Value>) {
     for (name, value) in found {
         let is_users = name == DISCOVERED || manifest.settings.iter().any(|setting| setting.name == name);

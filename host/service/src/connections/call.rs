@@ -1,4 +1,4 @@
-//! A call to a connector on behalf of a connection: the one place that puts the envelope together and takes it apart.
+//! A call to a connector on behalf of a connection: the only code that builds the envelope and reads the answer's.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ const ATTEMPT: &str = "attempt";
 /// The name in `extra` of the time of the first attempt at a change, ms since 1970 (`Context::first_attempt_ms` of the SDK).
 const FIRST_ATTEMPT_MS: &str = "first-attempt-ms";
 
-/// Which operation.
+/// The name of a connector operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Op {
     pub surface: Surface,
@@ -27,23 +27,23 @@ pub struct Op {
     pub name: &'static str,
 }
 
-/// What is particular to one call.
+/// The options of one call.
 #[derive(Clone, Default)]
 pub struct CallOptions {
     pub cursor: Option<String>,
     pub idempotency_key: Option<String>,
-    /// Attempts under this idempotency key that may have reached the provider before this one.
+    /// Earlier attempts under this idempotency key that may have reached the provider.
     pub earlier_attempts: i64,
-    /// When the first of these attempts began, ms since 1970, where that is known.
+    /// Time at which the first of these attempts began, ms since 1970, if known.
     pub first_attempt_at: Option<i64>,
     pub request_id: String,
-    /// Nobody waits for it: it goes behind calls that somebody waits for.
+    /// A background call: it runs after calls that a request waits for.
     pub background: bool,
-    /// It asks for records that a page lacks, which is lost without them: it is made also while the provider wants to be left alone.
+    /// It reads records that a page lacks, and the page is lost without them: it is made even while the provider's Retry-After lasts.
     pub completes_page: bool,
-    /// Content that the arguments name.
+    /// Content that the arguments refer to.
     pub blobs: Blobs,
-    /// Who wants to know how far the call gets.
+    /// The receiver of progress reports about the call.
     pub progress: Option<Arc<dyn Progress>>,
 }
 
@@ -53,9 +53,9 @@ pub struct Reply<T> {
     pub body: T,
     pub cursor: Option<String>,
     pub more: bool,
-    /// Content that the body names.
+    /// Content that the body refers to.
     pub blobs: Blobs,
-    /// Requests that the provider failed: an answer that the connector made of them may lack something.
+    /// Number of failed requests to the provider: the answer may be incomplete because of them.
     pub failed_requests: u32,
 }
 
@@ -65,7 +65,7 @@ struct Envelope<'a, A> {
     args: &'a A,
 }
 
-/// Runs one operation. An answer that is not of the operation's type counts as the connector's fault.
+/// Runs one operation. An answer of another type than the operation's is reported as the connector's fault.
 pub async fn run<A: Serialize + Sync, R: DeserializeOwned + Send>(
     app: &App,
     target: &CallTarget<'_>,
@@ -131,7 +131,7 @@ pub async fn run<A: Serialize + Sync, R: DeserializeOwned + Send>(
     })
 }
 
-/// The number of the attempt at a change, and the time of the first one. Reads have no attempts.
+/// Returns the number of the attempt at a change, and the time of the first one. Reads have no attempts.
 fn attempt_extra(options: &CallOptions, now: i64) -> Vec<(String, String)> {
     if options.idempotency_key.is_none() {
         return Vec::new();
@@ -142,7 +142,7 @@ fn attempt_extra(options: &CallOptions, now: i64) -> Vec<(String, String)> {
     [(ATTEMPT.to_owned(), number.to_string())].into_iter().chain(first_at).collect()
 }
 
-/// What was asked of the provider, and whether it asked to slow down.
+/// Counts the requests to the provider, and whether it asked to slow down.
 fn count(app: &App, target: &CallTarget<'_>, op: Op, outcome: &Result<Answer, runtime::Error>) {
     let (stats, is_limited) = match outcome {
         Ok(answer) => (&answer.stats, false),
@@ -160,7 +160,8 @@ fn count(app: &App, target: &CallTarget<'_>, op: Op, outcome: &Result<Answer, ru
     }
 }
 
-/// For the connector's author and the operator; the API's user gets `Error::message` only. A call that is held back is nobody's fault.
+/// Logs a failed call for the connector's author and the operator; API clients get `Error::message` only. A call that is held back is not
+/// logged.
 fn report(target: &CallTarget<'_>, op: Op, e: &runtime::Error) {
     if throttle::is_held(e) {
         return;

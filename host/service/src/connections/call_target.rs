@@ -16,19 +16,19 @@ use crate::connections::new_tokens::is_renewable;
 use crate::connections::settings::settings_of;
 use crate::connections::stored::StoredCredentials;
 
-/// Whom a call is for.
+/// The connection that a call is for, with its credentials.
 pub struct CallTarget<'a> {
     pub provider: &'a str,
     pub tenant: &'a Tenant,
     pub connection_id: &'a str,
     pub wire: WireConnection,
     pub credentials: Arc<dyn Credentials>,
-    /// The same where they are tokens that are renewed.
+    /// The same credentials if they are renewable tokens.
     pub renewed: Option<Arc<StoredCredentials>>,
 }
 
 impl<'a> CallTarget<'a> {
-    /// A stored connection, with its credentials opened.
+    /// Returns the target for a stored connection, with its credentials opened.
     pub fn of(app: &App, connection: &'a Connection) -> Result<Self> {
         let given = credentials::stored(app, connection)?;
         let renewed = match is_renewable(&given) {
@@ -54,7 +54,7 @@ impl<'a> CallTarget<'a> {
     }
 }
 
-/// The server that a connection's user named, as `host:port`; for a provider that is the same for all its name.
+/// Returns the server that a connection's user named, as `host:port`; for a provider with the same servers for all users, its name.
 pub fn server_of(connection: &Connection) -> String {
     let settings = &connection.settings;
     if let Some(server) = settings.get("imap").and_then(Value::as_object) {

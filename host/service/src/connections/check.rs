@@ -1,4 +1,5 @@
-//! `lifecycle.check`: whose account it is, and where it is. The connector says so; which places get the credentials is decided here.
+//! `lifecycle.check`: reads the account's identity and servers. The connector reports them; the host decides which origins may get the
+//! credentials.
 
 use std::sync::Arc;
 
@@ -15,8 +16,8 @@ use crate::connections::operator_values::OperatorValues;
 use crate::connections::settings::{FORMERLY, discovered, remember};
 use crate::connections::{account, call, refusal};
 
-/// How often a connector is asked in one check: a provider may send from one of its hosts to the next, and each has to be allowed
-/// before it is read.
+/// Most calls of the connector in one check: a provider may redirect from one of its hosts to the next, and each has to be allowed before
+/// it is read.
 const ROUNDS: usize = 4;
 
 /// An account that was found.
@@ -24,11 +25,11 @@ const ROUNDS: usize = 4;
 #[serde(rename_all = "camelCase")]
 pub struct CheckedAccount {
     pub account: Account,
-    /// The given settings, what the connector wants back, and the origins that were accepted.
+    /// The given settings, the connector's own, and the origins that were accepted.
     pub settings: Map<String, Value>,
 }
 
-/// Asks the provider whose account it is. `settings` are the user's, or those of the connection so far.
+/// Asks the provider for the account of these credentials. `settings` are the user's, or those of the connection so far.
 pub async fn run(
     app: &App,
     tenant: &Tenant,
@@ -39,7 +40,7 @@ pub async fn run(
 ) -> Result<CheckedAccount> {
     let manifest = &*connector.manifest;
     let mut settings = settings.clone();
-    // What is found has to belong to the servers that are asked.
+    // The discovered origins must belong to the servers that are used.
     OperatorValues::load(app, tenant, &manifest.name).await?.put_into(&mut settings);
     if !connector.surfaces.contains(&Surface::Lifecycle) {
         let external_account_id = given.username.clone().unwrap_or_else(|| id.to_owned());
@@ -82,7 +83,7 @@ pub async fn run(
     Err(Refusal::new(Code::ProviderRejected, message).param("settings").into())
 }
 
-/// The connector's kinds of data: its surfaces beside `lifecycle` and `watch`.
+/// Returns the names of the connector's kinds of data: its surfaces except `lifecycle` and `watch`.
 pub fn surfaces(connector: &Loaded) -> Vec<String> {
     let names = connector.surfaces.iter().filter(|s| s.has_data()).map(|s| s.as_str().to_owned());
     names.collect()
@@ -96,7 +97,7 @@ async fn ask(app: &App, target: &crate::connections::call_target::CallTarget<'_>
     checked.map(|reply| reply.body).map_err(|e| refusal::of_check(target.provider, &e))
 }
 
-/// The provider keeps the account where the user did not want his credentials to go.
+/// Returns the error for an account on an origin that the user's settings do not allow the credentials to go to.
 fn elsewhere(manifest: &Manifest, bad: &BadOrigin) -> Error {
     let setting =
         manifest.hosts_from_settings.first().map_or("settings".to_owned(), |name| format!("settings.{name}"));

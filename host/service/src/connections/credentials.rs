@@ -1,4 +1,4 @@
-//! What opens an account: given once, checked, sealed, and handed to the egress as a header value. Connectors never see it.
+//! Credentials of an account: given once, checked, sealed, and passed to the egress as a header value. Connectors never see them.
 
 use anyhow::Context;
 use async_trait::async_trait;
@@ -15,7 +15,7 @@ use zeroize::Zeroizing;
 
 use crate::app::App;
 
-/// Credentials as a client gives them; also how they are stored, sealed.
+/// Credentials as a client gives them, and as they are stored, sealed.
 #[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct GivenCredentials {
@@ -24,21 +24,21 @@ pub struct GivenCredentials {
     pub password: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access_token: Option<String>,
-    /// Of the access token.
+    /// The expiry of the access token.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Instant>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refresh_token: Option<String>,
-    /// When the access token was issued; only of tokens that this host was issued.
+    /// Time at which the access token was issued; only for tokens issued to this host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub issued_at: Option<Instant>,
-    /// RFC 6749, section 7.1; only of tokens that this host was issued.
+    /// The token type (RFC 6749, section 7.1); only for tokens issued to this host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token_type: Option<String>,
-    /// The client id that the tokens were issued to; only of tokens that this host was issued.
+    /// The client id that the tokens were issued to; only for tokens issued to this host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub oauth_client_id: Option<String>,
-    /// Servers are no secret: they are stored among the settings (`servers`).
+    /// Servers are not secret: they are stored among the settings (`servers`).
     #[serde(skip_serializing)]
     pub imap: Option<Value>,
     #[serde(skip_serializing)]
@@ -52,7 +52,7 @@ impl std::fmt::Debug for GivenCredentials {
 }
 
 impl GivenCredentials {
-    /// A user name with a password, or an access token; nothing that would break out of a header.
+    /// Validates a user name with a password, or an access token: without characters that would break out of a header.
     pub fn check(&self, connector: &Loaded) -> Result<()> {
         self.refuse_issued()?;
         let kinds = &connector.manifest.auth.kinds;
@@ -91,7 +91,7 @@ impl GivenCredentials {
         Err(invalid(Code::InvalidParameter, "credentials", message))
     }
 
-    /// Refuses what only an authorization by OAuth brings.
+    /// Refuses fields that only an authorization by OAuth sets.
     fn refuse_issued(&self) -> Result<()> {
         let fields = [
             ("credentials.refreshToken", self.refresh_token.is_some()),
@@ -110,12 +110,12 @@ impl GivenCredentials {
         }
     }
 
-    /// Whether these are tokens that this host was issued, by OAuth.
+    /// Whether these are OAuth tokens issued to this host.
     pub fn is_oauth(&self) -> bool {
         self.oauth_client_id.is_some()
     }
 
-    /// Puts the servers that were given among the settings, which the connector's manifest names.
+    /// Moves the given servers into the settings that the connector's manifest names.
     // Contract: they stand beside the credentials. They are none: they are shown, and connectors see them.
     pub fn take_servers(&mut self, connector: &Loaded, settings: &mut Map<String, Value>) -> Result<()> {
         let wanted = &connector.manifest.servers_from_settings;
@@ -162,19 +162,19 @@ impl GivenCredentials {
     }
 }
 
-/// Where a connection's sealed credentials belong.
+/// Returns the context that a connection's sealed credentials are bound to.
 pub fn place(connection_id: &str, tenant: &Tenant) -> String {
     format!("connections.credentials:{connection_id}:{}", tenant.organization_id)
 }
 
-/// A connection's own credentials.
+/// Opens a connection's stored credentials.
 pub fn stored(app: &App, connection: &Connection) -> Result<GivenCredentials> {
     let place = place(&connection.id, &connection.tenant);
     let text = app.keyring.open(&place, &connection.credentials)?;
     Ok(serde_json::from_slice(&text).context("stored credentials")?)
 }
 
-/// Credentials that do not change: there is nothing to refresh.
+/// Credentials that do not change and are never refreshed.
 pub struct StaticCredentials {
     header: Secret,
     login: Option<Login>,

@@ -1,5 +1,5 @@
-//! The accounts that users connect: create by credentials, list, read, delete, refresh. Credentials are checked against the
-//! provider before anything is stored, sealed at once, and never leave again.
+//! Connected accounts: create by credentials, list, read, delete, refresh. Credentials are checked against the provider before anything is
+//! stored, sealed at once, and never returned.
 
 pub mod account;
 pub mod authorization;
@@ -66,7 +66,7 @@ pub struct NewConnection {
     pub metadata: BTreeMap<String, String>,
 }
 
-/// Scopes that a connection can be asked for.
+/// Scopes that can be requested for a connection.
 pub const GRANTABLE: [&str; 10] = [
     "email.read",
     "email.write",
@@ -80,7 +80,7 @@ pub const GRANTABLE: [&str; 10] = [
     "tasks.write",
 ];
 
-/// A live connection of the tenant that the key may use; anything else is "no such connection".
+/// Returns a live connection of the tenant that the key may use; fails with "no such connection" for any other.
 pub async fn find(app: &App, tenant: &Tenant, id: &str) -> Result<Connection> {
     if !base::ids::is_plausible(id) {
         return Err(not_found("connection"));
@@ -88,7 +88,7 @@ pub async fn find(app: &App, tenant: &Tenant, id: &str) -> Result<Connection> {
     table::find(app.db.resources(), tenant, id).await?.ok_or_else(|| not_found("connection"))
 }
 
-/// The same, and the last sequence of the application's log.
+/// Same as `find`, with the last sequence of the application's log.
 pub async fn find_with_sequence(app: &App, tenant: &Tenant, id: &str) -> Result<(Connection, i64)> {
     if !base::ids::is_plausible(id) {
         return Err(not_found("connection"));
@@ -104,7 +104,7 @@ pub async fn find_all(app: &App, tenant: &Tenant, ids: &[String]) -> Result<Hash
     Ok(found.into_iter().map(|connection| (connection.id.clone(), connection)).collect())
 }
 
-/// A connection that can be used now.
+/// Refuses a connection that cannot be used now.
 pub fn usable(connection: &Connection) -> Result<()> {
     match connection.status.as_str() {
         "active" | "degraded" => Ok(()),
@@ -116,7 +116,7 @@ pub fn usable(connection: &Connection) -> Result<()> {
     }
 }
 
-/// Whether the account granted what the operation needs.
+/// Refuses a connection whose account did not grant the scope.
 pub fn granted(connection: &Connection, scope: &str) -> Result<()> {
     if base::scopes::holds(&connection.granted_scopes, scope) {
         return Ok(());
@@ -163,7 +163,7 @@ fn check_scopes(scopes: &[String]) -> Result<()> {
     }
 }
 
-/// The row of a connection whose account was looked at; of the settings those that were found count.
+/// Returns the row of a connection whose account was checked; its settings are those that the check returned.
 fn assembled(
     app: &App,
     tenant: &Tenant,
@@ -217,7 +217,7 @@ fn assembled(
     })
 }
 
-/// Writes a new connection and tells of it, all in one transaction.
+/// Writes a new connection and its log entry in one transaction.
 async fn save_new(
     app: &App,
     mut connection: Connection,
@@ -248,8 +248,8 @@ async fn insert(tx: &mut Tx, app: &App, connection: &Connection, body: String) -
     Ok(())
 }
 
-/// Writes a connection whose provider has just taken its credentials: it is active, its failures are forgotten, and what failed is tried at
-/// once. Logs it.
+/// Writes a connection whose provider has just accepted its credentials: it becomes active, its failures are reset, and failed jobs are
+/// retried at once. Logs the change.
 async fn update_active(tx: &mut Tx, app: &App, lock: &ConnectionLock, mut fresh: Connection) -> Result<()> {
     let change = if fresh.status == "active" { "updated" } else { "recovered" };
     fresh.last_refresh_at = Some(app.now());
@@ -264,9 +264,9 @@ async fn update_active(tx: &mut Tx, app: &App, lock: &ConnectionLock, mut fresh:
     let body = view::json(app, &fresh, &states).to_string();
     let note = NewLogEntry::of_connection(&fresh, change, Some(body));
     event_log::append(tx, app, &fresh.tenant, vec![note]).await?;
-    // What runs with the old credentials writes nothing more.
+    // Running jobs with the old credentials must not write any more.
     job_claims::evict_of_connection(tx, lock, app.now()).await?;
-    // Events of bookings that could not be written, or not be deleted, while the account could not be used.
+    // Events of bookings that could not be written or deleted while the account was unusable.
     job_claims::hurry_of_connection(tx, lock, EVENT_JOB, app.now()).await?;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! One request for new tokens, and what it brings in the store: the new refresh token is on disk before the access token beside it is used.
+//! One request for new tokens and the storing of the result: the new refresh token is on disk before the access token beside it is used.
 
 use std::time::Duration;
 
@@ -20,24 +20,24 @@ use crate::connections::oauth::{self, OAuthProvider, TokenAnswer, TokenFailure};
 use crate::connections::token_life::TokenLife;
 use crate::connections::{revocation, view};
 
-/// The kind of the jobs that renew tokens before they are over; their keys are ids of connections.
+/// The kind of the jobs that renew tokens before they expire; their keys are ids of connections.
 pub const JOB: &str = "refresh";
 
 /// Waits between attempts to store new tokens.
 const FIRST_WAIT: Duration = Duration::from_millis(100);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
-/// Attempts from one line in the log to the next: about a minute.
+/// Attempts between two log entries: about a minute.
 const TOLD_EVERY: u32 = 12;
 
-/// Credentials of a connection, as they are stored.
+/// Credentials of a connection as they are stored.
 #[derive(Clone)]
 pub struct Tokens {
     pub given: GivenCredentials,
-    /// Counted up with each change.
+    /// Incremented with each change.
     pub version: i64,
 }
 
-/// Whether these are tokens in whose place others can be asked for.
+/// Whether these are tokens that can be renewed.
 pub fn is_renewable(given: &GivenCredentials) -> bool {
     given.is_oauth() && given.refresh_token.is_some()
 }
@@ -46,19 +46,19 @@ pub fn is_renewable(given: &GivenCredentials) -> bool {
 #[derive(Clone)]
 pub struct NewTokens {
     given: GivenCredentials,
-    /// None: as before.
+    /// None: unchanged.
     granted: Option<GrantedScopes>,
-    /// Milliseconds since 1970, where the provider tells.
+    /// Milliseconds since 1970, if the provider reports it.
     refresh_token_expires_at: Option<i64>,
 }
 
-/// Asks the authorization server for tokens in the place of those of `row`, which are `given`.
+/// Asks the authorization server for tokens to replace those of `row`, which are `given`.
 pub async fn ask(app: &App, row: &Connection, given: &GivenCredentials) -> Result<NewTokens, TokenFailure> {
     let provider = oauth::provider(app, &row.tenant, &row.provider).await;
     let provider = provider.map_err(|e| unresolved(row, &e))?;
     let (auth, registration) = (&provider.connector.manifest.auth, &provider.registration);
     if given.oauth_client_id.as_ref() != Some(&registration.client_id) {
-        // Tokens are of the client that they were issued to (RFC 6749, section 6).
+        // Tokens belong to the client that they were issued to (RFC 6749, section 6).
         return Err(TokenFailure::new(ErrorClass::Operator, false));
     }
     let answer = answered(app, &provider, given, &row.provider_scopes).await?;
@@ -71,14 +71,15 @@ pub async fn ask(app: &App, row: &Connection, given: &GivenCredentials) -> Resul
     Ok(NewTokens { given: renewed(given, &answer, now), granted, refresh_token_expires_at })
 }
 
-/// The refresh token of an answer that is of no other use, as it is stored: with the access token that was there. None: there is none.
+/// Returns the refresh token of an otherwise unusable answer for storing: together with the present access token. None if the answer has
+/// none.
 pub fn rotated(given: &GivenCredentials, failure: &TokenFailure) -> Option<NewTokens> {
     let refresh_token = Some(failure.rotated.as_ref()?.secret().to_owned());
     let given = GivenCredentials { refresh_token, ..given.clone() };
     Some(NewTokens { given, granted: None, refresh_token_expires_at: None })
 }
 
-/// The origin of the authorization server that a connection's tokens are renewed at.
+/// Returns the origin of the authorization server that renews a connection's tokens.
 pub async fn origin(app: &App, connection: &Connection) -> Result<String> {
     let provider = oauth::provider(app, &connection.tenant, &connection.provider).await?;
     Ok(provider.endpoints.token_url.origin().ascii_serialization())
@@ -92,7 +93,7 @@ async fn answered(
 ) -> Result<TokenAnswer, TokenFailure> {
     let token = given.refresh_token.as_deref().unwrap_or_default();
     match provider.refresh(app, token, scopes).await {
-        // Where the answer was lost, the token is used up, and many providers take it again for some seconds.
+        // If the answer was lost, the token is used up, but many providers accept it again for some seconds.
         Err(failure) if failure.lost && provider.connector.manifest.auth.rotation == Rotation::Rotating => {
             provider.refresh(app, token, scopes).await
         }
@@ -100,7 +101,7 @@ async fn answered(
     }
 }
 
-/// What it means for a renewal that the provider cannot be asked at all.
+/// Returns the failure of a renewal whose provider cannot be resolved.
 fn unresolved(row: &Connection, e: &Error) -> TokenFailure {
     tracing::warn!(connection = %row.id, provider = row.provider, error = %e, "no authorization server can be asked");
     let passes = matches!(
@@ -117,12 +118,12 @@ fn unresolved(row: &Connection, e: &Error) -> TokenFailure {
     TokenFailure::new(if passes { ErrorClass::Retry } else { ErrorClass::Operator }, false)
 }
 
-/// The time so many seconds after `now`, ms.
+/// Returns the time `seconds` after `now`, ms.
 fn after(now: i64, seconds: u64) -> i64 {
     now.saturating_add(i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000))
 }
 
-/// The credentials with new tokens. The refresh token stays where the answer has none (RFC 6749, section 6).
+/// Returns the credentials with new tokens. The refresh token is kept if the answer has none (RFC 6749, section 6).
 fn renewed(old: &GivenCredentials, answer: &TokenAnswer, now: i64) -> GivenCredentials {
     let refresh_token = answer.refresh_token.as_ref().map(|token| token.to_string());
     GivenCredentials {
@@ -134,7 +135,7 @@ fn renewed(old: &GivenCredentials, answer: &TokenAnswer, now: i64) -> GivenCrede
     }
 }
 
-/// The rows that are written with new tokens.
+/// The rows that are written together with new tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreExtent {
     /// The tokens, their entry in the log, and the job of the next renewal.
@@ -143,9 +144,9 @@ pub enum StoreExtent {
     TokensAlone,
 }
 
-/// Stores new tokens in the place of those of `row`, and returns them. None: the row has others by now, or is gone, and these are dropped.
-/// While the database fails, it is tried again for as long as the process lives: tokens that are not stored are lost. Where the log or the
-/// job is what fails, the tokens are stored without them, and the next renewal is one on use.
+/// Stores new tokens in place of those of `row`, and returns them. None: the row has other tokens by now, or was deleted, and these are
+/// dropped. While the database fails, the write is retried for as long as the process lives: tokens that are not stored are lost. If only
+/// the log or the job fails, the tokens are stored without them, and the next renewal happens on use.
 pub async fn store(
     app: &App,
     row: &Connection,
@@ -157,7 +158,7 @@ pub async fn store(
     let sealed = app.keyring.seal(&place, serde_json::to_string(&new.given)?.as_bytes())?;
     let (mut wait, mut failures) = (FIRST_WAIT, 0_u32);
     loop {
-        // The first failure may pass. After it every other attempt is for the tokens alone.
+        // The first failure may be transient. After it every other attempt writes the tokens alone.
         let is_pressing = failures > 1 && failures.is_multiple_of(2);
         let extent = if is_pressing { StoreExtent::TokensAlone } else { extent };
         let e = match write(app, row, state.grant.clone(), new.clone(), sealed.clone(), extent).await {
@@ -179,7 +180,7 @@ pub async fn store(
     }
 }
 
-/// Whether they were written.
+/// Returns whether the tokens were written.
 async fn write(
     app: &App,
     row: &Connection,
@@ -193,7 +194,7 @@ async fn write(
         .write(move |tx| {
             Box::pin(async move {
                 let Some(lock) = ConnectionLock::take(tx, &row.tenant, &row.id).await? else {
-                    // The account was disconnected: nobody needs these.
+                    // The account was disconnected: the tokens are unused.
                     if let Some(grant) = &grant {
                         revocation::enqueue(tx, &app, &row.tenant, &row.provider, grant, &new.given).await?;
                     }
@@ -221,7 +222,7 @@ async fn update(
     fresh.credentials = sealed;
     fresh.credentials_version += 1;
     fresh.token_expires_at = new.given.expires_at.map(Instant::as_millis);
-    // Where a refresh token alone is new, the access token is as old as it was.
+    // If only the refresh token is new, the access token keeps its age.
     fresh.last_refresh_at = Some(new.given.issued_at.map_or_else(|| app.now(), Instant::as_millis));
     fresh.last_refresh_error = None;
     if let Some(granted) = &new.granted {
@@ -242,7 +243,7 @@ async fn update(
     schedule(tx, app, &fresh, &new.given).await
 }
 
-/// Sees to it that tokens which are stored in this transaction are renewed before they are over.
+/// Enqueues the renewal of tokens that are stored in this transaction, before they expire.
 pub async fn schedule(
     tx: &mut Tx,
     app: &App,
@@ -263,7 +264,7 @@ pub async fn schedule(
     Ok(jobs::enqueue(tx, &new, app.now()).await?)
 }
 
-/// When tokens are renewed in the background, ms since 1970.
+/// Returns the time of the tokens' background renewal, ms since 1970.
 pub fn renewal(app: &App, given: &GivenCredentials) -> Option<i64> {
     let life = TokenLife::of(given).filter(|_| is_renewable(given))?;
     let [random] = app.entropy.bytes::<1>();

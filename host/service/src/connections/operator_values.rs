@@ -1,6 +1,6 @@
-//! Values that an operator gave for an application when registering a provider (`switchboard apps provider set`): the manifest's settings with
-//! `operator = true`, and servers in the place of the provider's hosts. They hold for all of the application's connections, on every host a
-//! second after the command at the latest.
+//! Values that an operator gave for an application when registering a provider (`switchboard apps provider set`): the manifest's settings
+//! with `operator = true`, and servers to replace the provider's hosts. They apply to all of the application's connections, on every host
+//! at most a second after the command.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -19,15 +19,15 @@ use crate::app::App;
 /// The operator's values for one provider and application.
 #[derive(Default)]
 pub struct OperatorValues {
-    /// Each of the manifest's settings with `operator = true`; none: it has no value.
+    /// Each of the manifest's settings with `operator = true`; none if it has no value.
     settings: BTreeMap<String, Option<Value>>,
     pub origins: Arc<OriginOverrides>,
-    /// Limits of an account in place of the manifest's, where the operator gave other figures.
+    /// Limits of an account that replace the manifest's, if the operator gave figures.
     pub limits: Option<Arc<AccountLimits>>,
 }
 
 impl OperatorValues {
-    /// Reads them, from memory if they were read within the last second. A connector that is not installed has none.
+    /// Loads the values, from memory if they were read within the last second. A connector that is not installed has none.
     pub async fn load(app: &App, tenant: &Tenant, provider: &str) -> anyhow::Result<Self> {
         match app.runtime.find(provider) {
             Some(loaded) if can_have(&loaded.manifest) => {
@@ -54,7 +54,7 @@ impl OperatorValues {
         Ok(OperatorValues { settings: settings.collect(), origins: Arc::new(origins), limits })
     }
 
-    /// A connection as its connector sees it now: with the operator's present values, whatever they were when it was connected.
+    /// Returns the connection as its connector sees it now: with the operator's present values, whatever they were when it was connected.
     pub fn apply<'w>(&self, wire: &'w WireConnection) -> Cow<'w, WireConnection> {
         if self.settings.iter().all(|(name, value)| wire.settings.get(name) == value.as_ref()) {
             return Cow::Borrowed(wire);
@@ -64,7 +64,7 @@ impl OperatorValues {
         Cow::Owned(wire)
     }
 
-    /// Gives settings the present values, and takes out those that the operator took away.
+    /// Sets the settings to the present values, and removes those that the operator removed.
     pub fn put_into(&self, settings: &mut Map<String, Value>) {
         for (name, value) in &self.settings {
             match value {
@@ -75,8 +75,8 @@ impl OperatorValues {
     }
 }
 
-/// The manifest's limits with the figures of a registration. None: there are none, or a newer connector has other buckets; then the manifest's
-/// hold, rather than that nothing works.
+/// Returns the manifest's limits with the figures of a registration. None if it has no figures, or if a newer connector has other buckets:
+/// then the manifest's limits apply, so that the connector keeps working.
 fn limits(manifest: &Manifest, client: &OAuthClient) -> Option<AccountLimits> {
     let figures = client.settings.get(LIMITS_SETTING).filter(|_| !manifest.limits.is_empty())?;
     let figures = figures.as_object().cloned().unwrap_or_default();
@@ -89,7 +89,7 @@ fn limits(manifest: &Manifest, client: &OAuthClient) -> Option<AccountLimits> {
         .ok()
 }
 
-/// Fails with `invalid_parameter` and the field's name where a request gives a setting that is the operator's.
+/// Fails with `invalid_parameter` and the field's name if a request gives a setting that only the operator may give.
 pub fn refuse_given(connector: &Loaded, settings: &Map<String, Value>) -> Result<()> {
     let manifest = &connector.manifest;
     let is_given = |name: &str| settings.get(name).is_some_and(|value| !value.is_null());
@@ -104,14 +104,14 @@ pub fn refuse_given(connector: &Loaded, settings: &Map<String, Value>) -> Result
     }
 }
 
-/// Whether an operator can give values for this connector: of others no registration is read.
+/// Whether an operator can give values for this connector: for others no registration is read.
 fn can_have(manifest: &Manifest) -> bool {
     !manifest.hosts.is_empty()
         || !manifest.limits.is_empty()
         || manifest.settings.iter().any(|setting| setting.operator)
 }
 
-/// The application's registration of a provider, disabled or not: connections outlive its use for new ones.
+/// Returns the application's registration of a provider, disabled or not: existing connections remain when new ones are disabled.
 async fn registration(
     app: &App,
     tenant: &Tenant,
@@ -204,7 +204,7 @@ mod tests {
         given.endpoints.insert("origins".to_owned(), json!({ "https://api.example.com": "https://b.test" }));
         let values = OperatorValues::new(&with_hosts, Some(&given)).unwrap();
         assert_ne!(*values.origins, OriginOverrides::default());
-        // Rather no call than one to the host that was to be replaced.
+        // No call is better than one to the host that was to be replaced.
         given.endpoints.insert("origins".to_owned(), json!({ "https://api.example.com": "b.test" }));
         assert!(OperatorValues::new(&with_hosts, Some(&given)).is_err());
     }
@@ -222,7 +222,7 @@ mod tests {
         };
         assert_eq!(units(json!({ "limits": { "mail": { "units": 15000 } } })), Some(15_000));
         assert_eq!(units(json!({})), None);
-        // Of another version of the connector: calls go on.
+        // Limits of another version of the connector: calls continue.
         assert_eq!(units(json!({ "limits": { "drive": { "units": 1 } } })), None);
     }
 }

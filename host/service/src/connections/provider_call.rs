@@ -1,4 +1,4 @@
-//! Calls of a provider for a request: fetch, change, and what a failed call does to the connection.
+//! Calls of a provider for a request: reads, changes, and the effect of a failed call on the connection.
 
 use base::error::{Code, Error, Result};
 use model::wire::{Mutated, Source};
@@ -15,7 +15,7 @@ use crate::connections::request_context::RequestContext;
 use crate::connections::write_context::{WriteAccount, WriteContext};
 use crate::connections::{self, refusal};
 
-/// Asks the provider, on behalf of somebody who waits.
+/// Reads from the provider for a request that waits.
 pub async fn fetch<A, R>(
     app: &App,
     connection: &Connection,
@@ -33,7 +33,7 @@ where
     Ok(run(app, connection, op, args, options).await?.body)
 }
 
-/// The answer of one call, with its cursor and its content. Notes on the connection how the call went.
+/// Returns the answer of one call, with its cursor and its content. Records the result of the call on the connection.
 pub async fn run<A, R>(
     app: &App,
     connection: &Connection,
@@ -56,13 +56,13 @@ where
     }
 }
 
-/// A change that a provider is asked for.
+/// A change to request from a provider.
 pub struct ProviderChange<'c, A> {
     pub surface: Surface,
     /// The connector's operation.
     pub op: &'static str,
     pub args: &'c A,
-    /// Content that the arguments name.
+    /// Content that the arguments refer to.
     pub blobs: Blobs,
 }
 
@@ -71,44 +71,44 @@ impl<'c, A> ProviderChange<'c, A> {
         ProviderChange { surface, op, args, blobs: Blobs::default() }
     }
 
-    /// The same with content that the arguments name.
+    /// Adds content that the arguments refer to.
     pub fn with_blobs(self, blobs: Blobs) -> Self {
         ProviderChange { blobs, ..self }
     }
 }
 
-/// A write that the provider has done.
+/// A write that the provider has completed.
 #[derive(Debug)]
 pub struct ProviderWrite {
     pub mutated: Mutated,
-    /// The log's last sequence before the provider was asked: what was stored since may be newer than the provider's answer.
+    /// The log's last sequence before the provider was asked: rows stored later may be newer than the provider's answer.
     pub as_of: i64,
 }
 
 impl ProviderWrite {
-    /// The write of which the provider had nothing to do.
+    /// Returns a write that required no change at the provider.
     pub fn nothing() -> ProviderWrite {
         ProviderWrite { mutated: Mutated::default(), as_of: i64::MAX }
     }
 
-    /// The deletion of one source.
+    /// Returns the deletion of one record.
     pub fn gone(source_id: &str, as_of: i64) -> ProviderWrite {
         ProviderWrite { mutated: Mutated { sources: vec![gone(source_id)], ..Mutated::default() }, as_of }
     }
 
-    /// The provider's warnings, for the response.
+    /// Takes the provider's warnings, for the response.
     pub fn take_warnings(&mut self) -> Result<Vec<Value>> {
         let warnings = std::mem::take(&mut self.mutated.warnings).into_iter().map(serde_json::to_value);
         Ok(warnings.collect::<Result<_, _>>()?)
     }
 }
 
-/// The answer of a connector about a source that is no longer there.
+/// Returns a connector's report that a record no longer exists.
 pub fn gone(source_id: &str) -> Source {
     Source { external_id: source_id.to_owned(), deleted: true, ..Source::default() }
 }
 
-/// Changes something at the provider.
+/// Requests a change from the provider.
 pub async fn call_provider<A: Serialize + Sync>(
     cx: &WriteContext,
     account: &WriteAccount,
@@ -119,7 +119,7 @@ pub async fn call_provider<A: Serialize + Sync>(
     let options = CallOptions {
         request_id: cx.request.request_id.clone(),
         idempotency_key: Some(cx.attempt.connector_key.clone()),
-        // How often an earlier attempt was repeated is stored nowhere.
+        // The number of repetitions of an earlier attempt is not stored.
         earlier_attempts: i64::from(cx.attempt.resumed),
         first_attempt_at: cx.attempt.first_at,
         blobs,
@@ -130,7 +130,7 @@ pub async fn call_provider<A: Serialize + Sync>(
     Ok(ProviderWrite { mutated: reply.body, as_of: account.as_of })
 }
 
-/// Deletes a source at the provider. Where somebody else deleted it first, that is what was asked for.
+/// Deletes a record at the provider. A record that is already deleted counts as success.
 pub async fn call_deletion<A: Serialize + Sync>(
     cx: &WriteContext,
     account: &WriteAccount,
@@ -143,7 +143,7 @@ pub async fn call_deletion<A: Serialize + Sync>(
     }
 }
 
-/// A failed call as the caller's error; a silent provider and refused credentials also change the connection's state.
+/// Returns a failed call as the caller's error. A provider that does not answer and refused credentials also change the connection's state.
 pub async fn failed(app: &App, connection: &Connection, e: &runtime::Error) -> Error {
     connections::state::note(app, connection, Err(e)).await;
     let error = refusal::of(&connection.provider, e);

@@ -1,4 +1,4 @@
-//! Units of providers' quotas that connections used, and what is left of their limits.
+//! Units of providers' quotas that connections used, and the rest of their limits.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,15 +14,15 @@ use storage::provider_units::{self, DayRange, UnitCount};
 use crate::app::App;
 use crate::connections::operator_values::OperatorValues;
 
-/// Buckets of connections that are shown.
+/// Most buckets of connections in a report.
 const MAX_SHOWN: usize = 100;
 
-/// Units by day, of each bucket of a connection.
+/// Units by day, for each bucket of a connection.
 type UnitsByBucket = BTreeMap<(String, String), BTreeMap<String, i64>>;
 
-/// Loads the buckets of a tenant's connections with the most units on these days, the most first. Of each day, the largest ones decide which
-/// connections these are. `bound_to`: the only connections that the
-/// caller may see; empty: all of them. Those of deleted connections are left out. What other hosts counted within the last minute is missing.
+/// Loads the buckets of a tenant's connections with the most units on these days, in descending order. The largest counts of each day
+/// decide which connections these are. `bound_to`: the only connections that the caller may see; empty: all of them. Deleted connections
+/// are left out, and so are counts of other hosts from the last minute.
 pub async fn load_units(
     app: &App,
     tenant: &Tenant,
@@ -64,7 +64,7 @@ pub async fn load_units(
     Ok(shown)
 }
 
-/// The days, each as it is stored.
+/// Returns the days, each as it is stored.
 fn each_day(days: DayRange<'_>) -> Result<Vec<String>> {
     let (mut day, last): (Date, Date) = (days.from.parse()?, days.to.parse()?);
     let mut all = Vec::new();
@@ -80,7 +80,7 @@ fn name_of(units: &ProviderUnits) -> (&str, &str) {
     (&units.connection_id, &units.bucket)
 }
 
-/// The connections of the largest counts; as many as are shown.
+/// Returns the connections of the largest counts, at most `MAX_SHOWN`.
 fn most_used(pending: &[UnitCount]) -> BTreeSet<String> {
     let mut counts: Vec<&UnitCount> = pending.iter().collect();
     counts.sort_by_key(|count| std::cmp::Reverse(count.units));
@@ -97,7 +97,7 @@ fn added_up(counts: impl Iterator<Item = UnitCount>) -> UnitsByBucket {
     units
 }
 
-/// The limits of an account at each of these connections' providers: the operator's, else those of the connector's manifest.
+/// Returns the limits of an account at each of these connections' providers: the operator's, else those of the connector's manifest.
 async fn limits_of(
     app: &App,
     tenant: &Tenant,
@@ -114,7 +114,7 @@ async fn limits_of(
     Ok(limits)
 }
 
-/// The figures of a connection, by bucket. `used`: units that its limits have not given back yet.
+/// Returns the figures of a connection, by bucket. `used`: units that its limits have not returned yet.
 fn of_connection(
     connection: &Connection,
     units: &UnitsByBucket,

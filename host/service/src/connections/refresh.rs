@@ -1,4 +1,4 @@
-//! Trying the credentials of a connection again.
+//! Checks the credentials of a connection again on request.
 
 use base::error::{Code, Error, Refusal, Result, not_found, refuse};
 use runtime::{CredentialsError, Loaded};
@@ -18,10 +18,10 @@ use crate::connections::token_life::TokenLife;
 use crate::connections::token_refresh::{self, RequiredTokens};
 use crate::connections::{find, state, view};
 
-/// Tokens that are younger than this, ms, are not renewed because somebody asks for it.
+/// Age below which tokens are not renewed on request, ms.
 const YOUNG_MS: i64 = 30_000;
 
-/// Tries the stored credentials again, tokens of OAuth after new ones were asked for; what the provider says decides the status.
+/// Checks the stored credentials again, OAuth tokens after a renewal; the provider's answer decides the status.
 pub async fn refresh(
     app: &App,
     connection: Connection,
@@ -47,8 +47,8 @@ pub async fn refresh(
     }
 }
 
-/// The credentials to try: those that are stored, or new tokens in their place. Fails with `reauth_required` where there will be none, and with
-/// `provider_unavailable` where there are none now.
+/// Returns the credentials to check: the stored ones, or new tokens in their place. Fails with `reauth_required` if they cannot be renewed
+/// any more, and with `provider_unavailable` if they cannot be renewed now.
 async fn renewed(app: &App, connection: &Connection) -> Result<GivenCredentials> {
     let given = credentials::stored(app, connection)?;
     let is_young = TokenLife::of(&given).is_some_and(|life| life.age(app.now()) < YOUNG_MS);
@@ -69,8 +69,8 @@ async fn renewed(app: &App, connection: &Connection) -> Result<GivenCredentials>
     }
 }
 
-/// Keeps that the provider took the credentials. The row is the one that is there now: somebody may have changed it, or disconnected
-/// the account, while the provider was asked.
+/// Stores that the provider accepted the credentials. Reads the row again: another request may have changed it, or disconnected the
+/// account, while the provider was asked.
 async fn refreshed(
     app: &App,
     connection: &Connection,
@@ -103,7 +103,7 @@ async fn refreshed(
             let note = NewLogEntry::of_connection(&fresh, change, Some(body));
             event_log::append(tx, &app, &fresh.tenant, vec![note]).await?;
             job_claims::evict_of_connection(tx, &lock, app.now()).await?;
-            // Events of bookings that could not be written, or not be deleted, while the account could not be used.
+            // Events of bookings that could not be written or deleted while the account was unusable.
             job_claims::hurry_of_connection(tx, &lock, EVENT_JOB, app.now()).await?;
             attempt.store(tx, &app.keyring, &answer, app.now()).await?;
             Ok::<_, Error>(answer)

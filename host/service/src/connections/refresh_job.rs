@@ -1,5 +1,5 @@
-//! The kind `refresh`: renews the tokens of a connection before they are over (`connections::token_refresh`). There is one job for each
-//! connection that was made by OAuth; it is enqueued with the tokens.
+//! The job kind `refresh`: renews the tokens of a connection before they expire (`connections::token_refresh`). Each connection that was
+//! made by OAuth has one job, enqueued with the tokens.
 
 use base::error::Result;
 use storage::connections;
@@ -9,12 +9,12 @@ use crate::connections::new_tokens;
 use crate::connections::token_refresh::{self, RemainingWork};
 use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 
-/// The kind.
+/// The job kind.
 pub const REFRESH: JobKind = JobKind {
     name: new_tokens::JOB,
     class: JobClass::Upkeep,
     deadline_ms: Some(90_000),
-    // Failures are this host's own: those of the provider end a turn in order.
+    // Failures are this host's own: a failure of the provider ends a run normally.
     max_attempts: None,
     retry: RetryDelay { first_ms: 30_000, longest_ms: 15 * 60_000 },
     run: |turn| Box::pin(run(turn)),

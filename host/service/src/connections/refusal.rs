@@ -1,9 +1,9 @@
-//! A connector's error as what the API's user is told.
+//! Converts a connector's error into the error of the API.
 
 use base::error::{Code, Error, ProviderAnswer, Refusal};
 use runtime::{self, Code as Cause};
 
-/// The public code of a failed call.
+/// Returns the public code of a failed call.
 pub fn code(e: &runtime::Error) -> Code {
     match e.code {
         Cause::AuthExpired => Code::ReauthRequired,
@@ -21,7 +21,7 @@ pub fn code(e: &runtime::Error) -> Code {
     }
 }
 
-/// What a failed call means for the caller.
+/// Returns the API error for a failed call.
 pub fn of(provider: &str, e: &runtime::Error) -> Error {
     let code = code(e);
     let mut refusal = Refusal::new(code, e.message.clone());
@@ -44,7 +44,7 @@ pub fn of(provider: &str, e: &runtime::Error) -> Error {
     refusal.into()
 }
 
-/// The field that the provider cannot keep (`detail.field`).
+/// Returns the field that the provider cannot store (`detail.field`).
 fn unsupported_field(e: &runtime::Error) -> Option<String> {
     if e.code != Cause::Unsupported {
         return None;
@@ -53,8 +53,8 @@ fn unsupported_field(e: &runtime::Error) -> Option<String> {
     Some(detail.get("field")?.as_str()?.to_owned())
 }
 
-/// A failure's detail can name a code of the public catalogue: who cannot answer an invitation, which zone is unknown, why the provider does
-/// not allow it.
+/// Returns the code of the public catalogue that a failure's detail names, for example that the account is no attendee, or that the time
+/// zone is unknown.
 fn named(e: &runtime::Error) -> Option<Code> {
     [
         Code::NotAnAttendee,
@@ -70,14 +70,14 @@ fn named(e: &runtime::Error) -> Option<Code> {
     .find(|code| e.author.detail.contains(code.as_str()))
 }
 
-/// While connecting, refused credentials are the request's fault and not a connection's state.
+/// Returns the API error for a failed check. While connecting, refused credentials are the request's fault and no state of a connection.
 pub fn of_check(provider: &str, e: &runtime::Error) -> Error {
     match (e.code, of(provider, e)) {
-        // Nobody was asked: it is a place that the manifest or the operator forbids.
+        // No provider was asked: the manifest or the operator forbids the host.
         (Cause::Forbidden, Error::Refused(r)) if e.provider_status.is_none() => {
             Refusal { code: Code::ProviderRejected, ..*r }.param("settings").into()
         }
-        // One of several servers refused, and the connector says which.
+        // One of several servers refused; the connector reports which.
         (Cause::AuthExpired, Error::Refused(r)) if e.author.detail.contains("\"leg\"") => {
             Refusal { code: Code::ProviderRejected, ..*r }.param("credentials").into()
         }
@@ -85,8 +85,7 @@ pub fn of_check(provider: &str, e: &runtime::Error) -> Error {
             let message = "the provider refuses these credentials".to_owned();
             Refusal { code: Code::ProviderRejected, message, ..*r }.param("credentials").into()
         }
-        // Credentials that are good, and yet do not suffice: the connector says what is missing. Its sentence was cut, and made harmless, where
-        // it came in.
+        // Valid credentials that do not suffice: the connector reports what is missing. Its message was truncated and sanitized on receipt.
         (Cause::Forbidden, Error::Refused(r)) => {
             let message = format!("the provider refuses these credentials: {}", r.message);
             Refusal { code: Code::ProviderRejected, message, ..*r }.param("credentials").into()

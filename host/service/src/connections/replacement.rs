@@ -1,4 +1,4 @@
-//! Other credentials for an account that was connected by credentials: the connection, its id and everything in it stay.
+//! Replaces the credentials of an account that was connected by credentials: the connection, its id and its data stay.
 
 use base::error::{Code, Error, Result, not_found, refuse};
 use model::Instant;
@@ -12,11 +12,11 @@ use crate::connections::credentials::{self, GivenCredentials};
 use crate::connections::settings::{connector, settings_of};
 use crate::connections::update_active;
 
-/// Tries new credentials at the provider, and keeps them in place of the connection's own where they open the same account.
+/// Checks new credentials at the provider, and stores them in place of the connection's if they open the same account.
 ///
 /// # Errors
-/// `account_mismatch` for those of another account, `invalid_state` for a connection that was made by OAuth, and those of connecting an
-/// account by credentials.
+/// `account_mismatch` for credentials of another account, `invalid_state` for a connection that was made by OAuth, and the errors of
+/// connecting an account by credentials.
 pub async fn replace_credentials(
     app: &App,
     connection: &Connection,
@@ -52,7 +52,7 @@ pub async fn replace_credentials(
     Ok(answer)
 }
 
-/// The locked connection with these credentials.
+/// Returns the locked connection with these credentials.
 fn renewed(
     app: &App,
     lock: &ConnectionLock,

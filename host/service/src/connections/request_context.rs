@@ -1,4 +1,4 @@
-//! `RequestContext`: by whose rights a request acts, and which connections and items it may see.
+//! `RequestContext`: the rights that a request acts with, and the connections and items that it may see.
 
 use std::collections::HashMap;
 use std::slice;
@@ -16,31 +16,33 @@ use crate::app::freshness::ReadTrace;
 use crate::app::resource_kind::ResourceKind;
 use crate::connections;
 
-/// The one scope that an event type acts with before a booking is written.
+/// The only scope that an event type acts with before a booking is written.
 const BUSY_TIMES: &str = "calendar.freebusy";
 
-/// The rights that a request acts with. A context is always made for one of them: none has all rights because nothing was said.
+/// The rights that a request acts with. A context is always created for one of these variants, so that no request gets all rights by
+/// omission.
 #[derive(Clone)]
 enum Authority {
-    /// An API key's: its scopes, on the connections that it is bound to. A key that is bound to none may use all of its application.
+    /// An API key's rights: its scopes, on the connections that it is bound to. A key without bound connections may use its whole
+    /// application.
     Key(Arc<ApiKey>),
-    /// A visitor's to a booking page: may be shown whatever can be booked, and holds no scope.
+    /// A visitor's rights on a booking page: may see whatever can be booked, and has no scope.
     Visitor,
-    /// An event type's, which the key that saved it has given it: the busy times of these hosts.
+    /// An event type's rights, given by the key that saved it: the busy times of these hosts.
     EventType(Vec<String>),
-    /// The service's own: every scope, on this connection alone.
+    /// The service's own rights: every scope, on this connection alone.
     Service(String),
 }
 
-/// The rights of one request, and how it wants to be answered.
+/// The rights of one request, and its options for the response.
 #[derive(Clone)]
 pub struct RequestContext {
     pub tenant: Tenant,
     authority: Authority,
     pub request_id: String,
-    /// The caller wants the provider asked first, however fresh the copy is.
+    /// The provider must be asked first, however fresh the copy is.
     pub no_cache: bool,
-    /// What the request is told of the data that it reads.
+    /// Collects the age of the data that the request reads.
     pub reading: ReadTrace,
 }
 
@@ -55,12 +57,12 @@ impl RequestContext {
         RequestContext::with(tenant, Authority::Visitor, request_id)
     }
 
-    /// The context of a job: it does on one connection what was asked for, and allowed, before.
+    /// Returns the context of a job, which carries out an earlier authorized request on one connection.
     pub fn for_service(tenant: &Tenant, connection_id: &str, request_id: String) -> RequestContext {
         RequestContext::with(tenant.clone(), Authority::Service(connection_id.to_owned()), request_id)
     }
 
-    /// The same request with the rights of an event type that has these hosts: whoever books it need not be let into their calendars.
+    /// Returns the same request with the rights of an event type that has these hosts: clients that book need no access to their calendars.
     pub fn for_event_type(&self, host_ids: Vec<String>) -> RequestContext {
         RequestContext { authority: Authority::EventType(host_ids), ..self.clone() }
     }
@@ -69,7 +71,7 @@ impl RequestContext {
         RequestContext { tenant, authority, request_id, no_cache: false, reading: ReadTrace::default() }
     }
 
-    /// The connections that the request is limited to. None: those of the whole application.
+    /// Returns the connections that the request is limited to. None: the whole application.
     pub fn bound_to(&self) -> Option<&[String]> {
         match &self.authority {
             Authority::Key(key) => Some(key.connection_ids.as_slice()).filter(|ids| !ids.is_empty()),
@@ -79,13 +81,14 @@ impl RequestContext {
         }
     }
 
-    /// Whether the request may use this connection, as far as it is limited to some.
+    /// Whether the request may use this connection.
     pub fn may_use(&self, connection_id: &str) -> bool {
         self.bound_to().is_none_or(|ids| ids.iter().any(|id| id == connection_id))
     }
 
-    /// Whether the request is shown a resource of these accounts, such as a booking with several hosts. One that is limited to connections is
-    /// shown it if all of the accounts are among these: it is told of no other account, and nothing that has no account is its own.
+    /// Whether the request may see a resource of these accounts, such as a booking with several hosts. A request that is limited to
+    /// connections may see it only if all accounts are among them: it learns of no other account, and resources without an account are
+    /// hidden.
     pub fn sees<'a>(&self, account_ids: impl IntoIterator<Item = &'a String>) -> bool {
         let Some(own) = self.bound_to() else { return true };
         let mut account_ids = account_ids.into_iter().peekable();
@@ -113,7 +116,7 @@ impl RequestContext {
         }
     }
 
-    /// A connection by id, usable, with a scope that the request holds and that the account granted.
+    /// Returns a usable connection by id. The request must hold the scope and the account must have granted it.
     pub async fn connection(&self, app: &App, id: &str, scope: &str) -> Result<Connection> {
         if !self.may_use(id) {
             return Err(not_found("connection"));
@@ -121,7 +124,7 @@ impl RequestContext {
         self.usable_for(connections::find(app, &self.tenant, id).await?, scope)
     }
 
-    /// The same, and the last sequence of the application's log.
+    /// Same as `connection`, with the last sequence of the application's log.
     pub async fn connection_with_sequence(
         &self,
         app: &App,
@@ -135,10 +138,10 @@ impl RequestContext {
         Ok((self.usable_for(connection, scope)?, sequence))
     }
 
-    /// Each connection of a list of different ids, as `connection` finds it, with one statement for all of them.
+    /// Returns each connection of a list of distinct ids, as `connection` does, with one statement for all of them.
     ///
     /// # Errors
-    /// Only where they cannot be read. What cannot be used is an error in its own place of the list.
+    /// Only if the connections cannot be read. An unusable connection is an error in its own position of the list.
     pub async fn connections(
         &self,
         app: &App,
@@ -153,7 +156,7 @@ impl RequestContext {
         Ok(ids.iter().map(of).collect())
     }
 
-    /// A stored item that the request may read.
+    /// Returns a stored item that the request may read.
     pub async fn item(&self, app: &App, kind: ResourceKind, id: &str) -> Result<Item> {
         let what = kind.noun();
         if !ids::is_plausible(id) {
@@ -164,7 +167,7 @@ impl RequestContext {
         found.filter(|item| self.may_use(&item.connection_id)).ok_or_else(|| not_found(what))
     }
 
-    /// The stored items of a kind that the request may read among these ids, by their ids, with one statement for all of them.
+    /// Returns the stored items of a kind among these ids that the request may read, by id, with one statement for all of them.
     pub async fn items(
         &self,
         app: &App,
@@ -187,7 +190,7 @@ impl RequestContext {
         item.kind == kind.as_str() && self.may_use(&item.connection_id)
     }
 
-    /// The connection, if the request holds the scope, and the account can be used now and granted the scope.
+    /// Returns the connection if the request holds the scope, the account is usable and has granted the scope.
     fn usable_for(&self, connection: Connection, scope: &str) -> Result<Connection> {
         self.ensure_scope(scope)?;
         connections::usable(&connection)?;
@@ -203,7 +206,7 @@ pub mod tests {
 
     use super::*;
 
-    /// A key with these scopes that is bound to these connections.
+    /// Returns a key with these scopes that is bound to these connections.
     pub fn key(scopes: &[&str], connection_ids: &[&str]) -> Arc<ApiKey> {
         Arc::new(ApiKey {
             id: "key_1".to_owned(),
@@ -239,7 +242,7 @@ pub mod tests {
         names.iter().map(|name| (*name).to_owned()).collect()
     }
 
-    /// The scopes that a context holds.
+    /// Returns the scopes that a context holds.
     fn held(context: &RequestContext) -> Vec<&'static str> {
         scopes::ALL.into_iter().filter(|scope| context.holds(scope)).collect()
     }
@@ -271,7 +274,7 @@ pub mod tests {
     }
 
     proptest! {
-        /// Binding a key to connections never shows it more, and what it is shown it may use.
+        /// Binding a key to connections never shows it more, and it may use everything that it sees.
         #[test]
         fn a_bound_key_sees_no_more_than_a_free_one(
             own in prop::collection::vec("[a-d]", 1..4),

@@ -1,6 +1,6 @@
-//! The end of a grant at the provider (RFC 7009), as far as it takes part: for accounts that were disconnected, and for those that were let in
-//! and not connected. A job does it after the commit, so that nobody waits for the provider; and it does nothing while a connection lives
-//! that has the same grant, since most providers end all of a grant's tokens with one.
+//! Revokes grants at providers that support it (RFC 7009): for accounts that were disconnected, and for accounts that were authorized and
+//! not connected. A job does it after the commit, so that no request waits for the provider. It does nothing while a live connection has
+//! the same grant, since most providers revoke all of a grant's tokens together.
 
 use anyhow::Context;
 use base::error::{Code, Error, Refusal, Result};
@@ -18,39 +18,39 @@ use crate::app::App;
 use crate::connections::credentials::{self, GivenCredentials};
 use crate::connections::oauth;
 
-/// The kind of the jobs; their keys are ids of revocations.
+/// The job kind; the key of a job is the id of a revocation.
 pub const JOB: &str = "revoke";
 
-/// What is sealed in `token_revocations.token`.
+/// The content of `token_revocations.token`, before sealing.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct SealedToken {
     token: String,
     is_refresh_token: bool,
-    /// Whom it was issued to.
+    /// The client id that the token was issued to.
     client_id: String,
 }
 
-/// Where a sealed token belongs.
+/// Returns the context that a sealed token is bound to.
 fn place(id: &str, tenant: &Tenant) -> String {
     format!("token_revocations.token:{id}:{}", tenant.organization_id)
 }
 
-/// What is to be revoked of a connection that is disconnected in this transaction; none where it has nothing of OAuth.
+/// Returns the grant and tokens to revoke of a connection that is disconnected in this transaction; none for one without OAuth.
 pub async fn of(tx: &mut Tx, app: &App, lock: &ConnectionLock) -> Result<Option<(Grant, GivenCredentials)>> {
     let state = columns::find(&mut *tx, &lock.tenant, &lock.id).await?;
     let Some(grant) = state.and_then(|state| state.grant) else { return Ok(None) };
     match credentials::stored(app, lock) {
         Ok(given) => Ok(Some((grant, given))),
         Err(e) => {
-            // An account whose credentials are damaged can be disconnected all the same.
+            // An account whose credentials are damaged can still be disconnected.
             tracing::warn!(connection = %lock.id, error = %e, "the tokens of a connection cannot be revoked");
             Ok(None)
         }
     }
 }
 
-/// Has tokens revoked that nobody needs after this transaction.
+/// Enqueues the revocation of tokens that are unused after this transaction.
 pub async fn enqueue(
     tx: &mut Tx,
     app: &App,
@@ -81,7 +81,7 @@ pub async fn enqueue(
         key: &new.id,
         class: JobClass::Upkeep,
         tenant,
-        // The connection is gone, and its jobs go with it.
+        // The connection is deleted, and its jobs with it.
         connection_id: None,
         target: "",
         due_at: Some(app.now()),
@@ -90,8 +90,8 @@ pub async fn enqueue(
     Ok(jobs::enqueue(tx, &job, app.now()).await?)
 }
 
-/// Asks the provider to end the grant of a token, unless a connection lives that has it. An error: it is to be tried again; else there is
-/// nothing left to do.
+/// Revokes the grant of a token at the provider, unless a live connection has it. An error means that it should be retried; otherwise
+/// nothing is left to do.
 pub async fn revoke(app: &App, id: &str) -> Result<()> {
     let Some(found) = table::find(app.db.reader(), id).await? else { return Ok(()) };
     if columns::is_in_use(app.db.reader(), &found.grant).await? {
@@ -101,7 +101,7 @@ pub async fn revoke(app: &App, id: &str) -> Result<()> {
     let revoked: SealedToken = serde_json::from_slice(&text).context("a token to revoke")?;
     let provider = match oauth::provider(app, &found.tenant, &found.provider).await {
         Ok(provider) => provider,
-        // Nobody knows the client any more.
+        // The client is not registered any more.
         Err(Error::Refused(r)) if is_gone(r.code) => return Ok(()),
         Err(e) => return Err(e),
     };
@@ -121,7 +121,7 @@ fn is_gone(code: Code) -> bool {
     matches!(code, Code::NotFound | Code::CapabilityNotSupported | Code::ProviderNotRegistered)
 }
 
-/// Forgets a token: it is revoked, or given up.
+/// Deletes a token that is revoked or given up.
 pub async fn forget(tx: &mut Tx, id: &str) -> Result<()> {
     Ok(table::remove(tx, id).await?)
 }

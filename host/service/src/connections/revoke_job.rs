@@ -1,4 +1,4 @@
-//! The kind `revoke`: has a token ended at its provider that nobody needs any more (`connections::revocation`).
+//! The job kind `revoke`: revokes a token at its provider that is no longer used (`connections::revocation`).
 
 use base::error::{Error, Result};
 use storage::jobs::{self, Job};
@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::connections::revocation;
 use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 
-/// The kind. All attempts together take about an hour.
+/// The job kind. All attempts together take about an hour.
 pub const REVOKE: JobKind = JobKind {
     name: revocation::JOB,
     class: JobClass::Upkeep,
@@ -34,7 +34,7 @@ async fn run(turn: &JobRun) -> Result<JobEnd> {
     }
 }
 
-/// Forgets the token and ends the job, in one transaction.
+/// Deletes the token and ends the job, in one transaction.
 async fn commit(app: &App, job: &Job) -> Result<()> {
     let (now, job) = (app.now(), job.clone());
     app.db
@@ -48,7 +48,7 @@ async fn commit(app: &App, job: &Job) -> Result<()> {
         .await
 }
 
-/// The provider could not be asked: the token ends by itself some day. The job stays, as failed, and can be run again without this row.
+/// Deletes a token whose provider could not be reached: it will expire. The job stays, as failed, and can be retried without this row.
 async fn forget(app: &App, id: String) -> Result<()> {
     app.db.write(move |tx| Box::pin(async move { revocation::forget(tx, &id).await })).await
 }

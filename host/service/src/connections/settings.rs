@@ -1,5 +1,4 @@
-//! The settings of a connection: those that its connector asks for, where its servers are, and the places beside them to which its credentials
-//! may go.
+//! The settings of a connection: those that its connector asks for, its servers, and the other origins to which its credentials may go.
 
 use std::sync::Arc;
 
@@ -11,7 +10,7 @@ use storage::connections::Connection;
 
 use crate::app::{App, SANDBOX};
 
-/// The connector with this name; `invalid_parameter` where none is installed.
+/// Returns the connector with this name; fails with `invalid_parameter` if none is installed.
 pub fn connector(app: &App, provider: &str) -> Result<Arc<Loaded>> {
     if provider.is_empty() {
         return Err(invalid(Code::MissingField, "provider", "provider is required, for example \"dav\""));
@@ -23,7 +22,7 @@ pub fn connector(app: &App, provider: &str) -> Result<Arc<Loaded>> {
     })
 }
 
-/// The settings that the manifest asks for, and no others.
+/// Returns the settings that the manifest asks for, and refuses others.
 pub fn checked(app: &App, connector: &Loaded, mut given: Map<String, Value>) -> Result<Map<String, Value>> {
     if let Some(url) = sandbox_url(app, &connector.manifest.name) {
         given.insert("serverUrl".into(), Value::String(url));
@@ -83,7 +82,7 @@ pub fn checked(app: &App, connector: &Loaded, mut given: Map<String, Value>) -> 
     Ok(kept)
 }
 
-/// A setting's value: what the manifest has fixed, else what was given, else the manifest's default.
+/// Returns a setting's value: the manifest's fixed value, else the given one, else the manifest's default.
 fn fixed_or_given(setting: &Setting, given: Option<Value>) -> Result<Option<Value>> {
     match (&setting.fixed, given) {
         (Some(fixed), Some(given)) if given != *fixed => {
@@ -97,7 +96,8 @@ fn fixed_or_given(setting: &Setting, given: Option<Value>) -> Result<Option<Valu
     }
 }
 
-/// Credentials do not go over plain http to where anybody may read them. The egress holds to that; said here, it names the field.
+/// Refuses http servers at public addresses, where the credentials could be read in transit. The egress refuses them as well; this error
+/// names the field.
 pub async fn refuse_exposed(
     app: &App,
     tenant: &Tenant,
@@ -117,13 +117,13 @@ pub async fn refuse_exposed(
     Ok(())
 }
 
-/// Where the sandbox provider is: this very process, wherever it listens this time. None for every other provider.
+/// Returns the URL of the sandbox provider, which is this process at its present address. None for every other provider.
 pub fn sandbox_url(app: &App, provider: &str) -> Option<String> {
     let is_ours = provider == SANDBOX && app.config.sandbox;
     is_ours.then(|| format!("http://{}/sandbox", app.config.own_address()))
 }
 
-/// Puts the origins beside the connection's servers among its settings, as a call needs them.
+/// Stores the origins beside the connection's servers among its settings, as a call needs them.
 pub fn remember(settings: &mut Map<String, Value>, origins: &[String]) {
     match origins {
         [] => settings.remove(DISCOVERED),
@@ -131,10 +131,10 @@ pub fn remember(settings: &mut Map<String, Value>, origins: &[String]) {
     };
 }
 
-/// Where connectors kept such origins when `check` could still name servers: they count where they pass today's rules.
+/// The setting in which connectors stored such origins while `check` could still name servers: they are used if today's rules allow them.
 pub const FORMERLY: &str = "apiOrigins";
 
-/// The origins among stored settings that credentials may go to.
+/// Returns the origins among stored settings that credentials may go to.
 pub fn discovered(manifest: &Manifest, settings: &Map<String, Value>) -> Vec<String> {
     let stored = settings.get(DISCOVERED).or_else(|| settings.get(FORMERLY)).and_then(Value::as_array);
     let texts = stored.into_iter().flatten().filter_map(|text| Some(vec![text.as_str()?.to_owned()]));
@@ -146,13 +146,13 @@ pub fn discovered(manifest: &Manifest, settings: &Map<String, Value>) -> Vec<Str
     good
 }
 
-/// The origins beside its servers to which a connection's credentials go. None while its connector is not installed: then they go nowhere.
+/// Returns the origins beside its servers to which a connection's credentials may go. None while its connector is not installed.
 pub fn discovered_of(app: &App, connection: &Connection) -> Vec<String> {
     let connector = app.runtime.find(&connection.provider);
     connector.map(|connector| discovered(&connector.manifest, &connection.settings)).unwrap_or_default()
 }
 
-/// A connection's settings as a call needs them.
+/// Returns a connection's settings as a call needs them.
 pub fn settings_of(app: &App, connection: &Connection) -> Map<String, Value> {
     let mut settings = connection.settings.clone();
     remember(&mut settings, &discovered_of(app, connection));
@@ -187,7 +187,7 @@ mod tests {
         ];
         let former = json!({ "serverUrl": "https://example.com", FORMERLY: stored });
         assert_eq!(discovered(&manifest, former.as_object().unwrap()), ["https://api.example.com"]);
-        // What the host itself keeps goes before it.
+        // The host's own list takes precedence.
         let both = json!({ "serverUrl": "https://example.com", FORMERLY: stored, DISCOVERED: ["https://b.example.com"] });
         assert_eq!(discovered(&manifest, both.as_object().unwrap()), ["https://b.example.com"]);
     }

@@ -1,5 +1,5 @@
-//! How a connection stands: `active`, `degraded` while its provider does not answer, `reauth_required` once it refuses the
-//! credentials. A change of status is told in the log; a call that changes nothing writes nothing and asks nothing.
+//! The status of a connection: `active`, `degraded` while its provider does not answer, `reauth_required` once the provider refuses the
+//! credentials. A change of status is logged; a call that changes nothing writes and queries nothing.
 
 use base::error::{Code, Error, Refusal, Result};
 use storage::connections::Connection;
@@ -10,26 +10,26 @@ use crate::app::App;
 use crate::app::event_log::{self, NewLogEntry};
 use crate::connections::{refusal, view};
 
-/// A provider that has not answered for so long is down; before that, it is having a moment.
+/// Time without an answer after which a provider counts as down.
 const OUTAGE_MS: i64 = 15 * 60_000;
 
-/// What a change of the state comes to.
+/// The effect of a change of the state.
 enum StateChange {
-    /// Nothing is to be written.
+    /// No write is needed.
     Nothing,
-    /// Written, but of no interest to anybody.
+    /// Written without a log entry.
     Quiet,
-    /// Written and told as `connection.<word>`.
+    /// Written and logged as `connection.<word>`.
     Told(&'static str),
 }
 
-/// Keeps what the outcome of a call says of the provider; `connection` as it was read for the call.
+/// Stores what the outcome of a call says about the provider; `connection` is the row that was read for the call.
 pub async fn note(app: &App, connection: &Connection, outcome: Result<(), &runtime::Error>) {
     match outcome {
         Ok(()) => answered(app, connection).await,
         Err(e) if is_silence(refusal::code(e)) => unanswered(app, connection).await,
-        // It says no, and so it is there. Refused credentials are a state of their own; without a status it may be the
-        // connector or this host that failed, which says nothing of the provider.
+        // The provider refused, so it is reachable. Refused credentials are a state of their own; without a status the connector or this
+        // host may have failed, which says nothing about the provider.
         Err(e) if e.code != runtime::Code::AuthExpired && e.provider_status.is_some() => {
             answered(app, connection).await;
         }
@@ -64,7 +64,7 @@ async fn answered(app: &App, connection: &Connection) {
     report(connection, turn.await);
 }
 
-/// The provider gave no answer. Once that has lasted, the connection is degraded: still used, since it may be over.
+/// Records that the provider gave no answer. Once that has lasted, the connection is degraded: still used, since the outage may be over.
 pub async fn unanswered(app: &App, connection: &Connection) {
     let is_long = |app: &App, c: &Connection| c.failing_since.is_some_and(|at| app.now() - at >= OUTAGE_MS);
     if connection.failing_since.is_some() && !(is_long(app, connection) && connection.status == "active") {
@@ -84,14 +84,14 @@ pub async fn unanswered(app: &App, connection: &Connection) {
     report(connection, turn.await);
 }
 
-/// The call has its own outcome, which matters more to its caller.
+/// Logs a failure to store the state; the caller needs only the outcome of its call.
 fn report(connection: &Connection, turn: Result<()>) {
     if let Err(e) = turn {
         tracing::error!(error = %e, connection = %connection.id, "cannot keep how a connection stands");
     }
 }
 
-/// The provider refused the credentials: nothing works until the account is connected again.
+/// Records that the provider refused the credentials: nothing works until the account is connected again.
 pub async fn mark_reauth_required(app: &App, connection: &Connection, why: &Refusal) -> Result<()> {
     let error = refresh_error(app, why);
     change(app, connection, move |app, fresh| {
@@ -103,8 +103,8 @@ pub async fn mark_reauth_required(app: &App, connection: &Connection, why: &Refu
     .await
 }
 
-/// The authorization server renews the tokens of `connection` no more: the same. A connection that has other credentials by now is not
-/// concerned. `reason`: the connection's `statusReason`.
+/// Records that the authorization server no longer renews the tokens of `connection`, with the same effect. Does nothing if the connection
+/// has other credentials by now. `reason`: the connection's `statusReason`.
 pub async fn mark_token_refused(
     app: &App,
     connection: &Connection,
@@ -133,7 +133,7 @@ fn lost(app: &App, fresh: &mut Connection, reason: &str, error: String) -> State
     StateChange::Told("reauth_required")
 }
 
-/// Changes the status and when it changed.
+/// Sets the status and the time of its change.
 pub fn set_status(app: &App, connection: &mut Connection, status: &str, reason: Option<&str>) {
     if connection.status != status {
         connection.status = status.to_owned();
@@ -142,8 +142,8 @@ pub fn set_status(app: &App, connection: &mut Connection, status: &str, reason: 
     connection.status_reason = reason.map(str::to_owned);
 }
 
-/// Decides on the row as it is under its lock: the caller's may be older than what another call, here or on another host, has just found
-/// out. An account that was disconnected has no state.
+/// Changes the row under its lock: the caller's copy may be older than a result that another call, here or on another host, has just
+/// stored. An account that was disconnected has no state.
 async fn change(
     app: &App,
     connection: &Connection,

@@ -1,4 +1,4 @@
-//! The credentials of a stored connection, as its calls get them: tokens of OAuth are renewed when they are over, or when the provider refuses
+//! The credentials of a stored connection, as its calls use them: OAuth tokens are renewed when they expire, or when the provider refuses
 //! them.
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,21 +16,21 @@ use crate::connections::new_tokens::Tokens;
 use crate::connections::token_life::TokenLife;
 use crate::connections::token_refresh::{self, RequiredTokens};
 
-/// Tokens of a connection, and others in their place when they are needed.
+/// The tokens of a connection, renewed as needed.
 pub struct StoredCredentials {
     app: App,
     connection: Connection,
-    /// New tokens are asked for there: a call may run on threads that do nothing else.
+    /// The runtime for renewals: a call may run on threads that only execute connectors.
     handle: Handle,
-    /// The lane of the call, which those threads do not know.
+    /// The lane of the call, which those threads do not have.
     lane: Lane,
     held: Mutex<CachedCredentials>,
 }
 
-/// What was handed out last.
+/// The credentials that were handed out last.
 struct CachedCredentials {
     fixed: Arc<StaticCredentials>,
-    /// None: they are good until they are refused.
+    /// None: valid until they are refused.
     life: Option<TokenLife>,
     version: i64,
 }
@@ -43,7 +43,7 @@ impl CachedCredentials {
 }
 
 impl StoredCredentials {
-    /// Those of `connection`, which are `given`. To be made on the threads that wait for the network.
+    /// Creates the credentials of `connection`, which are `given`. Must be called on the threads that wait for the network.
     pub fn new(app: &App, connection: &Connection, given: &GivenCredentials) -> base::error::Result<Self> {
         let tokens = Tokens { given: given.clone(), version: connection.credentials_version };
         Ok(StoredCredentials {
@@ -87,8 +87,8 @@ impl StoredCredentials {
         Ok(fixed)
     }
 
-    /// The error of a call whose credentials were refused. Where the connection has other ones by now than the call had, that says nothing of
-    /// the account: the request can be repeated.
+    /// Returns the error of a call whose credentials were refused. If the connection has other credentials by now than the call used, the
+    /// refusal says nothing about the account: the request can be repeated.
     pub async fn refused(&self, e: runtime::Error) -> runtime::Error {
         let version = self.with_held(|held| held.version);
         let found = table::find(self.app.db.reader(), &self.connection.tenant, &self.connection.id).await;

@@ -1,7 +1,7 @@
-//! A provider that answers 429, or 503 and others of 5xx, with Retry-After wants to be left alone for so long, and so does one whose connector
-//! says that (`Context::note_wait` of the SDK). That holds for everything that the connection does, pulls, sends and requests that somebody
-//! waits for: nothing asks the provider before the time is over. Where the connector's manifest names buckets (`[limits]`) and the wait is of
-//! one of them, it holds for the kinds of data of that bucket alone. Other connections are not concerned.
+//! Waits that providers ask for: by 429, or 503 and other 5xx, with Retry-After, or through a connector (`Context::note_wait` of the SDK).
+//! A wait holds for everything that the connection does, pulls, sends and client requests: the provider gets no call before it is over. If
+//! the connector's manifest names buckets (`[limits]`) and the wait belongs to one of them, it holds for the kinds of data of that bucket
+//! alone. Other connections are not affected.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use crate::app::App;
 use crate::app::throttle_limit::LONGEST_MS;
 use crate::connections::call_target::CallTarget;
 
-/// How an error of ours begins that no provider was asked for: `is_held`.
+/// Prefix of the detail of an error for a call that the host did not make: `is_held`.
 const HELD: &str = "held back until ";
-/// The names in `extra` of an answer under which a connector notes a wait (`Context::note_wait` of the SDK).
+/// The names in `extra` of an answer in which a connector reports a wait (`Context::note_wait` of the SDK).
 const WAIT_MS: &str = "wait-ms";
 const BUCKET: &str = "bucket";
 
-/// The time when the provider may be asked again for data of this kind, ms since 1970; none when it may be now.
+/// Returns the time from which the provider may be asked for data of this kind, ms since 1970; none if it may be asked now.
 pub async fn until(
     app: &App,
     tenant: &Tenant,
@@ -41,11 +41,11 @@ fn concerns(app: &App, provider: &str, bucket: &str, surface: Surface) -> bool {
         let rate = connector.manifest.limits.rates.iter().find(|rate| rate.name == bucket)?;
         Some(rate.surfaces.contains(&surface))
     };
-    // A bucket that a newer version of the connector no longer has holds nothing.
+    // A bucket that a newer version of the connector no longer has delays nothing.
     bucket.is_empty() || is_of_bucket().unwrap_or(false)
 }
 
-/// The waits of a connection, from memory if they were read within the last second. None: there is no such connection.
+/// Returns the waits of a connection, from memory if they were read within the last second. None: there is no such connection.
 async fn load(
     app: &App,
     tenant: &Tenant,
@@ -56,14 +56,14 @@ async fn load(
         return Ok(known);
     }
     let stored = Arc::new(table::find(app.db.reader(), tenant, connection_id).await?);
-    // A connection that is being made has an id before it has a row.
+    // A new connection has an id before it has a row.
     if stored.is_some() {
         app.throttles.put(connection_id.to_owned(), stored.clone(), now);
     }
     Ok(stored)
 }
 
-/// The error of a call that is not made. None: it may be made.
+/// Returns the error of a call that must not be made now. None: it may be made.
 pub async fn refusal_of(app: &App, target: &CallTarget<'_>, surface: Surface) -> Option<runtime::Error> {
     match until(app, target.tenant, target.connection_id, surface).await {
         Ok(until) => until.map(|until| held(app, until)),
@@ -78,8 +78,8 @@ fn held(app: &App, until: i64) -> runtime::Error {
     error
 }
 
-/// The error of a call of which the host sent nothing, or nothing that changes anything, because the limits of `[limits]` were reached: it is
-/// held back as one is that the provider wants not to be made. Any other error as it is.
+/// Converts the error of a call that sent no request, or none with an effect, because the limits of `[limits]` were reached: it counts as
+/// held back, as during a provider's wait. Returns any other error unchanged.
 pub fn held_by_limits(app: &App, e: runtime::Error, is_repeatable: bool) -> runtime::Error {
     let e = without_held(e);
     let Some(wait_ms) = unsent_ms(&e, is_repeatable) else { return e };
@@ -88,8 +88,8 @@ pub fn held_by_limits(app: &App, e: runtime::Error, is_repeatable: bool) -> runt
     runtime::Error { message: message.to_owned(), stats: e.stats, ..held(app, app.now() + wait) }
 }
 
-/// The error of a call that was made. That one was not made is this host's word alone: a connector that says the same in its detail would be
-/// called again and again without a failure.
+/// Returns the error of a call that was made, without the mark of a held call. Only the host may set that mark: a connector that sets it
+/// would be called again and again without a failure.
 fn without_held(mut e: runtime::Error) -> runtime::Error {
     if is_held(&e) {
         e.author.detail.insert(0, ' ');
@@ -97,19 +97,19 @@ fn without_held(mut e: runtime::Error) -> runtime::Error {
     e
 }
 
-/// How long the limits hold a call of which nothing was sent, or nothing that changes anything, ms. None: it did not end because of them.
+/// Returns the time for which the limits delay a call that sent no request, or none with an effect, ms. None: it ended for another reason.
 fn unsent_ms(e: &runtime::Error, is_repeatable: bool) -> Option<u64> {
     let buckets = e.stats.buckets.as_deref().filter(|buckets| buckets.waits.is_empty())?;
     let is_unsent = e.stats.http_requests == 0 && !buckets.has_lines;
     buckets.held_ms.filter(|_| e.is_transient() && (is_repeatable || is_unsent))
 }
 
-/// Whether a call was not made because the provider wants to be left alone: that is no failure of anything.
+/// Whether a call was not made because of a provider's wait: this is not a failure.
 pub fn is_held(e: &runtime::Error) -> bool {
     e.code == Code::RateLimited && e.author.detail.starts_with(HELD)
 }
 
-/// Keeps how long the provider wants to be left alone according to a call. A failure without a Retry-After says nothing of that.
+/// Stores the waits that a call reports. A failure without a Retry-After reports none.
 pub async fn note_outcome(app: &App, target: &CallTarget<'_>, outcome: &Result<Answer, runtime::Error>) {
     let waits = match outcome {
         Ok(answer) => noted_wait(app, target.provider, answer).into_iter().collect(),
@@ -119,7 +119,8 @@ pub async fn note_outcome(app: &App, target: &CallTarget<'_>, outcome: &Result<A
     note(app, target, &waits).await;
 }
 
-/// The wait that a connector notes in an answer. One of a bucket that the connector's manifest does not name is of the whole account.
+/// Returns the wait that a connector reports in an answer. A bucket that the connector's manifest does not name stands for the whole
+/// account.
 fn noted_wait(app: &App, provider: &str, answer: &Answer) -> Option<ProviderWait> {
     let value = |name: &str| answer.extra.iter().find(|(given, _)| given == name).map(|(_, value)| value);
     let ms = value(WAIT_MS)?.parse::<u64>().ok().filter(|ms| *ms > 0)?;
@@ -129,16 +130,16 @@ fn noted_wait(app: &App, provider: &str, answer: &Answer) -> Option<ProviderWait
     Some(ProviderWait { bucket: value(BUCKET).filter(is_known).cloned().unwrap_or_default(), ms })
 }
 
-/// The waits that a failure asks for.
+/// Returns the waits that a failure asks for.
 fn waits_of(e: &runtime::Error) -> Vec<ProviderWait> {
     let none = BucketStats::default();
     let buckets = e.stats.buckets.as_deref().unwrap_or(&none);
-    // The connector's own word goes before that of a header. Other errors that pass may have a time to wait that is not the provider's, such as
+    // The connector's own value overrides that of a header. Other transient errors may carry a wait that is not the provider's, such as
     // that of a token endpoint.
     let said = e.retry_after_ms.filter(|ms| *ms > 0 && e.code == Code::RateLimited);
     match (buckets.waits.as_slice(), said) {
         ([], None) => Vec::new(),
-        // Without a header to go by it is of the bucket that all requests of the call were of.
+        // Without a header the wait belongs to the bucket that all requests of the call used.
         ([], Some(ms)) => vec![ProviderWait { bucket: buckets.only.clone(), ms }],
         ([one], Some(ms)) => vec![ProviderWait { bucket: one.bucket.clone(), ms }],
         (waits, _) if e.is_transient() => waits.to_vec(),
@@ -146,7 +147,7 @@ fn waits_of(e: &runtime::Error) -> Vec<ProviderWait> {
     }
 }
 
-/// Keeps waits, each for an hour at most.
+/// Stores waits, each for an hour at most.
 async fn note(app: &App, target: &CallTarget<'_>, waits: &[ProviderWait]) {
     let throttle = |wait: &ProviderWait| Throttle {
         bucket: wait.bucket.clone(),
@@ -164,7 +165,7 @@ async fn note(app: &App, target: &CallTarget<'_>, waits: &[ProviderWait]) {
 
 async fn keep(app: &App, target: &CallTarget<'_>, waits: Vec<Throttle>) -> anyhow::Result<()> {
     let known = load(app, target.tenant, target.connection_id).await?;
-    // Of an account that is only being connected nothing is kept.
+    // Nothing is stored for an account that is only being connected.
     let Some(mut throttles) = (*known).clone() else { return Ok(()) };
     for wait in &waits {
         match throttles.waits.iter_mut().find(|known| known.bucket == wait.bucket) {
@@ -172,7 +173,7 @@ async fn keep(app: &App, target: &CallTarget<'_>, waits: Vec<Throttle>) -> anyho
             None => throttles.waits.push(wait.clone()),
         }
     }
-    // First, so that this host keeps to it though it cannot be written.
+    // In memory first, so that this host respects it even if the write fails.
     app.throttles.put(target.connection_id.to_owned(), Arc::new(Some(throttles)), app.now());
     let (tenant, id) = (target.tenant.clone(), target.connection_id.to_owned());
     app.db
@@ -238,7 +239,7 @@ mod tests {
         assert_eq!(of(Code::RateLimited, Some(5), vec![mail.clone()], "mail"), [wait("mail", 5)]);
         assert_eq!(of(Code::RateLimited, Some(9), both(), ""), both());
         assert_eq!(of(Code::Unavailable, Some(5), vec![wait("mail", 7)], "mail"), [wait("mail", 7)]);
-        // A token endpoint's, or one of an answer that the connector got over.
+        // A token endpoint's wait, or one of a response that the connector recovered from.
         assert!(of(Code::Unavailable, Some(5), vec![], "mail").is_empty());
         assert!(of(Code::NotFound, None, vec![mail], "mail").is_empty());
         assert!(waits_of(&runtime::Error::new(Code::RateLimited, "")).is_empty());

@@ -1,18 +1,18 @@
-//! How long an access token is used, and when it is renewed before it is over.
+//! The lifetime of an access token, and the time of its renewal before it expires.
 
 use model::Instant;
 
 use crate::connections::credentials::GivenCredentials;
 
-/// Before its end by so much, ms, an access token is not used any more: a request takes time, and clocks differ. Of a token with a short
-/// life: a tenth of it.
+/// Margin before the expiry within which an access token is not used any more, ms: a request takes time, and clocks differ. For a token
+/// with a short life: a tenth of it.
 const MARGIN_MS: i64 = 60_000;
-/// A token is not renewed in the background before it has this age, ms.
+/// Age that a token must have before it is renewed in the background, ms.
 const FLOOR_MS: i64 = 60_000;
-/// The life of a token of which it is not known, ms.
+/// Assumed life of a token whose life is unknown, ms.
 const USUAL_MS: i64 = 3_600_000;
 
-/// From when to when an access token is good, ms since 1970.
+/// The period in which an access token is valid, ms since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenLife {
     issued_at: i64,
@@ -20,7 +20,7 @@ pub struct TokenLife {
 }
 
 impl TokenLife {
-    /// None: it is not known when the token is over.
+    /// Returns the life of these tokens. None if the expiry is unknown.
     pub fn of(given: &GivenCredentials) -> Option<TokenLife> {
         let expires_at = given.expires_at?.as_millis();
         let issued_at = given.issued_at.map_or(expires_at.saturating_sub(USUAL_MS), Instant::as_millis);
@@ -31,28 +31,28 @@ impl TokenLife {
         self.expires_at.saturating_sub(self.issued_at).max(0)
     }
 
-    /// How long ago it was issued, ms.
+    /// Returns the time since it was issued, ms.
     pub fn age(self, now: i64) -> i64 {
         now.saturating_sub(self.issued_at)
     }
 
-    /// Whether the token is used at `now` without a thought of another one.
+    /// Whether the token can be used at `now` without a renewal.
     pub fn is_fresh(self, now: i64) -> bool {
         now < self.expires_at - MARGIN_MS.min(self.length() / 10)
     }
 
-    /// Whether the token is still good at `now`: used while there is no other one.
+    /// Whether the token is still valid at `now`: it is used while no other one is available.
     pub fn is_good(self, now: i64) -> bool {
         now < self.expires_at
     }
 
-    /// When the token is renewed at the earliest, ms since 1970, if nobody needs another one before.
+    /// Returns the earliest time of the background renewal, ms since 1970.
     pub fn earliest_renewal(self) -> i64 {
         self.renewal(u8::MAX)
     }
 
-    /// When it is renewed: after four fifths of its life, or up to a tenth of it earlier, so that tokens that were issued together are not
-    /// renewed together. `random` chooses.
+    /// Returns the time of the background renewal: after four fifths of its life, or up to a tenth of it earlier, so that tokens that were
+    /// issued together are not renewed together. `random` chooses.
     pub fn renewal(self, random: u8) -> i64 {
         let length = self.length();
         let earlier = length / 10 * i64::from(random) / i64::from(u8::MAX);
@@ -88,7 +88,7 @@ mod tests {
         assert_eq!((hour.renewal(0), hour.renewal(u8::MAX)), (2_880_000, 2_520_000));
         assert_eq!(hour.earliest_renewal(), 2_520_000);
         assert_eq!(life(None, 7_200_000).renewal(0), 3_600_000 + 2_880_000);
-        // A token that lives five seconds is not renewed over and over where nobody uses it.
+        // A token that lives five seconds is not renewed over and over while it is unused.
         assert_eq!(life(Some(10), 5_010).renewal(0), 60_010);
     }
 }

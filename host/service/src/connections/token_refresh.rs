@@ -1,6 +1,7 @@
 //! New access tokens for connections that were made by OAuth (RFC 6749, section 6): on use, when the provider refuses one, and in the
-//! background before one is over. However many ask, one request is made: tasks of this process wait for a lock, other hosts for a claim in
-//! the database. What is stored is guarded by the version of the credentials alone: a claim saves requests, and nothing else depends on it.
+//! background before one expires. However many callers need them, one request is made: tasks of this process wait for a lock, other hosts
+//! for a claim in the database. Stored tokens are guarded by the version of the credentials alone: a claim saves requests, and nothing else
+//! depends on it.
 
 use std::fmt::Display;
 use std::time::Duration;
@@ -21,41 +22,41 @@ use crate::connections::oauth::TokenFailure;
 use crate::connections::token_life::TokenLife;
 use crate::connections::{credentials, state};
 
-/// How long a caller waits for new tokens. The request goes on without it.
+/// Time that a caller waits for new tokens. The request continues without it.
 const PATIENCE: Duration = Duration::from_secs(25);
-/// How long a claim lasts, ms: longer than a request may take, and the commit of what it brings.
+/// Lifetime of a claim, ms: longer than a request and the commit of its result may take.
 const CLAIM_MS: i64 = 45_000;
-/// How often it is looked whether another host has finished.
+/// Interval between checks whether another host has finished.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// How often it is begun anew because the credentials became others meanwhile.
+/// Most restarts because the credentials were changed by another host.
 const ROUNDS: usize = 5;
-/// When a background renewal is looked at again that did not get its turn, ms.
+/// Delay of a background renewal that got no permit, ms.
 const TURN_WAIT_MS: i64 = 1_000;
-/// Waits after failures that pass, ms: doubled with each one.
+/// Waits after transient failures, ms: doubled with each one.
 const FIRST_WAIT_MS: i64 = 30_000;
 const LONGEST_WAIT_MS: i64 = 15 * 60_000;
-/// The wait after a failure that the operator has to mend, ms.
+/// The wait after a failure that only the operator can fix, ms.
 const OPERATOR_WAIT_MS: i64 = 5 * 60_000;
 
-/// What tokens are needed.
+/// The tokens that a caller needs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RequiredTokens {
-    /// Others than those of this version, which the provider refuses, or which are to be renewed. None: any that are good.
+    /// Requires other tokens than those of this version, which the provider refuses, or which are due for renewal. None: any valid ones.
     pub after: Option<i64>,
-    /// Somebody asks for it who may have mended what was wrong: what only the operator can mend is tried at once.
+    /// Requested by a client who may have fixed the cause: failures that only the operator can fix are retried at once.
     pub is_asked_for: bool,
 }
 
-/// Tokens as they are needed: those that are stored, or new ones, which are stored by then. `connection` may be an older state of the row.
-/// Fails with `Refused` where the account has to be connected again, which the connection's state then says, and with `Unavailable` where
-/// there are none now.
+/// Returns the tokens that a caller needs: the stored ones, or new ones, which are stored by then. `connection` may be an older state of
+/// the row. Fails with `Refused` if the account has to be connected again, which is also stored as the connection's state, and with
+/// `Unavailable` if there are none now.
 pub async fn tokens(
     app: &App,
     connection: &Connection,
     need: RequiredTokens,
 ) -> Result<Tokens, CredentialsError> {
     let (app, tenant, id) = (app.clone(), connection.tenant.clone(), connection.id.clone());
-    // Somebody who does not wait any longer does not stop it: at many providers tokens that are not stored end the grant.
+    // A caller that stops waiting does not stop the renewal: at many providers tokens that are not stored end the grant.
     let work = Lane::current().spawn(async move { alone(&app, &tenant, &id, need).await });
     match tokio::time::timeout(PATIENCE, work).await {
         Ok(Ok(outcome)) => outcome,
@@ -79,7 +80,7 @@ async fn alone(
     Err(unavailable("the credentials are being renewed; try again", 1_000))
 }
 
-/// None: another host was at it, and it has to be looked again.
+/// Tries to get the tokens once. None: another host was renewing them, so the row has to be read again.
 async fn attempt(
     app: &App,
     tenant: &Tenant,
@@ -125,7 +126,7 @@ async fn attempt(
             stored.map_err(|e| internal(id, e))
         }
         Err(failure) => {
-            // Before anything else is done about it.
+            // Before the failure is handled any further.
             let Some(row) = keep_rotated(app, row, &state, &tokens, &failure).await? else { return Ok(None) };
             if ends_grant(failure.class) {
                 app.metrics.count_renewal("reauthorize");
@@ -140,8 +141,8 @@ async fn attempt(
     }
 }
 
-/// Stores the refresh token that came with tokens which cannot be used: the next renewal has to send it. Returns the row as it is after that;
-/// none: it has other credentials by now.
+/// Stores the refresh token that came with unusable tokens: the next renewal has to send it. Returns the updated row; none if it has other
+/// credentials by now.
 async fn keep_rotated(
     app: &App,
     row: Connection,
@@ -155,7 +156,7 @@ async fn keep_rotated(
     Ok(stored.map(|stored| Connection { credentials_version: stored.version, ..row }))
 }
 
-/// What the API's user is told while there are no tokens.
+/// The messages to API clients while there are no tokens.
 const SILENT: &str = "the provider's authorization server does not answer; the connection stays as it is";
 const STOPPING: &str = "this host is about to stop; try again";
 const MISFIT: &str = "the provider refuses this application's registration, which its operator has to correct; the connection stays as it is";
@@ -169,13 +170,13 @@ fn unavailable(message: &str, wait_ms: i64) -> CredentialsError {
     CredentialsError::Unavailable { message: message.to_owned(), retry_after_ms }
 }
 
-/// A failure of this host: it says nothing of the account.
+/// Logs a failure of this host, which says nothing about the account, and returns its error.
 fn internal(id: &str, e: impl Display) -> CredentialsError {
     tracing::error!(connection = id, error = %e, "the tokens of a connection cannot be renewed");
     unavailable("the credentials cannot be renewed now; try again", 1_000)
 }
 
-/// Until when the authorization server is not asked, ms since 1970, if that is ahead.
+/// Returns the time until which the authorization server must not be asked, ms since 1970, if it is ahead.
 fn held_until(row: &Connection, state: &RefreshState, need: RequiredTokens, now: i64) -> Option<i64> {
     let until = state.blocked_until.filter(|until| *until > now)?;
     let error = row.last_refresh_error.as_deref().and_then(|e| serde_json::from_str::<Value>(e).ok());
@@ -191,7 +192,7 @@ async fn claim(app: &App, row: &Connection) -> anyhow::Result<bool> {
         .await
 }
 
-/// Waits until the other host has finished, or its claim is over.
+/// Waits until the other host has finished, or its claim has expired.
 async fn wait_for_other(app: &App, row: &Connection) -> anyhow::Result<()> {
     let mut waited = Duration::ZERO;
     while waited < PATIENCE {
@@ -209,7 +210,7 @@ async fn wait_for_other(app: &App, row: &Connection) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether a failure says that the user has to let this host in again.
+/// Whether after this failure the user has to authorize this host again.
 fn ends_grant(class: ErrorClass) -> bool {
     match class {
         ErrorClass::Reauthorize
@@ -220,7 +221,7 @@ fn ends_grant(class: ErrorClass) -> bool {
     }
 }
 
-/// The grant is at its end: the connection says so, once, unless it has other credentials by now.
+/// Records that the grant has ended in the connection's state, once, unless it has other credentials by now.
 async fn end(
     app: &App,
     row: &Connection,
@@ -253,7 +254,7 @@ async fn end(
     }
 }
 
-/// Notes a failure that says nothing of the account. Returns for how long the authorization server is not asked, ms.
+/// Records a failure that says nothing about the account. Returns the wait before the authorization server is asked again, ms.
 async fn block(app: &App, row: &Connection, state: &RefreshState, failure: &TokenFailure) -> i64 {
     let wait = wait_ms(failure, state.failures);
     let (code, message) = match failure.class {
@@ -288,30 +289,30 @@ async fn block(app: &App, row: &Connection, state: &RefreshState, failure: &Toke
     wait
 }
 
-/// How long to wait after a failure, ms. `failures`: how many there were before it.
+/// Returns the wait after a failure, ms. `failures`: the number of failures before it.
 fn wait_ms(failure: &TokenFailure, failures: i64) -> i64 {
     let doubled = FIRST_WAIT_MS.saturating_mul(1 << failures.clamp(0, 20)).min(LONGEST_WAIT_MS);
     match (failure.class, failure.retry_after_ms) {
         (ErrorClass::Operator, _) => OPERATOR_WAIT_MS,
         (_, None) => doubled,
-        // At once, or at a time that is over by this host's clock: the waits grow all the same, from a second on.
+        // An immediate retry, or a time that has passed by this host's clock: the waits grow nevertheless, starting at a second.
         (_, Some(0)) => doubled / (FIRST_WAIT_MS / 1_000),
         (_, Some(ms)) => ms.max(1_000),
     }
 }
 
-/// What is left to do for a connection whose tokens were looked at in the background. Times in ms since 1970.
+/// The remaining work for a connection after a background renewal was due. Times in ms since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemainingWork {
-    /// They are good, and to be renewed then.
+    /// The tokens are valid; renew them at this time.
     At(i64),
-    /// They could not be renewed: it can be tried again then.
+    /// The tokens could not be renewed; retry at this time.
     Held(i64),
     /// There is nothing to renew.
     Never,
 }
 
-/// Renews the tokens of a connection if it is time for that.
+/// Renews the tokens of a connection if a renewal is due.
 pub async fn renew_ahead(app: &App, connection: &Connection) -> Result<RemainingWork> {
     let given = credentials::stored(app, connection)?;
     let life = TokenLife::of(&given).filter(|_| is_renewable(&given));
@@ -321,7 +322,7 @@ pub async fn renew_ahead(app: &App, connection: &Connection) -> Result<Remaining
     if app.now() < life.earliest_renewal() {
         return Ok(renewal(app, &given).map_or(RemainingWork::Never, RemainingWork::At));
     }
-    // Where the authorization server is not known now, `tokens` finds that out and keeps it.
+    // If the authorization server cannot be resolved now, `tokens` finds that out and stores it.
     let origin = new_tokens::origin(app, connection).await.unwrap_or_default();
     let Some(_turn) = app.renewals.turn(&origin) else {
         return Ok(RemainingWork::Held(app.now() + TURN_WAIT_MS));

@@ -1,4 +1,4 @@
-//! A connection as the API prints it.
+//! The representation of a connection in the API.
 
 use model::Instant;
 use runtime::{DISCOVERED, Manifest};
@@ -10,7 +10,7 @@ use storage::sync_states::SyncState;
 use crate::app::App;
 use crate::connections::settings::discovered_of;
 
-/// The version of a connection: changes with everything that clients see of it, except counters and times of refreshes.
+/// Returns the version of a connection: changes with all that clients see of it, except counters and refresh times.
 pub fn etag(c: &Connection) -> String {
     let seen = json!([
         c.status,
@@ -36,7 +36,7 @@ fn at(ms: Option<i64>) -> Value {
     ms.map_or(Value::Null, |ms| json!(Instant::from_millis(ms)))
 }
 
-/// All fields; no secret is among them.
+/// Returns the connection with all its fields; none of them is secret.
 pub fn json(app: &App, c: &Connection, states: &[SyncState]) -> Value {
     let missing: Vec<&String> = c.requested_scopes.iter().filter(|s| !c.granted_scopes.contains(s)).collect();
     let error = c.last_refresh_error.as_deref().and_then(|e| serde_json::from_str::<Value>(e).ok());
@@ -72,15 +72,15 @@ pub fn json(app: &App, c: &Connection, states: &[SyncState]) -> Value {
     })
 }
 
-/// Whether a provider's `serverUrl` is the user's. What the operator gave may be the address of an inner network. Whose it is nobody knows
-/// while the connector is not installed.
+/// Whether a provider's `serverUrl` is the user's and may be shown. The operator's may be an address of an internal network. It is hidden
+/// while the connector is not installed, since its manifest is then unknown.
 fn is_server_shown(app: &App, provider: &str) -> bool {
     let is_operators =
         |manifest: &Manifest| manifest.settings.iter().any(|s| s.operator && s.name == "serverUrl");
     app.runtime.find(provider).is_some_and(|connector| !is_operators(&connector.manifest))
 }
 
-/// One line per surface: the worst state of its collections, and how far the slowest lags behind.
+/// Returns one entry per surface: the worst state of its collections, and the lag of the slowest.
 fn sync(app: &App, c: &Connection, states: &[SyncState]) -> Vec<Value> {
     let rank = |s: &SyncState| match s.status.as_str() {
         "error" => 5,

@@ -1,7 +1,7 @@
-//! Calls of a connector's optional interface `watch`: a provider is asked to post to this host when something of an account changes. Which
-//! watches there are, their secrets and when they are renewed is decided by the caller; nothing is stored here.
+//! Calls of a connector's optional interface `watch`: a provider is asked to post to this host when something of an account changes. The
+//! caller decides which watches exist, their secrets and their renewals; nothing is stored here.
 //!
-//! `target` is `CallTarget::of(app, &connection)`. A connector that lacks the interface fails with `Code::UnsupportedSurface`, one that cannot
+//! `target` is `CallTarget::of(app, &connection)`. A connector without the interface fails with `Code::UnsupportedSurface`, one that cannot
 //! renew with `Code::Unsupported`.
 
 use model::wire::watch::{WatchRenew, WatchStart, WatchStop, Watching};
@@ -13,9 +13,9 @@ use crate::app::App;
 use crate::connections::call::{self, CallOptions, Op};
 use crate::connections::call_target::CallTarget;
 
-/// Bytes of the id that a provider gives a watch.
+/// Most bytes of a provider's id of a watch.
 const MAX_EXTERNAL_ID_BYTES: usize = 512;
-/// Bytes of what a provider wants back when a watch is stopped.
+/// Most bytes of the resource that a provider requires to stop a watch.
 const MAX_RESOURCE_BYTES: usize = 2_048;
 
 /// Whether the connector exports the interface.
@@ -29,8 +29,8 @@ pub async fn start(app: &App, target: &CallTarget<'_>, args: &WatchStart) -> Res
     checked(mutate(app, target, "watch.start", key, args).await?)
 }
 
-/// Prolongs a watch. Failure `Code::Unsupported`: the provider cannot; another one has to be started. Failure `Code::NotFound`: the provider
-/// does not know the watch any more.
+/// Renews a watch. Fails with `Code::Unsupported` if the provider cannot, and another one has to be started, and with `Code::NotFound` if
+/// the provider no longer knows the watch.
 pub async fn renew(app: &App, target: &CallTarget<'_>, args: &WatchRenew) -> Result<Watching, Error> {
     let key = format!("{}:renew:{}", args.channel, args.wanted_until);
     checked(mutate(app, target, "watch.renew", key, args).await?)
@@ -46,7 +46,7 @@ pub async fn stop(app: &App, target: &CallTarget<'_>, args: &WatchStop) -> Resul
     }
 }
 
-/// One operation of `watch.mutate`, which no request of the API waits for.
+/// Runs one operation of `watch.mutate`; no API request waits for it.
 async fn mutate<A: Serialize + Sync, R: DeserializeOwned + Send>(
     app: &App,
     target: &CallTarget<'_>,

@@ -1,31 +1,31 @@
-//! When a watch is renewed, when its end is near, and how it stands.
+//! The times at which a watch is renewed and expires, and its status.
 
 use model::Instant;
 use model::sync::{Watch as Shown, WatchStatus};
 use storage::watches::{Status, Watch};
 
-/// The end that a provider is asked for, from now on, ms. It may choose an earlier one.
+/// Lifetime that a provider is asked for, ms. It may choose a shorter one.
 pub const WANTED_MS: i64 = 7 * 24 * 3_600_000;
-/// A watch is renewed this long after it began at the earliest, ms: a provider that ends it at once is not asked without pause.
+/// Shortest time before a renewal, ms: a provider that ends watches at once is not asked without pause.
 const SHORTEST_MS: i64 = 60_000;
-/// A watch is renewed this long after it began at the latest, ms, whenever the provider says that it ends.
+/// Longest time before a renewal, ms, whatever expiry the provider reports.
 const LONGEST_MS: i64 = 90 * 24 * 3_600_000;
 
-/// When a watch is renewed that was started or renewed at `now` and ends at `expires_at`: after half of its life, up to 5 % of that earlier
-/// or later, so that watches that began together are not renewed together. `random` chooses.
+/// Returns the renewal time of a watch that was started or renewed at `now` and ends at `expires_at`: after half of its life, up to 5 % of
+/// that earlier or later, so that watches that began together are not renewed together. `random` chooses.
 pub fn renew_at(now: i64, expires_at: i64, random: u8) -> i64 {
     let half = (expires_at.saturating_sub(now).max(0) / 2).min(LONGEST_MS);
     let jitter = half / 20 * (2 * i64::from(random) - 255) / 255;
     now.saturating_add((half + jitter).max(SHORTEST_MS))
 }
 
-/// When a quarter of its life is left.
+/// Returns the time at which a quarter of its life is left.
 pub fn expiring_at(watch: &Watch) -> Option<i64> {
     let (expires_at, renewed_at) = (watch.expires_at?, watch.renewed_at?);
     Some(expires_at - expires_at.saturating_sub(renewed_at).max(0) / 4)
 }
 
-/// What time alone makes of a watch: its status by `now`, where that is another one.
+/// Returns the status of a watch at `now`, if the passage of time alone has changed it.
 pub fn after_time(watch: &Watch, now: i64) -> Option<Status> {
     let is_over = watch.expires_at.is_some_and(|at| at <= now);
     match watch.status {
@@ -35,7 +35,7 @@ pub fn after_time(watch: &Watch, now: i64) -> Option<Status> {
     }
 }
 
-/// The watch that counts for a scope out of all that it has: one that is active before one that is over.
+/// Returns the decisive watch of a scope: an active one before an expired one.
 pub fn present(watches: &[Watch]) -> Option<&Watch> {
     let rank = |watch: &&Watch| match watch.status {
         Status::Active => 3,
@@ -46,7 +46,7 @@ pub fn present(watches: &[Watch]) -> Option<&Watch> {
     watches.iter().filter(|watch| rank(watch) > 0).max_by_key(rank)
 }
 
-/// The watch of one collection as the API tells it, out of its rows. None: there is none that has begun.
+/// Returns the watch of one collection as the API shows it, from its rows. None: no watch has begun.
 pub fn shown(known: &[Watch], now: i64) -> Option<Shown> {
     let watch = present(known)?;
     let status = match after_time(watch, now).unwrap_or(watch.status) {
@@ -58,7 +58,7 @@ pub fn shown(known: &[Watch], now: i64) -> Option<Shown> {
     Some(Shown { status, expires_at: at(watch.expires_at), last_notification_at: at(watch.last_notified_at) })
 }
 
-/// When something has to be done next with these watches after `now`: the next step that time makes, or what is due.
+/// Returns the time after `now` at which these watches need attention: a status change by time, or a due renewal.
 pub fn next_at(watches: &[Watch], now: i64) -> Option<i64> {
     let times = watches.iter().flat_map(|watch| match watch.status {
         Status::Active => [watch.due_at, expiring_at(watch), watch.expires_at],

@@ -1,4 +1,4 @@
-//! Addresses for the notifications of providers: which providers can notify this service of what, and where.
+//! Addresses for the notifications of providers, and which providers can notify this service of which surfaces.
 
 use std::sync::Arc;
 
@@ -11,28 +11,28 @@ use storage::oauth_clients;
 use crate::app::App;
 use crate::connections::watch_calls;
 
-/// The connector of a provider, where it can start watches.
+/// Returns the connector of a provider, if it can start watches.
 fn connector(app: &App, provider: &str) -> Option<Arc<Loaded>> {
     app.runtime.find(provider).filter(|connector| watch_calls::has_watch(connector))
 }
 
-/// How notifications of a surface's watches are read. None: the provider posts none.
+/// Returns the format of notifications of a surface's watches. None: the provider posts none.
 pub fn push_of(app: &App, provider: &str, surface: &str) -> Option<Push> {
     connector(app, provider)?.manifest.push_of(surface).cloned()
 }
 
-/// How notifications are read that come to the address with this name at its end; none: to the one without.
+/// Returns the format of notifications to the address with this name at its end; none: to the one without a name.
 pub fn push_named(app: &App, provider: &str, name: Option<&str>) -> Option<Push> {
     connector(app, provider)?.manifest.push_named(name).cloned()
 }
 
-/// The address that the provider is given for watches of a surface. None: it posts no notifications of them, or this service has no public
-/// address that begins with https, without which no provider posts anything.
+/// Returns the address that the provider is given for watches of a surface. None: it posts no notifications of them, or this service has no
+/// public https address, which every provider requires.
 pub fn address(app: &App, provider: &str, surface: &str) -> Option<String> {
     address_of(app, provider, connector(app, provider)?.manifest.push_of(surface)?)
 }
 
-/// The address of one kind of notifications; none as of `address`.
+/// Returns the address of one kind of notifications; none as for `address`.
 pub fn address_of(app: &App, provider: &str, push: &Push) -> Option<String> {
     let url = app.config.public_address();
     let is_https = url.get(..8).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://"));
@@ -47,8 +47,8 @@ pub fn can_watch(app: &App, provider: &str, surface: &str) -> bool {
     address(app, provider, surface).is_some()
 }
 
-/// The operator's setting that the application's registration lacks, without which no notification of a surface can be proved: the account
-/// that posts them. None: it is there, or the provider's notifications need none.
+/// Returns the operator's setting that the application's registration lacks and that is required to authenticate notifications of a
+/// surface: the account that posts them. None: it exists, or the provider's notifications need none.
 pub async fn missing_setting(app: &App, connection: &Connection, surface: &str) -> Result<Option<String>> {
     let provider = &connection.provider;
     let jwt = push_of(app, provider, surface).and_then(|push| push.jwt);

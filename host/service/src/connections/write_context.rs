@@ -1,4 +1,4 @@
-//! `WriteContext`: the request, the rights and the attempt that a write carries; `WriteAccount`: the account that it is about to change.
+//! `WriteContext`: the request, the rights and the attempt of a write; `WriteAccount`: the account that it changes.
 
 use base::error::Result;
 use storage::connections::Connection;
@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::app::stored_response::IdempotentAttempt;
 use crate::connections::request_context::RequestContext;
 
-/// All that a write carries from its request to the stored response.
+/// The context of a write, from its request to the stored response.
 #[derive(Clone)]
 pub struct WriteContext {
     pub app: App,
@@ -17,7 +17,7 @@ pub struct WriteContext {
 }
 
 impl WriteContext {
-    /// The account that the request names, if the account and the request have this scope.
+    /// Returns the account that the request names, if the account and the request have this scope.
     pub async fn account(&self, connection_id: &str, scope: &str) -> Result<WriteAccount> {
         let (connection, as_of) =
             self.request.connection_with_sequence(&self.app, connection_id, scope).await?;
@@ -25,16 +25,17 @@ impl WriteContext {
     }
 }
 
-/// An account that is about to be changed.
+/// An account that a write will change.
 #[derive(Clone, Debug)]
 pub struct WriteAccount {
     pub connection: Connection,
-    /// The last sequence of the application's log: older than whatever the provider answers from now on.
+    /// The last sequence of the application's log: older than any later answer of the provider.
     pub as_of: i64,
 }
 
 impl WriteAccount {
-    /// Takes the log's last sequence again: the local copy was just read anew, and what was stored of it is no newer than the provider.
+    /// Updates `as_of` to the log's last sequence: the local copy was just read again, and none of its stored rows is newer than the
+    /// provider's.
     pub async fn advance(&mut self, app: &App) -> Result<()> {
         self.as_of = log::last_sequence(app.db.reader(), &self.connection.tenant).await?;
         Ok(())

@@ -21,20 +21,20 @@ use crate::freebusy::question::BusyQuery;
 use crate::freebusy::{DAY_MS, check_calendar_ids, missing, range, require, unexpanded, zone};
 
 const MINUTE_MS: i64 = 60_000;
-/// What one busy time costs a search, beside a start of one member, which costs 1.
+/// Cost of one busy time in a search; one start of one member costs 1.
 const BUSY_COST: usize = 8;
-/// All periods together.
+/// Longest total of all periods.
 const MAX_RANGE_MS: i64 = 62 * DAY_MS;
 const MAX_PERIODS: usize = 50;
 const MAX_MEMBERS: usize = 50;
-/// Rows of open hours in one list.
+/// Most rows of open hours in one list.
 const MAX_HOURS: usize = 50;
 const MAX_IGNORED: usize = 500;
 const MAX_LIMIT: i64 = 1_000;
 const DAY_MINUTES: i64 = 24 * 60;
 const YEAR_MINUTES: i64 = 366 * DAY_MINUTES;
 
-/// Refuses a body without a field that must be there. Values are checked when they are typed.
+/// Fails if a required field is missing. Values are checked when they are parsed.
 pub fn require_fields(body: &Map<String, Value>) -> Result<()> {
     require(body, "", &["durationMinutes", "participants"])?;
     let periods = body.get("queryPeriods").and_then(Value::as_array);
@@ -112,7 +112,7 @@ fn unavailable(
     out
 }
 
-/// One for each connection that has series which cannot be expanded.
+/// Returns the warnings about series that cannot be expanded, at most one for each connection.
 fn warnings(
     targets: &[BusyOwner],
     answers: &[Result<Vec<BusyStretch>, TargetError>],
@@ -131,14 +131,14 @@ fn warnings(
     out
 }
 
-/// A checked query.
+/// A validated query.
 #[derive(Debug)]
 struct Plan {
     periods: Intervals,
     zone: Zone,
     duration_ms: i64,
     step_ms: i64,
-    /// Before and after, in milliseconds.
+    /// Milliseconds before and after a meeting.
     buffers: (i64, i64),
     notice_ms: i64,
     groups: Vec<(Vec<Person>, usize)>,
@@ -190,14 +190,14 @@ impl Plan {
         })
     }
 
-    /// What the search costs, as `Compute::run` counts: each start is looked at for each member, and each of so many busy times.
+    /// The cost of the search, in units of `Compute::run`: each start for each member, and each busy time.
     fn cost(&self, busy_count: usize) -> usize {
         let starts = usize::try_from(self.periods.len_ms() / self.step_ms.max(1)).unwrap_or(usize::MAX);
         let members: usize = self.groups.iter().map(|(people, _)| people.len()).sum();
         starts.saturating_mul(members).saturating_add(busy_count.saturating_mul(BUSY_COST))
     }
 
-    /// Everybody who is to be asked, each once.
+    /// The calendars and people to read, without duplicates.
     fn targets(&self) -> Vec<BusyOwner> {
         let mut out: Vec<BusyOwner> = Vec::new();
         for person in self.groups.iter().flat_map(|(people, _)| people) {
@@ -256,7 +256,7 @@ impl Plan {
         grid
     }
 
-    /// Windows that overlap the periods. Periods can be years apart, so each is looked at by itself.
+    /// The windows of open hours that overlap the periods. Periods can be years apart, so each is handled by itself.
     fn windows(&self, hours: &[Hours]) -> Vec<Interval> {
         let mut out: Vec<Interval> = self.periods.iter().flat_map(|period| windows(hours, period)).collect();
         out.sort_unstable();

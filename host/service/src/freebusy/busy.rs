@@ -1,4 +1,4 @@
-//! Which events block time, how long, and how busy times are put together. Pure.
+//! Rules of which events block time, how long, and how busy times are merged. Pure.
 
 use std::sync::Arc;
 
@@ -9,14 +9,14 @@ use model::calendar_query::BusyTime;
 use scheduling::hours::Zone;
 use scheduling::interval::{Interval, Intervals};
 
-/// A stretch of busy time.
+/// A range of busy time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BusyStretch {
     pub at: Interval,
     pub show_as: ShowAs,
     pub event_id: Option<String>,
     pub title: Option<Arc<str>>,
-    /// Why nobody knows when in this stretch the event takes place; none: it does, from start to end.
+    /// The reason why the times of the event within this range are unknown; none: the event lasts from start to end.
     pub unexpanded: Option<String>,
 }
 
@@ -32,14 +32,14 @@ pub struct Rules {
     pub tentative_as_busy: bool,
 }
 
-/// When an event blocks time, and how it shows; none where it does not.
+/// The time that an event blocks, and how it shows; none if it blocks none.
 pub fn of_event(event: &Event, rules: &Rules) -> Option<(Interval, ShowAs)> {
     let show_as = shows(event, rules)?;
     let at = span_of(event, &rules.zone);
     (!at.is_empty()).then_some((at, show_as))
 }
 
-/// How an event shows, whenever it is; none where it does not block time.
+/// How an event shows, at any time; none if it does not block time.
 // Contract silent: what is tentative. An event that shows as tentative or has that status, and one that the account answered
 // with maybe. An invitation without an answer counts as what it shows as; a declined one never counts.
 pub fn shows(event: &Event, rules: &Rules) -> Option<ShowAs> {
@@ -63,7 +63,8 @@ fn response(event: &Event) -> Option<ResponseStatus> {
     event.my_response.or_else(|| event.attendees.iter().find(|a| a.is_self).map(|a| a.response_status))
 }
 
-/// RFC 9670 section 2, `includeInAvailability`: takes part with "accepted" or "tentative"; who organizes takes part.
+/// Whether the account attends an event (RFC 9670 section 2, `includeInAvailability`): it has accepted, tentatively or not, or is the
+/// organizer.
 fn attends(event: &Event, response: Option<ResponseStatus>, is_owned: bool) -> bool {
     let organizes = match &event.organizer {
         Some(organizer) => organizer.is_self,
@@ -74,13 +75,13 @@ fn attends(event: &Event, response: Option<ResponseStatus>, is_owned: bool) -> b
         || matches!(response, Some(ResponseStatus::Accepted | ResponseStatus::Tentative))
 }
 
-/// From first to last instant of an event.
+/// From the first to the last instant of an event.
 pub fn span_of(event: &Event, zone: &Zone) -> Interval {
     let stored = Interval::new(event.start.as_millis(), event.end.as_millis());
     span(event.all_day, stored, [event.start_date.as_deref(), event.end_date.as_deref()], zone)
 }
 
-/// From first to last instant. All-day events block the `days` of the zone, however long those are.
+/// From the first to the last instant. All-day events block the `days` of the zone, whatever their length.
 pub fn span(all_day: bool, stored: Interval, days: [Option<&str>; 2], zone: &Zone) -> Interval {
     if !all_day {
         return stored;
@@ -95,8 +96,8 @@ pub fn span(all_day: bool, stored: Interval, days: [Option<&str>; 2], zone: &Zon
 /// Strongest first.
 const STRENGTHS: [ShowAs; 3] = [ShowAs::Oof, ShowAs::Busy, ShowAs::Tentative];
 
-/// Busy times without details, those that overlap or touch each other and show as the same joined into one, so that a crowded calendar costs
-/// no more than its time has parts. A series that cannot be expanded stays by itself, for its warning.
+/// Joins busy times without details that overlap or touch and show as the same, so that a crowded calendar costs no more than its distinct
+/// ranges. A series that cannot be expanded stays separate, for its warning.
 pub fn joined(busy: Vec<BusyStretch>) -> Vec<BusyStretch> {
     let (mut known, unknown): (Vec<BusyStretch>, Vec<BusyStretch>) =
         busy.into_iter().filter(|b| !b.at.is_empty()).partition(|b| b.unexpanded.is_none());
@@ -114,8 +115,8 @@ pub fn joined(busy: Vec<BusyStretch>) -> Vec<BusyStretch> {
     out
 }
 
-/// The first `most` of busy times that are sorted by their start. Where there are more, the last one reaches over all that are left out, and
-/// the instant is told from which on that is so.
+/// The first `most` busy times, which are sorted by start. If there are more, the last one is extended over all the others, and the instant
+/// from which this holds is returned.
 pub fn limited(mut times: Vec<BusyTime>, most: usize) -> (Vec<BusyTime>, Option<Instant>) {
     let rest = times.split_off(times.len().min(most));
     let (Some(last), Some(end)) = (times.last_mut(), rest.iter().map(|time| time.end).max()) else {
@@ -133,7 +134,7 @@ pub fn limited(mut times: Vec<BusyTime>, most: usize) -> (Vec<BusyTime>, Option<
     (times, Some(from))
 }
 
-/// Busy times as they are answered: sorted, inside `range`, without overlap.
+/// Busy times for the answer: sorted, inside `range`, without overlap.
 // Contract silent: what shows where an appointment and a tentative one overlap. The stronger one, so that no two intervals
 // overlap and each still tells what it is.
 pub fn merged(busy: &[BusyStretch], range: Interval) -> Vec<BusyTime> {
@@ -156,7 +157,7 @@ pub fn merged(busy: &[BusyStretch], range: Interval) -> Vec<BusyTime> {
     out.into_iter().map(time).collect()
 }
 
-/// The same with details: one per event, so they can overlap.
+/// Busy times with details: one for each event, so that they can overlap.
 // Contract silent: how details and merging go together. Two events in one interval would hide which is when.
 pub fn detailed(busy: Vec<BusyStretch>, range: Interval) -> Vec<BusyTime> {
     let mut out: Vec<BusyStretch> =
@@ -327,7 +328,7 @@ mod tests {
     }
 
     proptest! {
-        /// Compared with the plain definition: each minute shows the strongest that it has, and equal neighbours are one.
+        /// Compared with the plain definition: each minute shows its strongest busy time, and equal neighbors are joined.
         #[test]
         fn merging_is_what_each_minute_shows(
             found in prop::collection::vec((0_i64..200, 0_i64..30, 0..STRENGTHS.len()), 0..60),

@@ -1,5 +1,5 @@
-//! Connections that are asked for busy times, with their calendars as fresh as a read. A search among many hosts finds all of them with one
-//! statement, and with another one the calendars of those whose list was just read; the others wait for their providers, each for its own.
+//! Connections to read busy times from, with refreshed calendars. A search among many hosts reads all connections with one statement, and
+//! with another one the calendars of those whose list is fresh; the others each wait for their provider.
 
 use std::collections::HashMap;
 
@@ -16,36 +16,36 @@ use crate::connections::request_context::RequestContext;
 use crate::sync::scope::SyncScope;
 use crate::sync::{self, staleness};
 
-/// Connections that are looked at together.
+/// Connections that are checked together.
 const CONCURRENT: usize = 8;
 /// Calendars of one connection that are read from the database at a time.
 const PAGE: i64 = 200;
-/// Calendars of many connections that are read at once. Connections whose calendars are not all among them are read one by one.
+/// Calendars of many connections that are read in one statement. Connections whose calendars are not all among them are read one by one.
 const PAGE_OF_MANY: i64 = 1_000;
 
-/// A connection that may be asked, with its calendars.
+/// A connection that may be read, with its calendars.
 pub struct Opened {
     pub connection: Connection,
     pub calendars: Vec<(Item, Calendar)>,
 }
 
-/// What is known of a connection before it is opened by itself.
+/// The state of a connection that was loaded together with others.
 pub enum PreloadedConnection {
-    /// It is open.
+    /// The connection with its calendars.
     Opened(Opened),
-    /// It may be asked, and its calendars are still to be read.
+    /// The connection may be read; its calendars are not loaded yet.
     Found(Connection),
-    /// It may not be asked, for this reason.
+    /// The connection may not be read, for this reason.
     Refused(Error),
 }
 
-/// Opens a connection of which nothing is known.
+/// Opens a connection that was not preloaded.
 pub async fn open(app: &App, asker: &RequestContext, connection_id: &str, scope: &str) -> Result<Opened> {
     let connection = asker.connection(app, connection_id, scope).await?;
     open_found(app, asker, connection).await
 }
 
-/// Opens a connection that may be asked.
+/// Opens a connection that may be read.
 pub async fn open_found(app: &App, asker: &RequestContext, connection: Connection) -> Result<Opened> {
     let asked_at = app.now();
     let list = SyncScope::collections(ResourceKind::Calendar);
@@ -55,11 +55,12 @@ pub async fn open_found(app: &App, asker: &RequestContext, connection: Connectio
     Ok(Opened { connection, calendars })
 }
 
-/// What can be known of these connections, which are all different, without a provider: with one statement for all of them and one for their
-/// calendars and, where several hosts share the database, one for each that tells how fresh its list is. All connections are in the answer.
+/// Loads connections (without duplicates) as far as possible without a provider: one statement for all of them, one for their calendars
+/// and, if several hosts share the database, one for each connection to learn the age of its calendar list. The result has an entry for
+/// each connection.
 ///
 /// # Errors
-/// Only where the database, or what it has, cannot be read.
+/// Only if the database, or a record in it, cannot be read.
 pub async fn open_together(
     app: &App,
     asker: &RequestContext,
@@ -91,8 +92,8 @@ pub async fn open_together(
     Ok(known)
 }
 
-/// A connection, and whether the list of its calendars is as fresh as `sync::ensure_fresh` makes it. One whose state cannot be read is
-/// opened by itself, and fails there.
+/// Returns a connection, and whether its calendar list is as fresh as `sync::ensure_fresh` makes it. If the age cannot be read, the
+/// connection is opened by itself, and fails there.
 async fn look(app: &App, asker: &RequestContext, connection: Connection) -> (Connection, bool) {
     if asker.no_cache {
         return (connection, false);
@@ -103,7 +104,7 @@ async fn look(app: &App, asker: &RequestContext, connection: Connection) -> (Con
     (connection, read.is_ok_and(|at| at.is_some()))
 }
 
-/// The calendars of connections, by the connections' ids. A connection is missing if not all of its calendars are in the first page of all.
+/// The calendars of connections, by connection id. A connection is missing if not all of its calendars are on the first page.
 async fn calendars_of(
     app: &App,
     asker: &RequestContext,
@@ -125,8 +126,8 @@ async fn calendars_of(
     Ok(found)
 }
 
-/// The rows of a page by the connections that it has all rows of. Where others follow, those may be of the connection of the last row, and of
-/// any that has no row here: the order of the ids is the database's own.
+/// Groups the rows of a page by connection, leaving out connections with rows on later pages: the connection of the last row, and any
+/// without a row here, because the order of the ids is the database's own.
 fn by_connection(connection_ids: &[String], page: Chunk<Item>) -> HashMap<String, Vec<Item>> {
     let mut found: HashMap<String, Vec<Item>> = HashMap::new();
     if page.is_last {
@@ -142,7 +143,8 @@ fn by_connection(connection_ids: &[String], page: Chunk<Item>) -> HashMap<String
     found
 }
 
-/// An older copy serves readers while the provider is down; here it could tell a time as free that is not.
+/// Fails if the copy could not be refreshed. Reads are served from an older copy while the provider is down; here it could show a busy time
+/// as free.
 // Contract silent: how old busy times may be. As fresh as any read; a copy that could not be brought up to date is no answer.
 pub fn must_be_fresh(app: &App, connection: &Connection, scope: &SyncScope, asked_at: i64) -> Result<()> {
     let read_at = app.freshness.get(&scope.lock_name(connection));

@@ -1,4 +1,4 @@
-//! Busy times out of stored events: single ones, and the instances of series.
+//! Busy times of stored events: single ones, and the instances of series.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -20,14 +20,14 @@ use crate::resources::events::series::{ExpansionBudget, Series, Start, Unexpande
 
 /// Single events read at a time.
 const ROWS: i64 = 500;
-/// Busy times that the series of one calendar may have in a range.
+/// Most busy times of the series of one calendar in a range.
 const MAX_BUSY: usize = 50_000;
 
-/// Events that do not count, where busy times are remembered without them: those of meetings that were just cancelled or are to be moved.
+/// Most ignored events for which cached busy times are used: those of meetings that were just cancelled or are being rescheduled.
 const MAX_IGNORED: usize = 100;
 
-/// The busy times of a calendar's events in a range (milliseconds), not sorted: from memory where they were worked out before and nothing
-/// has changed since, else out of the events.
+/// The busy times of a calendar's events in a range (Unix ms), unsorted: from the cache if nothing has changed since they were computed,
+/// else from the events.
 pub async fn busy_between(
     app: &App,
     asker: &RequestContext,
@@ -36,7 +36,7 @@ pub async fn busy_between(
     rules: &Rules,
     range: Interval,
 ) -> Result<Vec<BusyStretch>> {
-    // Details are asked of few calendars at a time.
+    // Details are requested for few calendars at a time.
     if question.details || question.ignored.len() > MAX_IGNORED {
         return read_between(app, asker, calendar, question, rules, range).await;
     }
@@ -57,14 +57,14 @@ pub async fn busy_between(
         return Ok(times.iter().copied().map(busy).collect());
     }
     let found = read_between(app, asker, calendar, question, rules, range).await?;
-    // What nobody knows exactly is told with its reason, and looked at again.
+    // Unknown times carry a reason, and are recomputed each time.
     if found.iter().all(|busy| busy.unexpanded.is_none()) {
         app.busy_times.keep(name, mark, found.iter().map(|busy| (busy.at, busy.show_as)).collect());
     }
     Ok(found)
 }
 
-/// The same out of the events.
+/// As `busy_between`, from the events.
 async fn read_between(
     app: &App,
     asker: &RequestContext,
@@ -90,7 +90,7 @@ async fn read_between(
     app.compute.run_heavy(&asker.tenant.application_id, expand).await
 }
 
-/// Adds the single events of a range, some at a time: of an event no more is kept than its busy time.
+/// Adds the single events of a range in steps; of each event only the busy time stays in memory.
 async fn add_events(
     app: &App,
     asker: &RequestContext,
@@ -134,12 +134,12 @@ async fn add_events(
         if count > MAX_EVENTS {
             return Err(too_many());
         }
-        // Others have their turn between the steps of a long read.
+        // Yields to other tasks between the steps of a long read.
         tokio::task::yield_now().await;
     }
 }
 
-/// Busy times as they are gathered.
+/// Busy times while they are collected.
 struct GatheredTimes<'a> {
     question: &'a BusyQuery,
     rules: &'a Rules,
@@ -157,7 +157,7 @@ impl GatheredTimes<'_> {
         }
     }
 
-    /// Adds a stretch. Without details it is one with the last where it goes on from it.
+    /// Adds a range. Without details it is joined with the last one if it continues it.
     fn add(&mut self, at: Interval, show_as: ShowAs, what: impl FnOnce() -> (String, Option<Arc<str>>)) {
         if at.is_empty() {
             return;
@@ -183,7 +183,7 @@ impl GatheredTimes<'_> {
         if self.question.ignored.contains(&series.row.id) {
             return;
         }
-        // Occurrences differ from the series in their times only, but for those that follow an exception.
+        // Occurrences differ from the series in their times only, except those that follow an exception.
         let shown = busy::shows(&series.event, self.rules);
         if shown.is_none() && !series.has_exceptions() {
             return;
@@ -216,7 +216,7 @@ impl GatheredTimes<'_> {
             let error = Error::TooManyInstances(MAX_BUSY);
             stopped_at.and_then(|at| series.unexpanded(range.start, range.end, at, error))
         };
-        // A series that shows as free was stopped at busy exceptions: others of them may follow.
+        // A series that shows as free was stopped at busy exceptions: more of them may follow.
         let shown = shown.or(stopped_at.map(|_| ShowAs::Busy));
         if let (Some(unexpanded), Some(show_as)) = (unexpanded.or_else(stopped), shown) {
             self.add_unexpanded(&series.event, &series.row.id, &unexpanded, show_as);
@@ -246,7 +246,7 @@ impl GatheredTimes<'_> {
     fn add_unexpanded(&mut self, event: &Event, id: &str, unexpanded: &UnexpandedRange, show_as: ShowAs) {
         let mut at = Interval::new(unexpanded.range.0, unexpanded.range.1);
         if event.all_day && at.start == event.start.as_millis() {
-            // Its days begin elsewhere in another zone.
+            // The days of an all-day event begin at other instants in another zone.
             at.start = at.start.min(busy::span_of(event, &self.rules.zone).start);
         }
         let details = self.question.details;
@@ -260,7 +260,7 @@ impl GatheredTimes<'_> {
     }
 }
 
-/// Whether an instance is named by its own id, by its series', or by the one that it had before it was changed.
+/// Whether the ignored ids contain the instance's own id, its series', or the one that it had before it was changed.
 fn is_ignored(instance: &Instance, ignored: &HashSet<String>) -> bool {
     if ignored.is_empty() {
         return false;
@@ -297,7 +297,7 @@ mod tests {
         Item { id: "evt_1".into(), body: serde_json::to_string(event).unwrap(), ..Item::default() }
     }
 
-    /// Half an hour from nine on 2 March 2026.
+    /// Half an hour from 9:00 on 2 March 2026.
     fn series(line: &str) -> Event {
         Event {
             title: Some("Pulse".into()),
@@ -313,7 +313,7 @@ mod tests {
         added(event, &[], details, Vec::new())
     }
 
-    /// Busy times that are known, and those of a series in March.
+    /// Known busy times, and those of a series in March.
     fn added(event: &Event, exceptions: &[Item], details: bool, all: Vec<BusyStretch>) -> Vec<BusyStretch> {
         let question = BusyQuery {
             ranges: Intervals::default(),

@@ -1,5 +1,5 @@
-//! Reads busy times: of the connections' own calendars from their events, of calendars that show nothing else and of other
-//! people from the provider's own answer. What cannot be read is an error of that one target and never free.
+//! Reads busy times: of the account's own calendars from their events, of calendars that show nothing else and of other people from the
+//! provider's free/busy. A target that cannot be read is an error of that target and never free.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -35,21 +35,21 @@ use crate::sync;
 const CONCURRENT_TARGETS: usize = 8;
 /// Calendars of one target that are read at once.
 const CONCURRENT_CALENDARS: usize = 4;
-/// What it costs to join one busy time with others, as `Compute::run` counts: as reading so many bytes.
+/// Cost of merging one busy time, in units of `Compute::run` (bytes read).
 const BUSY_COST: usize = 8;
-/// Busy times that one request holds, those of each calendar and of each target: about 100 MB.
+/// Most busy times that one request holds, in calendars and targets together: about 100 MB.
 const MAX_HELD: usize = 1_000_000;
 
-/// Whose time.
+/// The owner of busy times: calendars of a connection, or a person.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BusyOwner {
-    /// Calendars of a connection; without a list, all that count as busy.
+    /// Calendars of a connection; without a list, all that count toward availability.
     Calendars { connection_id: String, calendar_ids: Option<Vec<String>> },
-    /// Somebody's address, seen through a connection.
+    /// An email address, read through a connection.
     Person { email: String, connection_id: String },
 }
 
-/// What one request has read by its name, so that what several targets name is read once, and once failed stays so.
+/// Results that one request has read, by name: a result that several targets need is read once, and a failure is not retried.
 struct Readings<T>(Mutex<HashMap<String, BusyRead<T>>>);
 
 type BusyRead<T> = Arc<OnceCell<Result<Arc<T>, TargetError>>>;
@@ -61,7 +61,7 @@ impl<T> Default for Readings<T> {
 }
 
 impl<T> Readings<T> {
-    /// What has this name. The first caller reads it, and others wait for that. `read` is boxed, because a reading that is large would make
+    /// Returns the result with this name. The first caller reads it, the others wait. `read` is boxed, because a large future would make
     /// all futures around it as large.
     async fn get(&self, name: &str, read: BoxFuture<'_, Result<T>>) -> Result<Arc<T>, TargetError> {
         let reading = {
@@ -73,20 +73,20 @@ impl<T> Readings<T> {
     }
 }
 
-/// What the targets of one request share.
+/// State that the targets of one request share.
 #[derive(Default)]
 struct SharedTargets {
-    /// What was found out of many connections at once, until each is opened.
+    /// Connections that were loaded together, until each is opened.
     known: Mutex<HashMap<String, PreloadedConnection>>,
     connections: Readings<Opened>,
-    /// By their ids.
+    /// By calendar id.
     calendars: Readings<Vec<BusyStretch>>,
-    /// Busy times that were read and copied.
+    /// Number of busy times that were read and copied.
     held: AtomicUsize,
 }
 
 impl SharedTargets {
-    /// With what can be known of all connections of the targets at once.
+    /// Preloads all connections of the targets.
     async fn of(
         app: &App,
         asker: &RequestContext,
@@ -102,7 +102,7 @@ impl SharedTargets {
         if ids.len() < 2 {
             return SharedTargets::default();
         }
-        // What cannot be read together is read one by one, and only what cannot be read so is an error.
+        // If the joint read fails, each connection is read by itself, and only a failure there is an error.
         let known = calendars::open_together(app, asker, &ids, scope(question)).await.unwrap_or_else(|e| {
             tracing::warn!(error = %e, "connections could not be read together");
             HashMap::new()
@@ -110,7 +110,7 @@ impl SharedTargets {
         SharedTargets { known: Mutex::new(known), ..SharedTargets::default() }
     }
 
-    /// Opens a connection, as far as that was not done.
+    /// Opens a connection, using its preloaded state.
     async fn open(
         &self,
         app: &App,
@@ -129,14 +129,14 @@ impl SharedTargets {
         }
     }
 
-    /// Counts busy times that are held from now on, up to what a request may have.
+    /// Adds to the number of busy times in memory. Fails beyond the limit of a request.
     fn hold(&self, count: usize) -> Result<()> {
         let held = self.held.fetch_add(count, Ordering::Relaxed).saturating_add(count);
         if held > MAX_HELD { Err(too_many()) } else { Ok(()) }
     }
 }
 
-/// One answer per target, in their order; not sorted, and joined where details are not asked for. A calendar that several targets name is
+/// One answer for each target, in their order; unsorted, and joined if no details are requested. A calendar that several targets name is
 /// read once.
 pub async fn busy_of(
     app: &App,
@@ -150,7 +150,7 @@ pub async fn busy_of(
     stream::iter(answers).buffered(CONCURRENT_TARGETS).collect().await
 }
 
-/// The same for a caller who does not wait for all: a target that was not read by `until` is `provider_unavailable`.
+/// As `busy_of`, with a deadline: a target that was not read by `until` is `provider_unavailable`.
 pub async fn busy_by(
     app: &App,
     asker: &RequestContext,
@@ -159,7 +159,7 @@ pub async fn busy_by(
     until: tokio::time::Instant,
 ) -> Vec<Result<Vec<BusyStretch>, TargetError>> {
     let shared = SharedTargets::of(app, asker, question, targets).boxed();
-    // Where that takes too long, so does everything else.
+    // If the preload takes too long, so does everything else.
     let shared = tokio::time::timeout_at(until, shared).await.unwrap_or_default();
     let answers: Vec<_> = targets
         .iter()
@@ -197,7 +197,7 @@ async fn one(
     Ok(app.compute.run(&asker.tenant.application_id, cost, || busy::joined(found)).await)
 }
 
-/// An error as the target's status.
+/// Maps an error to the target's status.
 fn target_error(e: &Error) -> TargetError {
     let Error::Refused(refusal) = e else {
         tracing::error!(error = %e, "busy times could not be read");
@@ -274,7 +274,7 @@ async fn of_connection(
     Ok(busy)
 }
 
-/// The calendars that are meant.
+/// The calendars that a target selects.
 // Contract silent: what `includeInAvailability` means for a calendar that is named. `none` keeps it out of "all calendars" and no
 // more; `attending` says which of its events count, and holds either way.
 fn chosen<'a>(all: &'a [(Item, Calendar)], ids: Option<&[String]>) -> Result<Vec<&'a (Item, Calendar)>> {
@@ -306,10 +306,10 @@ async fn of_calendar(
     let asked_at = app.now();
     connections::usable(connection)?;
     let scope = crate::sync::scope::scope(calendar)?;
-    // However well it is followed: a minute's delay could tell a time as free that is not.
+    // Even for a calendar with push: a delay of a minute could show a busy time as free.
     Box::pin(sync::ensure_fresh(app, connection, &scope, asker.no_cache)).await?;
     let mut found = Vec::new();
-    // A day to each side: days of the zone of an all-day event begin and end somewhere else than those it was stored with.
+    // One day more on each side: all-day events span other instants in this zone than in the one that they were stored with.
     for near in question.ranges.widen(DAY_MS, DAY_MS).iter() {
         found.extend(events::busy_between(app, asker, calendar, question, &rules, near).await?);
     }

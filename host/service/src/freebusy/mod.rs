@@ -1,6 +1,6 @@
-//! When people are busy. `opened` finds connections and their calendars, `gather` reads those and the provider's own answers, `events` the
-//! busy times of a calendar's events, `busy` is the pure rule of which event blocks time, `query` and `availability` are the two operations
-//! that ask. The search for free times itself is in `scheduling`.
+//! Free/busy and availability. `calendars` opens connections and their calendars, `gather` reads those and the providers' free/busy,
+//! `events` computes the busy times of a calendar's events, `busy` holds the pure rules of which event blocks time, `query` and
+//! `availability` are the two operations. The search for free times itself is in `scheduling`.
 
 pub mod availability;
 pub mod busy;
@@ -21,10 +21,10 @@ use crate::freebusy::busy::BusyStretch;
 
 const DAY_MS: i64 = 24 * 60 * 60_000;
 
-/// Years that calendars deal with.
+/// Years that calendars support.
 const YEARS: std::ops::RangeInclusive<i16> = 1900..=2200;
 
-/// Refuses an object without one of these fields. `path` is where it stands, with a dot behind it, or empty.
+/// Fails if an object lacks one of these fields. `path` is its position with a trailing dot, or empty.
 fn require(map: &Map<String, Value>, path: &str, fields: &[&str]) -> Result<()> {
     match fields.iter().find(|f| matches!(map.get(**f), None | Some(Value::Null))) {
         None => Ok(()),
@@ -37,7 +37,7 @@ fn missing(field: String) -> Error {
     invalid(Code::MissingField, field, message)
 }
 
-/// A zone of a query; `field` names it.
+/// Parses the zone in `field` of a query.
 fn zone(field: &str, name: Option<&str>) -> Result<Option<Zone>> {
     let Some(name) = name else { return Ok(None) };
     Zone::named(name).map(Some).ok_or_else(|| {
@@ -46,7 +46,7 @@ fn zone(field: &str, name: Option<&str>) -> Result<Option<Zone>> {
     })
 }
 
-/// A range that is not empty, in years that calendars have. `fields` are those of its start and its end.
+/// Checks a range: not empty, and within the supported years. `fields` are the names of its start and its end.
 fn range(fields: [&str; 2], start: model::Instant, end: model::Instant) -> Result<Interval> {
     for (field, instant) in fields.into_iter().zip([start, end]) {
         if !YEARS.contains(&instant.timestamp().to_zoned(TimeZone::UTC).year()) {
@@ -61,8 +61,8 @@ fn range(fields: [&str; 2], start: model::Instant, end: model::Instant) -> Resul
     Ok(Interval::new(start.as_millis(), end.as_millis()))
 }
 
-/// Warnings about series whose time in these ranges counts though nobody knows when they take place, each once. `target` is what stands
-/// for the target where the caller may not see events.
+/// Warnings about series whose times in these ranges are unknown and count as busy, each once. `target` replaces the event where the caller
+/// may not see events.
 fn unexpanded(found: &[BusyStretch], ranges: &Intervals, target: &str) -> Vec<Warning> {
     const MAX: usize = 20;
     let mut out: Vec<Warning> = Vec::new();
@@ -85,7 +85,7 @@ fn unexpanded(found: &[BusyStretch], ranges: &Intervals, target: &str) -> Vec<Wa
     out
 }
 
-/// A list of calendar ids, where one is given.
+/// Checks a list of calendar ids, if there is one.
 fn check_calendar_ids(field: &str, ids: Option<&[String]>) -> Result<()> {
     const MAX: usize = 50;
     match ids {

@@ -1,4 +1,4 @@
-//! The free/busy query: checks it, asks every target, and answers each for itself.
+//! The free/busy query: validates it, reads every target, and answers each separately.
 
 use std::collections::HashSet;
 
@@ -21,17 +21,18 @@ use crate::freebusy::{DAY_MS, busy, check_calendar_ids, missing, range, require,
 /// Longest range.
 const MAX_RANGE_MS: i64 = 92 * DAY_MS;
 const MAX_TARGETS: usize = 50;
-/// Busy times of one target in an answer: three months of appointments with a break every quarter of an hour have less than half of it.
+/// Most busy times of one target in an answer: three months of appointments with a break every quarter of an hour have less than half of
+/// it.
 const MAX_TIMES: usize = 20_000;
-/// About how many bytes a busy time has in an answer, without its event.
+/// Approximate size of a busy time in an answer, without its event.
 const TIME_BYTES: usize = 88;
 
-/// Refuses a body without a field that must be there. Values are checked when they are typed.
+/// Fails if a required field is missing. Values are checked when they are parsed.
 pub fn require_fields(body: &Map<String, Value>) -> Result<()> {
     require(body, "", &["start", "end", "targets"])
 }
 
-/// The answer, as it is rendered: `FreeBusyAnswer` with the warnings of the query before its own.
+/// The rendered answer: `FreeBusyAnswer` with the warnings of the query before its own.
 #[derive(Serialize)]
 struct RenderedAnswer {
     data: Vec<FreeBusyResult>,
@@ -39,7 +40,7 @@ struct RenderedAnswer {
     warnings: Vec<Value>,
 }
 
-/// Answers a query. `warnings` are those of its body.
+/// Answers a query. `warnings` are those about its body.
 pub async fn answer(
     app: &App,
     asker: &RequestContext,
@@ -69,12 +70,12 @@ pub async fn answer(
     Ok(StoredResponse::ok(text))
 }
 
-/// What a query asks for, each target once.
+/// The targets of a query without duplicates.
 // Contract silent: what is answered for a target that is named twice. It is answered once, where it stands first, with a warning at each of
 // the others: an answer is not longer than what there is to tell.
 #[derive(Debug, Default)]
 struct Distinct {
-    /// The first target that names each, by its number in the query.
+    /// For each target of the query, the index of its first occurrence.
     numbers: Vec<usize>,
     whose: Vec<BusyOwner>,
     warnings: Vec<Value>,
@@ -102,7 +103,7 @@ impl Distinct {
     }
 }
 
-/// About how many bytes busy times have in an answer.
+/// Approximate size of busy times in an answer.
 fn bytes_of(found: &[busy::BusyStretch]) -> usize {
     let one = |b: &busy::BusyStretch| {
         let title = b.title.as_ref().map_or(0, |title| title.len());
@@ -111,7 +112,7 @@ fn bytes_of(found: &[busy::BusyStretch]) -> usize {
     found.iter().map(one).fold(0, usize::saturating_add)
 }
 
-/// The text of an answer, of the distinct targets by their numbers.
+/// Renders an answer from the distinct targets by their indices.
 fn render(
     targets: &[FreeBusyTarget],
     answers: Vec<(usize, Result<Vec<busy::BusyStretch>, TargetError>)>,
@@ -133,13 +134,14 @@ fn render(
                 continue;
             }
         };
-        // More was read than was asked for: days to each side.
+        // More was read than was asked for: a day on each side.
         found.retain(|busy| !busy.at.clip(range).is_empty());
         for warning in unexpanded(&found, &question.ranges, &name) {
             warnings.push(serde_json::to_value(warning)?);
         }
         let times = match question.details {
-            // Each has a title of its own in the answer, and until then those of a series share one: looked at before it is written out.
+            // In the answer each event has a title of its own, while those of a series share one in memory: the size is checked before it
+            // is written.
             true => {
                 bytes = room_for(bytes, bytes_of(&found))?;
                 busy::detailed(found, range)
@@ -161,7 +163,7 @@ fn joined_warning(from: Instant, target: &str) -> Value {
     json!({ "code": "busy_times_joined", "message": message, "target": target })
 }
 
-/// The bytes of an answer with so many more.
+/// The size of an answer with `more` bytes. Fails beyond the limit of an answer.
 fn room_for(bytes: usize, more: usize) -> Result<usize> {
     let bytes = bytes.saturating_add(more);
     if bytes <= page_cache::MAX_BYTES {
@@ -207,7 +209,7 @@ fn whose(path: &str, target: &FreeBusyTarget) -> Result<BusyOwner> {
             check_calendar_ids(&format!("{path}.calendarIds"), target.calendar_ids.as_deref())?;
             let mut calendar_ids = target.calendar_ids.clone();
             if let Some(ids) = &mut calendar_ids {
-                // The order says nothing: lists of the same calendars are the same.
+                // The order is irrelevant: lists of the same calendars are equal.
                 ids.sort_unstable();
                 ids.dedup();
             }
@@ -321,7 +323,7 @@ mod tests {
         assert!(rendered(8, true).unwrap().len() > 4_000_000);
         assert!(matches!(rendered(9, true), Err(Error::Refused(r)) if r.code == Code::RangeTooLarge));
         assert!(rendered(9, false).unwrap().len() < 1_000);
-        // What lies beside the range costs nothing.
+        // Busy times outside the range cost nothing.
         let answers = vec![(0, Ok((0..20).map(busy).collect()))];
         let first = Interval::new(0, 2 * 3_600_000);
         let text = render(&[FreeBusyTarget::default()], answers, &question(true), first, Vec::new()).unwrap();

@@ -1,29 +1,29 @@
-//! Who is next: the application that has the fewest turns under way, and of several the one that was served the least. One with a long backlog,
-//! or with turns that take long, delays the others by what is under way, and not by what it has waiting. Each pool has an order of its own:
-//! whose slow turns fill one is not behind in the other.
+//! Chooses the application that runs next: the one with the fewest runs under way, and of several the one that was served the least. An
+//! application with a long backlog, or with long runs, delays the others by its current runs and not by its backlog. Each pool has an order
+//! of its own: slow runs that fill one do not count in the other.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use storage::jobs::Candidate;
 
-/// Applications of which it is known how much they were served; beyond that those that have nothing to do are forgotten.
+/// Applications whose service time is remembered; beyond that, inactive ones are forgotten.
 const MOST: usize = 10_000;
 
-/// A pool (true: the one for slow turns) and an application's id.
+/// A pool (true: the one for slow runs) and an application's id.
 pub type Share = (bool, String);
 
-/// What applications have and had of each pool.
+/// The service that applications have received from each pool.
 #[derive(Debug, Default)]
 pub struct Shares(BTreeMap<Share, ServedCounts>);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct ServedCounts {
-    /// Turns under way.
+    /// Runs under way.
     running: usize,
-    /// How long its turns took.
+    /// Total duration of its runs.
     time: Duration,
-    /// It had something to do when somebody last looked.
+    /// It had due jobs at the last check.
     waits: bool,
 }
 
@@ -34,7 +34,8 @@ impl ServedCounts {
 }
 
 impl Shares {
-    /// These have something to do. One that had nothing before gets no credit for that: it comes in beside the one that was served the least.
+    /// Records the applications that have due jobs. One that had none before gets no credit for that: it starts level with the one that was
+    /// served the least.
     pub fn wait(&mut self, waiting: BTreeSet<Share>) {
         let mut floors = [None, None];
         for ((is_slow, _), served) in self.0.iter().filter(|(_, served)| served.is_active()) {
@@ -57,7 +58,7 @@ impl Shares {
         }
     }
 
-    /// Whose turn is next among those that wait.
+    /// Returns the application to run next among those that wait.
     pub fn next(&self, waiting: &BTreeMap<Share, VecDeque<Candidate>>) -> Option<Share> {
         let rank = |(share, hints): &(&Share, &VecDeque<Candidate>)| {
             let served = self.0.get(*share).copied().unwrap_or_default();
@@ -66,17 +67,17 @@ impl Shares {
         waiting.iter().min_by_key(rank).map(|(share, _)| share.clone())
     }
 
-    /// How many turns of an application are under way in a pool.
+    /// Returns the number of an application's runs in a pool.
     pub fn running(&self, is_slow: bool, application: &str) -> usize {
         self.0.get(&(is_slow, application.to_owned())).map_or(0, |served| served.running)
     }
 
-    /// A turn begins.
+    /// Records the start of a run.
     pub fn begin(&mut self, is_slow: bool, application: &str) {
         self.0.entry((is_slow, application.to_owned())).or_default().running += 1;
     }
 
-    /// A turn ended, or left the pool, that was there for so long.
+    /// Records that a run ended or left the pool, after `took` in it.
     pub fn end(&mut self, is_slow: bool, application: &str, took: Duration) {
         let served = self.0.entry((is_slow, application.to_owned())).or_default();
         served.running = served.running.saturating_sub(1);
@@ -136,7 +137,7 @@ mod tests {
             shares.begin(false, "busy");
             shares.end(false, "busy", Duration::from_secs(60));
         }
-        // It comes in where the other one is, and not ten minutes before it.
+        // It starts level with the other one, and not ten minutes before it.
         next(&mut shares, &["busy", "new"]);
         shares.begin(false, "new");
         shares.end(false, "new", Duration::from_secs(1));
@@ -167,7 +168,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(32))]
 
-        /// Whatever their turns take, applications that always have something to do get equal shares of the time.
+        /// Applications that always have due jobs get equal shares of the time, however long their runs are.
         #[test]
         fn the_least_served_application_is_next(lengths in proptest::collection::vec(1_u64..=50, 2..6)) {
             let names: Vec<String> = (0..lengths.len()).map(|number| format!("app {number}")).collect();

@@ -1,4 +1,4 @@
-//! What a kind of job is, what a turn of it is given, and how a turn ends.
+//! The description of a kind of job, the input of a run, and its result.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,69 +14,68 @@ use crate::app::App;
 /// A kind of job.
 #[derive(Clone, Copy)]
 pub struct JobKind {
-    /// What the ids of its jobs begin with; also its name in logs and metrics.
+    /// The prefix of its jobs' ids; also its name in logs and metrics.
     pub name: &'static str,
-    /// Whose permits its turns use.
+    /// The class whose permits its runs use.
     pub class: JobClass,
-    /// How long a turn may take, ms: then it is dropped and has failed. None: as long as its host lives.
+    /// Time limit of a run, ms: after it the run is dropped and has failed. None: no limit while the host lives.
     pub deadline_ms: Option<i64>,
-    /// After how many failures in a row a job is given up. None: never.
+    /// Failures in a row after which a job is given up. None: never.
     pub max_attempts: Option<i64>,
-    /// When a job that failed is tried again.
+    /// The delay before a failed job is retried.
     pub retry: RetryDelay,
-    /// One turn. A turn can be dropped at any await, and can be repeated after a crash: what it did without a trace in the database it does
-    /// again. When the process ends it is dropped, see `JobRun::must_finish`.
+    /// One run. It can be dropped at any await, and repeated after a crash: work without a trace in the database is done again. When the
+    /// process ends, the run is dropped, see `JobRun::must_finish`.
     pub run: for<'a> fn(&'a JobRun) -> BoxFuture<'a, Result<JobEnd>>,
 }
 
-/// What a turn is given.
+/// The input of a run.
 pub struct JobRun {
     pub app: App,
     /// The job as it was claimed; its fence goes into the transaction of the outcome.
     pub job: Job,
-    /// Whether the job is given up when this turn fails.
+    /// Whether the job is given up if this run fails.
     pub is_last: bool,
-    /// The turn sets it while it does what must not be left half-done: when the process ends, it is then not dropped at once, and has until
-    /// the drain ends (`App::drain_ends_at`).
+    /// Set by the run while it does work that must not be left half-done: when the process ends, the run then has until the drain ends
+    /// (`App::drain_ends_at`), and is not dropped at once.
     pub must_finish: Arc<AtomicBool>,
     /// See `allow_preemption`.
     pub(crate) is_preemptible: AtomicBool,
-    /// Becomes true when the process ends; none: that is not for the turn to know.
+    /// Becomes true when the process ends; none for a run that does not observe it.
     pub stop: Option<watch::Receiver<bool>>,
 }
 
 impl JobRun {
-    /// Lets the runner drop this turn when it lasts and others need its place; the job goes on when there is a place for turns that last.
-    /// For work that stores what it has done step by step, and changes nothing elsewhere.
+    /// Lets the runner drop this run when it is slow and others need its permit; the job continues when the slow pool has room. For work
+    /// that stores its progress step by step, and has no external effects.
     pub fn allow_preemption(&self) {
         self.is_preemptible.store(true, Ordering::Release);
     }
 
-    /// Whether the process was asked to end: a turn that goes on until what is under way has ended begins nothing more.
+    /// Whether the process is ending: a run that waits for work under way then starts nothing more.
     pub fn is_ending(&self) -> bool {
         self.app.is_draining() || self.stop.as_ref().is_some_and(|stop| *stop.borrow())
     }
 }
 
-/// How a turn ended that did not fail. All times are milliseconds since 1970.
+/// The result of a run that did not fail. All times are milliseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobEnd {
-    /// Nothing is left to do: the job is deleted.
+    /// The work is complete: the job is deleted.
     Done,
-    /// It was a success, and the job is due again then.
+    /// Success; the job is due again at this time.
     At(i64),
-    /// A part of the work is done, and the job is due again then for the rest.
+    /// A part of the work is done; the job is due again at this time for the rest.
     Part(i64),
-    /// It was a success, and the job waits to be woken.
+    /// Success; the job waits until it is woken.
     Park,
-    /// It could not be tried now: the job is due then, and this turn does not count as an attempt.
+    /// The work could not be tried; the job is due at this time, and this run does not count as an attempt.
     PutOff(i64),
-    /// The kind has ended the turn in a transaction of its own, together with its outcome.
+    /// The kind has written the end of the run itself, in the transaction of its outcome.
     Committed,
 }
 
-/// How long a job waits after a failure: doubled with each one, and up to a fifth longer, so that jobs that failed together do not come back
-/// together.
+/// The delay after a failure: doubled with each one, and up to a fifth longer, so that jobs that failed together are not retried together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryDelay {
     /// After the first failure, ms.

@@ -1,8 +1,8 @@
-//! The lease of a host: a row that it renews every two seconds and that is valid for eight. A host whose lease is over is gone; the others look
-//! for it every second, and take over what it ran. Leases hold times of the database's clock (`app::database_clock`).
+//! The lease of a host: a row that it renews every two seconds and that is valid for eight. A host whose lease has expired is gone; the
+//! others check for that every second, and take over its jobs. Leases hold times of the database's clock (`app::database_clock`).
 //!
-//! On SQLite there is one host, which the lock beside the file sees to: whatever another one has left is taken over at once when it starts,
-//! and nothing is renewed.
+//! On SQLite there is one host, which the lock beside the file ensures: it takes over all jobs of earlier hosts when it starts, and renews
+//! nothing.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -21,25 +21,26 @@ use crate::app::App;
 use crate::app::database_clock;
 use crate::app::running_claims::CLAIM_LEASE_MS;
 
-/// Makes jobs that must be there and are missing, in the caller's transaction at this time (milliseconds since 1970). Returns how many
-/// were queued again for work that had lost its job.
+/// Creates required jobs that are missing, in the caller's transaction at this time (milliseconds since 1970). Returns the number of jobs
+/// that were queued again for work that had lost its job.
 pub type EnsureJobs = for<'t> fn(&'t mut Tx, i64) -> BoxFuture<'t, Result<u64>>;
 
-/// How often the lease is renewed.
+/// Interval between renewals of the lease.
 const RENEW_EVERY: Duration = Duration::from_secs(2);
-/// How long one renewal may take. Then it is tried again, as long as the lease is valid.
+/// Time limit of one renewal. After it the renewal is retried while the lease is valid.
 const RENEWAL_TAKES_AT_MOST: Duration = Duration::from_secs(4);
-/// How often other hosts are looked at.
+/// Interval between checks of the other hosts.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// After how many looks jobs are looked for that no host runs any more.
+/// Checks between two sweeps for jobs that no host runs any more.
 const LOOKS_BETWEEN_SWEEPS: u32 = 60;
-/// For so long a message is due at most that gets a job where it has none, ms: less than jobs are kept that were given up or called off.
+/// Longest time that a message without a job may be overdue to get one, ms: shorter than the retention of jobs that were given up or
+/// cancelled.
 const ADOPTED_WITHIN_MS: i64 = 5 * 86_400_000;
 /// Most messages that get a job at a time.
 const ADOPTED_AT_A_TIME: i64 = 1_000;
-/// How often the claims of requests are renewed that have run for so long.
+/// Interval between renewals of requests' claims; it is also the age from which claims are renewed.
 const RENEW_CLAIMS_EVERY: Duration = Duration::from_secs(20);
-/// A host claims nothing in the last part of its lease, ms.
+/// Last part of a lease in which the host claims no jobs, ms.
 const RESERVE_MS: i64 = 2_000;
 
 /// The lease of this host.
@@ -50,7 +51,7 @@ pub struct HostLease {
 }
 
 impl HostLease {
-    /// Takes a lease for this process. On SQLite it also takes over what other hosts have left.
+    /// Takes a lease for this process. On SQLite it also takes over the jobs of earlier hosts.
     pub async fn begin(app: &App) -> Result<HostLease> {
         let now = database_now(app).await?;
         let (is_shared, fresh) = (app.db.is_shared(), app.new_id(Kind::Request));
@@ -65,7 +66,7 @@ impl HostLease {
             .db
             .write(move |tx| {
                 Box::pin(async move {
-                    // A runner that is started again in the same process may find its own row: it needs another id.
+                    // A runner that was restarted in the same process may find its own row: it needs another id.
                     if !hosts::insert(tx, &host).await? {
                         host.id = fresh;
                         hosts::insert(tx, &host).await?;
@@ -95,7 +96,8 @@ impl HostLease {
         self.valid_until.load(Ordering::Acquire) - RESERVE_MS > app.now()
     }
 
-    /// Renews the lease, takes over from others, and makes the jobs of `required` where they are missing. Returns when the lease was lost: what this host runs may be another's by now.
+    /// Renews the lease, takes over from other hosts, and creates missing jobs of `required`. Returns when the lease was lost: another host
+    /// may run this host's jobs by now.
     pub async fn keep(&self, app: &App, required: &[EnsureJobs]) {
         tokio::select! {
             () = self.renew_until_lost(app), if app.db.is_shared() => {}
@@ -104,7 +106,7 @@ impl HostLease {
         }
     }
 
-    /// Gives back what this host runs. The lease goes on.
+    /// Releases the jobs of this host. The lease continues.
     pub async fn give_back(&self, app: &App) -> Result<()> {
         let (id, now) = (self.id.clone(), app.now());
         let released: Result<u64> =
@@ -114,8 +116,8 @@ impl HostLease {
         Ok(())
     }
 
-    /// Renews the lease until no request of this process has a claim of an Idempotency-Key any more: while this host has a lease, no other one
-    /// takes such a claim over. Then ends it.
+    /// Renews the lease until no request of this process has a claim of an Idempotency-Key: while this host has a lease, no other one takes
+    /// such a claim over. Then ends the lease.
     pub async fn end_after_requests(&self, app: &App) -> Result<()> {
         tokio::select! {
             biased;
@@ -126,7 +128,7 @@ impl HostLease {
         self.end(app).await
     }
 
-    /// Ends the lease, and gives back what this host runs.
+    /// Ends the lease, and releases the jobs of this host.
     pub async fn end(&self, app: &App) -> Result<()> {
         let (id, now) = (self.id.clone(), app.now());
         let released: Result<u64> = app
@@ -144,7 +146,7 @@ impl HostLease {
         Ok(())
     }
 
-    /// Renews the claims of requests that last: at first all, which may be claims of a lease that was lost. It never returns.
+    /// Renews the claims of long requests: at first all of them, since they may name a lease that was lost. It never returns.
     async fn renew_claims(&self, app: &App) {
         let lease_ms = i64::try_from(CLAIM_LEASE_MS).unwrap_or(i64::MAX);
         let mut after = Duration::ZERO;
@@ -186,7 +188,7 @@ impl HostLease {
         }
     }
 
-    /// A lease that another host has ended is over from now on.
+    /// Renews the lease once. A lease that another host has ended is lost.
     async fn renew(&self, app: &App) -> Result<()> {
         let renewal = async {
             let (id, now) = (self.id.clone(), database_now(app).await?);
@@ -205,7 +207,7 @@ impl HostLease {
     }
 }
 
-/// Looks for hosts whose lease is over, and now and then for jobs that no host runs any more. It never returns.
+/// Takes over from hosts whose lease has expired, and now and then sweeps for jobs that no host runs any more. It never returns.
 async fn look_after_others(app: &App, own: &str, required: &[EnsureJobs]) {
     let mut looks = 0_u32;
     loop {
@@ -226,7 +228,7 @@ async fn look_after_others(app: &App, own: &str, required: &[EnsureJobs]) {
     }
 }
 
-/// Takes over what hosts ran whose lease is over by the database's clock. Returns how many jobs are queued again.
+/// Takes over the jobs of hosts whose lease has expired by the database's clock. Returns the number of jobs that are queued again.
 pub async fn take_over(app: &App) -> Result<u64> {
     let now = database_now(app).await?;
     let mut all = 0;
@@ -246,7 +248,7 @@ pub async fn take_over(app: &App) -> Result<u64> {
     Ok(all)
 }
 
-/// Queues jobs of hosts that are not written down and jobs of this one that ended unwritten, and makes those that must be there and are not.
+/// Queues jobs of hosts without a row, and jobs of this host whose end was not written; creates required jobs that are missing.
 async fn sweep(app: &App, own: &str, required: &[EnsureJobs]) -> Result<()> {
     let (own, required, now) = (own.to_owned(), required.to_vec(), app.now());
     let queued: Result<u64> = app
@@ -276,12 +278,12 @@ async fn sweep(app: &App, own: &str, required: &[EnsureJobs]) -> Result<()> {
     Ok(())
 }
 
-/// The database's clock, to which this host's is kept: leases hold times of that clock, and are judged by it.
+/// Returns the database's time, and keeps this host's clock to it: leases hold times of that clock, and are judged by it.
 async fn database_now(app: &App) -> Result<i64> {
     database_clock::follow(&app.db, &app.clock, &app.clock_deviation).await
 }
 
-/// What an operator knows this process by.
+/// Returns the name of this process for operators: host name and process id.
 fn machine_and_process() -> String {
     let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     format!("{}/{}", machine.trim(), std::process::id())

@@ -1,6 +1,6 @@
-//! Jobs: what a kind of job is (`kind`), one turn of a job (`turn`), how turns are shared between applications and classes, and the runner
-//! that claims what is due and gives each job its turn (`runner`). Each host has a lease (`lease`): when a host is gone, another one takes over
-//! what it ran within nine seconds.
+//! Jobs: the description of a kind of job (`kind`), one run of a job (`turn`), the limits of parallel runs (`permits`) and their order
+//! among applications (`fair_share`), and the runner that claims due jobs and runs them (`runner`). Each host has a lease (`lease`): when a
+//! host is gone, another one takes over its jobs within nine seconds.
 
 pub mod fair_share;
 pub mod kind;

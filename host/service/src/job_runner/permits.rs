@@ -1,6 +1,6 @@
-//! How many turns of a class run at a time on this host, together and for one application, one connection and one server: whoever waits for a
-//! server that hangs leaves room for all others. Where turns wait for providers, those that last have a pool of their own, and one that finds
-//! no place there is asked to end and to wait for one. In each pool an application has a part of the places.
+//! Limits of the number of runs of a class on this host, together and for one application, one connection and one server: runs that wait
+//! for a server that hangs leave room for all others. Classes that wait for providers have a second pool for slow runs; a run that becomes
+//! slow while that pool is full is asked to stop and to continue later. In each pool an application has a limited part of the permits.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,17 +13,17 @@ use tokio::time::Instant;
 
 use crate::job_runner::fair_share::{Share, Shares};
 
-/// How often a full look is followed by another one at the most.
+/// Shortest time between two repeated queries behind a full one.
 pub const LOOK_AGAIN_EVERY: Duration = Duration::from_millis(250);
 
-/// What counts as long in a class with a pool for slow turns.
+/// The durations from which a run counts as slow, in a class with a pool for slow runs.
 #[derive(Clone, Copy, Debug)]
 struct Pace {
-    /// A turn that lasts longer than this moves to the pool for slow turns.
+    /// A run that lasts longer than this moves to the slow pool.
     move_after: Duration,
-    /// A job is slow after work that took longer than this: its next turn begins in that pool.
+    /// A job is slow after work that took longer than this: its next run starts in the slow pool.
     slow_after: Duration,
-    /// A slow job is not slow any more after work that took less than this.
+    /// A slow job becomes fast after work that took less than this.
     fast_below: Duration,
 }
 
@@ -31,29 +31,29 @@ impl Pace {
     fn of(class: JobClass) -> Pace {
         let ms = Duration::from_millis;
         match class {
-            // A delivery waits for its endpoint nearly all of the time, and waits as well in the other pool. Endpoints that begin to hang
-            // all at once hold each place of the fast ones no longer than this. An answer whose body does not end takes a second.
+            // A delivery waits for its endpoint nearly all of the time, and waits as well in the slow pool. Endpoints that begin to hang
+            // all at once hold each fast permit no longer than this. A response whose body does not end takes a second.
             JobClass::Deliver => Pace { move_after: ms(100), slow_after: ms(500), fast_below: ms(250) },
             _ => Pace { move_after: ms(2_000), slow_after: ms(2_000), fast_below: ms(1_000) },
         }
     }
 }
 
-/// Most turns of a class.
+/// Most runs of a class at a time.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
     fast: usize,
-    /// Of the fast ones, those of one application; none: as many as the class has.
+    /// Fast permits of one application; none: as many as the class has.
     fast_of_application: Option<usize>,
-    /// 0: the class has one pool.
+    /// Permits of the slow pool. 0: the class has one pool.
     slow: usize,
-    /// Slow places of one application; none: as many as the class has.
+    /// Slow permits of one application; none: as many as the class has.
     slow_of_application: Option<usize>,
-    /// Of one application; none: as many as the class has.
+    /// Permits of one application in both pools; none: as many as the class has.
     application: Option<usize>,
-    /// On one connection; none: as many as the class has.
+    /// Permits of one connection; none: as many as the class has.
     connection: Option<usize>,
-    /// At one server, of slow turns where these have a pool; none: as many as the class has.
+    /// Permits for one server, only of slow runs where these have a pool; none: as many as the class has.
     target: Option<usize>,
 }
 
@@ -69,17 +69,17 @@ impl Limits {
             target: None,
         };
         match class {
-            // One turn works on one endpoint, and mostly waits for it: a thousand endpoints that hang leave room for those that answer. Where
-            // the slow ones are full, an application whose endpoints are now fast and now slow leaves room for the others.
+            // One run works on one endpoint, and mostly waits for it: a thousand endpoints that hang leave room for those that answer.
+            // While the slow pool is full, an application whose endpoints alternate between fast and slow leaves room for the others.
             JobClass::Deliver => {
                 Limits { fast_of_application: Some(32), slow: 1_024, target: Some(256), ..one_pool(40) }
             }
-            // Fewer than the runtime runs in the background: those of one provider leave room for others there too.
+            // Fewer than the runtime's background calls: those of one provider leave room for others there too.
             JobClass::Send => {
                 Limits { application: Some(12), connection: Some(2), target: Some(8), ..one_pool(24) }
             }
-            // Fewer together than the runtime runs calls for one application: somebody may wait for another one. About three quarters of
-            // each pool at most are of one application: its accounts at a hundred providers that hang leave places for the others.
+            // Fewer together than the runtime's calls for one application, since an API request may be waiting too. At most about three
+            // quarters of each pool belong to one application: its accounts at a hundred providers that hang leave permits for the others.
             JobClass::Pull => Limits {
                 fast_of_application: Some(6),
                 slow: 14,
@@ -88,9 +88,9 @@ impl Limits {
                 target: Some(10),
                 ..one_pool(8)
             },
-            // A turn is an open stream.
+            // A run is an open stream.
             JobClass::Watch => one_pool(2_000),
-            // Some of these wait for providers too: renewals of tokens, revocations, messages that are read.
+            // Some of these wait for providers too: token renewals, revocations, reading of messages.
             JobClass::Upkeep => Limits { application: Some(6), ..one_pool(8) },
             _ => one_pool(6),
         }
@@ -98,30 +98,30 @@ impl Limits {
 }
 
 impl Limits {
-    /// Whether such a turn counts for its server. Where slow turns have a pool, those that are not have places of their own anyway: accounts
-    /// that hang must not take them from the others of the same provider.
+    /// Whether such a run counts for its server. Where slow runs have a pool, fast ones do not count: accounts that hang must not take
+    /// permits from the others of the same provider.
     fn counts_target(self, is_slow: bool) -> bool {
         self.slow == 0 || is_slow
     }
 
-    /// Places of a pool, and those of them that one application may have.
+    /// Returns the permits of a pool, and the part of them that one application may have.
     fn of_pool(self, is_slow: bool) -> (usize, Option<usize>) {
         if is_slow { (self.slow, self.slow_of_application) } else { (self.fast, self.fast_of_application) }
     }
 }
 
-/// How long a turn lasts at least, or an attempt of a delivery, that moves to the pool for those that last.
+/// Returns the duration after which a run, or an attempt of a delivery, moves to the slow pool.
 pub fn move_after(class: JobClass) -> Duration {
     Pace::of(class).move_after
 }
 
-/// Whether a job counts as slow after a turn of this length, or of a delivery after an attempt of this length; `was_slow` before it.
+/// Whether a job counts as slow after a run of this duration, or a delivery after an attempt of this duration; `was_slow` before it.
 pub fn is_slow(class: JobClass, elapsed: Duration, was_slow: bool) -> bool {
     let pace = Pace::of(class);
     Limits::of(class).slow > 0 && (elapsed > pace.slow_after || was_slow && elapsed >= pace.fast_below)
 }
 
-/// The permits of a class. All clones are one.
+/// The permits of a class. Clones share their state.
 #[derive(Clone)]
 pub struct Permits {
     class: JobClass,
@@ -130,7 +130,7 @@ pub struct Permits {
     taken: Arc<Mutex<RunningJobs>>,
 }
 
-/// The turns that are under way, counted by whose they are.
+/// The runs under way, counted by application, connection and server.
 #[derive(Default)]
 struct RunningJobs {
     fast: usize,
@@ -138,14 +138,14 @@ struct RunningJobs {
     applications: BTreeMap<String, usize>,
     connections: BTreeMap<String, usize>,
     targets: BTreeMap<String, usize>,
-    /// What applications have and had of each pool.
+    /// The service that applications have received from each pool.
     shares: Shares,
-    /// When a full look was last followed by another one.
+    /// Time of the last repeated query behind a full one.
     looked_again_at: Option<Instant>,
 }
 
 impl Permits {
-    /// Of a class of which nothing is under way.
+    /// Creates the permits of a class without any run.
     pub fn new(class: JobClass) -> Permits {
         Permits { class, limits: Limits::of(class), pace: Pace::of(class), taken: Arc::default() }
     }
@@ -154,13 +154,13 @@ impl Permits {
         self.class
     }
 
-    /// Whether no turn can begin, whatever it works on.
+    /// Whether no run can start, whatever job it is of.
     pub fn are_all_taken(&self) -> bool {
         let taken = self.taken();
         taken.fast >= self.limits.fast && taken.slow >= self.limits.slow
     }
 
-    /// Those who have as many turns as they may.
+    /// Returns the full pool, and the applications, connections and servers that have reached their limits.
     pub fn busy(&self) -> Busy {
         let (taken, limits) = (self.taken(), self.limits);
         let pool = match limits.slow {
@@ -180,7 +180,7 @@ impl Permits {
         }
     }
 
-    /// Whether a look that was full may be followed by another one: it may read a long backlog, so now and then.
+    /// Whether a full query may be followed by another one. It may read a long backlog, so only once per `LOOK_AGAIN_EVERY`.
     pub fn may_look_again(&self, now: Instant) -> bool {
         let mut taken = self.taken();
         let may = taken.looked_again_at.is_none_or(|at| now.duration_since(at) >= LOOK_AGAIN_EVERY);
@@ -190,7 +190,7 @@ impl Permits {
         may
     }
 
-    /// A permit for a turn of this job. None: it has to wait.
+    /// Returns a permit for a run of this job. None: it has to wait.
     pub fn take(&self, hint: &Candidate) -> Option<Permit> {
         let limits = self.limits;
         let is_slow = hint.is_slow && limits.slow > 0;
@@ -225,8 +225,8 @@ impl Permits {
         })
     }
 
-    /// Of these hints those that there is a permit for, with it: of each pool the application comes next that has the fewest turns under way,
-    /// and of several the one that was served the least; of its hints the one that is due first.
+    /// Returns the candidates that get a permit, with it. In each pool the application with the fewest runs comes next, and of several the
+    /// one that was served the least; of its candidates the one that is due first.
     pub fn choose(&self, hints: Vec<Candidate>) -> Vec<(Candidate, Permit)> {
         let mut waiting: BTreeMap<Share, VecDeque<Candidate>> = BTreeMap::new();
         for hint in hints {
@@ -258,14 +258,14 @@ impl RunningJobs {
         if is_slow { &mut self.slow } else { &mut self.fast }
     }
 
-    /// Whether the pool has a place for one more turn of this application.
+    /// Whether the pool has a permit for one more run of this application.
     fn has_place(&self, is_slow: bool, application: &str, limits: Limits) -> bool {
         let (most, of_application) = limits.of_pool(is_slow);
         let running = if is_slow { self.slow } else { self.fast };
         running < most && of_application.is_none_or(|most| self.shares.running(is_slow, application) < most)
     }
 
-    /// The applications that have as many places of the pool as they may.
+    /// Returns the applications that have reached their limit in the pool.
     fn without_place(&self, is_slow: bool, limits: Limits) -> Vec<String> {
         let (_, of_application) = limits.of_pool(is_slow);
         let Some(most) = of_application else { return Vec::new() };
@@ -274,31 +274,31 @@ impl RunningJobs {
     }
 }
 
-/// What has no name has no bound.
+/// Returns the names at their limit. An empty name has no limit.
 fn full(counts: &BTreeMap<String, usize>, limit: Option<usize>) -> Vec<String> {
     let Some(limit) = limit else { return Vec::new() };
     let full = counts.iter().filter(|(name, count)| !name.is_empty() && **count >= limit);
     full.map(|(name, _)| name.clone()).collect()
 }
 
-/// What has no name has no bound.
+/// Whether one more run fits the limit. An empty name has no limit.
 fn has_room(counts: &BTreeMap<String, usize>, name: &str, limit: Option<usize>) -> bool {
     let count = counts.get(name).copied().unwrap_or_default();
     name.is_empty() || limit.is_none_or(|limit| count < limit)
 }
 
-/// The place of a turn, given back when it is dropped.
+/// The permit of a run, released when it is dropped.
 pub struct Permit {
     permits: Permits,
     is_slow: bool,
     application: String,
     connection: String,
     target: String,
-    /// It counts for its server.
+    /// Whether it counts for its server.
     has_target: bool,
-    /// Since when it has its place in the pool.
+    /// Time since which it has its place in the pool.
     since: Instant,
-    /// Notified when the turn should end, because it lasts and there is no place for it among those that do.
+    /// Notified when the run should stop, because it is slow and the slow pool has no room.
     preempted: Arc<Notify>,
 }
 
@@ -326,12 +326,12 @@ fn give_back(counts: &mut BTreeMap<String, usize>, name: &str) {
 }
 
 impl Permit {
-    /// Notifies the turn when it should end: a turn that can go on later gives its place to others.
+    /// Returns the signal that asks the run to stop: a run that can continue later gives its permit to others.
     pub fn preempted(&self) -> Arc<Notify> {
         Arc::clone(&self.preempted)
     }
 
-    /// Runs a turn with this permit. One that lasts goes to the pool for slow turns, or is preempted while there is no room.
+    /// Runs a future with this permit. A slow one moves to the slow pool, or is preempted while that has no room.
     pub async fn during(mut self, wakes: Wakes, turn: impl Future<Output = ()>) {
         tokio::pin!(turn);
         if self.permits.limits.slow == 0 || self.is_slow {
@@ -339,7 +339,7 @@ impl Permit {
         }
         while tokio::time::timeout(self.permits.pace.move_after, &mut turn).await.is_err() {
             if self.move_to_slow() {
-                // There is a place for another turn.
+                // There is a permit for another run.
                 wakes.wake(self.permits.class);
                 return turn.await;
             }
@@ -350,7 +350,7 @@ impl Permit {
     fn move_to_slow(&mut self) -> bool {
         let mut taken = self.permits.taken();
         let limits = self.permits.limits;
-        // Of deliveries it says little of the server: see below.
+        // For deliveries the duration says little about the server: see below.
         let has_target_room =
             self.permits.class == JobClass::Deliver || has_room(&taken.targets, &self.target, limits.target);
         if !(has_target_room && taken.has_place(true, &self.application, limits)) {
@@ -360,8 +360,8 @@ impl Permit {
         taken.fast = taken.fast.saturating_sub(1);
         taken.shares.end(false, &self.application, self.since.elapsed());
         taken.shares.begin(true, &self.application);
-        // A delivery that takes a moment says little of its server: at one with many endpoints, those that are asked all the time would take
-        // the places of those that are slow, or are asked for the first time.
+        // A short delay says little about the server of a delivery: at one with many endpoints, those that get requests all the time would
+        // take the permits of those that are slow, or get their first request.
         self.has_target = self.permits.class != JobClass::Deliver;
         if self.has_target {
             *taken.targets.entry(self.target.clone()).or_default() += 1;
@@ -501,13 +501,13 @@ mod tests {
         assert!(permits.take(&pull_of("other", 0, true)).is_some(), "another server has room");
     }
 
-    /// Fast and slow turns.
+    /// Returns the numbers of fast and slow runs.
     fn running(permits: &Permits) -> (usize, usize) {
         let taken = permits.taken();
         (taken.fast, taken.slow)
     }
 
-    /// Turns that last from the first moment on, and end when they are asked to.
+    /// Slow runs from the first moment on, which stop when they are asked to.
     #[tokio::test]
     async fn a_turn_that_lasts_ends_where_there_is_no_place_for_it() {
         let mut permits = Permits::new(JobClass::Pull);
@@ -519,7 +519,7 @@ mod tests {
         permit.during(Wakes::default(), async move { preempted.notified().await }).await;
         assert_eq!(running(&permits), (0, 10));
 
-        // With a place among the slow ones it goes on there.
+        // With room in the slow pool it continues there.
         drop(slow);
         let permit = permits.take(&pull_of("greedy", 100, false)).expect("a fast place is free");
         let (preempted, wakes) = (permit.preempted(), Wakes::default());
@@ -593,7 +593,7 @@ mod tests {
         assert!(is_slow(JobClass::Pull, ms(1_000), true));
         assert!(!is_slow(JobClass::Pull, ms(999), true));
         assert!(!is_slow(JobClass::Watch, ms(60_000), false));
-        // An endpoint that answers at once and whose body never ends takes a second of each attempt.
+        // An endpoint that responds at once and whose body never ends takes a second of each attempt.
         assert!(is_slow(JobClass::Deliver, ms(1_000), false));
         assert!(!is_slow(JobClass::Deliver, ms(500), false));
         assert!(is_slow(JobClass::Deliver, ms(250), true));

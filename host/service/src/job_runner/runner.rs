@@ -1,5 +1,5 @@
-//! The runner: class by class it reads what is due, claims as much as it has permits for, and gives each job its turn in a task of its own. It
-//! sleeps until the next job is due, until a class is woken, and never longer than five seconds.
+//! The runner: for each class it reads the due jobs, claims as many as it has permits for, and runs each in a task of its own. It sleeps
+//! until the next job is due or a class is woken, and never longer than five seconds.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,19 +21,19 @@ use crate::job_runner::lease::{EnsureJobs, HostLease};
 use crate::job_runner::permits::{self, Permit, Permits};
 use crate::job_runner::turn::{self, TurnSignals};
 
-/// How long the runner sleeps at most, ms: what other hosts enqueue, and what a lost wake would have told, is found then.
+/// Longest sleep of the runner, ms. It bounds the delay of jobs that other hosts enqueue, and of lost wakes.
 const SWEEP_MS: i64 = 5_000;
-/// Hints that are read at a time.
+/// Candidates per query.
 const WINDOW: i64 = 256;
-/// How long the runner waits for its turns when the process ends and nobody has said how long its drain takes: as long as they may go on,
-/// and the time to write down how they ended.
+/// Time that the runner waits for its runs when the process ends without a drain deadline: the time that they may continue, and the time to
+/// write how they ended.
 const STOPS_WITHIN: Duration = turn::FINISHES_WITHIN.saturating_add(turn::WRITES_WITHIN);
-/// How long the runner waits after a failure of the database.
+/// Pause of the runner after a failure of the database.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
-/// Runs jobs of these kinds until `stop` says that the process ends; then drops the turns that have not ended (those that must not be left
-/// half-done a little later) and gives their jobs back. The lease ends when the requests of this process have ended. Jobs of other kinds are
-/// left to hosts that know them. `required` makes the jobs that must be there, at the start and once a minute.
+/// Runs jobs of these kinds until `stop` is true: the process ends. Then drops the runs that have not ended (those that must not be left
+/// half-done a little later) and releases their jobs. The lease ends when the requests of this process have ended. Jobs of other kinds are
+/// left to hosts that know them. `required` creates the jobs that must exist, at the start and once a minute.
 pub async fn run(
     app: App,
     kinds: &'static [JobKind],
@@ -63,14 +63,14 @@ pub async fn run(
                 stop_host(&app, Arc::clone(&lease)).await;
                 return;
             }
-            // The turns are dropped with `work`.
+            // The runs are dropped with `work`.
             () = lease.keep(&app, required) => {}
         }
     }
 }
 
-/// Gives back what has not ended, and ends the lease when no request has a claim any more. This waits no longer than the drain: a request that
-/// goes on after it keeps the lease until it ends, or the process does.
+/// Releases the jobs that have not ended, and ends the lease when no request has a claim any more. This waits no longer than the drain: a
+/// request that runs longer keeps the lease until it ends, or the process does.
 async fn stop_host(app: &App, lease: Arc<HostLease>) {
     if !app.claims.is_idle()
         && let Err(e) = lease.give_back(app).await
@@ -85,7 +85,7 @@ async fn stop_host(app: &App, lease: Arc<HostLease>) {
     });
     let is_over = async {
         turn::drain_ends(app, Duration::ZERO, STOPS_WITHIN).await;
-        // Time to write it down where the requests have ended just now.
+        // Time to write the end of claims whose requests have just ended.
         tokio::time::sleep(turn::WRITES_WITHIN).await;
     };
     tokio::select! {
@@ -94,8 +94,8 @@ async fn stop_host(app: &App, lease: Arc<HostLease>) {
     }
 }
 
-/// Runs the due jobs of these kinds one after the other in the caller's task, in the order of their times, until none is due. Returns how many
-/// turns there were. For tests, which move the clock: a job that is due again at once keeps it from ending.
+/// Runs the due jobs of these kinds one after the other in the caller's task, ordered by due time, until none is due. Returns the number of
+/// runs. For tests, which move the clock: a job that is due again at once keeps it from ending.
 pub async fn drain(app: &App, kinds: &[JobKind]) -> Result<u64> {
     let mut turns = 0;
     while let Some((kind, job)) = claim_next(app, kinds).await? {
@@ -123,13 +123,13 @@ async fn claim_next(app: &App, kinds: &[JobKind]) -> Result<Option<(JobKind, Job
     Ok(None)
 }
 
-/// Whether no more turns of a class begin as soon as the service is asked to end; others go on while requests are taken. A delivery can take
-/// longer than a drain, and ends with it: another host goes on with what is left.
+/// Whether a class starts no more runs as soon as the service is asked to end; others continue while requests are accepted. A delivery can
+/// take longer than a drain, and ends with it: another host continues with the rest.
 const fn ends_with_drain(class: JobClass) -> bool {
     matches!(class, JobClass::Deliver)
 }
 
-/// Works on one class until `stop`.
+/// Runs the jobs of one class until `stop`.
 async fn work(
     app: &App,
     lease: &HostLease,
@@ -137,7 +137,7 @@ async fn work(
     kinds: &[JobKind],
     mut stop: watch::Receiver<bool>,
 ) {
-    // Dropped with this future: then its tasks are aborted.
+    // Dropped with this future, which aborts its tasks.
     let mut turns = JoinSet::new();
     let permits = Permits::new(class);
     let mut draining = app.draining();
@@ -155,9 +155,9 @@ async fn work(
         tokio::select! {
             () = app.db.wakes().woken(class) => {}
             () = tokio::time::sleep(wait) => {}
-            // Without turns there is none to wait for.
+            // Without runs there is none to wait for.
             Some(_) = turns.join_next() => while turns.try_join_next().is_some() {},
-            // An error: whoever could say stop is gone.
+            // An error: the sender of the stop signal is gone.
             changed = stop.changed() => if changed.is_err() { break },
             Ok(()) = draining.changed(), if ends_with_drain(class) => {}
         }
@@ -168,7 +168,7 @@ async fn work(
     }
 }
 
-/// Claims what is due, as much as there are permits for, and begins its turns. Returns how long there is nothing more to begin.
+/// Claims due jobs, as many as there are permits for, and starts their runs. Returns the time until there may be more to start.
 async fn begin_turns(
     app: &App,
     lease: &HostLease,
@@ -182,7 +182,7 @@ async fn begin_turns(
         return Ok(sweep);
     }
     if !lease.may_claim(app) {
-        // It is renewed in a moment, or lost.
+        // The lease is renewed in a moment, or lost.
         return Ok(AFTER_FAILURE);
     }
     let now = app.now();
@@ -204,7 +204,7 @@ async fn begin_turns(
         }
     }
     let wait = next_at.map_or(sweep, |at| Duration::from_millis(u64::try_from(at - app.now()).unwrap_or(0)));
-    // Behind those that have as many turns as they may, others may wait.
+    // Behind the applications that have reached their limits, others may wait.
     let has_places = !permits.are_all_taken();
     Ok(match last {
         WindowLook::Full { .. } if has_places && has_begun => Duration::ZERO,
@@ -213,17 +213,17 @@ async fn begin_turns(
     })
 }
 
-/// How much a look at the due jobs has found.
+/// The extent of the due jobs that `look` has read.
 #[derive(Clone, Copy)]
 enum WindowLook {
-    /// Everything that is due.
+    /// All due jobs.
     Whole,
-    /// As many jobs as one look reads. `is_alone`: it was too early for another look behind them.
+    /// As many jobs as one query reads. `is_alone`: it was too early for another query behind them.
     Full { is_alone: bool },
 }
 
-/// The jobs that are due first, and whether there may be more than that. Where one look is full, another one is without the applications of
-/// which it was full: a backlog hides nobody.
+/// Returns the jobs that are due first, and whether there may be more. If the first query is full, a second one leaves out the applications
+/// that filled it: a backlog hides no other application.
 async fn look(app: &App, permits: &Permits, now: i64) -> Result<(Vec<Candidate>, WindowLook)> {
     let (class, window, mut busy) = (permits.class(), (now + SWEEP_MS, WINDOW), permits.busy());
     let mut hints = jobs::candidates(app.db.reader(), class, window, &busy).await?;
@@ -240,7 +240,7 @@ async fn look(app: &App, permits: &Permits, now: i64) -> Result<(Vec<Candidate>,
     Ok((hints, WindowLook::Full { is_alone }))
 }
 
-/// By the name of the kind, and by id.
+/// Groups the permits by the name of the kind, and by job id.
 fn by_kind(chosen: Vec<(Candidate, Permit)>) -> BTreeMap<String, BTreeMap<String, Permit>> {
     let mut kinds: BTreeMap<String, BTreeMap<String, Permit>> = BTreeMap::new();
     for (hint, permit) in chosen {
@@ -249,7 +249,7 @@ fn by_kind(chosen: Vec<(Candidate, Permit)>) -> BTreeMap<String, BTreeMap<String
     kinds
 }
 
-/// Claims jobs of one kind; those that nobody else got before.
+/// Claims jobs of one kind. Returns those that no other host has claimed.
 async fn claim(app: &App, owner: &str, kind: &JobKind, ids: Vec<String>) -> Result<Vec<Job>> {
     let now = app.now();
     let claim = Claim {
@@ -261,7 +261,7 @@ async fn claim(app: &App, owner: &str, kind: &JobKind, ids: Vec<String>) -> Resu
     app.db.write(move |tx| Box::pin(async move { jobs::claim(tx, &ids, &claim).await })).await
 }
 
-/// Waits, but not beyond `stop`.
+/// Sleeps for `wait`, or until `stop`.
 async fn pause(stop: &mut watch::Receiver<bool>, wait: Duration) {
     tokio::select! {
         () = tokio::time::sleep(wait) => {}

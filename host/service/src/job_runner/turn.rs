@@ -1,4 +1,4 @@
-//! One turn of a job: it is run under its deadline, its panic is caught, and how it ended is written down.
+//! One run of a job: it has a deadline, its panic is caught, and its outcome is written.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,38 +17,37 @@ use crate::app::supervise::caught;
 use crate::job_runner::kind::{JobEnd, JobKind, JobRun};
 use crate::job_runner::permits;
 
-/// Waits between attempts to write down how a turn ended, ms. After the last one the job stays `running` until its host, or after a stop
+/// Waits between attempts to write the outcome of a run, ms. After the last one the job stays `running` until its host, or after a stop
 /// another one, finds it overdue.
 const WRITE_AGAIN_AFTER_MS: [u64; 3] = [100, 1_000, 5_000];
-/// The wait after those for a job without a deadline, which nobody finds overdue, ms.
+/// The wait after those for a job without a deadline, which is never found overdue, ms.
 const WRITE_AT_LAST_AFTER_MS: u64 = 30_000;
-/// How long a job waits whose turn ended because the database failed as a whole, ms.
+/// Delay of a job whose run ended because the database failed as a whole, ms.
 const OUTAGE_WAIT_MS: i64 = 5_000;
-/// How long a turn goes on that must not be left half-done (`JobRun::must_finish`), when the process ends and nobody has said how long its
-/// drain takes.
+/// Time that a run which must not be left half-done (`JobRun::must_finish`) may continue when the process ends without a drain deadline.
 pub const FINISHES_WITHIN: Duration = Duration::from_secs(5);
-/// How long it takes at most to write down how turns ended: of a drain this much is left for it.
+/// Longest time to write the outcomes of runs; it is reserved at the end of a drain.
 pub const WRITES_WITHIN: Duration = Duration::from_secs(1);
-/// Most bytes of an error's text that are kept.
+/// Most stored bytes of an error's text.
 const MAX_ERROR: usize = 500;
 
-/// What became of a turn.
+/// The outcome of a run.
 enum TurnOutcome {
     Ended(JobEnd),
     Failed {
         code: &'static str,
         message: String,
-        /// What failed wants to be left alone for so long, ms.
+        /// The wait that the failing service asks for, ms.
         wait_ms: i64,
     },
-    /// It was dropped for others that needed its place, and goes on when there is a place among the turns that last.
+    /// Dropped because others needed its permit; it continues when the slow pool has room.
     Preempted,
-    /// Another host has the job, or it was called off: nothing is to be written.
+    /// Another host has the job, or it was cancelled: nothing is written.
     Lost,
 }
 
 impl TurnOutcome {
-    /// Its name in metrics.
+    /// Returns its name in metrics.
     fn name(&self, is_last: bool) -> &'static str {
         match self {
             TurnOutcome::Ended(_) => "done",
@@ -60,17 +59,17 @@ impl TurnOutcome {
     }
 }
 
-/// Signals of the runner to a turn.
+/// The runner's signals to a run.
 #[derive(Default)]
 pub struct TurnSignals {
     /// Becomes true when the process ends.
     pub stop: Option<watch::Receiver<bool>>,
-    /// Notified when others need the turn's place.
+    /// Notified when others need the run's permit.
     pub preempted: Option<Arc<Notify>>,
 }
 
-/// Runs a claimed job once, and writes down how that ended. Failures are logged and kept in the row. When `stop` says that the process ends,
-/// the turn is dropped and nothing is written: its host gives the job back.
+/// Runs a claimed job once, and writes the outcome. Failures are logged and kept in the row. When `stop` is true, the process ends: the run
+/// is dropped and nothing is written; its host releases the job.
 pub async fn run(app: App, kind: JobKind, job: Job, signals: TurnSignals) {
     let lane = Lane::jobs().of(&job.tenant.application_id);
     let (name, metrics, counts) = (kind.name, app.metrics.clone(), lane.counts().clone());
@@ -121,11 +120,11 @@ async fn run_once(app: App, kind: JobKind, job: Job, signals: TurnSignals) {
     }
 }
 
-/// Waits until the turn has to be dropped because the process ends.
+/// Waits until the run has to be dropped because the process ends.
 async fn time_is_up(turn: &JobRun) {
     let Some(mut stop) = turn.stop.clone() else { return std::future::pending().await };
     while !*stop.borrow() {
-        // An error: whoever could say stop is gone.
+        // An error: the sender of the stop signal is gone.
         if stop.changed().await.is_err() {
             break;
         }
@@ -135,7 +134,7 @@ async fn time_is_up(turn: &JobRun) {
     }
 }
 
-/// Waits until others need the place of a turn that can go on later.
+/// Waits until others need the permit of a run that can continue later.
 async fn wait_for_preemption(turn: &JobRun, preempted: Option<&Notify>) {
     let Some(preempted) = preempted else { return std::future::pending().await };
     loop {
@@ -146,7 +145,7 @@ async fn wait_for_preemption(turn: &JobRun, preempted: Option<&Notify>) {
     }
 }
 
-/// Waits until so long before the end of the drain; where the service was not asked to end, for `otherwise`.
+/// Waits until `before` ahead of the end of the drain, or for `otherwise` if the service was not asked to end.
 pub async fn drain_ends(app: &App, before: Duration, otherwise: Duration) {
     let mut ends_at = app.drain_ends_at();
     let otherwise = tokio::time::Instant::now() + otherwise;
@@ -154,7 +153,7 @@ pub async fn drain_ends(app: &App, before: Duration, otherwise: Duration) {
         let at = ends_at.borrow_and_update().map_or(otherwise, |at| at.checked_sub(before).unwrap_or(at));
         tokio::select! {
             () = sleep_until(at) => return,
-            // It was asked to end, or to end earlier.
+            // The service was asked to end, or to end earlier.
             Ok(()) = ends_at.changed() => {}
         }
     }
@@ -178,7 +177,7 @@ async fn attempt(turn: &JobRun, kind: &JobKind) -> TurnOutcome {
         Err(said) => TurnOutcome::Failed { code: "panic", message: said, wait_ms: 0 },
         Ok(Ok(next)) => TurnOutcome::Ended(next),
         Ok(Err(Error::Internal(e))) if e.is::<LostLease>() => TurnOutcome::Lost,
-        // It is no failure of the job.
+        // The database failed, not the job.
         Ok(Err(e)) if e.is_outage() => TurnOutcome::Ended(JobEnd::PutOff(turn.app.now() + OUTAGE_WAIT_MS)),
         Ok(Err(e)) => {
             let code = e.code().map_or(Code::InternalError.as_str(), Code::as_str);
@@ -187,7 +186,7 @@ async fn attempt(turn: &JobRun, kind: &JobKind) -> TurnOutcome {
     }
 }
 
-/// What is to be written of a turn that began then. None: the job is done and goes.
+/// Returns the end to write of a run that began at `began_at`. None: the job is deleted.
 fn ended(turn: &JobRun, next: JobEnd, began_at: i64) -> Option<End> {
     let done = End { done_at: Some(began_at), ..End::default() };
     match next {
@@ -204,7 +203,7 @@ fn ended(turn: &JobRun, next: JobEnd, began_at: i64) -> Option<End> {
     }
 }
 
-/// How long the one who refused wants to be left alone (`Retry-After`), as far as that is heeded, ms.
+/// Returns the wait that the failing service asks for (`Retry-After`), ms, as far as it is respected.
 fn wait_ms(e: &Error) -> i64 {
     let seconds = match e {
         Error::Refused(refusal) => refusal.retry_after_s.unwrap_or_default(),

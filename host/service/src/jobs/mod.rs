@@ -1,5 +1,5 @@
-//! The jobs of a service: the list of their kinds, the jobs that must always be there, and the loops that run beside the runner
-//! (`job_runner`). A row of the table `jobs` says that there is work (`storage::jobs`).
+//! The jobs of a service: their kinds, the jobs that must always exist, and the loops that run beside the runner (`job_runner`). A row of
+//! the table `jobs` is pending work (`storage::jobs`).
 
 pub mod flush_counters;
 pub mod pull;
@@ -38,10 +38,10 @@ pub const KINDS: &[JobKind] = &[
     upkeep::PURGE,
 ];
 
-/// Functions that make the jobs that every installation has, where they are missing.
+/// Functions that enqueue the jobs that every installation has, if they are missing.
 pub const REQUIRED_JOBS: &[EnsureJobs] = &[|tx, now| Box::pin(upkeep::ensure(tx, now))];
 
-/// Runs jobs until `stop` says that the process ends; then gives back those that have not ended.
+/// Runs jobs until `stop` announces the end of the process; then releases those that have not ended.
 pub async fn run(app: App, stop: Receiver<bool>) {
     let looking = crate::webhooks::fanout::look(&app, stop.clone());
     let listening = crate::sync::watch_job::look(&app, stop.clone());

@@ -1,5 +1,5 @@
-//! The kind `pull`: reads from the provider what changed in a scope that clients follow. There is one job for each scope, so that one host at
-//! a time pulls it; its fence goes into each page's transaction. A long reading is done in turns, each of some pages.
+//! The job kind `pull`: reads a scope's changes from the provider, for scopes with subscribers. There is one job for each scope, so that
+//! one host at a time pulls it; its fence is checked in each page's transaction. A long sync takes several runs of some pages each.
 
 use base::error::Result;
 use storage::connections::Connection;
@@ -16,7 +16,7 @@ use crate::sync::schedule::{self, PULL_JOB, enqueue_watch, watch_job};
 use crate::sync::scope::SyncScope;
 use crate::sync::{self, collection_set};
 
-/// The kind. A turn ends itself long before its deadline, but for a provider that answers nothing.
+/// The job kind. A run ends itself long before its deadline, unless the provider does not answer.
 pub const PULL: JobKind = JobKind {
     name: PULL_JOB,
     class: JobClass::Pull,
@@ -35,12 +35,12 @@ async fn run(turn: &JobRun) -> Result<JobEnd> {
     let Some(connection) = table::find(app.db.reader(), &job.tenant, id).await? else {
         return Ok(JobEnd::Done);
     };
-    // Where the collection is gone, its return makes another job (`sync_states::resume_contents`).
+    // If the collection was deleted, its return enqueues another job (`sync_states::resume_contents`).
     let Some(scope) = scope_of(app, &connection, surface, scope_id).await? else {
         return Ok(JobEnd::Done);
     };
     connections::usable(&connection)?;
-    // It reads, and stores page by page.
+    // Reads and stores page by page.
     turn.allow_preemption();
     let _one = app.locks.lock(&scope.lock_name(&connection)).await;
     let planned_at = sync::state(app, &connection, &scope).await?.next_pull_at;
@@ -65,7 +65,7 @@ async fn run(turn: &JobRun) -> Result<JobEnd> {
     Ok(JobEnd::At(next.max(app.now() + 1)))
 }
 
-/// What is pulled. None: the collection is gone, or it is nothing that is pulled by itself.
+/// The scope to pull. None: the collection was deleted, or is not pulled by a job of its own.
 async fn scope_of(
     app: &App,
     connection: &Connection,
@@ -83,7 +83,7 @@ async fn scope_of(
     Ok(Some(ResourceKind::ContactBook).filter(of_surface).map(SyncScope::collections))
 }
 
-/// Sees to it that a mailbox whose provider tells of changes is listened to, whatever became of the job of that.
+/// Ensures that a mailbox whose provider supports push is watched, even if the watch job was lost.
 async fn listen(app: &App, connection: &Connection, scope: &SyncScope) -> Result<()> {
     let Some(watch) = watch_job(app, connection, scope) else { return Ok(()) };
     let is_there = schedule::watched(app, &connection.id).await?.is_some()

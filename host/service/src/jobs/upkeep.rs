@@ -1,4 +1,4 @@
-//! The kinds `clean` and `purge`: what is older than it is kept goes, and the data of connections that were deleted (`retention`).
+//! The job kinds `clean` and `purge`: delete expired data, and the data of deleted connections (`retention`).
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::bookings::jobs::reconcile;
 use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 use crate::retention::{self, SWEEPS};
 
-/// Forgets what is older than it is kept; the key is the name of a sweep.
+/// Deletes expired data; the key is the name of a sweep.
 pub const CLEAN: JobKind = JobKind {
     name: "clean",
     class: JobClass::Upkeep,
@@ -24,7 +24,7 @@ pub const CLEAN: JobKind = JobKind {
     run: |turn| Box::pin(clean(turn)),
 };
 
-/// Removes the data of a connection that was deleted; the key is its id.
+/// Deletes the data of a deleted connection; the key is its id.
 pub const PURGE: JobKind = JobKind {
     name: purge::JOB,
     class: JobClass::Upkeep,
@@ -34,14 +34,14 @@ pub const PURGE: JobKind = JobKind {
     run: |turn| Box::pin(remove(turn)),
 };
 
-/// After how long a sweep begins again, ms.
+/// Interval of a sweep, ms.
 const EVERY_MS: i64 = 10 * 60_000;
-/// How long a turn begins further steps: then others of its class have theirs.
+/// Time during which a run begins further steps; then other jobs of its class run.
 const TURN: Duration = Duration::from_secs(2);
 /// Most connections that get a job at a time.
 const ADOPTED_AT_A_TIME: i64 = 1_000;
 
-/// Makes the jobs that must be there and are not. Returns how many connections got one whose data is going.
+/// Enqueues required jobs that are missing. Returns the number of deleted connections that got a job.
 pub async fn ensure(tx: &mut Tx, now: i64) -> anyhow::Result<u64> {
     let installation = Tenant { organization_id: String::new(), application_id: String::new() };
     let new: Vec<NewJob<'_>> = SWEEPS
@@ -63,7 +63,7 @@ pub async fn ensure(tx: &mut Tx, now: i64) -> anyhow::Result<u64> {
 }
 
 async fn clean(turn: &JobRun) -> Result<JobEnd> {
-    // Of another version.
+    // A sweep of another version.
     let Some(sweep) = retention::sweep(turn.job.key()) else { return Ok(JobEnd::Done) };
     let (removed, is_over) = sweep.run(&turn.app, Some(&turn.job), Instant::now() + TURN).await?;
     if removed.rows > 0 {

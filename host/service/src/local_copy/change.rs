@@ -1,4 +1,4 @@
-//! Where records are stored, what changes there, and what a later write superseded.
+//! Locations in the local copy, changes of items there, and records that a later write superseded.
 
 use base::error::{Result, not_found};
 use base::tenant::Tenant;
@@ -11,31 +11,31 @@ use crate::app::event_log::Origin;
 use crate::app::resource_kind::ResourceKind;
 use crate::local_copy::record::NormalizedRecord;
 
-/// Where sources are written.
+/// The place in the local copy at which records are written.
 #[derive(Clone, Debug)]
 pub struct CopyLocation {
     pub tenant: Tenant,
     pub connection_id: String,
-    /// What lies there; where several kinds do, the one that they are named after.
+    /// The kind of the records there; of several kinds, the one that they are named after.
     pub kind: ResourceKind,
-    /// The collection; empty for what lives directly in the connection.
+    /// The collection; empty for records directly in the connection.
     pub parent_id: String,
     pub origin: Origin,
 }
 
 impl CopyLocation {
-    /// Whether what is written there was read from the provider, and is no write of ours.
+    /// Whether the records come from reading the provider, and not from a write of ours.
     pub(crate) fn is_read(&self) -> bool {
         matches!(self.origin, Origin::Provider | Origin::Backfill)
     }
 
-    /// The inside of a collection that lies there.
+    /// Returns the location inside a collection at this one.
     pub fn contents_of(&self, collection_id: &str) -> CopyLocation {
         CopyLocation { kind: self.kind.contents(), parent_id: collection_id.to_owned(), ..self.clone() }
     }
 }
 
-/// What one item went through.
+/// The kind of change of one item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
     Created,
@@ -51,28 +51,28 @@ pub struct ItemChange<'l> {
     pub change: ChangeKind,
     /// The row that it replaces.
     pub before: Option<Locked<'l, Item>>,
-    /// The row as it stands in the table, where it was written once already so that others find it.
+    /// The row in the table, if it was already written so that other changes find it.
     pub stored: Option<Locked<'l, Item>>,
-    /// Whom it names, as the provider names them.
+    /// The items that it refers to, by the provider's names.
     pub refs: Vec<String>,
     pub keys: Vec<Key>,
-    /// Of a message: the folders and labels that it is in.
+    /// The folders and labels that a message is in.
     pub places: Vec<String>,
 }
 
 /// The outcome of writing records.
 #[derive(Debug, Default)]
 pub struct Upserted {
-    /// The first and the last sequence of the log that changes were given, if anything changed.
+    /// The first and the last sequence of the log that the changes got, if anything changed.
     pub first_sequence: Option<i64>,
     pub last_sequence: Option<i64>,
-    /// Live rows as they stand in the table: those of the records, written or as they were, and those of others that changed with them.
+    /// Live rows as they are in the table: those of the records, changed or unchanged, and those of others that changed with them.
     pub items: Vec<Item>,
     pub superseded: SupersededRecords,
 }
 
 impl Upserted {
-    /// Adds what was written after it in the same transaction.
+    /// Adds the outcome of a later write in the same transaction.
     pub(crate) fn extend(&mut self, later: Upserted) {
         self.first_sequence = self.first_sequence.or(later.first_sequence);
         self.last_sequence = later.last_sequence.or(self.last_sequence);
@@ -81,45 +81,45 @@ impl Upserted {
     }
 }
 
-/// Locks the connection, before the first look at what is stored of it: what is decided on that must still be so when it is written.
-/// Fails when the account was disconnected meanwhile.
+/// Locks the connection. Must be called before its stored rows are read: decisions about them must still hold when they are written. Fails
+/// if the account was disconnected.
 pub async fn lock(tx: &mut Tx, place: &CopyLocation) -> Result<ConnectionLock> {
     let lock = ConnectionLock::take(tx, &place.tenant, &place.connection_id).await?;
     lock.ok_or_else(|| not_found("connection"))
 }
 
-/// The version of an item: changes with every visible change, and with nothing else.
+/// Returns the version of an item: changes with every visible change, and only with these.
 pub fn etag(item: &Item) -> String {
     let text = format!("{}\n{}\n{}\n{}", item.id, item.sequence, item.hash, item.metadata);
     format!("\"{}\"", hex::encode(&Sha256::digest(text)[..8]))
 }
 
-/// A row of which only what nobody sees is another: its names or its version at the provider, what is kept beside it.
+/// A row with changes that no client sees: its names or its version at the provider, or its side data.
 #[derive(Clone, Debug)]
 pub struct UnloggedChange<'l> {
     pub before: Locked<'l, Item>,
     pub item: Item,
 }
 
-/// What sources change here.
+/// The changes that records make here.
 #[derive(Debug, Default)]
 pub struct Differences<'l> {
     pub changed: Vec<ItemChange<'l>>,
     pub quiet: Vec<UnloggedChange<'l>>,
-    /// Live rows that stay as they are, because the records say the same of them.
+    /// Live rows that stay unchanged, because the records have the same content.
     pub unchanged: Vec<Item>,
     pub superseded: SupersededRecords,
 }
 
 impl<'l> Differences<'l> {
-    /// Whether a row that these replace was written after `as_of`.
+    /// Whether a row that these changes replace was written after `as_of`.
     pub fn is_superseded(&self, as_of: i64) -> bool {
         let before = self.changed.iter().filter_map(|c| c.before.as_ref());
         before.chain(self.quiet.iter().map(|q| &q.before)).any(|b| b.sequence > as_of)
     }
 
-    /// Whether `record`, of a feed, is an older version at the provider than a row that these replace: feeds may be minutes behind, and
-    /// tell of an item as it was before a write of ours. Deletions are never late. `now`: ms since 1970.
+    /// Whether `record`, read from a feed, is an older version at the provider than a row that these changes replace: feeds may be minutes
+    /// behind, and return an item as it was before a write of ours. Deletions are never late. `now`: ms since 1970.
     pub fn is_late(&self, record: &NormalizedRecord, now: i64) -> bool {
         let Some(at) = record.version_time(now).filter(|_| record.is_from_feed && !record.deleted) else {
             return false;
@@ -135,10 +135,10 @@ impl<'l> Differences<'l> {
     }
 }
 
-/// Milliseconds after a deletion in which a feed may still tell the version that was deleted. Later it is an item that has come back.
+/// Time after a deletion in which a feed may still return the deleted version, ms. After it the item counts as restored.
 const MAX_FEED_DELAY_MS: i64 = 3_600_000;
 
-/// Whether a row has a later version of its record than the one of this time. A deletion by a client is later than what was deleted.
+/// Whether a row has a later version of its record than the one of this time. A deletion by a client is later than the deleted version.
 fn is_newer(stored: &Item, at: i64, now: i64) -> bool {
     let Some(known) = stored.provider_updated_at else { return false };
     match stored.deleted_at {
@@ -147,13 +147,13 @@ fn is_newer(stored: &Item, at: i64, now: i64) -> bool {
     }
 }
 
-/// Sources that were left out because what is stored of them was written after the provider was asked, or is a later version: which of the
-/// two is newer, only another look at the provider tells.
+/// Records that were left out because the stored row was written after the provider was asked, or is a later version: only another read of
+/// the provider shows which of the two is newer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SupersededRecords {
-    /// The provider's names of what can be read again one by one.
+    /// The provider's names of records that can be read again one by one.
     pub sources: Vec<String>,
-    /// Among the rest is what comes only with everything else: folders, labels, exceptions of a series that has very many.
+    /// Whether others come only with a full read: folders, labels, exceptions of a series that has very many.
     pub folders: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Collections as every answer shows them: with what they hold, and calendars with how they are watched, where that is known. Neither is
-//! part of a collection's version, so it is not stored with it, and change feeds and events do not have it.
+//! Collections as every response shows them: with counts of their contents, and calendars with their watches. Neither is part of a
+//! collection's version, so that it is not stored with it and does not occur in change feeds and events.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use crate::app::resource_kind::ResourceKind;
 use crate::connections::{watch_expiry, watch_reach};
 use crate::local_copy::render;
 
-/// A page of collections of one kind, in the order of their ids.
+/// Returns a page of collections of one kind, in the order of their ids.
 pub async fn page(
     app: &App,
     on: impl Into<On<'_>>,
@@ -49,8 +49,8 @@ pub async fn page(
     Ok(found.iter().map(print).collect())
 }
 
-/// The watches of these calendars, by calendar: one statement for all. Those of a provider that can no longer notify this service count for
-/// nothing.
+/// Returns the watches of these calendars, by calendar, with one statement. Watches of a provider that can no longer notify this service
+/// are left out.
 async fn watches_of(
     app: &App,
     on: impl Into<On<'_>>,
@@ -66,7 +66,7 @@ async fn watches_of(
     Ok(of_calendars)
 }
 
-/// One of them.
+/// Returns one rendered collection.
 pub async fn printed(
     app: &App,
     on: impl Into<On<'_>>,

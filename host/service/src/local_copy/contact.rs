@@ -1,4 +1,4 @@
-//! What is derived from a contact: display name, sort and search texts, keys.
+//! Values derived from a contact: display name, sort and search texts, keys.
 
 use model::contacts::{Contact, ContactGroup};
 use storage::items::Key;
@@ -7,13 +7,13 @@ use text::phones;
 
 use crate::local_copy::search_text::{searchable, sort_key};
 
-/// Members that a group shows; of more only the number is shown.
+/// Most members that a group lists; of larger groups only the number is shown.
 pub const MAX_INLINE_MEMBERS: usize = 500;
 
-/// Addresses and numbers by which one contact is found.
+/// Most addresses and numbers by which one contact is found.
 pub(crate) const MAX_KEYS: usize = 200;
 
-/// Fills in what follows from the rest: the name to show, and numbers as E.164.
+/// Fills in derived fields: the display name, and numbers as E.164.
 pub fn derive(contact: &mut Contact) {
     if contact.display_name.as_deref().is_none_or(|name| name.trim().is_empty()) {
         contact.display_name = composed_name(contact).or_else(|| other_name(contact));
@@ -25,7 +25,7 @@ pub fn derive(contact: &mut Contact) {
     }
 }
 
-/// The parts of the name in the order of a letter's head.
+/// Returns the parts of the name, in the order of an address on a letter.
 pub fn composed_name(contact: &Contact) -> Option<String> {
     let parts =
         [&contact.prefix, &contact.given_name, &contact.middle_name, &contact.family_name, &contact.suffix];
@@ -33,7 +33,7 @@ pub fn composed_name(contact: &Contact) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(" "))
 }
 
-/// What names somebody without a name.
+/// Returns a display name for a contact without a name.
 pub(crate) fn other_name(contact: &Contact) -> Option<String> {
     let organization = contact.organizations.iter().find_map(|o| o.name.clone());
     let email = || contact.emails.first().map(|e| e.value.clone());
@@ -42,12 +42,12 @@ pub(crate) fn other_name(contact: &Contact) -> Option<String> {
     found.filter(|name| !name.trim().is_empty())
 }
 
-/// Lists go by the name to show, without regard to case.
+/// Returns the sort key of lists: the display name, ignoring case.
 pub fn sort_text(display_name: Option<&str>) -> String {
     sort_key(display_name.map(|name| fold(name.trim())).as_deref())
 }
 
-/// What `q` is looked for in.
+/// Returns the text that `q` searches.
 pub fn search_text(contact: &Contact) -> String {
     let names = [
         &contact.display_name,
@@ -73,12 +73,12 @@ pub fn search_text(contact: &Contact) -> String {
     )
 }
 
-/// What `q` would be looked for in a group.
+/// Returns the text of a group that `q` would search.
 pub fn group_search_text(group: &ContactGroup) -> String {
     searchable([Some(group.name.as_str())])
 }
 
-/// What a contact is found by exactly.
+/// Returns the keys by which a contact is found exactly.
 pub fn keys(contact: &Contact) -> Vec<Key> {
     let emails = contact.emails.iter().take(MAX_KEYS).map(|e| email_key(&e.value));
     let phones = contact.phones.iter().take(MAX_KEYS).flat_map(|p| {
@@ -91,12 +91,12 @@ pub fn keys(contact: &Contact) -> Vec<Key> {
     keys
 }
 
-/// An address without regard to case.
+/// Returns the key of an address, ignoring case.
 pub fn email_key(email: &str) -> Key {
     Key { name: "email", value: plain(&fold(email.trim())) }
 }
 
-/// A number: as E.164 where that can be told, else its digits.
+/// Returns the key of a number: E.164 if it can be determined, else its digits.
 pub fn phone_key(number: &str, region: Option<&str>) -> Key {
     Key { name: "phone", value: phones::e164(number, region).unwrap_or_else(|| digits(number)) }
 }
@@ -109,7 +109,7 @@ pub fn group_key(id: &str) -> Key {
     Key { name: "group", value: id.to_owned() }
 }
 
-/// PostgreSQL has no text with U+0000, and nobody looks for a control character.
+/// Removes control characters: PostgreSQL text cannot hold U+0000, and searches do not contain the others.
 pub(crate) fn plain(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).collect()
 }

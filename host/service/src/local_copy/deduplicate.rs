@@ -1,5 +1,5 @@
-//! What a provider holds twice is stored once: a source that a page tells of more than once, an item that lies in two sources, two
-//! exceptions for one instance of a series. Pure, and the same whatever is stored already.
+//! Removes duplicates in a page of records: a record that occurs more than once, an item that lies in two records, two exceptions for one
+//! instance of a series. Pure, and independent of the stored rows.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -9,15 +9,15 @@ use sha2::{Digest, Sha256};
 use crate::app::resource_kind::ResourceKind;
 use crate::local_copy::record::{MAX_NAME, NormalizedItem, NormalizedRecord};
 
-/// The code of what no source can be asked for by.
+/// The error code of a record whose name cannot be used in a request.
 pub const NAMELESS: &str = "bad_name";
 
-/// Whether no database and no provider can be asked for a source of this name.
+/// Whether neither the database nor the provider can be asked for a record of this name.
 pub fn is_bad_name(name: &str) -> bool {
     name.contains('\0') || name.len() > MAX_NAME
 }
 
-/// Sees to it that a source has a name under which it can be kept. One that cannot be stored is quarantined under another.
+/// Ensures that a record has a name under which it can be stored. One whose name cannot be stored is quarantined under another.
 pub(crate) fn name_it(source: &mut NormalizedRecord) {
     let detail = if source.source_id.is_empty() {
         "a source has no externalId: a fault of the connector"
@@ -37,8 +37,8 @@ pub(crate) fn name_it(source: &mut NormalizedRecord) {
     }
 }
 
-/// Of sources with one name the last, of items with one name the highest revision and of those the last. A mailbox tells of its messages
-/// in steps, and what it says later is put over what it said before (`mail::differences`).
+/// Keeps the last of several records with one name, and of several items with one name the last one with the highest revision. Mail is an
+/// exception: a page reports its messages in steps, and later fields replace earlier ones (`mail::differences`).
 pub(crate) fn unique(kind: ResourceKind, mut sources: Vec<NormalizedRecord>) -> Vec<NormalizedRecord> {
     let mut last: HashMap<&str, usize> = HashMap::with_capacity(sources.len());
     let is_step = |source: &NormalizedRecord| source.items.iter().any(|item| item.partial.is_some());
@@ -57,7 +57,7 @@ pub(crate) fn unique(kind: ResourceKind, mut sources: Vec<NormalizedRecord>) -> 
     sources
 }
 
-/// What stands for one thing of the provider, under whatever source: an item, an instance of a series.
+/// The identity of a provider's object, whatever record it occurs in: an item, or an instance of a series.
 #[derive(PartialEq, Eq, Hash)]
 enum RecordIdentity {
     Item(ResourceKind, String),
@@ -70,8 +70,8 @@ fn things(item: &NormalizedItem) -> impl Iterator<Item = RecordIdentity> {
     [Some(RecordIdentity::Item(item.kind, item.external_id.clone())), instance].into_iter().flatten()
 }
 
-/// Inside a source the newer of two stays. Of two sources the one with the newer items has them, and the other is quarantined, so that it
-/// is looked at again: the items may be its own by then.
+/// Removes duplicate items. Inside a record the newer of two stays. Of two records the one with the newer items keeps them, and the other
+/// is quarantined and read again: it may have the items by then.
 fn without_doubles(sources: &mut [NormalizedRecord]) {
     sources.iter_mut().for_each(without_own_doubles);
     let newest = |source: &NormalizedRecord| source.items.iter().map(|item| item.content.revision).max();
@@ -113,7 +113,7 @@ fn without_own_doubles(source: &mut NormalizedRecord) {
     });
 }
 
-/// The beginning of a foreign name.
+/// Returns the first 100 characters of a foreign name, without control characters.
 fn shown(name: &str) -> String {
     name.chars().filter(|c| !c.is_control()).take(100).collect()
 }
@@ -141,7 +141,7 @@ mod tests {
         Source { external_id: id.into(), items, ..Source::default() }
     }
 
-    /// The titles of each source.
+    /// Returns the titles of each record.
     fn titles(sources: &[NormalizedRecord]) -> Vec<Vec<String>> {
         let title =
             |body: &str| serde_json::from_str::<Value>(body).unwrap()["title"].as_str().unwrap().to_owned();

@@ -1,4 +1,4 @@
-//! What records of the provider change here, found out before anything is written. Of mail: `mail::differences`.
+//! Computes the changes that the provider's records make to the local copy, before anything is written. For mail: `mail::differences`.
 
 use std::collections::{HashMap, HashSet};
 
@@ -23,9 +23,9 @@ pub fn differences<'l>(
 ) -> Differences<'l> {
     let mut found = Differences::default();
     let of_record = stored.of_source(&record.source_id);
-    // Ids by the provider's names, whatever the kind, of what was told by now.
+    // Ids of the items so far, by the provider's names, whatever their kinds.
     let mut told_ids: HashMap<&str, String> = HashMap::with_capacity(record.items.len());
-    // Exceptions behind what they are exceptions of, wherever the connector tells of it: they name it.
+    // Exceptions after their series, whatever the connector's order: they refer to it.
     let (exceptions, others): (Vec<_>, Vec<_>) =
         record.items.iter().partition(|item| item.series_external_id.is_some());
     for fresh in others.into_iter().chain(exceptions) {
@@ -38,7 +38,7 @@ pub fn differences<'l>(
         let (series_id, series_name) = match told {
             None => (None, None),
             Some((_, Some(id))) => (Some(id.clone()), None),
-            // The series of another record: `series_links` finds it, until then it is the one that it was.
+            // A series of another record: `series_links` finds it, until then the item keeps its present one.
             Some((name, None)) => (live_series_id(known), Some(name.to_owned())),
         };
         found.compare(fresh, Item { series_id, series_name, ..row }, known);
@@ -55,13 +55,13 @@ pub fn differences<'l>(
     found
 }
 
-/// The series of a stored item, if the item is live.
+/// Returns the series of a stored item, if the item is live.
 fn live_series_id(known: Option<&Locked<'_, Item>>) -> Option<String> {
     known.filter(|known| known.deleted_at.is_none())?.series_id.clone()
 }
 
 impl<'l> Differences<'l> {
-    /// Adds an item as it was told, and the row that is stored of it.
+    /// Adds an item of a record, with its stored row.
     fn compare(&mut self, fresh: &NormalizedItem, item: Item, known: Option<&Locked<'l, Item>>) {
         let change = match known {
             Some(known) if is_same(known, &item) => {
@@ -89,7 +89,8 @@ impl<'l> Differences<'l> {
     }
 }
 
-/// The change of an item that its source does not have any more. Where that is a write of ours, feeds may still tell older versions.
+/// Returns the deletion of an item that its record no longer has. After a deletion by a write of ours, feeds may still return older
+/// versions.
 fn deleted<'l>(item: Locked<'l, Item>, location: &CopyLocation, now: i64) -> ItemChange<'l> {
     let provider_updated_at = item.provider_updated_at.filter(|_| !location.is_read()).map(|at| at.max(now));
     ItemChange {
@@ -104,14 +105,15 @@ fn deleted<'l>(item: Locked<'l, Item>, location: &CopyLocation, now: i64) -> Ite
     }
 }
 
-/// Tombstones that are looked at for the new items of a page.
+/// Most tombstones that are compared with the new items of a page.
 const MOST_DEPARTED: i64 = 2_000;
 
 fn is_new(one: &ItemChange<'_>) -> bool {
     one.change == ChangeKind::Created && one.before.is_none()
 }
 
-/// Makes a new item the one that it was under another name. Returns the id that was made for it, and the one that it has.
+/// Turns a new item into an update of the row that it had under another name. Returns the id that was generated for it, and the one that it
+/// keeps.
 fn keep_id<'l>(one: &mut ItemChange<'l>, before: Locked<'l, Item>) -> (String, String) {
     let made = std::mem::replace(&mut one.item.id, before.id.clone());
     one.item.created_at = before.created_at;
@@ -119,7 +121,7 @@ fn keep_id<'l>(one: &mut ItemChange<'l>, before: Locked<'l, Item>) -> (String, S
     (made, one.item.id.clone())
 }
 
-/// Names series by the ids that they keep, by those that were made for them as new ones.
+/// Replaces generated ids of series by the ids that they keep.
 fn keep_series(changed: &mut [ItemChange<'_>], kept: &HashMap<String, String>) {
     for one in changed {
         if let Some(id) = one.item.series_id.as_ref().and_then(|id| kept.get(id)) {
@@ -128,10 +130,10 @@ fn keep_series(changed: &mut [ItemChange<'_>], kept: &HashMap<String, String>) {
     }
 }
 
-/// Makes one update of a new and a deleted item with the same UID: another client moved the object inside its collection (WebDAV MOVE), or
-/// deleted it and put it again. The item keeps its id and its metadata. Both are on one page: only because the old name is gone is the
-/// new one known to be no second object with that UID, which some providers take. Where the new name is told first, the old one is asked
-/// for with it (`sync::store_page`).
+/// Merges a new and a deleted item with the same UID into one update: another client moved the object inside its collection (WebDAV MOVE),
+/// or deleted it and stored it again. The item keeps its id and its metadata. Both must be on one page: only the deletion of the old name
+/// shows that the new one is no second object with that UID, which some providers allow. If the new name is reported first, the old one is
+/// read with it (`sync::store_page`).
 pub fn merge_renamed(changed: &mut Vec<ItemChange<'_>>) {
     let is_gone = |one: &ItemChange<'_>| one.change == ChangeKind::Deleted;
     if !(changed.iter().any(is_new) && changed.iter().any(is_gone)) {
@@ -157,9 +159,8 @@ pub fn merge_renamed(changed: &mut Vec<ItemChange<'_>>) {
     keep_series(changed, &kept);
 }
 
-/// Gives new items the ids of those that they were until the provider named them as gone, not long ago: an earlier page told the deletion
-/// of the old name, with a commit of its own. So readers learn that the item is there again, under its id. What it had of metadata it has
-/// again, also where it comes back under its own name.
+/// Gives new items the ids that they had until a recent deletion: an earlier page deleted the old name, with a commit of its own. Readers
+/// then see the item again, under its id. It also gets its former metadata, even if it returns under its own name.
 // Contract silent: for how long an object that is gone is the same one when it comes back. A day.
 pub async fn take_up_departed<'l>(
     copy: &mut CopyTransaction<'_, 'l>,
@@ -169,14 +170,14 @@ pub async fn take_up_departed<'l>(
     let new = changed.iter().filter(|one| is_new(one));
     let prints: Vec<&str> = new.filter_map(|one| one.item.fingerprint.as_deref()).collect();
     let found = items::lock_gone_by_fingerprint(copy.tx, copy.lock, &prints, since, MOST_DEPARTED).await?;
-    // What the page itself tells of a tombstone goes first.
+    // Tombstones that the page itself refers to take precedence.
     let told = changed.iter().filter_map(|one| one.before.as_ref());
     let told: HashSet<String> = told.map(|before| before.id.clone()).collect();
     let mut departed: HashMap<String, Locked<'l, Item>> = HashMap::new();
     for one in found {
         let is_free = one.parent_id == copy.location.parent_id && !told.contains(&one.id);
         if let Some(print) = one.fingerprint.clone().filter(|_| is_free) {
-            // The last that went comes first.
+            // The most recent deletion comes first.
             departed.entry(print).or_insert(one);
         }
     }
@@ -203,7 +204,7 @@ pub async fn take_up_departed<'l>(
     Ok(())
 }
 
-/// Whether an item is made of the tombstone of the same object.
+/// Whether an item replaces the tombstone of the same object.
 fn has_returned(one: &ItemChange<'_>) -> bool {
     let is_it =
         |before: &Locked<'_, Item>| before.deleted_at.is_some() && before.fingerprint == one.item.fingerprint;
@@ -212,13 +213,12 @@ fn has_returned(one: &ItemChange<'_>) -> bool {
         && one.before.as_ref().is_some_and(is_it)
 }
 
-/// Whether readers see nothing else than before. A series that comes, or goes, changes what is known of its instances, though they are
-/// as they were.
+/// Whether clients see no difference. A series that is created or deleted changes its instances, although their content is the same.
 fn is_same(known: &Item, row: &Item) -> bool {
     known.deleted_at.is_none() && known.hash == row.hash && known.series_id == row.series_id
 }
 
-/// An item as it is, with what nobody sees of the row that was read anew.
+/// Returns an unchanged item with the hidden columns of the new row.
 fn kept_as(known: &Item, row: Item) -> Item {
     Item {
         source_id: row.source_id,
@@ -230,7 +230,7 @@ fn kept_as(known: &Item, row: Item) -> Item {
     }
 }
 
-/// The row with what only the provider changed of it, as `items::set_provider_sides` writes it.
+/// Returns the row with only the provider's columns changed, as `items::set_provider_sides` writes them.
 pub fn provider_side(before: &Item, item: Item) -> Item {
     Item {
         provider_etag: item.provider_etag,
@@ -242,7 +242,7 @@ pub fn provider_side(before: &Item, item: Item) -> Item {
     }
 }
 
-/// Whether something differs that nobody sees.
+/// Whether a hidden column differs.
 fn differs_quietly(known: &Item, row: &Item) -> bool {
     known.source_id != row.source_id
         || known.series_name != row.series_name
@@ -251,7 +251,7 @@ fn differs_quietly(known: &Item, row: &Item) -> bool {
         || known.provider_data != row.provider_data
 }
 
-/// The row of an item as it was told, without the id of its series.
+/// Returns the row of an item as the record has it, without the id of its series.
 pub fn row(
     app: &App,
     place: &CopyLocation,

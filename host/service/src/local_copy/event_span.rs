@@ -2,21 +2,20 @@
 
 use model::calendar::{Event, EventType};
 
-/// The end of time, for series without one.
+/// The end of series without an end, ms.
 pub(crate) const FAR: i64 = i64::MAX / 4;
 
-/// Start and end of everything that an event covers: of a series, from its first start to the end of its last occurrence,
-/// or at least as far.
+/// Returns start and end of everything that an event covers: of a series, from its first start to the end of its last occurrence or later.
 pub fn bounds(event: &Event) -> (i64, i64) {
     let (start, end) = (event.start.as_millis(), event.end.as_millis());
     if event.applies_to_following {
-        // The instances that it moves may take place where the series has nothing else.
+        // The instances that it moves may lie where the series has no others.
         return (start, FAR);
     }
     if event.event_type != EventType::Series {
         return (start, end.max(start));
     }
-    // COUNT and rules without an end count as endless: whoever reads the series expands it anyhow.
+    // COUNT and rules without an end count as endless: readers of the series expand it anyway.
     let until = recurrence::possible_span(event).end.map_or(FAR, |until| until.as_millis());
     (start, until.max(end))
 }

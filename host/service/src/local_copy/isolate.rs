@@ -1,4 +1,4 @@
-//! Storing a page although single records cannot be stored.
+//! Stores a page even if single records cannot be stored.
 
 use std::panic::AssertUnwindSafe;
 
@@ -11,11 +11,11 @@ use crate::local_copy::record::NormalizedRecord;
 use crate::local_copy::transaction::CopyTransaction;
 use crate::local_copy::upsert::upsert;
 
-/// Sources whose failures say that it is not them: so many, none of them for what is in it, and no other source could be written.
+/// Records that failed, without one that could be written, from which on the cause is not the records.
 pub(crate) const HOPELESS: usize = 5;
 
-/// Writes sources in halves, and a half that fails in halves again, each in a savepoint of its own, until what fails is one source:
-/// that is quarantined with its error. Fails when nothing can be written, which is then no source's fault.
+/// Writes records in halves, and a half that fails in halves again, each in a savepoint of its own, until a single record fails: it is
+/// quarantined with its error. Fails if no record can be written, since the records are then not the cause.
 pub async fn upsert_isolated(
     copy: &mut CopyTransaction<'_, '_>,
     sources: &mut [NormalizedRecord],
@@ -24,7 +24,7 @@ pub async fn upsert_isolated(
     upsert_isolated_part(copy, sources, as_of, false).await
 }
 
-/// The same for a part of what a provider has told. `has_written`: a source of an earlier part could be written.
+/// Same as `upsert_isolated` for a part of a page. `has_written`: a record of an earlier part could be written.
 pub async fn upsert_isolated_part(
     copy: &mut CopyTransaction<'_, '_>,
     sources: &mut [NormalizedRecord],

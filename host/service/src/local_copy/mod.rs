@@ -1,5 +1,5 @@
-//! The local copy of what providers hold: normalize, diff, resolve references, upsert, write the log entry. All writers of
-//! provider records go through it.
+//! The local copy of providers' records: normalize, diff, resolve references, upsert, write the log entry. All writers of provider records
+//! go through it.
 
 pub mod change;
 pub mod collection_counts;

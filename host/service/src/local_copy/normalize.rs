@@ -1,5 +1,5 @@
-//! What connectors answer, read and made ready to be stored: one function per kind of resource. Derived fields are filled in
-//! here, and names that only the provider knows are taken out: `bind` turns them into ours.
+//! Parses connectors' answers and prepares them for storing: one function per kind of resource. Derived fields are filled in here, and
+//! names that only the provider knows are moved out of the body: `bind` replaces them by our ids.
 
 use std::panic::AssertUnwindSafe;
 
@@ -17,17 +17,16 @@ use crate::local_copy::event_span::bounds;
 use crate::local_copy::record::{MAX_NAME, NormalizedContent, NormalizedItem, NormalizedRecord};
 use crate::local_copy::stored_warnings::warned;
 
-/// A connector's sources, ready to be stored. Each by itself: whatever is wrong with one is an error of that source alone.
+/// Returns a connector's records, ready to be stored. A fault in one record is an error of that record alone.
 pub fn prepared(kind: ResourceKind, sources: Vec<Source>) -> Vec<NormalizedRecord> {
     let prepared = sources.into_iter().map(|source| isolated(source, |source| prepare(kind, source)));
     unique(kind, prepared.collect())
 }
 
-/// Prepares a source that may be such that the code which reads it panics. That is a fault of this program, and no reason to leave the
-/// other sources unread.
+/// Normalizes a record that may make the parser panic. That is a bug of this program, and must not affect the other records.
 fn isolated(source: Source, prepare: impl FnOnce(Source) -> NormalizedRecord) -> NormalizedRecord {
     let (source_id, provider_etag) = (source.external_id.clone(), source.etag.clone());
-    // Nothing but the source itself goes in, and nothing comes out.
+    // The closure has no state besides the record.
     std::panic::catch_unwind(AssertUnwindSafe(|| prepare(source))).unwrap_or_else(|panic| {
         tracing::error!(source = %source_id, panic = %said(panic), "an item panicked the host and is quarantined");
         let error = ("unreadable".to_owned(), "the item cannot be read by this service".to_owned());
@@ -35,8 +34,7 @@ fn isolated(source: Source, prepare: impl FnOnce(Source) -> NormalizedRecord) ->
     })
 }
 
-/// Parses what a connector returned in a place that holds this kind. A source that does not fit the model becomes an error
-/// of that source alone.
+/// Parses a connector's record in a location of this kind. A record that does not fit the model becomes an error of that record alone.
 pub fn prepare(kind: ResourceKind, source: Source) -> NormalizedRecord {
     let mut prepared = NormalizedRecord {
         source_id: source.external_id,
@@ -62,16 +60,16 @@ pub fn prepare(kind: ResourceKind, source: Source) -> NormalizedRecord {
         }
     }
     if prepared.error.is_some() {
-        // Nothing of it is stored, so nothing of it stands in the way of another source that has the same item.
+        // Nothing of it is stored, so that it does not conflict with another record of the same item.
         prepared.items.clear();
     }
     prepared
 }
 
-/// Longest body of an item in bytes: what no provider has, and nobody could show.
+/// Longest body of an item, bytes: no provider has longer ones, and they could not be shown.
 const MAX_BODY: usize = 1 << 20;
 
-/// Longest fingerprint in bytes: it is in an index, beside the id of a connection.
+/// Longest fingerprint, bytes: it is indexed together with the id of a connection.
 const MAX_FINGERPRINT: usize = 1_000;
 
 fn item_of(kind: ResourceKind, source_id: &str, item: wire::Item) -> Result<NormalizedItem, String> {
@@ -118,15 +116,15 @@ fn item_of(kind: ResourceKind, source_id: &str, item: wire::Item) -> Result<Norm
     }))
 }
 
-/// Takes out of texts that are only looked through what PostgreSQL cannot store. In the body it is written as an escape.
+/// Removes characters that PostgreSQL cannot store from search and sort texts. In the body they are escaped.
 fn storable(mut item: NormalizedItem) -> NormalizedItem {
     item.content.sort_text.retain(|c| c != '\0');
     item.content.search_text.retain(|c| c != '\0');
     item
 }
 
-/// What stays when another program gives the item's object another name: the kind, the instance, the name inside the object (nothing; `#…`
-/// for an exception), and the UID. None where there is no UID, or it is no UID that anybody would write. As in
+/// Returns the values that stay when another program renames the item's object: the kind, the instance, the name inside the object (empty;
+/// `#…` for an exception), and the UID. None without a UID, or for one that is no plausible UID. Must match
 /// `migrations/0034_item_departures.*.sql`.
 fn fingerprint(
     kind: ResourceKind,
@@ -144,7 +142,7 @@ fn fingerprint(
     joined_fingerprint(kind, instance, inner, uid?)
 }
 
-/// The fingerprint of an event that is no instance of a series, by its iCalendar UID.
+/// Returns the fingerprint of an event that is no instance of a series, by its iCalendar UID.
 pub fn event_fingerprint(i_cal_uid: &str) -> Option<String> {
     joined_fingerprint(ResourceKind::Event, "", "", i_cal_uid)
 }
@@ -154,7 +152,7 @@ fn joined_fingerprint(kind: ResourceKind, instance: &str, inner: &str, uid: &str
     (!uid.is_empty() && print.len() <= MAX_FINGERPRINT && !print.contains('\0')).then_some(print)
 }
 
-/// Events are named by nobody.
+/// Returns the name by which other items refer to this one; events are not referred to.
 fn uid(kind: ResourceKind, item: &wire::Item) -> Option<String> {
     matches!(kind, ResourceKind::Contact | ResourceKind::ContactGroup | ResourceKind::Task)
         .then(|| item.uid.clone().unwrap_or_else(|| item.external_id.clone()))
@@ -168,7 +166,7 @@ fn content(kind: ResourceKind, body: &JsonText) -> serde_json::Result<Normalized
         }
         ResourceKind::Event => event(body.read()?),
         ResourceKind::ContactBook => {
-            // Counted here, so that counts say what the lists show.
+            // Counted here, so that the count matches the lists.
             let book = ContactBook { contact_count: None, ..body.read()? };
             Ok(NormalizedContent { body: serde_json::to_string(&book)?, ..NormalizedContent::default() })
         }

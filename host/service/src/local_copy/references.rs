@@ -1,6 +1,6 @@
-//! Items that name each other: a group its members, a task its parent. The provider names them in its own way, and either side
-//! may come first or go first; what stands in a body are our ids. So whenever one of two changes, the other is looked at too,
-//! and is told as changed if that shows in it.
+//! References between items: a group's members, a task's parent. The provider refers to them by its own names, and either side may be
+//! created or deleted first; stored bodies contain our ids. So whenever one of two changes, the other is compared too, and is logged as
+//! changed if it differs.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -17,10 +17,10 @@ use crate::local_copy::stored_warnings::as_before;
 use crate::local_copy::task_parts::{bind_parts, has_parts};
 use crate::local_copy::transaction::CopyTransaction;
 
-/// The live items that each item is linked with, by its id. An item that was asked for has an entry.
+/// The live items that each item is linked with, by its id. An item that was queried has an entry.
 type Links = HashMap<String, ItemLinks>;
 
-/// Puts our ids into what changed, and adds what changes with it, behind it.
+/// Replaces names by our ids in changed items, and appends the items that change with them.
 pub async fn resolve<'l>(
     copy: &mut CopyTransaction<'_, 'l>,
     mut changed: Vec<ItemChange<'l>>,
@@ -33,7 +33,7 @@ pub async fn resolve<'l>(
         || items::has_refs(copy.tx, &location.parent_id).await?;
     let (mut links, mut others) = (Links::new(), Vec::new());
     if has_names {
-        // Rows first, so that names can be looked up among them.
+        // Rows first, so that names can be resolved among them.
         store_rows(copy, &mut changed).await?;
         let concerned = concerned_ids(copy, &changed, &mut links).await?;
         others = lock_others(copy, &changed, &concerned).await?;
@@ -53,7 +53,7 @@ pub async fn resolve<'l>(
     Ok(changed)
 }
 
-/// Writes the rows of what changed, as far as they are known.
+/// Writes the rows of changed items, as far as they are known.
 async fn store_rows<'l>(copy: &mut CopyTransaction<'_, 'l>, changed: &mut [ItemChange<'l>]) -> Result<()> {
     let rows: Vec<ItemWrite<'_, '_>> =
         changed.iter().map(|one| ItemWrite { before: one.before.as_ref(), item: &one.item }).collect();
@@ -64,8 +64,8 @@ async fn store_rows<'l>(copy: &mut CopyTransaction<'_, 'l>, changed: &mut [ItemC
     Ok(())
 }
 
-/// The ids of the others that may look different because of these changes. Keeps whom the changed items name, and adds what was read of
-/// their links to `links`.
+/// Returns the ids of other items that may look different because of these changes. Stores the references of the changed items, and adds
+/// the links that were read to `links`.
 async fn concerned_ids(
     copy: &mut CopyTransaction<'_, '_>,
     changed: &[ItemChange<'_>],
@@ -76,7 +76,7 @@ async fn concerned_ids(
     let named = |one: &ItemChange<'_>| targets.get(&one.item.id).map_or(&[][..], Vec::as_slice);
     let renaming: Vec<&ItemChange<'_>> =
         changed.iter().filter(|one| named(one) != one.refs.as_slice()).collect();
-    // Those that name an item are the same before and after its own names change.
+    // The items that refer to one are the same before and after its own references change.
     let parting: Vec<&ItemChange<'_>> =
         renaming.iter().copied().filter(|one| !named(one).is_empty()).collect();
     let before = linked(copy, &parting).await?;
@@ -92,23 +92,23 @@ async fn concerned_ids(
         let (was, is) = (named_in(&before, &one.item), named_in(links, &one.item));
         found.extend(was.symmetric_difference(&is).map(|id| (*id).clone()));
     }
-    // Whoever names one of them sees it come, go, or change its name.
+    // Items that refer to one of these see it created, deleted or renamed.
     let uids: BTreeSet<&str> = appearing.iter().flat_map(|one| uids(one)).flatten().collect();
     let uids: Vec<&str> = uids.into_iter().collect();
     found.extend(items::namers_of(copy.tx, &copy.location.parent_id, &uids).await?);
-    // The same from its side: whom it names may name nobody.
+    // Also in the other direction: the referred item may have no references itself.
     for links in appearing.iter().filter_map(|one| links.get(&one.item.id)) {
         found.extend(links.named.iter().chain(&links.naming).cloned());
     }
     Ok(found)
 }
 
-/// The names by which others refer to an item, now and until now.
+/// Returns the names by which others refer to an item, the present and the previous one.
 fn uids<'i>(one: &'i ItemChange<'_>) -> [Option<&'i str>; 2] {
     [one.item.uid.as_deref(), one.before.as_ref().and_then(|before| before.uid.as_deref())]
 }
 
-/// Whether an item comes, goes, or is called otherwise.
+/// Whether an item is created, deleted or renamed.
 fn appears(one: &ItemChange<'_>) -> bool {
     let [is, was] = uids(one);
     one.change != ChangeKind::Updated || is != was
@@ -118,7 +118,7 @@ fn named_in<'k>(links: &'k Links, item: &Item) -> BTreeSet<&'k String> {
     links.get(&item.id).into_iter().flat_map(|links| &links.named).collect()
 }
 
-/// The links of these items.
+/// Returns the links of these items.
 async fn linked(copy: &mut CopyTransaction<'_, '_>, all: &[&ItemChange<'_>]) -> Result<Links> {
     let queries: Vec<LinkQuery<'_>> =
         all.iter().map(|one| LinkQuery { item: &one.item, kind: other_side(one.kind) }).collect();
@@ -129,7 +129,7 @@ async fn linked(copy: &mut CopyTransaction<'_, '_>, all: &[&ItemChange<'_>]) -> 
     Ok(found)
 }
 
-/// The kind of those that an item of this kind and they name.
+/// Returns the kind of the items on the other side of a reference.
 fn other_side(kind: ResourceKind) -> &'static str {
     match kind {
         ResourceKind::Contact => ResourceKind::ContactGroup.as_str(),
@@ -138,7 +138,7 @@ fn other_side(kind: ResourceKind) -> &'static str {
     }
 }
 
-/// The live ones of these items that do not change by themselves, in the order of their ids, as changes that are still without any.
+/// Locks those of these items that are live and unchanged, in the order of their ids, as changes that are still empty.
 async fn lock_others<'l>(
     copy: &mut CopyTransaction<'_, 'l>,
     changed: &[ItemChange<'l>],
@@ -163,7 +163,7 @@ async fn lock_others<'l>(
     Ok(others.collect())
 }
 
-/// Gives items the bodies that they have among the others now. Items without links are in a collection where nobody names anybody.
+/// Sets the bodies of items according to their present links. Items without links are in a collection without references.
 async fn settle(
     copy: &mut CopyTransaction<'_, '_>,
     links: &Links,
@@ -183,7 +183,7 @@ async fn settle(
     Ok(items::put_parts(copy.tx, &parts).await?)
 }
 
-/// Puts our ids into one body. `known`: the parts that a task ever had. Returns those that are new.
+/// Puts our ids into one body. `known`: the parts that a task ever had. Returns the new ones.
 fn bind(
     app: &App,
     one: &mut ItemChange<'_>,
@@ -207,7 +207,7 @@ fn bind(
         }
         (ResourceKind::Task, links) if links.is_some() || has_parts(&one.item.body) => {
             let mut task: Task = serde_json::from_str(&one.item.body)?;
-            // Nobody is the parent of itself.
+            // An item is never its own parent.
             let mut named = links.into_iter().flat_map(|links| &links.named);
             task.parent_id = named.find(|id| **id != one.item.id).cloned();
             new = bind_parts(app, &one.item.id, &mut task, known)?;
@@ -219,7 +219,7 @@ fn bind(
     Ok(new)
 }
 
-/// The ids of the live items that an item names or that name it, sorted. A provider keeps membership on one side, on either.
+/// Returns the ids of the live items on either end of an item's references, sorted. A provider stores membership on one side, on either.
 fn either_side(links: &ItemLinks) -> Vec<String> {
     let ids: BTreeSet<&String> = links.named.iter().chain(&links.naming).collect();
     ids.into_iter().cloned().collect()

@@ -1,5 +1,5 @@
-//! Stored rows as the API prints them. The body is stored as JSON text, so a resource is put together by splicing: nothing is
-//! parsed and printed again on a read.
+//! Renders stored rows for the API. The body is stored as JSON text, so that a resource is spliced together: a read parses and serializes
+//! nothing.
 
 use std::fmt::Write;
 
@@ -13,12 +13,12 @@ use storage::json_text;
 use crate::app::resource_kind::ResourceKind;
 use crate::local_copy::stored_warnings;
 
-/// The JSON text of one resource.
+/// Returns the JSON text of one resource.
 pub fn item(item: &Item, warnings: &[Value], with_provider_data: bool) -> String {
     shown(&Shown::from(item), warnings, with_provider_data)
 }
 
-/// The same of a row where it lies.
+/// Same as `item` for a borrowed row.
 pub fn shown(item: &Shown<'_>, warnings: &[Value], with_provider_data: bool) -> String {
     let mut out = String::with_capacity(item.body.len() + item.metadata.len() + 512);
     field(&mut out, "{\"id\":", item.id);
@@ -36,7 +36,7 @@ pub fn shown(item: &Shown<'_>, warnings: &[Value], with_provider_data: bool) -> 
     // Writing to a string cannot fail.
     let _ = write!(out, ",\"createdAt\":\"{created}\",\"updatedAt\":\"{updated}\"");
     field(&mut out, ",\"etag\":", item.etag);
-    // Those that are stored with it, an array, go first.
+    // Stored warnings, an array, come first.
     out.push_str(",\"warnings\":");
     let stored = stored.and_then(|array| array.strip_suffix(']')).unwrap_or("[");
     out.push_str(stored);
@@ -52,7 +52,7 @@ pub fn shown(item: &Shown<'_>, warnings: &[Value], with_provider_data: bool) -> 
     out
 }
 
-/// The fields that say where it lies, and what only this kind has of the host.
+/// Writes the fields that locate the item, and the host's fields of its kind.
 fn place(out: &mut String, item: &Shown<'_>) {
     match ResourceKind::parse(item.kind) {
         Some(ResourceKind::Event) => {
@@ -62,35 +62,35 @@ fn place(out: &mut String, item: &Shown<'_>) {
                 None => out.push_str(",\"seriesId\":null"),
             }
         }
-        // How it is watched is no part of a calendar's version: `watched` puts it in.
+        // Watches are no part of a calendar's version: `watched` inserts them.
         Some(ResourceKind::Calendar) => out.push_str(",\"watch\":null"),
         Some(ResourceKind::Contact | ResourceKind::ContactGroup) => {
             field(out, ",\"bookId\":", item.parent_id)
         }
         Some(ResourceKind::Task) => field(out, ",\"taskListId\":", item.parent_id),
-        // Of mail the body has it all.
+        // The body of mail items is complete.
         Some(_) | None => {}
     }
 }
 
-/// A printed collection with what it holds.
+/// Inserts the counts of its contents into a rendered collection.
 pub fn counted(text: String, items: i64, open: i64) -> String {
-    // Inside a JSON string these quotes would be escaped: only the fields themselves look so.
+    // Inside a JSON string these quotes would be escaped: only the fields themselves match.
     text.replacen("\"contactCount\":null", &format!("\"contactCount\":{items}"), 1)
         .replacen("\"taskCount\":null", &format!("\"taskCount\":{items}"), 1)
         .replacen("\"openCount\":null", &format!("\"openCount\":{open}"), 1)
 }
 
-/// A printed calendar with how it is watched.
+/// Inserts its watch into a rendered calendar.
 pub fn watched(text: String, watch: &Watch) -> Result<String> {
-    // The field stands before all that the provider names.
+    // The field stands before all fields of the provider.
     Ok(text.replacen("\"watch\":null", &format!("\"watch\":{}", serde_json::to_string(watch)?), 1))
 }
 
-/// `before`, and `text` as a JSON string.
+/// Appends `before`, and `text` as a JSON string.
 pub fn field(out: &mut String, before: &str, text: &str) {
     out.push_str(before);
-    // Ids have nothing to escape. Every byte is looked at, without a way out: that goes by vectors.
+    // Ids need no escapes. The loop checks every byte without an early exit, so that it is vectorized.
     if !text.bytes().fold(false, |found, b| found | (b < b' ') | (b == b'"') | (b == b'\\')) {
         out.push('"');
         out.push_str(text);

@@ -1,10 +1,10 @@
-//! The texts that lists sort and search by.
+//! The texts by which lists are sorted and searched.
 
 use base::error::Result;
 use base::input::validate::fault;
 use storage::items;
 
-/// The words of a search, folded as what they are looked for in.
+/// Returns the words of a search, folded like the searched texts.
 pub fn words(q: Option<&str>) -> Result<Vec<String>> {
     let words: Vec<String> =
         text::folding::search_key(q.unwrap_or_default()).split_whitespace().map(str::to_owned).collect();
@@ -14,9 +14,9 @@ pub fn words(q: Option<&str>) -> Result<Vec<String>> {
     }
 }
 
-/// A sort key that any database orders alike: hexadecimal. What has none comes last.
+/// Returns a sort key that every database orders alike: hexadecimal. Items without a text come last.
 pub fn sort_key(text: Option<&str>) -> String {
-    /// Bytes of the text that count.
+    /// Most bytes of the text that count.
     const MAX: usize = 255;
     match text.filter(|t| !t.is_empty()) {
         Some(text) => hex::encode(&text.as_bytes()[..text.len().min(MAX)]),
@@ -24,9 +24,9 @@ pub fn sort_key(text: Option<&str>) -> String {
     }
 }
 
-/// What free text is looked for in.
+/// Returns the text for full-text search, folded.
 pub fn searchable<'a>(parts: impl IntoIterator<Item = Option<&'a str>>) -> String {
-    /// Bytes that are searched.
+    /// Most bytes that are searched.
     const MAX: usize = 65_536;
     let mut text = String::new();
     for part in parts.into_iter().flatten().filter(|p| !p.is_empty()) {

@@ -1,6 +1,6 @@
 //! Links between series and those of their exceptions that a provider keeps as records of their own. Such an exception names its series
-//! (`Item::series_name`), and the two come and go in any order: the link is made when both are there. A series that goes takes its
-//! exceptions along; an exception that goes gives the instance back to its series.
+//! (`Item::series_name`), and the two are created and deleted in any order: the link is made once both exist. Deleting a series deletes its
+//! exceptions; deleting an exception restores the instance of its series.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -14,19 +14,19 @@ use crate::local_copy::record::NormalizedRecord;
 use crate::local_copy::stored_records::StoredRecords;
 use crate::local_copy::transaction::CopyTransaction;
 
-/// The fate of exceptions in other records when their series is gone.
+/// The treatment of exceptions in other records when their series was deleted.
 #[derive(Clone, Copy, Debug)]
 pub enum LostSeries<'g> {
-    /// The provider says so in `records`, and its exceptions are gone with it. What was written after `as_of`, a sequence of the log, is left
-    /// to be read again.
+    /// The provider reports the deletion in `records`, and the exceptions are deleted with the series. Rows that were written after
+    /// `as_of`, a sequence of the log, are left to be read again.
     TakesExceptions { records: &'g [NormalizedRecord], as_of: i64 },
-    /// The provider named the series not among all that it has. Exceptions that it named are events of their own; those in `gone`, the records
+    /// A scan of the provider did not name the series. Exceptions that it named become events of their own; those in `gone`, the records
     /// that it did not name, are deleted with these or in another step, unless they were written after `as_of`.
     LeavesExceptions { gone: &'g HashSet<String>, as_of: i64 },
 }
 
 impl LostSeries<'_> {
-    /// Whether a stored event is deleted for itself, in whatever step.
+    /// Whether a stored event is deleted on its own, in any step.
     fn is_gone(self, row: &Item) -> bool {
         match self {
             LostSeries::TakesExceptions { .. } => false,
@@ -36,7 +36,7 @@ impl LostSeries<'_> {
         }
     }
 
-    /// The names of records that the provider says are gone, and that are not here. A series among them came and went between two readings.
+    /// Returns the names of deleted records that are not stored. A series among them was created and deleted between two reads.
     fn unseen(self, stored: &StoredRecords<'_>) -> BTreeSet<String> {
         let LostSeries::TakesExceptions { records, .. } = self else { return BTreeSet::new() };
         let is_unseen = |record: &&NormalizedRecord| {
@@ -47,12 +47,12 @@ impl LostSeries<'_> {
     }
 }
 
-/// Most exceptions that are linked with the series which come or go in one transaction.
+/// Most exceptions that one transaction links when their series is created or deleted.
 const MOST_LINKED: i64 = 5_000;
 
-/// Links the exceptions that these changes of events are about, or that wait for one of their series, and adds what changes with it. Where
-/// very many wait, in number or in bytes, the rest is linked when everything is read the next time. Needs at most two statements, and none
-/// where no series comes or goes and no exception leaves its series.
+/// Links the exceptions that these changes of events affect, or that wait for one of their series, and adds the resulting changes. If very
+/// many wait, by number or bytes, the rest is linked at the next full read. Needs at most two statements, and none if no series is created
+/// or deleted and no exception leaves its series.
 pub async fn link_series<'l>(
     copy: &mut CopyTransaction<'_, 'l>,
     stored: &StoredRecords<'l>,
@@ -83,19 +83,19 @@ pub async fn link_series<'l>(
     let series = items::lock_items(copy.tx, copy.lock, &ids).await?;
     let is_told = |row: &Locked<'_, Item>| row.deleted_at.is_none() && is_series(row) && !lost.is_gone(row);
     all.changed.extend(series.into_iter().filter(is_told).map(|row| new_update(row, now)));
-    // Readers of the log know a series before its exceptions.
+    // Readers of the log see a series before its exceptions.
     all.changed.sort_by_key(|one| one.item.series_name.is_some());
     Ok(())
 }
 
-/// Whether an event can be the series of others: one that names a series itself is an exception, whatever else it says.
+/// Whether an event can be a series: one that names a series itself is an exception, whatever else it contains.
 fn is_series(item: &Item) -> bool {
     item.is_series && item.series_name.is_none() && item.series_id.is_none()
 }
 
-/// The series of a collection as they are after a page, by their external ids.
+/// The series of a collection after a page, by their external ids.
 struct LiveSeries {
-    /// Ids of those that the page changes; none where the event is gone, or no series any more.
+    /// Ids of those that the page changes; none if the event is deleted, or no series any more.
     changed: HashMap<String, Option<String>>,
     /// Ids of the others.
     stored: HashMap<String, String>,
@@ -131,12 +131,12 @@ fn is_live_series(one: &ItemChange<'_>) -> bool {
     one.change != ChangeKind::Deleted && is_series(&one.item)
 }
 
-/// The row that a change replaces, if it is live.
+/// Returns the row that a change replaces, if it is live.
 fn live_before<'c, 'l>(one: &'c ItemChange<'l>) -> Option<&'c Locked<'l, Item>> {
     one.before.as_ref().filter(|before| before.deleted_at.is_none())
 }
 
-/// Links the exceptions that the page itself tells.
+/// Links the exceptions in the page itself.
 fn link_told<'l>(stored: &StoredRecords<'l>, all: &mut Differences<'l>, live: &LiveSeries, now: i64) {
     let is_relinked = |item: &&Item| {
         item.series_name.as_ref().is_some_and(|name| live.id_of(name) != item.series_id.as_ref())
@@ -151,7 +151,7 @@ fn link_told<'l>(stored: &StoredRecords<'l>, all: &mut Differences<'l>, live: &L
     }
 }
 
-/// External ids under which a series came or went.
+/// Returns external ids under which a series was created or deleted.
 fn changed_names(changed: &[ItemChange<'_>]) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for one in changed {
@@ -164,8 +164,8 @@ fn changed_names(changed: &[ItemChange<'_>]) -> BTreeSet<String> {
     names
 }
 
-/// Links stored exceptions that name a series which came or went, but for those that the page tells: a series that came adopts them, one
-/// that was deleted, whether it was here or not (`unseen`), takes them along, and without one they are events of their own.
+/// Links stored exceptions outside the page whose series was created or deleted: a new series adopts them, a deleted one, whether it was
+/// stored or not (`unseen`), deletes them, and without one they are events of their own.
 fn link_others<'l>(
     others: Vec<Locked<'l, Item>>,
     all: &mut Differences<'l>,
@@ -193,7 +193,7 @@ fn link_others<'l>(
                 all.changed.push(ItemChange { item, change: ChangeKind::Deleted, ..update });
                 continue;
             }
-            // Which of the two came last, only the provider knows.
+            // Only the provider knows which of the two came last.
             all.superseded.sources.push(row.source_id.clone());
         }
         if series_id != row.series_id {
@@ -204,7 +204,7 @@ fn link_others<'l>(
     }
 }
 
-/// Series that have an instance again, because an exception that was a record of its own is gone, or names another series.
+/// Returns series that regain an instance, because an exception with its own record was deleted, or names another series.
 fn regaining_series(changed: &[ItemChange<'_>]) -> BTreeSet<String> {
     let of_exception = |one: &ItemChange<'_>| {
         let before = live_before(one).filter(|before| before.series_name.is_some())?;
@@ -214,7 +214,7 @@ fn regaining_series(changed: &[ItemChange<'_>]) -> BTreeSet<String> {
     changed.iter().filter_map(of_exception).collect()
 }
 
-/// Makes updates of those of these items that the page tells as they were, or nearly so.
+/// Turns those of these items that the page reports as unchanged, or nearly so, into updates.
 fn take_told<'l>(stored: &StoredRecords<'l>, all: &mut Differences<'l>, ids: &BTreeSet<String>, now: i64) {
     if ids.is_empty() {
         return;
@@ -234,7 +234,7 @@ fn take_told<'l>(stored: &StoredRecords<'l>, all: &mut Differences<'l>, ids: &BT
     all.changed.extend(rows.map(|row| new_update(row.clone(), now)));
 }
 
-/// An update of a stored event that changes nothing yet.
+/// Returns an update of a stored event without any difference yet.
 fn new_update<'l>(row: Locked<'l, Item>, now: i64) -> ItemChange<'l> {
     ItemChange {
         kind: ResourceKind::Event,

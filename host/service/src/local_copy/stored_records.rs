@@ -1,4 +1,4 @@
-//! The stored rows that a page of records may be about, read once before the page is compared with them.
+//! The stored rows that a page of records may affect, read once before the comparison.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +10,7 @@ use crate::app::resource_kind::ResourceKind;
 use crate::local_copy::record::NormalizedRecord;
 use crate::local_copy::transaction::CopyTransaction;
 
-/// Everything that was ever read from some records, or that has the provider's id of one of their items or of a series that one of them
+/// All rows that were ever read from these records, or that have the provider's id of one of their items or of a series that one of them
 /// names; tombstones included.
 pub struct StoredRecords<'l> {
     /// In the order of their ids.
@@ -22,7 +22,7 @@ pub struct StoredRecords<'l> {
 }
 
 impl<'l> StoredRecords<'l> {
-    /// Reads those of all readable records in one statement.
+    /// Reads the rows of all readable records in one statement.
     pub async fn load(
         copy: &mut CopyTransaction<'_, 'l>,
         records: &[NormalizedRecord],
@@ -56,13 +56,13 @@ impl<'l> StoredRecords<'l> {
         &self.rows
     }
 
-    /// Everything that was ever read from a record.
+    /// Returns all rows that were ever read from a record.
     pub fn of_source(&self, source_id: &str) -> Vec<&Locked<'l, Item>> {
         let places = self.by_source.get(source_id).into_iter().flatten();
         places.filter_map(|at| self.rows.get(*at)).collect()
     }
 
-    /// An item by the provider's id of it. Where it was read from another record, it moved or was split off.
+    /// Returns an item by the provider's id. If it was read from another record, it was moved or split off.
     pub fn find_item(&self, kind: ResourceKind, external_id: &str) -> Option<&Locked<'l, Item>> {
         let places = self.by_external_id.get(external_id).into_iter().flatten();
         places.filter_map(|at| self.rows.get(*at)).find(|row| row.kind == kind.as_str())

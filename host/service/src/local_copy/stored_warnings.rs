@@ -1,15 +1,15 @@
-//! What a connector warns of about an item is part of the item: stored in front of its body, so that a row without any, which nearly all
-//! are, is read as fast as ever, and that a new warning is a change that readers hear of.
+//! A connector's warnings about an item, stored as part of the item in front of its body: rows without any, nearly all, are read as fast as
+//! without this feature, and a new warning is a logged change.
 
 use model::wire::Warning;
 use serde_json::value::RawValue;
 
-/// How a body with warnings begins.
+/// Prefix of a body with warnings.
 const FIRST: &str = "{\"warnings\":";
 /// Most bytes of one item's warnings, as JSON.
 const MAX_BYTES: usize = 64 << 10;
 
-/// The body with these warnings. The error says what is wrong with them.
+/// Returns the body with these warnings. The error says what is wrong with them.
 pub fn warned(body: String, warnings: &[Warning]) -> Result<String, String> {
     if warnings.is_empty() {
         return Ok(body);
@@ -21,7 +21,7 @@ pub fn warned(body: String, warnings: &[Warning]) -> Result<String, String> {
     Ok(joined(&text, &body))
 }
 
-/// A body that was read without its warnings and written anew, with those that it had.
+/// Returns a rewritten body with the warnings that it had before.
 pub fn as_before(before: &str, body: String) -> String {
     match split(before) {
         (Some(warnings), _) => joined(warnings, &body),
@@ -29,7 +29,7 @@ pub fn as_before(before: &str, body: String) -> String {
     }
 }
 
-/// The warnings of a stored body, a JSON array, and its other members, without the braces.
+/// Splits a stored body into its warnings, a JSON array, and its other members, without the braces.
 pub fn split(body: &str) -> (Option<&str>, &str) {
     let body = body.trim();
     let rest = body.strip_prefix(FIRST);
@@ -49,7 +49,7 @@ fn joined(warnings: &str, body: &str) -> String {
     format!("{FIRST}{warnings}{comma}{members}}}")
 }
 
-/// The text of an object from this byte on, without the brace at its end.
+/// Returns the text of an object from this byte on, without the closing brace.
 fn members(object: &str, from: usize) -> &str {
     object.get(from..object.len().saturating_sub(1)).unwrap_or_default()
 }

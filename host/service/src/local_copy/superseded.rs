@@ -1,4 +1,4 @@
-//! Marking records that a write superseded, for the next pull to read again.
+//! Marks records that a write superseded, for the next pull to read again.
 
 use base::error::Result;
 use storage::sync_states as table;
@@ -6,7 +6,7 @@ use storage::sync_states as table;
 use crate::local_copy::change::SupersededRecords;
 use crate::local_copy::transaction::CopyTransaction;
 
-/// Notes what was left out, to be read again. Collections come whole with every pull.
+/// Marks the records that were left out, for reading them again. Collections come whole with every pull.
 pub async fn note_superseded(
     copy: &mut CopyTransaction<'_, '_>,
     superseded: &SupersededRecords,

@@ -1,16 +1,16 @@
-//! What is derived from a task: sort and search texts.
+//! Values derived from a task: sort and search texts.
 
 use model::tasks::Task;
 
 use crate::local_copy::search_text::{searchable, sort_key};
 
-/// Lists go by the position that the provider gives; tasks without one come after those with one, the oldest first.
+/// Returns the sort key of lists: the provider's position; tasks without one come after those with one, the oldest first.
 // Contract silent: the order of tasks.
 pub fn sort_text(position: Option<&str>) -> String {
     sort_key(position)
 }
 
-/// What `q` is looked for in.
+/// Returns the text that `q` searches.
 pub fn search_text(task: &Task) -> String {
     let steps = task.checklist_items.iter().map(|step| Some(step.title.as_str()));
     let tags = task.categories.iter().map(|c| Some(c.as_str()));

@@ -10,23 +10,23 @@ use storage::items::Part;
 
 use crate::app::App;
 
-/// Steps are stored under this name.
+/// The kind name under which steps are stored.
 pub const STEP: &str = "checklist_item";
 
-/// Links are stored under this name.
+/// The kind name under which links are stored.
 pub const LINK: &str = "task_link";
 
-/// Whether a stored task has any; the text is looked at, because most have none.
+/// Whether a stored task has parts; compares the text without parsing it, because most tasks have none.
 pub fn has_parts(body: &str) -> bool {
     !(body.contains("\"checklistItems\":[]") && body.contains("\"links\":[]"))
 }
 
-/// Puts our ids for the provider's, makes those that are missing, and fills in what belongs to them. `known`: the parts that the task ever
+/// Replaces the provider's ids by ours, generates missing ones, and fills in the fields of parts. `known`: the parts that the task ever
 /// had. Returns the new ones.
 pub fn bind_parts(app: &App, task_id: &str, task: &mut Task, mut known: Vec<Part>) -> Result<Vec<Part>> {
     let before = known.len();
     let mut part = |kind: &'static str, id: ids::Kind, external_id: &str| -> Part {
-        // An id of ours comes from a body that was bound before.
+        // One of our ids comes from a body that was bound before.
         let found =
             known.iter().find(|p| p.kind == kind && (p.external_id == external_id || p.id == external_id));
         found.cloned().unwrap_or_else(|| {
@@ -57,12 +57,12 @@ pub fn bind_parts(app: &App, task_id: &str, task: &mut Task, mut known: Vec<Part
     Ok(known.split_off(before))
 }
 
-/// A provider that does not say when it was made: when we first saw it.
+/// Returns the provider's creation time of a part, or else the time of our first read.
 pub(crate) fn or_else(told: Instant, seen: i64) -> Instant {
     if told == Instant::default() { Instant::from_millis(seen) } else { told }
 }
 
-/// The version of a part: what it says.
+/// Returns the version of a part, a hash of its content.
 pub(crate) fn etag(part: &impl Serialize) -> Result<String> {
     let text = serde_json::to_string(part)?;
     Ok(format!("\"{}\"", hex::encode(&Sha256::digest(text)[..8])))

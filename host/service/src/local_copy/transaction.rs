@@ -6,7 +6,7 @@ use storage::locked::ConnectionLock;
 use crate::app::App;
 use crate::local_copy::change::CopyLocation;
 
-/// A write transaction on what is stored of an account, under the lock on its connection, at one place of it.
+/// A write transaction on the local copy of an account, under the lock on its connection, at one location.
 pub struct CopyTransaction<'t, 'l> {
     pub tx: &'t mut Tx,
     pub app: &'t App,
@@ -15,7 +15,7 @@ pub struct CopyTransaction<'t, 'l> {
 }
 
 impl<'l> CopyTransaction<'_, 'l> {
-    /// The same transaction at another place of the account.
+    /// Returns the same transaction at another location of the account.
     pub fn at<'a>(&'a mut self, location: &'a CopyLocation) -> CopyTransaction<'a, 'l> {
         CopyTransaction { tx: &mut *self.tx, app: self.app, lock: self.lock, location }
     }

@@ -1,5 +1,5 @@
-//! What the provider holds, written into the local copy: one function for a sync's pages and for the answer of our own
-//! writes. Equal content changes nothing and is told to nobody, so that our own write coming back is no second event.
+//! Writes the provider's records into the local copy: one function for the pages of a sync and for the answers to our own writes. Records
+//! with unchanged content are skipped, so that a write of ours that a pull reads back makes no second log entry.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -26,9 +26,9 @@ use crate::local_copy::stored_records::StoredRecords;
 use crate::local_copy::transaction::CopyTransaction;
 use crate::local_copy::{references, render};
 
-/// Writes records as the provider has them, and their log entries. A record is left out when it would undo, rename or delete what was
-/// written after `as_of`, the log's last sequence when the provider was asked; `i64::MAX`: nobody else can have written it. Sequences are
-/// the database's, so this holds for writes of other hosts as well. Left out is also a record of a feed that is older than what is stored.
+/// Writes records in the provider's version, and their log entries. A record is left out if it would undo, rename or delete a change that
+/// was written after `as_of`, the log's last sequence when the provider was asked; `i64::MAX`: there was no other writer. Sequences are the
+/// database's, so that this includes writes of other hosts. A record of a feed that is older than the stored row is left out too.
 pub async fn upsert(
     copy: &mut CopyTransaction<'_, '_>,
     records: &[NormalizedRecord],
@@ -37,7 +37,7 @@ pub async fn upsert(
     let Differences { changed, quiet, unchanged, superseded } = all_differences(copy, records, as_of).await?;
     let quiet = write_quiet(copy, quiet).await?;
     let mut upserted = write(copy, changed).await?;
-    // A record that is as it was can look different because of one that it is linked with.
+    // An unchanged record can look different because of one that it is linked with.
     let written: HashSet<String> = upserted.items.iter().map(|item| item.id.clone()).collect();
     let others = quiet.into_iter().chain(unchanged).filter(|item| !written.contains(&item.id));
     upserted.items.extend(others);
@@ -62,7 +62,7 @@ async fn all_differences<'l>(
             false => all.extend(of_record),
         }
     }
-    // An item that goes from one source of the page to another is not gone.
+    // An item that moves from one record of the page to another is not deleted.
     let live: HashSet<String> =
         all.changed.iter().filter(|c| c.change != ChangeKind::Deleted).map(|c| c.item.id.clone()).collect();
     let quiet: HashSet<String> = all.quiet.iter().map(|q| q.item.id.clone()).collect();
@@ -77,7 +77,7 @@ async fn all_differences<'l>(
     Ok(all)
 }
 
-/// Makes tombstones of these of the records that are `gone` at the provider; what was written after `as_of` is spared.
+/// Deletes the rows of those of these records that are `gone` at the provider; rows written after `as_of` are kept.
 pub async fn remove(
     copy: &mut CopyTransaction<'_, '_>,
     source_ids: &[String],
@@ -91,8 +91,8 @@ pub async fn remove(
     Ok(removed)
 }
 
-/// Deletes records inside of a collection that is gone, which the transaction is at, and forgets how far it was read: a collection that comes
-/// back under its id is read from the beginning, and until then nothing is known of its contents. Returns the last sequence that was given.
+/// Deletes records inside a deleted collection, at the transaction's location, and drops its cursor: a collection that reappears under its
+/// id is read from the beginning, and until then its contents are unknown. Returns the last sequence that was given.
 pub async fn remove_contents(
     copy: &mut CopyTransaction<'_, '_>,
     source_ids: &[String],
@@ -108,7 +108,7 @@ pub async fn remove_contents(
     Ok(removed.last_sequence)
 }
 
-/// The sync state of the records that lie there.
+/// Returns the key of the sync state of the records there.
 fn scope_of(place: &CopyLocation) -> ScopeKey<'_> {
     ScopeKey {
         connection_id: &place.connection_id,
@@ -117,7 +117,7 @@ fn scope_of(place: &CopyLocation) -> ScopeKey<'_> {
     }
 }
 
-/// Loads the rows of these sources, and the deletions of everything that was read from them.
+/// Loads the rows of these records, and returns the deletions of everything that was read from them.
 async fn deletions<'l>(
     copy: &mut CopyTransaction<'_, 'l>,
     source_ids: &[String],
@@ -139,8 +139,8 @@ async fn deletions<'l>(
     Ok((stored, all))
 }
 
-/// Writes what nobody sees, and returns the rows. A write of ours is given a sequence of its own, without a line in the log, so that a page
-/// which was read before it does not undo it.
+/// Writes hidden changes, and returns the rows. A write of ours gets a sequence of its own, without a log entry, so that a page which was
+/// read before it does not undo it.
 async fn write_quiet(
     copy: &mut CopyTransaction<'_, '_>,
     quiet: Vec<UnloggedChange<'_>>,
@@ -169,14 +169,14 @@ async fn write_quiet(
     Ok(quiet.into_iter().map(|one| one.item).collect())
 }
 
-/// Whether the provider calls an item, and the series that it belongs to, as before.
+/// Whether an item and its series keep their names at the provider.
 fn keeps_names(before: &Item, item: &Item) -> bool {
     before.source_id == item.source_id
         && before.external_id == item.external_id
         && before.series_name == item.series_name
 }
 
-/// Keeps the names that items of the mailbox had until now.
+/// Records the items' previous source ids, so that a late page that names one is recognized.
 async fn leave(copy: &mut CopyTransaction<'_, '_>, writes: &[ItemWrite<'_, '_>]) -> Result<()> {
     let mut former = Vec::new();
     for ItemWrite { before, item } in writes {
@@ -188,7 +188,8 @@ async fn leave(copy: &mut CopyTransaction<'_, '_>, writes: &[ItemWrite<'_, '_>])
     Ok(items::leave_sources(copy.tx, &copy.lock.id, &former, copy.app.now()).await?)
 }
 
-/// Keeps the metadata of items that the provider no longer has: they may come back under another name. What was deleted here is deleted.
+/// Stores the metadata of items that the provider no longer has: they may reappear under another name. Metadata of items that were deleted
+/// here is dropped.
 async fn keep_departed(copy: &mut CopyTransaction<'_, '_>, changed: &[ItemChange<'_>]) -> Result<()> {
     let location = copy.location;
     if !location.is_read() || location.kind.is_mail() {
@@ -210,8 +211,8 @@ async fn keep_departed(copy: &mut CopyTransaction<'_, '_>, changed: &[ItemChange
     Ok(())
 }
 
-/// Writes changes. The contents of collections that are gone go with them, and collections that are back are read again. What a client has
-/// deleted is no longer followed.
+/// Writes changes. The contents of deleted collections are deleted too, and collections that reappear are read again. Collections that a
+/// client has deleted are no longer followed.
 async fn write<'l>(copy: &mut CopyTransaction<'_, 'l>, changed: Vec<ItemChange<'l>>) -> Result<Upserted> {
     if !copy.location.kind.is_collection() {
         return write_rows(copy, changed).await;
@@ -237,7 +238,7 @@ async fn write<'l>(copy: &mut CopyTransaction<'_, 'l>, changed: Vec<ItemChange<'
     Ok(written)
 }
 
-/// Deletes what is in a collection that is gone.
+/// Deletes the contents of a deleted collection.
 async fn remove_collection(copy: &mut CopyTransaction<'_, '_>, id: &str) -> Result<Option<i64>> {
     let inside = copy.location.contents_of(id);
     let family = inside.kind.family();
@@ -272,7 +273,7 @@ async fn write_rows<'l>(
     event_log::insert(copy.tx, copy.app, &location.tenant, first, notes).await?;
     // After the log, because these can enqueue jobs: see `LockRank`.
     if location.kind == ResourceKind::Event {
-        // No meeting knows an id that was made just now.
+        // No meeting refers to an id that was just generated.
         let known = changed.iter().filter(|one| one.before.is_some());
         let ids: Vec<String> = known.map(|one| one.item.id.clone()).collect();
         if !ids.is_empty() {
@@ -291,7 +292,7 @@ async fn write_rows<'l>(
     })
 }
 
-/// Writes the rows of changes that have their sequences, with what is kept beside them.
+/// Writes the rows of changes that have their sequences, with their side data.
 async fn store(copy: &mut CopyTransaction<'_, '_>, changed: &[ItemChange<'_>]) -> Result<()> {
     let mut rows = Vec::with_capacity(changed.len());
     let mut replaced = Vec::with_capacity(changed.len());
@@ -336,14 +337,14 @@ fn note(place: &CopyLocation, changed: &ItemChange<'_>) -> NewLogEntry {
     }
 }
 
-/// A task that is done has a notification of its own.
+/// Whether a task was completed, which has a notification of its own.
 fn is_completion(changed: &ItemChange<'_>, fields: Option<&[String]>) -> bool {
     changed.kind == ResourceKind::Task
         && fields.is_some_and(|f| f.iter().any(|f| f == "status"))
         && changed.item.body.contains("\"status\":\"completed\"")
 }
 
-/// Stores new metadata for an item: a change of ours alone, told like any other.
+/// Stores new metadata of an item, which is logged like any other change.
 pub async fn set_metadata<'l>(
     copy: &mut CopyTransaction<'_, 'l>,
     before: Locked<'l, Item>,
@@ -374,14 +375,14 @@ pub async fn set_metadata<'l>(
     Ok(stored)
 }
 
-/// Names of the top-level fields that differ.
+/// Returns the names of the top-level fields that differ.
 fn changed_fields(before: &Item, after: &Item) -> Vec<String> {
     let parse = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
     let (old, new) = (parse(&before.body), parse(&after.body));
     let Some(new) = new.as_object() else { return Vec::new() };
     let differs = |(name, value): &(&String, &Value)| old.get(name.as_str()) != Some(*value);
     let mut fields: Vec<String> = new.iter().filter(differs).map(|(name, _)| name.clone()).collect();
-    // Of messages it is the thread.
+    // For messages it is the thread.
     if before.series_id != after.series_id && after.kind == ResourceKind::Event.as_str() {
         fields.push("seriesId".to_owned());
     }

@@ -1,5 +1,5 @@
-//! Dates and times in the languages of pages and mail, with Latin digits in each: times are typed and copied. Times have 24 hours, or 12
-//! where a reader asks for that.
+//! Dates and times in the languages of pages and mail, always with Latin digits: times are typed and copied. Times use the 24-hour clock,
+//! or the 12-hour clock where a reader prefers it.
 
 use jiff::civil::Date;
 use model::Instant;
@@ -7,7 +7,7 @@ use scheduling::hours::Zone;
 
 use crate::locale::Language;
 
-/// How many hours a clock has.
+/// The 12-hour or the 24-hour clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Hours {
     Twelve,
@@ -16,7 +16,7 @@ pub enum Hours {
 }
 
 impl Hours {
-    /// The clock with so many hours; none where there is no such clock.
+    /// Returns the clock with this number of hours; none for other numbers than 12 and 24.
     pub fn of_number(number: i64) -> Option<Hours> {
         [Hours::Twelve, Hours::TwentyFour].into_iter().find(|hours| hours.number() == number)
     }
@@ -55,7 +55,7 @@ pub fn local(at: Instant, zone: &Zone) -> Local {
     }
 }
 
-/// A moment by this clock, with the offset of its zone: where clocks are set back a time of the day comes twice.
+/// Returns a moment by this clock, with the offset of its zone: where clocks are set back, a time of the day occurs twice.
 pub fn moment(at: Instant, zone: &Zone, language: Language, hours: Hours) -> String {
     let local = local(at, zone);
     let time = clock(&local, language, hours);
@@ -66,18 +66,18 @@ fn comma(language: Language) -> &'static str {
     if language == Language::Arabic { "،" } else { "," }
 }
 
-/// From when until when, in parts that can stand below each other.
+/// A time span in parts that can stand below each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpanParts {
-    /// The day on which it begins.
+    /// The day on which it starts.
     pub day: String,
-    /// Both times, with the day of the second one where it is another day. Where clocks change in between, each has its offset.
+    /// Start and end, with the day of the end if it differs. Where clocks change in between, each has its offset.
     pub times: String,
-    /// The offset that both times have.
+    /// The offset that both times share.
     pub offset: Option<String>,
 }
 
-/// From when until when by this clock, in parts.
+/// Returns the parts of a time span by this clock.
 pub fn span_parts(start: Instant, end: Instant, zone: &Zone, language: Language, hours: Hours) -> SpanParts {
     let (from, to) = (local(start, zone), local(end, zone));
     let (from_clock, to_clock) = (clock(&from, language, hours), clock(&to, language, hours));
@@ -193,16 +193,16 @@ const ARABIC_MONTHS: [&str; 12] = [
     "ديسمبر",
 ];
 
-/// The days of the week in the order in which the language writes them: Saturday first in Arabic, Sunday in the English of the United States
-/// and in Japanese, else Monday.
+/// Returns the days of the week in the order in which the language writes them: Saturday first in Arabic, Sunday in American English and in
+/// Japanese, else Monday.
 pub fn weekdays(language: Language) -> [&'static str; 7] {
     let mut days = *names_of_days(language);
     days.rotate_right(days_before_monday(language));
     days
 }
 
-/// The same names, as short as a column of a calendar is. Arabic has whole words without their article: one letter can stand for several
-/// days.
+/// Returns the same names shortened for a calendar's columns. Arabic has whole words without their article: one letter can stand for
+/// several days.
 pub fn short_weekdays(language: Language) -> [String; 7] {
     weekdays(language).map(|name| match language {
         Language::Arabic => name.strip_prefix("ال").unwrap_or(name).to_owned(),
@@ -215,7 +215,7 @@ fn beginning(name: &str, length: usize) -> String {
     name.chars().take(length).collect()
 }
 
-/// How many cells of a week stand before this date.
+/// Returns the number of days of the week before this date.
 pub fn place_in_week(date: Date, language: Language) -> usize {
     let after_monday = usize::try_from(date.weekday().to_monday_zero_offset()).unwrap_or(0);
     (after_monday + days_before_monday(language)) % 7
@@ -237,7 +237,7 @@ pub fn day(date: Date, language: Language) -> String {
     }
 }
 
-/// The day without its year, and its weekday as short as can be: `Tue, 10 March`.
+/// Returns the day without its year, and its weekday in the shortest form: `Tue, 10 March`.
 pub fn short_day(date: Date, language: Language) -> String {
     let (name, day) = (weekday(date, language), day_of_month(date, language));
     match language {
@@ -275,7 +275,7 @@ pub fn month(date: Date, language: Language) -> String {
     }
 }
 
-/// The month without its year, as it stands inside a sentence: `March`.
+/// Returns the month without its year, in the form that it has inside a sentence: `March`.
 pub fn month_alone(date: Date, language: Language) -> String {
     match language {
         Language::Japanese => format!("{}月", date.month()),
@@ -283,7 +283,7 @@ pub fn month_alone(date: Date, language: Language) -> String {
     }
 }
 
-/// Days of a week that are written before its Monday.
+/// Returns the number of days that the language writes before the Monday of a week.
 // Contract silent: the first day where the region is not known. It is that of most speakers' regions.
 fn days_before_monday(language: Language) -> usize {
     match language {
@@ -309,7 +309,7 @@ fn weekday(date: Date, language: Language) -> &'static str {
     names_of_days(language).get(place).copied().unwrap_or_default()
 }
 
-/// The month's name; empty in Japanese, which writes its number.
+/// Returns the month's name; empty in Japanese, which writes its number.
 fn month_name(date: Date, language: Language) -> &'static str {
     let names = match language {
         Language::English | Language::AmericanEnglish => &ENGLISH_MONTHS,
@@ -421,7 +421,7 @@ mod tests {
                 Language::English,
                 "Sunday, 5 April 2026, 01:45 (UTC+11:00)–01:45 (UTC+10:30)",
             ),
-            // Both times in the hour that comes twice are told apart by the one offset that they have.
+            // Both times lie in the hour that occurs twice; the shared offset distinguishes them.
             (
                 "Europe/Berlin",
                 "2026-10-25T01:15:00Z",

@@ -1,5 +1,5 @@
-//! HTML that is put together from markup of ours and text of others. Markup is `&'static str`, and everything else passes `text`, which
-//! escapes it: nothing that a request or a row holds can be taken for markup.
+//! A builder of HTML from our own markup and foreign text. Markup is `&'static str`; everything else passes `text`, which escapes it: no
+//! content of a request or a row can be taken for markup.
 
 /// A piece of HTML.
 #[derive(Clone, Debug, Default)]
@@ -12,7 +12,7 @@ impl Html {
         self
     }
 
-    /// Adds text, fit to stand between tags and in attribute values in double quotes. Control characters other than tab and line feed
+    /// Adds text, escaped for use between tags and in attribute values in double quotes. Control characters other than tab and line feed
     /// are left out.
     pub fn text(&mut self, text: &str) -> &mut Self {
         for c in text.chars() {
@@ -40,7 +40,7 @@ impl Html {
         self.raw("<a href=\"").text(href).raw("\">").text(text).raw("</a>")
     }
 
-    /// Adds a piece that was put together before.
+    /// Adds a piece that was built before.
     pub fn html(&mut self, other: &Html) -> &mut Self {
         self.0.push_str(&other.0);
         self

@@ -1,4 +1,4 @@
-//! When a meeting takes place, as people read it: day, times, and the name of the zone, which can stand below each other.
+//! The time of a meeting in a readable form: day, times, and the name of the zone, which can stand below each other.
 
 use model::Instant;
 use scheduling::hours::Zone;
@@ -11,7 +11,7 @@ use crate::locale::{Language, zones};
 pub struct MeetingTime {
     /// The day on which the meeting begins.
     pub day: String,
-    /// Beginning and end. On a day on which the clocks change a time of the day can come twice: then they have their offsets.
+    /// Start and end. On a day on which the clocks change a time of the day can occur twice: then both have their offsets.
     pub times: String,
     /// The zone's name, such as `Eastern Time, New York`.
     pub zone: String,
@@ -33,7 +33,7 @@ pub fn meeting_time(
     MeetingTime { day: parts.day, times, zone: zones::zone_name(&zone.name, language) }
 }
 
-/// A moment by this clock, such as the end of a right. It has its offset on a day on which the clocks change.
+/// Returns a moment by this clock, such as the expiry of a permission. It has its offset on a day on which the clocks change.
 pub fn moment(at: Instant, zone: &Zone, language: Language, hours: Hours) -> String {
     let local = dates::local(at, zone);
     let comma = if language == Language::Arabic { "،" } else { "," };
@@ -70,7 +70,7 @@ mod tests {
         assert_eq!(usual.day, "Tuesday, 10 March 2026");
         assert_eq!(usual.times, "10:00–10:30");
         assert_eq!(usual.zone, "Central European Time, Berlin");
-        // The hour from two to three comes twice.
+        // The hour from two to three occurs twice.
         assert_eq!(of("2026-10-25T00:00:00Z", "2026-10-25T00:30:00Z").times, "02:00–02:30 (UTC+02:00)");
         assert_eq!(of("2026-10-25T01:00:00Z", "2026-10-25T01:30:00Z").times, "02:00–02:30 (UTC+01:00)");
         let across = of("2026-10-25T00:45:00Z", "2026-10-25T01:15:00Z");

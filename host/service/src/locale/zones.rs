@@ -136,7 +136,7 @@ static SHARED_NAMES: [SharedName; 10] = [
     },
 ];
 
-/// The name of a zone with its city; its IANA name where it shares no name that is known here.
+/// Returns the name of a zone with its city, or its IANA name if no shared name is known here.
 pub fn zone_name(iana_name: &str, language: Language) -> String {
     let Some(shared) = SHARED_NAMES.iter().find(|shared| shared.zones.contains(&iana_name)) else {
         return iana_name.to_owned();

@@ -27,7 +27,7 @@ const MAX_JWKS_BYTES: usize = 64 << 10;
 /// `Retry-After` of a 503, seconds.
 const RETRY_AFTER_S: u64 = 10;
 
-/// Why a token is not accepted.
+/// The reason why a token is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum JwtError {
     /// The provider did not issue it for this service. The reason goes to the debug log only: anybody can send an invalid token.
@@ -57,14 +57,14 @@ enum Audience {
 }
 
 impl Claims {
-    /// The e-mail address of the account that the token is for, if the issuer has verified it.
+    /// Returns the email address of the account that the token is for, if the issuer has verified it.
     fn verified_email(&self) -> Option<&str> {
         let email = self.email.as_ref()?.as_str()?;
         (self.email_verified == Some(Value::Bool(true))).then_some(email)
     }
 }
 
-/// Verifies the token of a request with `count` notifications; the applications that it is for.
+/// Verifies the token of a request with `count` notifications. Returns the applications that it is for.
 ///
 /// # Errors
 /// `missing_api_key` if there is no token, `invalid_api_key` if the provider did not issue it for this service, and `overloaded` while the
@@ -121,7 +121,7 @@ fn find_token<'h>(place: Option<&PushPlace>, headers: &'h HeaderMap) -> Option<&
     (1..=MAX_TOKEN_BYTES).contains(&token.len()).then_some(token)
 }
 
-/// The applications that a verified token is for; none: the operator named its account for no application.
+/// Returns the applications that a verified token is for; none: the operator named its account for no application.
 async fn find_recipients(
     app: &App,
     provider: &str,
@@ -176,7 +176,7 @@ fn decode_claims(token: &str, key: &Key) -> Option<Claims> {
     decode::<Claims>(token, &key.decoding_key, &validation).ok().map(|data| data.claims)
 }
 
-/// Checks the claims of a token at `now`, ms since 1970. The error is what is wrong.
+/// Checks the claims of a token at `now`, ms since 1970. The error says what is wrong.
 fn validate_claims(claims: &Claims, jwt: &PushJwt, audience: &str, now: i64) -> Result<(), &'static str> {
     let has_audience = match &claims.aud {
         Audience::One(one) => one == audience,

@@ -1,4 +1,4 @@
-//! What a provider posts, read by the `[push]` of its connector's manifest. Pure: nothing here is checked against what is stored.
+//! Parses providers' notifications by the `[push]` of their connectors' manifests. Pure: nothing is compared with stored rows here.
 
 use base::error::{Code, Result, invalid, refuse};
 use base64::Engine;
@@ -9,14 +9,14 @@ use runtime::{Push, PushAuth, PushPlace, WithoutSecret};
 use serde_json::Value;
 use url::form_urlencoded;
 
-/// Notifications in one request.
+/// Most notifications in one request.
 pub const MAX_NOTIFICATIONS: usize = 1_000;
-/// The value that a handshake echoes, bytes.
+/// Longest value that a handshake echoes, bytes.
 const MAX_ECHO: usize = 4_096;
-/// What names a watch or an account, and a secret, bytes. What is longer was made by no provider for us.
+/// Longest name of a watch or an account, and longest secret, bytes. Longer ones do not come from a provider of ours.
 const MAX_TEXT: usize = 1_024;
 
-/// Text in either alphabet, padded or not.
+/// Base64 decoders for both alphabets, padded or not.
 const LENIENT: GeneralPurposeConfig =
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
 const ENGINES: [GeneralPurpose; 2] =
@@ -29,7 +29,7 @@ pub struct Incoming<'a> {
     pub body: &'a [u8],
 }
 
-/// What a notification is about.
+/// The subject of a notification.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NotificationSubject {
     /// The provider's id of a watch.
@@ -39,7 +39,7 @@ pub enum NotificationSubject {
 }
 
 impl NotificationSubject {
-    /// The id, or the address.
+    /// Returns the id or the address.
     pub fn name(&self) -> &str {
         match self {
             NotificationSubject::Watch(name) | NotificationSubject::Account(name) => name,
@@ -47,7 +47,7 @@ impl NotificationSubject {
     }
 }
 
-/// What a notification says of the watch itself.
+/// A change of the watch itself that a notification reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lifecycle {
     /// It has to be renewed now.
@@ -56,26 +56,26 @@ pub enum Lifecycle {
     Removed,
 }
 
-/// One notification. Nothing of it is proved.
+/// One notification, not authenticated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notification {
     pub subject: NotificationSubject,
-    /// The token that came back, or the signature; empty with `auth = "jwt"`, where a token authenticates the whole request, and where the
-    /// manifest takes notifications without a secret as hints.
+    /// The returned token, or the signature; empty with `auth = "jwt"`, where a token authenticates the whole request, and if the manifest
+    /// accepts notifications without a secret as hints.
     pub secret: String,
     pub lifecycle: Option<Lifecycle>,
 }
 
-/// A request that was read.
+/// A parsed request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Notifications {
-    /// Notifications that name a watch or an account and bring a secret, or need none.
+    /// Notifications that name a watch or an account and have a secret, or need none.
     pub all: Vec<Notification>,
-    /// How many more only say that a watch has begun.
+    /// Number of further ones that only report the start of a watch.
     pub greetings: usize,
 }
 
-/// The value that is to be echoed, where the request only asks whether the address exists.
+/// Returns the value to echo, if the request only checks that the address exists.
 pub fn handshake(push: &Push, query: &str) -> Result<Option<String>> {
     let Some(PushPlace::Query(wanted)) = &push.handshake else { return Ok(None) };
     let mut pairs = form_urlencoded::parse(query.as_bytes());
@@ -87,7 +87,7 @@ pub fn handshake(push: &Push, query: &str) -> Result<Option<String>> {
     Ok(Some(value.into_owned()))
 }
 
-/// Reads the notifications of a request.
+/// Parses the notifications of a request.
 pub fn read(push: &Push, incoming: Incoming<'_>) -> Result<Notifications> {
     let body = match needs_body(push) {
         true if !incoming.body.is_empty() => serde_json::from_slice(incoming.body)
@@ -116,7 +116,7 @@ pub fn read(push: &Push, incoming: Incoming<'_>) -> Result<Notifications> {
         let lifecycle = match at(&push.lifecycle).as_deref() {
             Some("reauthorizationRequired") => Some(Lifecycle::Renew),
             Some("subscriptionRemoved") => Some(Lifecycle::Removed),
-            // "missed", and what nobody knows: something may have changed.
+            // "missed", and unknown values: something may have changed.
             _ => None,
         };
         found.all.push(Notification { subject, secret, lifecycle });
@@ -130,7 +130,7 @@ fn needs_body(push: &Push) -> bool {
     places.into_iter().any(|place| matches!(place, Some(PushPlace::Pointer(_))))
 }
 
-/// The single notifications of a body.
+/// Returns the single notifications of a body.
 fn listed<'b>(push: &Push, body: &'b Value) -> Result<Vec<&'b Value>> {
     let Some(PushPlace::Pointer(pointer)) = &push.list else { return Ok(vec![body]) };
     let Some(list) = body.pointer(pointer).and_then(Value::as_array) else {
@@ -144,7 +144,7 @@ fn listed<'b>(push: &Push, body: &'b Value) -> Result<Vec<&'b Value>> {
     Ok(list.iter().collect())
 }
 
-/// The text at a place; none where there is none, and where it cannot be ours.
+/// Returns the text at a place; none if there is none, or if it cannot be ours.
 fn text_at(place: &PushPlace, headers: &HeaderMap, one: &Value) -> Option<String> {
     let text = match place {
         PushPlace::Header(name) => headers.get(name)?.to_str().ok()?,
@@ -250,7 +250,7 @@ mod tests {
         assert_eq!(found, Notifications { all: Vec::new(), greetings: 1 });
         let nameless = read_of(&google(), &headers(&[("x-goog-channel-token", "t")]), &Value::Null).unwrap();
         assert_eq!(nameless, Notifications::default());
-        // A body that is not looked at may be anything.
+        // A body that is not parsed may have any content.
         let odd = Incoming { headers: &headers(&named), body: b"{" };
         assert_eq!(read(&google(), odd).unwrap().all.len(), 1);
     }

@@ -1,5 +1,5 @@
-//! Holds notifications against the watches that they name, and makes pulls due for those that are authentic. At most two reads and one
-//! write for a request; none of what a notification says gets any further.
+//! Matches notifications with the watches that they name, and makes pulls due for authentic ones. At most two reads and one write per
+//! request; no other content of a notification is used.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,45 +20,45 @@ use crate::push::notification::{Incoming, Lifecycle, Notification, NotificationS
 use crate::push::recipients::Recipients;
 use crate::sync::schedule::{pull_id_of, renew_id_of};
 
-/// How often it is written that notifications come for a watch, ms, while they make no pull due.
+/// Shortest interval at which the arrival of notifications is recorded for a watch, ms, while they make no pull due.
 const NOTED_EVERY_MS: i64 = 10_000;
-/// How much later a pull is due for a watch whose notifications come too quickly, ms: it then stands for all of them.
+/// Delay of a pull for a watch with too frequent notifications, ms: it covers all of them.
 const MERGED_MS: i64 = 1_000;
-/// How long after a pull notifications without their secret make the next one due, ms.
+/// Shortest time between pulls that notifications without a secret make due, ms.
 const UNPROVED_EVERY_MS: i64 = 60_000;
 
-/// How quickly the notifications of a watch come.
+/// The rate of a watch's notifications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotificationPace {
-    /// As they may.
+    /// Within the budget.
     Fine,
-    /// Too quickly: those of a second are one.
+    /// Too frequent: those of a second count as one.
     Merged,
-    /// So quickly that a request with nothing else is refused. Beside others they are merged.
+    /// A rate at which a request without other notifications is refused. Beside others they are merged.
     Flood,
 }
 
-/// Counts what comes.
+/// Counts notifications and requests.
 pub trait Budgets: Sync {
-    /// Counts a notification of a watch, or of whoever pretends that it is one; `name` stands for the watch and the secret.
+    /// Counts a notification of a watch, authentic or not; `name` stands for the watch and the secret.
     fn of_watch(&self, name: &str) -> NotificationPace;
 
-    /// Counts a request of the provider: one with a notification that is `Fine`, or one of which all are merged (`Merged`). Fails over the
+    /// Counts a request of the provider: one with a notification that is `Fine`, or one with merged ones only (`Merged`). Fails over the
     /// budget of these.
     fn of_provider(&self, pace: NotificationPace) -> Result<()>;
 }
 
-/// What became of a request.
+/// The result of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiveResult {
-    /// It was held against the watches; whether any of it was authentic is not told.
+    /// It was matched with the watches; the response does not reveal whether any of it was authentic.
     Notified,
-    /// It only says that watches have begun.
+    /// It only reports the start of watches.
     Greeted,
 }
 
-/// Takes the notifications of a request. With `auth = "jwt"` the token is verified before anything is counted, so that invalid tokens use
-/// up no budget.
+/// Processes the notifications of a request. With `auth = "jwt"` the token is verified before anything is counted, so that invalid tokens
+/// use up no budget.
 pub async fn receive(
     app: &App,
     provider: &str,
@@ -88,7 +88,7 @@ pub async fn receive(
     let paced = paced(app, provider, push, all, budgets)?;
     let mut known = find(app, provider, &paced).await?;
     known.retain(|watch| push.covers(&watch.surface) && recipients.include(&watch.tenant.application_id));
-    // A signature over the whole body is computed for each watch that may be meant.
+    // A signature over the whole body is computed for each possible watch.
     let bytes = if push.auth == PushAuth::Hmac { incoming.body.len().saturating_mul(known.len()) } else { 0 };
     let check = || hints(app, provider, push, &paced, &known, incoming.body);
     let hints = app.compute.run("", bytes, check).await;
@@ -96,7 +96,7 @@ pub async fn receive(
     Ok(ReceiveResult::Notified)
 }
 
-/// Counts the notifications. Fails where all of them are a flood, or the provider is over its budget.
+/// Counts the notifications. Fails if all of them are a flood, or the provider is over its budget.
 fn paced(
     app: &App,
     provider: &str,
@@ -110,7 +110,7 @@ fn paced(
             PushAuth::Hmac | PushAuth::Jwt => "",
             PushAuth::ChannelToken | PushAuth::ClientState => one.secret.as_str(),
         };
-        // Each kind has budgets of its own: at the address of one that needs no secret anybody can name what another kind posts of.
+        // Each kind has budgets of its own: at the address of one without a secret, anybody can name watches of another kind.
         let kind = push.name.as_deref().unwrap_or_default();
         let name = format!("{provider}/{kind}\n{}\n{secret}", one.subject.name());
         budgets.of_watch(&app.keyring.watch_token_hash(&name))
@@ -119,16 +119,16 @@ fn paced(
     if paced.iter().all(|(pace, _)| *pace == NotificationPace::Flood) {
         app.metrics.count_notifications(provider, "flood", paced.len());
         let message = "there are too many notifications of this watch; send one for all of them later";
-        // Not 429: Google repeats what was answered with 500, 502, 503 or 504, and nothing else.
+        // Not 429: Google repeats only after 500, 502, 503 or 504.
         return Err(Refusal::new(Code::Overloaded, message).retry_after_s(1).into());
     }
-    // A watch alone that is too quick takes nothing from the others of its provider: merged notifications have a budget of their own.
+    // A single watch that is too frequent takes nothing from the others of its provider: merged notifications have a budget of their own.
     let has_fine = paced.iter().any(|(pace, _)| *pace == NotificationPace::Fine);
     budgets.of_provider(if has_fine { NotificationPace::Fine } else { NotificationPace::Merged })?;
     Ok(paced)
 }
 
-/// The watches that are named.
+/// Returns the watches that the notifications name.
 async fn find(app: &App, provider: &str, paced: &[(NotificationPace, Notification)]) -> Result<Vec<Watch>> {
     let (mut ids, mut accounts) = (BTreeSet::new(), BTreeSet::new());
     for (_, one) in paced {
@@ -139,30 +139,30 @@ async fn find(app: &App, provider: &str, paced: &[(NotificationPace, Notificatio
     }
     let (ids, accounts): (Vec<String>, Vec<String>) =
         (ids.into_iter().collect(), accounts.into_iter().collect());
-    // Of one kind all notifications name the one or the other.
+    // All notifications of one kind name either ids or accounts.
     match accounts.is_empty() {
         true => Ok(table::by_external_ids(app.db.reader(), provider, &ids).await?),
         false => Ok(table::by_accounts(app.db.reader(), provider, &accounts).await?),
     }
 }
 
-/// What is to be done for the notifications that are authentic.
+/// The actions for authentic notifications.
 #[derive(Clone, Debug, Default)]
 struct Hints {
     /// At least one notification is the provider's.
     is_authentic: bool,
-    /// The pulls that are due now, and those that are due a moment later, by the ids of their jobs.
+    /// Ids of the jobs of pulls that are due now; `merged`: of those that are due a moment later.
     now: BTreeSet<String>,
     merged: BTreeSet<String>,
-    /// The pulls of watches of which it is not proved that the provider told of them: due a minute after the last one.
+    /// The pulls of watches with unauthenticated notifications: due a minute after the last one.
     unproved: BTreeSet<String>,
-    /// Watches by their ids: those to be renewed, and those that are over; and the jobs that do it.
+    /// Ids of watches to renew, of watches that have ended (`removed`), and of the jobs that process them (`renewals`).
     renewed: BTreeSet<String>,
     removed: BTreeSet<String>,
     renewals: BTreeSet<String>,
-    /// Watches of which it is to be written that notifications come.
+    /// Watches for which the arrival of notifications is recorded.
     noted: BTreeSet<String>,
-    /// The watches that were told of, by the pull that reads what they watch.
+    /// The notified watches, by the pull that reads what they watch.
     told: BTreeMap<String, BTreeSet<String>>,
 }
 
@@ -207,7 +207,7 @@ fn hints(
     hints
 }
 
-/// Whether a notification is the provider's, by the token of this watch.
+/// Whether a notification is authentic, by the token of this watch.
 fn proves(app: &App, push: &Push, watch: &Watch, one: &Notification, body: &[u8]) -> bool {
     match push.auth {
         PushAuth::ChannelToken | PushAuth::ClientState => {
@@ -246,7 +246,7 @@ impl Hints {
         }
     }
 
-    /// Leaves out pulls that come soon enough anyway: whatever begins from here on reads what the notification is about.
+    /// Leaves out pulls that start soon enough anyway: any pull that begins from here on reads the change.
     async fn leave_out_planned(&mut self, app: &App, now: i64) -> Result<()> {
         let hinted = &(&self.now | &self.merged) | &self.unproved;
         let ids: Vec<String> = hinted.into_iter().collect();
@@ -261,7 +261,8 @@ impl Hints {
         };
         self.now = &self.now & &later(now);
         self.merged = &self.merged & &later(now + MERGED_MS);
-        // A pull that began a minute ago or longer may come at once; of the others each notification more finds one that is planned.
+        // If the last pull began at least a minute ago, the next one may start at once; for the others each further notification finds one
+        // that is planned.
         let has_rested = |job: &&table::Planned| job.began_at.is_none_or(|at| at <= now - UNPROVED_EVERY_MS);
         let rested: BTreeSet<String> = planned.iter().filter(has_rested).map(|job| job.id.clone()).collect();
         self.now.extend(&(&self.unproved & &rested) & &later(now));
@@ -276,19 +277,19 @@ impl Hints {
     }
 }
 
-/// Does it, in one transaction, as far as anything has to be written.
+/// Performs the actions in one transaction, if anything has to be written.
 async fn act(app: &App, mut hints: Hints) -> Result<()> {
     let now = app.now();
     hints.leave_out_planned(app, now).await?;
     if hints.is_empty() {
-        // What is due may wait for a wake that was lost. A request that proves nothing costs its lookup alone.
+        // A due job may wait for a wake that was lost. An unauthenticated request costs only its query.
         if hints.is_authentic {
             app.db.wakes().wake(JobClass::Pull);
         }
         return Ok(());
     }
-    // What makes a pull due is noted with it, however lately another notification was: until that pull has read the change the copy is out
-    // of step (`sync::staleness`).
+    // Notifications that make a pull due are recorded with it, however recent the last record is: until that pull has read the change the
+    // copy is out of step (`sync::staleness`).
     for id in hints.now.union(&hints.merged) {
         hints.noted.extend(hints.told.get(id).into_iter().flatten().cloned());
     }

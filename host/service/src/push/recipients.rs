@@ -1,5 +1,5 @@
-//! The applications whose watches a request of a provider counts for, where each application has an account of the operator's that posts
-//! for it (`email_setting` of the manifest's `[push.jwt]`).
+//! The applications whose watches a provider's request applies to, if each application has an operator's account that posts for it
+//! (`email_setting` of the manifest's `[push.jwt]`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,16 +10,16 @@ use storage::oauth_clients;
 
 use crate::app::App;
 
-/// The applications whose watches count.
+/// The applications whose watches a request applies to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Recipients {
     All,
-    /// The ones with these ids.
+    /// The applications with these ids.
     Of(BTreeSet<String>),
 }
 
 impl Recipients {
-    /// Whether watches of this application count.
+    /// Whether the request applies to watches of this application.
     pub fn include(&self, application_id: &str) -> bool {
         match self {
             Recipients::All => true,
@@ -28,14 +28,15 @@ impl Recipients {
     }
 }
 
-/// The applications of which the operator named this address in a setting of their registration, byte for byte; none: of no application.
-/// A value that changes holds a second later.
+/// Returns the applications for which the operator set this address in their registration, byte for byte; none if there is no such
+/// application. A changed value takes effect a second later.
 pub async fn find(app: &App, provider: &str, setting: &str, email: &str) -> Result<Option<Recipients>> {
     let posters = posters(app, provider, setting).await?;
     Ok(posters.get(email).cloned().map(Recipients::Of))
 }
 
-/// Ids of applications by the address of the account that posts for them. All are read at once: tokens of many accounts make no more reads.
+/// Returns ids of applications by the address of the account that posts for them. All are read at once, so that tokens of many accounts
+/// cause no further reads.
 async fn posters(
     app: &App,
     provider: &str,

@@ -1,6 +1,6 @@
-//! The kind `renew`: sees to what a provider notifies this service of. There is one job for each collection that clients follow, so that
-//! one host at a time starts, renews and stops its watch. A watch that cannot be renewed is followed by another one, and the two overlap.
-//! When one has expired the collection is polled as others are, until there is another one.
+//! The job kind `renew`: maintains providers' watches. Each collection that clients follow has one job, so that one host at a time starts,
+//! renews and stops its watch. A watch that cannot be renewed is replaced by another one, and the two overlap. After one has expired the
+//! collection is polled as usual, until there is another one.
 
 use base::error::{Error, Result};
 use model::Instant;
@@ -23,7 +23,7 @@ use crate::push::wanted_watches::{self, WatchRequest};
 use crate::push::{stop, watch_rows};
 use crate::sync::schedule::{RENEW_JOB, pull_id_of};
 
-/// The kind. A failure is tried again after 1 minute, 2, 4 and so on, up to 6 hours.
+/// The job kind. A failure is retried after 1 minute, 2, 4 and so on, up to 6 hours.
 pub const RENEW: JobKind = JobKind {
     name: RENEW_JOB,
     class: JobClass::Pull,
@@ -33,14 +33,14 @@ pub const RENEW: JobKind = JobKind {
     run: |turn| Box::pin(run(turn)),
 };
 
-/// How long a watch goes on that another one follows, ms.
+/// Time for which a replaced watch continues, ms.
 const OVERLAP_MS: i64 = 60_000;
-/// When a watch that the provider did not stop is tried again, ms.
+/// Delay before another attempt to stop a watch, ms.
 const STOP_AGAIN_MS: i64 = 60_000;
-/// When a connection that cannot be used, or a provider that cannot watch this, is looked at again, ms.
+/// Delay before an unusable connection, or a provider that cannot watch this, is tried again, ms.
 const UNUSABLE_MS: i64 = 10 * 60_000;
 const UNSUPPORTED_MS: i64 = 24 * 3_600_000;
-/// Most bytes of an error's text that are kept.
+/// Most stored bytes of an error's text.
 const MAX_ERROR: usize = 500;
 
 async fn run(turn: &JobRun) -> Result<JobEnd> {
@@ -84,10 +84,10 @@ async fn run(turn: &JobRun) -> Result<JobEnd> {
     }
 }
 
-/// What a call of the provider came to; the outer error is of the host.
+/// The result of a call of the provider; the outer error is the host's.
 type WatchCallResult = std::result::Result<(), runtime::Error>;
 
-/// What a turn is about.
+/// The collection whose watches a run maintains.
 struct RenewTarget<'a> {
     turn: &'a JobRun,
     connection: &'a Connection,
@@ -105,8 +105,8 @@ impl RenewTarget<'_> {
         Ok(watches::of_scope(self.app().db.reader(), &self.connection.id, of).await?)
     }
 
-    /// Writes what time has made of the watches. One whose start has no known outcome is forgotten: another attempt has another id, and
-    /// what the provider may post for this one finds no watch.
+    /// Writes status changes by time. A watch whose start has no known outcome is deleted: another attempt has another id, and the
+    /// provider's notifications for this one find no watch.
     async fn note_time(&self) -> Result<()> {
         let (now, mut changes) = (self.app().now(), RenewChanges::default());
         for watch in self.known().await? {
@@ -127,7 +127,7 @@ impl RenewTarget<'_> {
         self.write(changes).await
     }
 
-    /// Asks the provider to start a watch, which `before` then ends for. The watch is known before the call: a provider may try the address
+    /// Asks the provider to start a watch that replaces `before`. Its row is written before the call: a provider may check the address
     /// during it.
     async fn start(
         &self,
@@ -159,7 +159,7 @@ impl RenewTarget<'_> {
                 return Ok(Err(e));
             }
         };
-        // A change between the last pull and now was told to nobody.
+        // A change between the last pull and now was not notified.
         let mut changes = RenewChanges { pulls: vec![pull_id_of(&began)], ..RenewChanges::default() };
         let expired = self.known().await?.into_iter().filter(|watch| watch.status == Status::Expired);
         changes.gone.extend(expired.map(|watch| watch.id));
@@ -171,7 +171,7 @@ impl RenewTarget<'_> {
         let stop_args = stop::args(&began);
         changes.written.push(began);
         let written = self.write(changes).await;
-        // After another failure it is not known whether the row was committed.
+        // After another failure it is unknown whether the row was committed.
         let is_lost = matches!(&written, Err(Error::Internal(e)) if e.is::<LostLease>());
         if let Some(stop_args) = stop_args.filter(|_| is_lost) {
             self.stop_unrecorded(target, &stop_args).await;
@@ -180,15 +180,15 @@ impl RenewTarget<'_> {
         Ok(Ok(()))
     }
 
-    /// Ends a watch that the provider has started and that has no row: the account was disconnected meanwhile, or the job is another
-    /// host's, which starts a watch of its own. Else the provider would post to it until it expires.
+    /// Stops a watch that the provider has started and that has no row: the account was disconnected, or the job is another host's, which
+    /// starts a watch of its own. Otherwise the provider would post to it until it expires.
     async fn stop_unrecorded(&self, target: &CallTarget<'_>, args: &WatchStop) {
         if let Err(e) = watch_calls::stop(self.app(), target, args).await {
             tracing::debug!(watch = %args.channel, error = %e, "a watch without a row cannot be stopped");
         }
     }
 
-    /// Asks the provider to go on with a watch; where it cannot, or has forgotten it, starts another one.
+    /// Asks the provider to renew a watch; if it cannot, or no longer knows the watch, starts another one.
     async fn renew(
         &self,
         target: &CallTarget<'_>,
@@ -224,7 +224,7 @@ impl RenewTarget<'_> {
         }
     }
 
-    /// Has the watches ended that are to end by now, or all of them.
+    /// Stops the watches that are due to be stopped, or all of them.
     async fn stop_due(&self, target: &CallTarget<'_>, known: &[Watch], all: bool) -> Result<()> {
         let (app, now) = (self.app(), self.app().now());
         let is_due = |watch: &&Watch| {
@@ -237,7 +237,7 @@ impl RenewTarget<'_> {
                 None => Ok(()),
             };
             let changes = match stopped {
-                // What cannot be stopped now is tried again until it ends by itself.
+                // A watch that cannot be stopped now is retried until it expires.
                 Err(e) if e.is_transient() => {
                     let due_at = Some(app.now() + STOP_AGAIN_MS);
                     let again = Watch { status: Status::Stopping, due_at, updated_at: now, ..watch.clone() };
@@ -250,20 +250,20 @@ impl RenewTarget<'_> {
         Ok(())
     }
 
-    /// The end of a turn after which nothing is to be watched any more.
+    /// Returns the end of a run after which nothing has to be watched any more.
     async fn stopped(&self) -> Result<JobEnd> {
         let (known, now) = (self.known().await?, self.app().now());
         Ok(next_at(&known, now).map_or(JobEnd::Done, JobEnd::At))
     }
 
-    /// The end of a turn that has done what was due.
+    /// Returns the end of a run that has done all due work.
     async fn rest(&self) -> Result<JobEnd> {
         let (known, now) = (self.known().await?, self.app().now());
         Ok(JobEnd::At(next_at(&known, now).unwrap_or(now + UNUSABLE_MS)))
     }
 
-    /// The end of a turn in which the provider was asked in vain. It comes again after a delay, and before that when time makes another
-    /// thing of the watch.
+    /// Returns the end of a run whose call failed. The job is retried after a delay, or earlier when the passage of time changes the status
+    /// of the watch.
     async fn failed(&self, e: &runtime::Error) -> Result<JobEnd> {
         let (app, job) = (self.app(), &self.turn.job);
         let (known, now) = (self.known().await?, app.now());
@@ -296,7 +296,7 @@ impl RenewTarget<'_> {
         Ok(JobEnd::Committed)
     }
 
-    /// Writes changes, as long as the job is this host's.
+    /// Writes changes if the job is still this host's.
     async fn write(&self, changes: RenewChanges) -> Result<()> {
         if changes.is_empty() {
             return Ok(());
@@ -328,13 +328,13 @@ impl RenewTarget<'_> {
     }
 }
 
-/// What one transaction writes.
+/// The changes of one transaction.
 #[derive(Clone, Debug, Default)]
 struct RenewChanges {
     notes: Vec<NewLogEntry>,
     made: Option<Watch>,
     written: Vec<Watch>,
-    /// Ids of watches that are forgotten.
+    /// Ids of watches to delete.
     gone: Vec<String>,
     /// Ids of the jobs of pulls that are due now.
     pulls: Vec<String>,

@@ -1,5 +1,5 @@
-//! The end of a connection's watches, while its credentials are still there. Providers also end them by themselves, and notifications of
-//! watches that are not known count for nothing.
+//! Stops a connection's watches while its credentials still exist. Providers also end them on their own, and notifications of unknown
+//! watches are ignored.
 
 use std::time::Duration;
 
@@ -15,15 +15,15 @@ use crate::connections::call_target::CallTarget;
 use crate::connections::watch_calls;
 use crate::sync::schedule::renew_id_of;
 
-/// How long somebody who disconnects an account waits for its provider.
+/// Time that a request to disconnect an account waits for its provider.
 const WITHIN: Duration = Duration::from_secs(5);
 /// Watches that are stopped at a time.
 const CONCURRENT: usize = 8;
-/// When stopped watches are started anew, ms from now: only if the connection is still there by then, because disconnecting it failed.
+/// Delay before stopped watches are restarted, ms: only if the connection still exists then, because disconnecting it failed.
 const RESTART_AFTER_MS: i64 = 60_000;
 
-/// Asks the provider to end the watches of a connection that is about to be disconnected, as far as it answers in time. Those that it has
-/// ended are over from then on, and are started anew a minute later should the connection live on.
+/// Asks the provider to stop the watches of a connection that is about to be disconnected, and waits a limited time. Stopped watches are
+/// marked as ended, and are restarted a minute later if the connection still exists.
 pub async fn stop_all(app: &App, connection: &Connection) {
     if let Err(e) = try_stop_all(app, connection).await {
         tracing::warn!(connection = %connection.id, error = %e, "the watches of a connection cannot be stopped");
@@ -48,7 +48,7 @@ async fn try_stop_all(app: &App, connection: &Connection) -> Result<(), Error> {
             }
         }
     };
-    // Whatever was not stopped in time ends by itself.
+    // A watch that was not stopped in time expires.
     let _ = tokio::time::timeout(WITHIN, stopping).await;
     let now = app.now();
     if ids.is_empty() {
@@ -65,7 +65,7 @@ async fn try_stop_all(app: &App, connection: &Connection) -> Result<(), Error> {
         .await
 }
 
-/// Whether the provider has ended a watch.
+/// Returns whether the provider has stopped a watch.
 async fn stop(app: &App, target: &CallTarget<'_>, watch: &Watch) -> bool {
     let Some(args) = args(watch) else { return false };
     match end(app, target, watch, &args).await {
@@ -77,8 +77,8 @@ async fn stop(app: &App, target: &CallTarget<'_>, watch: &Watch) -> bool {
     }
 }
 
-/// Asks the provider to end a watch. Where notifications name the account alone it has one watch for all rows of the account, which goes on
-/// for the others.
+/// Asks the provider to stop a watch. If notifications name only the account, the provider has one watch for all rows of the account, which
+/// continues for the others.
 pub async fn end(
     app: &App,
     target: &CallTarget<'_>,
@@ -96,11 +96,11 @@ async fn is_shared(app: &App, watch: &Watch) -> bool {
         let is_same = other.surface == watch.surface && other.resource == watch.resource;
         is_same && other.id != watch.id && matches!(other.status, Status::Active | Status::Expiring)
     };
-    // Where that cannot be read the watch goes on, and ends by itself.
+    // If that cannot be read, the watch continues and expires.
     known.map_or(true, |known| known.iter().any(needs))
 }
 
-/// What the provider is told to end a watch; none for one that it never answered for.
+/// Returns the arguments by which the provider stops a watch; none for one whose start has no known outcome.
 pub fn args(watch: &Watch) -> Option<WatchStop> {
     Some(WatchStop {
         external_id: watch.external_id.clone()?,

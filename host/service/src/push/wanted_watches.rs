@@ -1,4 +1,4 @@
-//! What providers are to be asked to watch: what clients follow.
+//! Determines the scopes for which providers are asked to notify: those that clients follow.
 
 use std::collections::BTreeSet;
 
@@ -14,11 +14,11 @@ use crate::connections::watch_reach;
 use crate::sync::schedule::{ConnectionJob, MAX_WATCHED, parts, renew_job};
 use crate::sync::scope::SyncScope;
 
-/// A watch that was started or renewed within this time is not renewed again for a client, ms: at a provider that cannot renew, each
-/// renewal is another watch.
+/// Time after a start or renewal in which a watch is not renewed again for a client, ms: at a provider that cannot renew, each renewal is
+/// another watch.
 const RENEWED_WITHIN_MS: i64 = 60_000;
 
-/// Sees to it that a scope that clients follow is watched, where its provider can do that. Jobs that are there stay as they are.
+/// Ensures that a followed scope is watched, if its provider supports that. Existing jobs are left as they are.
 pub async fn ensure(app: &App, connection: &Connection, scope: &SyncScope) -> Result<()> {
     if !can_be_told(app, connection, scope.surface()).await? {
         return Ok(());
@@ -46,9 +46,9 @@ pub async fn ensure(app: &App, connection: &Connection, scope: &SyncScope) -> Re
         .await
 }
 
-/// Whether notifications of a surface of this account can come here, and count: a provider that names the account needs its address, and
-/// where an account of the operator's posts, the operator has named it for the application. A watch without that would be believed to tell
-/// of each change, and tell of none.
+/// Whether notifications of a surface of this account can reach this service and be matched: a provider that names the account needs its
+/// address, and if an account of the operator's posts, the operator must have named it for the application. A watch without that would
+/// count as reliable, and notify of no change.
 async fn can_be_told(app: &App, connection: &Connection, surface: &str) -> Result<bool> {
     let provider = &connection.provider;
     if !watch_reach::can_watch(app, provider, surface) {
@@ -61,14 +61,15 @@ async fn can_be_told(app: &App, connection: &Connection, surface: &str) -> Resul
     Ok(watch_reach::missing_setting(app, connection, surface).await?.is_none())
 }
 
-/// What a provider is to be asked to watch.
+/// The watch that a provider is to be asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WatchRequest {
     /// The collection's external id; none for the mailbox, or for the account's collections themselves.
     pub collection: Option<String>,
 }
 
-/// The watch that the collection needs. None: no client reads it, it is gone, or the provider cannot notify this service of it.
+/// Returns the watch that the collection needs. None: no client follows it, it was deleted, or the provider cannot notify this service of
+/// it.
 pub async fn wanted(
     app: &App,
     connection: &Connection,
@@ -92,8 +93,8 @@ pub async fn wanted(
     Ok(item.map(|item| WatchRequest { collection: Some(item.external_id) }))
 }
 
-/// Has the watches of a scope renewed at once, where there are any and none was just renewed; where one is to be started, that is tried at
-/// once.
+/// Schedules an immediate renewal of a scope's watches, if there are any and none was just renewed; a watch that is still to be started is
+/// tried at once.
 pub async fn renew_now(app: &App, connection: &Connection, scope: &SyncScope) -> Result<()> {
     let of = (scope.surface(), scope.scope_id.as_str());
     let known = watches::of_scope(app.db.reader(), &connection.id, of).await?;

@@ -1,4 +1,4 @@
-//! The rows of watches, as they are made and changed, and what the log tells of them.
+//! The rows of watches, their changes, and their log entries.
 
 use base::ids;
 use model::Instant;
@@ -12,7 +12,7 @@ use crate::app::resource_kind::ResourceKind;
 use crate::connections::watch_expiry::renew_at;
 use crate::connections::watch_reach;
 
-/// The row of a watch that the provider is about to be asked for.
+/// Returns the row of a watch that is about to be requested from the provider.
 pub fn starting(app: &App, connection: &Connection, surface: &str, scope_id: &str) -> Watch {
     let id = app.new_id(ids::Kind::Watch);
     Watch {
@@ -36,13 +36,13 @@ pub fn starting(app: &App, connection: &Connection, surface: &str, scope_id: &st
     }
 }
 
-/// The account's address in lower case, where notifications of watches of this surface name only that.
+/// Returns the account's address in lower case, if notifications of watches of this surface name only that.
 fn account(app: &App, connection: &Connection, surface: &str) -> Option<String> {
     let push = watch_reach::push_of(app, &connection.provider, surface)?;
     push.account.and(connection.email.as_ref()).map(|email| email.to_lowercase())
 }
 
-/// The row of a watch that the provider has started or renewed. Fails where it is over already.
+/// Returns the row of a watch that the provider has started or renewed. Fails if it has already expired.
 pub fn active(
     app: &App,
     connection: &Connection,
@@ -58,7 +58,7 @@ pub fn active(
     Ok(Watch {
         external_id: Some(watching.external_id),
         resource: watching.resource,
-        // Since the watch began the account's address may have changed, and so may what the connector's notifications name.
+        // Since the watch began the account's address may have changed, and so may the fields of the connector's notifications.
         account: account(app, connection, &watch.surface),
         status: Status::Active,
         expires_at: Some(expires_at),
@@ -69,7 +69,7 @@ pub fn active(
     })
 }
 
-/// What the log tells of a watch whose end is near, or that is over. None: it is not of a calendar.
+/// Returns the log entry for a watch that is about to expire, or has expired. None for watches of other resources than calendars.
 pub fn note(watch: &Watch) -> Option<NewLogEntry> {
     if watch.surface != ResourceKind::Calendar.surface().as_str() || watch.scope_id.is_empty() {
         return None;

@@ -1,4 +1,4 @@
-//! What is particular to calendars as collections.
+//! Calendars as a kind of `Collection`.
 
 use base::error::Result;
 use base::input::validate;

@@ -1,4 +1,4 @@
-//! What a connection can do: the connector's surfaces and features, cut by what the account granted.
+//! Capabilities of a connection: the connector's surfaces and features, limited to the scopes that the account granted.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ const MAX_RECIPIENTS: i64 = 500;
 /// Addresses that a connector may name to send from.
 const ALIASES: usize = 500;
 
-/// Asks the connector where it can say more than its manifest.
+/// Returns the capabilities of a connection. Asks the connector for features that its manifest does not settle.
 pub async fn of(app: &App, asker: &RequestContext, connection_id: &str) -> Result<Capabilities> {
     if !asker.may_use(connection_id) {
         return Err(not_found("connection"));
@@ -51,7 +51,7 @@ pub async fn of(app: &App, asker: &RequestContext, connection_id: &str) -> Resul
         true => features(app, connection, asker, Surface::Email).await?,
         false => MailFeatures::default(),
     };
-    // A server can say that it has push and then have none: what was found out when somebody listened counts.
+    // A server can advertise push and then not deliver it: the result of the last attempt to listen counts.
     if mail.push {
         let watched = schedule::watched_by_rows(app, &connection.id).await?;
         mail.push = watched.is_none_or(|watched| watched.channel != Channel::None);
@@ -73,7 +73,7 @@ fn has(connection: &Connection, surface: Surface) -> bool {
     connection.surfaces.iter().any(|s| s == surface.as_str())
 }
 
-/// Why an operation cannot be done. A surface that the provider lacks lacks all of its operations.
+/// Returns the reason why an operation is not available. A surface that the provider lacks lacks all of its operations.
 fn missing(connection: &Connection, surface: &str, operation: &str, scope: &str) -> MissingOperation {
     let reason = if !connection.surfaces.iter().any(|s| s == surface) {
         MissingReason::ProviderUnsupported
@@ -87,16 +87,16 @@ fn missing(connection: &Connection, surface: &str, operation: &str, scope: &str)
     MissingOperation { operation: operation.to_owned(), reason, required_scopes: vec![scope.to_owned()] }
 }
 
-/// Where an operation stands in the answer.
+/// The field of the answer that holds an operation.
 type Field = fn(&mut EmailOperations) -> &mut bool;
 
-/// The mailbox: what the provider has, and what the host does on top.
+/// Fills in the mail operations: those of the provider, and those that the host adds.
 fn email(app: &App, connection: &Connection, mail: MailFeatures, capabilities: &mut Capabilities) {
     let is_here = has(connection, Surface::Email);
-    // The host sends later by itself, whatever the provider has.
+    // The host sends scheduled messages itself, whatever the provider offers.
     let can: [(CapabilityRow, Field); 13] = [
         (("read", is_here, "email.read"), |o| &mut o.read),
-        // Where the provider has none, the copy is searched.
+        // Without a search at the provider, the local copy is searched.
         (("search", is_here, "email.read"), |o| &mut o.search),
         (("nativeSearch", mail.native_search, "email.read"), |o| &mut o.native_search),
         (("modifyFlags", mail.modify_flags, "email.write"), |o| &mut o.modify_flags),
@@ -152,7 +152,7 @@ fn email(app: &App, connection: &Connection, mail: MailFeatures, capabilities: &
     capabilities.aliases = aliases.map(named).collect();
 }
 
-/// What the connector says of a surface.
+/// Returns the features that the connector reports for a surface; the defaults for a connection that is not usable.
 async fn features<F>(
     app: &App,
     connection: &Connection,
@@ -162,7 +162,7 @@ async fn features<F>(
 where
     F: DeserializeOwned + Default + Send,
 {
-    // An account that cannot be asked now still has an answer: nothing works, and why.
+    // A connection that is not usable still has an answer: nothing works, and why.
     match usable(connection) {
         Ok(()) => fetch(app, connection, asker, surface, "capabilities", &json!({})).await,
         Err(_) => Ok(F::default()),

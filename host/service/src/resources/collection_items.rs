@@ -1,5 +1,5 @@
-//! Contacts, groups and tasks: what lies in a collection, one to a source. Created, changed, deleted, listed and read in one way; a
-//! kind says only what is particular to it (`CollectionItem`). Events, which can be many to a source, have their own module.
+//! Contacts, groups and tasks: items of a collection, one to a provider record. They are created, changed, deleted, listed and read in one
+//! way; a kind implements only its differences (`CollectionItem`). Events, of which one record can hold many, have their own module.
 
 use std::collections::HashMap;
 
@@ -30,18 +30,18 @@ use crate::writes::open_collection::OpenCollection;
 use crate::writes::reconcile::reconcile;
 use crate::writes::response::{GoneView, ItemView, ResponseChange};
 
-/// Rows that one page looks at when a filter drops most of them; the page may then be short.
+/// Most rows that one page scans when a filter drops most of them; the page may then be short.
 const MAX_SCANNED: usize = 20_000;
 
 /// A kind of content.
 pub trait CollectionItem: Body + Default + Clone + Serialize + DeserializeOwned + Send + Sync {
     const KIND: ResourceKind;
 
-    /// What the connector is given.
+    /// The arguments of the connector's write operations.
     type Args: Serialize + Send + Sync;
 
-    /// Fills in what follows from what was written, adds its fields to `changed`, and checks what was changed. `before` is
-    /// none on a create; `zone` is the collection's.
+    /// Sets the fields that follow from those that were written, adds their names to `changed`, and validates the changed fields. `before`
+    /// is none on a create; `zone` is the collection's.
     fn complete(
         &mut self,
         before: Option<&Self>,
@@ -50,7 +50,7 @@ pub trait CollectionItem: Body + Default + Clone + Serialize + DeserializeOwned 
         zone: &str,
     ) -> Result<()>;
 
-    /// The write as the connector gets it: other items named as the provider names them.
+    /// Returns the arguments for the connector, with the provider's ids of other items.
     fn args(
         cx: &WriteContext,
         opened: &OpenCollection,
@@ -69,7 +69,7 @@ pub struct WriteOptions {
     pub keep_all: bool,
 }
 
-/// Takes the connection out of a create's body: the collection says which it is.
+/// Removes the connection from a create's body; it must be the collection's.
 pub fn own_connection(input: &mut Map<String, Value>, opened: &OpenCollection) -> Result<()> {
     match input.remove("connectionId") {
         None | Some(Value::Null) => Ok(()),
@@ -157,12 +157,12 @@ pub async fn update<T: CollectionItem>(
 pub async fn delete(cx: &WriteContext, path: ItemPath<'_>, expected: ExpectedEtag) -> Result<StoredResponse> {
     let is_repeated = |e: &Error| cx.attempt.resumed && e.code() == Some(Code::NotFound);
     let mut target = match ItemToWrite::open(cx, path).await {
-        // An earlier attempt got as far as this.
+        // An earlier attempt has deleted the item.
         Err(e) if path.collection_id.is_none() && is_repeated(&e) => return Ok(StoredResponse::no_content()),
         other => other?,
     };
     let item = match target.current(cx).await {
-        // The same.
+        // An earlier attempt has deleted the item.
         Err(e) if is_repeated(&e) => return Ok(StoredResponse::no_content()),
         other => other?,
     };
@@ -180,7 +180,7 @@ pub async fn delete(cx: &WriteContext, path: ItemPath<'_>, expected: ExpectedEta
     }
 }
 
-/// The items of the collection that these ids name, in their order; one that names none is a fault of its field.
+/// The items of the collection with these ids, in their order. An id without an item is an error of the given field.
 pub async fn named(
     cx: &WriteContext,
     opened: &OpenCollection,
@@ -204,7 +204,7 @@ pub async fn named(
     Ok(found)
 }
 
-/// The provider's name of an item, as others name it.
+/// The provider's id of an item, by which other items refer to it.
 pub fn uid(item: &Item) -> String {
     item.uid.clone().unwrap_or_else(|| item.external_id.clone())
 }
@@ -218,7 +218,7 @@ pub struct ListPosition {
     pub id: String,
 }
 
-/// A page of what a list names and `admits` lets through, and where the next begins. `list.after` is set here.
+/// A page of the items that the list selects and `admits` accepts, and the position of the next page. `list.after` is set here.
 pub async fn list(
     app: &App,
     asker: &RequestContext,
@@ -231,12 +231,12 @@ pub async fn list(
     let mut found: Vec<String> = Vec::new();
     let mut place = after;
     let mut scanned = 0;
-    // One more than wanted tells whether anything comes after.
+    // One row more than needed shows whether there is a next page.
     let more = List { limit: list.limit + 1, ..list.clone() };
     loop {
         let chunk = scan(app, asker, &more, place.as_ref(), raw, &admits).await?;
         if scanned > 0 {
-            // Others have their turn between the steps of a long search.
+            // Yields to other tasks between the steps of a long search.
             tokio::task::yield_now().await;
         }
         scanned += chunk.rows.len();
@@ -256,7 +256,7 @@ pub async fn list(
             return Ok((found, None));
         }
         if room.is_full() || scanned >= MAX_SCANNED {
-            // The row that tells whether anything comes after may have been taken.
+            // The row that shows whether there is a next page may have been taken.
             let one = List { limit: 1, ..list.clone() };
             let is_end = rows.as_slice().is_empty()
                 && scan(app, asker, &one, place.as_ref(), raw, &admits).await?.rows.is_empty();
@@ -292,7 +292,7 @@ async fn scan(
     .await?)
 }
 
-/// One, of a collection that was freshened.
+/// One item, of a collection that was already refreshed.
 pub async fn get(app: &App, asker: &RequestContext, path: ItemPath<'_>, raw: bool) -> Result<StoredResponse> {
     let read = |row: Shown<'_>| {
         let is_asked =

@@ -1,5 +1,5 @@
-//! Calendars, contact books and task lists: list, read, create, change, delete. They live directly in a connection and hold
-//! what `contents` and `events` are about.
+//! Calendars, contact books and task lists: list, read, create, change, delete. They belong directly to a connection; their items are in
+//! `collection_items` and `events`.
 
 use std::sync::Arc;
 
@@ -45,21 +45,21 @@ pub trait Collection: Body + Default + Serialize + DeserializeOwned + Send + Syn
     }
 }
 
-/// Sees to it that what is in a collection is fresh enough to be read, and notes how old it is.
+/// Refreshes the items of a collection if the local copy is stale, and notes its age for the answer.
 pub async fn freshen(
     app: &App,
     asker: &RequestContext,
     connection: &Connection,
     collection: &Item,
 ) -> Result<()> {
-    // Its name says whether the copy will do; the rest of a scope costs a look into the body.
+    // The scope's name is enough to look up the age; the other fields would have to be parsed out of the body.
     let kind = ResourceKind::of(collection)?.contents();
     let name = SyncScope { kind, scope_id: collection.id.clone(), collection: None, time_zone: None };
     let age = match staleness::age(app, connection, &name, asker.no_cache).await? {
         Some(age) => age,
         None => {
             let scope = scope(collection)?;
-            // Boxed, as what is rare on the path of a read is here: futures are moved, and a pull's is large.
+            // Boxed, because this branch is rare on a read: futures are moved, and a pull's is large.
             Box::pin(refreshed(app, connection, &scope, asker.no_cache)).await?
         }
     };
@@ -81,7 +81,7 @@ pub async fn list(
         let scope = SyncScope::collections(kind);
         asker.reading.note(refresh_if_stale(app, &connection, &scope, asker.no_cache).await?);
     } else {
-        // With each page: what was just read is not read again, and every page tells what is missing.
+        // On each page: data that was just read is not read again, and every page lists the missing connections.
         freshen_all(app, asker, kind, false).await?;
     }
     let mut found: Vec<Item> = Vec::new();
@@ -103,11 +103,11 @@ pub async fn list(
     Ok(found)
 }
 
-/// Accounts that are asked at a time when all of them are.
+/// Accounts that are refreshed at a time.
 const CONCURRENT: usize = 8;
 
-/// Freshens the collections of every connection, and with `contents` what is in them. One account that does not answer must not
-/// hide what the others have: what was read of it earlier is shown, and the answer tells of it (`Reading::missing`).
+/// Refreshes the collections of every connection, with `contents` also their items. An account that does not answer must not hide the data
+/// of the others: its stored data is listed, and the answer names the connection (`ReadTrace::missing`).
 pub async fn freshen_all(
     app: &App,
     asker: &RequestContext,
@@ -148,7 +148,7 @@ pub async fn freshen_all(
     nothing_known(asker, unknown.into_iter().flatten().collect(), count)
 }
 
-/// A collection and its connection, for whoever has this scope.
+/// A collection and its connection, if the key and the account have this scope.
 pub async fn open(
     app: &App,
     asker: &RequestContext,
@@ -161,7 +161,7 @@ pub async fn open(
     Ok((connection, item))
 }
 
-/// The same for reads, out of a cache that forgets within a second: a read of one item is then one query.
+/// As `open`, for reads, from a cache that expires within a second: reading one item then takes one query.
 pub async fn open_to_read(
     app: &App,
     asker: &RequestContext,
@@ -187,14 +187,14 @@ pub async fn open_to_write(cx: &WriteContext, kind: ResourceKind, id: &str) -> R
     open_found(cx, collection).await
 }
 
-/// The same for a collection that was just read.
+/// As `open_to_write`, for a collection that was just read.
 pub async fn open_found(cx: &WriteContext, collection: Item) -> Result<OpenCollection> {
     let kind = ResourceKind::of(&collection)?;
     let account = cx.account(&collection.connection_id, kind.write_scope()).await?;
     open_of(account, collection)
 }
 
-/// The same for one of this account.
+/// As `open_to_write`, for a collection of this account.
 pub fn open_of(account: WriteAccount, collection: Item) -> Result<OpenCollection> {
     let kind = ResourceKind::of(&collection)?;
     let body: CollectionHead = serde_json::from_str(&collection.body)?;
@@ -207,7 +207,7 @@ pub fn open_of(account: WriteAccount, collection: Item) -> Result<OpenCollection
     Ok(OpenCollection { account, collection, zone, kind: kind.contents() })
 }
 
-/// A collection that is itself about to be changed, and its account.
+/// A collection to be changed itself, and its account.
 async fn open_account(cx: &WriteContext, kind: ResourceKind, id: &str) -> Result<(WriteAccount, Item)> {
     let item = cx.request.item(&cx.app, kind, id).await?;
     let account = cx.account(&item.connection_id, kind.write_scope()).await?;
@@ -242,7 +242,7 @@ pub async fn create<C: Collection>(
     put::<C>(cx, &account, C::KIND.ops().create, &args, change).await
 }
 
-/// Has the provider make or change a collection, and stores it.
+/// Has the provider create or change a collection, and stores it.
 async fn put<C: Collection>(
     cx: &WriteContext,
     account: &WriteAccount,
@@ -255,7 +255,7 @@ async fn put<C: Collection>(
     store(cx, account, C::KIND, done, view).await
 }
 
-/// Stores a write of a collection, and forgets what was read of collections a moment ago.
+/// Stores a write of a collection, and drops the cached collections.
 async fn store(
     cx: &WriteContext,
     account: &WriteAccount,
@@ -278,15 +278,16 @@ fn valid<C: Collection>(collection: &C) -> Result<()> {
     collection.valid()
 }
 
-/// What was read of a calendar can be sent back. Its watch changes by itself meanwhile: that is no fault, and nothing becomes of it.
+/// Whether the value is a calendar's `watch`. Clients may send it back as it was read; it can change in the meantime, so it is ignored
+/// rather than compared.
 fn is_watch(value: &Value) -> bool {
     Option::<Watch>::deserialize(value).is_ok()
 }
 
-/// Fields that are no part of a collection's version, and cost a statement to read.
+/// Fields that are not part of a collection's etag, and take a query to read.
 const UNVERSIONED: [&str; 4] = ["watch", "contactCount", "taskCount", "openCount"];
 
-/// The collection as a read shows it; with what it holds and how it is watched where the caller sends that back.
+/// The collection as a read returns it; with its counts and its watch if the caller sends those back.
 async fn shown(cx: &WriteContext, item: &Item, input: &Map<String, Value>) -> Result<Value> {
     let text = match UNVERSIONED.iter().any(|name| input.contains_key(*name)) {
         true => {
@@ -334,7 +335,7 @@ pub async fn update<C: Collection>(
     put::<C>(cx, &account, C::KIND.ops().update, &args, change).await
 }
 
-/// Deletes a collection with everything in it; a contact book that is not empty only by `force`.
+/// Deletes a collection with its items; a contact book with contacts only with `force`.
 pub async fn delete(
     cx: &WriteContext,
     kind: ResourceKind,
@@ -344,7 +345,7 @@ pub async fn delete(
 ) -> Result<StoredResponse> {
     let _one = cx.app.locks.lock(&format!("item:{id}")).await;
     let (account, item) = match open_account(cx, kind, id).await {
-        // An earlier attempt got as far as this.
+        // An earlier attempt has deleted the collection.
         Err(e) if cx.attempt.resumed && e.code() == Some(Code::NotFound) => {
             return Ok(StoredResponse::no_content());
         }
@@ -365,7 +366,7 @@ pub async fn delete(
     store(cx, &account, kind, gone, CollectionGoneView { id: item.id }).await
 }
 
-/// Refuses what must stay: the default task list; a contact book with contacts, unless it is forced.
+/// Refuses to delete the default task list and, unless forced, a contact book with contacts.
 async fn deletable(cx: &WriteContext, connection: &Connection, item: &Item, force: bool) -> Result<()> {
     let kind = ResourceKind::of(item)?;
     let body: CollectionHead = serde_json::from_str(&item.body)?;
@@ -389,7 +390,7 @@ async fn deletable(cx: &WriteContext, connection: &Connection, item: &Item, forc
     }
 }
 
-/// A colour, where there is one.
+/// Checks a color, if there is one.
 pub fn color(color: Option<&str>) -> Result<()> {
     color.map_or(Ok(()), validate::color)
 }

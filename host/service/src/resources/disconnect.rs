@@ -13,15 +13,15 @@ use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::connections::revocation;
 use crate::push::stop;
 
-/// Disconnects: the credentials go at once, and nothing of the local copy is found any more; its rows go step by step (`retention`). The id
-/// stays taken, the log keeps that it was there. Tokens that no other connection needs are revoked at the provider afterwards, as far as it
-/// takes part.
+/// Disconnects an account: deletes the credentials and hides the local copy at once; its rows are deleted step by step (`retention`). The
+/// id stays in use, and the log keeps its entries. Tokens that no other connection needs are then revoked at the provider, if it supports
+/// revocation.
 pub async fn delete(
     app: &App,
     connection: Connection,
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
-    // With the credentials goes the right to stop them.
+    // First, because the provider's subscriptions cannot be stopped without the credentials.
     stop::stop_all(app, &connection).await;
     let _no_pull = app.locks.lock(&format!("connection:{}", connection.id)).await;
     let (app, attempt, answer, held) =

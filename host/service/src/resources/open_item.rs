@@ -1,4 +1,4 @@
-//! Items and mailboxes that are about to be changed: opened with their accounts, and as fresh as a read.
+//! Items and mailboxes to write: opened with their accounts, and refreshed if the copy is stale.
 
 use base::error::{Result, not_found};
 use base::ids;
@@ -18,20 +18,20 @@ use crate::writes::open_collection::OpenCollection;
 #[derive(Clone, Copy)]
 pub struct ItemPath<'p> {
     pub kind: ResourceKind,
-    /// The collection; none where the path does not name it.
+    /// The collection; none if the path does not name it.
     pub collection_id: Option<&'p str>,
     pub id: &'p str,
 }
 
-/// An item as it was read before anybody asked how fresh the copy is.
+/// An item that was read before the age of the local copy was checked.
 pub struct KnownItem {
     item: Item,
-    /// When this host had read the copy by then; none: that is not known.
+    /// The time at which this host last refreshed the copy, at that read; none if unknown.
     copy_at: Option<i64>,
 }
 
 impl KnownItem {
-    /// The item, which was read just now, of the copy of a scope of this name.
+    /// An item that was read just now from the copy of the scope with this name.
     pub fn new(app: &App, item: Item, scope_name: &str) -> KnownItem {
         KnownItem { item, copy_at: staleness::read_here(app, scope_name) }
     }
@@ -41,13 +41,13 @@ impl KnownItem {
         KnownItem::new(app, item, &name)
     }
 
-    /// The item, if nothing was read into the copy since: `copy_at` is when the copy was read that is fresh enough.
+    /// The item, if the copy was not refreshed since it was read. `copy_at` is the time of the refresh that is recent enough.
     pub fn of_copy(self, copy_at: Option<i64>) -> Option<Item> {
         (copy_at.is_some() && copy_at == self.copy_at).then_some(self.item)
     }
 }
 
-/// An item that is about to be changed. As long as this lives, no other request of this process changes it.
+/// An item to write. While this exists, no other request of this process changes the item.
 pub struct ItemToWrite {
     pub opened: OpenCollection,
     id: String,
@@ -56,7 +56,7 @@ pub struct ItemToWrite {
 }
 
 impl ItemToWrite {
-    /// Opens the collection that the item lies in.
+    /// Opens the collection that holds the item.
     pub async fn open(cx: &WriteContext, path: ItemPath<'_>) -> Result<ItemToWrite> {
         let one = cx.app.locks.lock(&format!("item:{}", path.id)).await;
         let (opened, known) = match path.collection_id {
@@ -72,7 +72,7 @@ impl ItemToWrite {
         Ok(ItemToWrite { opened, id: path.id.to_owned(), known, _one: one })
     }
 
-    /// The item, as fresh as a read.
+    /// The item, refreshed if the copy is stale.
     pub async fn current(&mut self, cx: &WriteContext) -> Result<Item> {
         let kind = self.opened.kind;
         let copy_at = ensure_inside_fresh(cx, &mut self.opened).await?;
@@ -84,7 +84,7 @@ impl ItemToWrite {
     }
 }
 
-/// Opens a collection for writing. The item of this kind and id in it is read with the same statement; none: it is not there.
+/// Opens a collection for writing. The item of this kind and id in it is read with the same statement; none if there is no such item.
 pub async fn open_with(
     cx: &WriteContext,
     kind: ResourceKind,
@@ -110,14 +110,14 @@ pub async fn open_with(
     Ok((open_found(cx, collection).await?, known))
 }
 
-/// Sees to it that the items of a collection are fresh enough to be changed. Returns when they were read, ms since 1970. None: that was just
-/// now, and rows that were read before are old.
+/// Refreshes the items of a collection if they are too old to be changed. Returns the time of their last refresh (Unix ms); none if they
+/// were refreshed just now, so that rows read before are outdated.
 pub async fn ensure_inside_fresh(cx: &WriteContext, opened: &mut OpenCollection) -> Result<Option<i64>> {
     let inside = scope(&opened.collection)?;
     ensure_fresh(&cx.app, &mut opened.account, &inside, cx.attempt.resumed).await
 }
 
-/// The same for whatever is kept in step as one. `look`: the provider is asked in any case.
+/// As `ensure_inside_fresh`, for any sync scope. `look`: asks the provider in any case.
 pub async fn ensure_fresh(
     app: &App,
     account: &mut WriteAccount,
@@ -132,7 +132,7 @@ pub async fn ensure_fresh(
     Ok(None)
 }
 
-/// The same for a mailbox: for its newest messages, where it is still being read for the first time.
+/// As `ensure_inside_fresh`, for a mailbox: during the initial sync, for its newest messages.
 pub async fn ensure_mailbox_fresh(app: &App, account: &mut WriteAccount, look: bool) -> Result<Option<i64>> {
     if !look && let Some(at) = fresh_since(app, account, &SyncScope::mail()).await? {
         return Ok(Some(at));

@@ -1,4 +1,4 @@
-//! What a read over all connections reads, and how it tells of those that it could not read.
+//! The connections of a read over all connections, and the notes about those that could not be read.
 
 use base::error::{Code, Error, Result, refuse};
 use storage::connections as table;
@@ -13,8 +13,8 @@ use crate::connections::request_context::RequestContext;
 /// Connections that are read from the database at a time.
 const PAGE: i64 = 100;
 
-/// The connections whose data of this kind the key may read. Those whose accounts have to be connected again are noted as missing. Those
-/// whose accounts do not grant the scope, or do not any more, are noted as withheld: what was stored while they did is not listed.
+/// The connections whose data of this kind the key may read. Connections that need to be reauthorized are noted as missing. Connections
+/// whose accounts do not grant the scope, or no longer do, are noted as withheld, and their stored data is not listed.
 pub async fn readable_connections(
     app: &App,
     asker: &RequestContext,
@@ -41,14 +41,14 @@ pub async fn readable_connections(
     }
 }
 
-/// Notes that a connection could not be brought up to date: an answer over several ones tells of it (`Reading::missing`).
+/// Notes that a connection could not be refreshed: an answer over several connections names it (`ReadTrace::missing`).
 pub fn missed(asker: &RequestContext, connection: &Connection, e: &Error) {
     tracing::warn!(connection = %connection.id, error = %e, "it could not be brought up to date");
     asker.reading.miss(&connection.id, e);
 }
 
-/// Notes how old the data of one of several connections are. Where its provider could not be asked, the answer shows them as they were and
-/// tells of it (`Reading::missing`).
+/// Notes the age of the data of one of several connections. If its provider did not answer, the stored data is shown and the answer names
+/// the connection (`ReadTrace::missing`).
 pub fn noted(asker: &RequestContext, connection: &Connection, age: DataAge) {
     asker.reading.note(age);
     if let Some(code) = age.failed {
@@ -56,8 +56,8 @@ pub fn noted(asker: &RequestContext, connection: &Connection, age: DataAge) {
     }
 }
 
-/// Fails where every one of so many connections failed and was never read before, and no other one is missing: an empty answer would say
-/// that there is nothing. `unknown`: the errors of such connections.
+/// Fails if each of `connections` connections failed without ever having been read, and none is missing for another reason: an empty answer
+/// would claim that there is no data. `unknown`: the errors of such connections.
 // Contract silent: what a list over several connections answers when some of them fail. What is known, `complete: false` and a warning for
 // each; when nothing of any of them is known, the error of the first.
 pub fn nothing_known(asker: &RequestContext, unknown: Vec<Error>, connections: usize) -> Result<()> {

@@ -1,4 +1,4 @@
-//! Messages out of the outbox, while nobody has them: a deletion that cannot take a message back any more says so.
+//! Cancels queued messages. Fails with `already_sent` once the provider may have the message.
 
 use base::error::{Code, Error, Result, not_found, refuse};
 use model::Instant;
@@ -25,14 +25,14 @@ use crate::sending::outcome::OUTCOME_UNKNOWN;
 use crate::sending::store_outcome::look_again;
 use crate::writes::response::place;
 
-/// For so long after a scheduled message was sent, a deletion that names no version may be meant to take it back, ms: its caller may not know
-/// yet that it was sent.
+/// Time after a scheduled message was sent in which a deletion without a version may be meant as a cancellation, ms: its caller may not
+/// know yet that it was sent.
 const LATE_CANCEL_MS: i64 = 10 * 60_000;
 
-/// Deletes a message that no provider has. One that waits to be sent is taken back: it is gone, nobody gets it, and the draft that it was is a
-/// draft again. One that was never sent is forgotten. One that was sent leaves a record here, which goes when it is `permanent`.
+/// Deletes a message that no provider has. A queued one is cancelled: it is not sent, and its draft can be edited again. One that was never
+/// sent is deleted. One that was sent leaves a record here, which is deleted with `permanent`.
 ///
-/// Fails with `already_sent` when somebody may have the message.
+/// Fails with `already_sent` if a recipient may have the message.
 pub async fn cancel(
     app: &App,
     connection: &Connection,
@@ -49,7 +49,7 @@ pub async fn cancel(
             let item = items::lock_item(tx, &lock, &id).await?.filter(|item| item.deleted_at.is_none());
             let item = item.ok_or_else(|| not_found("message"))?;
             if !is_only_here(&item.source_id) {
-                // It was sent while the caller looked at it.
+                // It was sent after the caller had read it.
                 return Err(already_sent());
             }
             let source_id = item.source_id.clone();
@@ -75,8 +75,8 @@ pub async fn cancel(
     .await
 }
 
-/// Takes a message back in the transaction of what overtakes it, if nobody has it: it is gone, and nobody gets it. Its job finds nothing to do.
-/// `lock` is that of its connection. False: somebody may have it, or it does not wait to be sent.
+/// Cancels a message in the transaction of a newer one that supersedes it, if it was not handed over. Its job then finds nothing to do.
+/// `lock` is that of its connection. False: the provider may have it, or it is not queued.
 pub async fn withdraw(
     tx: &mut Tx,
     app: &App,
@@ -96,8 +96,8 @@ pub async fn withdraw(
     Ok(true)
 }
 
-/// Fails with `already_sent` where the deletion of a copy among the sent messages would look as if the message had been taken back: while some
-/// recipients still wait for it, and shortly after a scheduled message was sent, unless the caller knows of the copy (`knows_copy`): it names the
+/// Fails with `already_sent` if the deletion of a copy among the sent messages would look like a cancellation: while some recipients still
+/// wait for the message, and shortly after a scheduled message was sent, unless the caller knows of the copy (`knows_copy`): it names the
 /// version that was sent, or deletes permanently.
 pub fn check_late_cancel(item: &Item, knows_copy: bool, now: i64) -> Result<()> {
     let message: EmailMessage = serde_json::from_str(&item.body)?;
@@ -120,7 +120,7 @@ fn already_sent() -> Error {
     refuse(Code::AlreadySent, "the message was sent, or is being sent: it can no longer be taken back")
 }
 
-/// Whether the record of a message can go that is not to be taken back.
+/// Refuses to delete the record of a message that cannot be cancelled and may have been sent.
 fn check_record(item: &Item, is_under_way: bool, permanent: bool) -> Result<()> {
     if is_under_way {
         return Err(already_sent());
@@ -137,7 +137,7 @@ fn check_record(item: &Item, is_under_way: bool, permanent: bool) -> Result<()> 
     ))
 }
 
-/// Writes that the message was taken back, and makes a draft of the draft that it was.
+/// Marks the message as cancelled, and makes its draft editable again.
 async fn reopen<'l>(
     copy: &mut CopyTransaction<'_, 'l>,
     item: Locked<'l, Item>,

@@ -1,4 +1,4 @@
-//! One message handed over to its provider, or looked for where an earlier attempt ended nobody knows how.
+//! Hands one message over to its provider, or searches for it if the outcome of an earlier attempt is unknown.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,28 +33,28 @@ use crate::writes::provider_records::reference;
 
 /// The step after which the provider may have the message (`wit/tcp.wit`, `progress`).
 const HANDED_OVER: &str = "handed-over";
-/// The step that the provider took it.
+/// The step at which the provider has accepted it.
 const ACCEPTED: &str = "accepted";
-/// Waits between attempts to write what became of a message, ms.
+/// Waits between attempts to write the outcome of a message, ms.
 const WRITE_AGAIN_AFTER_MS: [u64; 3] = [100, 1_000, 5_000];
-/// When a message is looked at again that was another's at the last moment, ms.
+/// Delay before a message that another run or a client has just taken is read again, ms.
 const LOOK_AGAIN_MS: i64 = 5_000;
 
-/// After this many attempts a message is given up of which none came to an end (they took too long, or took the host with them): more than the
-/// schedule of retries has, and fewer than the hosts that a job may lose (`lost_jobs::MAX_CRASHES`).
+/// Attempts after which a message is given up if none of them ended (they took too long, or killed their hosts): more than the retry
+/// schedule has, and fewer than the hosts that a job may lose (`lost_jobs::MAX_CRASHES`).
 const MOST_ATTEMPTS: i64 = 18;
 
-/// How the turn of a message ended.
+/// The end of the run of a message.
 pub enum DispatchEnd {
-    /// Nothing is to be done on the message any more.
+    /// The message needs no more work.
     Settled,
-    /// It could not be tried; another turn is due then, in milliseconds since 1970.
+    /// It could not be tried; another run is due at this time, in milliseconds since 1970.
     Waits(i64),
-    /// What became of it is written, and with it the end of the turn.
+    /// The outcome is written, and the end of the run with it.
     Committed,
 }
 
-/// Works on the message of a job. `must_finish` is set while the provider may have it and what became of it is not written.
+/// Processes the message of a job. `must_finish` is set while the provider may have the message and the outcome is not written.
 pub async fn one(app: &App, job: &Job, must_finish: &Arc<AtomicBool>) -> Result<DispatchEnd> {
     let Some(row) = table::find(app.db.reader(), &job.tenant, job.key()).await? else {
         return Ok(DispatchEnd::Settled);
@@ -65,10 +65,10 @@ pub async fn one(app: &App, job: &Job, must_finish: &Arc<AtomicBool>) -> Result<
         Some(_) => {}
     }
     let found = connection_table::find(app.db.reader(), &row.tenant, &row.connection_id).await?;
-    // What is left of an account that was disconnected goes by itself.
+    // The rows of a disconnected account are deleted elsewhere.
     let Some(connection) = found else { return Ok(DispatchEnd::Settled) };
     if let Some(until) = throttle::until(app, &row.tenant, &row.connection_id, Surface::Email).await? {
-        // The provider wants to be left alone: the message waits, and has not been tried.
+        // During the provider's Retry-After the message waits, without an attempt.
         return Ok(DispatchEnd::Waits(until));
     }
     let Some(row) = begin(app, job).await? else { return Ok(DispatchEnd::Waits(app.now() + LOOK_AGAIN_MS)) };
@@ -106,7 +106,7 @@ async fn begin(app: &App, job: &Job) -> Result<Option<Outgoing>> {
         .write(move |tx| {
             Box::pin(async move {
                 let row = table::begin(tx, job.key(), job.fence, now).await?;
-                // A turn that was taken over while its host stood still must not take the message from the one after it.
+                // A run that was replaced while its host was suspended must not take the message from the next one.
                 jobs::check_fence(tx, &job, None, now).await?;
                 Ok(row)
             })
@@ -114,7 +114,7 @@ async fn begin(app: &App, job: &Job) -> Result<Option<Outgoing>> {
         .await
 }
 
-/// Writes what became of an attempt, and again where the database fails: nobody could find that out afterwards.
+/// Writes the outcome of an attempt, and retries while the database fails: it could not be determined later.
 async fn keep(app: &App, row: &Outgoing, job: &Job, as_of: i64, outcome: SendOutcome) -> Result<bool> {
     for wait in WRITE_AGAIN_AFTER_MS {
         match store_outcome::keep(app, row, job, as_of, outcome.clone()).await {
@@ -129,7 +129,7 @@ async fn keep(app: &App, row: &Outgoing, job: &Job, as_of: i64, outcome: SendOut
     store_outcome::keep(app, row, job, as_of, outcome).await
 }
 
-/// Marks the message that was answered or forwarded, as every mail program does. A convenience: it is not tried again.
+/// Marks the message that was answered or forwarded, as every mail program does. A convenience: it is not retried.
 async fn mark_original(app: &App, row: &Outgoing) -> Result<()> {
     let options: SendOptions = serde_json::from_str(&row.options)?;
     let Some(id) = &options.original else { return Ok(()) };
@@ -148,7 +148,7 @@ async fn mark_original(app: &App, row: &Outgoing) -> Result<()> {
     let op = Op { surface: Surface::Email, verb: Verb::Mutate, name: "messages.update" };
     let call_options = CallOptions {
         idempotency_key: Some(format!("{}/original", row.id)),
-        // A round in which a recipient was taken has marked it already.
+        // A round in which a recipient was accepted has marked it already.
         earlier_attempts: options.rounds.into(),
         background: true,
         ..CallOptions::default()
@@ -165,17 +165,17 @@ async fn mark_original(app: &App, row: &Outgoing) -> Result<()> {
     }
 }
 
-/// Notes on disk how far the provider has the message.
+/// Records on disk how far the hand-over has come.
 struct Mark {
     app: App,
     job: Job,
     must_finish: Arc<AtomicBool>,
-    /// The lane of the turn: a call may run on threads that do not know it.
+    /// The lane of the run: a call may run on threads that do not have it.
     lane: Lane,
 }
 
 impl Mark {
-    /// The provider is about to get the message. Fails when it must not.
+    /// Records that the provider is about to get the message. Fails if it must not.
     async fn handed_over(&self) -> anyhow::Result<()> {
         // First, so that a stop that comes now waits.
         self.must_finish.store(true, Ordering::Release);
@@ -191,7 +191,7 @@ impl Mark {
         Ok(())
     }
 
-    /// The provider has said that it took the message. That this cannot be kept is no reason to leave the rest undone.
+    /// Records that the provider has accepted the message. A failure to write it does not stop the rest.
     async fn accepted(&self) {
         let (id, fence, now) = (self.job.key().to_owned(), self.job.fence, self.app.now());
         let noted: anyhow::Result<bool> = self
@@ -220,7 +220,7 @@ impl Progress for Mark {
     }
 }
 
-/// Hands it over. None: it was taken back meanwhile, or another attempt has it.
+/// Hands the message over. None: it was cancelled, or another attempt has it.
 async fn attempt(
     app: &App,
     connection: &Connection,
@@ -236,13 +236,13 @@ async fn attempt(
     let open = recipients.iter().filter(|recipient| is_open(recipient));
     let to: Vec<String> = open.map(|recipient| wire(&recipient.email).into_owned()).collect();
     if to.is_empty() {
-        // A report came since the last attempt: nobody waits for the message any more.
+        // A report arrived after the last attempt: no recipient waits for the message any more.
         return Ok(Some(SendOutcome::Told(Box::default())));
     }
     let blobs = Blobs::default();
     let message = table::pieces(app.db.reader(), &row.id).await?.concat();
     if message.is_empty() {
-        // Either it was taken back a moment ago, which the outcome finds out, or its bytes are lost.
+        // Either it was cancelled a moment ago, which `keep` finds out, or its content is lost.
         let (code, message) = ("empty_message".into(), "the message has no content and was not sent".into());
         return Ok(Some(SendOutcome::Failed { code, message }));
     }
@@ -265,7 +265,7 @@ async fn attempt(
         thread,
     };
     drop(message);
-    // A provider that knows the key would only repeat what it said of these recipients before.
+    // A provider that knows the key would only repeat its earlier result for these recipients.
     let key = match options.rounds {
         0 => row.id.clone(),
         rounds => format!("{}/{rounds}", row.id),
@@ -273,7 +273,7 @@ async fn attempt(
     let fence = mark.job.fence.to_string();
     let call_options = CallOptions {
         idempotency_key: Some(key),
-        // This attempt is counted already.
+        // The present attempt is counted already.
         earlier_attempts: (row.attempts - options.attempts_of_earlier_rounds - 1).max(0),
         background: true,
         blobs,
@@ -292,7 +292,7 @@ async fn attempt(
     }
 }
 
-/// How the connection's provider is called. Where it cannot be now, what that means for a message.
+/// Returns the target for a call of the connection's provider, or the outcome for the message if it cannot be called now.
 fn target<'a>(app: &App, connection: &'a Connection) -> Result<CallTarget<'a>, SendOutcome> {
     let usable = connections::usable(connection);
     usable.and_then(|()| CallTarget::of(app, connection)).map_err(|e| {
@@ -307,7 +307,7 @@ fn target<'a>(app: &App, connection: &'a Connection) -> Result<CallTarget<'a>, S
     })
 }
 
-/// What a call that failed means for the message. None: the turn no longer has it, and that the call was ended is not the provider's fault.
+/// Returns the outcome of a failed call. None: another run has the message, and the end of the call is not the provider's fault.
 async fn not_told(
     app: &App,
     connection: &Connection,
@@ -324,7 +324,7 @@ async fn not_told(
     }))
 }
 
-/// The draft that the message was, if the provider still has it.
+/// Returns the draft of the message, if the provider still has it.
 async fn find_draft(app: &App, row: &Outgoing) -> Result<Option<Item>> {
     let Some(id) = &row.draft_id else { return Ok(None) };
     let draft = items::find(app.db.reader(), &row.tenant, ResourceKind::EmailDraft.as_str(), id).await?;
@@ -335,7 +335,7 @@ fn mime() -> Option<String> {
     Some("message/rfc822".to_owned())
 }
 
-/// The sender's own copy, where it is another than the message: its blob.
+/// Returns the blob of the sender's own copy, if it differs from the message.
 async fn sent_copy(
     app: &App,
     row: &Outgoing,
@@ -355,11 +355,11 @@ async fn sent_copy(
     Ok(blobs.create([head, field, rest].concat().as_bytes(), mime()))
 }
 
-/// Looks for a message that an earlier attempt may have handed over.
+/// Searches for a message that an earlier attempt may have handed over.
 async fn look(app: &App, connection: &Connection, row: &Outgoing) -> Result<SendOutcome> {
     let kept: SendOptions = serde_json::from_str(&row.options)?;
     if !kept.save_to_sent {
-        // What an earlier attempt has left would be found just as well.
+        // Copies of earlier attempts would be found as well.
         return Ok(SendOutcome::NotFound { message: "no copy of it was to be kept".into() });
     }
     let args = MessageFind { internet_message_id: row.internet_message_id.clone() };

@@ -4,7 +4,7 @@ use mail::build::{Built, Outgoing};
 use model::email::draft::ReplyMode;
 use storage::items::Item;
 
-/// The message that one answers or forwards.
+/// The message that is answered or forwarded.
 pub struct Original {
     pub item: Item,
     pub mode: ReplyMode,
@@ -18,7 +18,7 @@ pub struct OutgoingMessage {
 }
 
 impl OutgoingMessage {
-    /// Everybody whom it goes to, once each.
+    /// Returns all recipients, each once.
     pub fn recipients(&self) -> Vec<String> {
         let o = &self.outgoing;
         let mut found: Vec<String> = Vec::new();

@@ -1,13 +1,13 @@
-//! Sending. A message is on disk before anything is said to the provider, so that it is sent once whatever happens: `submit` writes it down
-//! with the answer to the caller and a job, whose turn (`sending::dispatch_job`) hands it over by `dispatch`; `store_outcome` keeps what
-//! became of it, and `cancel` takes it back while nobody has it.
+//! Sending. A message is on disk before the provider gets it, so that it is sent once in any case: `submit` stores it together with the
+//! response and a job, whose run (`sending::dispatch_job`) hands it over through `dispatch`; `store_outcome` stores the outcome, and
+//! `cancel` cancels a message that was not handed over.
 //!
-//! One step cannot be undone: when the provider has the message. The connector says so right before (`Progress`), and that is on disk before
-//! it goes on. A process that dies earlier leaves a message that is sent again; one that dies later leaves a message that is looked for,
-//! unless the connector could still say that the provider took it. Where it is not found nobody knows, and it is not sent again.
+//! One step cannot be undone: the hand-over to the provider. The connector reports it right before (`Progress`), and that is on disk before
+//! it continues. If the process dies earlier, the message is sent again; if it dies later, the message is searched for, unless the
+//! connector could still report that the provider accepted it. If it is not found, the outcome is unknown, and it is not sent again.
 //!
-//! Each of these steps is one statement on the message's row with its whole condition (`storage::outbox`): of a cancellation and a turn that
-//! want the same row at the same time, one finds that the other was first.
+//! Each of these steps is one statement on the message's row with its whole condition (`storage::outbox`): of a cancellation and a run that
+//! want the same row at the same time, one sees that the other was first.
 
 pub mod cancel;
 pub mod dispatch;
@@ -28,17 +28,17 @@ use storage::wakes::JobClass;
 /// The kind of the jobs that send; the key is the message's id.
 pub const SEND_JOB: &str = "send";
 
-/// What a row keeps of how a message is to be sent.
+/// The stored options of sending a message.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SendOptions {
     pub from: EmailAddress,
     pub save_to_sent: bool,
-    /// The Bcc field that the copy in the sent folder shows, with its line end, and where in the message it stands.
+    /// The Bcc field that the copy in the sent folder shows, with its line end, and its offset in the message.
     pub bcc: Option<(usize, String)>,
-    /// The message was looked for this often.
+    /// Number of searches for the message.
     pub looks: u32,
-    /// How often the provider said what becomes of each recipient: what is handed over after that is another errand.
+    /// Number of rounds that ended with the provider's results for each recipient: a later hand-over is a new request.
     pub rounds: u32,
     /// Attempts before the present round: each round has an idempotency key of its own.
     pub attempts_of_earlier_rounds: i64,
@@ -47,7 +47,7 @@ pub struct SendOptions {
     pub is_forward: bool,
 }
 
-/// The job that sends a message, due when the message is.
+/// Returns the job that sends a message, due when the message is.
 pub fn send_job<'a>(row: &'a Outgoing, target: &'a str) -> NewJob<'a> {
     NewJob {
         kind: SEND_JOB,
@@ -61,8 +61,8 @@ pub fn send_job<'a>(row: &'a Outgoing, target: &'a str) -> NewJob<'a> {
     }
 }
 
-/// The server that a connection's messages go to, host:port, as its settings name it; where they name none, the provider's name. Messages
-/// to one server share a bound on how many are handed over at a time.
+/// Returns the server that a connection's messages go to, host:port, from its settings, or the provider's name if they name none. Messages
+/// to one server share a limit of parallel hand-overs.
 fn target(connection: &Connection) -> String {
     let setting = |name: &str| connection.settings.get(name);
     let smtp = setting("smtp").and_then(|server| {
@@ -82,7 +82,7 @@ fn is_open(recipient: &RecipientDelivery) -> bool {
     matches!(recipient.status, RecipientStatus::Queued | RecipientStatus::Deferred)
 }
 
-/// Where a message stands as a whole, by what its recipients say. `is_over`: it will not be tried again.
+/// Returns the state of a message from those of its recipients. `is_over`: it will not be tried again.
 fn state_of(recipients: &[RecipientDelivery], is_over: bool) -> DeliveryState {
     let is_taken = |r: &&RecipientDelivery| {
         matches!(

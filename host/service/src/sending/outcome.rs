@@ -1,4 +1,4 @@
-//! What an attempt to send a message came to, and what that makes of the message.
+//! The outcome of an attempt to send a message, and the new state of the message.
 
 use base::error::{Error, Result};
 use model::Instant;
@@ -10,38 +10,39 @@ use storage::outbox::Outgoing;
 use crate::app::App;
 use crate::sending::{SendOptions, is_open, state_of};
 
-/// After how long a message that was not taken is tried again, seconds; after the last it is given up. A day in all.
+/// Delays before a message that was not accepted is tried again, seconds; after the last it is given up. A day in total.
 const RETRY_AFTER_S: [i64; 10] = [15, 60, 300, 900, 1_800, 3_600, 7_200, 14_400, 21_600, 36_000];
-/// After how long a message that may have been handed over is looked for again, seconds. Sent folders take their time.
+/// Delays before a message that may have been handed over is searched for again, seconds. Sent folders are updated with a delay.
 const LOOK_AFTER_S: [i64; 4] = [5, 30, 120, 600];
 
-/// The longest that a message waits because the provider said so.
+/// Longest wait that a provider can ask for, ms.
 const LONGEST_WAIT_MS: i64 = 3_600_000;
-/// The shortest that it waits where the provider was not asked at all, ms.
+/// Shortest wait if the provider was not asked at all, ms.
 const SHORTEST_HOLD_MS: i64 = 1_000;
-/// The error of a message of which nobody knows whether its provider has it.
+/// The error of a message whose hand-over is uncertain.
 pub const OUTCOME_UNKNOWN: &str = "outcome_unknown";
 
-/// How an attempt ended.
+/// The outcome of an attempt.
 #[derive(Clone)]
 pub enum SendOutcome {
-    /// The provider said what becomes of each recipient.
+    /// The provider reported a result for each recipient.
     Told(Box<Sent>),
-    /// It had been handed over: here it is.
+    /// It had been handed over, and was found.
     Found(Vec<Source>),
-    /// It had been handed over, and the provider had said that it takes it. Which recipients it named is lost: all that waited for it count.
+    /// It had been handed over, and the provider had accepted it. The recipients that it named are lost: all that still waited count as
+    /// accepted.
     Accepted,
-    /// It may have been handed over, and is not to be found so far.
+    /// It may have been handed over, and was not found so far.
     NotFound { message: String },
-    /// It was not handed over, and may be later.
+    /// It was not handed over, and can be retried.
     Later { code: String, message: String, retry_after_ms: Option<u64> },
-    /// The provider was not asked, because it wants to be left alone for a while: that is no attempt.
+    /// The provider was not asked because of its Retry-After: this is no attempt.
     Held { retry_after_ms: Option<u64> },
-    /// It will never be.
+    /// It was not handed over, and must not be retried.
     Failed { code: String, message: String },
 }
 
-/// What a failed call means for the message.
+/// Returns the outcome of a failed call.
 pub fn of_error(e: &runtime::Error, error: &Error, is_handed_over: bool) -> SendOutcome {
     use runtime::Code;
 
@@ -58,8 +59,8 @@ pub fn of_error(e: &runtime::Error, error: &Error, is_handed_over: bool) -> Send
     }
 }
 
-/// Whether the provider got it and said no. What the connector says of it decides: it knows its provider. Else the status does: a gateway in
-/// between knows less (502, 504), and a server that broke (500) or gave up waiting (408) may have gone on.
+/// Whether the provider got the message and refused it. The connector's own report decides: it knows its provider. Without one the status
+/// decides: a gateway in between knows less (502, 504), and a server that failed (500) or timed out (408) may have continued.
 fn is_refusal(e: &runtime::Error) -> bool {
     match e.is_handed_over() {
         Some(is_handed_over) => !is_handed_over,
@@ -67,7 +68,7 @@ fn is_refusal(e: &runtime::Error) -> bool {
     }
 }
 
-/// What is to be kept.
+/// The changes to store after an attempt.
 pub struct OutcomeRecord {
     pub state: DeliveryState,
     pub recipients: Vec<RecipientDelivery>,
@@ -131,7 +132,7 @@ pub fn verdict(app: &App, row: &Outgoing, outcome: SendOutcome) -> Result<Outcom
         }
         SendOutcome::Later { code, message, retry_after_ms } => {
             verdict.error = Some(error(&code, &message));
-            // The provider did not take it, whatever was noted when it was about to get it.
+            // The provider did not accept it, although the hand-over was recorded.
             verdict.handed_over_at = None;
             verdict.next_attempt_at =
                 retry_at(app, row).map(|at| at.max(app.now() + wait_ms(retry_after_ms)));
@@ -148,7 +149,7 @@ pub fn verdict(app: &App, row: &Outgoing, outcome: SendOutcome) -> Result<Outcom
     Ok(verdict)
 }
 
-/// It is with the provider: so it is for everybody who still waited for it.
+/// Marks the message as accepted for all recipients that still waited.
 fn taken(verdict: &mut OutcomeRecord, now: Instant) {
     for recipient in verdict.recipients.iter_mut().filter(|r| is_open(r)) {
         (recipient.status, recipient.at) = (RecipientStatus::Accepted, Some(now));
@@ -156,12 +157,12 @@ fn taken(verdict: &mut OutcomeRecord, now: Instant) {
     verdict.state = state_of(&verdict.recipients, true);
 }
 
-/// When a message is looked for the next time, in seconds. None: never, also because there is no copy of this attempt to be found.
+/// Returns the delay before the next search, in seconds. None: no more searches, also because this attempt leaves no copy.
 fn look_after_s(options: &SendOptions) -> Option<i64> {
     LOOK_AFTER_S.get(options.looks as usize).filter(|_| options.save_to_sent).copied()
 }
 
-/// How long the provider wants to be left alone.
+/// Returns the wait that the provider asks for, ms.
 fn wait_ms(retry_after_ms: Option<u64>) -> i64 {
     retry_after_ms.and_then(|ms| i64::try_from(ms).ok()).unwrap_or(0).min(LONGEST_WAIT_MS)
 }
@@ -171,10 +172,10 @@ fn retry_at(app: &App, row: &Outgoing) -> Option<i64> {
     RETRY_AFTER_S.get(number).map(|seconds| app.now() + seconds * 1_000)
 }
 
-/// What the provider said of each recipient.
+/// Stores the provider's result for each recipient.
 fn told(app: &App, row: &Outgoing, verdict: &mut OutcomeRecord, sent: Sent) {
     let now = app.clock.now();
-    // Connectors name recipients as they were asked with.
+    // Connectors name recipients in the form of the request.
     let of = |email: &str| {
         let asked = ::mail::address::wire(email);
         sent.recipients.iter().find(|r| r.email.eq_ignore_ascii_case(&asked))
@@ -188,7 +189,7 @@ fn told(app: &App, row: &Outgoing, verdict: &mut OutcomeRecord, sent: Sent) {
         recipient.at = Some(now);
     }
     let waits = verdict.recipients.iter().any(|r| r.status == RecipientStatus::Deferred);
-    // What is taken by some is handed over; the rest can be tried again.
+    // The message is handed over to those that were accepted; the others can be retried.
     verdict.handed_over_at = None;
     verdict.options.rounds += 1;
     verdict.options.attempts_of_earlier_rounds = row.attempts;
@@ -204,7 +205,7 @@ fn told(app: &App, row: &Outgoing, verdict: &mut OutcomeRecord, sent: Sent) {
     }
     verdict.state = state_of(&verdict.recipients, verdict.next_attempt_at.is_none());
     if sent.recipients.iter().any(|r| r.accepted) {
-        // There is a copy, or there shall be none.
+        // There is a copy, or none is wanted.
         verdict.options.save_to_sent = false;
         verdict.accepted_at = verdict.accepted_at.max(Some(app.now()));
     }
@@ -247,13 +248,13 @@ mod tests {
                 assert_eq!(is_refusal(&failure(status, &detail)), !is_handed_over, "{status:?}");
             }
         }
-        // What is no answer to the question leaves it to the status.
+        // Detail that is no valid report leaves the decision to the status.
         for detail in ["not JSON", "{}", "[]", "{\"handedOver\":null}", "{\"handedOver\":\"no\"}"] {
             assert!(is_refusal(&failure(Some(503), detail)) && !is_refusal(&failure(Some(500), detail)));
         }
     }
 
-    /// A 503 after the hand-over: with `handedOver` it is looked for, without it is sent again.
+    /// A 503 after the hand-over: with `handedOver` the message is searched for, without it is sent again.
     #[test]
     fn what_may_have_been_handed_over_is_looked_for() {
         let public = refuse(base::error::Code::ProviderUnavailable, "away");
@@ -263,7 +264,7 @@ mod tests {
         let detail = json!({ "handedOver": true }).to_string();
         assert!(matches!(outcome(&detail, true), SendOutcome::NotFound { .. }));
         assert!(matches!(outcome("", true), SendOutcome::Later { .. }));
-        // It had not come so far.
+        // The hand-over had not begun.
         assert!(matches!(outcome(&detail, false), SendOutcome::Later { .. }));
     }
 }

@@ -1,4 +1,4 @@
-//! Storing the outcome of an attempt: the message, its draft, its log lines and the end of its job in one transaction.
+//! Stores the outcome of an attempt: the message, its draft, its log entries and the end of its job in one transaction.
 
 use base::error::{Error, Result};
 use model::Instant;
@@ -27,18 +27,18 @@ use crate::local_copy::upsert::upsert;
 use crate::sending::outcome::{OutcomeRecord, SendOutcome, verdict};
 use crate::tracking::delivery_state::word;
 
-/// What a message needs after its outcome was written.
+/// The next step for a message after its outcome was written.
 enum SendFollowUp {
-    /// Nothing any more.
+    /// No further step.
     Over,
-    /// Another turn then, in milliseconds since 1970; after the error, if there was one.
+    /// Another run at this time, in milliseconds since 1970; with the error, if there was one.
     Until(i64, Option<SendError>),
-    /// Nothing was written: the turn no longer has the message.
+    /// Another run has the message; the outcome was not written.
     Lost,
 }
 
-/// Keeps what became of an attempt, and ends the turn of its job. `as_of`: the log's last sequence before the provider was asked. Returns
-/// false, and nothing is kept, when the turn no longer has the message.
+/// Stores the outcome of an attempt, and ends the run of its job. `as_of`: the log's last sequence before the provider was asked. Returns
+/// false, and stores nothing, if another run has the message.
 pub async fn keep(app: &App, row: &Outgoing, job: &Job, as_of: i64, outcome: SendOutcome) -> Result<bool> {
     let place = CopyLocation {
         tenant: row.tenant.clone(),
@@ -75,11 +75,11 @@ async fn write(
     as_of: i64,
     outcome: SendOutcome,
 ) -> Result<SendFollowUp> {
-    // An account that was disconnected meanwhile leaves nothing to be kept.
+    // An account that was disconnected leaves nothing to store.
     let lock = ConnectionLock::take(tx, &place.tenant, &place.connection_id).await?;
     let Some(lock) = lock else { return Ok(SendFollowUp::Over) };
     let Some(row) = table::lock_outgoing(tx, &lock, job.key()).await? else { return Ok(SendFollowUp::Over) };
-    // What a report said of the recipients while the message was handed over stays.
+    // A report about the recipients that arrived during the hand-over stays.
     let verdict = verdict(app, &row, outcome)?;
     let is_over = verdict.next_attempt_at.is_none();
     let settled = Outgoing {
@@ -94,7 +94,7 @@ async fn write(
         ..Outgoing::clone(&row)
     };
     if !table::settle(tx, &row, &settled, job.fence).await? {
-        // It was taken back, or another turn has it: what that one finds counts.
+        // It was cancelled, or another run has it: its outcome counts.
         return Ok(SendFollowUp::Lost);
     }
     let kept = match verdict.next_attempt_at {
@@ -129,13 +129,13 @@ async fn write(
     Ok(kept)
 }
 
-/// Has the next pull look for a draft in its mailbox.
+/// Makes the next pull search for a draft in its mailbox.
 pub async fn look_again(copy: &mut CopyTransaction<'_, '_>, draft: &Item) -> Result<()> {
     let drafts = SupersededRecords { sources: vec![draft.source_id.clone()], folders: false };
     note_superseded(copy, &drafts).await
 }
 
-/// How the change is told.
+/// Returns the event for the log.
 fn event(state: DeliveryState, is_over: bool) -> &'static str {
     match state {
         DeliveryState::Sent | DeliveryState::PartiallyFailed if is_over => "sent",
@@ -144,7 +144,7 @@ fn event(state: DeliveryState, is_over: bool) -> &'static str {
     }
 }
 
-/// The copy of the message is the message.
+/// Returns the records. The copy of the message has its name in the outbox as the previous name, so that it keeps the message's id.
 fn named(row: &Outgoing, mut sources: Vec<Source>) -> Vec<NormalizedRecord> {
     let of_ours = |source: &Source| {
         source.items.iter().any(|item| {
@@ -160,7 +160,7 @@ fn named(row: &Outgoing, mut sources: Vec<Source>) -> Vec<NormalizedRecord> {
     prepared(ResourceKind::EmailMessage, sources)
 }
 
-/// A draft that was sent is kept, though no provider has it: it says which message it became.
+/// Keeps a draft that was sent, though no provider has it: it names the message that it became.
 async fn keep_draft(
     copy: &mut CopyTransaction<'_, '_>,
     draft_id: &str,
@@ -179,7 +179,7 @@ async fn keep_draft(
     let fields = [("status", json!(status)), ("sendError", error)];
     let draft = host_fields::set(copy, draft, &fields, "updated").await?;
     if is_sent {
-        // A page that was read before it was sent still has it.
+        // A page that was read before the draft was sent still contains it.
         let left_at = (draft.sequence, copy.app.now());
         items::leave_source(copy.tx, &draft.connection_id, &draft.source_id, left_at).await?;
         items::set_source(copy.tx, &draft, &format!("{SENT}{}", draft.id)).await?;
@@ -187,7 +187,7 @@ async fn keep_draft(
         let thread: Vec<&str> = draft.series_id.as_deref().into_iter().collect();
         set_latest(copy.tx, &thread, copy.app.now()).await?;
     } else if is_over {
-        // While it was being sent nobody looked whether the mailbox still has it.
+        // While it was being sent, pulls did not check whether the mailbox still has it.
         look_again(copy, &draft).await?;
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Messages into the outbox.
+//! Adds messages to the outbox.
 
 use ::mail::read::message as read_message;
 use base::error::{Code, Error, Result, invalid, not_found};
@@ -34,13 +34,13 @@ use crate::tracking;
 use crate::writes::etag::stale;
 use crate::writes::response::place;
 
-/// How a message is to be sent.
+/// The options of sending a message.
 #[derive(Clone, Default)]
 pub struct Submission {
     pub send_at: Option<Instant>,
     pub save_to_sent: bool,
     pub metadata: Metadata,
-    /// The draft that it was.
+    /// The draft of the message.
     pub draft: Option<Item>,
     pub tracking: Option<TrackingSettings>,
     /// The message that the draft answers or forwards.
@@ -49,7 +49,7 @@ pub struct Submission {
     pub warnings: Vec<Value>,
 }
 
-/// Writes a message down to be sent, with the answer to the caller: 202, and the message as it stands.
+/// Stores a message for sending, and the response: 202 with the stored message.
 pub async fn submit(
     app: &App,
     connection: &Connection,
@@ -61,7 +61,7 @@ pub async fn submit(
     store(app, ready, attempt).await
 }
 
-/// A message that can be written down to be sent.
+/// A message that is ready to be stored for sending.
 #[derive(Clone)]
 pub struct PreparedSubmission {
     place: CopyLocation,
@@ -70,13 +70,13 @@ pub struct PreparedSubmission {
 }
 
 impl PreparedSubmission {
-    /// Where its message is kept.
+    /// Returns the location of its message.
     pub fn place(&self) -> &CopyLocation {
         &self.place
     }
 }
 
-/// Renders a message, before the transaction that writes it down. `origin` is who caused it, for the log.
+/// Renders a message, before the transaction that stores it. `origin` is the cause of sending, for the log.
 ///
 /// # Errors
 /// `missing_field` for a message without recipients.
@@ -141,18 +141,18 @@ pub async fn prepare(
     Ok(PreparedSubmission { place, written, submission })
 }
 
-/// A message as it is sent, kept and shown.
+/// A message in the forms in which it is sent, stored and shown.
 struct RenderedMessage {
     message: String,
-    /// The sender's own copy, where it differs by more than its Bcc.
+    /// The sender's own copy, if it differs by more than its Bcc.
     copy: Option<String>,
-    /// Where the sender's copy has its Bcc, and that.
+    /// The offset of the Bcc field in the sender's copy, and the field.
     bcc: Option<(usize, String)>,
     shown: EmailMessage,
     tracked: Option<TrackedHtml>,
 }
 
-/// One copy of a large message is held at a time wherever that can be.
+/// Renders a message. Wherever possible, only one copy of a large message is in memory at a time.
 fn rendered(
     app: &App,
     mut composed: OutgoingMessage,
@@ -184,7 +184,7 @@ fn rendered(
     Ok(RenderedMessage { message: text(message)?, copy: copy.map(text).transpose()?, bcc, shown, tracked })
 }
 
-/// What is written down of a message.
+/// The rows to store for a message.
 #[derive(Clone)]
 struct OutboxRows {
     row: Outgoing,
@@ -192,7 +192,7 @@ struct OutboxRows {
     copy: Option<String>,
     source: NormalizedRecord,
     record: Option<Record>,
-    /// The server that it goes to, for its job.
+    /// The server that the message goes to, for its job.
     target: String,
 }
 
@@ -200,7 +200,7 @@ fn text(bytes: Vec<u8>) -> Result<String> {
     Ok(String::from_utf8(bytes).map_err(|_| anyhow::anyhow!("a message that was built is text"))?)
 }
 
-/// A message that is tracked.
+/// The tracking of a message.
 struct TrackedHtml {
     settings: TrackingSettings,
     urls: Vec<String>,
@@ -225,8 +225,8 @@ impl TrackedHtml {
     }
 }
 
-/// Makes a message trackable as far as it can be, with a warning for what cannot be. The bytes are those with links and picture of
-/// ours; none where it has no HTML.
+/// Makes a message trackable as far as possible, with a warning otherwise. Returns the bytes with our links and image; none for a message
+/// without HTML.
 fn tracked(
     app: &App,
     composed: &OutgoingMessage,
@@ -274,17 +274,17 @@ fn queued(email: &str) -> RecipientDelivery {
     }
 }
 
-/// Where the copy with Bcc differs from what is sent.
+/// Returns the difference between the copy with Bcc and the sent message: offset and text.
 fn bcc(bytes: &[u8], with_bcc: &[u8]) -> Option<(usize, String)> {
     let at = bytes.iter().zip(with_bcc).position(|(a, b)| a != b)?;
-    // The fields may begin alike: what was put in begins at the start of its line.
+    // The fields may begin alike: the insertion begins at the start of its line.
     let line = bytes[..at].iter().rposition(|b| *b == b'\n').map_or(0, |p| p + 1);
     let length = with_bcc.len().checked_sub(bytes.len())?;
     let field = String::from_utf8(with_bcc.get(line..line + length)?.to_vec()).ok()?;
     Some((line, field))
 }
 
-/// The message as it is shown until the provider has a copy of it.
+/// Returns the message as it is shown until the provider has a copy of it.
 fn shown(
     app: &App,
     raw: &[u8],
@@ -342,7 +342,7 @@ async fn store(app: &App, ready: PreparedSubmission, attempt: &IdempotentAttempt
     .await
 }
 
-/// Writes a message down to be sent, in the transaction of what it is sent for; `lock` is that of its connection. The message as it stands.
+/// Stores a message for sending, in the transaction of its cause; `lock` is that of its connection. Returns the stored message.
 pub async fn submit_in<'l>(
     tx: &mut Tx,
     app: &App,
@@ -380,7 +380,7 @@ pub async fn submit_in<'l>(
     Ok(item)
 }
 
-/// The draft as it was read, if it still is like that and nobody sends it already: what is sent is what the draft says.
+/// Returns the draft if it is unchanged since it was read and is not being sent: the sent message has its content.
 async fn current_draft<'l>(tx: &mut Tx, lock: &'l ConnectionLock, read: &Item) -> Result<Locked<'l, Item>> {
     let found = items::lock_item(tx, lock, &read.id).await?;
     let found = found.filter(|i| i.deleted_at.is_none());

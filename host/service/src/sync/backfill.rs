@@ -1,4 +1,5 @@
-//! A mailbox is read from new to old, and served while that goes on: who asks for its newest messages does not wait for its oldest.
+//! The initial sync of a mailbox: it reads from new to old, and the mailbox is served meanwhile: requests for its newest messages do not
+//! wait for its oldest.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -23,20 +24,20 @@ use crate::sync::schedule::pull_soon;
 use crate::sync::scope::SyncScope;
 use crate::sync::{ensure_fresh, refresh_if_stale};
 
-/// How long a list waits for messages that were not read yet.
+/// Longest time that a list waits for messages that were not read yet.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How often one looks how far another host has read.
+/// Interval between checks of another host's progress.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// Kinds of records that `complete` asks for whole: messages and drafts.
+/// Kinds of records that `complete` reads completely: messages and drafts.
 const MESSAGES: items::Family = ["email_message", "email_draft", "email_message", "email_draft"];
-/// Messages asked for at a time.
+/// Messages per request.
 const AT_ONCE: usize = 100;
 
-/// How far back a mailbox has been read.
+/// The part of a mailbox that has been read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BackfillCoverage {
     Whole,
-    /// Everything that was received at this time (ms) or later.
+    /// All messages that were received at this time (ms) or later.
     Since(i64),
     Nothing,
 }
@@ -46,7 +47,7 @@ pub async fn is_whole(app: &App, connection_id: &str) -> Result<bool> {
     Ok(covered_of(app, connection_id).await? == BackfillCoverage::Whole)
 }
 
-/// How far back it is here by now.
+/// Returns the part of the mailbox that is stored.
 pub async fn covered(app: &App, connection: &Connection) -> Result<BackfillCoverage> {
     covered_of(app, &connection.id).await
 }
@@ -61,8 +62,8 @@ async fn covered_of(app: &App, connection_id: &str) -> Result<BackfillCoverage> 
     })
 }
 
-/// Sees to it that the newest messages are there, as fresh as the setting wants them, for whoever writes on the strength of them. The first
-/// reading goes on behind.
+/// Ensures that the newest messages are stored, as fresh as the setting requires, before a write that depends on them. The initial sync
+/// continues in the background.
 pub async fn ensure(app: &App, connection: &Connection, now_please: bool) -> Result<()> {
     match covered(app, connection).await? {
         BackfillCoverage::Whole => ensure_fresh(app, connection, &SyncScope::mail(), now_please).await,
@@ -71,8 +72,8 @@ pub async fn ensure(app: &App, connection: &Connection, now_please: bool) -> Res
     }
 }
 
-/// The same for reads, which a copy in step answers without a look at the provider, unless they want that (`fresh`). Says how old the
-/// newest messages are.
+/// Same as `ensure` for reads: a copy in step answers them without a request to the provider, unless `fresh` is set. Returns the age of the
+/// newest messages.
 pub async fn refresh(app: &App, connection: &Connection, fresh: bool) -> Result<DataAge> {
     match covered(app, connection).await? {
         BackfillCoverage::Whole => refresh_if_stale(app, connection, &SyncScope::mail(), fresh).await,
@@ -87,8 +88,8 @@ pub async fn refresh(app: &App, connection: &Connection, fresh: bool) -> Result<
     }
 }
 
-/// Reads further back than `known`, and says how far. Who asks reads one page; what is older is read behind. Fails when the
-/// provider does not answer, or takes too long.
+/// Reads further back than `known`, and returns the new coverage. The caller waits for one page; older ones are read in the background.
+/// Fails if the provider does not respond, or not in time.
 pub async fn further(
     app: &App,
     connection: &Connection,
@@ -107,7 +108,7 @@ pub async fn further(
             return Ok(now);
         }
         if !read_page(app, connection, &scope).await? {
-            // Somebody reads it: each page rings, where it is this host that reads.
+            // The mailbox is being read: each page notifies, if this host reads it.
             let elsewhere = async {
                 match app.db.is_shared() {
                     true => tokio::time::sleep(LOOK_EVERY).await,
@@ -128,7 +129,7 @@ pub async fn further(
     }
 }
 
-/// Reads one page of a mailbox. False: somebody else reads it now.
+/// Reads one page of a mailbox. False: another task or host reads it now.
 async fn read_page(app: &App, connection: &Connection, scope: &SyncScope) -> Result<bool> {
     let Some(_one) = app.locks.try_lock(&scope.lock_name(connection)) else { return Ok(false) };
     let Some(claimed) = ClaimedPull::take(app, connection, scope).await? else { return Ok(false) };
@@ -144,7 +145,7 @@ async fn read_page(app: &App, connection: &Connection, scope: &SyncScope) -> Res
     }
 }
 
-/// What was told short of messages that are not here is asked for whole.
+/// Reads messages completely that are not stored and of which a page has only some fields.
 pub async fn complete(
     app: &App,
     connection: &Connection,

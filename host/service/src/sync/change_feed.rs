@@ -1,6 +1,6 @@
-//! The feed: what changed in a collection since a cursor, read off the application's log. Without a cursor it begins with
-//! everything there is (a snapshot, in id order) and goes over to the log at the sequence at which it began: no gap, and no
-//! item twice on one page.
+//! The change feed of a collection: its changes since a cursor, from the application's log. Without a cursor it begins with all present
+//! items (a snapshot, in id order) and continues with the log at the sequence at which the snapshot began: no gap, and no item twice on one
+//! page.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -21,26 +21,26 @@ use crate::local_copy::render;
 
 /// Most bytes of a change before its `FeedChange::fields`, with the comma before it.
 const HEAD_BYTES: usize = 64;
-/// About how many bytes `FeedChange::fields` has without the resource.
+/// Typical size of `FeedChange::fields` without the resource, bytes.
 const FIELDS_BYTES: usize = 256;
-/// Room for what an answer says after its changes, bytes.
+/// Room for the fields of a response after its changes, bytes.
 const REST_BYTES: usize = 1_024;
-/// How an answer begins.
+/// Beginning of a response.
 const BEGIN: &str = "{\"data\":[";
 
-/// A place in a feed.
+/// A position in a feed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FeedPosition {
-    /// The state's epoch: a hard reset ends all cursors of an older one.
+    /// The state's epoch: a hard reset invalidates all cursors of earlier ones.
     #[serde(rename = "e")]
     pub epoch: i64,
-    /// Everything up to here was told.
+    /// All changes up to this sequence were returned.
     #[serde(rename = "s")]
     pub sequence: i64,
-    /// Still in the snapshot: told up to this id.
+    /// The last id that was returned of the snapshot; none after the snapshot.
     #[serde(rename = "i", default, skip_serializing_if = "Option::is_none")]
     pub snapshot_after: Option<String>,
-    /// The kind that the snapshot has come to, where a feed tells of several.
+    /// The present kind of the snapshot, in a feed of several kinds.
     #[serde(rename = "k", default, skip_serializing_if = "is_first")]
     pub kind: usize,
 }
@@ -49,12 +49,12 @@ fn is_first(kind: &usize) -> bool {
     *kind == 0
 }
 
-/// What a feed tells of.
+/// The resources that a feed covers.
 #[derive(Clone, Copy, Debug)]
 pub enum Feed<'a> {
-    /// What is in a collection.
+    /// The contents of a collection.
     Collection { id: &'a str, kind: ResourceKind },
-    /// All contact books of a connection, and what is in them.
+    /// All contact books of a connection, and their contents.
     Contacts { connection_id: &'a str },
     /// A mailbox.
     Mail { connection_id: &'a str },
@@ -67,7 +67,7 @@ pub const CONTACTS: Types = ["contact_book", "contact_group", "contact", "contac
 pub const MAIL: Types = ["email.folder", "email.label", "email.draft", "email.message"];
 
 impl Feed<'_> {
-    /// The kinds that it tells of, in the order of its snapshot.
+    /// Returns its kinds, in the order of its snapshot.
     fn kinds(&self) -> &[ResourceKind] {
         match self {
             Feed::Collection { kind, .. } => std::slice::from_ref(kind),
@@ -104,7 +104,7 @@ impl Feed<'_> {
         })
     }
 
-    /// What `read` makes of the log's lines after a sequence.
+    /// Returns the results of `read` for the log's entries after a sequence.
     async fn lines<T>(
         &self,
         app: &App,
@@ -126,13 +126,13 @@ impl Feed<'_> {
     }
 }
 
-/// A change of a resource, as far as it is rendered while its row is read. What the feed says of its type is known when all are read.
+/// A change of a resource, rendered as far as its row allows. The change type is final only after all changes of the page are read.
 struct FeedChange {
     sequence: i64,
     /// `created`, `updated` or `deleted`.
     change_type: String,
     resource_id: String,
-    /// The fields of the answer that follow `changeType`, with the closing brace.
+    /// The fields of the response after `changeType`, with the closing brace.
     fields: String,
 }
 
@@ -148,13 +148,13 @@ impl FeedChange {
         }
     }
 
-    /// Bytes that it has in an answer, at most.
+    /// Returns its maximum size in a response, bytes.
     fn bytes(&self) -> usize {
         HEAD_BYTES + self.fields.len()
     }
 }
 
-/// `FeedChange::fields`. The resource is JSON already, and copied.
+/// Renders `FeedChange::fields`. The resource is JSON already, and copied.
 fn fields(kind: &str, id: &str, at: i64, etag: Option<&str>, resource: Option<&str>) -> String {
     let resource = resource.unwrap_or("null");
     let mut out = String::with_capacity(FIELDS_BYTES + resource.len());
@@ -172,7 +172,7 @@ fn fields(kind: &str, id: &str, at: i64, etag: Option<&str>, resource: Option<&s
     out
 }
 
-/// Adds a change to an answer that has begun.
+/// Appends a change to a response.
 fn tell(out: &mut String, sequence: i64, change_type: &str, fields: &str) {
     if out.len() > BEGIN.len() {
         out.push(',');
@@ -185,9 +185,9 @@ fn tell(out: &mut String, sequence: i64, change_type: &str, fields: &str) {
 
 /// One page of the feed.
 pub struct FeedPage {
-    /// The answer as far as its changes, `{"data":[…]`, with room for the rest of the object.
+    /// The response up to its changes, `{"data":[…]`, with room for the rest of the object.
     pub begun: String,
-    /// Where to go on.
+    /// The position of the next page.
     pub position: FeedPosition,
     pub has_more: bool,
 }
@@ -199,12 +199,12 @@ impl FeedPage {
     }
 }
 
-/// A question for a page of a feed.
+/// A request for a page of a feed.
 pub struct FeedQuery<'a> {
     pub feed: Feed<'a>,
-    /// Most changes that are read.
+    /// Most changes to read.
     pub limit: i64,
-    /// False: the resources are left out.
+    /// Whether the resources are included.
     pub with_resource: bool,
 }
 
@@ -266,7 +266,7 @@ async fn snapshot(
             after.clear();
         }
     }
-    // What happened while the snapshot was walked is on the pages that follow.
+    // Changes during the snapshot are on the pages that follow.
     let newest = log::last_sequence(app.db.resources(), tenant).await?;
     let waiting = feed.lines(app, tenant, position.sequence, 1, |_| ()).await?;
     let has_more = !waiting.rows.is_empty();
@@ -275,7 +275,7 @@ async fn snapshot(
     Ok(FeedPage::new(begun, position, has_more))
 }
 
-/// `newest` is the last number of the application's log, read before.
+/// Reads changes from the log. `newest` is the last number of the application's log, read before.
 async fn tail(
     app: &App,
     tenant: &Tenant,
@@ -283,9 +283,9 @@ async fn tail(
     position: FeedPosition,
     newest: i64,
 ) -> Result<FeedPage> {
-    // The newest number was read before the lines: whoever writes takes the next number under the lock of the application's row and holds
-    // that to its commit, so that every line up to the newest committed number is there to be read. Nothing of this feed lies between its
-    // last line and that number.
+    // The newest number was read before the entries. Writers take the next number under the lock of the application's row and hold that
+    // lock to their commit, so that every entry up to the newest committed number is visible. Between its last entry and that number this
+    // feed has none.
     let after = position.sequence;
     let chunk =
         feed.lines(app, tenant, after, limit + 1, |line| FeedChange::of_line(&line, with_resource)).await?;
@@ -294,7 +294,7 @@ async fn tail(
     let has_more = count < chunk.rows.len() || !chunk.is_last;
     let read = chunk.rows.get(..count).unwrap_or(&chunk.rows);
     let told = read.last().map_or(after, |change| change.sequence);
-    // A quiet feed keeps up with the log all the same: its cursor must not be from before what the log has forgotten.
+    // A quiet feed follows the log nevertheless: its cursor must not fall behind the entries that the log has dropped.
     let sequence = if has_more { told } else { told.max(newest) };
     let bytes: usize = read.iter().map(FeedChange::bytes).sum();
     let mut begun = String::with_capacity(BEGIN.len() + bytes + REST_BYTES);
@@ -305,10 +305,10 @@ async fn tail(
     Ok(FeedPage::new(begun, FeedPosition { sequence, ..position }, has_more))
 }
 
-/// One line per resource, the last (RFC 8620, 5.2): created + updated is created, updated + deleted is deleted, created +
-/// deleted is nothing.
+/// Returns one change per resource, the last (RFC 8620, 5.2): created + updated is created, updated + deleted is deleted, created + deleted
+/// is none.
 fn coalesced(changes: &[FeedChange]) -> Vec<(&str, &FeedChange)> {
-    // Of each resource the first change and the last.
+    // The first and the last change of each resource.
     let mut ends: HashMap<&str, (&FeedChange, &FeedChange)> = HashMap::with_capacity(changes.len());
     for change in changes {
         ends.entry(&change.resource_id).or_insert((change, change)).1 = change;
@@ -319,7 +319,7 @@ fn coalesced(changes: &[FeedChange]) -> Vec<(&str, &FeedChange)> {
         let change_type = match (first.change_type.as_str(), last.change_type.as_str()) {
             ("created", "deleted") => return None,
             ("created", _) => "created",
-            // Deleted and made again under the same id: to the reader it changed.
+            // Deleted and created again under the same id: for the reader it was updated.
             ("deleted", "created" | "updated") => "updated",
             (_, change_type) => change_type,
         };
@@ -328,7 +328,7 @@ fn coalesced(changes: &[FeedChange]) -> Vec<(&str, &FeedChange)> {
     told.collect()
 }
 
-/// What a client may ask of the page's size.
+/// Parses a client's page size.
 pub fn limit(text: Option<&str>) -> Result<i64> {
     match text.map(str::parse::<i64>) {
         None => Ok(100),

@@ -1,5 +1,5 @@
-//! A surface that clients follow with all of its collections: one feed and one state for all contact books of a connection,
-//! where each book is read with a cursor of its own.
+//! Surfaces that clients follow with all of their collections: one feed and one state for all contact books of a connection, where each
+//! book is read with a cursor of its own.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -22,19 +22,19 @@ use crate::sync::pull::{self, PullEnd, PullLimits};
 use crate::sync::scope::SyncScope;
 use crate::sync::{on_demand, refresh_if_stale, staleness};
 
-/// Collections of one connection that are looked at.
+/// Most collections of one connection.
 const MOST: i64 = 1_000;
-/// No collection is begun after this time: the next pull begins with those that were read the longest ago.
+/// Time after which no further collection is started: the next pull starts with those that were read the longest ago.
 const MOST_TIME: Duration = Duration::from_secs(120);
 
-/// The collections that a connection is known to have.
+/// Returns the stored collections of a connection.
 pub async fn collections(app: &App, connection: &Connection, kind: ResourceKind) -> Result<Vec<Item>> {
     let (reader, tenant) = (app.db.reader(), &connection.tenant);
     Ok(items::list_top(reader, tenant, Some(&connection.id), kind.as_str(), "", MOST).await?)
 }
 
-/// Brings all of it up to date. A collection that cannot be read holds up no other, and is told on the state of the whole.
-/// The caller holds the lock of `top`, the scope of the collections themselves.
+/// Updates all collections. A collection that cannot be read delays no other; its error is stored in the state of the whole. The caller
+/// holds the lock of `top`, the scope of the collections themselves.
 pub async fn run(app: &App, connection: &Connection, top: &SyncScope, by: PullLimits<'_>) -> Result<PullEnd> {
     let until = Instant::now() + MOST_TIME;
     let mut ended = pull::run(app, connection, top, by).await?;
@@ -53,7 +53,7 @@ pub async fn run(app: &App, connection: &Connection, top: &SyncScope, by: PullLi
         match pull::run(app, connection, &scope, by).await {
             Ok(PullEnd::CaughtUp) => {}
             Ok(PullEnd::Waits(until)) => {
-                // It holds for the others as well.
+                // The wait applies to the others as well.
                 (ended, held) = (PullEnd::Waits(until), Some(scope));
                 break;
             }
@@ -85,12 +85,12 @@ struct SetEnd {
     live: Vec<Item>,
     /// One of them that could not be read.
     failed: Option<SyncScope>,
-    /// The job that the pull is a turn of.
+    /// The job that the pull is a run of.
     job: Option<Job>,
 }
 
-/// What happened inside happened to the whole; what went wrong inside is what is wrong with the whole, and it is tried again when that may
-/// be.
+/// Updates the state of the whole: activity and errors of its collections count for the whole, and it is retried at the time of the failed
+/// collection.
 async fn conclude(app: &App, connection: &Connection, top: &SyncScope, end: SetEnd) -> Result<()> {
     let all = table::of_connection(app.db.reader(), &connection.id).await?;
     let surface = top.surface();
@@ -137,8 +137,8 @@ async fn conclude(app: &App, connection: &Connection, top: &SyncScope, end: SetE
     .await
 }
 
-/// Sees to it that the copy of all of it is fresh enough to be read, and says how old it is. A collection that was read before and cannot be
-/// now is shown as it was.
+/// Ensures that the copy of all collections is fresh enough to be read, and returns its age. A collection that was read before and cannot
+/// be read now is shown as stored.
 pub async fn refresh_all(
     app: &App,
     connection: &Connection,
@@ -166,7 +166,7 @@ pub async fn refresh_all(
     Ok(all)
 }
 
-/// The states of what is inside these collections. One that was never read has none.
+/// Returns the states of these collections' contents. A collection that was never read has none.
 pub async fn states(
     app: &App,
     connection: &Connection,
@@ -179,14 +179,14 @@ pub async fn states(
     Ok(all.into_iter().filter(is_inside).collect())
 }
 
-/// What is inside, as far as it was ever read: the ids of its collections.
+/// Returns the ids of the collections whose contents were ever read.
 pub async fn scope_ids(app: &App, connection: &Connection, top: &SyncScope) -> Result<Vec<String>> {
     let live = collections(app, connection, top.kind).await?;
     let states = states(app, connection, top.kind, &live).await?;
     Ok(states.into_iter().map(|state| state.scope_id).collect())
 }
 
-/// Has what is inside these collections read from the beginning with the next pull.
+/// Makes the next pull read the contents of these collections from the beginning.
 pub async fn forget_cursors(
     tx: &mut Tx,
     lock: &ConnectionLock,

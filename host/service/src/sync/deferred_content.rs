@@ -1,5 +1,5 @@
-//! Sources that a listing named and whose content is read afterwards, a batch at a time: a provider that cannot go on inside a listing is
-//! asked for it once. The names are kept with the state, so that a reading that breaks off goes on with those that are left.
+//! Reads records by batches after a listing has named them: a provider that cannot resume inside a listing is asked for it once. The names
+//! are stored with the state, so that an interrupted sync continues with the remaining ones.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -19,26 +19,26 @@ use crate::sync::provider_page::{DeferredNames, ProviderPage, Scan};
 use crate::sync::pull::{HOPELESS, PageToStore, Pull, PullEnd, PullError};
 use crate::sync::quarantine;
 
-/// A batch that was asked for.
+/// A requested batch.
 struct BatchRequest {
     batch: Batch,
-    /// What was to be read of it.
+    /// The names whose content was requested.
     names: Vec<SourceName>,
-    /// What of it is held as the provider has it.
+    /// The names whose stored version is the provider's.
     held: Vec<String>,
     as_of: i64,
     answer: Result<Vec<Source>, runtime::Error>,
 }
 
 impl Pull<'_> {
-    /// Whether the provider's names may come before the content.
+    /// Whether the connector can list names before their content.
     pub(crate) fn takes_names(&self) -> bool {
         !self.scope.kind.ops().batch_get.is_empty()
     }
 
-    /// The names of an answer, in batches that are read together.
+    /// Returns the names of an answer, in batches that are read together.
     pub(crate) fn batches(&self, names: &[SourceName]) -> Result<DeferredNames> {
-        // What has no id cannot be asked for.
+        // A record without an id cannot be requested.
         let names: Vec<&SourceName> = names.iter().filter(|name| !name.external_id.is_empty()).collect();
         if names.is_empty() {
             return Ok(DeferredNames::None);
@@ -52,8 +52,8 @@ impl Pull<'_> {
         Ok(DeferredNames::Kept(batches?))
     }
 
-    /// Reads what is left of the names of this state and writes it, batch by batch. While one is written, the next one is asked for.
-    /// None: all were read, and the provider may be asked for its next page.
+    /// Reads and writes the remaining names of this state, batch by batch. While one is written, the next one is requested. None: all were
+    /// read, and the provider may be asked for its next page.
     pub(crate) async fn read_named(
         &self,
         state: &mut SyncState,
@@ -95,7 +95,7 @@ impl Pull<'_> {
         Ok(None)
     }
 
-    /// Asks for the first batch after this one.
+    /// Requests the first batch after this one.
     async fn ask(&self, state: &SyncState, number: i64) -> Result<Option<BatchRequest>, PullError> {
         let place = (state.generation, number);
         let Some(batch) = table::names_after(self.app.db.reader(), state.key(), place).await? else {
@@ -103,7 +103,7 @@ impl Pull<'_> {
         };
         let names: Vec<SourceName> = serde_json::from_str(&batch.names).context("names that were kept")?;
         let as_of = self.now().await?;
-        // Without a cursor it is the first reading, or somebody wants all of it read anew.
+        // Without a cursor it is the initial sync, or a full read was requested.
         let (held, names) = match state.cursor {
             Some(_) => self.parted(state, names).await?,
             None => (Vec::new(), names),
@@ -112,8 +112,8 @@ impl Pull<'_> {
         Ok(Some(BatchRequest { batch, names, held, as_of, answer }))
     }
 
-    /// Of these names those whose content would say nothing new, and the others: a version that is held is not read again, nor one that
-    /// was set aside as unreadable.
+    /// Splits these names into those whose stored version is current, and the others: a stored version is not read again, nor one that was
+    /// quarantined.
     async fn parted(
         &self,
         state: &SyncState,
@@ -132,8 +132,8 @@ impl Pull<'_> {
         Ok((held.into_iter().map(|name| name.external_id).collect(), others))
     }
 
-    /// What these names stand for: a source for each of them. What the listing told as deleted is asked for too, because it may have come
-    /// back since. `completes_page`: see `CallOptions`.
+    /// Returns the content of these names: a record for each of them. Records that the listing reported as deleted are requested too,
+    /// because they may have been restored since. `completes_page`: see `CallOptions`.
     pub(crate) async fn content(
         &self,
         names: &[SourceName],
@@ -160,8 +160,8 @@ impl Pull<'_> {
         Ok(sources)
     }
 
-    /// The answer; of a batch that stopped the connector, what its parts say. `held` others of the batch were read before: the connector
-    /// works.
+    /// Returns the answer; after a batch that stopped the connector, the answers of its parts. `held`: the number of records of the batch
+    /// that were not requested.
     async fn answered(
         &self,
         state: &SyncState,
@@ -179,9 +179,9 @@ impl Pull<'_> {
         self.in_halves(state, names, held, error).await
     }
 
-    /// Reads what stopped the connector as a whole with this error, or was more than an answer holds: in halves, and what fails in halves
-    /// again, until it is one source. So a batch that is too large costs a few calls more, and one bad source among many some dozen.
-    /// `held` others were read before. Fails with the error where nothing can be read: then it is the connector that is broken.
+    /// Reads a batch that stopped the connector with this error, or exceeded the limit of an answer: in halves, and a half that fails in
+    /// halves again, down to single records. So a batch that is too large costs a few more calls, and one bad record among many some dozen.
+    /// `held`: records of the batch that were not requested. Fails with the error if no record can be read: then the connector is faulty.
     pub(crate) async fn in_halves(
         &self,
         state: &SyncState,
@@ -205,7 +205,7 @@ impl Pull<'_> {
                         waiting.extend(halves(some));
                         continue;
                     }
-                    // Of this connector sources are asked for one by one.
+                    // This connector's records are requested one by one.
                     Err(e) if matches!(e.code, Code::Unsupported | Code::UnsupportedSurface) => {}
                     Err(e) => return Err(PullError::Provider(Box::new(e))),
                 }
@@ -222,14 +222,14 @@ impl Pull<'_> {
     }
 }
 
-/// The second and the first half.
+/// Returns the second and the first half.
 fn halves(names: &[SourceName]) -> [&[SourceName]; 2] {
     let (first, second) = names.split_at(names.len() / 2);
     [second, first]
 }
 
-/// What was answered of each name that was asked for. One without an answer is gone where the listing said so, else it is an error of
-/// its own: it is asked for again. What nobody asked for is left out.
+/// Returns a record for each requested name. A name without an answer counts as deleted if the listing reported that, else it becomes an
+/// error: it is requested again. Records that were not requested are left out.
 fn arranged(asked: &[&SourceName], answered: Vec<Source>) -> Vec<Source> {
     let mut left: HashMap<&str, &SourceName> =
         asked.iter().map(|name| (name.external_id.as_str(), *name)).collect();
@@ -249,10 +249,10 @@ fn arranged(asked: &[&SourceName], answered: Vec<Source>) -> Vec<Source> {
     sources
 }
 
-/// What is held of some sources.
+/// The stored versions and errors of some records.
 #[derive(Default)]
 struct StoredSources {
-    /// The provider's version of all items of a source; none where they are not of one.
+    /// The provider's version of all items of a record; none if they differ.
     versions: HashMap<String, Option<String>>,
     errors: HashMap<String, ItemError>,
 }
@@ -271,7 +271,7 @@ impl StoredSources {
         known
     }
 
-    /// Whether reading it would tell nothing new.
+    /// Whether the stored version is current, so that the record need not be read.
     fn says_all_of(&self, name: &SourceName, connector: Option<&str>) -> bool {
         if name.deleted || name.etag.is_none() {
             return false;

@@ -1,4 +1,4 @@
-//! What a pull that failed leaves behind: why, and when it is tried again.
+//! Stores the failure of a pull, and the time of the next attempt.
 
 use base::error::Result;
 use serde_json::json;
@@ -9,8 +9,8 @@ use crate::app::App;
 use crate::connections::throttle;
 use crate::sync::save;
 
-/// Notes the failure in the state, with the time of the next attempt: later with each one, and not before the provider wants it.
-/// `job`: whose turn the pull was.
+/// Stores the failure in the state, with the time of the next attempt: later with each failure, and not before the provider's Retry-After.
+/// `job`: the job that the pull is a run of.
 pub async fn note_failure(
     app: &App,
     state: &mut SyncState,
@@ -18,7 +18,7 @@ pub async fn note_failure(
     job: Option<&Job>,
 ) -> Result<()> {
     let now = app.now();
-    // Nobody was asked: it is no further failure, and the time to wait is known.
+    // No request was sent: this is no further failure, and the wait is known.
     let is_held = throttle::is_held(e);
     state.consecutive_errors += i64::from(!is_held);
     state.status = match e.code {
@@ -43,7 +43,7 @@ pub async fn note_failure(
     save(app, state, job).await
 }
 
-/// 15 s, doubled each time, at most 30 minutes.
+/// Returns the delay after failures, ms: 15 s, doubled each time, at most 30 minutes.
 fn backoff_ms(errors: i64) -> i64 {
     (15_000_i64 << errors.clamp(1, 8).saturating_sub(1)).min(30 * 60_000)
 }

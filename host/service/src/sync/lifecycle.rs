@@ -1,4 +1,4 @@
-//! Start, reset, renew and status of a sync.
+//! Start, reset, renewal and status of a sync.
 
 use anyhow::Context;
 use base::error::{Code, Error, Result, not_found, refuse};
@@ -23,18 +23,18 @@ use crate::sync::schedule::{enqueue_watch, pull_job, pull_job_of, watch_job, wat
 use crate::sync::scope::SyncScope;
 use crate::sync::{change_feed, collection_set, push_status, quarantine, state};
 
-/// What a request does to a state.
+/// The effect of a request on a state.
 #[derive(Clone)]
 enum StateUpdate {
-    /// It is followed already, and is pulled once more.
+    /// The scope is followed already, and is pulled once more.
     Again,
     Start,
-    /// With the collections inside, where it is a surface that is followed as a whole.
+    /// Ids of the collections inside, for a surface that is followed as a whole.
     Reset(Vec<String>),
 }
 
 impl StateUpdate {
-    /// What the log tells of it.
+    /// Returns the event for the log.
     fn event(&self) -> Option<&'static str> {
         match self {
             StateUpdate::Again => None,
@@ -44,15 +44,15 @@ impl StateUpdate {
     }
 }
 
-/// A state as it is to be stored, and the state that it was made out of.
+/// A state to store, and the state that it was derived from.
 struct StateRevision {
     known: SyncState,
     state: SyncState,
     step: StateUpdate,
 }
 
-/// Starts following a scope: from now on the host pulls by itself. The first pull begins at once, behind the answer.
-/// Starting what is started changes nothing and answers 200.
+/// Starts following a scope: from now on the host pulls without requests. The first pull starts at once, after the response. Starting a
+/// started sync changes nothing and returns 200.
 pub async fn start(
     app: &App,
     connection: &Connection,
@@ -77,7 +77,7 @@ pub async fn start(
     Err(contended())
 }
 
-/// The state of a scope that is followed from now on (ms since 1970); nobody has followed it before.
+/// Returns the state of a scope that is followed from now on (ms since 1970), and was not before.
 pub fn started(known: &SyncState, backfill_since: Option<i64>, now: i64) -> SyncState {
     let mut state = known.clone();
     state.followed = true;
@@ -91,7 +91,7 @@ pub fn started(known: &SyncState, backfill_since: Option<i64>, now: i64) -> Sync
     state
 }
 
-/// What the log tells of a scope: `started` or `reset`, with its state as answers print it.
+/// Returns the log entry for a scope, `started` or `reset`, with its state as responses render it.
 pub fn note(state: &SyncState, word: &str, printed: String) -> NewLogEntry {
     NewLogEntry {
         connection_id: Some(state.connection_id.clone()),
@@ -108,15 +108,15 @@ pub fn note(state: &SyncState, word: &str, printed: String) -> NewLogEntry {
     }
 }
 
-/// Times that a state is read again because somebody else changed it before it could be written.
+/// Most times that a state is read again because another writer has changed it.
 const TRIES: usize = 5;
 
 fn contended() -> Error {
     refuse(Code::Overloaded, "the sync is being started or reset by others at the same time; try again")
 }
 
-/// Reads everything again. Soft: cursors stay valid and only true differences are told. Hard: every cursor ends, and the
-/// copy is told anew. A pull that is under way, on whichever host, writes nothing more; the next one is due with the commit of the reset.
+/// Reads everything again. Soft: cursors stay valid and only real differences are reported. Hard: all cursors end, and the whole copy is
+/// reported again. A running pull, on any host, stops writing; the next one is due with the commit of the reset.
 pub async fn reset(
     app: &App,
     connection: &Connection,
@@ -156,7 +156,7 @@ pub async fn reset(
     Err(contended())
 }
 
-/// Writes a state, with the jobs that it means. False: what it was made out of is not what is stored any more.
+/// Writes a state, with its jobs. False: the stored state is not the one that it was derived from.
 async fn store(
     app: &App,
     connection: &Connection,
@@ -174,7 +174,7 @@ async fn store(
         .db
         .write(move |tx| {
             Box::pin(async move {
-                // The connection, the log, the state, in the order of a pull: two transactions must not wait for each other.
+                // The connection, the log, the state, in the order of a pull: otherwise two transactions could deadlock.
                 let lock = ConnectionLock::take(tx, &tenant, &state.connection_id).await?;
                 let lock = lock.ok_or_else(|| not_found("connection"))?;
                 let stored = table::lock_state(tx, &lock, (&state.surface, &state.scope_id)).await?;
@@ -192,7 +192,7 @@ async fn store(
         .await
 }
 
-/// Writes the state and has it pulled. A reset takes the pull away from whoever is at it.
+/// Writes the state and schedules its pull. A reset takes the job away from a running pull.
 async fn write(
     tx: &mut Tx,
     app: &App,
@@ -206,7 +206,7 @@ async fn write(
     table::reset(tx, lock, state).await?;
     table::forget_attempts(tx, &state.connection_id).await?;
     collection_set::forget_cursors(tx, lock, scope.surface(), inside).await?;
-    // Also what another host has just read of it, or reads now.
+    // Includes collections that another host has just read, or reads now.
     let mut ids: Vec<String> = inside.iter().map(|id| pull_job_of(lock, scope.surface(), id).id()).collect();
     ids.sort_unstable();
     for id in &ids {
@@ -216,7 +216,7 @@ async fn write(
     Ok(())
 }
 
-/// Writes the state of a scope that is followed, and has it pulled at once.
+/// Writes the state of a scope that is now followed, and schedules its pull at once.
 pub async fn write_start(
     tx: &mut Tx,
     app: &App,
@@ -233,17 +233,17 @@ pub async fn write_start(
     Ok(())
 }
 
-/// Errors of single items that an answer shows.
+/// Most errors of single items in a response.
 const ITEM_ERRORS: i64 = 20;
 
-/// The state as an answer prints it with which its pull becomes due.
+/// Returns the state as rendered in the response that makes its pull due.
 pub async fn begun(app: &App, connection: &Connection, s: &SyncState) -> Result<String> {
     let now = Some(Instant::from_millis(app.now()));
     let begun = sync::SyncState { next_attempt_at: now, ..view(app, connection, s).await? };
     Ok(serde_json::to_string(&begun)?)
 }
 
-/// The state as the API prints it, with the sources that could not be read. All of it is of rows, so that every host tells the same.
+/// Returns the state for the API, with the records that could not be read. It depends on rows alone, so that every host returns the same.
 pub async fn view(app: &App, connection: &Connection, s: &SyncState) -> Result<sync::SyncState> {
     let (s, collections) = &all_of(app, connection, s).await?;
     let job = jobs::find(app.db.reader(), &pull_job_of(connection, &s.surface, &s.scope_id).id()).await?;
@@ -253,14 +253,14 @@ pub async fn view(app: &App, connection: &Connection, s: &SyncState) -> Result<s
     if let Some(error) = last_error.as_mut().filter(|_| next_attempt_at.is_some()) {
         error.retry_at = next_attempt_at;
     }
-    // A look that found nothing new is not always written into the state. Of a whole the job may have looked at the collections alone.
+    // A pull without changes is not always written into the state. For a whole surface the job may have read the collections alone.
     let done_at = job.as_ref().filter(|_| !is_whole(s)).and_then(|job| job.done_at);
     let last_success_at = s.last_success_at.map(|at| done_at.map_or(at, |done_at| done_at.max(at)));
     let (item_errors, item_error_count) = table::item_errors(app.db.reader(), s, ITEM_ERRORS).await?;
     let watched = watched_by_rows(app, &connection.id).await?;
     let shown = push_status::of(app, connection, s, watch(app, connection, Some((s, watched)))).await?;
     let at = |ms: Option<i64>| ms.map(Instant::from_millis);
-    // Own writes are told too; the log forgets, the state does not.
+    // Own writes count too; the log drops old entries, the state does not.
     let last = match (s.scope_id.as_str(), s.surface.as_str()) {
         ("", "email") => {
             log_table::last_of(app.db.reader(), &connection.tenant, &s.connection_id, change_feed::MAIL)
@@ -302,7 +302,7 @@ fn is_whole(s: &SyncState) -> bool {
     s.scope_id.is_empty() && s.surface != ResourceKind::EmailMessage.surface().as_str()
 }
 
-/// Of a surface that is followed as a whole: its own state with what is inside, and how many collections that are.
+/// Returns the state of a surface that is followed as a whole, combined with its collections', and the number of collections.
 async fn all_of(app: &App, connection: &Connection, s: &SyncState) -> Result<(SyncState, i64)> {
     if !is_whole(s) {
         return Ok((s.clone(), 0));
@@ -310,8 +310,8 @@ async fn all_of(app: &App, connection: &Connection, s: &SyncState) -> Result<(Sy
     let mut all = SyncState { seen: 0, ..s.clone() };
     let live = collection_set::collections(app, connection, ResourceKind::ContactBook).await?;
     let inside = collection_set::states(app, connection, ResourceKind::ContactBook, &live).await?;
-    // A book that was made since is for the next round. What the last list told of was written after the provider was asked for the list,
-    // and that write was an activity.
+    // A book that was created since waits for the next round. The collections on the last list were written after the provider was asked
+    // for it, and that write was an activity.
     let listed_at = s.last_success_at.max(s.last_activity_at);
     let is_due = |book: &Item| listed_at.is_some_and(|at| book.created_at <= at);
     let is_unread = |book: &Item| !inside.iter().any(|s| s.scope_id == book.id);
@@ -322,7 +322,7 @@ async fn all_of(app: &App, connection: &Connection, s: &SyncState) -> Result<(Sy
         all.seen += inside.seen;
         all.provider_resets += inside.provider_resets;
         all.latest_sequence = all.latest_sequence.max(inside.latest_sequence);
-        // It is as old as its oldest part.
+        // The whole is as old as its oldest part.
         all.last_success_at = match (all.last_success_at, inside.last_success_at) {
             (Some(all), Some(inside)) => Some(all.min(inside)),
             _ => None,
@@ -337,8 +337,8 @@ async fn all_of(app: &App, connection: &Connection, s: &SyncState) -> Result<(Sy
     Ok((all, i64::try_from(live.len()).unwrap_or(i64::MAX)))
 }
 
-/// The push channel. None where the provider has one that is opened when somebody follows. With the state of what is followed, and how its
-/// channel stands.
+/// Returns the state of a scope's push channel: unsupported if the provider has no stream. None: the provider has one, which is opened once
+/// the scope is followed. `state`: the sync state, with its channel on this or another host.
 pub fn watch(
     app: &App,
     connection: &Connection,
@@ -377,7 +377,7 @@ fn item_error(e: ItemError) -> SyncItemError {
     }
 }
 
-/// A word of the model that the database keeps.
+/// Parses a value of the model that the database stores.
 fn stored<T: DeserializeOwned>(word: &str) -> Result<T> {
     Ok(T::deserialize(StrDeserializer::<serde::de::value::Error>::new(word))
         .with_context(|| word.to_owned())?)

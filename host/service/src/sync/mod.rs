@@ -1,9 +1,10 @@
-//! Keeping the local copy in step with the provider: the same for every surface. `begin` follows what something else needs, `pull`
-//! reads the provider, a `walk` at a time, `scan_end` decides what is gone, `changes` is the feed that clients read, `failing` notes what
-//! went wrong, `follow` is start, reset, renew and status, `local` is what the copy answers without the provider, `mailbox` reads from new to
-//! old, `named` reads what a listing named, `on_demand` pulls for somebody who waits, `page` writes what a pull read, `push_status` is how the
-//! provider's notifications stand, `schedule` is when the host pulls by itself (`jobs::pull` does it), `unreadable` keeps apart what cannot be
-//! read, `whole` is a surface that is followed with all of its collections.
+//! Keeps the local copy in step with the provider, in the same way for every surface. `subscribe` follows scopes that other features need,
+//! `pull` reads the provider, a `walk` at a time, `scan_end` decides which records were deleted, `change_feed` is the feed that clients
+//! read, `failure` stores errors, `lifecycle` is start, reset, renewal and status, `staleness` decides which reads need no request to the
+//! provider, `backfill` reads mailboxes from new to old, `deferred_content` reads records that a listing named, `on_demand` pulls for a
+//! waiting request, `page` writes a pull's pages, `push_status` is the status of the provider's notifications, `schedule` is the time of
+//! background pulls (`jobs::pull` runs them), `quarantine` isolates unreadable records, `collection_set` is a surface that is followed with
+//! all of its collections.
 
 pub mod backfill;
 pub mod change_feed;
@@ -41,7 +42,7 @@ use storage::sync_states::SyncState;
 use crate::app::App;
 use crate::sync::scope::SyncScope;
 
-/// The stored state, or a new one.
+/// Returns the stored state, or a new one.
 pub async fn state(app: &App, connection: &Connection, scope: &SyncScope) -> Result<SyncState> {
     let found = table::find(app.db.resources(), &connection.id, scope.surface(), &scope.scope_id).await?;
     Ok(found.unwrap_or_else(|| SyncState {
@@ -56,8 +57,8 @@ pub async fn state(app: &App, connection: &Connection, scope: &SyncScope) -> Res
     }))
 }
 
-/// Writes what a pull found out of a state. Nothing where the account was disconnected or everything was reset meanwhile. Fails with
-/// `LostLease` when `job`, whose turn the pull is, is no longer this host's.
+/// Writes a state after a pull. Does nothing if the account was disconnected or the scope was reset in between. Fails with `LostLease` if
+/// `job`, which the pull is a run of, is no longer this host's.
 pub async fn save(app: &App, state: &SyncState, job: Option<&Job>) -> Result<()> {
     let (state, job, now) = (state.clone(), job.cloned(), app.now());
     app.db

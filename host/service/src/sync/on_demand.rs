@@ -1,5 +1,5 @@
-//! A pull that somebody waits for. Where several hosts work on one database, it has the job of its scope for as long as it takes, so that
-//! one host at a time asks the provider, and it uses what another host has just read.
+//! Pulls that a request waits for. If several hosts work on one database, the pull claims the job of its scope, so that one host at a time
+//! asks the provider, and uses what another host has just read.
 
 use std::time::Duration;
 
@@ -18,28 +18,28 @@ use crate::sync::schedule::pull_job;
 use crate::sync::scope::SyncScope;
 use crate::sync::staleness;
 
-/// How long a pull of another host is waited for.
+/// Longest wait for a pull of another host.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How often one looks whether it has ended.
+/// Interval between checks whether it has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// After this time a claim whose end could not be written counts as lost, ms.
+/// Age from which a claim whose end could not be written counts as lost, ms.
 const DEADLINE_MS: i64 = 600_000;
-/// Waits between attempts to give back a job whose pull was called off.
+/// Waits between attempts to release a job whose pull was cancelled.
 const GIVE_BACK_AGAIN_AFTER: [Duration; 3] =
     [Duration::from_millis(100), Duration::from_secs(1), Duration::from_secs(5)];
-/// Times that a pull begins again because everything was reset meanwhile.
+/// Most restarts of a pull because the scope was reset.
 const TRIES: usize = 3;
 
-/// The job of a scope while somebody waits for its pull. On SQLite, where a database is one host's, the lock in the process is enough.
+/// The claimed job of a scope while a request waits for its pull. On SQLite, with a single host, the lock in the process is enough.
 pub struct ClaimedPull {
     app: App,
     job: Option<Job>,
-    /// When it was claimed, ms since 1970.
+    /// Time of the claim, ms since 1970.
     at: i64,
 }
 
 impl ClaimedPull {
-    /// None: somebody pulls it now, here or elsewhere.
+    /// Claims the scope's job. None: it is being pulled, here or on another host.
     pub async fn take(app: &App, connection: &Connection, scope: &SyncScope) -> Result<Option<ClaimedPull>> {
         let at = app.now();
         if !app.db.is_shared() {
@@ -53,7 +53,7 @@ impl ClaimedPull {
             deadline_at: Some(at + DEADLINE_MS),
         };
         let app = app.clone();
-        // In a task of its own: when whoever waits goes away meanwhile, what was claimed is dropped, and so given back.
+        // In a task of its own: if the waiting request is cancelled, the claim is dropped, and so released.
         let claiming = Lane::current().spawn(async move {
             let claimed: anyhow::Result<Option<Job>> = app
                 .db
@@ -68,23 +68,23 @@ impl ClaimedPull {
         Ok(claiming.await.map_err(anyhow::Error::from)??)
     }
 
-    /// The job, whose fence goes into what the pull writes.
+    /// Returns the job, whose fence goes into the pull's writes.
     pub fn job(&self) -> Option<&Job> {
         self.job.as_ref()
     }
 
-    /// Gives the job back after a pull: it is due when it was due before. `is_read`: all of it was read. False: somebody has taken the
-    /// job away meanwhile.
+    /// Releases the job after a pull, with its former due time. `is_read`: the whole scope was read. False: the job was taken over in
+    /// between.
     pub async fn end(self, is_read: bool) -> Result<bool> {
         if self.job.is_none() {
             return Ok(true);
         }
-        // In a task of its own: it is written also when whoever waits goes away meanwhile.
+        // In a task of its own: it is written even if the waiting request is cancelled.
         let ending = Lane::current().spawn(self.ended(is_read));
         Ok(ending.await.map_err(anyhow::Error::from)??)
     }
 
-    /// What cannot be written now is tried again behind, when this is dropped.
+    /// Writes the end. After a failure the drop of `self` retries in the background.
     async fn ended(mut self, is_read: bool) -> anyhow::Result<bool> {
         let Some(job) = self.job.clone() else { return Ok(true) };
         let given = give_back(&self.app, job, is_read.then_some(self.at)).await;
@@ -97,7 +97,7 @@ impl ClaimedPull {
 }
 
 impl Drop for ClaimedPull {
-    /// Whoever waited for the pull went away, or its end could not be written.
+    /// Releases the job in the background: the waiting request was cancelled, or the end could not be written.
     fn drop(&mut self) {
         let Some(job) = self.job.take() else { return };
         let app = self.app.clone();
@@ -140,14 +140,13 @@ async fn give_back(app: &App, job: Job, done_at: Option<i64>) -> anyhow::Result<
     given
 }
 
-/// Whether an error says that another host has the job, or that it was taken away: nothing of what was to be written was written.
+/// Whether an error means that another host has the job, or that it was taken away: then nothing was written.
 pub fn is_lost(e: &Error) -> bool {
     matches!(e, Error::Internal(e) if e.is::<LostLease>())
 }
 
-/// Sees to it that the copy is not older than the setting allows, whether it is in step or not: for whoever writes on the strength of it. A
-/// scope that was never read is read now. When the provider does not answer, an older copy is better than nothing: what was read before is
-/// served.
+/// Ensures that the copy is not older than the setting allows, in step or not, before a write that depends on it. A scope that was never
+/// read is read now. If the provider does not respond, the older copy is used.
 pub async fn ensure_fresh(
     app: &App,
     connection: &Connection,
@@ -161,8 +160,8 @@ pub async fn ensure_fresh(
     refreshed(app, connection, scope, now_please).await.map(|_| ())
 }
 
-/// The same for reads, which a copy in step answers without a look at the provider, unless they want that (`fresh`). Says how old what they
-/// read is.
+/// Same as `ensure_fresh` for reads: a copy in step answers them without a request to the provider, unless `fresh` is set. Returns the age
+/// of the data.
 // Contract silent: how fresh a read is. What is in step (`sync::staleness`) is as fresh as its pulls; anything else is at most `freshness_ms`
 // old. With `fresh=true` or `Cache-Control: no-cache` the provider is asked first.
 pub async fn refresh_if_stale(
@@ -173,13 +172,13 @@ pub async fn refresh_if_stale(
 ) -> Result<DataAge> {
     match staleness::age(app, connection, scope, fresh).await? {
         Some(age) => Ok(age),
-        // Boxed, as what is rare on the path of a read is here: futures are moved, and a pull's is large.
+        // Boxed, as it is rare on the path of a read: futures are moved, and a pull's is large.
         None => Box::pin(refreshed(app, connection, scope, fresh)).await,
     }
 }
 
-/// Asks the provider first, unless somebody else has just done so. What was read before is served where it does not answer, with the reason
-/// in `DataAge::failed`.
+/// Asks the provider, unless another pull has just done so. If the provider does not respond, the older copy is used, with the reason in
+/// `DataAge::failed`.
 pub async fn refreshed(
     app: &App,
     connection: &Connection,
@@ -216,8 +215,8 @@ fn may_serve_old(e: &Error) -> bool {
     )
 }
 
-/// Sees to it that a scope has been read at `since` (ms since 1970) or later, by this host or by another one. Waits for a pull of another
-/// host for some seconds, then fails with `provider_timeout`.
+/// Ensures that a scope was read at `since` (ms since 1970) or later, by this host or another one. Waits some seconds for a pull of another
+/// host, then fails with `provider_timeout`.
 async fn pull(app: &App, connection: &Connection, scope: &SyncScope, since: i64) -> Result<DataAge> {
     let name = scope.lock_name(connection);
     let deadline = Instant::now() + PATIENCE;
@@ -230,7 +229,7 @@ async fn pull(app: &App, connection: &Connection, scope: &SyncScope, since: i64)
                 app.locks.lock(&name).await
             }
         };
-        // Whoever held the lock may have pulled after it was asked for.
+        // The previous holder of the lock may have pulled after this request.
         if let Some(at) = staleness::read_since(app, connection, scope, since).await? {
             return Ok(DataAge { waited, ..DataAge::local(Some(at)) });
         }
@@ -238,7 +237,7 @@ async fn pull(app: &App, connection: &Connection, scope: &SyncScope, since: i64)
             (tries, waited) = (tries + 1, true);
             let is_read = read(app, connection, scope, claimed).await?;
             let read_at = app.freshness.get(&name);
-            // Forgotten while it was read, as where its collection was gone for a moment: then it is read again.
+            // Invalidated during the read, for example because its collection was missing for a moment: it is read again.
             if is_read && (read_at.is_some() || tries >= TRIES) {
                 return Ok(DataAge::provider(Some(read_at.unwrap_or(since))));
             }
@@ -250,7 +249,7 @@ async fn pull(app: &App, connection: &Connection, scope: &SyncScope, since: i64)
             }
             continue;
         }
-        // A turn of this host may have the job, and wait for the lock.
+        // A run of this host may have the job, and wait for the lock.
         drop(one);
         waited = true;
         if Instant::now() >= deadline {
@@ -263,7 +262,7 @@ async fn pull(app: &App, connection: &Connection, scope: &SyncScope, since: i64)
     }
 }
 
-/// Pulls all of it. False: it was reset, and is to be read anew.
+/// Pulls the whole scope. False: it was reset, and has to be read again.
 async fn read(app: &App, connection: &Connection, scope: &SyncScope, claimed: ClaimedPull) -> Result<bool> {
     let pulled = pull::run(app, connection, scope, PullLimits::waiting(claimed.job())).await;
     match pulled {

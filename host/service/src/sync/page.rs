@@ -1,4 +1,4 @@
-//! One page of what a provider has, written with its log lines, the state and the cursor in one transaction.
+//! Writes one page of a provider's records with its log entries, the state and the cursor in one transaction.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -21,45 +21,45 @@ use crate::sync::provider_page::{DeferredNames, ProviderPage};
 use crate::sync::quarantine;
 use crate::sync::schedule::{interval_ms, pull_job_of};
 
-/// How a page is written.
+/// The handling of records that cannot be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// All at once.
+    /// All records at once.
     Whole,
-    /// A source that cannot be written is quarantined, and the others are written.
+    /// A record that cannot be written is quarantined, and the others are written.
     Isolated,
 }
 
-/// How a page is written, and by whom.
+/// The options of writing a page.
 #[derive(Clone, Debug)]
 pub struct PageWrite {
     pub mode: Mode,
-    /// The job that the pull is a turn of. When it is no longer this host's, nothing is written, and `LostLease` is returned.
+    /// The job that the pull is a run of. If it is no longer this host's, nothing is written, and `LostLease` is returned.
     pub job: Option<Job>,
-    /// The provider tells of changes.
+    /// The provider notifies of changes.
     pub is_watched: bool,
-    /// The generation of the state in which the pull began. When it is another one by now, nothing is written.
+    /// The generation of the state in which the pull began. If it has changed, nothing is written.
     pub began_in: i64,
-    /// Otherwise it is a part of a page (`page_parts`): the records alone are written. Until the end is written the page counts as not read.
+    /// False for a part of a page (`page_parts`): then the records alone are written. Until the end is written the page counts as not read.
     pub is_end: bool,
     /// A record of an earlier part of the page could be written.
     pub has_written: bool,
 }
 
-/// The state from which the next part of a page goes on.
+/// The state from which the next part of a page continues.
 #[derive(Clone, Debug)]
 pub struct PageEnd {
     /// The state, which is stored with the end of the page.
     pub state: SyncState,
-    /// What was written up to this sequence of the log was written before the provider was asked for the page, or by its parts.
+    /// The sequence of the log up to which all rows were written before the provider was asked for the page, or by its parts.
     pub as_of: i64,
     /// A record of the page could be written.
     pub has_written: bool,
 }
 
-/// Writes a page, or a part of one. Returns the state as it was written; none when the state is not of the generation any more in which the
-/// pull began, and then nothing is written. What was written here since the provider was asked is left out of the page and noted: it is
-/// read again by itself, so that somebody who writes the same item all the time keeps nobody else's changes out.
+/// Writes a page, or a part of one. Returns the state as written; none if the state's generation is not the one in which the pull began,
+/// and then nothing is written. Records that were written here since the provider was asked are left out of the page and marked: they are
+/// read again one by one, so that a client that writes one item all the time does not delay other changes.
 pub async fn write_page(
     tx: &mut Tx,
     app: App,
@@ -90,13 +90,13 @@ pub async fn write_page(
         state.latest_sequence = last;
         state.last_activity_at = Some(app.now());
     }
-    // Folders come only with everything else.
+    // Folders come only with a full read.
     state.rescan |= written.superseded.folders;
     table::remove_rereads(copy.tx, state.key(), &page.reread).await?;
     note_superseded(&mut copy, &written.superseded).await?;
     if !how.is_end {
         if let Some(job) = &how.job {
-            // Not yet a step forward: a page that kills its host is read again as a whole.
+            // No progress of the job yet: a page that kills its host is read again as a whole.
             jobs::check_fence(copy.tx, job, None, app.now()).await?;
         }
         return Ok(Some(PageEnd { state, as_of, has_written }));
@@ -124,15 +124,15 @@ pub async fn write_page(
         meeting_events::calendar_returned(copy.tx, &location.tenant, &location.parent_id, app.now()).await?;
     }
     if is_failing && !page.more {
-        // Its job may be put off for long.
+        // Its job may be scheduled much later.
         let job = pull_job_of(&lock, &state.surface, &state.scope_id);
         jobs::enqueue(copy.tx, &job.due(&lock, state.next_pull_at), app.now()).await?;
     }
     Ok(Some(PageEnd { state, as_of, has_written }))
 }
 
-/// The position in the log up to which everything was written before a page was asked for, or by its parts: where nobody else has written
-/// in between, it is the end of what was just written. Else what the part has written of a record of a later part passes for newer than the
+/// Returns the position in the log up to which all rows were written before a page was asked for, or by its parts: if there was no other
+/// writer in between, it is the end of the last write. Otherwise this part's changes to a record of a later part count as newer than the
 /// page, and that record is read again.
 fn next_as_of(as_of: i64, written: &Upserted) -> i64 {
     match (written.first_sequence, written.last_sequence) {
@@ -141,8 +141,8 @@ fn next_as_of(as_of: i64, written: &Upserted) -> i64 {
     }
 }
 
-/// Marks what a page of a scan names. With the end of a scan deletes what it did not name; what was written here since it began is spared:
-/// whether it is there, another look will show.
+/// Marks the records that a page of a scan names. At the end of a scan deletes the others; rows that were written here since it began are
+/// kept, and another read decides.
 async fn mark_and_sweep(copy: &mut CopyTransaction<'_, '_>, page: &ProviderPage) -> Result<Upserted> {
     let Some(scan) = page.scan else { return Ok(Upserted::default()) };
     let inside = (copy.location.kind.family(), copy.location.parent_id.as_str());
@@ -156,23 +156,23 @@ async fn mark_and_sweep(copy: &mut CopyTransaction<'_, '_>, page: &ProviderPage)
     remove(copy, &gone, &all_gone, scan.since).await
 }
 
-/// Sets when a collection that was read to its end is read again: the later, the longer nothing has happened.
+/// Sets the time at which a completely read collection is read again: later, the longer it was quiet.
 pub fn plan(app: &App, state: &mut SyncState, is_watched: bool) {
     let now = app.now();
-    // From an earlier version: nothing is known of it yet.
+    // From an earlier version: the time is unknown.
     let since = *state.last_activity_at.get_or_insert(now);
     let interval = interval_ms(app.config.poll_interval_ms, now - since, is_watched);
     state.next_pull_at = Some(now.saturating_add(interval));
 }
 
-/// Sources of which one transaction makes tombstones.
+/// Records that one transaction deletes.
 const SWEPT: usize = 200;
-/// Collections of a connection whose contents are deleted ahead.
+/// Most collections of a connection whose contents are deleted ahead.
 const MAX_COLLECTIONS: i64 = 1_000;
 
-/// Deletes what is gone with the end of a scan, where that is much: in steps, so that other writes have their turn in between. The few that
-/// are left go with the page, which is where it is settled: a crash before that repeats the end of the scan. What was written after `since`,
-/// a sequence of the log, is spared. `job`: whose turn the pull is.
+/// Deletes missing records ahead of the end of a large scan: in steps, so that other writes can run in between. The last few are deleted
+/// with the page, which completes the scan: after a crash before that the end of the scan is repeated. Rows that were written after
+/// `since`, a sequence of the log, are kept. `job`: the job that the pull is a run of.
 pub async fn sweep_ahead(
     app: &App,
     place: &CopyLocation,
@@ -191,7 +191,7 @@ pub async fn sweep_ahead(
     sweep_sources(app, place, gone, SweepReason::Unseen { since }, job).await
 }
 
-/// The same for what is in a collection, which lies in `place`.
+/// Deletes the contents of a collection at `place` in the same way.
 pub async fn sweep_contents(app: &App, place: &CopyLocation, collection_id: &str) -> Result<()> {
     sweep_collection(app, place, collection_id, None).await
 }
@@ -208,12 +208,12 @@ async fn sweep_collection(
     sweep_sources(app, &inside, &sources, SweepReason::Collection, job).await
 }
 
-/// Why records are deleted in steps.
+/// The reason why records are deleted in steps.
 #[derive(Clone, Copy)]
 enum SweepReason {
-    /// No page of a scan named them, which began when this was the log's last sequence.
+    /// No page of a scan named them; `since` was the log's last sequence when it began.
     Unseen { since: i64 },
-    /// Their collection is gone.
+    /// Their collection was deleted.
     Collection,
 }
 
@@ -239,7 +239,7 @@ async fn sweep_sources(
                     SweepReason::Unseen { since } => {
                         remove(&mut copy, &some, &all_gone, since).await?;
                     }
-                    // Each step forgets the cursor: none of them may be the last.
+                    // Each step drops the cursor: any of them may be the last.
                     SweepReason::Collection => {
                         remove_contents(&mut copy, &some).await?;
                     }

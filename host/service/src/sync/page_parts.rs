@@ -1,6 +1,6 @@
-//! A page of many records is written in parts, each in a transaction of its own: nobody waits long for the lock on the connection. Records
-//! that are compared with each other, because one may be what another one was, stay together. What is only gone is written at once: a later
-//! page may have it under another name, and until its row is a tombstone every other write of it keeps it from being found again.
+//! Writes a page of many records in parts, each in a transaction of its own, so that the lock on the connection is held briefly. Records
+//! that are compared with each other, because one may be the renamed other, stay together. Plain deletions are written at once: a later
+//! page may have the object under another name, and it is only found by its tombstone, which every other write would delay.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,13 +16,13 @@ use crate::local_copy::transaction::CopyTransaction;
 use crate::sync::provider_page::{DeferredNames, ProviderPage};
 use crate::sync::pull::Pull;
 
-/// Most records of a page that is written at once. A page has `pull_page` of them, and at most as many former names; connectors may answer
-/// with more.
+/// Most records of a page that is written at once. A page has `pull_page` of them, and at most as many former names; connectors may return
+/// more.
 const MAX_AT_ONCE: usize = 500;
 /// Most records of a part, unless more have to stay together.
 const MAX_PART: usize = 200;
-/// Most records of a part of what is only gone. A tombstone costs little: nothing is compared, parsed or rendered for it, and all of them
-/// are a fixed number of statements.
+/// Most records of a part of plain deletions. A tombstone is cheap: it needs no comparison, parsing or rendering, and a fixed number of
+/// statements writes all of them.
 const MAX_GONE_PART: usize = 2_000;
 
 /// A name by which records on a page and stored rows are compared with each other.
@@ -32,33 +32,33 @@ enum RecordName {
     Item(String),
     Fingerprint(String),
     Uid(String),
-    /// What messages are in: all folders and labels stay together, and messages name them.
+    /// All folders and labels, which stay together: messages refer to them.
     Place,
 }
 
 /// The parts of a page in the order in which they are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum PartKind {
-    /// Folders and labels, and what is to be compared with them.
+    /// Folders and labels, and the records that are compared with them.
     Places,
-    /// Records that are gone, and that nothing on the page can be instead of.
+    /// Deleted records that no other record on the page can replace.
     Gone,
     Others,
 }
 
 impl PartKind {
-    /// Most records of a part whose first ones are of this kind.
+    /// Returns the most records of a part that starts with this kind.
     fn most(self) -> usize {
         if self == PartKind::Gone { MAX_GONE_PART } else { MAX_PART }
     }
 
-    /// Whether records of this kind are in parts of their own.
+    /// Whether records of the two kinds are in separate parts.
     fn is_apart_from(self, other: PartKind) -> bool {
         self != other && (self == PartKind::Gone || other == PartKind::Gone)
     }
 }
 
-/// Whether a record says nothing but that it is gone.
+/// Whether a record is a plain deletion.
 fn is_only_gone(record: &NormalizedRecord) -> bool {
     record.items.is_empty() && record.error.is_none() && record.previous_id.is_none()
 }
@@ -85,14 +85,14 @@ fn names_of_row(row: &Item) -> Vec<RecordName> {
     names
 }
 
-/// Sets that are joined to larger ones.
+/// Disjoint sets that are merged into larger ones.
 struct JoinedSets(Vec<usize>);
 
 impl JoinedSets {
-    /// The first member of the set that `one` is in.
+    /// Returns the first member of the set of `one`.
     fn first(&self, one: usize) -> usize {
         let mut one = one;
-        // A first member leads to itself, any other one to one before it.
+        // A first member refers to itself, any other one to an earlier one.
         while let Some(before) = self.0.get(one).filter(|before| **before < one) {
             one = *before;
         }
@@ -107,8 +107,8 @@ impl JoinedSets {
     }
 }
 
-/// Divides records, by their numbers on the page, into parts that are written one after the other: those of folders and labels first, then
-/// those that are only gone, then in the order of the page. `stored`: the names of each stored row that they may be about.
+/// Divides records, by their numbers on the page, into parts that are written one after the other: folders and labels first, then plain
+/// deletions, then in the order of the page. `stored`: the names of each stored row that they may affect.
 fn divide(records: &[NormalizedRecord], stored: &[Vec<RecordName>]) -> Vec<Vec<usize>> {
     let named: Vec<Vec<RecordName>> = records.iter().map(names_of_record).collect();
     let all = || named.iter().chain(stored);
@@ -147,8 +147,8 @@ fn divide(records: &[NormalizedRecord], stored: &[Vec<RecordName>]) -> Vec<Vec<u
     parts
 }
 
-/// The page in parts, its end last: what belongs to the page as a whole is written with it. A record that is read again goes with its name
-/// in `reread`; names without a record go with the first part, before any of the parts notes one of them anew.
+/// Returns the page in parts, its end last: data of the page as a whole are written with the end. A record that is read again has its name
+/// in `reread` of its part; names without a record go with the first part, before a part marks one of them again.
 fn in_parts(mut page: ProviderPage, stored: &[Vec<RecordName>]) -> Vec<ProviderPage> {
     let divided = divide(&page.sources, stored);
     let mut records: Vec<Option<NormalizedRecord>> =
@@ -189,7 +189,8 @@ fn in_parts(mut page: ProviderPage, stored: &[Vec<RecordName>]) -> Vec<ProviderP
 }
 
 impl Pull<'_> {
-    /// A page as it is written: at once, or in parts with its end last. Collections are few, and what they hold goes with them.
+    /// Returns a page as it is written: at once, or in parts with its end last. Collections are few, and are written together with their
+    /// contents.
     pub(crate) async fn parts(&self, origin: Origin, page: ProviderPage) -> Result<Vec<ProviderPage>> {
         if page.sources.len() <= MAX_AT_ONCE || self.scope.kind.is_collection() {
             return Ok(vec![page]);
@@ -297,11 +298,11 @@ mod tests {
     fn what_is_only_gone_is_one_part_before_the_others() {
         let mut page = events(300);
         page.extend((0..1_000).map(|n| NormalizedRecord::gone(&format!("gone-{n}"))));
-        // The object of record 7 had this name, and one that cannot be read is not gone.
+        // The object of record 7 had this name, and an unreadable record is no deletion.
         page.push(NormalizedRecord::gone("moved"));
         let error = Some(("unreadable".to_owned(), String::new()));
         page.push(NormalizedRecord { error, deleted: false, ..NormalizedRecord::gone("unreadable") });
-        // Two names that are gone with one object are no reason to wait.
+        // Two deleted names of one object need not stay together.
         let stored = [
             row("moved", "moved", "print-7"),
             row("gone-0", "gone-0", "print-gone"),

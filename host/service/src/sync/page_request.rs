@@ -1,4 +1,4 @@
-//! Asking the connector for a page of changes.
+//! Asks the connector for a page of changes.
 
 use model::wire::{ChangesRequest, Source, SourceName, Sources};
 use storage::sync_states::SyncState;
@@ -7,10 +7,10 @@ use crate::connections::call::{self, CallOptions, Op, Reply};
 use crate::connections::call_target::CallTarget;
 use crate::sync::pull::{ConnectorPage, PageResult, Pull, PullError};
 
-/// Sources that are read one by one where a page stops the connector: each is a call.
+/// Most records that are read one by one if a page fails in the connector: each is a call.
 const NAMES: u32 = 50;
 
-/// The part of a page that is asked for.
+/// The requested part of a page.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PageOf {
     Sources,
@@ -18,13 +18,13 @@ enum PageOf {
 }
 
 impl Pull<'_> {
-    /// The next page with its content.
+    /// Returns the next page with its content.
     pub(crate) async fn answer(&self, cursor: Option<String>) -> PageResult {
         self.page(cursor, PageOf::Sources).await
     }
 
-    /// A page that killed the connector, or was more than an answer holds, read in parts. What killed it is among them and kept out; or it
-    /// is the connector that fails at everything, and then the first error stands.
+    /// Reads a page in parts that killed the connector, or exceeded the limit of an answer. The responsible records are quarantined; if the
+    /// connector fails at all of them, the first error is returned.
     pub(crate) async fn rescued(
         &self,
         state: &SyncState,

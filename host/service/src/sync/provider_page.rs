@@ -1,14 +1,14 @@
-//! A page of changes, as a connector answered it.
+//! A page of changes from a connector.
 
 use storage::sync_states::Batch;
 
 use crate::local_copy::record::NormalizedRecord;
 
-/// An answer of the connector, as it is written.
+/// An answer of the connector, ready to be written.
 #[derive(Clone)]
 pub struct ProviderPage {
     pub sources: Vec<NormalizedRecord>,
-    /// The provider's names of those of its records that were written ahead of it, in parts (`page_parts`).
+    /// The provider's names of the records that were written ahead of the page, in parts (`page_parts`).
     pub earlier: Vec<String>,
     /// The build of the connector that read them.
     pub connector: Option<String>,
@@ -16,28 +16,28 @@ pub struct ProviderPage {
     pub as_of: i64,
     /// The scan that it belongs to.
     pub scan: Option<Scan>,
-    /// The scan ends with this page and lacks too much to be believed: nothing is deleted before all was read a second time.
+    /// The scan ends with this page and lacks too many records to be trusted: nothing is deleted before a second full read.
     pub is_doubted: bool,
-    /// Everything from here on has been told, ms.
+    /// Everything from this time on was read, ms.
     pub covered_since: Option<i64>,
     pub cursor: Option<String>,
     pub more: bool,
-    /// Records that an earlier page named and that were left out of it: this page is what the provider says of them now.
+    /// Records that an earlier page named and left out: this page has the provider's present version of them.
     pub reread: Vec<String>,
     pub named: DeferredNames,
 }
 
-/// What a page does to the names whose content is still to be read.
+/// The effect of a page on the names whose content is still to be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeferredNames {
     None,
-    /// These are to be read before the next page.
+    /// These names are to be read before the next page.
     Kept(Vec<Batch>),
-    /// It is the content of this batch, but for these: what is held of them is what the provider has.
+    /// The page is the content of this batch, except for these names, whose stored version is the provider's.
     Read(Batch, Vec<String>),
 }
 
-/// Reading everything that a collection has, page by page. What no page named is gone when the last one was read.
+/// A full read of a collection, page by page. Records that no page named are deleted after the last one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scan {
     /// Its number: items are marked with it as they are named.
@@ -47,7 +47,7 @@ pub struct Scan {
 }
 
 impl ProviderPage {
-    /// The provider's names of all that it tells is there.
+    /// Returns the provider's names of all existing records on the page.
     pub fn told(&self) -> Vec<&str> {
         let held = match &self.named {
             DeferredNames::Read(_, held) => held.as_slice(),
@@ -57,12 +57,13 @@ impl ProviderPage {
         sources.chain(held.iter().chain(&self.earlier).map(String::as_str)).collect()
     }
 
-    /// Whether it is of a feed of changes, which may be behind other reads. The content of deferred names is read as it is now.
+    /// Whether it is a page of a change feed, which may be behind other reads. The content of deferred names is read in its present
+    /// version.
     pub(crate) fn is_feed(&self) -> bool {
         self.scan.is_none() && !matches!(self.named, DeferredNames::Read(..))
     }
 
-    /// The scan that ends with this page, and whose end deletes what it did not name.
+    /// Returns the scan that ends with this page, and whose end deletes the records that it did not name.
     pub(crate) fn ended(&self) -> Option<Scan> {
         self.scan.filter(|_| !self.more && !self.is_doubted)
     }

@@ -1,6 +1,6 @@
-//! One pull: ask the connector what changed since the stored cursor, page by page, and write each page with its cursor in one
-//! transaction. Without a cursor the connector enumerates everything: a scan. It goes on where it stopped, and only when its last page has
-//! been read is what no page named taken for gone, so that a partial scan never deletes.
+//! One pull: asks the connector for the changes since the stored cursor, page by page, and writes each page with its cursor in one
+//! transaction. Without a cursor the connector enumerates everything: a scan. It continues where it stopped, and only after its last page
+//! are records that no page named deleted, so that a partial scan never deletes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -26,36 +26,36 @@ use crate::sync::scope::SyncScope;
 use crate::sync::walk::Walk;
 use crate::sync::{quarantine, save, state};
 
-/// Pages of one pull; a connector that never ends is cut here.
+/// Most pages of one pull; it bounds a connector whose pages never end.
 const MAX_PAGES: usize = 10_000;
-/// So many of them unreadable and none readable: then it is the connector that is broken, and no source is to blame.
+/// Unreadable records without a readable one after which the pull fails and blames the connector.
 pub(crate) const HOPELESS: usize = 5;
-/// Pages that one turn in the background reads, and how long it begins new ones: then others have their turn, and the next one goes on.
+/// Most pages of one background run, and the time after which it starts no more: others run then, and the next run continues.
 const TURN_PAGES: usize = 20;
 const TURN_TIME: Duration = Duration::from_secs(10);
 
-/// For whom a pull is done, and how much of it.
+/// Pages and time that a pull may take, and the job whose fence its writes check.
 #[derive(Clone, Copy, Debug)]
 pub struct PullLimits<'a> {
-    /// Nobody waits for it: it goes behind calls that somebody waits for.
+    /// A background pull: its calls run after those that a request waits for.
     pub background: bool,
-    /// The job that it is a turn of: its fence goes into everything that is written.
+    /// The job that the pull is a run of: its fence is checked by every write.
     pub job: Option<&'a Job>,
-    /// Somebody asked for it before its time was come.
+    /// Requested before its due time.
     pub is_asked_for: bool,
-    /// Pages to read, where the next pull can go on.
+    /// Most pages, if the next pull can continue.
     pub pages: usize,
-    /// No page is begun after this time, where the next pull can go on. None: whatever time it takes.
+    /// Time after which no page is started, if the next pull can continue. None: unlimited.
     pub time: Option<Duration>,
 }
 
 impl<'a> PullLimits<'a> {
-    /// Somebody waits until all of it is read.
+    /// Returns the limits of a pull that a request waits for: the whole scope.
     pub fn waiting(job: Option<&'a Job>) -> PullLimits<'a> {
         PullLimits { background: false, job, is_asked_for: false, pages: MAX_PAGES, time: None }
     }
 
-    /// A turn in the background.
+    /// Returns the limits of a background run.
     pub fn turn(job: &'a Job, is_asked_for: bool) -> PullLimits<'a> {
         PullLimits {
             background: true,
@@ -67,8 +67,8 @@ impl<'a> PullLimits<'a> {
     }
 }
 
-/// Brings the copy of a scope up to date. The caller holds the scope's lock. Fails with `LostLease` when the job is no longer this host's:
-/// nothing more is written then.
+/// Updates the copy of a scope. The caller holds the scope's lock. Fails with `LostLease` if the job is no longer this host's: no more is
+/// written then.
 pub async fn run(
     app: &App,
     connection: &Connection,
@@ -78,7 +78,7 @@ pub async fn run(
     let mark = app.freshness.mark();
     let mut state = state(app, connection, scope).await?;
     let was_well_at = state.last_success_at.filter(|_| state.status == "caught_up");
-    // What is read shows the provider as it was from here on, not as it is at the end.
+    // The data are the provider's version from here on, not from the end.
     let began = app.now();
     state.last_attempt_at = Some(began);
     if state.last_success_at.is_none() {
@@ -95,7 +95,7 @@ pub async fn run(
         until: by.time.map(|time| Instant::now() + time),
         is_watched: OnceCell::new(),
         was_well_at,
-        // Names are read, and written, before the page is asked for.
+        // Deferred names are read, and written, before the page is requested.
         log_position: Some(state.log_sequence).filter(|last| *last > 0 && !remains.has_names),
         has_names: remains.has_names,
         has_written: AtomicBool::new(false),
@@ -123,7 +123,7 @@ pub async fn run(
             app.coverage.tell(&scope.lock_name(connection));
             let until = state.next_pull_at.filter(|_| by.background && throttle::is_held(&e));
             match until {
-                // The provider was not asked: no attempt has failed.
+                // No request was sent: no attempt has failed.
                 Some(until) => Ok(PullEnd::Waits(until)),
                 None => Err(failed(app, connection, &e).await),
             }
@@ -132,15 +132,15 @@ pub async fn run(
     }
 }
 
-/// How a pull ended that did not fail.
+/// The end of a pull that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PullEnd {
     CaughtUp,
-    /// It was reset, or another process came to the end of the same scan, while a page was read.
+    /// The scope was reset, or another process completed the same scan, while a page was read.
     Superseded,
-    /// As much as was to be read at a time; the place is kept.
+    /// The page or time limit was reached; the next pull continues at the stored cursor.
     Enough,
-    /// The provider wants to be left alone, and nobody waits for the pull: it goes on at this time, ms since 1970. The place is kept.
+    /// The provider asked for a wait, and no request waits for the pull; it continues at this time, ms since 1970, at the stored cursor.
     Waits(i64),
 }
 
@@ -161,29 +161,29 @@ pub(crate) struct Pull<'a> {
     pub(crate) scope: &'a SyncScope,
     pub(crate) background: bool,
     pub(crate) by: PullLimits<'a>,
-    /// When no page is begun any more.
+    /// Time after which no page is started.
     until: Option<Instant>,
-    /// Whether the provider tells of changes, once that was asked for.
+    /// Whether the provider notifies of changes, once that was queried.
     pub(crate) is_watched: OnceCell<bool>,
-    /// When the stored state became what a quiet pull would make of it.
+    /// Time at which the stored state became the one that a quiet pull would write.
     pub(crate) was_well_at: Option<i64>,
-    /// The log's last sequence when the state was read, as long as nothing was asked for since.
+    /// The log's last sequence when the state was read, until the first request to the provider.
     log_position: Option<i64>,
     /// There may be names whose content is to be read before the next page.
     has_names: bool,
-    /// It has written something besides the failures of calls.
+    /// It has written more than failures of calls.
     pub(crate) has_written: AtomicBool,
     restarted: bool,
     pub(crate) walk: Walk,
 }
 
-/// A page as the connector answered it.
+/// A page of the connector's answer.
 pub(crate) type ConnectorPage = Reply<Sources>;
 
-/// What became of asking for a page. Of a first reading the next page is asked for while one is made ready and written.
+/// The result of requesting a page. During an initial sync the next page is requested while one is normalized and written.
 pub(crate) type PageResult = Result<ConnectorPage, runtime::Error>;
 
-/// A page that is to be written: all that is known of it, and what it tells of.
+/// A page to write: its metadata, and its records.
 pub(crate) struct PageToStore {
     pub(crate) page: ProviderPage,
     pub(crate) sources: Vec<Source>,
@@ -209,7 +209,7 @@ impl Pull<'_> {
             let answer = match asked {
                 Ok(answer) => answer,
                 Err(e) if e.code == runtime::Code::CursorExpired && !self.restarted => {
-                    // The provider forgot our place: read everything and tell only what differs.
+                    // The provider has dropped the cursor: read everything and report only differences.
                     self.restarted = true;
                     state.provider_resets += 1;
                     (cursor, scan, is_resumed, self.walk) = (None, None, false, Walk::default());
@@ -224,7 +224,7 @@ impl Pull<'_> {
             connections::state::note(self.app, self.connection, Ok(())).await;
             self.check(state, &answer, cursor.as_deref())?;
             let (more, next) = (answer.more, answer.cursor.clone());
-            // A mailbox that an earlier version began to read has no marks of what that saw.
+            // A mailbox whose sync was begun by an earlier version has no marks of the records that it read.
             let is_unmarked = self.is_first_reading(state) && cursor.is_some();
             if scan.is_none() && answer.body.enumeration && !is_unmarked {
                 scan = Some(Scan { generation: state.generation + 1, since: as_of });
@@ -242,14 +242,14 @@ impl Pull<'_> {
             }
             cursor = next;
             if more {
-                // The stored place is inside of a round, and the end of the round has to be stored, also where it tells nothing new.
+                // The stored cursor is inside a round, whose end has to be stored even without changes.
                 self.was_well_at = None;
                 continue;
             }
             if state.doubt.is_none() && (!is_resumed || state.cursor.is_none()) {
                 return Ok(PullEnd::CaughtUp);
             }
-            // All of it once more, before anything is deleted; or what changed since a walk began that was resumed: its first pages are as old.
+            // A second full read before a deletion; or the changes since the start of a resumed walk, whose first pages are as old.
             cursor = state.cursor.clone().filter(|_| state.doubt.is_none());
             (scan, is_resumed, self.walk) = (None, false, Walk::starting_at(cursor.as_deref()));
         }
@@ -257,8 +257,8 @@ impl Pull<'_> {
         Err(PullError::Provider(Box::new(e)))
     }
 
-    /// Refuses an answer that would never come to an end, names that nobody asked for, and a page of another kind than those before it: the
-    /// next pull begins the walk again.
+    /// Refuses a walk that would never end, names that were not requested, and a page of another kind than those before it: the next pull
+    /// starts the walk again.
     fn check(
         &mut self,
         state: &mut SyncState,
@@ -282,7 +282,7 @@ impl Pull<'_> {
         Err(bad_page(&message))
     }
 
-    /// Writes a page, and asks for the one after it meanwhile.
+    /// Writes a page, and requests the next one at the same time.
     async fn store_and_ask(
         &self,
         state: &mut SyncState,
@@ -295,7 +295,7 @@ impl Pull<'_> {
         stored
     }
 
-    /// Begins the walk at the stored place: in a scan or at a cursor. Returns both, and whether an earlier pull has begun the walk.
+    /// Starts the walk at the stored position: in a scan or at a cursor. Returns both, and whether an earlier pull started the walk.
     fn begin(&mut self, state: &SyncState) -> (Option<Scan>, Option<String>, bool) {
         let scan = self.resumed(state);
         let cursor = match scan {
@@ -303,24 +303,24 @@ impl Pull<'_> {
             None => state.cursor.clone().filter(|_| !state.rescan),
         };
         self.walk = Walk::resumed(state, scan.is_some(), cursor.as_deref());
-        // The later pages of a walk over differences may be as old as its first one.
+        // The later pages of a walk over changes may be as old as its first one.
         let is_resumed = scan.is_some() || state.walk_start.is_some() && cursor.is_some();
         (scan, cursor, is_resumed)
     }
 
-    /// The scan that an earlier pull did not come to the end of. Collections are few: they are read from the beginning.
+    /// Returns the scan that an earlier pull did not complete. Collections are few: they are read from the beginning.
     fn resumed(&self, state: &SyncState) -> Option<Scan> {
         let is_resumable = !self.scope.kind.is_collection() && state.scan_cursor.is_some();
         let since = state.scan_since.filter(|_| is_resumable)?;
         Some(Scan { generation: state.generation, since })
     }
 
-    /// The log's last sequence: what the provider is asked for from here on is newer.
+    /// Returns the log's last sequence: records that the provider is asked for later are newer.
     pub(crate) async fn now(&self) -> Result<i64> {
         Ok(log::last_sequence(self.app.db.reader(), &self.connection.tenant).await?)
     }
 
-    /// The same before a page is asked for: what the state was read with serves for the first one.
+    /// Same as `now` before a page is requested: the first one uses the sequence that was read with the state.
     async fn position(&mut self) -> Result<i64> {
         match self.log_position.take() {
             Some(position) => Ok(position),
@@ -328,13 +328,13 @@ impl Pull<'_> {
         }
     }
 
-    /// Whether its time is over.
+    /// Whether its time limit is reached.
     pub(crate) fn is_late(&self) -> bool {
         self.until.is_some_and(|until| Instant::now() >= until)
     }
 
-    /// Whether the next pull goes on where this one stops. Collections are read from the beginning each time, and whoever waits is served
-    /// with less than everything only of a mailbox.
+    /// Whether the next pull can continue where this one stops. Collections are read from the beginning each time, and a waiting request
+    /// gets a partial result only for a mailbox.
     fn can_go_on_later(&self, state: &SyncState) -> bool {
         self.is_first_reading(state) || self.background && !self.scope.kind.is_collection()
     }
@@ -359,25 +359,25 @@ impl Pull<'_> {
         Ok(PageToStore { page, sources })
     }
 
-    /// A mailbox that was never read to its end: where a page ends is kept, and the next pull goes on from there.
+    /// Whether a mailbox was never read completely: the end of each page is stored, and the next pull continues from there.
     pub(crate) fn is_first_reading(&self, state: &SyncState) -> bool {
         self.scope.kind.is_mail() && state.last_success_at.is_none()
     }
 }
 
-/// Everything is being read, for the first time or after a reset.
+/// Whether everything is being read, for the first time or after a reset.
 pub(crate) fn is_initial(state: &SyncState) -> bool {
     state.status == "initial"
 }
 
-/// A page that the connector must not answer.
+/// Returns the error for a page that violates the connector interface.
 fn bad_page(message: &str) -> PullError {
     let message = message.to_owned();
     let error = runtime::Error::bad_output(message.clone());
     PullError::Provider(Box::new(runtime::Error { message, ..error }))
 }
 
-/// The provider forgot its own fresh cursor. No client can mend that by starting anew.
+/// Returns the error for a provider that dropped a cursor that it had just issued. A client cannot fix that by a restart.
 fn forgetful(e: &runtime::Error) -> PullError {
     let message = "the provider forgot the place that it had just named";
     let mut error = runtime::Error::new(runtime::Code::Unavailable, e.author.detail.clone());

@@ -1,4 +1,4 @@
-//! How the watch of a scope stands, as the API tells it.
+//! The status of a scope's watch for the API.
 
 use std::collections::BTreeSet;
 
@@ -16,8 +16,8 @@ use crate::connections::watch_reach;
 use crate::sync::schedule::{MAX_WATCHED, parts, renew_job};
 use crate::sync::scope::SyncScope;
 
-/// The watch of a scope whose provider can notify this service; `otherwise` where it cannot, and where there is no watch. None: nobody
-/// follows the scope yet. What is followed with all of its collections is watched as well as the one of them that is watched worst.
+/// Returns the watch of a scope whose provider can notify this service; `otherwise` if it cannot, and if there is no watch. None: the scope
+/// is not followed. A scope that is followed with all of its collections has the worst status of these.
 pub async fn of(
     app: &App,
     connection: &Connection,
@@ -35,7 +35,7 @@ pub async fn of(
     if is_of(state, &whole) {
         let mut known = watches::of_connection(reader, &connection.id).await?;
         known.retain(|watch| watch.surface == state.surface);
-        // One more than are watched: where there is one, not all are.
+        // One more than the limit: if it exists, not all are watched.
         let parts = parts(app, connection, &whole, MAX_WATCHED + 1).await?;
         return Ok(joined(&known, &parts, now).or(otherwise));
     }
@@ -96,7 +96,7 @@ fn covered(known: &[watches::Watch], surface: &str, total: i64, now: i64) -> Wat
     };
     let collections: BTreeSet<&str> =
         known.iter().filter(is_on).map(|watch| watch.scope_id.as_str()).collect();
-    // The watch of a collection that is gone ends a moment after it.
+    // The watch of a deleted collection ends a moment after it.
     let watched = i64::try_from(collections.len()).unwrap_or(i64::MAX).min(total);
     WatchCoverage { watched, total }
 }
@@ -105,7 +105,7 @@ fn is_of(state: &SyncState, scope: &SyncScope) -> bool {
     (state.surface.as_str(), state.scope_id.as_str()) == (scope.surface(), scope.scope_id.as_str())
 }
 
-/// The watch of several parts out of the rows of all. Where one of them is not watched the whole is polled, and has no end.
+/// Returns the combined watch of several parts from the rows of all. If one of them is not watched, the whole is polled, and has no expiry.
 fn joined(known: &[watches::Watch], parts: &[String], now: i64) -> Option<Watch> {
     let of_part = |part: &String| {
         let rows: Vec<watches::Watch> =

@@ -1,6 +1,6 @@
-//! Sources that cannot be read. They are kept apart, so that the others go on; tried again a few times, because the fault may
-//! have been the provider's of a moment; then set aside until the provider has another version of them, or until somebody
-//! asks for everything again by a reset of the sync or a refresh of the connection.
+//! Unreadable records. They are isolated, so that the others are synced; retried a few times, because the fault may have been a temporary
+//! one of the provider; then quarantined until the provider has another version of them, or until a client requests a full read by a reset
+//! of the sync or a refresh of the connection.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -22,23 +22,23 @@ use crate::local_copy::record::NormalizedRecord;
 use crate::sync::provider_page::ProviderPage;
 use crate::sync::scope::SyncScope;
 
-/// After how long a version that could not be read is tried again, for each time more.
+/// Delays before each retry of an unreadable version, ms.
 const RETRY_AFTER_MS: [i64; 2] = [60_000, 15 * 60_000];
-/// Times that a version is tried before it is set aside.
+/// Attempts to read a version before it is quarantined.
 const ATTEMPTS: i64 = 1 + RETRY_AFTER_MS.len() as i64;
-/// Sources that one pull tries again: each is a call of its own.
+/// Most records that one pull retries: each is a call of its own.
 const RETRIES: usize = 20;
-/// Rows that are looked at for them.
+/// Most rows that are checked for them.
 const LOOKED_AT: i64 = 200;
-/// Characters of a connector's message that are kept.
+/// Most characters of a connector's message that are stored.
 const MESSAGE_CHARS: usize = 500;
 
-/// Whether a source has failed so often that it is set aside until it changes.
+/// Whether a record has failed so often that it is ignored until it changes.
 pub fn is_quarantined(error: &ItemError) -> bool {
     error.attempts >= ATTEMPTS
 }
 
-/// Whether this version is set aside, and this build of the connector has seen it.
+/// Whether this version is quarantined after this build of the connector has tried it.
 pub fn is_settled(error: &ItemError, etag: Option<&str>, connector: Option<&str>) -> bool {
     is_quarantined(error) && error.provider_etag.as_deref() == etag && error.connector.as_deref() == connector
 }
@@ -47,17 +47,17 @@ fn is_due(error: &ItemError, now: i64) -> bool {
     if is_quarantined(error) {
         return false;
     }
-    // 0: somebody asked for everything again.
+    // 0: a full read was requested.
     let waited = usize::try_from(error.attempts - 1).ok().and_then(|n| RETRY_AFTER_MS.get(n));
     waited.is_none_or(|wait| now - error.at >= *wait)
 }
 
-/// The build of a connection's connector.
+/// Returns the build of a connection's connector.
 pub fn connector(app: &App, connection: &Connection) -> Option<String> {
     app.runtime.find(&connection.provider).map(|loaded| loaded.digest.clone())
 }
 
-/// Keeps what a page says of unreadable sources: new ones, and old ones that were read or are gone.
+/// Stores a page's unreadable records: adds new ones, and removes those that were read or deleted.
 pub async fn keep(tx: &mut Tx, state: &SyncState, page: &ProviderPage, now: i64) -> Result<()> {
     let has_any = table::has_item_errors(tx, state).await?;
     if !has_any && page.sources.iter().all(|source| source.error.is_none()) {
@@ -84,7 +84,7 @@ pub async fn keep(tx: &mut Tx, state: &SyncState, page: &ProviderPage, now: i64)
     Ok(())
 }
 
-/// The errors of a page's sources as they are to be kept, by source; none where one is to be forgotten. `known`: those that are kept.
+/// Returns the changed errors of a page's records, by record; none where an error is removed. `known`: the stored errors.
 fn error_changes<'p>(
     page: &'p ProviderPage,
     known: &[ItemError],
@@ -107,8 +107,8 @@ fn error_changes<'p>(
     changes
 }
 
-/// The error with one try more; none where the same version was seen again before its time, which happens whenever
-/// everything is enumerated, and counts for nothing.
+/// Returns the error with one more attempt; none if the same version was seen again before its retry is due, as in every full read, which
+/// does not count.
 fn tried(
     source: &NormalizedRecord,
     before: Option<&ItemError>,
@@ -138,18 +138,18 @@ fn tried(
     })
 }
 
-/// The sources whose time for another try has come.
+/// Returns the records whose retry is due.
 pub async fn due(app: &App, connection: &Connection, state: &SyncState) -> Result<Vec<ItemError>> {
     let connector = connector(app, connection);
     let settled = (ATTEMPTS, connector.as_deref());
     let unsettled = table::unsettled_item_errors(app.db.reader(), state, settled, LOOKED_AT).await?;
-    // By another name than its own nobody can be asked for it.
+    // A record under a substitute name cannot be requested.
     let has_name = |e: &ItemError| e.code != NAMELESS && !e.source_id.is_empty();
     let is_due = |e: &ItemError| has_name(e) && (e.connector != connector || is_due(e, app.now()));
     Ok(unsettled.into_iter().filter(is_due).take(RETRIES).collect())
 }
 
-/// Tries one again. None: the provider was not to be asked just now, which says nothing of the source.
+/// Retries one record. None: the provider must not be asked now, which says nothing about the record.
 pub async fn again(
     app: &App,
     connection: &Connection,
@@ -166,8 +166,8 @@ pub async fn again(
     })
 }
 
-/// Reads what a page names one by one, after the page as a whole killed the connector: whatever does it is kept out, the
-/// others are read. An error that is not the connector's fault says nothing of the source, and ends this.
+/// Reads the records of a page one by one, after the page as a whole killed the connector: those that kill it are quarantined, the others
+/// are read. An error that is not the connector's fault says nothing about the record, and ends this.
 pub async fn one_by_one(
     app: &App,
     connection: &Connection,
@@ -204,7 +204,7 @@ pub async fn one_by_one(
     Ok(Ok(read))
 }
 
-/// One source, as the provider has it now.
+/// Returns the provider's present version of one record.
 pub async fn read_one(
     app: &App,
     connection: &Connection,
@@ -236,13 +236,13 @@ fn message_ref(source_id: &str) -> MessageRef {
     MessageRef { source: source_id.to_owned(), hint: None }
 }
 
-/// A source that could not be read.
+/// Returns a record that could not be read.
 pub fn failed(external_id: String, etag: Option<String>, e: &runtime::Error) -> Source {
     let error = Some(WireError { code: e.code.as_str().to_owned(), message: e.message.clone() });
     Source { external_id, etag, error, ..Source::default() }
 }
 
-/// Whether sources of this kind have to be asked for one by one: collections come whole with every pull.
+/// Whether records of this kind are retried one by one: collections come whole with every pull.
 pub fn is_retried(kind: ResourceKind) -> bool {
     !kind.is_collection()
 }

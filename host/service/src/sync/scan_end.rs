@@ -1,6 +1,6 @@
-//! The end of a scan: which records it did not name, and whether they are deleted. A connector that answers a failed request with an empty
-//! list must delete nothing, so a scan that lacks everything, or most of much, is doubted: all is read a second time, and what is missing again
-//! goes. A reading that the provider failed requests of confirms nothing.
+//! The end of a scan: the records that it did not name, and whether they are deleted. A connector that answers a failed request with an
+//! empty list must delete nothing. So a scan that lacks everything, or most of many records, is doubted: all is read a second time, and
+//! records that are missing again are deleted. A read with failed requests to the provider confirms nothing.
 
 use std::collections::HashMap;
 
@@ -15,14 +15,14 @@ use crate::sync::provider_page::{ProviderPage, Scan};
 use crate::sync::pull::{Pull, PullError};
 use crate::sync::walk::restart_scan;
 
-/// Records of a kind from which on a scan is doubted that lacks more than half of them. Collections, with which their contents go, have no such
-/// bound.
+/// Number of records of a kind from which on a scan is doubted if it lacks more than half of them. For collections, whose contents are
+/// deleted with them, any number counts.
 const MUCH: i64 = 20;
-/// A provider that fails requests in one reading after the other confirms nothing for so long after the first of them, ms. Then it is its way
-/// to answer.
+/// Time for which consecutive reads with failed requests confirm nothing, from the first of them, ms. After it the failures count as the
+/// provider's normal behavior.
 const FAILING_MS: i64 = 24 * 3_600_000;
 
-/// A scan whose end deleted nothing, because it lacked too much: `SyncState::doubt`.
+/// A scan that deleted nothing, because it lacked too much: `SyncState::doubt`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScanDoubt {
     /// Its number.
@@ -31,41 +31,41 @@ pub struct ScanDoubt {
     pub since: i64,
     /// Records that it did not name.
     pub missing: i64,
-    /// Records that there were.
+    /// Records that were stored.
     pub known: i64,
-    /// When it ended, ms since 1970.
+    /// Time of its end, ms since 1970.
     pub at: i64,
 }
 
 impl ScanDoubt {
-    /// The scan that is in doubt, if any is.
+    /// Returns the doubted scan, if there is one.
     pub fn of(state: &SyncState) -> Result<Option<ScanDoubt>> {
         Ok(ReadingDoubt::of(state)?.scan)
     }
 
-    /// Sets the scan that is in doubt.
+    /// Stores this as the doubted scan.
     pub(crate) fn store(&self, state: &mut SyncState) -> Result<()> {
         ReadingDoubt { scan: Some(self.clone()), ..ReadingDoubt::of(state)? }.store(state)
     }
 }
 
-/// Readings one after the other that lacked too much, and of which the provider failed requests.
+/// Consecutive reads that lacked too much, and had failed requests to the provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct FailingReadings {
-    /// When the first one ended, ms since 1970.
+    /// Time at which the first one ended, ms since 1970.
     since: i64,
-    /// When the last one ended, ms since 1970.
+    /// Time at which the last one ended, ms since 1970.
     last: i64,
 }
 
 impl FailingReadings {
-    /// With one more, now. Where nothing was read for long, they begin anew: an outage of last week says nothing of this one.
+    /// Returns them with one more, which ends now. After a long pause they restart: an outage of last week says nothing about this one.
     fn with_another(before: Option<FailingReadings>, now: i64) -> FailingReadings {
         let before = before.filter(|before| now - before.last < FAILING_MS);
         FailingReadings { since: before.map_or(now, |before| before.since), last: now }
     }
 
-    /// Whether it is the provider's way to answer.
+    /// Whether the failures are the provider's normal behavior.
     fn are_usual(self) -> bool {
         self.last - self.since >= FAILING_MS
     }
@@ -97,13 +97,13 @@ impl ReadingDoubt {
 pub(crate) enum ScanEnd {
     /// No scan ends here.
     None,
-    /// These are deleted, but for what was written after this sequence of the log.
+    /// These are deleted, except for rows that were written after this sequence of the log.
     Deleted { sources: Vec<String>, since: i64 },
-    /// They stay until all was read a second time.
+    /// They stay until a second full read.
     Doubted(ScanDoubt),
 }
 
-/// How many records of a kind a scan did not name, and how many there were.
+/// The number of a kind's records that a scan did not name, and of all stored ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct MissingCount {
     missing: i64,
@@ -121,17 +121,17 @@ impl MissingCount {
 struct Absence {
     is_collection: bool,
     missing: Vec<UnseenSource>,
-    /// How many records of each kind it named that were there before.
+    /// The number of stored records of each kind that it named.
     named: HashMap<String, i64>,
 }
 
-/// The kind that records are counted with: a draft becomes a message when it is sent.
+/// Returns the kind that records are counted as: a draft becomes a message when it is sent.
 fn counted_as(kind: &str) -> &str {
     if kind == ResourceKind::EmailDraft.as_str() { ResourceKind::EmailMessage.as_str() } else { kind }
 }
 
 impl Absence {
-    /// The counts, by kind, of those of the missing records for which this holds.
+    /// Returns the counts, by kind, of the missing records that meet the condition.
     fn counts(&self, is_counted: impl Fn(&UnseenSource) -> bool) -> HashMap<&str, MissingCount> {
         let mut counts: HashMap<&str, MissingCount> = HashMap::new();
         for (kind, named) in &self.named {
@@ -145,12 +145,12 @@ impl Absence {
         counts
     }
 
-    /// Whether it is too much to go by one reading.
+    /// Whether too many are missing to trust one read.
     fn is_much(&self, is_counted: impl Fn(&UnseenSource) -> bool) -> bool {
         self.counts(is_counted).values().any(|count| count.is_much(self.is_collection))
     }
 
-    /// The names of the sources that are missing, each once.
+    /// Returns the names of the missing records, each once.
     fn sources(self) -> Vec<String> {
         let mut sources: Vec<String> = self.missing.into_iter().map(|source| source.source_id).collect();
         sources.dedup();
@@ -159,8 +159,8 @@ impl Absence {
 }
 
 impl Pull<'_> {
-    /// Decides what becomes of the records that the scan which ends with this page did not name. Fails where it cannot be decided: then the
-    /// next pull reads everything from the beginning.
+    /// Decides about the records that the scan which ends with this page did not name. Fails if that is impossible: then the next pull
+    /// reads everything from the beginning.
     pub(crate) async fn scan_end(
         &self,
         state: &mut SyncState,
@@ -179,7 +179,7 @@ impl Pull<'_> {
         let is_missing_again = |source: &UnseenSource| source.seen_in < first.scan;
         let again = absence.missing.iter().filter(|source| is_missing_again(source)).count();
         let others = i64::try_from(absence.missing.len() - again).unwrap_or(i64::MAX);
-        // Of what the first reading named, the second one lacks most.
+        // The second read lacks most of the records that the first one named.
         let is_other_reading = others > 0 && others.saturating_mul(2) > first.known - first.missing;
         if is_other_reading || absence.is_much(|source| !is_missing_again(source)) {
             return Err(self.contradicted(state));
@@ -193,7 +193,7 @@ impl Pull<'_> {
         Ok(ScanEnd::Deleted { sources: absence.sources(), since: scan.since.min(first.since) })
     }
 
-    /// The records that the scan which ends with this page did not name.
+    /// Returns the records that the scan which ends with this page did not name.
     async fn absence(&self, page: &ProviderPage, scan: Scan) -> Result<Absence> {
         let (kind, parent_id) = (self.scope.kind, self.scope.scope_id.as_str());
         let (reader, id, family) = (self.app.db.reader(), &self.connection.id, kind.family());
@@ -217,7 +217,7 @@ impl Pull<'_> {
         Ok(Absence { is_collection: kind.is_collection(), missing, named })
     }
 
-    /// The doubt in a scan, with a line in the log.
+    /// Returns the doubt in a scan, and logs it.
     fn doubted(&self, absence: &Absence, scan: Scan) -> ScanDoubt {
         let counts = absence.counts(|_| true);
         let missing = counts.values().map(|count| count.missing).sum();
@@ -227,7 +227,7 @@ impl Pull<'_> {
         ScanDoubt { scan: scan.generation, since: scan.since, missing, known, at: self.app.now() }
     }
 
-    /// Fails where the provider failed requests of this reading: what it lacks says nothing.
+    /// Fails if this read had failed requests to the provider: its missing records say nothing.
     fn ensure_answered(&self, state: &mut SyncState) -> Result<(), PullError> {
         let failed = self.walk.failed_requests;
         let mut doubt = ReadingDoubt::of(state)?;
@@ -246,7 +246,7 @@ impl Pull<'_> {
         Err(PullError::Provider(Box::new(runtime::Error { message, ..error })))
     }
 
-    /// Two readings of everything that lack different records: neither is believed.
+    /// Returns the error for two full reads that lack different records: neither is trusted.
     fn contradicted(&self, state: &mut SyncState) -> PullError {
         restart_scan(state);
         state.doubt = None;

@@ -1,4 +1,4 @@
-//! When what clients follow is pulled, and where providers are listened to: the jobs of it, and how long a quiet collection is left alone.
+//! Schedules pulls and streams of followed scopes: their jobs, and the interval of quiet collections.
 
 use anyhow::Result;
 use storage::connections::Connection;
@@ -18,20 +18,20 @@ pub const PULL_JOB: &str = "pull";
 /// The kind of the jobs that listen to a provider; their keys are `<connection>:email`.
 pub const WATCH_JOB: &str = "watch";
 
-/// The kind of the jobs that start, renew and stop what a provider notifies this service of; their keys are made like those of pulls.
+/// The kind of the jobs that start, renew and stop a provider's watches; their keys have the form of those of pulls.
 pub const RENEW_JOB: &str = "renew";
 
-/// For so long after something happened pulls are as frequent as the setting allows, ms.
+/// Time after an activity in which pulls are as frequent as the setting allows, ms.
 const BUSY_MS: i64 = 10 * 60_000;
-/// The longest time between two pulls of a collection in which nothing happens, ms.
+/// The longest interval between pulls of a quiet collection, ms.
 const LONGEST_MS: i64 = 15 * 60_000;
-/// The same where the provider tells of changes, ms: no provider is trusted to tell of all of them.
+/// The same interval if the provider notifies of changes, ms: no provider is trusted to report all of them.
 pub const WATCHED_MS: i64 = 60 * 60_000;
-/// Collections of a surface that is followed as a whole that a provider is asked to watch, at most. Of a connection that has more, the others
-/// are polled, and a change in any of the watched ones brings that forward.
+/// Most watched collections of a surface that is followed as a whole. If a connection has more, the others are polled, and a change in a
+/// watched one brings their poll forward.
 pub const MAX_WATCHED: i64 = 50;
 
-/// A job on a connection: what it is called, and whom it asks.
+/// A job on a connection: its kind and key, and the server that it calls.
 #[derive(Clone, Debug)]
 pub struct ConnectionJob {
     kind: &'static str,
@@ -41,12 +41,12 @@ pub struct ConnectionJob {
 }
 
 impl ConnectionJob {
-    /// The id of its row.
+    /// Returns the id of its row.
     pub fn id(&self) -> String {
         format!("{}:{}", self.kind, self.key)
     }
 
-    /// The job as it is enqueued. `due_at`: ms since 1970.
+    /// Returns the job for enqueuing. `due_at`: ms since 1970.
     pub fn due<'a>(&'a self, connection: &'a Connection, due_at: Option<i64>) -> NewJob<'a> {
         NewJob {
             kind: self.kind,
@@ -61,36 +61,36 @@ impl ConnectionJob {
     }
 }
 
-/// The job that pulls a scope.
+/// Returns the job that pulls a scope.
 pub fn pull_job(connection: &Connection, scope: &SyncScope) -> ConnectionJob {
     pull_job_of(connection, scope.surface(), &scope.scope_id)
 }
 
-/// The same by the names that a sync state has.
+/// Same as `pull_job` by the names in a sync state.
 pub fn pull_job_of(connection: &Connection, surface: &str, scope_id: &str) -> ConnectionJob {
     let key = format!("{}:{surface}:{scope_id}", connection.id);
     ConnectionJob { kind: PULL_JOB, class: JobClass::Pull, key, target: server_of(connection) }
 }
 
-/// The job that sees to the watch of a collection, or of what lies directly in a connection (`scope_id` empty).
+/// Returns the job that maintains the watch of a collection, or of the records directly in a connection (`scope_id` empty).
 pub fn renew_job(connection: &Connection, surface: &str, scope_id: &str) -> ConnectionJob {
     let key = format!("{}:{surface}:{scope_id}", connection.id);
     ConnectionJob { kind: RENEW_JOB, class: JobClass::Pull, key, target: server_of(connection) }
 }
 
-/// The id of the job that sees to a watch.
+/// Returns the id of the job that maintains a watch.
 pub fn renew_id_of(watch: &Watch) -> String {
     format!("{RENEW_JOB}:{}:{}:{}", watch.connection_id, watch.surface, watch.scope_id)
 }
 
-/// The id of the job that pulls what is watched. Contacts are pulled with all of their books.
+/// Returns the id of the job that pulls the watched scope. Contacts are pulled with all of their books.
 pub fn pull_id_of(watch: &Watch) -> String {
     let is_whole = watch.surface == ResourceKind::ContactBook.surface().as_str();
     let scope_id = if is_whole { "" } else { watch.scope_id.as_str() };
     format!("{PULL_JOB}:{}:{}:{scope_id}", watch.connection_id, watch.surface)
 }
 
-/// The job that listens to a mailbox's provider; none where that tells of no changes.
+/// Returns the job that listens to a mailbox's provider; none if the provider has no stream of changes.
 pub fn watch_job(app: &App, connection: &Connection, scope: &SyncScope) -> Option<ConnectionJob> {
     let can_listen = scope.kind.is_mail() && app.runtime.can_listen(&connection.provider);
     can_listen.then(|| ConnectionJob {
@@ -105,12 +105,12 @@ fn watch_key(connection_id: &str) -> String {
     format!("{connection_id}:{}", ResourceKind::EmailMessage.surface().as_str())
 }
 
-/// The id of the job that listens to a connection's provider.
+/// Returns the id of the job that listens to a connection's provider.
 pub fn watch_id(connection_id: &str) -> String {
     format!("{WATCH_JOB}:{}", watch_key(connection_id))
 }
 
-/// Has a scope pulled soon, for somebody who does not wait for it. Nothing is written where that is coming already.
+/// Schedules a pull of a scope in the background soon. Writes nothing if one is due already.
 pub async fn pull_soon(app: &App, connection: &Connection, scope: &SyncScope) -> Result<()> {
     let (job, now) = (pull_job(connection, scope), app.now());
     match jobs::find(app.db.reader(), &job.id()).await? {
@@ -123,7 +123,7 @@ pub async fn pull_soon(app: &App, connection: &Connection, scope: &SyncScope) ->
     }
 }
 
-/// Has a pull done at this time (ms since 1970) at the latest.
+/// Schedules a pull for this time (ms since 1970) or earlier.
 pub async fn pull_at(app: &App, connection: &Connection, job: ConnectionJob, due_at: i64) -> Result<()> {
     let (connection, now) = (connection.clone(), app.now());
     app.db
@@ -133,7 +133,7 @@ pub async fn pull_at(app: &App, connection: &Connection, job: ConnectionJob, due
         .await
 }
 
-/// Sees to it that a mailbox that is followed is listened to. A job that is there stays as it is.
+/// Ensures that a followed mailbox has a listening job. An existing job is left as it is.
 pub async fn enqueue_watch(
     tx: &mut Tx,
     app: &App,
@@ -152,7 +152,7 @@ pub fn is_due(job: &Job, now: i64) -> bool {
     job.state == "queued" && job.due_at.is_some_and(|at| at <= now)
 }
 
-/// How the push channel of a connection stands, on whichever host it is open. None: nobody listens.
+/// Returns the state of a connection's push channel, on whichever host it is open. None: no host listens.
 pub async fn watched(app: &App, connection_id: &str) -> Result<Option<LiveChannel>> {
     match app.watches.find(connection_id) {
         Some(here) => Ok(Some(here)),
@@ -160,7 +160,7 @@ pub async fn watched(app: &App, connection_id: &str) -> Result<Option<LiveChanne
     }
 }
 
-/// The same as every host sees it.
+/// Same as `watched`, but from rows, as every host sees it.
 pub async fn watched_by_rows(app: &App, connection_id: &str) -> Result<Option<LiveChannel>> {
     let Some(job) = jobs::find(app.db.reader(), &watch_id(connection_id)).await? else { return Ok(None) };
     let kept = job.progress.as_deref().and_then(|kept| serde_json::from_str::<LiveChannel>(kept).ok());
@@ -170,7 +170,7 @@ pub async fn watched_by_rows(app: &App, connection_id: &str) -> Result<Option<Li
     }))
 }
 
-/// What is known of the push channel through which the provider tells of changes in this scope. None: there is none.
+/// Returns the state of the push channel by which the provider notifies of changes in this scope. None: there is none.
 pub async fn watch_of(app: &App, connection: &Connection, scope: &SyncScope) -> Result<Option<LiveChannel>> {
     match watch_job(app, connection, scope) {
         Some(_) => watched(app, &connection.id).await,
@@ -178,8 +178,8 @@ pub async fn watch_of(app: &App, connection: &Connection, scope: &SyncScope) -> 
     }
 }
 
-/// The same of notifications that the provider posts to this service. What is followed with all of its collections is watched where each of
-/// them is: of one with more than `MAX_WATCHED` never.
+/// Returns the same for notifications that the provider posts to this service. A scope that is followed with all of its collections is
+/// watched if each of them is: with more than `MAX_WATCHED` it never is.
 async fn notified(app: &App, connection: &Connection, scope: &SyncScope) -> Result<Option<LiveChannel>> {
     let connector = app.runtime.find(&connection.provider);
     if connector.is_none_or(|connector| connector.manifest.push_of(scope.surface()).is_none()) {
@@ -191,7 +191,7 @@ async fn notified(app: &App, connection: &Connection, scope: &SyncScope) -> Resu
     if rows.is_empty() {
         return Ok(None);
     }
-    // One more than are watched: where there is one, not all are.
+    // One more than the limit: if it exists, not all are watched.
     let scope_ids = parts(app, connection, scope, MAX_WATCHED + 1).await?;
     rows.retain(|watch| scope_ids.contains(&watch.scope_id));
     if rows.is_empty() {
@@ -203,8 +203,8 @@ async fn notified(app: &App, connection: &Connection, scope: &SyncScope) -> Resu
     Ok(Some(LiveChannel { channel, told_at }))
 }
 
-/// What there is to watch of a scope, by ids: itself, and where it is followed with all of its collections the first of these, `limit` at
-/// most. The order is that of their ids, the oldest first: a new one takes no other one's place.
+/// Returns the ids to watch for a scope: itself, and if it is followed with all of its collections the first of these, at most `limit`.
+/// They are ordered by id, the oldest first: a new one displaces no other.
 pub async fn parts(app: &App, connection: &Connection, scope: &SyncScope, limit: i64) -> Result<Vec<String>> {
     let mut parts = vec![scope.scope_id.clone()];
     if scope.is_whole() {
@@ -216,13 +216,13 @@ pub async fn parts(app: &App, connection: &Connection, scope: &SyncScope, limit:
     Ok(parts)
 }
 
-/// Whether the provider tells of changes in this scope now.
+/// Whether the provider notifies of changes in this scope now.
 pub async fn is_watched(app: &App, connection: &Connection, scope: &SyncScope) -> Result<bool> {
     let watched = watch_of(app, connection, scope).await?;
     Ok(watched.is_some_and(|watched| watched.channel == Channel::Open))
 }
 
-/// How long after a pull the next one is due, ms. `shortest_ms`: the setting. `quiet_ms`: how long nothing has happened.
+/// Returns the time from a pull to the next one, ms. `shortest_ms`: the setting. `quiet_ms`: the time without activity.
 pub fn interval_ms(shortest_ms: i64, quiet_ms: i64, is_watched: bool) -> i64 {
     if is_watched {
         return WATCHED_MS.max(shortest_ms);

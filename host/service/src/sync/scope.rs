@@ -1,4 +1,4 @@
-//! What is kept in step as one: the collections of an account, or what one collection holds.
+//! Sync scopes, the units that are kept in step: the collections of an account, or the contents of one collection.
 
 use base::error::Result;
 use serde::Deserialize;
@@ -8,18 +8,18 @@ use storage::items::Item;
 use crate::app::freshness::scope_name;
 use crate::app::resource_kind::ResourceKind;
 
-/// What is needed of a collection's body, whatever its kind, on the path of every read.
+/// The fields of a collection's body that every read needs, whatever its kind.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[derive(Default)]
 pub struct CollectionHead {
     pub time_zone: Option<String>,
     pub read_only: bool,
-    /// Of task lists.
+    /// The role of a task list.
     pub role: Option<String>,
 }
 
-/// The scope of what is in a collection.
+/// Returns the scope of a collection's contents.
 pub fn scope(collection: &Item) -> Result<SyncScope> {
     let body: CollectionHead = serde_json::from_str(&collection.body)?;
     Ok(SyncScope {
@@ -30,12 +30,12 @@ pub fn scope(collection: &Item) -> Result<SyncScope> {
     })
 }
 
-/// What is kept in step as one: the list of calendars of an account, or the events of one calendar.
+/// A unit that is kept in step: the list of calendars of an account, or the events of one calendar.
 #[derive(Clone, Debug)]
 pub struct SyncScope {
-    /// What is there; of several kinds, the one that they are named after.
+    /// The kind of its records; of several kinds, the one that they are named after.
     pub kind: ResourceKind,
-    /// The collection's canonical id; empty for what lives directly in the connection.
+    /// The collection's canonical id; empty for records directly in the connection.
     pub scope_id: String,
     /// The collection's external id.
     pub collection: Option<String>,
@@ -44,12 +44,12 @@ pub struct SyncScope {
 }
 
 impl SyncScope {
-    /// The account's collections of a kind: its calendars.
+    /// Returns the scope of the account's collections of a kind, such as its calendars.
     pub fn collections(kind: ResourceKind) -> Self {
         SyncScope { kind, scope_id: String::new(), collection: None, time_zone: None }
     }
 
-    /// A mailbox: its folders and labels, and the messages in them.
+    /// Returns the scope of a mailbox: its folders and labels, and the messages in them.
     pub fn mail() -> Self {
         SyncScope::collections(ResourceKind::EmailMessage)
     }
@@ -58,12 +58,12 @@ impl SyncScope {
         self.kind.surface().as_str()
     }
 
-    /// Whether clients follow it with all that is inside: contacts are one feed for all books of a connection.
+    /// Whether clients follow it with all of its collections: contacts are one feed for all books of a connection.
     pub fn is_whole(&self) -> bool {
         self.kind == ResourceKind::ContactBook
     }
 
-    /// The name under which pulls of this scope exclude each other.
+    /// Returns the name of the lock that pulls of this scope share.
     pub fn lock_name(&self, connection: &Connection) -> String {
         scope_name(&connection.id, self.surface(), &self.scope_id)
     }

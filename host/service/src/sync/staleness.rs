@@ -1,9 +1,8 @@
-//! What the copy of a scope can answer without a look at the provider. That is decided from rows, so that all hosts decide alike; where a
-//! database is one host's, what that host remembers saves it the look at them.
+//! Decides whether the copy of a scope answers a read without a request to the provider. The decision depends on rows, so that all hosts
+//! agree; if a database has a single host, its memory replaces some queries.
 //!
-//! A copy is in step while the host that pulls it by itself keeps up: clients follow it, its last pull came to the end, and it is not older
-//! than twice the time between two pulls (`schedule::interval_ms`), or an hour where the provider tells of changes. Whoever reads it waits
-//! for nobody then.
+//! A copy is in step while its background pulls keep up: clients follow it, its last pull was complete, and it is not older than twice the
+//! time between two pulls (`schedule::interval_ms`), or an hour if the provider notifies of changes. Reads of it wait for nothing then.
 
 use base::error::{Result, is_outage};
 use storage::connections::Connection;
@@ -18,17 +17,17 @@ use crate::app::resource_kind::ResourceKind;
 use crate::sync::schedule::{WATCHED_MS, interval_ms, pull_job, pull_soon, watch_of};
 use crate::sync::scope::SyncScope;
 
-/// A copy in step that is older than this is read again behind the answer, ms.
+/// Age from which a copy in step is refreshed in the background after a read, ms.
 const AGAIN_AFTER_MS: i64 = 60_000;
 
-/// How a scope stands. None: nothing was ever read of it.
+/// Returns the sync status of a scope. None: it was never read.
 async fn standing(app: &App, connection: &Connection, scope: &SyncScope) -> Result<Option<Standing>> {
     let of = (connection.id.as_str(), scope.surface(), scope.scope_id.as_str());
     Ok(table::standing(app.db.reader(), of, &pull_job(connection, scope).id()).await?)
 }
 
-/// When all of a scope was read (ms since 1970), where that was at `since` or later, by this host or by another one. Nothing that was read
-/// before a reset counts.
+/// Returns the time at which all of a scope was read (ms since 1970), if that was at `since` or later, by this host or another one. Reads
+/// before a reset do not count.
 pub async fn read_since(
     app: &App,
     connection: &Connection,
@@ -43,26 +42,26 @@ pub async fn read_since(
     Ok(standing.and_then(|standing| known_since(app, &name, &standing, since)))
 }
 
-/// The same as this host remembers it for a scope of this name (`scope_name`), whenever that was. None where other hosts read, too.
+/// Returns the time of this host's last read of a scope with this name (`scope_name`). None if other hosts read, too.
 pub fn read_here(app: &App, name: &str) -> Option<i64> {
     if app.db.is_shared() { None } else { app.freshness.get(name) }
 }
 
-/// When all of a scope was read, by the rows of a database that several hosts share.
+/// Returns the time of the last complete read, by the rows of a database that several hosts share.
 fn known_since(app: &App, name: &str, standing: &Standing, since: i64) -> Option<i64> {
     let here = app.freshness.read_in(name, standing.generation).filter(|at| *at >= since);
     if here.is_some() {
         return here;
     }
-    // Another host has read it, and nobody has asked for a pull after that.
+    // Another host has read it, and no pull was requested after that.
     let elsewhere = standing.done_at.filter(|at| *at >= since && !standing.is_asked_for(app.now()))?;
     app.freshness.set(name, elsewhere, standing.generation);
     Some(elsewhere)
 }
 
-/// How the scope stands that clients follow with all of its collections.
+/// The status of a scope that clients follow with all of its collections.
 pub struct CollectionSetState {
-    /// None: the host does not keep it up.
+    /// None: no background pulls keep it in step.
     standing: Option<Standing>,
     watched: Option<LiveChannel>,
 }
@@ -75,9 +74,9 @@ impl CollectionSetState {
     }
 }
 
-/// How old the copy of a scope is, where it answers a read as it is: it was just read (`freshness_ms`), or it is in step. One in step that
-/// is older than a minute is read again behind the answer. None: the provider is to be asked first. `fresh`: whoever reads wants that in
-/// any case. Of the scope only what names it is looked at.
+/// Returns the age of a scope's copy if it can answer a read: it was just read (`freshness_ms`), or it is in step. A copy in step that is
+/// older than a minute is refreshed in the background. None: the provider has to be asked first. `fresh`: the client requires that in any
+/// case. Only the scope's names are used.
 pub async fn age(
     app: &App,
     connection: &Connection,
@@ -87,8 +86,8 @@ pub async fn age(
     age_within(app, connection, scope, fresh, &OnceCell::new()).await
 }
 
-/// The same for one of many collections that are followed together. How the whole of them stands is read at most once, into `whole`, and
-/// not at all when each of them was just read.
+/// Same as `age` for one of many collections that are followed together. The status of the whole is read at most once, into `whole`, and
+/// not at all if each of them was just read.
 pub async fn age_within(
     app: &App,
     connection: &Connection,
@@ -113,7 +112,7 @@ pub async fn age_within(
     if known.is_some() {
         return Ok(Some(DataAge::local(known)));
     }
-    // The setting wants every read to ask first.
+    // The setting requires a request to the provider for every read.
     if limit_ms == 0 {
         return Ok(None);
     }
@@ -129,13 +128,13 @@ pub async fn age_within(
     Ok(read_at.map(|at| DataAge::local(Some(at))))
 }
 
-/// How old the copy of a scope is, whatever that is good for.
+/// Returns the age of a scope's copy, whether or not it can answer a read.
 pub async fn known_age(app: &App, connection: &Connection, scope: &SyncScope) -> Result<DataAge> {
     let Some(own) = standing(app, connection, scope).await? else { return Ok(DataAge::local(None)) };
     Ok(DataAge::local(latest(&own, [own.done_at, here(app, connection, scope, &own)])))
 }
 
-/// When this host has read a scope, as far as that counts.
+/// Returns the time of this host's last read of a scope, if it counts.
 fn here(app: &App, connection: &Connection, scope: &SyncScope, own: &Standing) -> Option<i64> {
     let name = scope.lock_name(connection);
     match app.db.is_shared() {
@@ -144,20 +143,20 @@ fn here(app: &App, connection: &Connection, scope: &SyncScope, own: &Standing) -
     }
 }
 
-/// The latest of the times at which a scope was read.
+/// Returns the latest time at which a scope was read.
 fn latest(own: &Standing, others: [Option<i64>; 2]) -> Option<i64> {
-    // Times of a copy that was never read to its end say nothing of it.
+    // Times of a copy that was never read completely do not count.
     let read_at = own.last_success_at?;
     others.into_iter().flatten().max().max(Some(read_at))
 }
 
-/// The scope that clients follow with this one inside.
+/// Returns the scope that clients follow and that includes this one.
 fn whole_of(scope: &SyncScope) -> Option<SyncScope> {
     let top = scope.kind.collection().filter(|top| *top == ResourceKind::ContactBook);
     top.map(SyncScope::collections)
 }
 
-/// When a scope that is in step was read, ms since 1970.
+/// Returns the time of the last read of a scope that is in step, ms since 1970.
 async fn in_step(
     app: &App,
     connection: &Connection,
@@ -180,20 +179,20 @@ async fn in_step(
     }
     let whole = whole.get_or_try_init(|| CollectionSetState::of(app, connection, &top)).await?;
     let Some(stands) = &whole.standing else { return Ok(None) };
-    // Not the time of the job of the whole: who only wanted to know which collections there are has its turn, too.
+    // Not the time of the whole's job: its runs may have read the list of collections alone.
     let read_at = latest(own, [own.done_at, here]);
     Ok(read_at.filter(|at| is_in_step(stands, *at, whole.watched, now, shortest_ms)))
 }
 
-/// Whether the host pulls a scope by itself, and has come to its end since somebody began to follow it, or had it read anew.
+/// Whether background pulls keep a scope in step, and one was completed since it was followed or reset.
 fn is_kept_up(s: &Standing) -> bool {
     let is_done = s.done_at.is_some_and(|at| s.started_at.is_none_or(|started| at >= started));
     s.followed && s.status == "caught_up" && is_done
 }
 
-/// Whether a copy of `read_at` is in step, where the host keeps it up. `shortest_ms` is the shortest time between two pulls.
+/// Whether a copy of `read_at` is in step, if background pulls keep it up. `shortest_ms` is the shortest time between two pulls.
 fn is_in_step(s: &Standing, read_at: i64, watched: Option<LiveChannel>, now: i64, shortest_ms: i64) -> bool {
-    // The provider has told of a change that was not read yet.
+    // The provider has notified of a change that was not read yet.
     if watched.is_some_and(|watched| watched.told_at.is_some_and(|told_at| told_at >= read_at)) {
         return false;
     }
@@ -236,7 +235,7 @@ mod tests {
         assert!(!is_kept_up(&Standing { started_at: Some(READ + 1), ..kept_up() }), "it was read before");
     }
 
-    /// For how many minutes a copy stays in step.
+    /// Returns the number of minutes for which a copy stays in step.
     fn minutes(s: &Standing, watched: Option<LiveChannel>) -> i64 {
         let is_in = |minute: &i64| is_in_step(s, READ, watched, READ + minute * MINUTE, MINUTE);
         (0..1_000).take_while(is_in).last().unwrap_or(-1)

@@ -1,4 +1,4 @@
-//! What a pull read, made ready and written.
+//! Prepares and writes the pages of a pull.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
@@ -22,14 +22,14 @@ use crate::sync::pull::{PageToStore, Pull, PullError, is_initial};
 use crate::sync::scan_end::ScanEnd;
 use crate::sync::{backfill, on_demand, quarantine, schedule, superseded};
 
-/// Stored items that are looked at for a page of so many, which find themselves too. Where there are more, the provider has no use for
-/// UIDs.
+/// Returns the most stored items that are compared with a page of `items` items, which find themselves too. If there are more, the provider
+/// does not use UIDs.
 fn most_former(items: usize) -> usize {
     100 + 2 * items
 }
 
-/// The names of stored objects that may be those of the new items of a page under an older name: not on the page, and the only ones of
-/// their UID, because of several nothing tells which.
+/// Returns the names of stored objects that may be earlier names of the page's new items: not on the page, and the only ones with their
+/// UID, since several would be ambiguous.
 fn former_names(page: &[NormalizedRecord], found: &[Printed], collection_id: &str) -> Vec<SourceName> {
     let mut stored: HashMap<&str, Vec<&str>> = HashMap::new();
     for one in found.iter().filter(|one| one.parent_id == collection_id) {
@@ -46,14 +46,14 @@ fn former_names(page: &[NormalizedRecord], found: &[Printed], collection_id: &st
     names.into_iter().map(name).collect()
 }
 
-/// Whether a connector, or its provider, has no answer to a question about many sources.
+/// Whether a connector, or its provider, cannot answer a request for many records.
 fn is_no_answer(e: &runtime::Error) -> bool {
     use runtime::Code::{Invalid, NotFound, Unsupported, UnsupportedSurface};
     matches!(e.code, Invalid | NotFound | Unsupported | UnsupportedSurface)
 }
 
 impl Pull<'_> {
-    /// What is written of these sources. Made ready off this thread: it takes a while, and somebody may wait for the next page meanwhile.
+    /// Normalizes these records. Runs on another thread: it takes a while, and a request may wait for the next page.
     async fn ready(&self, sources: Vec<Source>) -> Result<Vec<NormalizedRecord>, PullError> {
         if sources.is_empty() {
             return Ok(Vec::new());
@@ -69,10 +69,9 @@ impl Pull<'_> {
         Ok(ready)
     }
 
-    /// Adds to a page what the provider has now under the names that its new items may have had until now: those of stored items that are
-    /// the same by their UID. A provider can tell the new name of an object pages before it tells that the old one is gone, and where
-    /// everything is enumerated it tells that never. With both on one page the item keeps its id (`merge_renamed`). An old name that is
-    /// still there is a second object with that UID.
+    /// Adds the provider's records under the earlier names of a page's new items to the page: those of stored items with the same UID. A
+    /// provider can report an object's new name pages before the deletion of the old one, and a full read never reports deletions. With
+    /// both on one page the item keeps its id (`merge_renamed`). If the old name still exists, it is a second object with that UID.
     async fn add_former(&self, ready: &mut Vec<NormalizedRecord>) -> Result<(), PullError> {
         let (app, connection, scope) = (self.app, self.connection, self.scope);
         if !self.takes_names() {
@@ -89,7 +88,7 @@ impl Pull<'_> {
         }
         match self.content(&names, true).await {
             Ok(sources) => {
-                // One that cannot be read says nothing of being gone.
+                // An unreadable record is no evidence of a deletion.
                 let sources = sources.into_iter().filter(|source| source.error.is_none()).collect();
                 ready.extend(prepared(scope.kind, sources));
                 Ok(())
@@ -103,12 +102,12 @@ impl Pull<'_> {
         }
     }
 
-    /// Writes a page: items, log lines, state, cursor.
-    /// False: nothing was written, because it was reset meanwhile or somebody else came to the end of the scan.
+    /// Writes a page: items, log entries, state, cursor. False: nothing was written, because the scope was reset or another process
+    /// completed the scan.
     pub(crate) async fn store(&self, state: &mut SyncState, read: PageToStore) -> Result<bool, PullError> {
         let app = self.app;
         let mut page = ProviderPage { sources: self.ready(read.sources).await?, ..read.page };
-        // Collections are never read by themselves: what was left out of them would be lost.
+        // Collections are never read one by one: left out of a page, they would be lost.
         let is_from_feed = page.is_feed() && !self.scope.kind.is_collection();
         for record in &mut page.sources {
             record.is_from_feed = is_from_feed;
@@ -137,10 +136,10 @@ impl Pull<'_> {
             !page.more && page.scan.is_none() && page.sources.is_empty() && !is_inside_of_a_walk;
         let is_due = state.followed && state.next_pull_at.is_none_or(|at| at <= app.now());
         if says_nothing && !is_due && !self.by.is_asked_for && self.was_well_lately() {
-            // Nothing new: the time of the last look is only worth a write now and then.
+            // Nothing new: the time of the last pull is only written now and then.
             return Ok(true);
         }
-        // Whoever was told that the contents of a collection are gone is told of those that are back.
+        // Clients that were notified of the deletion of a collection's contents are notified of their return.
         let is_backfill = is_first && !state.is_return;
         let origin = if is_backfill { Origin::Backfill } else { Origin::Provider };
         if let ScanEnd::Deleted { sources, since } = &end {
@@ -151,7 +150,7 @@ impl Pull<'_> {
         Ok(is_written)
     }
 
-    /// Sets the state behind the last page of a walk: all was read, or all is to be read a second time.
+    /// Sets the state after the last page of a walk: all was read, or a second full read follows.
     fn conclude(&self, next: &mut SyncState, end: &ScanEnd) -> Result<()> {
         next.covered_since = None;
         if let ScanEnd::Doubted(doubt) = end {
@@ -165,14 +164,14 @@ impl Pull<'_> {
         next.doubt = None;
         next.is_return = false;
         next.status = "caught_up".to_owned();
-        // The provider had it so when the pull began, which `pull::run` notes: what changed after that may not be on any of its pages.
+        // The provider had this version when the pull began, which `pull::run` records: later changes may be on none of its pages.
         next.last_success_at = next.last_attempt_at.or_else(|| Some(self.app.now()));
         next.consecutive_errors = 0;
         next.last_error = None;
         Ok(())
     }
 
-    /// Where the next page, or the next pull, goes on. Collections are read from the beginning each time.
+    /// Sets the position at which the next page, or the next pull, continues. Collections are read from the beginning each time.
     fn go_on(&self, next: &mut SyncState, page: &ProviderPage) {
         let cursor = page.cursor.clone().filter(|_| !self.scope.kind.is_collection());
         let Some(scan) = page.scan else {
@@ -182,7 +181,7 @@ impl Pull<'_> {
         };
         next.walk_start = None;
         if next.generation != scan.generation {
-            // It begins, and does what another one may have been wanted for.
+            // The scan starts, and replaces another one that may have been requested.
             next.rescan = false;
         }
         next.generation = scan.generation;
@@ -190,14 +189,14 @@ impl Pull<'_> {
             (next.scan_cursor, next.scan_since) = (cursor, Some(scan.since));
             return;
         }
-        // Whoever else is at the same scan has nothing left to do.
+        // Another process at the same scan has nothing left to do.
         next.generation += 1;
         (next.scan_cursor, next.scan_since) = (None, None);
         next.cursor = cursor;
     }
 
-    /// Writes a page, in parts where it has many records. When a part cannot be written any more, those before it stay: the page is read
-    /// again, which changes nothing of them.
+    /// Writes a page, in parts if it has many records. If a part cannot be written, those before it stay: the page is read again, which
+    /// does not change them.
     async fn write(
         &self,
         state: &mut SyncState,
@@ -228,8 +227,7 @@ impl Pull<'_> {
         Ok(true)
     }
 
-    /// Writes a page, or a part of one. When that fails for anything in it, what it is about is found and quarantined, and the rest is
-    /// written.
+    /// Writes a page, or a part of one. If a record in it cannot be written, it is found and quarantined, and the rest is written.
     async fn write_part(
         &self,
         origin: Origin,
@@ -263,7 +261,7 @@ impl Pull<'_> {
         Ok(*self.is_watched.get_or_try_init(read).await?)
     }
 
-    /// A good state that was written less than a poll interval ago.
+    /// Whether a successful state was written less than a poll interval ago.
     fn was_well_lately(&self) -> bool {
         self.was_well_at.is_some_and(|at| self.app.now() - at < self.app.config.poll_interval_ms)
     }
@@ -278,8 +276,8 @@ impl Pull<'_> {
         }
     }
 
-    /// Asks once more for what was left out of pages because it was written here meanwhile. What the provider does not tell now it is
-    /// asked with the next pull.
+    /// Reads the records again that were left out of pages because they were written here in between. Those that the provider does not
+    /// return now are requested by the next pull.
     pub(crate) async fn read_superseded(&self, state: &mut SyncState) -> Result<()> {
         let (app, connection, scope) = (self.app, self.connection, self.scope);
         let mut names = superseded::due(app, connection, scope).await?;
@@ -297,7 +295,7 @@ impl Pull<'_> {
         }
     }
 
-    /// Writes sources that were asked for by themselves.
+    /// Writes records that were read one by one.
     async fn write_alone(
         &self,
         state: &mut SyncState,
@@ -322,11 +320,11 @@ impl Pull<'_> {
             named,
         };
         let next = state.clone();
-        // Where it was reset meanwhile, everything is read again anyway.
+        // If the scope was reset in between, everything is read again anyway.
         self.write(state, Origin::Provider, page, next).await.map(|_| ())
     }
 
-    /// Asks for each of the sources that could not be read and may be readable by now.
+    /// Reads each of the unreadable records again whose retry is due.
     pub(crate) async fn retry_unreadable(&self, state: &SyncState) -> Result<()> {
         if !quarantine::is_retried(self.scope.kind) {
             return Ok(());

@@ -1,5 +1,5 @@
-//! Following what something else needs to be in step, such as the calendars of an event type: in the transaction that stores that, without
-//! an answer of its own. What is followed already stays as it is.
+//! Follows scopes that another feature needs in step, such as the calendars of an event type: in the transaction that stores the feature,
+//! without a response of its own. Scopes that are followed already are left as they are.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use crate::sync::lifecycle::{begun, note, started, write_start};
 use crate::sync::scope::SyncScope;
 use crate::sync::state;
 
-/// A scope that nobody follows yet, and what is to be written so that the service keeps it in step.
+/// A scope that is not followed yet, and the rows to write so that the service keeps it in step.
 #[derive(Clone, Debug)]
 pub struct NewSubscription {
     scope: SyncScope,
@@ -25,7 +25,7 @@ pub struct NewSubscription {
 }
 
 impl NewSubscription {
-    /// None: the scope is followed.
+    /// Returns the subscription of a scope. None: the scope is followed already.
     pub async fn of(app: &App, connection: &Connection, scope: SyncScope) -> Result<Option<NewSubscription>> {
         let known = state(app, connection, &scope).await?;
         if known.followed {
@@ -37,7 +37,7 @@ impl NewSubscription {
         Ok(Some(NewSubscription { scope, state, note }))
     }
 
-    /// Nobody has asked for it: the log says that the service did it.
+    /// Sets the origin to the service: no client requested it.
     pub fn by_system(mut self) -> NewSubscription {
         self.note.origin = Origin::System;
         self
@@ -48,14 +48,14 @@ impl NewSubscription {
     }
 }
 
-/// What a transaction begins to follow. It holds the locks of the connections.
+/// The subscriptions of one transaction, with the locks of their connections.
 pub struct Subscriptions<'b> {
     locks: BTreeMap<&'b str, ConnectionLock>,
     open: Vec<&'b NewSubscription>,
 }
 
 impl<'b> Subscriptions<'b> {
-    /// Locks the connections. What was begun by others meanwhile, and accounts that were disconnected, are left out.
+    /// Locks the connections. Scopes that others have begun to follow, and disconnected accounts, are left out.
     pub async fn lock(tx: &mut Tx, tenant: &Tenant, all: &'b [NewSubscription]) -> Result<Subscriptions<'b>> {
         let ids: BTreeSet<&str> = all.iter().map(NewSubscription::connection_id).collect();
         let mut locks = BTreeMap::new();
@@ -76,7 +76,7 @@ impl<'b> Subscriptions<'b> {
         Ok(Subscriptions { locks, open })
     }
 
-    /// Writes that they are followed from now on, which the log tells. The first pull of each is due at once.
+    /// Writes that the scopes are followed from now on, and logs it. The first pull of each is due at once.
     pub async fn write(&self, tx: &mut Tx, app: &App, tenant: &Tenant) -> Result<()> {
         if self.open.is_empty() {
             return Ok(());

@@ -1,5 +1,5 @@
-//! Records that were left out of a page, because a write of ours superseded what it said of them, or a later version is stored: each is read
-//! again by itself.
+//! Records that were left out of a page, because a write of ours superseded them or a later version is stored: each is read again by
+//! itself.
 
 use base::error::Result;
 use model::wire::email::{MessageRef, MessagesGet};
@@ -14,11 +14,11 @@ use crate::connections::call_target::CallTarget;
 use crate::sync::quarantine;
 use crate::sync::scope::SyncScope;
 
-/// Records that one pull reads again: of mail a page, of anything else each is a call.
+/// Most records that one pull reads again: mail in one request, others with a call each.
 const MESSAGES: i64 = 100;
 const OTHERS: i64 = 20;
 
-/// What this pull is to read again, by the provider's names.
+/// Returns the records that this pull reads again, by the provider's names.
 pub async fn due(app: &App, connection: &Connection, scope: &SyncScope) -> Result<Vec<String>> {
     let key = table::ScopeKey {
         connection_id: &connection.id,
@@ -29,8 +29,8 @@ pub async fn due(app: &App, connection: &Connection, scope: &SyncScope) -> Resul
     Ok(table::rereads(app.db.reader(), key, limit).await?)
 }
 
-/// These records as the provider has them now; one that is gone says so. One that cannot be read is quarantined: it holds up no others, and
-/// is tried again as any other one is. Where the provider answers no more in the middle, `names` are those that were read.
+/// Returns these records in the provider's present version; deleted ones are marked. An unreadable one is quarantined: it delays no others,
+/// and is retried as usual. If the provider stops responding, `names` is reduced to those that were read.
 pub async fn read(
     app: &App,
     connection: &Connection,
@@ -57,7 +57,7 @@ pub async fn read(
     Ok(Ok(found))
 }
 
-/// Whether a failure is about the record that was asked for, and not about the account or the provider.
+/// Whether a failure concerns the requested record, and not the account or the provider.
 fn is_of_one_record(e: &runtime::Error) -> bool {
     matches!(e.blame, Blame::Connector | Blame::Caller) && e.code != Code::AuthExpired
 }

@@ -1,26 +1,27 @@
-//! A walk: the pages that a connector answers from a cursor on until there is no more. All of them are an enumeration, of everything that there
-//! is, or none is: what a page of differences does not name is still there.
+//! A walk: the pages of a connector from a cursor on until there are no more. Either all of them are an enumeration of all records, or none
+//! is: records that a page of changes does not name still exist.
 
 use storage::sync_states::SyncState;
 
-/// The walk that a pull is at.
+/// The walk of a pull.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Walk {
     /// The cursor of its first page; empty: none.
     start: String,
     /// None: no page of it was read yet.
     is_enumeration: Option<bool>,
-    /// Requests that the provider failed while these pages were read.
+    /// Failed requests to the provider while these pages were read.
     pub(crate) failed_requests: u32,
 }
 
 impl Walk {
-    /// One that begins with the page of this cursor.
+    /// Returns a walk that begins with the page of this cursor.
     pub(crate) fn starting_at(cursor: Option<&str>) -> Walk {
         Walk { start: cursor.unwrap_or_default().to_owned(), ..Walk::default() }
     }
 
-    /// The walk of the page of this cursor, with which a pull begins: an earlier pull may have stopped inside of it, in a scan or in differences.
+    /// Returns the walk of the page of this cursor, with which a pull begins: an earlier pull may have stopped inside it, in a scan or in
+    /// changes.
     pub(crate) fn resumed(state: &SyncState, is_scan: bool, cursor: Option<&str>) -> Walk {
         match &state.walk_start {
             _ if is_scan => Walk { is_enumeration: Some(true), ..Walk::default() },
@@ -31,18 +32,18 @@ impl Walk {
         }
     }
 
-    /// Adds a page. Returns whether it is one of this walk: it is an enumeration as the pages before it are, or as they are not.
+    /// Adds a page. Returns whether it belongs to this walk: all pages of a walk are enumerations, or none is.
     pub(crate) fn add_page(&mut self, is_enumeration: bool, failed_requests: u32) -> bool {
         self.failed_requests = self.failed_requests.saturating_add(failed_requests);
         *self.is_enumeration.get_or_insert(is_enumeration) == is_enumeration
     }
 
-    /// `SyncState::walk_start` behind a page after which there is more.
+    /// Returns `SyncState::walk_start` after a page that is not the last.
     pub(crate) fn stored_start(&self) -> Option<String> {
         (self.is_enumeration == Some(false)).then(|| self.start.clone())
     }
 
-    /// Has the next pull begin the walk again.
+    /// Makes the next pull start the walk again.
     pub(crate) fn restart(&self, state: &mut SyncState) {
         match self.is_enumeration {
             Some(true) => restart_scan(state),
@@ -52,7 +53,7 @@ impl Walk {
     }
 }
 
-/// Has the next pull read everything from the beginning.
+/// Makes the next pull read everything from the beginning.
 pub(crate) fn restart_scan(state: &mut SyncState) {
     (state.scan_cursor, state.scan_since, state.rescan) = (None, None, true);
 }

@@ -1,5 +1,5 @@
-//! The kind `watch`: listens to a provider that tells of changes by itself, one stream per followed mailbox over all hosts. A turn lasts as
-//! long as its stream. What is told is a hint: a pull reads what changed, and mailboxes are polled all the same, though more rarely.
+//! The job kind `watch`: listens to a provider's stream of changes, one stream per followed mailbox over all hosts. A run lasts as long as
+//! its stream. A notification is a hint: a pull reads the changes, and mailboxes are still polled, though more rarely.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::sync;
 use crate::sync::schedule::{ConnectionJob, WATCH_JOB, pull_job, watch_id};
 use crate::sync::scope::SyncScope;
 
-/// The kind.
+/// The job kind.
 pub const WATCH: JobKind = JobKind {
     name: WATCH_JOB,
     class: JobClass::Watch,
@@ -34,16 +34,16 @@ pub const WATCH: JobKind = JobKind {
     run: |turn| Box::pin(run(turn)),
 };
 
-/// A stream that lasted this long was a good one: the next one is opened soon.
+/// Duration from which a stream counts as successful: the next one is opened soon.
 const LASTING: Duration = Duration::from_secs(60);
-/// How soon, ms.
+/// Delay before that, ms.
 const AGAIN_MS: i64 = 2_000;
-/// When a connection that cannot be used, or a provider that has no stream, is looked at again, ms.
+/// Delay before an unusable connection, or a provider without a stream, is tried again, ms.
 const UNUSABLE_MS: i64 = 10 * 60_000;
 const UNSUPPORTED_MS: i64 = 24 * 3_600_000;
-/// How often one looks which streams are no longer this host's.
+/// Interval between checks for streams whose jobs this host has lost.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
-/// How long to wait after a failure of the database.
+/// Pause after a failure of the database.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
 async fn run(turn: &JobRun) -> Result<JobEnd> {
@@ -81,18 +81,18 @@ async fn run(turn: &JobRun) -> Result<JobEnd> {
     }
 }
 
-/// A stream of a provider's changes, for as long as there is a turn for it.
+/// A stream of a provider's changes, for the duration of a run.
 struct ProviderStream<'a> {
     turn: &'a JobRun,
     connection: Connection,
-    /// What pulls the mailbox.
+    /// The job that pulls the mailbox.
     pull: ConnectionJob,
     lock_name: String,
-    /// Rings when something was told.
+    /// Notified of each change.
     news: Notify,
-    /// Whoever listened before could not write that it stopped.
+    /// The previous listener could not write that it stopped.
     was_left_open: bool,
-    /// Rings when nobody is to listen any more.
+    /// Notified when listening must end.
     stop: Arc<Notify>,
 }
 
@@ -123,14 +123,14 @@ impl<'a> ProviderStream<'a> {
         self.turn.app.watches.find(&self.connection.id).unwrap_or_default()
     }
 
-    /// Writes how the channel stands: other hosts show it. What was polled more rarely because of a stream that is gone is polled as
-    /// others are, until the next stream is open.
+    /// Writes the state of the channel, for other hosts. If polls were rarer because of a stream that is gone, they return to normal until
+    /// the next stream is open.
     async fn keep(&self) -> Result<()> {
         let app = &self.turn.app;
         self.write(self.was_left_open.then(|| app.now() + app.config.poll_interval_ms)).await
     }
 
-    /// The same, and has the mailbox pulled at this time (ms since 1970) at the latest.
+    /// Same as `keep`, and schedules a pull of the mailbox for this time (ms since 1970) or earlier.
     async fn write(&self, pull_at: Option<i64>) -> Result<()> {
         let progress = serde_json::to_string(&self.watched())?;
         let app = &self.turn.app;
@@ -176,8 +176,8 @@ impl<'a> ProviderStream<'a> {
         self.news.notify_one();
     }
 
-    /// Has the mailbox pulled whenever something was told; several hints that come together are one. Returns when the job is no longer
-    /// this host's.
+    /// Schedules a pull of the mailbox after each notification; several that arrive together count as one. Returns when the job is no
+    /// longer this host's.
     async fn tell(&self) -> base::error::Error {
         loop {
             self.news.notified().await;
@@ -191,7 +191,7 @@ impl<'a> ProviderStream<'a> {
         }
     }
 
-    /// Writes that nothing is told any more: until the next stream the mailbox is polled as others are.
+    /// Writes that the stream has ended: until the next one the mailbox is polled as usual.
     async fn close(&self, ended: &std::result::Result<(), runtime::Error>) -> Result<()> {
         let app = &self.turn.app;
         let is_unsupported = ended.as_ref().is_err_and(|e| e.code == runtime::Code::Unsupported);
@@ -202,13 +202,13 @@ impl<'a> ProviderStream<'a> {
     }
 }
 
-/// Ends streams whose jobs are no longer this host's, until `stop` says that the process ends: their connections were deleted by another
-/// host, or got other credentials.
+/// Ends streams whose jobs are no longer this host's, until `stop` is true: their connections were deleted by another host, or got other
+/// credentials.
 pub async fn look(app: &App, mut stop: watch::Receiver<bool>) {
     while !*stop.borrow() {
         tokio::select! {
             () = tokio::time::sleep(LOOK_EVERY), if app.db.is_shared() => {}
-            // An error: whoever could say stop is gone.
+            // An error: the sender of the stop signal is gone.
             changed = stop.changed() => if changed.is_err() { return },
         }
         if let Err(e) = end_lost(app).await {
@@ -217,9 +217,9 @@ pub async fn look(app: &App, mut stop: watch::Receiver<bool>) {
     }
 }
 
-/// One look.
+/// Checks the streams once.
 pub async fn end_lost(app: &App) -> anyhow::Result<()> {
-    // Before the look at the table: what begins meanwhile is not missed in it.
+    // Before the query, so that a stream that begins in between is not missing in its result.
     let held = app.watches.held();
     let owners: BTreeSet<&str> = held.iter().map(|(_, owner)| owner.as_str()).collect();
     let mut running = HashSet::new();

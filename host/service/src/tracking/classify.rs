@@ -1,14 +1,14 @@
-//! Who it was: a person, a proxy that fetches for one, or a machine. Nobody can know for sure; what is counted as a person's is what
-//! nothing speaks against.
+//! Classifies an open or click by its client: person, image proxy or scanner. The classification is a guess: a hit counts as a person's
+//! unless something contradicts it.
 
 use std::net::IpAddr;
 
 use model::email::tracking::{Classification, ClassificationReason};
 
-/// A hit right after the message left is a scanner's of a mail gateway.
+/// Time after the message was sent in which hits count as those of a mail gateway's scanner, ms.
 const TOO_SOON_MS: i64 = 2_000;
 
-/// Programs that look at mail for others: names in `User-Agent`, lower case. Gateways, link checkers, libraries.
+/// Programs that fetch mail content for others: parts of `User-Agent`, lower case. Gateways, link checkers, libraries.
 const SCANNERS: [&str; 26] = [
     "bot",
     "crawl",
@@ -38,7 +38,7 @@ const SCANNERS: [&str; 26] = [
     "libwww",
 ];
 
-/// What is known of a hit.
+/// The properties of a hit that the classification uses.
 pub struct Hit<'a> {
     pub is_head: bool,
     pub user_agent: &'a str,
@@ -46,7 +46,7 @@ pub struct Hit<'a> {
     pub sent_at: Option<i64>,
 }
 
-/// Who it was, and why not a person.
+/// Returns the class of a hit, and the reason if it is no person's.
 pub fn classify(hit: &Hit<'_>) -> (Classification, Option<ClassificationReason>) {
     let agent = hit.user_agent.trim().to_ascii_lowercase();
     if hit.is_head {
@@ -58,18 +58,18 @@ pub fn classify(hit: &Hit<'_>) -> (Classification, Option<ClassificationReason>)
     if hit.sent_at.is_none_or(|sent| hit.at - sent < TOO_SOON_MS) {
         return (Classification::Bot, Some(ClassificationReason::Within2sOfSend));
     }
-    // Apple's Mail Privacy Protection fetches every picture of every message, whether anybody looks or not, and says only this.
+    // Apple's Mail Privacy Protection fetches every image of every message, read or not, with this user agent alone.
     if agent == "mozilla/5.0" {
         return (Classification::Proxy, Some(ClassificationReason::AppleMpp));
     }
     if agent.is_empty() {
         return (Classification::Unknown, None);
     }
-    // Gmail's and Yahoo's picture proxies fetch when the message is shown to somebody.
+    // Gmail's and Yahoo's image proxies fetch when the message is shown to a person.
     (Classification::Human, None)
 }
 
-/// The network of an address: enough to tell hits apart, too little to tell people apart.
+/// Returns the network of an address: enough to tell hits apart, too little to identify people.
 pub fn network(ip: IpAddr) -> String {
     match ip.to_canonical() {
         IpAddr::V4(v4) => {

@@ -1,8 +1,8 @@
-//! The words that the database has for delivery states.
+//! The database's names of delivery states.
 
 use model::email::DeliveryState;
 
-/// The word that the database has for a state.
+/// Returns the database's name of a state.
 pub fn word(state: DeliveryState) -> &'static str {
     match state {
         DeliveryState::Queued => "queued",

@@ -14,30 +14,30 @@ use crate::local_copy::mail::replies_and_reports::tell;
 use crate::tracking::TrackedTarget;
 use crate::tracking::classify::{Hit, classify, network};
 
-/// An open so soon after the last one is the same.
+/// Time after an open in which another one counts as the same, ms.
 const SAME_OPEN_MS: i64 = 60_000;
-/// Clicks on all links within this time are a scanner's.
+/// Clicks on all links within this time are a scanner's, ms.
 const BURST_MS: i64 = 3_000;
-/// So many links at the least make a burst.
+/// Fewest links that make a burst.
 const BURST_LINKS: usize = 3;
-/// Hits of one network that are compared with a new one: more do not come within the times above (`api::track`).
+/// Most hits of one network that are compared with a new one: there are no more within the times above (`api::track`).
 const COMPARED: i64 = 200;
-/// Bytes of a `User-Agent` that are kept.
+/// Most stored characters of a `User-Agent`.
 const USER_AGENT: usize = 256;
 
-/// Who came.
+/// The client of a hit.
 pub struct Visitor<'a> {
     pub ip: IpAddr,
     pub user_agent: &'a str,
     pub is_head: bool,
 }
 
-/// What an address of ours says; none where it is not ours.
+/// Returns the target of a signed tracking address; none if the signature is not ours.
 pub fn target(app: &App, signed: &str) -> Option<TrackedTarget> {
     serde_json::from_slice(&app.keyring.verified(signed)?).ok()
 }
 
-/// Where a link of a message leads; none for a picture, and for what is not known.
+/// Returns the URL of a message's link; none for the image, and for unknown targets.
 pub async fn destination(app: &App, target: &TrackedTarget) -> Result<Option<String>> {
     let Some(link) = target.link else { return Ok(None) };
     let Some(record) = table::any(app.db.reader(), &target.tracking_id).await? else { return Ok(None) };
@@ -45,7 +45,7 @@ pub async fn destination(app: &App, target: &TrackedTarget) -> Result<Option<Str
     Ok(urls.get(link).cloned())
 }
 
-/// Keeps that somebody came.
+/// Records an open or a click.
 pub async fn note(app: &App, target: &TrackedTarget, visitor: &Visitor<'_>) -> Result<()> {
     let Some(record) = table::any(app.db.reader(), &target.tracking_id).await? else { return Ok(()) };
     let now = app.now();

@@ -1,5 +1,5 @@
-//! Messages that come to the mailbox about messages that were sent from here: replies, delivery reports, complaints. A reply is counted in the
-//! transaction that stores it. A report has to be read first, which is a job (`jobs/reports.rs`).
+//! Incoming messages about messages that were sent from here: replies, delivery reports, complaints. A reply is counted in the transaction
+//! that stores it. A report has to be read first, by a job (`tracking::reports_job`).
 
 use base::error::Result;
 use base::ids;
@@ -24,7 +24,7 @@ use crate::local_copy::transaction::CopyTransaction;
 /// Largest report that is read, bytes.
 const MAX_REPORT: u64 = 4 << 20;
 
-/// Asks the provider for a message and reads the report that it is. None: it is no report, or the message is gone.
+/// Reads a message from the provider and parses its report. None: it is no report, or the message was deleted.
 pub async fn read(app: &App, report: &Report) -> Result<Option<DeliveryReport>> {
     let reader = app.db.reader();
     let found =
@@ -39,7 +39,7 @@ pub async fn read(app: &App, report: &Report) -> Result<Option<DeliveryReport>> 
     Ok(delivery_report(&bytes))
 }
 
-/// Puts what is reported to the message with the id `id`, which was sent from here.
+/// Applies a report to the message with the id `id`, which was sent from here.
 pub async fn keep(
     tx: &mut Tx,
     app: &App,
@@ -57,7 +57,7 @@ pub async fn keep(
     for reported in &report.recipients {
         let told = told(report, reported, &mut delivery.recipients, waits, app.clock.now());
         let Some(told) = told else { continue };
-        // A recipient that it reached does not hide one that it did not reach.
+        // A recipient that was reached does not hide one that was not.
         if told.word != "updated" {
             word = told.word;
         }
@@ -88,13 +88,13 @@ pub async fn keep(
     Ok(())
 }
 
-/// What a report changed of one recipient.
+/// The change that a report makes to one recipient.
 struct RecipientUpdate {
     recipient: String,
     word: &'static str,
 }
 
-/// Sets the status of the recipient that is meant; none where that is no news. `waits`: the message is due for another attempt.
+/// Sets the status of the reported recipient; none if it is unchanged. `waits`: the message is due for another attempt.
 fn told(
     report: &DeliveryReport,
     reported: &ReportedRecipient,
@@ -110,14 +110,15 @@ fn told(
     let only = recipients.len() == 1;
     let recipient = match recipients.iter_mut().find(|r| same(r)) {
         Some(found) => found,
-        // Forwarded mail comes back from an address that nobody here knows.
+        // Forwarded mail bounces from an address that is not among the recipients.
         None if only => recipients.first_mut()?,
         None => return None,
     };
     let (status, word) = match (report.kind, reported.bounce) {
         (ReportKind::Complaint, _) => (RecipientStatus::Complained, "complaint"),
         (_, Some(BounceKind::Hard)) => (RecipientStatus::Bounced, "bounced"),
-        // Who took it goes on trying; as deferred it would get the message from that attempt once more.
+        // The server that accepted it keeps trying; with the status deferred the recipient would get the message again from the next
+        // attempt.
         (_, Some(BounceKind::Soft)) if waits => return None,
         (_, Some(BounceKind::Soft)) => (RecipientStatus::Deferred, "bounced"),
         (_, None) if matches!(reported.action.as_str(), "delivered" | "relayed" | "expanded") => {
@@ -125,7 +126,7 @@ fn told(
         }
         _ => return None,
     };
-    // One event for each final status: the same report can come twice.
+    // One event for each final status: the same report can arrive twice.
     if recipient.status == status {
         return None;
     }

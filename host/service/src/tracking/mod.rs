@@ -1,5 +1,5 @@
-//! What becomes known of a message after it was sent. Opens and clicks come to us (`hits`), because its HTML names us (`rewrite`); replies,
-//! bounces and complaints come to the mailbox (`arrivals`). What machines do is told apart from what people do (`classify`).
+//! Tracking of a message after it was sent. Opens and clicks are requests to this service (`hits`), because its HTML refers to it
+//! (`rewrite`); replies, bounces and complaints arrive in the mailbox (`incoming`). `classify` distinguishes people from machines.
 
 mod classify;
 pub mod delivery_state;
@@ -16,10 +16,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::app::App;
 
-/// How long hits are counted. Links go on leading where they lead.
+/// Time for which hits are counted. Links keep working after it.
 pub const LIFETIME_MS: i64 = 365 * 86_400_000;
 
-/// What an address of ours says: which message, and which of its links; none for the picture.
+/// The target of a tracking address: the message, and one of its links; none for the image.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrackedTarget {
     #[serde(rename = "t")]
@@ -28,18 +28,18 @@ pub struct TrackedTarget {
     pub link: Option<usize>,
 }
 
-/// Where pictures and links of tracked messages lead, below the public address.
+/// The path of images and links of tracked messages, below the public address.
 pub const PATH: &str = "/t";
 
 /// A message made trackable.
 pub struct TrackedMessage {
     pub id: String,
     pub html: Option<String>,
-    /// Where its links lead, in order.
+    /// The URLs of its links, in order.
     pub urls: Vec<String>,
 }
 
-/// Puts what is tracked into the HTML. `untouched`: addresses to leave as they are. The text part is never touched.
+/// Inserts the tracking into the HTML. `untouched`: addresses to leave as they are. The text part is never changed.
 pub fn track(
     app: &App,
     settings: &TrackingSettings,

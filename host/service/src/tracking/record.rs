@@ -1,4 +1,4 @@
-//! A tracking record as it is shown.
+//! The representation of a tracking record in the API.
 
 use base::error::{Result, not_found};
 use model::Instant;
@@ -16,10 +16,10 @@ use crate::app::resource_kind::ResourceKind;
 use crate::app::stored_response::StoredResponse;
 use crate::connections::request_context::RequestContext;
 
-/// Events that are shown.
+/// Most events in a response.
 const SHOWN: i64 = 100;
 
-/// What is kept of a bounce, a complaint or a reply.
+/// The stored details of a bounce, a complaint or a reply.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Detail {
@@ -31,7 +31,7 @@ struct Detail {
     message_id: Option<String>,
 }
 
-/// A record of the caller's.
+/// Returns one of the caller's records.
 pub async fn get(app: &App, asker: &RequestContext, id: &str) -> Result<StoredResponse> {
     let missing = || not_found("tracking record");
     if !base::ids::is_plausible(id) {
@@ -91,7 +91,7 @@ fn link(index: usize, url: &str, count: Option<&Count>) -> LinkCount {
     }
 }
 
-/// Puts what came to the mailbox where it belongs.
+/// Adds an event from the mailbox to the part of the record that it belongs to.
 fn sort(shown: &mut TrackingRecord, event: &Event) -> Result<()> {
     let detail: Detail = event.detail.as_deref().map(serde_json::from_str).transpose()?.unwrap_or_default();
     let at = Instant::from_millis(event.at);
@@ -132,7 +132,7 @@ fn printed(event: &Event, urls: &[String]) -> Result<TrackingEvent> {
     })
 }
 
-/// A word of the model that the database keeps.
+/// Parses a value of the model that the database stores.
 fn read<T: DeserializeOwned>(word: &str) -> Result<T> {
     Ok(serde_json::from_value(Value::String(word.to_owned()))?)
 }

@@ -1,5 +1,5 @@
-//! The kind `report`: reads a message that may be a delivery report or a complaint, and puts what it says to the message that it is about.
-//! Such messages are found by `tracking::incoming` when they are stored.
+//! The job kind `report`: reads a message that may be a delivery report or a complaint, and applies it to the message that it concerns.
+//! `local_copy::mail::replies_and_reports` finds such messages when they are stored.
 
 use ::mail::report::DeliveryReport;
 use base::error::{Error, Result};
@@ -15,7 +15,7 @@ use crate::connections::throttle;
 use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 use crate::tracking::incoming;
 
-/// The kind.
+/// The job kind.
 pub const REPORT: JobKind = JobKind {
     name: crate::local_copy::mail::replies_and_reports::REPORT_JOB,
     class: JobClass::Upkeep,
@@ -28,7 +28,7 @@ pub const REPORT: JobKind = JobKind {
 async fn run(turn: &JobRun) -> Result<JobEnd> {
     let (app, report) = (&turn.app, report_of(&turn.job));
     if let Some(until) = throttle::until(app, &report.tenant, &report.connection_id, Surface::Email).await? {
-        // The provider wants to be left alone: that it was not asked is no attempt.
+        // During the provider's Retry-After no request is sent, and this is no attempt.
         return Ok(JobEnd::PutOff(until));
     }
     let is_connected =
@@ -57,7 +57,7 @@ fn report_of(job: &Job) -> Report {
     }
 }
 
-/// Keeps what the report says and ends the job, in one transaction.
+/// Stores the report and ends the job, in one transaction.
 async fn commit(app: &App, job: &Job, report: Report, read: Option<DeliveryReport>) -> Result<()> {
     let sent = match read.as_ref().and_then(|r| r.message_id.as_deref()) {
         Some(id) => outbox::by_message_id(app.db.reader(), &report.connection_id, id).await?,
@@ -67,7 +67,7 @@ async fn commit(app: &App, job: &Job, report: Report, read: Option<DeliveryRepor
     let db = app.db.clone();
     db.write(move |tx| {
         Box::pin(async move {
-            // None: the account was disconnected meanwhile, and nothing of it is written any more.
+            // None: the account was disconnected, and no more of it is written.
             let lock = ConnectionLock::take(tx, &report.tenant, &report.connection_id).await?;
             if let (Some(lock), Some(read), Some(sent)) = (&lock, &read, &sent) {
                 incoming::keep(tx, &app, lock, &sent.id, read).await?;
@@ -80,7 +80,7 @@ async fn commit(app: &App, job: &Job, report: Report, read: Option<DeliveryRepor
     .await
 }
 
-/// The message is not to be read any more. The job stays, as failed, and can be run again without this row.
+/// Gives the report up. The job stays, as failed, and can be run again without this row.
 async fn forget(app: &App, report: Report) -> Result<()> {
     app.db
         .write(move |tx| Box::pin(async move { Ok(table::remove_report(tx, &report.item_id).await?) }))

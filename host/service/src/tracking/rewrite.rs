@@ -1,4 +1,4 @@
-//! Links that lead over us, and the picture that tells that a message is shown.
+//! Inserts links through this service, and the image that reports that a message is shown.
 
 use std::cell::RefCell;
 
@@ -6,14 +6,14 @@ use anyhow::{Context, Result};
 use lol_html::html_content::ContentType;
 use lol_html::{HtmlRewriter, Settings, element};
 
-/// What is put into the HTML.
+/// The tracking to insert into the HTML.
 pub struct TrackingInsertions {
     pub links: bool,
-    /// Where the picture is.
+    /// The URL of the image.
     pub pixel: Option<String>,
 }
 
-/// The HTML with it, and where its links led. Every other byte stays as it is.
+/// Returns the HTML with the insertions, and the original URLs of its links. Every other byte is unchanged.
 pub fn rewrite(
     html: &str,
     wanted: &TrackingInsertions,
@@ -54,14 +54,14 @@ pub fn rewrite(
     Ok((text, found.into_inner()))
 }
 
-/// Links of the web, other than those by which one leaves a list: whoever clicks there shall be rid of us.
+/// Whether a link is tracked: links of the web, except those for leaving a mailing list, so that unsubscribing is not tracked.
 fn is_tracked(href: &str, untouched: &[String]) -> bool {
     let lower = href.to_ascii_lowercase();
     let is_web = lower.starts_with("http://") || lower.starts_with("https://");
     is_web && href.len() <= 2_048 && !lower.contains("unsubscribe") && !untouched.iter().any(|u| u == href)
 }
 
-/// The character references that stand in addresses.
+/// Decodes the character references that occur in URLs.
 fn unescaped(text: &str) -> String {
     text.replace("&amp;", "&").replace("&#38;", "&").replace("&#x26;", "&")
 }

@@ -1,4 +1,4 @@
-//! One attempt to deliver a notification: whether it is still to be made, the request, and what came of it.
+//! One attempt to deliver a notification: the check that it is still due, the request, and its result.
 
 use std::collections::BTreeMap;
 
@@ -18,21 +18,21 @@ use crate::webhooks::health::{self, AttemptEnd, HealthVerdict};
 use crate::webhooks::notification_types::Matcher;
 use crate::webhooks::{body_budget, payload, sign};
 
-/// Most bytes that are kept of an answer.
+/// Most bytes of an answer that are stored.
 const SNIPPET: usize = 1_024;
 
-/// A subscription with its secrets open, as it was at `endpoint.updated_at`.
+/// A subscription with decrypted secrets, as it was at `endpoint.updated_at`.
 pub struct OpenSubscription {
     pub id: String,
     pub endpoint: Endpoint,
-    /// Of this subscription alone.
+    /// The filters of this subscription alone.
     matcher: Matcher,
     url: Url,
     headers: HeaderMap,
     keys: sign::SigningKeys,
 }
 
-/// A secret that signs beside the present one until a time, in ms since 1970.
+/// A previous secret, which signs beside the current one until a time (Unix ms).
 #[derive(Deserialize)]
 struct PreviousSecret {
     secret: String,
@@ -40,7 +40,7 @@ struct PreviousSecret {
 }
 
 impl OpenSubscription {
-    /// Opens the secrets of a subscription. `matcher` says what it wants.
+    /// Decrypts the secrets of a subscription. `matcher` holds its filters.
     pub fn open(app: &App, endpoint: Endpoint, matcher: Matcher) -> Result<OpenSubscription> {
         let id = endpoint.filters.id.clone();
         let opened = |column: &str, sealed: &str| {
@@ -66,12 +66,12 @@ impl OpenSubscription {
         })
     }
 
-    /// Whether the subscription is still as it was opened.
+    /// Whether the subscription is unchanged since it was opened.
     pub fn is_as(&self, standing: &Standing) -> bool {
         standing.status == self.endpoint.status && standing.updated_at == self.endpoint.updated_at
     }
 
-    /// Whether its owner wants to be told of this.
+    /// Whether the subscription's filters match this event.
     fn wants(&self, entry: &Entry) -> bool {
         self.matcher.matching(entry.into()).next().is_some()
     }
@@ -88,29 +88,28 @@ fn headers(custom: &BTreeMap<String, String>) -> anyhow::Result<HeaderMap> {
     Ok(headers)
 }
 
-/// What an attempt came to.
+/// An attempt and its delivery.
 pub struct AttemptRecord {
-    /// The delivery as it is now.
+    /// The delivery after the attempt.
     pub delivery: Delivery,
     pub outcome: AttemptOutcome,
 }
 
-/// What an attempt came to.
+/// The outcome of an attempt.
 pub enum AttemptOutcome {
-    /// It was made, and is the delivery's last one.
+    /// The attempt was made, and is the last one in the delivery.
     Made(AttemptEnd),
-    /// Nothing was sent, and the delivery is discarded: the log does not have the event any more, or the subscription does not want it any
-    /// more.
+    /// No request was sent, and the delivery is discarded: the log no longer has the event, or the subscription no longer matches it.
     Dropped,
-    /// The attempt was not made, and the delivery is as it was: the subscription was changed, paused, disabled or deleted since it was opened, or
-    /// its key has ended.
+    /// No request was sent, and the delivery is unchanged: the subscription was changed, paused, disabled or deleted since it was opened,
+    /// or its key has ended.
     Superseded,
-    /// Nothing was sent, and the delivery is as it was: the bodies that are under way leave no room for this one.
+    /// No request was sent, and the delivery is unchanged: the budget for bodies in flight has no room for this one.
     Parked,
 }
 
-/// Sends a notification once, as the subscription is now, and adds the attempt to the delivery. Fails only where the database or a secret
-/// of ours does.
+/// Sends a notification once, with the subscription's current settings, and adds the attempt to the delivery. Fails only if the database or
+/// the decryption of a secret fails.
 pub async fn attempt(app: &App, to: &OpenSubscription, mut delivery: Delivery) -> Result<AttemptRecord> {
     let (reader, tenant) = (app.db.reader(), &to.endpoint.tenant);
     let found = deliveries::standing_at(reader, (tenant, &to.id), delivery.sequence).await?;
@@ -131,7 +130,7 @@ pub async fn attempt(app: &App, to: &OpenSubscription, mut delivery: Delivery) -
     let n = i64::try_from(delivery.attempts.len()).unwrap_or(i64::MAX) + 1;
     let began = app.now();
     let post = post(to, &delivery, &entry, n, began)?;
-    // An endpoint that hangs has this attempt for long: what was rendered is not held a second time.
+    // A hanging endpoint keeps this attempt open for long, so the rendered body is not held twice.
     drop(entry);
     room.shrink_to(post.body.len());
     let answer = app.runtime.post(post, app.config.webhook_deadline).await;
@@ -153,7 +152,7 @@ pub async fn attempt(app: &App, to: &OpenSubscription, mut delivery: Delivery) -
     })
 }
 
-/// The request of the attempt with this number that begins at this time, in ms since 1970.
+/// Builds the request of attempt `n`, which begins at this time (Unix ms).
 fn post<'t>(
     to: &'t OpenSubscription,
     delivery: &Delivery,
@@ -176,7 +175,7 @@ fn post<'t>(
     Ok(Post { tenant: &tenant.application_id, url: &to.url, headers, body })
 }
 
-/// What is kept of an attempt and of its failure, which is JSON of a `DeliveryFailure`. `error`: why it failed.
+/// Returns the stored form of an attempt, and of its failure as JSON of a `DeliveryFailure`. `error`: the reason of the failure.
 fn told(
     answer: Result<Posted, PostError>,
     error: Option<AttemptError>,
@@ -195,7 +194,7 @@ fn told(
         at: Instant::from_millis(began),
         status_code,
         error,
-        // A clock may have been put back meanwhile.
+        // The clock may have been set back in between.
         duration_ms: (ended - began).max(0),
         response_snippet: error.and(posted).map(|posted| snippet(&posted.snippet)),
     };

@@ -1,28 +1,28 @@
-//! How much memory the bodies of notifications have that are under way at this host: an endpoint that hangs has the body of its attempt for as
-//! long as the attempt lasts. What finds no room waits in the database, and in no queue here.
+//! The memory budget for notification bodies in flight at this host: a hanging endpoint holds the body of its attempt for as long as the
+//! attempt lasts. A delivery without room waits in the database, not in a queue here.
 
 use std::sync::{Arc, LazyLock};
 
 use compute::named_semaphores::Shares;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Bytes of all bodies that are counted, and of those of one application: 64 of the longest ones (256 KiB).
+/// Most bytes of all counted bodies, and of those of one application: 64 of the longest ones (256 KiB).
 const BUDGET_BYTES: usize = 32 << 20;
 const SHARE_BYTES: usize = 16 << 20;
-/// Bodies that are not longer are not counted, so that most events go out whatever others hold. With 2,600 attempts at a time they have
-/// 11 MiB at the most.
+/// Bodies up to this size are not counted, so that most events are sent whatever the others hold. With 2,600 concurrent attempts they take
+/// at most 11 MiB.
 const FREE_BYTES: usize = 4 << 10;
 
 static BUDGET: LazyLock<HostBodyBudget> = LazyLock::new(|| HostBodyBudget::new(BUDGET_BYTES, SHARE_BYTES));
 
-/// The bytes of a host.
+/// The budget of a host.
 struct HostBodyBudget {
     all: Arc<Semaphore>,
     of_application: Shares,
     share: usize,
 }
 
-/// Bytes that are held, and given back when this is dropped.
+/// Reserved bytes, released on drop.
 pub struct BodyBytes {
     /// None: the body is too short to count.
     held: Option<ReservedBytes>,
@@ -42,7 +42,7 @@ impl HostBodyBudget {
         if bytes <= FREE_BYTES {
             return Some(BodyBytes { held: None });
         }
-        // What is longer than a share, and is left out of the body, still has its turn.
+        // A resource longer than a share is left out of the body, and must still be sent.
         let bytes = u32::try_from(bytes.min(self.share)).ok()?;
         let share = self.of_application.of(application_id).try_acquire_many_owned(bytes).ok()?;
         let all = Arc::clone(&self.all).try_acquire_many_owned(bytes).ok()?;
@@ -50,14 +50,14 @@ impl HostBodyBudget {
     }
 }
 
-/// Takes room for the body of a notification with a resource of so many bytes, to be called before the resource is read. None: there is none
-/// now, in the host or for the application. It does not wait.
+/// Reserves room for the body of a notification whose resource has so many bytes; call it before the resource is read. Returns none,
+/// without waiting, if the host or the application has no room left.
 pub fn take(application_id: &str, bytes: usize) -> Option<BodyBytes> {
     BUDGET.take(application_id, bytes)
 }
 
 impl BodyBytes {
-    /// Gives back what the body, which has so many bytes, does not need.
+    /// Releases the bytes that the rendered body does not need.
     pub fn shrink_to(&mut self, bytes: usize) {
         if bytes <= FREE_BYTES {
             self.held = None;
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn what_the_body_does_not_need_is_given_back() {
         let budget = HostBodyBudget::new(64 * KIB, 32 * KIB);
-        // A resource that is longer than any body is left out of it.
+        // A resource longer than the body limit is left out of the body.
         let mut huge = budget.take("one", 10_000 * KIB).expect("a share");
         assert!(budget.take("one", 8 * KIB).is_none());
         huge.shrink_to(24 * KIB);

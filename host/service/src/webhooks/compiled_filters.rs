@@ -1,5 +1,5 @@
-//! What the subscriptions of applications want, compiled once for each version of them and kept between the turns of their fan-outs. What
-//! is kept is used where its version is the one that the database has: a change counts from the next turn on, whichever host made it.
+//! The compiled subscription filters of applications, cached between fan-out runs. A cached matcher is used only if its version is the one
+//! in the database: a change made by any host takes effect with the next run.
 
 use std::sync::{Arc, LazyLock};
 
@@ -12,15 +12,15 @@ use storage::webhooks::matching::{self, Filters};
 use crate::app::App;
 use crate::webhooks::notification_types::{Matcher, SubscriptionFilter};
 
-/// About how many bytes are kept. What needs more than that by itself is compiled anew each time.
+/// Approximate size of the cache. A larger matcher is compiled each time.
 const BYTES: u64 = 64 << 20;
-/// So few that they are in one part of the cache: the subscriptions of one application may take most of it.
+/// Estimated number of entries, small enough for a single shard, so that the subscriptions of one application may take most of the cache.
 const FEW: usize = 32;
-/// About how many bytes a subscription takes besides its texts, and a text besides its letters.
+/// Approximate size of a subscription without its texts, and of a text without its characters.
 const SUBSCRIPTION_BYTES: usize = 512;
 const TEXT_BYTES: usize = 64;
 
-/// Of all applications of this process, by the process and the application.
+/// The cache of all applications of this process, by process and application.
 static KEPT: LazyLock<FilterCache> = LazyLock::new(|| FilterCache::new(BYTES));
 
 /// Matchers with their versions, by name.
@@ -47,7 +47,7 @@ impl FilterCache {
         FilterCache(Cache::with_weighter(FEW, bytes, ByBytes))
     }
 
-    /// None: it is not kept, or is of another version.
+    /// Returns the cached matcher; none if there is none of this version.
     fn find(&self, name: &str, version: i64) -> Option<Arc<Matcher>> {
         self.0.get(name).filter(|compiled| compiled.version == version).map(|compiled| compiled.matcher)
     }
@@ -60,11 +60,11 @@ impl FilterCache {
     }
 }
 
-/// What the active subscriptions of an application want, as they are now. To miss no event after a subscription was made, ask for it when
-/// the events were read: whoever subscribed before one of them is among these.
+/// Returns the matcher of an application's active subscriptions. Call it after the events were read: it then includes every subscription
+/// that was made before one of them.
 pub async fn of(app: &App, tenant: &Tenant) -> Result<Arc<Matcher>> {
     let reader = app.db.reader();
-    // Before the filters: what is kept is then at least as new as its version says, and no later turn reads an earlier version.
+    // Read before the filters: a cached matcher is then at least as new as its version, and no later run reads an earlier version.
     let version = matching::version(reader, tenant).await?.unwrap_or_default();
     let name = format!("{}/{}", app.boot, tenant.application_id);
     if let Some(matcher) = KEPT.find(&name, version) {
@@ -75,7 +75,7 @@ pub async fn of(app: &App, tenant: &Tenant) -> Result<Arc<Matcher>> {
     Ok(KEPT.keep(name, version, &wanted))
 }
 
-/// What a subscription wants, as the matcher takes it.
+/// Converts stored filters to the matcher's input.
 pub fn wanted_of(filters: Filters) -> SubscriptionFilter {
     SubscriptionFilter {
         id: filters.id,
@@ -87,7 +87,7 @@ pub fn wanted_of(filters: Filters) -> SubscriptionFilter {
     }
 }
 
-/// About how many bytes the matcher of these takes.
+/// Approximate size of the matcher of these subscriptions.
 fn bytes_of(wanted: &[SubscriptionFilter]) -> u64 {
     let texts = |texts: &[String]| texts.iter().map(|text| text.len() + TEXT_BYTES).sum::<usize>();
     let of_one = |w: &SubscriptionFilter| {

@@ -1,4 +1,4 @@
-//! What became of notifications at a subscription, as its owner reads it.
+//! Deliveries of a subscription for the API.
 
 use base::error::Result;
 use base::ids;
@@ -13,30 +13,30 @@ use storage::webhooks::delivery_list::{ListedDelivery, Which};
 use crate::app::App;
 use crate::webhooks::subscription;
 
-/// Deliveries that are read for one page, at most: where few have the status that is asked for, a page may be short before the list ends.
+/// Most deliveries that are read for one page: if few match the requested status, a page may be short before the end of the list.
 const MOST_READ: usize = 2_000;
-/// Deliveries that are read at a time, at least.
+/// Least deliveries read at a time.
 const LEAST_READ: usize = 50;
 
-/// A place in the list: the number of a delivery's event, and the id of its replay. The list goes on with what is older.
+/// A position in the list: the sequence number of a delivery's event, and the id of its replay. The list continues with older ones.
 pub type DeliveryListPosition = (i64, String);
 
-/// Which deliveries are listed.
+/// Filters of the list.
 #[derive(Clone, Debug, Default)]
 pub struct DeliveryFilter {
     pub status: Option<DeliveryStatus>,
     pub event_id: Option<String>,
 }
 
-/// A part of the list.
+/// A page of the list.
 #[derive(Debug, Default)]
 pub struct DeliveryPage {
     pub deliveries: Vec<ListedDelivery>,
-    /// Where it goes on; none: it ends here.
+    /// The position of the next page; none at the end.
     pub next: Option<DeliveryListPosition>,
 }
 
-/// At most `limit` deliveries of a subscription after a place, newest first.
+/// At most `limit` deliveries of a subscription after a position, newest first.
 pub async fn list(
     app: &App,
     key: &ApiKey,
@@ -84,7 +84,7 @@ pub async fn list(
     }
 }
 
-/// The number of an event of the application that is still kept.
+/// The sequence number of an event of the application, if it is still in the log.
 async fn sequence_of(app: &App, tenant: &Tenant, event_id: &str) -> Result<Option<i64>> {
     if !ids::is_plausible(event_id) {
         return Ok(None);
@@ -93,7 +93,7 @@ async fn sequence_of(app: &App, tenant: &Tenant, event_id: &str) -> Result<Optio
     Ok(found.first().map(|line| line.sequence))
 }
 
-/// A delivery as the API renders it.
+/// Renders a delivery for the API.
 pub fn json(webhook_id: &str, d: &ListedDelivery) -> Result<String> {
     Ok(serde_json::to_string(&Delivery {
         id: d.id.clone(),

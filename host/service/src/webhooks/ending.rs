@@ -1,5 +1,5 @@
-//! The kind `webhook_key`: disables the subscriptions that rest on an API key, or access token, that has ended. Nothing is sent to them
-//! from the end of the key on (`attempt`): the job says so to their owner, and gives up what waits.
+//! The job kind `webhook_key`: disables subscriptions whose API key or access token has ended. Nothing is sent to them from the end of the
+//! key on (`attempt`): the job reports this to their owner and discards pending deliveries.
 
 use base::error::{Code, Error, Result, refuse};
 use base::tenant::Tenant;
@@ -14,7 +14,7 @@ use crate::app::App;
 use crate::app::event_log::{self, NewLogEntry, Origin};
 use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 
-/// The kind; the key of a job is the API key's id.
+/// The job kind; a job's key is the id of the API key.
 pub const END: JobKind = JobKind {
     name: keys::JOB,
     class: JobClass::Upkeep,
@@ -24,7 +24,7 @@ pub const END: JobKind = JobKind {
     run: |turn| Box::pin(run(turn)),
 };
 
-/// `disabledReason` of such a subscription.
+/// The `disabledReason` of such a subscription.
 const REASON: &str = "key_ended";
 /// Subscriptions that one transaction disables.
 const STEP: i64 = 100;
@@ -35,7 +35,7 @@ async fn run(turn: &JobRun) -> Result<JobEnd> {
     Ok(keys::next_end(app.db.reader(), key_id).await?.map_or(JobEnd::Done, JobEnd::At))
 }
 
-/// Disables the subscriptions of a key that have ended. Where the key has expired and there is one with the same rights, they rest on that
+/// Disables the subscriptions of a key that has ended. If the key has expired and another key has the same rights, they are bound to that
 /// one instead.
 pub async fn disable_ended(app: &App, key_id: &str) -> Result<()> {
     let (reader, mut after) = (app.db.reader(), String::new());
@@ -59,7 +59,7 @@ pub async fn disable_ended(app: &App, key_id: &str) -> Result<()> {
     Ok(())
 }
 
-/// Disables subscriptions of one application, with an event for each. Fails where another host changes one of them meanwhile.
+/// Disables subscriptions of one application, with an event for each. Fails if another host changes one of them at the same time.
 async fn disable(app: &App, ended: Vec<EndedWebhook>) -> Result<()> {
     let Some(tenant) = ended.first().map(|webhook| webhook.tenant.clone()) else { return Ok(()) };
     let held = app.clone();
@@ -91,7 +91,7 @@ async fn disable(app: &App, ended: Vec<EndedWebhook>) -> Result<()> {
         .await
 }
 
-/// The job of a subscription's deliveries, which gives up what waits.
+/// The delivery job of a subscription, which discards its pending deliveries.
 fn deliveries<'a>(webhook: &'a EndedWebhook, tenant: &'a Tenant, now: i64) -> NewJob<'a> {
     NewJob {
         kind: "deliver",
@@ -105,7 +105,7 @@ fn deliveries<'a>(webhook: &'a EndedWebhook, tenant: &'a Tenant, now: i64) -> Ne
     }
 }
 
-/// The event that tells of a subscription that the service disabled.
+/// The event about a subscription that the service disabled.
 pub fn disabled_event(webhook_id: &str, reason: &str) -> NewLogEntry {
     NewLogEntry {
         connection_id: None,

@@ -1,18 +1,18 @@
-//! An event as far as it decides who is told of it.
+//! The fields of an event that decide which subscriptions get it.
 
 use storage::log::{Entry, Light};
 
-/// The beginnings of the kinds whose resources name several connections.
+/// Prefixes of the kinds whose resources name several connections.
 const OF_SEVERAL: [&str; 2] = ["booking.", "event_type."];
 
-/// The fields of an event that filters look at.
+/// The fields of an event that filters read.
 #[derive(Clone, Copy, Debug)]
 pub struct EventHead<'a> {
-    /// `calendar.event.created`.
+    /// For example `calendar.event.created`.
     pub kind: &'a str,
-    /// The connection that it is of.
+    /// The connection of the event's resource.
     pub connection_id: Option<&'a str>,
-    /// All connections that its resource names, where there can be several: a booking's, an event type's. None: the one above.
+    /// All connections that the resource names, for kinds with several: bookings and event types. None: only `connection_id`.
     pub account_ids: Option<&'a [String]>,
     /// The party that made the change: `provider`, `api`, `system` or `backfill`.
     pub origin: &'a str,
@@ -21,12 +21,12 @@ pub struct EventHead<'a> {
 }
 
 impl EventHead<'_> {
-    /// Whether it is of no other connections than those for which `is_own` holds. It tells the whole resource, so that a single other one that
-    /// is named there keeps it from whoever is bound to connections. What is of no connection is nobody's own.
+    /// Whether `is_own` holds for every connection of the event. The event contains the whole resource, so one other connection in it
+    /// excludes keys that are bound to connections. False for an event without a connection.
     pub fn is_within(&self, is_own: impl Fn(&str) -> bool) -> bool {
         match self.account_ids {
             Some(ids) => !ids.is_empty() && ids.iter().all(|id| is_own(id)),
-            // A booking that was logged before its accounts were noted may name any.
+            // A booking logged before its accounts were recorded may name any.
             None if OF_SEVERAL.iter().any(|start| self.kind.starts_with(start)) => false,
             None => self.connection_id.is_some_and(is_own),
         }

@@ -1,9 +1,9 @@
-//! The kind `fanout`: holds the events of an application against what its webhooks want, and wakes the deliveries of those that want one.
-//! There is one job for each application that has webhooks. The log itself is the queue: what lies above the feed's cursor is to be looked at.
+//! The job kind `fanout`: matches the events of an application against its webhooks, and wakes the delivery jobs of those that match. There
+//! is one job for each application with webhooks. The log itself is the queue: entries after the feed's cursor are still to be matched.
 //!
-//! What was written a moment ago is held against it at once, without the job: a few events for a few webhooks cost one transaction. The job
-//! is for what is more than that, for what failed, and for what was missed. It does no harm when both do the same, or two hosts: whoever
-//! moves the cursor first wakes the webhooks, and to wake one twice is harmless.
+//! New entries are matched at once, without the job: a few events for a few webhooks cost one transaction. The job handles larger batches,
+//! failures, and missed notifications. Two matchers of the same events, also on two hosts, do no harm: the first one to move the cursor
+//! wakes the webhooks, and waking one twice is harmless.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -25,7 +25,7 @@ use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 use crate::webhooks::compiled_filters;
 use crate::webhooks::notification_types::Matcher;
 
-/// The kind.
+/// The job kind.
 pub const FANOUT: JobKind = JobKind {
     name: "fanout",
     class: JobClass::Fanout,
@@ -35,21 +35,21 @@ pub const FANOUT: JobKind = JobKind {
     run: |turn| Box::pin(run(turn)),
 };
 
-/// How often all applications are looked at: for events that another host wrote, and wakes that were lost.
+/// Interval of the check of all applications, for events that other hosts wrote and wakes that were lost.
 const SWEEP: Duration = Duration::from_secs(5);
-/// How long to wait after a failure of the database.
+/// Wait after a failure of the database.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
-/// Applications whose events are looked at without their jobs at a time; those of others are left to jobs.
+/// Applications whose events are matched concurrently without their jobs; the others are left to jobs.
 const MOST_AT_ONCE: usize = 8;
-/// Events that one turn looks at.
+/// Events that one run matches.
 const PAGE: i64 = 500;
 /// Subscriptions that one transaction wakes.
 const CHUNK: usize = 500;
 
-/// Looks at what applications log, as soon as they have, until `stop` says that the process ends.
+/// Matches new events of all applications, until `stop` announces the end of the process.
 pub async fn look(app: &App, mut stop: watch::Receiver<bool>) {
     let mut passes = Passes::default();
-    // What was written before the start, and by other hosts.
+    // For entries from before the start, and from other hosts.
     let mut sweep_at = Instant::now();
     while !*stop.borrow() {
         let looked = tokio::select! {
@@ -61,11 +61,11 @@ pub async fn look(app: &App, mut stop: watch::Receiver<bool>) {
                 Grown::These(ids) => passes.begin(app, ids).await,
                 Grown::Any => wake(app, None).await.map(|_| ()),
             },
-            // Where nothing is under way there is nothing to wait for.
+            // Without a pass under way there is nothing to wait for.
             Some(ended) = passes.under_way.join_next() => passes.end(app, ended).await,
             changed = stop.changed() => match changed {
                 Ok(()) => Ok(()),
-                // Whoever could say stop is gone.
+                // The sender of `stop` was dropped.
                 Err(_) => return,
             },
         };
@@ -79,17 +79,17 @@ pub async fn look(app: &App, mut stop: watch::Receiver<bool>) {
     }
 }
 
-/// Looks at events that are under way without a job.
+/// Passes under way: matching without a job.
 #[derive(Default)]
 struct Passes {
-    /// Each returns whose events they are, and whether some are left for the job. Dropped with this.
+    /// Each returns its application, and whether events are left for the job. Aborted on drop.
     under_way: JoinSet<(Tenant, bool)>,
-    /// The ids of their applications, and whether there are more events by now.
+    /// The ids of their applications, and whether new events arrived since they began.
     grew_again: BTreeMap<String, bool>,
 }
 
 impl Passes {
-    /// Looks at the events of these applications, as far as there is room, and leaves those of the others to jobs.
+    /// Begins passes for these applications as far as there is room, and leaves the others to jobs.
     async fn begin(&mut self, app: &App, grown: BTreeSet<String>) -> anyhow::Result<()> {
         let mut new = Vec::new();
         for id in grown {
@@ -112,12 +112,12 @@ impl Passes {
         enqueue(app, rest).await.map(|_| ())
     }
 
-    /// One has ended.
+    /// Handles the end of a pass.
     async fn end(&mut self, app: &App, ended: Result<(Tenant, bool), JoinError>) -> anyhow::Result<()> {
         let (tenant, is_left) = match ended {
             Ok(ended) => ended,
             Err(e) => {
-                // It is not known which: everything is looked at again.
+                // The application is unknown: all are checked again.
                 self.grew_again.clear();
                 return Err(e.into());
             }
@@ -131,7 +131,7 @@ impl Passes {
     }
 }
 
-/// Looks at the next events of an application. What fails is left to the job.
+/// Matches the next events of an application. After a failure the job does it.
 async fn pass(app: App, tenant: Tenant) -> (Tenant, bool) {
     let began = Instant::now();
     let done = guarded(&app.metrics, FANOUT.name, at_once(&app, &tenant)).await;
@@ -145,7 +145,7 @@ async fn pass(app: App, tenant: Tenant) -> (Tenant, bool) {
     (tenant, is_left)
 }
 
-/// Holds the next events of an application against what its webhooks want, unless these are many. Returns whether something is left.
+/// Matches the next events of an application and wakes its webhooks, unless these are many. Returns whether something is left for the job.
 async fn at_once(app: &App, tenant: &Tenant) -> Result<bool> {
     let Some(FanoutBatch { woken, up_to, is_full }) = look_at(app, tenant).await? else { return Ok(false) };
     if woken.len() > CHUNK {
@@ -156,7 +156,7 @@ async fn at_once(app: &App, tenant: &Tenant) -> Result<bool> {
     app.db
         .write(move |tx| {
             Box::pin(async move {
-                // Whoever has moved it so far has woken all that wanted one of these events.
+                // If the cursor has already moved, the host that moved it has woken all matching webhooks.
                 if matching::advance(tx, &tenant, up_to).await? && !ids.is_empty() {
                     matching::wake(tx, &ids, first, now).await?;
                 }
@@ -167,15 +167,15 @@ async fn at_once(app: &App, tenant: &Tenant) -> Result<bool> {
     Ok(is_full)
 }
 
-/// Enqueues the job of each application that has webhooks and events that were not held against them; of these applications, or of all.
-/// Returns how many.
+/// Enqueues the job of each application that has webhooks and unmatched events, among these applications or all. Returns the number of
+/// jobs.
 pub async fn wake(app: &App, among: Option<BTreeSet<String>>) -> anyhow::Result<usize> {
     let among: Option<Vec<String>> = among.map(|ids| ids.into_iter().collect());
     let behind = matching::behind(app.db.reader(), among.as_deref()).await?;
     enqueue(app, behind).await
 }
 
-/// Enqueues the jobs of these applications. Returns how many they are.
+/// Enqueues the jobs of these applications. Returns their number.
 async fn enqueue(app: &App, behind: Vec<Tenant>) -> anyhow::Result<usize> {
     if behind.is_empty() {
         return Ok(0);
@@ -210,28 +210,28 @@ fn job_of(tenant: &Tenant, due_at: Option<i64>) -> NewJob<'_> {
 async fn run(turn: &JobRun) -> Result<JobEnd> {
     let (app, began_at) = (&turn.app, turn.app.now());
     let Some(looked) = look_at(app, &turn.job.tenant).await? else { return Ok(JobEnd::Done) };
-    // The turn ends with the move of the cursor, in one transaction.
+    // The run ends with the move of the cursor, in one transaction.
     let due_at = looked.is_full.then(|| app.now());
     let end = End { due_at, done_at: Some(began_at), ..End::default() };
     commit(app, &turn.job, looked, end).await?;
     Ok(JobEnd::Committed)
 }
 
-/// The next events of an application, as they were held against what its webhooks want.
+/// The next events of an application, matched against its webhooks.
 struct FanoutBatch {
-    /// The subscriptions that want one of them, each with the number of the first that it wants, in the order of these numbers.
+    /// The subscriptions that match at least one event, each with the sequence number of its first match, sorted by these numbers.
     woken: Vec<(i64, String)>,
-    /// Up to this number the log was looked at.
+    /// The sequence number up to which the log was read.
     up_to: i64,
-    /// There may be more.
+    /// Whether there may be more events.
     is_full: bool,
 }
 
-/// Looks at the next events of an application; none where it never had a webhook.
+/// Matches the next events of an application; none if it never had a webhook.
 async fn look_at(app: &App, tenant: &Tenant) -> Result<Option<FanoutBatch>> {
     let reader = app.db.reader();
     let Some(cursor) = matching::cursor(reader, tenant).await? else { return Ok(None) };
-    // Numbers without a line exist, and those up to this one that have a line are there to be read.
+    // Some sequence numbers have no entry; all entries up to this one are committed and readable.
     let last = log::last_sequence(reader, tenant).await?;
     let mut lines = log::light_after(reader, tenant, cursor, PAGE).await?;
     lines.retain(|line| line.sequence <= last);
@@ -239,13 +239,13 @@ async fn look_at(app: &App, tenant: &Tenant) -> Result<Option<FanoutBatch>> {
     let up_to = lines.last().filter(|_| is_full).map_or(last, |line| line.sequence);
     let woken = match lines.is_empty() {
         true => Vec::new(),
-        // Asked for after the lines: whoever subscribed before one of them is among these.
+        // Read after the entries: a subscription that was made before one of them is included.
         false => first_of_each(compiled_filters::of(app, tenant).await?.as_ref(), &lines),
     };
     Ok(Some(FanoutBatch { woken, up_to, is_full }))
 }
 
-/// The subscriptions that want one of these lines, each with the number of the first that it wants, in the order of these numbers.
+/// The subscriptions that match at least one of these entries, each with the sequence number of its first match, sorted by these numbers.
 fn first_of_each(matcher: &Matcher, lines: &[Light]) -> Vec<(i64, String)> {
     let mut seen = BTreeSet::new();
     let mut first = Vec::new();
@@ -259,15 +259,15 @@ fn first_of_each(matcher: &Matcher, lines: &[Light]) -> Vec<(i64, String)> {
     first
 }
 
-/// The ids of subscriptions that are woken together, with the earliest number that is for one of them. It is good for all of them: each
-/// looks for itself what it wants of the lines from there on.
+/// The next subscriptions to wake together, and the smallest of their first sequence numbers. It is valid for all of them: each reads the
+/// log from there and matches by itself.
 fn chunk(woken: &[(i64, String)], up_to: i64) -> (i64, Vec<String>) {
     let first = woken.first().map_or(up_to, |(sequence, _)| *sequence);
     (first, woken.iter().map(|(_, id)| id.clone()).collect())
 }
 
-/// Wakes the subscriptions, and moves the cursor and ends the turn in the last transaction: when one before it is lost, the next turn wakes
-/// some of them again, which does no harm.
+/// Wakes the subscriptions, and in the last transaction moves the cursor and ends the run: if an earlier transaction is lost, the next run
+/// wakes some of them again, which is harmless.
 async fn commit(app: &App, job: &Job, looked: FanoutBatch, end: End) -> Result<()> {
     let up_to = looked.up_to;
     let mut chunks: Vec<(i64, Vec<String>)> =
@@ -279,7 +279,7 @@ async fn commit(app: &App, job: &Job, looked: FanoutBatch, end: End) -> Result<(
     commit_one(app, job, last, last_ids, Some((up_to, end))).await
 }
 
-/// `last`: where the cursor is moved to, and how the turn ends.
+/// `last`: the new cursor, and how the run ends.
 async fn commit_one(
     app: &App,
     job: &Job,

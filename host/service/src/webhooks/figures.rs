@@ -1,16 +1,16 @@
-//! How many attempts to deliver were made, how many of them failed, and how long they took. They are counted by day in classes of duration, so
-//! that the counts of several hosts, webhooks and days add up.
+//! Delivery statistics: attempts, failures and durations. They are counted by day in duration classes, so that the counts of several hosts,
+//! webhooks and days can be added.
 
 use std::collections::BTreeMap;
 
 use storage::usage;
 
-/// The longest duration of each class, ms. What took longer is in the last one.
+/// The upper bound of each duration class, ms. Longer attempts are in the last one.
 const CLASSES_MS: [i64; 29] = [
     1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1_000, 1_500, 2_000, 3_000, 5_000,
     7_000, 10_000, 15_000, 20_000, 30_000, 60_000, LONGEST_MS,
 ];
-/// The last class: far longer than the deadline of an attempt.
+/// The last class: far longer than the timeout of an attempt.
 const LONGEST_MS: i64 = 600_000;
 const DELIVERED: &str = "delivered";
 const FAILED: &str = "failed";
@@ -18,12 +18,12 @@ const FAILED: &str = "failed";
 /// Counts of attempts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Figures {
-    /// By whether they failed, and by the longest duration of their class in ms.
+    /// By failure, and by the upper bound of their class in ms.
     attempts: BTreeMap<(bool, i64), i64>,
 }
 
 impl Figures {
-    /// Counts an attempt that took so long.
+    /// Counts an attempt of this duration.
     pub fn count(&mut self, has_failed: bool, duration_ms: i64) {
         let class = CLASSES_MS.into_iter().find(|longest| duration_ms <= *longest).unwrap_or(LONGEST_MS);
         *self.attempts.entry((has_failed, class)).or_default() += 1;
@@ -33,7 +33,7 @@ impl Figures {
         self.attempts.is_empty()
     }
 
-    /// The counts as the table of usage has them: by outcome, each once.
+    /// The counts in the form of the usage table, by outcome.
     pub fn outcomes(&self) -> BTreeMap<String, i64> {
         let outcome = |((has_failed, class), count): (&(bool, i64), &i64)| {
             let word = if *has_failed { FAILED } else { DELIVERED };
@@ -42,7 +42,7 @@ impl Figures {
         self.attempts.iter().map(outcome).collect()
     }
 
-    /// The same counts, read back.
+    /// Parses counts in the form of the usage table.
     pub fn of(outcomes: &[(String, i64)]) -> Figures {
         let mut figures = Figures::default();
         for (outcome, count) in outcomes {
@@ -54,18 +54,17 @@ impl Figures {
         figures
     }
 
-    /// How many attempts there were.
+    /// Number of attempts.
     pub fn attempts(&self) -> i64 {
         self.attempts.values().sum()
     }
 
-    /// How many of them failed.
+    /// Number of failed attempts.
     pub fn failed(&self) -> i64 {
         self.attempts.iter().filter(|((has_failed, _), _)| *has_failed).map(|(_, count)| count).sum()
     }
 
-    /// 95 % of the attempts took at most this long, ms: the longest duration of the class in which that is reached. None: there were no
-    /// attempts.
+    /// The 95th percentile of the durations, ms: the upper bound of the class that contains it. None: there were no attempts.
     pub fn p95_ms(&self) -> Option<i64> {
         let mut classes: BTreeMap<i64, i64> = BTreeMap::new();
         for ((_, class), count) in &self.attempts {
@@ -105,7 +104,7 @@ mod tests {
         assert_eq!(of([(true, i64::MAX)]).p95_ms(), Some(LONGEST_MS));
     }
 
-    /// What two hosts counted on two days, written and read back, is what one would have counted.
+    /// Counts of two hosts on two days, written and read back, add up to the counts of a single one.
     #[test]
     fn counts_add_up() {
         let (one, other) = ([(false, 3), (true, 40), (false, 900)], [(false, 3), (true, 41), (true, 15_000)]);

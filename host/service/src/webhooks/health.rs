@@ -1,12 +1,12 @@
-//! What an answer of an endpoint means, for the delivery and for the endpoint: pure functions of the answer, of columns, and of the time. A
-//! host that takes over decides as the one before it would have.
+//! Rules for an endpoint's answer: its effect on the delivery and on the endpoint's health. Pure functions of the answer, the stored
+//! columns and the time, so that every host decides the same.
 
 use base::retry_after;
 use model::webhook::{AttemptError, DeliveryStatus};
 use runtime::{PostError, Posted};
 use storage::webhooks::deliveries::Health;
 
-/// The waits after the first failed attempt, after the second, and so on, in ms: 12 attempts in 83.6 hours.
+/// Waits after the first, second, … failed attempt, ms: 12 attempts in 83.6 hours.
 const WAITS_MS: [i64; 11] = [
     5_000,
     5 * MINUTE_MS,
@@ -22,42 +22,42 @@ const WAITS_MS: [i64; 11] = [
 ];
 const MINUTE_MS: i64 = 60_000;
 const HOUR_MS: i64 = 60 * MINUTE_MS;
-/// An endpoint is left alone no longer than this for one answer.
+/// Longest pause for one answer.
 const LONGEST_RETRY_AFTER_MS: i64 = 24 * HOUR_MS;
-/// After so many failures in a row an endpoint is probed: one attempt, then a pause.
+/// Consecutive failures after which an endpoint is probed: one attempt, then a pause.
 pub const PROBING_AFTER: i64 = 10;
 const FIRST_PROBE_MS: i64 = 30_000;
 const FIRST_OVERLOAD_MS: i64 = 60_000;
 const LONGEST_PAUSE_MS: i64 = 15 * MINUTE_MS;
-/// An endpoint that only failed for so long is disabled.
+/// An endpoint that has only failed for this long is disabled.
 const FAILING_FOR_MS: i64 = 5 * 24 * HOUR_MS;
-/// But not before it had so many chances.
+/// Fewest failures before an endpoint is disabled.
 const FEWEST_FAILURES: i64 = 3;
 
-/// What an answer means, or that there was none.
+/// The classification of an answer, or of its absence.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum HealthVerdict {
     Delivered,
     /// The endpoint is gone for good.
     Gone,
-    /// To be tried again.
+    /// To be retried.
     Failed {
         error: AttemptError,
         pause: EndpointPause,
     },
 }
 
-/// For how long the endpoint wants to be left alone.
+/// The pause that an endpoint asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum EndpointPause {
     None,
-    /// Until then, as the endpoint said, in ms since 1970.
+    /// Until this time (Unix ms), as the endpoint said.
     Until(i64),
-    /// It is overloaded, and did not say.
+    /// Overloaded, without a time.
     Overloaded,
 }
 
-/// What an answer means that came `now`, or that there was none.
+/// Classifies an answer that arrived at `now`, or its absence.
 pub fn classify(answer: &Result<Posted, PostError>, now: i64) -> HealthVerdict {
     let failed = |error, pause| HealthVerdict::Failed { error, pause };
     let posted = match answer {
@@ -87,21 +87,21 @@ fn error_of(e: &PostError) -> AttemptError {
     }
 }
 
-/// When an endpoint that said `Retry-After` may be asked again, in ms since 1970, a day from now at the latest. None: it is neither seconds
-/// nor a date.
+/// The time (Unix ms) at which an endpoint with `Retry-After` may be tried again, at most a day from now. None: the value is neither
+/// seconds nor a date.
 pub fn retry_at(asked: &str, now: i64) -> Option<i64> {
     retry_after::retry_at(asked, now).map(|at| at.min(now.saturating_add(LONGEST_RETRY_AFTER_MS)))
 }
 
-/// When the attempt after the failed one with this number, from 1, is due; none: there is none. `random` makes it up to a fifth later, so
-/// that deliveries that failed together do not come back together.
+/// The due time of the attempt after failed attempt `n` (from 1); none if that was the last one. `random` adds up to a fifth of the wait,
+/// so that deliveries that failed together are not retried together.
 pub fn next_attempt_at(n: i64, now: i64, random: u8) -> Option<i64> {
     let wait = WAITS_MS.get(usize::try_from(n - 1).ok()?)?;
     Some(now + wait + wait / 5 * i64::from(random) / i64::from(u8::MAX))
 }
 
-/// What becomes of a delivery whose attempt with this number, from 1, ended `now`: its status, and when the next attempt is due. `random`:
-/// see `next_attempt_at`.
+/// Returns the status of a delivery whose attempt `n` (from 1) ended at `now`, and the due time of the next attempt. `random`: see
+/// `next_attempt_at`.
 pub fn delivery_after(n: i64, verdict: HealthVerdict, now: i64, random: u8) -> (DeliveryStatus, Option<i64>) {
     match verdict {
         HealthVerdict::Delivered => (DeliveryStatus::Delivered, None),
@@ -117,27 +117,27 @@ pub fn delivery_after(n: i64, verdict: HealthVerdict, now: i64, random: u8) -> (
 /// An attempt that has ended.
 #[derive(Clone, Debug)]
 pub struct AttemptEnd {
-    /// When it began and ended, in ms since 1970.
+    /// Begin and end, Unix ms.
     pub began: i64,
     pub ended: i64,
     pub verdict: HealthVerdict,
-    /// JSON of a `DeliveryFailure`, where it failed.
+    /// JSON of a `DeliveryFailure`, if it failed.
     pub failure: Option<String>,
 }
 
-/// How an endpoint stands after an attempt.
+/// The health of an endpoint after an attempt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct After {
     pub health: Health,
-    /// Why it is disabled: `gone_410` or `failures_5d`.
+    /// The reason to disable it: `gone_410` or `failures_5d`.
     pub disabled: Option<&'static str>,
 }
 
-/// How an endpoint stands after an attempt.
+/// Returns the health of an endpoint after an attempt.
 ///
-/// Attempts run together. One that fails while the endpoint is left alone already failed with those before it: it is not counted once more,
-/// or a single short outage would count as many failures as there are attempts at a time. And one that succeeds but began before the last
-/// failure does not end a pause that was asked for after it began.
+/// Attempts run concurrently. One that fails while the endpoint is already paused belongs to the same outage and is not counted: a single
+/// short outage would otherwise count as many failures as there are concurrent attempts. One that succeeds but began before the last
+/// failure does not end a pause that was set after it began.
 pub fn after(health: &Health, attempt: &AttemptEnd) -> After {
     let now = attempt.ended;
     let pause = match attempt.verdict {
@@ -176,7 +176,7 @@ pub fn after(health: &Health, attempt: &AttemptEnd) -> After {
     After { health, disabled }
 }
 
-/// How an endpoint stands after an attempt of a replay: that counts for nothing, but what the endpoint asks for is heeded.
+/// Returns the health of an endpoint after an attempt of a replay: it does not count, but a pause that the endpoint asks for is kept.
 pub fn after_replay(health: &Health, attempt: &AttemptEnd) -> After {
     let now = attempt.ended;
     let (pause, disabled) = match attempt.verdict {
@@ -186,7 +186,7 @@ pub fn after_replay(health: &Health, attempt: &AttemptEnd) -> After {
     };
     let is_left_alone = health.not_before.is_some_and(|until| until > now);
     let paused = paused_until(pause, health.consecutive_failures + 1, is_left_alone, now);
-    // One that is being probed stays so: this counts for nothing, but the pause is kept.
+    // A probed endpoint stays probed: the attempt does not count, but the pause is kept.
     let is_probed = health.consecutive_failures >= PROBING_AFTER && !is_left_alone;
     let has_failed = matches!(attempt.verdict, HealthVerdict::Failed { .. });
     let probe = (is_probed && has_failed)
@@ -195,7 +195,7 @@ pub fn after_replay(health: &Health, attempt: &AttemptEnd) -> After {
     After { health: Health { not_before, ..health.clone() }, disabled }
 }
 
-/// Until when the endpoint is to be left alone for its answer.
+/// The time until which the endpoint is paused because of its answer.
 fn paused_until(pause: EndpointPause, failures: i64, is_left_alone: bool, now: i64) -> Option<i64> {
     match pause {
         EndpointPause::Until(asked) => Some(asked),
@@ -228,15 +228,15 @@ mod tests {
         })
     }
 
-    /// What an answer to the first attempt means, at an endpoint that was well.
+    /// The expected effect of an answer to the first attempt, at a healthy endpoint.
     #[derive(Clone, Debug, PartialEq)]
     struct Meaning {
         status: DeliveryStatus,
-        /// When the next attempt is due, from now.
+        /// Time until the next attempt.
         wait: Option<i64>,
         error: Option<AttemptError>,
         failures: i64,
-        /// For how long the endpoint is left alone.
+        /// Length of the endpoint's pause.
         pause: Option<i64>,
         disabled: Option<&'static str>,
     }
@@ -260,7 +260,7 @@ mod tests {
         Meaning { status, wait: Some(5_000), error: Some(error), failures: 1, pause: None, disabled: None }
     }
 
-    /// The endpoint asked to be left alone for so long.
+    /// The endpoint asked for a pause of this length.
     fn asked(pause: i64) -> Meaning {
         let wait = Some(pause.max(5_000));
         Meaning { wait, pause: Some(pause), ..failed(AttemptError::Http) }
@@ -390,7 +390,7 @@ mod tests {
         );
     }
 
-    /// Attempts that run together fail together when the endpoint is overloaded for a moment.
+    /// Concurrent attempts fail together when the endpoint is overloaded for a moment.
     #[test]
     fn one_outage_counts_once_for_attempts_that_ran_together() {
         let mut health = Health::default();
@@ -398,7 +398,7 @@ mod tests {
             health = after(&health, &ended(OVERLOADED, NOW)).health;
         }
         assert_eq!((health.consecutive_failures, health.not_before), (1, Some(NOW + 60_000)));
-        // One that began before the others failed arrives: it ends no pause.
+        // A success that began before the failures arrives: it does not end the pause.
         let older = AttemptEnd { began: NOW - 10, ..ended(HealthVerdict::Delivered, NOW + 5) };
         let after_older = after(&health, &older).health;
         assert_eq!((after_older.consecutive_failures, after_older.not_before), (0, Some(NOW + 60_000)));
@@ -418,7 +418,7 @@ mod tests {
         assert_eq!(after_replay(&health, &ended(HealthVerdict::Gone, NOW)).disabled, Some("gone_410"));
     }
 
-    /// The rules once more, as short as they can be told.
+    /// The rules once more, in their shortest form.
     #[derive(Clone, Debug, Default, PartialEq)]
     struct Model {
         failures: i64,
@@ -459,7 +459,7 @@ mod tests {
         }
     }
 
-    /// What a host keeps of an endpoint is what another one reads.
+    /// Returns the health as another host reads it from the database.
     fn restarted(health: &Health) -> Health {
         let kept = json!([
             health.not_before,
@@ -494,7 +494,7 @@ mod tests {
         ]
     }
 
-    /// How long after the one before an attempt ends, how long it took, what came of it, and whether the host restarts after it.
+    /// For each attempt: time since the one before, duration, result, and whether the host restarts after it.
     fn steps() -> impl Strategy<Value = Vec<(i64, i64, HealthVerdict, bool)>> {
         let wait = prop_oneof![Just(0_i64), 0..1_000_i64, 0..2 * HOUR_MS, 0..2 * DAY_MS];
         proptest::collection::vec((wait, 0..15_000_i64, verdicts(), any::<bool>()), 1..60)
@@ -503,7 +503,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-        /// Whatever happens to an endpoint, and wherever a host restarts, each decision is that of the model.
+        /// For any history of an endpoint and any restarts of hosts, each decision equals the model's.
         #[test]
         fn every_decision_is_that_of_the_model(history in steps()) {
             let (mut health, mut model, mut now) = (Health::default(), Model::default(), NOW);

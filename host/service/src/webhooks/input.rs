@@ -1,4 +1,4 @@
-//! What clients may write into a subscription. Each fault is told with its field.
+//! Validation of subscriptions; errors name their field.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,20 +20,20 @@ use crate::app::App;
 use crate::webhooks::masking::MASK;
 use crate::webhooks::notification_types::{self, Family};
 
-/// Most event types and most connections that a subscription names.
+/// Most event types, and most connections, of a subscription.
 const MAX_EVENT_TYPES: usize = 100;
 const MAX_CONNECTIONS: usize = 1_000;
-/// Most headers of a subscription's own, and how many bytes all of them may have, names and values.
+/// Most custom headers of a subscription, and most bytes of their names and values together.
 const MAX_HEADERS: usize = 10;
 const MAX_HEADER_BYTES: usize = 4 << 10;
-/// Headers that the host sends itself, or that say how the connection is used: names, and how names begin.
+/// Headers that the host sets itself, or that control the connection: names, and prefixes of names.
 const RESERVED: [&str; 8] =
     ["host", "user-agent", "connection", "keep-alive", "te", "trailer", "upgrade", "expect"];
 const RESERVED_STARTS: [&str; 4] = ["webhook-", "content-", "transfer-", "proxy-"];
-/// Longest time in which an old secret still signs, seconds.
+/// Longest grace period of an old secret, seconds.
 const MAX_GRACE_S: i64 = 604_800;
 
-/// Takes what is to be done and not kept out of a write.
+/// Takes the options of a write, which are not stored, out of the body.
 pub fn options(input: &mut Map<String, Value>) -> Result<WebhookOptions> {
     let mut given = Map::new();
     for name in ["rotateSecret", "secretGraceSeconds"] {
@@ -46,7 +46,7 @@ pub fn options(input: &mut Map<String, Value>) -> Result<WebhookOptions> {
     }
 }
 
-/// Checks everything that can be told from the fields alone.
+/// Checks everything that depends on the fields alone.
 pub fn check(s: &WebhookSubscription) -> Result<()> {
     if s.url.is_empty() {
         return Err(invalid(Code::MissingField, "url", "url is required"));
@@ -81,7 +81,7 @@ pub fn event_types(patterns: &[String]) -> Result<()> {
     each_once("eventTypes", patterns)
 }
 
-/// A list in which nothing is there twice.
+/// Checks that a list has no duplicates.
 pub fn each_once(field: &str, texts: &[String]) -> Result<()> {
     let mut seen = BTreeSet::new();
     match texts.iter().position(|text| !seen.insert(text)) {
@@ -90,7 +90,7 @@ pub fn each_once(field: &str, texts: &[String]) -> Result<()> {
     }
 }
 
-/// Refuses to send something to a subscription while nothing is sent to it.
+/// Refuses to send to a subscription that is not active.
 pub fn check_active(status: WebhookStatus) -> Result<()> {
     let word = match status {
         WebhookStatus::Paused => "paused",
@@ -103,7 +103,7 @@ pub fn check_active(status: WebhookStatus) -> Result<()> {
 }
 
 fn signatures(versions: &[SignatureVersion]) -> Result<()> {
-    // Libraries of receivers know no other one.
+    // Receivers' libraries support no other one.
     if !versions.contains(&SignatureVersion::V1) {
         return Err(fault("signatures", "must have v1, alone or with v1a"));
     }
@@ -145,10 +145,10 @@ fn headers(headers: &BTreeMap<String, String>) -> Result<()> {
     }
 }
 
-/// A key is told through a webhook of nothing that it may not read: the event types need the scopes that read what they are about.
+/// Checks that the key has the read scopes of the event types: a webhook must not report data that its key may not read.
 pub fn check_scopes(patterns: &[String], key: &ApiKey) -> Result<()> {
     for (n, pattern) in patterns.iter().enumerate() {
-        // All of them are what the key may read.
+        // `*` covers what the key may read.
         let Some(family) = notification_types::family_of(pattern) else { continue };
         let scope = family.read_scope();
         if !scopes::holds(&key.scopes, scope) {
@@ -160,13 +160,13 @@ pub fn check_scopes(patterns: &[String], key: &ApiKey) -> Result<()> {
     Ok(())
 }
 
-/// Names of the families that the key may read.
+/// Names of the event families that the key may read.
 pub fn families(key: &ApiKey) -> Vec<String> {
     let readable = Family::ALL.iter().filter(|family| scopes::holds(&key.scopes, family.read_scope()));
     readable.map(|family| family.as_str().to_owned()).collect()
 }
 
-/// Checks that the connections are there. `bound_to` are those that it has to be one of; empty: any of the application.
+/// Checks that the connections exist. `bound_to` are the allowed ones; empty: any of the application.
 pub async fn check_connections(
     app: &App,
     tenant: &Tenant,
@@ -188,7 +188,7 @@ pub async fn check_connections(
     }
 }
 
-/// Gives a subscription its URL, if notifications may be sent there; a warning where that cannot be told now.
+/// Sets the URL of a subscription if notifications may be sent there. Returns a warning if the host cannot be checked now.
 pub async fn set_url(app: &App, w: &mut Webhook, text: &str) -> Result<Option<Value>> {
     let wrong = |why: &str| invalid(Code::InvalidUrl, "url", format!("url: {why}"));
     let url: Url = runtime::parse_webhook_url(text).map_err(wrong)?;

@@ -1,5 +1,5 @@
-//! Looks at the API keys of open event streams twice a second, at all of them with one statement and only while a stream is open: a stream
-//! ends within a second of its key, and of the key's secret that opened it, whichever host or command revokes or rotates the key.
+//! Polls the API keys of open event streams twice a second, all of them with one statement and only while a stream is open: a stream ends
+//! within a second of the end of its key, or of the secret that opened it, whichever host or command revokes or rotates the key.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use storage::old_secrets::{self, LiveSecret};
 use crate::app::App;
 use crate::app::stream_keys::KeyWatch;
 
-/// The time between two looks; a revoked key is refused everywhere within a second.
+/// Interval of the polls; a revoked key is refused everywhere within a second.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// Watches the key of a stream from now on.
@@ -25,7 +25,7 @@ pub fn begin(app: &App, key: &ApiKey) -> KeyWatch {
     watch
 }
 
-/// The task that looks at the keys.
+/// The polling task.
 struct WatchTask(App);
 
 impl WatchTask {
@@ -42,7 +42,7 @@ impl WatchTask {
     }
 }
 
-/// The secrets among these that work no more.
+/// Returns the secrets among these that are no longer valid.
 async fn ended_among(app: &App, mut open: BTreeSet<LiveSecret>) -> Result<BTreeSet<LiveSecret>> {
     let ids: BTreeSet<&String> = open.iter().map(|secret| &secret.key_id).collect();
     let ids: Vec<String> = ids.into_iter().cloned().collect();
@@ -53,7 +53,7 @@ async fn ended_among(app: &App, mut open: BTreeSet<LiveSecret>) -> Result<BTreeS
 }
 
 impl Drop for WatchTask {
-    /// Lets the next stream begin another task where this one panicked.
+    /// Allows the next stream to start a new task if this one panicked.
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.stream_keys.set_unwatched();

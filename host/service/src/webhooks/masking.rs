@@ -1,4 +1,4 @@
-//! The values of a subscription's headers, which are written and never shown: how they are shown, and how a patch that repeats that is read.
+//! Masking of a subscription's header values, which are write-only: how they are shown, and how a patch that repeats the mask is read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,12 +7,12 @@ use base::input::validate::fault;
 use serde_json::{Map, Value};
 use url::{Origin, Url};
 
-/// Stands for the value of a header wherever a subscription is shown.
+/// The mask shown in place of a header value.
 pub const MASK: &str = "********";
 
-/// Takes out of a patch the headers of the subscription whose value is the mask: they keep the value that is stored. Returns the names of those
-/// that are left, as the patch writes them: it gives them a value, or removes them. A name in another case is another member of the patch, which
-/// changes nothing of what is stored.
+/// Removes from a patch the headers of the subscription whose value is the mask: they keep their stored value. Returns the names that are
+/// left, as the patch spells them: it sets or removes these. A name in another case is another member of the patch, and leaves the stored
+/// header unchanged.
 pub fn take_masked(input: &mut Map<String, Value>, stored: &BTreeMap<String, String>) -> BTreeSet<String> {
     let Some(Value::Object(headers)) = input.get_mut("headers") else { return BTreeSet::new() };
     let is_stored = |name: &str| stored.keys().any(|known| known.eq_ignore_ascii_case(name));
@@ -20,7 +20,7 @@ pub fn take_masked(input: &mut Map<String, Value>, stored: &BTreeMap<String, Str
     headers.keys().cloned().collect()
 }
 
-/// Refuses to send a stored value to a server that it was not given for. `given` are the names that `take_masked` has left.
+/// Refuses to send a stored value to a server that it was not given for. `given` are the names that `take_masked` left.
 // Contract silent: a key that may change a webhook does not learn the stored values by leading it to a server of its own.
 pub fn check_moved(
     stored: &BTreeMap<String, String>,
@@ -37,7 +37,7 @@ pub fn check_moved(
     }
 }
 
-/// Whether two URLs lead to one server: the same scheme, host and port.
+/// Whether two URLs have the same scheme, host and port.
 pub fn is_same_server(url: &str, other: &str) -> bool {
     let origin = |url: &str| -> Option<Origin> { Some(Url::parse(url).ok()?.origin()) };
     origin(url) == origin(other)

@@ -1,20 +1,20 @@
-//! The kinds of events that webhooks can be told of, the patterns that name several, and who wants an event.
+//! The kinds of events that webhooks can get, patterns over them, and the matcher from events to subscriptions.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::{iter, slice};
 
 use crate::webhooks::event_head::EventHead;
 
-/// The event that tests a webhook. Only that one gets it, whatever it wants besides.
+/// The event that tests a webhook. Only that webhook gets it, whatever its filters.
 pub const TEST: &str = "webhook.test";
-/// The origin of what a first reading finds.
+/// The origin of events from an initial sync.
 const BACKFILL: &str = "backfill";
-/// Everything but what has to be named exactly.
+/// The pattern of all kinds except those that must be named exactly.
 const ALL: &str = "*";
-/// Kinds that patterns leave out: there are many of them, and few want them.
+/// Kinds that patterns exclude: they are frequent, and few receivers want them.
 const NAMED_EXACTLY: [&str; 1] = ["connection.token_refreshed"];
 
-/// What belongs to one surface of the API: who may read that surface may be told of it.
+/// The events of one surface of the API: a key that may read the surface may get them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     Connections,
@@ -51,7 +51,7 @@ impl Family {
         }
     }
 
-    /// The scope that a key needs to be told of it.
+    /// The scope that a key needs to get these events.
     pub fn read_scope(self) -> &'static str {
         match self {
             Family::Connections => "connections.read",
@@ -132,7 +132,7 @@ pub fn all() -> impl Iterator<Item = String> {
     KINDS.iter().flat_map(|(_, name, ends)| ends.iter().map(move |end| format!("{name}.{end}")))
 }
 
-/// Whether this is a kind, a name with `.*` after it for all kinds below it, however deep (`calendar.*` has `calendar.event.created`), or `*`.
+/// Whether this is a kind, a name with `.*` for all kinds below it at any depth (`calendar.*` includes `calendar.event.created`), or `*`.
 pub fn is_known(pattern: &str) -> bool {
     pattern == ALL
         || match pattern.strip_suffix(".*") {
@@ -141,7 +141,7 @@ pub fn is_known(pattern: &str) -> bool {
         }
 }
 
-/// The family of a known kind or of a known pattern with `.*`; none for `*`, which is of all.
+/// The family of a known kind or of a known pattern with `.*`; none for `*`, which covers all.
 pub fn family_of(pattern: &str) -> Option<Family> {
     if !is_known(pattern) {
         return None;
@@ -159,44 +159,44 @@ fn is_at_or_below(name: &str, above: &str) -> bool {
     name.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// What stands before the first dot. All kinds that share it are of one family.
+/// The part before the first dot. All kinds with the same first part are of one family.
 fn first_part(name: &str) -> &str {
     name.split_once('.').map_or(name, |(first, _)| first)
 }
 
-/// The name above this one: `calendar.event` for `calendar.event.created`.
+/// The parent name: `calendar.event` for `calendar.event.created`.
 fn parent(name: &str) -> Option<&str> {
     name.rsplit_once('.').map(|(parent, _)| parent)
 }
 
-/// The names above this one, nearest first: `calendar.event` and `calendar` for `calendar.event.created`.
+/// The ancestors of a name, nearest first: `calendar.event` and `calendar` for `calendar.event.created`.
 fn above(name: &str) -> impl Iterator<Item = &str> {
     iter::successors(parent(name), |name| parent(name))
 }
 
-/// What one subscription wants.
+/// The filters of one subscription.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SubscriptionFilter {
     /// The webhook's id.
     pub id: String,
-    /// Kinds and patterns: an event is wanted that one of them names.
+    /// Kinds and patterns; an event needs to match one of them.
     pub event_types: Vec<String>,
-    /// Only of these connections; empty: of all, and what is of none.
+    /// Connections to which events are limited; empty: all, and events without a connection.
     pub connection_ids: Vec<String>,
-    /// The connections that the API key which made it is bound to: only what is of no other one. Empty: it is bound to none.
+    /// The connections that the subscription's API key is bound to: only events of no other connection match. Empty: the key is not bound.
     pub bound_to: Vec<String>,
     /// Names of the families that its key may read. Empty: none.
     pub families: Vec<String>,
-    /// Whether what a first reading finds is wanted too.
+    /// Whether events of an initial sync are included.
     pub include_backfill: bool,
 }
 
-/// Who wants an event: made once of all subscriptions of an application, then asked for each event.
+/// An index from events to subscriptions, built once from all subscriptions of an application.
 pub struct Matcher {
     subscriptions: Vec<Subscription>,
     by_id: HashMap<String, usize>,
-    /// Places in `subscriptions` by a kind that is named exactly, by a name whose `.*` is, and of those with `*`. A subscription is in one of
-    /// the lists that go for a kind, at most.
+    /// Indices into `subscriptions`: by exact kind, by the name before `.*`, and of those with `*`. For any kind, a subscription is in at
+    /// most one of the lists that apply.
     exact: HashMap<String, Vec<usize>>,
     below: HashMap<String, Vec<usize>>,
     all: Vec<usize>,
@@ -211,7 +211,7 @@ struct Subscription {
 }
 
 impl Matcher {
-    /// The matcher of these subscriptions, whose ids are different.
+    /// Builds the matcher of these subscriptions, whose ids are distinct.
     pub fn new(all: &[SubscriptionFilter]) -> Matcher {
         let mut matcher = Matcher {
             subscriptions: Vec::with_capacity(all.len()),
@@ -235,7 +235,7 @@ impl Matcher {
         matcher
     }
 
-    /// Puts a subscription into the lists of its patterns, without those that another one of it covers.
+    /// Adds a subscription to the lists of its patterns, except patterns that another one of it covers.
     fn file(&mut self, place: usize, event_types: &[String]) {
         let patterns: BTreeSet<&str> = event_types.iter().map(String::as_str).collect();
         let has_all = patterns.contains(ALL);
@@ -253,7 +253,7 @@ impl Matcher {
         }
     }
 
-    /// The ids of the subscriptions that want this event, each once.
+    /// The ids of the subscriptions that match this event, each once.
     pub fn matching(&self, event: EventHead<'_>) -> impl Iterator<Item = &str> {
         let is_test = event.kind == TEST;
         let family = family_of(event.kind).map(Family::as_str);
@@ -262,7 +262,7 @@ impl Matcher {
         lists.filter_map(move |place| self.subscriptions.get(*place)).filter(wants).map(|s| s.id.as_str())
     }
 
-    /// The lists that go for a kind.
+    /// The lists that apply to a kind.
     fn lists(&self, kind: &str, subject: &str) -> Vec<&[usize]> {
         if kind == TEST {
             return self.by_id.get(subject).map(slice::from_ref).into_iter().collect();
@@ -277,7 +277,7 @@ impl Matcher {
 }
 
 impl Subscription {
-    /// Whether it may be told of this and wants to, by everything but the kind.
+    /// Whether the subscription's rights and filters, apart from the kind, match this event.
     fn takes(&self, family: Option<&str>, event: &EventHead<'_>) -> bool {
         let may_read = family.is_some_and(|family| self.families.contains(family));
         let is_of_these = || event.connection_id.is_some_and(|id| self.connection_ids.contains(id));

@@ -1,4 +1,4 @@
-//! The body of a notification: a pure function of a line of the log, so that each attempt and each replay sends the same bytes.
+//! The body of a notification: a pure function of a log entry, so that each attempt and each replay sends the same bytes.
 
 use bytes::Bytes;
 use model::Instant;
@@ -8,13 +8,13 @@ use storage::log::Entry;
 
 use base::tenant::Tenant;
 
-/// The form in which lines are rendered that are written now. A line keeps its form: a new one gets the next number, and the earlier ones
-/// stay.
+/// The version in which new log entries are rendered. An entry keeps its version: a changed form gets the next number, and earlier ones
+/// stay supported.
 pub const VERSION: i64 = 1;
-/// Longest body, bytes. A resource that would make it longer is left out.
+/// Longest body in bytes. A resource that would exceed it is left out.
 const MAX_BYTES: usize = 256 << 10;
 
-/// The JSON text of a `Notification`, in the form `version` (1 is the only one). The resource is the text that the log holds.
+/// Renders the JSON text of a `Notification` in form `version` (1 is the only one). The resource is the text in the log.
 pub fn render(entry: &Entry, tenant: &Tenant, mode: PayloadMode, version: i64) -> Bytes {
     debug_assert_eq!(version, VERSION, "a form that this host does not know");
     let head = head(entry, tenant);
@@ -96,7 +96,7 @@ mod tests {
         }
     }
 
-    /// Receivers verify bytes: what was sent once must come again in the same bytes, also by a later version of the host.
+    /// Receivers verify bytes: a later version of the host must send the same bytes again.
     #[test]
     fn bytes_are_those_of_the_golden_file() {
         let golden = [

@@ -1,5 +1,5 @@
-//! A webhook that was disabled is activated: what waited for it is given up before. The job that discards it may not have had its turn yet,
-//! or be in the middle of an attempt.
+//! Discards the pending deliveries of a disabled webhook before it is activated: the job that discards them may not have run yet, or be in
+//! the middle of an attempt.
 
 use base::error::{Code, Refusal, Result};
 use base::tenant::Tenant;
@@ -9,14 +9,14 @@ use storage::webhooks::{Webhook, deliveries, replays};
 
 use crate::app::App;
 
-/// Deliveries that one transaction gives up.
+/// Deliveries that one transaction discards.
 const STEP: i64 = 500;
-/// Most transactions of one request: then its sender is asked to come again, and goes on where this one stopped.
+/// Most transactions of one request; beyond it the client is asked to retry, and the retry continues here.
 const STEPS: usize = 200;
-/// After this time it is worth to ask again, seconds.
+/// Time after which a retry makes sense, seconds.
 const WAIT_S: u64 = 5;
 
-/// Gives up what waits for a subscription that is disabled. Fails where that is more than one request can give up.
+/// Discards the pending deliveries of a disabled subscription. Fails if there are more than one request can discard.
 pub async fn give_up(app: &App, webhook: &Webhook) -> Result<()> {
     for _ in 0..STEPS {
         let (id, tenant, now) = (webhook.id.clone(), webhook.tenant.clone(), app.now());
@@ -30,8 +30,8 @@ pub async fn give_up(app: &App, webhook: &Webhook) -> Result<()> {
     Err(Refusal::new(Code::Overloaded, message).retry_after_s(WAIT_S).into())
 }
 
-/// Gives up some of it, in the transaction of a change of the subscription or in one of its own. True: nothing is left, or the subscription
-/// is not disabled any more.
+/// Discards some of them, in the transaction of a change of the subscription or in one of its own. Returns true if none is left, or the
+/// subscription is no longer disabled.
 pub async fn step(tx: &mut Tx, tenant: &Tenant, id: &str, now: i64) -> Result<bool> {
     if replays::lock(tx, tenant, id).await? != Some(WebhookStatus::Disabled) {
         return Ok(true);

@@ -1,4 +1,4 @@
-//! The right that a subscription rests on: the key that last said what is sent and where, what that key may read, and when it ends.
+//! The rights of a subscription: the key that last set its events and endpoint, what that key may read, and when it ends.
 
 use base::error::{Code, Result, refuse};
 use model::Instant;
@@ -11,33 +11,33 @@ use storage::webhooks::keys::{self, KeyEnd};
 
 use crate::webhooks::input;
 
-/// Fields that say what is sent, and where: whoever sets one of them must be allowed to read what is sent.
+/// Fields that decide what is sent, and where: a key that sets one of them must be allowed to read what is sent.
 const REACH: [&str; 5] = ["url", "eventTypes", "connectionIds", "includeBackfill", "payloadMode"];
-/// Fields by which more can be sent than before, or to another endpoint: with one of them the subscription rests on the key that sets it.
+/// Fields that can widen what is sent, or change the endpoint: a key that sets one of them becomes the subscription's key.
 const GROWTH: [&str; 2] = ["url", "eventTypes"];
-/// How ids of operators begin. What one of them makes in the panel rests on no API key, and ends with none.
+/// Prefix of operator ids. A subscription made by an operator in the panel depends on no API key, and ends with none.
 const OPERATOR: &str = "opr_";
 
-/// The part of a change that the right of a subscription depends on.
+/// The part of a change that affects the rights of a subscription.
 pub struct ReachChange<'a> {
-    /// Fields of `GROWTH` that the request names, whether it changes them or not.
+    /// Fields of `GROWTH` that the request contains, changed or not.
     pub named: Vec<&'static str>,
-    /// Names of the fields that become other than they were.
+    /// Names of the fields whose values change.
     pub changed: &'a [String],
-    /// The event types as they become.
+    /// The event types after the change.
     pub event_types: &'a [String],
-    /// The fields of `REACH` besides those of `GROWTH` let more through than before (`widens`).
+    /// Whether the fields of `REACH` outside `GROWTH` admit more than before (`widens`).
     pub widens: bool,
-    /// The subscription is activated after its key has ended.
+    /// Whether the subscription is activated after its key has ended.
     pub is_revived: bool,
 }
 
-/// Fields of `GROWTH` that a request names.
+/// Fields of `GROWTH` that a request contains.
 pub fn named_growth(input: &Map<String, Value>) -> Vec<&'static str> {
     GROWTH.into_iter().filter(|field| input.contains_key(*field)).collect()
 }
 
-/// Whether a subscription gets events of more connections, what initial syncs find, or resources that it did not get before.
+/// Whether a subscription gets events of more connections, of initial syncs, or with resources that it did not get before.
 pub fn widens(before: &Webhook, after: &WebhookSubscription) -> bool {
     let is_known = |id: &String| before.connection_ids.contains(id);
     let has_more_connections = !before.connection_ids.is_empty()
@@ -47,19 +47,19 @@ pub fn widens(before: &Webhook, after: &WebhookSubscription) -> bool {
         || (after.payload_mode == PayloadMode::Full && before.payload_mode != PayloadMode::Full)
 }
 
-/// Lets a subscription rest on a key, and end with it.
+/// Binds a subscription to a key, so that it ends with the key.
 pub fn rest_on(w: &mut Webhook, key: &ApiKey) {
     w.key_id = Some(key.id.clone());
     w.ends_at = key.expires_at;
 }
 
-/// Checks that the key may make a change, and gives the subscription the families and the key that it then has.
+/// Checks that the key may make a change, and sets the families and the key of the subscription.
 ///
 /// # Errors
 /// 403 for an event type that the key may not read.
-// Contract silent: a subscription is told of more families only where a request names `url` or `eventTypes`. A change of another field leaves out
-// what its key may not read, however much its key may read. Where it widens the filters all the same, and its key ends before the one that the
-// subscription rests on, the subscription ends with that key: nothing that a token has opened stays open after it.
+// Contract silent: a subscription is told of more families only where a request names `url` or `eventTypes`. A change of another field
+// leaves out what its key may not read, however much its key may read. Where it widens the filters all the same, and its key ends before
+// the one that the subscription rests on, the subscription ends with that key: nothing that a token has opened stays open after it.
 pub fn settle(after: &mut Webhook, change: &ReachChange<'_>, key: &ApiKey) -> Result<()> {
     let is_changed = |field: &&str| change.changed.iter().any(|name| name == field);
     let readable = input::families(key);
@@ -84,12 +84,12 @@ pub fn settle(after: &mut Webhook, change: &ReachChange<'_>, key: &ApiKey) -> Re
     Ok(())
 }
 
-/// Whether a right that ends then, or never, ends before another one.
+/// Whether a right with this end (none: never) ends before another one.
 fn ends_before(end: Option<i64>, other: Option<i64>) -> bool {
     end.is_some_and(|end| other.is_none_or(|other| end < other))
 }
 
-/// Tells a client that its subscription ends with its key.
+/// Returns a warning that the subscription ends with its key.
 pub fn end_warning(w: &Webhook) -> Option<Value> {
     let at = Instant::from_millis(w.ends_at?);
     let message = format!(
@@ -98,7 +98,7 @@ pub fn end_warning(w: &Webhook) -> Option<Value> {
     Some(json!({ "code": "ends_with_key", "message": message, "target": "keyId", "field": "keyId" }))
 }
 
-/// Holds the key that a subscription rests on from this transaction on, and enqueues the subscription's end. First in its transaction.
+/// Locks the key of a subscription for the rest of the transaction, and enqueues the subscription's end. First in its transaction.
 pub async fn hold_key(tx: &mut Tx, w: &Webhook) -> Result<()> {
     let Some(key_id) = w.key_id.as_ref().filter(|id| !id.starts_with(OPERATOR)) else { return Ok(()) };
     match api_keys::hold(tx, &w.tenant, key_id).await? {

@@ -1,4 +1,4 @@
-//! What is sealed of a subscription: its secrets, its signing key and its headers. Each opens in its own column of its own row alone.
+//! Encrypted fields of a subscription: secrets, signing key and headers. Each can only be decrypted in its own column of its own row.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,14 @@ use storage::webhooks::Webhook;
 use crate::app::App;
 use crate::webhooks::sign;
 
-/// Earlier secrets that sign beside the present one at most; of more than that the oldest stop.
+/// Most earlier secrets that sign beside the current one; beyond it the oldest stop.
 const MAX_PREVIOUS: usize = 10;
 
 /// An earlier secret.
 #[derive(Serialize, Deserialize)]
 struct SealedPreviousSecret {
     secret: String,
-    /// It signs until then, in milliseconds since 1970.
+    /// End of its validity, Unix ms.
     until: i64,
 }
 
@@ -54,8 +54,8 @@ pub fn begin(app: &App, w: &mut Webhook, given: Option<String>) -> Result<String
     Ok(secret)
 }
 
-/// Gives a subscription another secret: the given one, or one made here. The present one signs beside it for `grace_s` seconds; without a
-/// grace it ends at once, and so do those before it. Returns the new one.
+/// Replaces the secret of a subscription by the given or a generated one. The current secret signs beside it for `grace_s` seconds; without
+/// a grace period it ends at once, together with all earlier ones. Returns the new one.
 pub fn rotate(app: &App, w: &mut Webhook, given: Option<String>, grace_s: i64) -> Result<String> {
     let secret = chosen(app, given)?;
     let present = app.keyring.open(&place("secret", &w.id), &w.secret)?;
@@ -79,7 +79,7 @@ pub fn rotate(app: &App, w: &mut Webhook, given: Option<String>, grace_s: i64) -
     Ok(secret)
 }
 
-/// Ends all earlier secrets of a subscription: the present one alone signs.
+/// Ends all earlier secrets of a subscription: only the current one signs.
 pub fn end_previous(app: &App, w: &mut Webhook) -> Result<()> {
     let previous: Vec<SealedPreviousSecret> = opened(app, "previous_secrets", &w.id, &w.previous_secrets)?;
     if !previous.is_empty() {
@@ -98,7 +98,7 @@ fn chosen(app: &App, given: Option<String>) -> Result<String> {
     }
 }
 
-/// Sees to it that there is a pair of keys where `v1a` is wanted, and none elsewhere.
+/// Adds a key pair if the subscription uses `v1a`, and removes it otherwise.
 pub fn set_key_pair(app: &App, w: &mut Webhook) -> Result<()> {
     let is_wanted = w.signatures.contains(&SignatureVersion::V1a);
     if is_wanted && w.signing_key.is_none() {

@@ -1,5 +1,5 @@
-//! Signatures of notifications, as the Standard Webhooks specification has them: `v1` is an HMAC-SHA256 with a secret that the receiver
-//! shares, `v1a` an Ed25519 signature that the receiver verifies with a public key. Signed is `id.timestamp.body`.
+//! Signatures of notifications (Standard Webhooks): `v1` is an HMAC-SHA256 with a secret that the receiver shares, `v1a` an Ed25519
+//! signature that the receiver verifies with a public key. The signed text is `id.timestamp.body`.
 
 use std::ops::RangeInclusive;
 
@@ -12,27 +12,27 @@ use http::HeaderValue;
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-/// How a shared secret begins, a private and a public key.
+/// Prefixes of shared secrets, private and public keys.
 const SECRET: &str = "whsec_";
 const PRIVATE_KEY: &str = "whsk_";
 const PUBLIC_KEY: &str = "whpk_";
 
-/// How long a shared secret may be, bytes.
+/// Length of a shared secret, bytes.
 const SECRET_BYTES: RangeInclusive<usize> = 24..=64;
-/// Bytes of a secret that the host makes.
+/// Length of a generated secret, bytes.
 pub const NEW_SECRET_BYTES: usize = 32;
 /// Bytes of the seed of an Ed25519 key pair (RFC 8032).
 pub const SEED_BYTES: usize = 32;
 
-/// What notifications of one webhook are signed with.
+/// The keys that sign the notifications of one webhook.
 pub struct SigningKeys {
-    /// One for each secret, with the key in it already.
+    /// One for each secret, already keyed.
     macs: Vec<Hmac<Sha256>>,
     pair: Option<Ed25519KeyPair>,
 }
 
 impl SigningKeys {
-    /// `secrets` are `whsec_…`, newest first: a notification has a signature by each. `private_key` is `whsk_…`, for a signature by it too.
+    /// `secrets` are `whsec_…`, newest first: each adds a signature. `private_key` is `whsk_…`, and adds one more.
     pub fn new(secrets: &[String], private_key: Option<&str>) -> anyhow::Result<SigningKeys> {
         let mac = |secret: &String| {
             let key = parse_secret(secret).map_err(|why| anyhow!("the secret of a webhook {why}"))?;
@@ -45,24 +45,25 @@ impl SigningKeys {
     }
 }
 
-/// The value of the header `webhook-signature`: all signatures, separated by spaces. `at_s` is the time of the attempt, in seconds since 1970.
+/// The value of the header `webhook-signature`: all signatures, separated by spaces. `at_s` is the time of the attempt, in seconds since
+/// 1970.
 pub fn signatures(keys: &SigningKeys, id: &str, at_s: i64, body: &[u8]) -> HeaderValue {
     let head = format!("{id}.{at_s}.");
     let mut all: Vec<String> = Vec::with_capacity(keys.macs.len() + 1);
     for mac in &keys.macs {
-        // The parts one after the other: a body is not copied for each secret.
+        // Updated in parts, so that the body is not copied for each secret.
         let signature = mac.clone().chain_update(head.as_bytes()).chain_update(body).finalize().into_bytes();
         all.push(format!("v1,{}", BASE64_STANDARD.encode(signature)));
     }
     if let Some(pair) = &keys.pair {
-        // Ed25519 reads the whole twice, so it takes it in one piece.
+        // Ed25519 reads the message twice, so it needs it in one piece.
         let signature = pair.sign(&[head.as_bytes(), body].concat());
         all.push(format!("v1a,{}", BASE64_STANDARD.encode(signature)));
     }
     HeaderValue::try_from(all.join(" ")).expect("base64 is good for a header")
 }
 
-/// The key in a secret that a client chose, or that the host made. The error is the end of a sentence that begins with the field's name.
+/// Decodes the key in a secret, given or generated. The error is the end of a sentence that begins with the field's name.
 pub fn parse_secret(text: &str) -> Result<Zeroizing<Vec<u8>>, &'static str> {
     let coded = text.strip_prefix(SECRET).ok_or("must begin with \"whsec_\"")?;
     let key = BASE64_STANDARD.decode(coded).map(Zeroizing::new);
@@ -78,7 +79,7 @@ pub fn secret(key: &[u8; NEW_SECRET_BYTES]) -> Zeroizing<String> {
     Zeroizing::new(format!("{SECRET}{}", BASE64_STANDARD.encode(key)))
 }
 
-/// The private key (`whsk_…`) with this seed, which is to be sealed, and the public key (`whpk_…`), which receivers get.
+/// Returns the private key (`whsk_…`) with this seed, to be encrypted, and the public key (`whpk_…`) for receivers.
 pub fn new_key_pair(seed: &[u8; SEED_BYTES]) -> anyhow::Result<(Zeroizing<String>, String)> {
     let private_key = Zeroizing::new(format!("{PRIVATE_KEY}{}", BASE64_STANDARD.encode(seed)));
     let pair = key_pair(&private_key)?;

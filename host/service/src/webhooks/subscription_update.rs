@@ -17,19 +17,19 @@ use crate::webhooks::subscription::{TRIES, deliveries, fill, load, too_busy};
 use crate::webhooks::{ending, input, masking, reactivation, rights, secrets, view};
 use crate::writes::etag::ExpectedEtag;
 
-/// Fields that say which events are sent.
+/// Fields that filter the events.
 const FILTERS: [&str; 3] = ["eventTypes", "connectionIds", "includeBackfill"];
 
-/// How the status of a subscription changes.
+/// The effect of a change on the status of a subscription.
 #[derive(Clone, Copy, PartialEq)]
 enum StatusChange {
-    /// Not, or to one in which nothing has to be done.
+    /// No change, or one without an effect.
     None,
-    /// On from where it was paused.
+    /// Continues from where it was paused.
     Resumed,
-    /// From now on.
+    /// Starts from now on.
     Restarted,
-    /// What waits is given up.
+    /// Discards pending deliveries.
     Stopped,
 }
 
@@ -43,13 +43,13 @@ struct PlannedSubscription {
     warnings: Vec<Value>,
     turn: StatusChange,
     has_other_filters: bool,
-    /// Earlier failures of the endpoint count for nothing.
+    /// Whether earlier failures of the endpoint are reset.
     is_forgiven: bool,
-    /// Up to here the log is forgotten.
+    /// The sequence number up to which log entries were deleted: the cursor skips them.
     floor: i64,
 }
 
-/// Changes a subscription, pauses, resumes or disables it, or gives it another secret.
+/// Changes a subscription, pauses, resumes or disables it, or rotates its secret.
 pub async fn update(
     app: &App,
     key: &ApiKey,
@@ -62,7 +62,7 @@ pub async fn update(
     for _ in 0..TRIES {
         let before = load(app, key, id).await?;
         if let Some(key_id) = ended_key(app, &before) {
-            // Whoever activates it finds it disabled, and what waited for it given up.
+            // A client that activates it finds it disabled, and its pending deliveries discarded.
             ending::disable_ended(app, key_id).await?;
             continue;
         }
@@ -74,7 +74,7 @@ pub async fn update(
         let (held, attempt) = (app.clone(), attempt.clone());
         let written: Result<Option<StoredResponse>> =
             app.db.write(move |tx| Box::pin(async move { write(tx, &held, planned, &attempt).await })).await;
-        // None: another host changed it meanwhile, so the change is made again on what there is now.
+        // None: another host changed it in the meantime, so the change is planned again on the current row.
         if let Some(answer) = written? {
             return Ok(answer);
         }
@@ -82,7 +82,7 @@ pub async fn update(
     Err(too_busy())
 }
 
-/// The key of a subscription that has ended and is not disabled yet.
+/// The key of a subscription, if the key has ended and the subscription is not disabled yet.
 fn ended_key<'w>(app: &App, w: &'w Webhook) -> Option<&'w str> {
     let has_ended = w.has_ended(app.now()) && w.status != WebhookStatus::Disabled;
     w.key_id.as_deref().filter(|_| has_ended)
@@ -148,14 +148,14 @@ async fn plan(
         after.disabled_reason = (turn == StatusChange::Stopped).then_some(DisabledReason::Manual);
     }
     if after != before || turn != StatusChange::None || is_forgiven {
-        // Later than before on every clock: whoever works on it sees by this that it is another.
+        // Later than before on every clock, so that hosts that work on it notice the change.
         after.updated_at = app.now().max(before.updated_at + 1);
         after.etag = view::etag(&after);
     }
     Ok(PlannedSubscription { before, after, secret, warnings, turn, has_other_filters, is_forgiven, floor })
 }
 
-/// What follows from setting the status.
+/// Returns the effect of setting the status.
 fn turn(before: WebhookStatus, wanted: WebhookStatus) -> Result<StatusChange> {
     match (before, wanted) {
         (_, WebhookStatus::Failing) => Err(fault("status", "must be active, paused or disabled")),
@@ -171,7 +171,7 @@ fn missed(field: &str) -> Value {
     json!({ "code": "events_missed", "message": message, "target": field, "field": field })
 }
 
-/// Writes a change and its answer; none when the subscription is not as it was when the change was planned.
+/// Writes a change and its answer; none if the subscription has changed since the change was planned.
 async fn write(
     tx: &mut Tx,
     app: &App,
@@ -205,7 +205,7 @@ async fn write(
             table::forgive(tx, &after.id).await?;
             job_claims::begin_slow(tx, &format!("deliver:{}", after.id)).await?;
         }
-        // Without order nothing waits for an earlier event any more.
+        // Without ordering, no delivery waits for an earlier event any more.
         let lets_go = before.ordered && !after.ordered;
         if planned.turn != StatusChange::None || planned.is_forgiven || lets_go {
             jobs::enqueue(tx, &deliveries(after, Some(now)), now).await?;

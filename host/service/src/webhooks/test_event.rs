@@ -1,4 +1,4 @@
-//! Tries an endpoint: an event that its subscription alone gets, and what became of it.
+//! Tests an endpoint: sends an event that only its subscription gets, and reports the result.
 
 use std::time::Duration;
 
@@ -18,12 +18,12 @@ use crate::app::event_log::{self, NewLogEntry, Origin};
 use crate::app::stored_response::StoredResponse;
 use crate::webhooks::{deliveries, input, notification_types, subscription};
 
-/// How often the delivery is looked at: at first, and later, while a slow endpoint is waited for.
+/// Intervals at which the delivery is polled: at first, and later for a slow endpoint.
 const SHORTEST_STEP: Duration = Duration::from_millis(20);
 const LONGEST_STEP: Duration = Duration::from_millis(250);
 
-/// Sends the event `webhook.test` to a subscription and waits for the first attempt. Answers the delivery, also when the attempt failed or
-/// has not ended in time. The delivery is then tried again like any other.
+/// Sends the event `webhook.test` to a subscription and waits for the first attempt. Returns the delivery, also if the attempt failed or
+/// has not ended in time. The delivery is then retried like any other.
 pub async fn send(app: &App, key: &ApiKey, webhook_id: &str) -> Result<StoredResponse> {
     let webhook = subscription::find(app, key, webhook_id).await?;
     input::check_active(webhook.status)?;
@@ -34,7 +34,7 @@ pub async fn send(app: &App, key: &ApiKey, webhook_id: &str) -> Result<StoredRes
     Ok(StoredResponse::ok(deliveries::json(&id, &delivery)?))
 }
 
-/// Writes the event with its delivery, which is due at once. Returns the number of the event.
+/// Writes the event with its delivery, which is due at once. Returns the sequence number of the event.
 async fn write(tx: &mut Tx, app: &App, webhook: &Webhook) -> Result<i64> {
     let (tenant, now) = (&webhook.tenant, app.now());
     // The log before the webhook: the application's row is locked first.
@@ -59,7 +59,7 @@ async fn write(tx: &mut Tx, app: &App, webhook: &Webhook) -> Result<i64> {
     Ok(sequence)
 }
 
-/// The line of the log. The id of the webhook says who gets it.
+/// The log entry. The id of the webhook selects its receiver.
 fn note(webhook: &Webhook) -> NewLogEntry {
     NewLogEntry {
         connection_id: None,
@@ -76,13 +76,12 @@ fn note(webhook: &Webhook) -> NewLogEntry {
     }
 }
 
-/// The delivery after its first attempt, or as it is when the time is over. The row is read again and again: another host may make the
-/// attempt.
+/// The delivery after its first attempt, or in its current state at the timeout. Polls the row, because another host may make the attempt.
 async fn first_attempt(app: &App, webhook_id: &str, sequence: i64) -> Result<ListedDelivery> {
     let began = Instant::now();
     loop {
         let found = delivery_list::find(app.db.reader(), webhook_id, sequence).await?;
-        // It goes with its subscription.
+        // The delivery was deleted with its subscription.
         let delivery = found.ok_or_else(|| not_found("webhook"))?;
         let is_tried = !delivery.attempts.is_empty() || delivery.status != DeliveryStatus::Pending;
         if is_tried || began.elapsed() >= app.config.webhook_test_wait {

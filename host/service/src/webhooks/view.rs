@@ -1,4 +1,4 @@
-//! A subscription as the API prints it.
+//! The API's representation of a subscription.
 
 use base::error::Result;
 use model::Instant;
@@ -13,7 +13,7 @@ use crate::webhooks::health::PROBING_AFTER;
 use crate::webhooks::masking::MASK;
 use crate::webhooks::secrets;
 
-/// The version of a subscription: it changes with everything that its owner changes, and not with what becomes of deliveries.
+/// The etag of a subscription: it changes with everything that its owner changes, not with the state of deliveries.
 pub fn etag(w: &Webhook) -> String {
     let seen = json!([
         w.url,
@@ -40,7 +40,7 @@ pub fn etag(w: &Webhook) -> String {
     format!("\"{}\"", hex::encode(&hash[..8]))
 }
 
-/// How it stands, as clients see it: one whose endpoint is being probed is `failing`.
+/// The status for clients: one whose endpoint is being probed is `failing`.
 pub fn status(w: &Webhook) -> WebhookStatus {
     match w.status {
         WebhookStatus::Active if w.consecutive_failures >= PROBING_AFTER => WebhookStatus::Failing,
@@ -48,7 +48,7 @@ pub fn status(w: &Webhook) -> WebhookStatus {
     }
 }
 
-/// The fields of the model, without the secret, and with the values of the headers: for who changes them, and not to be shown.
+/// The fields of the model without the secret, but with the header values: for changes, not to be shown.
 pub fn body(app: &App, w: &Webhook) -> Result<WebhookSubscription> {
     Ok(WebhookSubscription {
         url: w.url.clone(),
@@ -75,7 +75,7 @@ pub fn body(app: &App, w: &Webhook) -> Result<WebhookSubscription> {
     })
 }
 
-/// All fields as they are shown: without the secret, and without the values of the headers.
+/// All fields as they are shown: without the secret, and without the header values.
 pub fn json(app: &App, w: &Webhook) -> Result<Value> {
     let mut body = body(app, w)?;
     for value in body.headers.values_mut() {
@@ -92,7 +92,7 @@ pub fn json(app: &App, w: &Webhook) -> Result<Value> {
     })?)
 }
 
-/// The answer to a write: with the secret where it is shown this once.
+/// The answer to a write, with the secret if it is shown this once.
 pub fn written(app: &App, w: &Webhook, secret: Option<&str>, warnings: &[Value]) -> Result<String> {
     let mut printed = json(app, w)?;
     if let Some(secret) = secret {

@@ -14,7 +14,8 @@ use crate::writes::open_collection::OpenCollection;
 use crate::writes::reread::read_source;
 use crate::writes::store_read;
 
-/// The error of a write of an item. Where the provider had another version, that is read, so that the caller gets the etag that is true now.
+/// Returns the error of a write of an item. After a version conflict it reads the provider's version, so that the caller gets the current
+/// etag.
 pub async fn conflict(cx: &WriteContext, opened: &OpenCollection, item: &Item, e: Error) -> Error {
     if e.code() != Some(Code::StaleEtag) {
         return e;
@@ -29,12 +30,12 @@ pub async fn conflict(cx: &WriteContext, opened: &OpenCollection, item: &Item, e
     }
 }
 
-/// Stores the version that the provider has of an item (or of its series), and returns its etag.
+/// Stores the provider's version of an item (or of its series), and returns its etag.
 async fn reread(cx: &WriteContext, opened: &OpenCollection, item: &Item) -> Result<Option<String>> {
     let as_of = store_read::now(&cx.app, &cx.request).await?;
     let records = prepared(opened.kind, read_source(cx, opened, &item.source_id).await?);
     let location = CopyLocation { origin: Origin::Provider, ..opened.location().copy() };
-    // An instance that only its series knows has no row: its id goes on after the series'.
+    // An instance without an exception has no row: its id is the series' id with a suffix.
     let id = item.id.splitn(3, '_').take(2).collect::<Vec<_>>().join("_");
     let app = cx.app.clone();
     let db = app.db.clone();
@@ -42,7 +43,7 @@ async fn reread(cx: &WriteContext, opened: &OpenCollection, item: &Item) -> Resu
         Box::pin(async move {
             let lock = change::lock(tx, &location).await?;
             let mut copy = CopyTransaction { tx, app: &app, lock: &lock, location: &location };
-            // Superseded by a pull: then that is the current version, or the next pull has it.
+            // Superseded by a pull: then that is the current version, or the next pull reads it.
             let _ = upsert::upsert(&mut copy, &records, as_of).await?;
             let current = items::lock_item(copy.tx, &lock, &id).await?;
             Ok::<_, Error>(current.filter(|i| i.deleted_at.is_none()).map(|i| i.etag.clone()))

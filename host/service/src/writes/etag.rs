@@ -1,9 +1,9 @@
-//! If-Match: which version of a resource a change is based on.
+//! If-Match: the version of a resource that a change is based on.
 
 use base::error::{Code, Error, Refusal, Result};
 use storage::items::Item;
 
-/// Which version of a resource a change is based on.
+/// The version of a resource that a change is based on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExpectedEtag {
     /// No etag was sent, or `*`: the last write wins.
@@ -13,7 +13,7 @@ pub enum ExpectedEtag {
 }
 
 impl ExpectedEtag {
-    /// Refuses a stale etag, telling the current one.
+    /// Refuses a stale etag; the error contains the current one.
     pub fn check(&self, current: &str) -> Result<()> {
         match self {
             ExpectedEtag::OneOf(etags) if !etags.iter().any(|e| e == current) => Err(stale(current)),
@@ -21,7 +21,7 @@ impl ExpectedEtag {
         }
     }
 
-    /// The provider's own version to insist on: only where the caller insisted on ours.
+    /// Returns the provider's version to send as a condition: only if the caller sent ours as one.
     pub fn provider_etag(&self, item: &Item) -> Option<String> {
         match self {
             ExpectedEtag::Anything => None,
@@ -30,7 +30,7 @@ impl ExpectedEtag {
     }
 }
 
-/// 409 for a change that is based on an old version.
+/// Returns the error for a change that is based on an old version: 409.
 pub fn stale(current: &str) -> Error {
     Refusal::new(
         Code::StaleEtag,

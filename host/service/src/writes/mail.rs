@@ -17,7 +17,7 @@ use crate::local_copy::{render, upsert};
 use crate::writes::response::{ResponseChange, unanswered};
 use crate::writes::view::ResponseView;
 
-/// The part of a draft that no provider keeps, and the content that is not kept here.
+/// The fields of a draft that no provider stores, and the content that is not stored here.
 pub struct DraftRemainder {
     pub own: Vec<(&'static str, serde_json::Value)>,
     pub content: MessageContent,
@@ -27,26 +27,26 @@ pub struct DraftRemainder {
 pub struct MessageView {
     /// Our id; none for a message that is new.
     id: Option<String>,
-    /// The provider's name of it.
+    /// The provider's name of the message.
     source_id: String,
     change: ResponseChange,
-    /// Of a draft.
+    /// The remainder of a draft.
     remainder: Option<DraftRemainder>,
 }
 
 impl MessageView {
-    /// `item`: the message that is changed; none for a new one.
+    /// Creates the view of a message. `item`: the message that is changed; none for a new one.
     pub fn message(item: Option<&Item>, change: ResponseChange) -> MessageView {
         let source_id = item.map(|item| item.source_id.clone()).unwrap_or_default();
         MessageView { id: item.map(|item| item.id.clone()), source_id, change, remainder: None }
     }
 
-    /// The same for a draft.
+    /// Same as `message` for a draft.
     pub fn draft(item: Option<&Item>, change: ResponseChange, remainder: DraftRemainder) -> MessageView {
         MessageView { remainder: Some(remainder), ..MessageView::message(item, change) }
     }
 
-    /// The view of what the provider says that the write was about, under the name that it has now, with the provider's warnings.
+    /// Returns the view of the message that the provider reports as written, under its present name, with the provider's warnings.
     pub fn after(self, write: &mut ProviderWrite) -> Result<MessageView> {
         let change = self.change.warned(write)?;
         let sources = &write.mutated.sources;
@@ -62,7 +62,7 @@ impl MessageView {
         Ok(MessageView { source_id, change, id: self.id, remainder: self.remainder })
     }
 
-    /// The message as it is stored: under the provider's name, or, where a pull has not told of that yet, under our id.
+    /// Returns the stored message: by the provider's name, or, if no pull has stored that name yet, by our id.
     async fn find<'l>(
         &self,
         copy: &mut CopyTransaction<'_, 'l>,
@@ -77,7 +77,7 @@ impl MessageView {
             return Ok(item);
         }
         let Some(id) = &self.id else {
-            // A tombstone: somebody has deleted it since.
+            // A tombstone: it was deleted in between.
             return Err(if is_known { not_found("message") } else { unanswered("message") });
         };
         let found = items::lock_item(copy.tx, copy.lock, id).await?;
@@ -111,7 +111,7 @@ impl ResponseView for MessageView {
     }
 }
 
-/// The live message of a source.
+/// Returns the live message of a record.
 pub async fn of_source<'l>(
     tx: &mut Tx,
     lock: &'l ConnectionLock,
@@ -121,7 +121,7 @@ pub async fn of_source<'l>(
     found.into_iter().find(|i| i.deleted_at.is_none()).ok_or_else(|| not_found("message"))
 }
 
-/// The rows of a source of the mailbox, tombstones included.
+/// Locks the rows of a record of the mailbox, tombstones included.
 async fn lock_sources<'l>(
     tx: &mut Tx,
     lock: &'l ConnectionLock,

@@ -1,4 +1,4 @@
-//! A write of ours: the provider is called, its answer is upserted and reconciled with what a pull stored meanwhile, and the
+//! Writes of ours: the provider is called, its answer is upserted and reconciled with the changes that a pull stored in between, and the
 //! response is stored with it.
 
 pub mod conflict;

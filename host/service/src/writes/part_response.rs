@@ -13,7 +13,7 @@ use crate::local_copy::transaction::CopyTransaction;
 use crate::writes::response::{ResponseChange, stored, unanswered};
 use crate::writes::view::ResponseView;
 
-/// The part that a write was about: of which kind, and the provider's id of it, unless our id is known.
+/// The part that a write changed: its kind, and the provider's id of it, unless our id is known.
 #[derive(Clone, Debug)]
 pub struct PartName {
     pub kind: &'static str,
@@ -21,7 +21,7 @@ pub struct PartName {
 }
 
 impl PartName {
-    /// The word for it in a sentence.
+    /// Returns the noun for messages to people.
     fn noun(&self) -> &'static str {
         if self.kind == STEP { "checklist item" } else { "link" }
     }
@@ -36,7 +36,7 @@ pub struct PartView {
 }
 
 impl PartView {
-    /// The view of a part of the task that the provider says the write was about.
+    /// Returns the view of a part of the task that the provider reports as written.
     pub fn new(write: &mut ProviderWrite, part: PartName, change: ResponseChange) -> Result<PartView> {
         let task = write.mutated.item.clone().unwrap_or_default();
         Ok(PartView { task, part, change: change.warned(write)? })
@@ -71,12 +71,12 @@ impl ResponseView for PartView {
     }
 }
 
-/// A step of a task.
+/// Returns a step of a task.
 pub fn step_of<'a>(task: &'a Task, id: &str) -> Result<&'a ChecklistItem> {
     task.checklist_items.iter().find(|s| s.id == id).ok_or_else(|| not_found("checklist item"))
 }
 
-/// A link of a task.
+/// Returns a link of a task.
 pub fn link_of<'a>(task: &'a Task, id: &str) -> Result<&'a TaskLink> {
     task.links.iter().find(|l| l.id == id).ok_or_else(|| not_found("link"))
 }

@@ -1,4 +1,4 @@
-//! Reading single records of a provider: a message by its reference, its bytes.
+//! Reads single records of a provider: a message by its reference, its bytes.
 
 use base::error::{Code, Result, refuse};
 use model::wire::email::{Content, MessageRef};
@@ -18,7 +18,7 @@ pub fn reference(item: &Item) -> MessageRef {
     MessageRef { source: wanted.source_id, hint: wanted.hint }
 }
 
-/// What the connector is asked with.
+/// Returns the arguments by which the connector finds a message.
 pub fn wanted(item: &Item) -> MessageToFetch {
     MessageToFetch {
         id: item.id.clone(),
@@ -28,7 +28,7 @@ pub fn wanted(item: &Item) -> MessageToFetch {
     }
 }
 
-/// The whole message as it is stored.
+/// Returns the complete message as the provider stores it.
 pub async fn raw(app: &App, asker: &RequestContext, connection: &Connection, item: &Item) -> Result<Blob> {
     content(app, asker, connection, "messages.raw", &message_ref(item)).await
 }
@@ -51,7 +51,7 @@ pub(crate) async fn content<A: serde::Serialize + Sync>(
     reply.blobs.get(&reply.body.blob).ok_or_else(missing)
 }
 
-/// A message to ask for.
+/// The identification of a message for the connector.
 #[derive(Clone, Debug)]
 pub struct MessageToFetch {
     pub id: String,

@@ -1,5 +1,5 @@
-//! Stores the provider's answer to a write: records, log entries and the response in one transaction. Where a pull stored newer data
-//! meanwhile, reads the records again, at most three times, and overwrites neither.
+//! Stores the provider's answer to a write: records, log entries and the response in one transaction. If a pull stored newer data in
+//! between, reads the records again, at most three times, and overwrites neither.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::writes::open_collection::WriteLocation;
 use crate::writes::reread::read_again;
 use crate::writes::view::ResponseView;
 
-/// Times that superseded records are read again.
+/// Most times that superseded records are read again.
 const MAX_REREADS: usize = 3;
 
 /// One attempt to store the records of a write.
@@ -30,18 +30,18 @@ struct StoreRound {
     records: Vec<NormalizedRecord>,
     /// The log's last sequence before the provider was asked for them.
     as_of: i64,
-    /// Superseded records stay as they are stored, and the next pull reads them.
+    /// In the last round superseded records stay as they are stored, and the next pull reads them.
     is_last: bool,
 }
 
 /// The end of a round.
 enum RoundEnd {
     Stored(StoredResponse),
-    /// These are to be read again; the other records were written. With them all records of the round.
+    /// Superseded records to read again, and all records of the round. The other records were written.
     Superseded(SupersededRecords, Vec<NormalizedRecord>),
 }
 
-/// Stores a write and its response, which `view` makes of what is stored then.
+/// Stores a write and its response, which `view` renders from the stored rows.
 pub async fn reconcile(
     cx: &WriteContext,
     location: WriteLocation<'_>,
@@ -94,7 +94,7 @@ async fn store(
     .await
 }
 
-/// Has the next pull read superseded records: each by itself, collections with their list, which until then is not in step.
+/// Marks superseded records for the next pull: each by itself, collections with their list, which is out of step until then.
 async fn request_reread(copy: &mut CopyTransaction<'_, '_>, superseded: &SupersededRecords) -> Result<()> {
     if !copy.location.kind.is_collection() {
         return note_superseded(copy, superseded).await;
@@ -102,7 +102,7 @@ async fn request_reread(copy: &mut CopyTransaction<'_, '_>, superseded: &Superse
     request_everything(copy, "").await
 }
 
-/// Has the next pull read everything of a scope, which until then is not in step.
+/// Marks a scope for a complete read by the next pull, until which it is out of step.
 async fn request_everything(copy: &mut CopyTransaction<'_, '_>, scope_id: &str) -> Result<()> {
     let surface = copy.location.kind.surface().as_str();
     if let Some(state) = sync_states::lock_state(copy.tx, copy.lock, (surface, scope_id)).await? {

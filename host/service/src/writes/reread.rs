@@ -1,4 +1,4 @@
-//! Reading records again that a pull stored while their provider worked on a write: which of the two came last, only the provider knows.
+//! Reads records again that a pull stored while the provider worked on a write: only the provider knows which of the two came last.
 
 use base::error::{Code, Result, refuse};
 use model::wire::email::{MessageRef, MessagesGet};
@@ -14,11 +14,11 @@ use crate::local_copy::normalize::prepared;
 use crate::local_copy::record::NormalizedRecord;
 use crate::writes::open_collection::{OpenCollection, WriteLocation};
 
-/// Pages of a list of collections.
+/// Most pages of a list of collections.
 const MAX_LIST_PAGES: usize = 100;
 
-/// The superseded records as the provider has them now; those that it does not tell are left out, and come with the next pull. `before`:
-/// all records of the write.
+/// Returns the superseded records in the provider's present version; those that it does not return are left out, and come with the next
+/// pull. `before`: all records of the write.
 pub(crate) async fn read_again(
     cx: &WriteContext,
     location: WriteLocation<'_>,
@@ -33,7 +33,7 @@ pub(crate) async fn read_again(
     }
 }
 
-/// The records or sources that were read; where that failed, none.
+/// Returns the records that were read; none after a failure.
 fn or_nothing<T>(read: Result<Vec<T>>) -> Vec<T> {
     read.unwrap_or_else(|e| {
         tracing::warn!(error = %e, "the outcome of a write could not be read again");
@@ -49,7 +49,7 @@ async fn items(cx: &WriteContext, opened: &OpenCollection, names: &[String]) -> 
     prepared(opened.kind, found)
 }
 
-/// A source as the provider has it now; one that is gone says so.
+/// Returns the provider's present version of a record; a deleted one is marked as such.
 pub(crate) async fn read_source(
     cx: &WriteContext,
     opened: &OpenCollection,
@@ -70,7 +70,7 @@ pub(crate) async fn read_source(
     }
 }
 
-/// Messages, and those that the write deleted.
+/// Returns messages, and the deletions of the write.
 async fn messages(
     cx: &WriteContext,
     location: WriteLocation<'_>,
@@ -90,8 +90,8 @@ async fn messages(
     Ok(again)
 }
 
-/// Collections, which cannot be read one by one, out of their list; and those that the write deleted, unless the list has them. Where it
-/// cannot be read they are gone: one that was made again comes back with the next list.
+/// Returns collections, which cannot be read one by one, from their list; and the deletions of the write, unless the list contains them. If
+/// the list cannot be read, they count as deleted: one that was created again comes with the next list.
 async fn collections(
     cx: &WriteContext,
     location: WriteLocation<'_>,
@@ -108,7 +108,7 @@ async fn collections(
     again
 }
 
-/// All collections of the kind that the account has now.
+/// Returns all collections of the kind that the account has now.
 async fn list_collections(cx: &WriteContext, location: WriteLocation<'_>) -> Result<Vec<Source>> {
     let (verb, name) = location.kind.ops().pull;
     let op = Op { surface: location.kind.surface(), verb, name };

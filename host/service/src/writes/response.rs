@@ -1,4 +1,4 @@
-//! The responses that show an item or a collection, or that one is gone; what all views share.
+//! The responses that show an item or a collection, or report its deletion, and the code that all views share.
 
 use std::collections::BTreeMap;
 
@@ -18,24 +18,24 @@ use crate::local_copy::transaction::CopyTransaction;
 use crate::local_copy::{collection_counts, render, upsert};
 use crate::writes::view::ResponseView;
 
-/// The parts of a response that the host adds to what is stored.
+/// The parts of a response that the host adds to the stored row.
 #[derive(Clone)]
 pub struct ResponseChange {
     pub status: u16,
-    /// Ours alone; none: as it is.
+    /// New metadata; none: unchanged.
     pub metadata: Option<BTreeMap<String, String>>,
     pub warnings: Vec<Value>,
 }
 
 impl ResponseChange {
-    /// The same with the provider's warnings.
+    /// Adds the provider's warnings.
     pub fn warned(mut self, write: &mut ProviderWrite) -> Result<ResponseChange> {
         self.warnings.extend(write.take_warnings()?);
         Ok(self)
     }
 }
 
-/// The place where a write of ours is stored: a collection, or with an empty `parent_id` the connection itself.
+/// Returns the location at which a write of ours is stored: a collection, or with an empty `parent_id` the connection itself.
 pub fn place(connection: &Connection, kind: ResourceKind, parent_id: &str) -> CopyLocation {
     CopyLocation {
         tenant: connection.tenant.clone(),
@@ -53,13 +53,13 @@ pub struct ItemView {
 }
 
 impl ItemView {
-    /// The view of the item that the provider says the write was about.
+    /// Returns the view of the item that the provider reports as written.
     pub fn new(write: &mut ProviderWrite, change: ResponseChange) -> Result<ItemView> {
         let external_id = write.mutated.item.clone().unwrap_or_default();
         Ok(ItemView { external_id, change: change.warned(write)? })
     }
 
-    /// The view of an item of which the provider had nothing to change.
+    /// Returns the view of an item that needed no change at the provider.
     pub fn of(item: &Item, change: ResponseChange) -> ItemView {
         ItemView { external_id: item.external_id.clone(), change }
     }
@@ -85,7 +85,7 @@ impl ResponseView for ItemView {
     }
 }
 
-/// The view of a collection: with what it holds, and how it is watched.
+/// The view of a collection, with counts of its contents and its watch.
 pub struct CollectionView(pub ItemView);
 
 #[async_trait]
@@ -137,7 +137,7 @@ impl ResponseView for CollectionGoneView {
     ) -> Result<StoredResponse> {
         let is_listed = upserted.items.iter().any(|item| item.id == self.id);
         if is_listed || !upserted.superseded.is_empty() {
-            // Somebody has made it again meanwhile, and it stays: without what the deleted one held.
+            // Another client has created it again, and it stays, without the contents of the deleted one.
             let inside = copy.location.contents_of(&self.id);
             let family = inside.kind.family();
             let sources = items::live_sources(&mut *copy.tx, &inside.connection_id, family, &self.id).await?;
@@ -147,7 +147,7 @@ impl ResponseView for CollectionGoneView {
     }
 }
 
-/// The error of a write whose outcome the connector's answer leaves out. The provider may have done it.
+/// Returns the error for an answer of the connector that lacks the written record. The provider may have stored the change.
 pub fn unanswered(noun: &str) -> Error {
     let message = format!(
         "the connector's answer does not have the {noun} that was written; the provider may have stored the change"
@@ -155,7 +155,7 @@ pub fn unanswered(noun: &str) -> Error {
     refuse(Code::ConnectorError, message)
 }
 
-/// The live row of a resource, with its new metadata.
+/// Returns the live row of a resource, with its new metadata.
 pub async fn stored<'l>(
     copy: &mut CopyTransaction<'_, 'l>,
     upserted: &Upserted,
@@ -174,7 +174,7 @@ pub async fn stored<'l>(
         }
     };
     if item.deleted_at.is_some() {
-        // Somebody else deleted it while we were at it. Nothing of a tombstone is told as if it were there.
+        // Another client deleted it during the write. A tombstone is never returned as a live resource.
         return Err(not_found(kind.noun()));
     }
     match &change.metadata {

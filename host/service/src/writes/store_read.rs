@@ -1,4 +1,4 @@
-//! Storing what a read brought, unless a later write superseded it.
+//! Stores the records of a read, unless a later write superseded them.
 
 use base::error::{Error, Result};
 use model::wire::Source;
@@ -17,7 +17,8 @@ use crate::local_copy::record::NormalizedRecord;
 use crate::local_copy::transaction::CopyTransaction;
 use crate::writes::response::place;
 
-/// Keeps what was read, if nobody wrote in the meantime. Where all of it is here already: the rows of these sources, in their order.
+/// Stores records that were read, if none was written in the meantime. If all of them are stored already, returns their rows, in the order
+/// of the records.
 pub async fn keep(
     app: &App,
     connection: &Connection,
@@ -40,9 +41,9 @@ pub async fn keep(
     let db = app.db.clone();
     db.write(move |tx| {
         Box::pin(async move {
-            // Superseded by a pull or a write: that is as new, and the next pull tells which is newer.
+            // Superseded by a pull or a write: the stored row is as new, and the next pull decides.
             let lock = crate::local_copy::change::lock(tx, &place).await?;
-            // One that cannot be stored is told of by the pull that comes to it; the others are kept.
+            // The pull that reaches an unstorable record reports it; the others are stored.
             let mut copy = CopyTransaction { tx, app: &app, lock: &lock, location: &place };
             let _ = upsert_isolated(&mut copy, &mut sources, as_of).await?;
             Ok::<_, Error>(None)
@@ -51,7 +52,7 @@ pub async fn keep(
     .await
 }
 
-/// The same was told before of the only item of the source, and nothing else since.
+/// Whether the last complete report of the record's only item was the same.
 pub(crate) fn is_as_stored(source: &NormalizedRecord, stored: &[Item]) -> bool {
     let known = stored.iter().find(|item| item.source_id == source.source_id);
     let (Some(known), [fresh]) = (known, source.items.as_slice()) else { return false };
@@ -66,12 +67,12 @@ pub(crate) fn is_as_stored(source: &NormalizedRecord, stored: &[Item]) -> bool {
         && (was.told, was.hint) == (is.told, is.hint)
 }
 
-/// The log's last sequence: what is read after it is newer than what it tells.
+/// Returns the log's last sequence: records that are read later are newer.
 pub async fn now(app: &App, asker: &RequestContext) -> Result<i64> {
     Ok(log::last_sequence(app.db.reader(), &asker.tenant).await?)
 }
 
-/// Bytes of what sources hold.
+/// Returns the total size of the records' bodies, bytes.
 pub(crate) fn size(sources: &[Source]) -> usize {
     sources.iter().flat_map(|source| &source.items).map(|item| item.body.as_str().len()).sum()
 }

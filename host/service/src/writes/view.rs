@@ -1,4 +1,4 @@
-//! `ResponseView`: the response of a write, made of what the write left in the local copy.
+//! `ResponseView`: the response of a write, rendered from the local copy after the write.
 
 use async_trait::async_trait;
 use base::error::Result;
@@ -7,10 +7,10 @@ use crate::app::stored_response::StoredResponse;
 use crate::local_copy::change::Upserted;
 use crate::local_copy::transaction::CopyTransaction;
 
-/// The response of a write. It is made in the write's transaction, and may store what only the host knows of the record.
+/// The response of a write. It is rendered in the write's transaction, and may store the record's host fields.
 #[async_trait]
 pub trait ResponseView: Send + Sync {
-    /// The response, of the rows that `upserted` has, or else of those that are stored.
+    /// Renders the response from the rows in `upserted`, or else from the stored ones.
     async fn render(&self, copy: &mut CopyTransaction<'_, '_>, upserted: &Upserted)
     -> Result<StoredResponse>;
 }

@@ -1,4 +1,4 @@
-//! The API key: where it stands in the request, whether it is valid, and what it may do.
+//! The API key: its place in the request, its validity, and its rights.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use storage::api_keys::ApiKey;
 
 use crate::api::access::key_lookups::KeyLookups;
 
-/// The other form of carrying the key.
+/// The alternative header for the key.
 pub const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
-/// Who calls: extractable by handlers through the request's extensions.
+/// The authenticated caller, which handlers extract from the request's extensions.
 #[derive(Clone, Debug)]
 pub struct Caller {
     pub key: Arc<ApiKey>,
@@ -28,13 +28,13 @@ impl Caller {
         &self.key.tenant
     }
 
-    /// Whether the key may do what needs this scope. Writing includes reading, and reading a calendar includes its busy times.
+    /// Whether the key grants this scope. Writing includes reading, and reading a calendar includes its busy times.
     pub fn has_scope(&self, scope: &str) -> bool {
         base::scopes::holds(&self.key.scopes, scope)
     }
 
-    /// Whether the key stands in pages, where everybody can read it: visitors of these send with it. Such a key can do nothing but book, or names
-    /// the sites that it stands in and reads no bookings.
+    /// Whether the key is embedded in pages, where anybody can read it and visitors send requests with it. Such a key either can only book,
+    /// or is limited to the sites that use it and reads no bookings.
     // Contract silent: which keys are those of browsers. What a visitor can do with one is bounded by the visitor's address as well.
     pub fn is_public(&self) -> bool {
         let can_book_alone = self.key.scopes.iter().all(|scope| scope == "scheduling.book");
@@ -67,7 +67,7 @@ pub fn presented(headers: &HeaderMap) -> Result<Option<&str>> {
     }
 }
 
-/// The caller behind a key. What is no key by its form is refused without a look at the store.
+/// Authenticates a key. A malformed key is refused without a lookup in the database.
 pub async fn authenticate(
     app: &App,
     lookups: &KeyLookups,

@@ -1,5 +1,5 @@
-//! How an OAuth client authenticates at the token endpoint (RFC 6749, section 2.3): by its API key, which may also stand as the
-//! password of HTTP's Basic scheme (RFC 7617).
+//! Authentication of an OAuth client at the token endpoint (RFC 6749, section 2.3): by its API key, which may also be the password of
+//! HTTP's Basic scheme (RFC 7617).
 
 use std::borrow::Cow;
 
@@ -10,8 +10,8 @@ use service::access_tokens::TokenError;
 
 use crate::api::access::api_key::{Caller, X_API_KEY};
 
-/// The headers with a key where every operation looks for one. One in `X-Api-Key` goes before a password: that there are two is told
-/// once it is known who asks.
+/// The headers, with the key in the header that all operations read. A key in `X-Api-Key` takes precedence over a password; that there are
+/// two is reported once the client is authenticated.
 pub fn as_key(headers: &HeaderMap) -> Cow<'_, HeaderMap> {
     let Some((_, password)) = basic(headers) else { return Cow::Borrowed(headers) };
     let Ok(mut bearer) = HeaderValue::try_from(format!("Bearer {password}")) else {
@@ -39,7 +39,7 @@ fn basic(headers: &HeaderMap) -> Option<(String, String)> {
     Some((user.to_owned(), password.to_owned()))
 }
 
-/// The challenge for a client that failed to authenticate: in the scheme that it used (RFC 6749, section 5.2).
+/// The challenge for a client that failed to authenticate, in the scheme that it used (RFC 6749, section 5.2).
 pub fn challenge(headers: &HeaderMap) -> &'static str {
     let value = headers.get(header::AUTHORIZATION).and_then(|v| v.to_str().ok()).unwrap_or_default();
     let scheme = value.split(' ').next().unwrap_or_default();

@@ -1,7 +1,7 @@
-//! CORS (the Fetch standard, "HTTP CORS protocol"): the pages of which sites may call the API, and read its answers. Before a page calls,
-//! its browser asks with OPTIONS and without the key; so a site is known by its host alone, where any key that works names it among its
-//! allowed domains. What the page may read of an answer is decided by the key of its own call. There is never a `*` beside a key, and never
-//! leave to send cookies: nothing here is authenticated by one.
+//! CORS (the Fetch standard, "HTTP CORS protocol"): the sites whose pages may call the API and read its answers. Before a call, the page's
+//! browser sends OPTIONS without the key; so a site is allowed by its host alone, if any valid key lists it among its allowed domains.
+//! Which answers the page may read depends on the key of its own call. There is never a `*` with a key, and cookies are never allowed:
+//! nothing here is authenticated by one.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -24,47 +24,47 @@ use crate::web::rate_limit::site;
 /// Headers that a page may send.
 const ALLOWED_HEADERS: &str = "authorization, x-api-key, content-type, idempotency-key, if-match, if-none-match, prefer, cache-control, \
                                range, last-event-id";
-/// Headers of an answer that a page may read beside those that are always readable.
+/// Response headers that a page may read beside those that are always readable.
 const EXPOSED_HEADERS: &str = "x-request-id, x-ratelimit-limit, x-ratelimit-remaining, retry-after, etag, location, idempotent-replayed, \
                                x-data-source, x-data-age, content-range";
-/// How long a browser may remember a preflight's answer, in seconds. The call itself is checked each time.
+/// Time that a browser may cache a preflight's answer, in seconds. The call itself is checked each time.
 const MAX_AGE_S: u64 = 600;
 /// Longest host name in bytes (RFC 1035 section 2.3.4).
 const MAX_HOST_BYTES: usize = 255;
-/// Lookups of sites at one moment. Anybody can invent sites, so each address has one turn of these, and they come in order.
+/// Concurrent lookups of sites. Anybody can invent sites, so each address has at most one of these, and lookups queue in order.
 const MAX_LOOKUPS: usize = 2;
-/// How long a lookup waits for its turn. After that the site counts as unknown for this request.
+/// Longest wait of a lookup for its turn. After that the site counts as unknown for this request.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
-/// The header `RequestOrigin` of a request: the site whose page sends it.
+/// The header `Origin` of a request: the site whose page sends it.
 pub struct RequestOrigin {
-    /// As it came.
+    /// The header's value.
     value: HeaderValue,
-    /// Its exact host; none where the origin is not a site's, such as `null`.
+    /// The exact host; none if the origin is not a site's, such as `null`.
     host: Option<String>,
 }
 
 impl RequestOrigin {
-    /// None: no page of another site sent the request.
+    /// Returns none if no page of another site sent the request.
     pub fn of(headers: &HeaderMap) -> Option<RequestOrigin> {
         let value = headers.get(header::ORIGIN)?.clone();
         Some(RequestOrigin { host: api_key::host_of_site(&value), value })
     }
 }
 
-/// The pages of which sites may read an answer.
+/// The sites whose pages may read an answer.
 pub enum Readers<'a> {
-    /// Of all sites that are known: the answer says no more than why a request without a valid key was refused.
+    /// All known sites: the answer only gives the reason why a request without a valid key was refused.
     OfKnownSites,
-    /// Of the sites that the request's key names; of none where it names none, because it is a server's key.
+    /// The sites that the request's key lists; none if it lists none, because it is a server's key.
     OfSitesOf(&'a ApiKey),
-    /// Of no site.
+    /// No site.
     Nobody,
 }
 
 impl<'a> Readers<'a> {
-    /// Of the answer to a request with this key, if it is valid. What is public needs no key: browsers go there by themselves, and no page
-    /// calls it.
+    /// The readers of the answer to a request with this key, if it is valid. Public operations need no key: browsers navigate to them, and
+    /// no page calls them.
     pub fn of(is_public: bool, key: Option<&'a ApiKey>) -> Readers<'a> {
         match key {
             _ if is_public => Readers::Nobody,
@@ -74,7 +74,7 @@ impl<'a> Readers<'a> {
     }
 }
 
-/// Finds out whether sites are known.
+/// Looks up whether sites are known.
 pub struct Sites {
     all: Semaphore,
     of_address: Shares,
@@ -87,7 +87,8 @@ impl Default for Sites {
 }
 
 impl Sites {
-    /// Whether a key that works names this host, as it was at most a second ago. `ip` is who asks. False also where nobody can tell now.
+    /// Whether a valid key lists this host, as of at most a second ago. `ip` is the client's address. False also if the lookup did not
+    /// complete.
     async fn is_known(&self, app: &App, host: &str, ip: IpAddr) -> bool {
         if host.len() > MAX_HOST_BYTES {
             return false;
@@ -96,7 +97,7 @@ impl Sites {
             return *is_known;
         }
         let Ok(_turn) = timeout(LONGEST_WAIT, self.turn(ip)).await else { return false };
-        // Another request of the same page may have found out meanwhile.
+        // Another request of the same page may have completed the lookup.
         let now = app.now();
         if let Some(is_known) = app.sites.get(host, now) {
             return *is_known;
@@ -117,7 +118,7 @@ impl Sites {
 
     async fn turn(&self, ip: IpAddr) -> (Option<OwnedSemaphorePermit>, Option<SemaphorePermit<'_>>) {
         let of_address = self.of_address.of(&site(ip).to_string());
-        // Only a closed semaphore fails, and nobody closes these.
+        // Only a closed semaphore fails, and these are never closed.
         (of_address.acquire_owned().await.ok(), self.all.acquire().await.ok())
     }
 
@@ -130,8 +131,8 @@ impl Sites {
     }
 }
 
-/// The answer to OPTIONS for a path that has these methods. To a preflight it says whether a page of its site may call, which those of
-/// `readers` may; to anything else which methods there are.
+/// The answer to OPTIONS for a path with these methods. A preflight learns whether a page of its site may call (those of `readers` may);
+/// other requests get the list of methods.
 pub async fn options(
     app: &App,
     sites: &Sites,
@@ -160,7 +161,7 @@ pub async fn options(
     response
 }
 
-/// Lets the pages of `readers` read an answer, if one of them asked for it, and tells caches in every case that it depends on `RequestOrigin`.
+/// Lets the pages of `readers` read an answer, if one of them sent the request, and marks the answer as varying by `Origin` in every case.
 pub async fn expose(
     app: &App,
     sites: &Sites,
@@ -171,7 +172,7 @@ pub async fn expose(
 ) {
     let names_origin = |value: &HeaderValue| value.to_str().is_ok_and(|names| names.contains("Origin"));
     if !response.headers().get_all(header::VARY).iter().any(names_origin) {
-        // Beside what it depends on already (RFC 9110 section 12.5.5).
+        // In addition to what it already varies by (RFC 9110 section 12.5.5).
         response.headers_mut().append(header::VARY, HeaderValue::from_static("Origin"));
     }
     let Some(RequestOrigin { value, host: Some(host) }) = origin else { return };
@@ -182,7 +183,7 @@ pub async fn expose(
 }
 
 fn set(response: &mut Response, name: header::HeaderName, value: &str) {
-    // Not reached otherwise: each value is printable ASCII.
+    // Unreachable: each value is printable ASCII.
     if let Ok(value) = HeaderValue::try_from(value) {
         response.headers_mut().insert(name, value);
     }

@@ -1,9 +1,9 @@
-//! Asking the store for keys. A text that is no key by its checksum never gets here, but anybody can compute a checksum, so a flood of
-//! invented keys looks like many applications that send their first request. No budget of an address may decide who is looked up: behind
-//! one address stand a whole office or cloud, and after a restart all of its valid keys are as unknown as the invented ones. A lookup is
-//! one read by an index, far less than what any valid request costs, so all are made. Those of unknown keys take turns: few at once,
-//! and of one address only some of these, so that a flood costs others no more than a part of the readers, and addresses are served
-//! by turns. An address has few connections, so its turn comes soon.
+//! Lookups of keys in the database. A text that is no key by its checksum never gets here, but anybody can compute a checksum, so a flood
+//! of invented keys looks like many applications that send their first request. A rate limit per address must not refuse lookups: one
+//! address can be a whole office or cloud, and after a restart all of its valid keys are as unknown as the invented ones. A lookup is one
+//! read by an index, far less than the cost of any valid request, so all are made. Lookups of unknown keys queue: few run at once, and of
+//! one address only some of these, so that a flood takes no more than a part of the readers from others, and addresses alternate. An
+//! address has few connections, so its turn comes soon.
 
 use std::net::IpAddr;
 use std::sync::Mutex;
@@ -19,18 +19,18 @@ use tokio::time::timeout;
 
 use crate::web::rate_limit::site;
 
-/// Keys that are remembered as valid.
+/// Most keys that are cached as valid.
 const MAX_KNOWN_KEYS: usize = 100_000;
-/// Lookups of unknown keys at one moment: half of the readers that the database has.
+/// Concurrent lookups of unknown keys: half of the database's readers.
 const MAX_LOOKUPS: usize = 4;
-/// Lookups of unknown keys that one address (`site`) may have at one moment.
+/// Concurrent lookups of unknown keys of one address (`site`).
 const MAX_LOOKUPS_OF_ADDRESS: usize = 2;
-/// How long a lookup waits for its turn. Ten thousand others, as many as there can be connections, are done long before.
+/// Longest wait of a lookup for its turn. Ten thousand others, as many as there can be connections, are done long before.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 /// Lookups of keys by hash.
 pub struct KeyLookups {
-    /// Keys that were found valid lately. Who presents one of these asks the store at once, whatever else is being looked up.
+    /// Keys that were recently valid. A request with one of these is looked up at once, whatever else is queued.
     known: Mutex<Cache<String, ()>>,
     all: Semaphore,
     of_address: Shares,
@@ -47,10 +47,10 @@ impl Default for KeyLookups {
 }
 
 impl KeyLookups {
-    /// The key with a secret of this hash as the store has it now, for a request from `ip`; none: there is no such key.
+    /// The current key with a secret of this hash, for a request from `ip`; none if there is no such key.
     ///
     /// # Errors
-    /// `overloaded` when the turn of an unknown key does not come within 30 s.
+    /// `overloaded` if an unknown key waits for 30 s.
     pub async fn find(&self, app: &App, hash: &str, ip: IpAddr) -> Result<Option<PresentedKey>> {
         if self.is_known(hash) {
             return Ok(Box::pin(old_secrets::find_key(app.db.reader(), hash)).await?);
@@ -68,10 +68,10 @@ impl KeyLookups {
         Ok(found)
     }
 
-    /// Waits for the turn of an unknown key: first among those of its address, so that each address has few in the queue of all.
+    /// Waits for the turn of an unknown key: first among those of its address, so that each address has few in the global queue.
     async fn turn(&self, ip: IpAddr) -> (Option<OwnedSemaphorePermit>, Option<SemaphorePermit<'_>>) {
         let of_address = self.of_address.of(&site(ip).to_string());
-        // Only a closed semaphore fails, and nobody closes these.
+        // Only a closed semaphore fails, and these are never closed.
         (of_address.acquire_owned().await.ok(), self.all.acquire().await.ok())
     }
 
@@ -92,7 +92,7 @@ mod tests {
 
     use super::*;
 
-    /// Whether a lookup of this address gets its turn now.
+    /// Whether a lookup of this address can run now.
     async fn has_turn(lookups: &KeyLookups, ip: &str) -> bool {
         let mut turn = Box::pin(lookups.turn(ip.parse().unwrap()));
         poll!(turn.as_mut()).is_ready()
@@ -111,7 +111,7 @@ mod tests {
         }
         drop(held);
         for turn in waiting {
-            // Each gives its turn back when it is dropped.
+            // Each permit is released on drop.
             drop(turn.await);
         }
         assert_eq!(lookups.all.available_permits(), MAX_LOOKUPS);

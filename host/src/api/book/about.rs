@@ -1,4 +1,4 @@
-//! What every view of the page says of the event type. Nothing of a host but what the event type shows to invitees.
+//! The event type's part of every view of the page. Of a host only what the event type shows to invitees.
 
 use model::scheduling::event_type::{EventType, MeetingPlaceKind};
 use service::locale::html::Html;
@@ -11,14 +11,14 @@ use crate::api::book::texts::controls::controls;
 use crate::api::book::texts::fields::Texts;
 use crate::api::book::texts::texts;
 
-/// Characters of a description that stand in place; the rest is folded.
+/// Characters of a description that are shown; the rest is folded.
 const MAX_ABOUT: usize = 140;
-/// Characters of a heading from which it is smaller.
+/// Length of a heading, in characters, from which its font is smaller.
 const LONG_HEADING: usize = 60;
-/// Characters of one of its words from which it is.
+/// Length of one of its words, in characters, from which its font is smaller.
 const LONG_WORD: usize = 20;
 
-/// The kind of a place, without its address, link or number.
+/// The name of a kind of place, without its address, link or number.
 pub fn place(kind: MeetingPlaceKind, texts: &Texts) -> &'static str {
     let [in_person, phone_host, phone_invitee, google_meet, teams, zoom, link] = texts.places;
     match kind {
@@ -37,7 +37,7 @@ pub fn minutes(minutes: i64, texts: &Texts) -> String {
     format!("{minutes}{}", texts.minutes)
 }
 
-/// The picture of the event type's link, such as a logo; nothing where it has none. Its place is as high before it is loaded.
+/// The image of the event type's link, such as a logo; empty if there is none. Its height is reserved before it is loaded.
 pub fn logo(event_type: &EventType) -> Html {
     let mut html = Html::default();
     if let Some(url) = &event_type.link.logo_url {
@@ -51,14 +51,14 @@ pub fn title(event_type: &EventType, language: Language) -> Html {
     heading(event_type, language, &hosts::names(event_type, language), &event_type.title)
 }
 
-/// The same with what is to be done as the heading.
+/// The hosts and the event type's title, with the action as the page's heading.
 pub fn title_of_deed(event_type: &EventType, language: Language, deed: &str) -> Html {
     let mut line = Html::default();
     line.raw("<bdi>").text(&event_type.title).raw("</bdi>");
     heading(event_type, language, &line, deed)
 }
 
-/// The hosts' faces, a line and below it the heading.
+/// The hosts' images, a line and below it the heading.
 fn heading(event_type: &EventType, language: Language, line: &Html, text: &str) -> Html {
     let mut html = Html::default();
     html.raw("<div class=\"title\">").html(&hosts::faces(event_type, language)).raw("<div>");
@@ -97,7 +97,7 @@ pub fn facts(event_type: &EventType, language: Language) -> Html {
     html
 }
 
-/// The drawing of a kind of place.
+/// The icon of a kind of place.
 pub fn icon_of(kind: MeetingPlaceKind) -> PageIcon {
     match kind {
         MeetingPlaceKind::InPerson => PageIcon::Pin,
@@ -109,7 +109,7 @@ pub fn icon_of(kind: MeetingPlaceKind) -> PageIcon {
     }
 }
 
-/// The description: its beginning in place, and the rest folded.
+/// The description: its beginning, and the rest folded.
 pub fn description(event_type: &EventType, language: Language) -> Html {
     let mut html = Html::default();
     let Some(text) = event_type.description.as_deref().map(str::trim).filter(|text| !text.is_empty()) else {
@@ -124,7 +124,7 @@ pub fn description(event_type: &EventType, language: Language) -> Html {
     html
 }
 
-/// The beginning of a text, which ends with a sentence or with a word, and the rest, if the text is long.
+/// The beginning of a text, cut after a sentence or a word, and the rest, if the text is long.
 fn fold(text: &str) -> (String, Option<&str>) {
     if text.chars().count() <= MAX_ABOUT {
         return (text.to_owned(), None);
@@ -148,7 +148,7 @@ fn fold(text: &str) -> (String, Option<&str>) {
     (format!("{}{mark}", beginning.trim_end()), Some(rest.trim_start()))
 }
 
-/// When the booking that is to be moved takes place now, and what becomes of it.
+/// The current time of the booking to be rescheduled, and its status.
 pub fn present_time(visit: &PageRequest, subject: &BookableEventType, moved: &BookingToMove) -> Html {
     let texts = texts(visit.language);
     let parts = dates::span_parts(moved.start, moved.end, &subject.zone, visit.language, visit.hours);

@@ -1,4 +1,4 @@
-//! A booking that an address of the page names by the invitee's token, and what its invitee may do with it.
+//! A booking addressed by the invitee's token, and what its invitee may do with it.
 
 use base::error::{Code, Error, Result};
 use model::scheduling::booking::{Booking, BookingStatus, Party};
@@ -11,15 +11,15 @@ use storage::scheduling::event_types;
 
 /// A booking with its event type as it is now.
 pub struct BookedEvent {
-    /// What its addresses have: `manage_token`.
+    /// The token in its addresses, see `manage_token`.
     pub token: String,
     pub row: BookingRow,
     pub body: Booking,
-    /// None: it was deleted.
+    /// None: the event type was deleted.
     pub event_type: Option<EventType>,
 }
 
-/// A booking that an address of the page names by a host's token, with the host who may decide about it.
+/// A booking addressed by a host's token, with the host who may decide on it.
 pub struct BookedEventOfHost {
     /// The event type has the hours of the shared schedule that it names.
     pub booked: BookedEvent,
@@ -27,7 +27,7 @@ pub struct BookedEventOfHost {
 }
 
 impl BookedEventOfHost {
-    /// The booking of a token; none where the token is not of this service, or the host's right has ended.
+    /// The booking of a token; none if the token is not of this service, or the host's right has ended.
     pub async fn find(app: &App, token: &str) -> Result<Option<BookedEventOfHost>> {
         let Some(found) = host_decision::find(app, token).await? else { return Ok(None) };
         let mut booked = BookedEvent::load(app, token, found.row).await?;
@@ -38,28 +38,28 @@ impl BookedEventOfHost {
     }
 }
 
-/// What an invitee does with a booking.
+/// An action of an invitee on a booking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InviteeAction {
     Cancel,
     Move,
 }
 
-/// Why the invitee may not.
+/// The reason why the invitee may not do it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusedReason {
-    /// It does not take place any more.
+    /// The booking has ended.
     Ended,
     /// The host has not confirmed it.
     Unconfirmed,
-    /// Invitees never may, or nothing can be booked at all.
+    /// Invitees never may, or the event type cannot be booked at all.
     NotOffered,
     TooOften,
     TooLate,
 }
 
 impl BookedEvent {
-    /// The booking of a token; none where the token is not of this service, or not good any more.
+    /// The booking of a token; none if the token is not of this service, or no longer valid.
     pub async fn find(app: &App, token: &str) -> Result<Option<BookedEvent>> {
         match manage_token::find(app, token).await? {
             Some(row) => Ok(Some(BookedEvent::load(app, token, row).await?)),
@@ -67,7 +67,7 @@ impl BookedEvent {
         }
     }
 
-    /// The booking of a host's token; none where the token is not of this service, or not good any more.
+    /// The booking of a host's token; none if the token is not of this service, or no longer valid.
     pub async fn find_for_hosts(app: &App, token: &str) -> Result<Option<BookedEvent>> {
         match manage_token::find_for_hosts(app, token).await? {
             Some(row) => Ok(Some(BookedEvent::load(app, token, row).await?)),
@@ -82,7 +82,7 @@ impl BookedEvent {
         Ok(BookedEvent { token: token.to_owned(), row, body, event_type })
     }
 
-    /// What it is called: the event type's title, or the booking's own where that was deleted.
+    /// The event type's title, or the booking's copy of it if the event type was deleted.
     pub fn what(&self) -> &str {
         self.event_type.as_ref().map_or(self.body.title.as_str(), |event_type| event_type.title.as_str())
     }
@@ -99,7 +99,7 @@ impl BookedEvent {
         reason.filter(|reason| !reason.trim().is_empty())
     }
 
-    /// The end of the time, in milliseconds since 1970, in which the invitee may do this; none where it is the booking's beginning.
+    /// The deadline of an action of the invitee, Unix ms; none if it is the booking's start.
     pub fn deadline(&self, deed: InviteeAction) -> Option<i64> {
         let event_type = self.event_type.as_ref()?;
         let notice_minutes = match deed {
@@ -110,7 +110,7 @@ impl BookedEvent {
             .then(|| self.row.start_at.saturating_sub(notice_minutes.saturating_mul(MINUTE_MS)))
     }
 
-    /// Why the invitee may not do this at `now`; none: they may. The rules are those that hold where it is done (`cancel`, `reschedule`).
+    /// The reason why the invitee may not do this at `now`; none: they may. The rules are those of `cancel` and `reschedule`.
     pub fn refusal(&self, deed: InviteeAction, now: i64) -> Result<Option<RefusedReason>> {
         let status = state::named(&self.row.status)?;
         match status {
@@ -140,7 +140,7 @@ impl BookedEvent {
     }
 }
 
-/// What a rule says; `otherwise` where it says that it is not possible any more.
+/// Maps a rule's result to a refusal; `otherwise` is the reason if it is no longer possible.
 fn why(allowed: Result<()>, otherwise: RefusedReason) -> Result<Option<RefusedReason>> {
     match allowed {
         Ok(()) => Ok(None),

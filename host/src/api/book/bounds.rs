@@ -1,14 +1,14 @@
-//! Which months the page leads through: from the present one, or the first that can be booked, to the last that can be.
+//! The months that the page offers: from the current one, or the first that can be booked, to the last.
 
 use jiff::Span;
 use jiff::civil::Date;
 use model::scheduling::event_type::{BookingWindow, BookingWindowKind};
 
-/// Days ahead that are shown of a window without an end.
+/// Days ahead that are shown for a booking window without an end.
 const MAX_AHEAD: i64 = 730;
 
-/// The first and the last day that are worth a look. A day more to each side than the window has, because the visitor's zone can be a day
-/// apart from the host's; what is bookable is decided by the search alone.
+/// The first and the last day to search: a day more on each side than the window has, because the visitor's zone can be a day apart from
+/// the host's. Only the search decides whether a time can be booked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     pub first: Date,
@@ -16,7 +16,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// The bounds on a day.
+    /// The bounds as of a day.
     pub fn of(window: &BookingWindow, today: Date) -> Bounds {
         let date = |text: &Option<String>| text.as_deref().and_then(|text| text.parse::<Date>().ok());
         let limit = plus(today, MAX_AHEAD);
@@ -33,24 +33,24 @@ impl Bounds {
                 (first.max(today), date(&window.end_date).map_or(limit, |last| plus(last, 1)))
             }
         };
-        // A window that is over still has a page, which says that nothing is free.
+        // A window that is over still has a page, which shows no times.
         let last = last.min(limit).max(today);
         Bounds { first: first.min(last), last }
     }
 
-    /// The month that is shown where this one is asked for.
+    /// The month to show for a requested one.
     pub fn month(&self, asked: Option<Date>) -> Date {
         let first = self.first.first_of_month();
         asked.map_or(first, |date| date.first_of_month().clamp(first, self.last.first_of_month()))
     }
 
-    /// The month before, if it can have times.
+    /// The previous month, if it can have times.
     pub fn before(&self, month: Date) -> Option<Date> {
         let before = month.yesterday().ok()?.first_of_month();
         (before >= self.first.first_of_month()).then_some(before)
     }
 
-    /// The month after, if it can have times.
+    /// The next month, if it can have times.
     pub fn after(&self, month: Date) -> Option<Date> {
         let after = month.last_of_month().tomorrow().ok()?;
         (after <= self.last).then_some(after)

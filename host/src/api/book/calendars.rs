@@ -1,5 +1,5 @@
-//! The ways of a booking into its invitee's own calendar: a file that every calendar takes, and links to those that are web sites. Whoever
-//! uses them changes nothing here.
+//! Adding a booking to its invitee's own calendar: a file for any calendar, and links to calendar web sites. Using them changes nothing
+//! here.
 
 use axum::body::Body;
 use axum::response::Response;
@@ -21,13 +21,13 @@ use crate::api::book::texts::calendars::calendars;
 use crate::api::book::texts::texts;
 use crate::web::request_id::X_REQUEST_ID;
 
-/// What a link to the sites of Microsoft's calendars begins with, and the sites: of private accounts, and of those of organizations.
+/// The path of a link to Microsoft's calendars, and their sites: for private accounts, and for organizations.
 const OUTLOOK_PATH: &str = "/calendar/0/deeplink/compose?";
 const OUTLOOK_SITES: [(&str, &str); 2] =
     [("Outlook.com", "https://outlook.live.com"), ("Microsoft 365", "https://outlook.office.com")];
 const GOOGLE: &str = "https://calendar.google.com/calendar/render?";
 
-/// What a calendar is told of a booking.
+/// The fields of a booking for a calendar.
 struct CalendarEntry {
     title: String,
     start: Instant,
@@ -38,7 +38,7 @@ struct CalendarEntry {
 impl CalendarEntry {
     fn of(booked: &BookedEvent, language: Language) -> CalendarEntry {
         CalendarEntry {
-            // As invitations have it.
+            // As in invitations.
             title: match &booked.event_type {
                 Some(event_type) => titles::for_invitee(&booked.body, event_type, language),
                 None => booked.body.title.clone(),
@@ -78,8 +78,8 @@ fn query(fields: &[(&str, &str)], location: Option<&str>) -> String {
     query.finish().replace('+', "%20")
 }
 
-/// The ways; nothing for a booking that is not confirmed. `is_folded`: in a part of the page that a click opens. Other sites are opened in a
-/// tab of their own.
+/// The links; empty for a booking that is not confirmed. `is_folded`: in a part of the page that a click opens. Other sites open in a new
+/// tab.
 pub fn ways(visit: &PageRequest, booked: &BookedEvent, is_folded: bool) -> Html {
     let mut html = Html::default();
     if booked.row.status != "confirmed" {
@@ -103,7 +103,7 @@ pub fn ways(visit: &PageRequest, booked: &BookedEvent, is_folded: bool) -> Html 
     }
     let look = Choice { is_embedded: false, ..visit.choice.spoken() };
     html.raw("<li><a href=\"").text(&format!("{}/invite.ics{}", booked.token, look.query()));
-    // With a target the page's script leaves it to the browser, which stays on the page.
+    // With a target the page's script leaves the click to the browser, which stays on the page.
     html.raw(match visit.choice.is_embedded {
         true => "\" class=\"button plain\" target=\"_blank\" rel=\"noopener\">",
         false => "\" class=\"button plain\" target=\"_top\">",
@@ -116,7 +116,7 @@ pub fn ways(visit: &PageRequest, booked: &BookedEvent, is_folded: bool) -> Html 
 /// The booking of a token as a file. None: it does not take place.
 ///
 /// # Errors
-/// `not_found` where the token names no booking.
+/// `not_found` if the token names no booking.
 pub async fn file(app: &App, visit: &PageRequest, token: &str) -> Result<Option<Response>> {
     let booked = BookedEvent::find(app, token).await?.ok_or_else(|| not_found("booking"))?;
     if !matches!(booked.row.status.as_str(), "pending" | "confirmed" | "completed") {

@@ -1,5 +1,5 @@
-//! What the visitor chose, as it stands in the query of the page's address. A value that cannot be read counts as absent, except a time
-//! zone, which is kept as it was typed.
+//! The visitor's choices, from the query of the page's address. An invalid value counts as absent, except a time zone, which is kept as it
+//! was typed.
 
 use base::input::validate;
 use jiff::civil::Date;
@@ -9,10 +9,10 @@ use service::locale::Language;
 use service::locale::dates::Hours;
 use url::form_urlencoded;
 
-/// Characters that are kept of a time zone's name.
+/// Most characters of a time zone's name.
 const MAX_ZONE: usize = 64;
 
-/// The colours of the page. Without a choice they are those that the visitor's system has.
+/// The colour theme of the page. Without a choice the visitor's system decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Theme {
     Light,
@@ -20,7 +20,7 @@ pub enum Theme {
 }
 
 impl Theme {
-    /// What it is called in addresses and attributes.
+    /// The name in addresses and attributes.
     pub fn name(self) -> &'static str {
         match self {
             Theme::Light => "light",
@@ -32,7 +32,7 @@ impl Theme {
 /// A state of the page.
 #[derive(Clone, Debug, Default)]
 pub struct Choice {
-    /// The first day of the month that is shown.
+    /// The first day of the shown month.
     pub month: Option<Date>,
     pub day: Option<Date>,
     /// The name of a time zone, as it was typed.
@@ -44,7 +44,7 @@ pub struct Choice {
     pub theme: Option<Theme>,
     /// The colour of the brand; none: the event type's.
     pub color: Option<Color>,
-    /// The page is a part of another site's page.
+    /// Whether the page is embedded in another site's page.
     pub is_embedded: bool,
     /// The start of the meeting.
     pub start: Option<Instant>,
@@ -78,7 +78,7 @@ impl Choice {
         choice
     }
 
-    /// The names and values of this state.
+    /// The names and values of the query.
     pub fn fields(&self) -> Vec<(&'static str, String)> {
         let mut fields = Vec::new();
         if let Some(month) = self.month {
@@ -121,24 +121,24 @@ impl Choice {
         query.finish()
     }
 
-    /// The query of this state, to be put behind the path of another page.
+    /// The query of this state, to be appended to the path of another page.
     pub fn query(&self) -> String {
         let link = self.link();
         if link == "?" { String::new() } else { link }
     }
 
-    /// The list of times that this state is about.
+    /// The state of the list of times, without a chosen time.
     pub fn without_start(&self) -> Choice {
         Choice { start: None, ..self.clone() }
     }
 
-    /// How pages are written, and nothing of what is booked.
+    /// The choices of presentation, without those of the booking.
     pub fn spoken(&self) -> Choice {
         let Choice { language, hours, theme, color, is_embedded, .. } = *self;
         Choice { language, hours, theme, color, is_embedded, ..Choice::default() }
     }
 
-    /// What holds for the whole page: zone, duration, and how it is written.
+    /// The choices that stay across the page: zone, duration and presentation.
     pub fn standing(&self) -> Choice {
         Choice { month: None, day: None, start: None, ..self.clone() }
     }

@@ -1,4 +1,4 @@
-//! The limits that all requests to the booking page share, and the answers that several pages have in common.
+//! Limits of all requests to the booking page, and answers that several pages share.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,12 +19,12 @@ use crate::web::error;
 use crate::web::rate_limit::{Class, Limiters};
 use crate::web::unread_body::Rest;
 
-/// Pages that one address may open a minute.
+/// Pages that one address may open per minute.
 pub const VIEWS_PER_MINUTE: u64 = 300;
-/// Forms that one address, or the holder of one host's link, may send a minute.
+/// Forms that one address, or the holder of one host's link, may send per minute.
 const FORMS_PER_MINUTE: u64 = 20;
 
-/// What all requests to the page share.
+/// State that all requests to the page share.
 pub struct BookContext {
     limiters: Arc<Limiters>,
     forms: FormDesk,
@@ -38,7 +38,7 @@ impl BookContext {
         BookContext { limiters, forms: FormDesk::default() }
     }
 
-    /// Refuses an address that asks too often.
+    /// Refuses an address over its limit.
     pub fn admit(&self, app: &App, visit: &PageRequest, class: Class, limit: u64) -> Option<HtmlPage> {
         let standing = self.limiters.take_of_address(class, visit.ip, limit, app.now());
         let seconds = standing.retry_after_s?;
@@ -51,19 +51,19 @@ fn too_many(visit: &PageRequest, retry_after_s: u64) -> HtmlPage {
     page.retry_after_s(retry_after_s)
 }
 
-/// The page for an error that is no visitor's doing, or for what is not there.
+/// The page for an internal error, or for an unknown address.
 pub fn failed(visit: &PageRequest, e: Error) -> HtmlPage {
     match e.code() {
         Some(Code::NotFound) => HtmlPage::not_found(visit.language),
         _ => {
-            // It is logged on its way.
+            // Already logged.
             let refusal = error::public(e, &visit.request_id);
             HtmlPage::broken(visit.language).for_refusal(&refusal)
         }
     }
 }
 
-/// A form that this site's own page sent, within what the address may send and the service may hold.
+/// Reads a form of this site's own page, within the limits of the address and the service.
 pub async fn read<'d>(
     app: &App,
     desk: &'d BookContext,
@@ -76,7 +76,7 @@ pub async fn read<'d>(
     }
 }
 
-/// The same of a host whose link this service has made: it has a budget of its own, which the booking forms of a shared address leave alone.
+/// As `read`, for a host with a valid link: with a rate limit of its own, separate from the booking forms of a shared address.
 pub async fn read_of_host<'d>(
     app: &App,
     desk: &'d BookContext,
@@ -95,14 +95,14 @@ pub async fn read_of_host<'d>(
     }
 }
 
-/// Takes the rest of a request, so that its answer arrives. Of a form that was too late nothing waits that could keep it from arriving.
+/// Reads the rest of a request, so that its answer arrives. The rest of a late form is not waited for.
 pub async fn drain(rest: Rest, is_late: bool) {
     if !is_late {
         rest.take().await;
     }
 }
 
-/// Sends the browser on to another page.
+/// Redirects the browser to another page.
 pub fn see_other(visit: &PageRequest, location: &str) -> Response {
     let page = HtmlPage::see_other(location, texts(visit.language).go_on);
     let mut response = page.into_response(visit);

@@ -1,6 +1,6 @@
-//! The pages on which a host confirms or declines a pending booking, by the links in the host's mail. They need no key. Whoever opens them
-//! changes nothing, as programs do that follow the links of a mail; only their forms do. A form that is sent twice finds done what it asks for,
-//! and a page of a booking that is decided says what has happened.
+//! The pages on which a host confirms or declines a pending booking, by the links in the host's mail. They need no key. Opening them
+//! changes nothing, because mail programs follow links; only their forms do. A repeated form finds the decision made, and the page of a
+//! decided booking shows the result.
 
 use std::sync::Arc;
 
@@ -39,12 +39,12 @@ use crate::web::unread_body;
 
 /// The field of a declined booking's reason.
 const REASON: &str = "reason";
-/// The field that says which time of the booking the host has seen: its SEQUENCE.
+/// The field with the time of the booking that the host has seen: its SEQUENCE.
 const SEQUENCE: &str = "sequence";
-/// Seconds after which a form that could not be decided about is worth sending again.
+/// Seconds after which it makes sense to send a form again that could not be handled.
 const RETRY_AFTER_S: u64 = 5;
 
-/// The decision that a page is about.
+/// The decision that a page offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum HostChoice {
     Confirm,
@@ -141,7 +141,7 @@ async fn take(
     decide(app, visit, token, choice, &form.fields).await.map_err(|e| Box::new(failed(visit, e)))
 }
 
-/// The booking of a token; 404 where its host may not decide about it any more.
+/// The booking of a token; 404 if its host may no longer decide on it.
 async fn load(app: &App, token: &str) -> Result<BookedEventOfHost> {
     BookedEventOfHost::find(app, token).await?.ok_or_else(|| not_found("booking"))
 }
@@ -157,7 +157,7 @@ async fn decide(
     let lane = Lane::requests().of(&found.booked.row.tenant.application_id);
     match lane.scope(change(app, visit, &found, choice, fields)).await {
         Ok(()) => Ok(over(visit, token, choice)),
-        // Someone was faster, or the time for it ended just now: the page says what has happened.
+        // Another decision came first, or the deadline just passed: the page shows the result.
         Err(e) if e.code() == Some(Code::InvalidState) => Ok(over(visit, token, choice)),
         Err(e) => {
             let fault = fault(visit, fields, e)?;
@@ -179,7 +179,7 @@ async fn change(
     let right = HostRight {
         connection_id: found.connection_id.clone(),
         manage_version: row.manage_version,
-        // No booking has this one.
+        // No booking has this SEQUENCE.
         sequence: seen(fields).unwrap_or(-1),
     };
     let attempt = IdempotentAttempt::new(hex::encode(app.entropy.bytes::<16>()), false, None);
@@ -196,12 +196,12 @@ async fn change(
     Ok(())
 }
 
-/// The SEQUENCE of the page that the form was on; none where it says none, and so has shown no time.
+/// The SEQUENCE of the form's page; none if it is missing, so that no time was shown.
 fn seen(fields: &FormFields) -> Option<i64> {
     fields.first(SEQUENCE).parse::<i64>().ok().filter(|sequence| *sequence >= 0)
 }
 
-/// To the page itself, which says what has happened.
+/// Redirects to the page itself, which shows the result.
 fn over(visit: &PageRequest, token: &str, choice: HostChoice) -> FormResult {
     FormResult::Booked(format!("h/{token}/{}{}", choice.name(), visit.choice.spoken().query()))
 }
@@ -222,7 +222,7 @@ fn fault(visit: &PageRequest, fields: &FormFields, e: Error) -> Result<DecisionF
     Ok(DecisionFault { text, status })
 }
 
-/// The forms, or the text that says what has become of the booking.
+/// The forms, or the booking's status.
 fn page(
     visit: &PageRequest,
     found: &BookedEventOfHost,
@@ -266,7 +266,7 @@ fn page(
     }
 }
 
-/// Title and heading of a booking that waits for no decision; none while the host can decide.
+/// Title and heading of a booking that needs no decision; none while the host can decide.
 fn decided(
     visit: &PageRequest,
     found: &BookedEventOfHost,
@@ -328,7 +328,7 @@ fn name_of_invitee(found: &BookedEventOfHost) -> &str {
     invitee.name.as_deref().filter(|name| !name.trim().is_empty()).unwrap_or(&invitee.email)
 }
 
-/// The form that confirms, and folded below it the one that declines.
+/// The form to confirm, and folded below it the one to decline.
 fn forms(visit: &PageRequest, found: &BookedEventOfHost, fields: &FormFields) -> Html {
     let own = decision(visit.language);
     let mut html = form(visit, found, "");
@@ -339,7 +339,7 @@ fn forms(visit: &PageRequest, found: &BookedEventOfHost, fields: &FormFields) ->
     html
 }
 
-/// The form that declines with a reason. `page`: the page that takes it, relative to this one; empty: this one.
+/// The form to decline with a reason. `page`: the page that takes it, relative to this one; empty: this one.
 fn decline_form(
     visit: &PageRequest,
     found: &BookedEventOfHost,
@@ -354,7 +354,7 @@ fn decline_form(
     html
 }
 
-/// Begins a form, which says what time the host has seen.
+/// Begins a form, with the time that the host has seen.
 fn form(visit: &PageRequest, found: &BookedEventOfHost, page: &'static str) -> Html {
     let mut html = Html::default();
     html.raw("<form class=\"stack\" method=\"post\" action=\"").raw(page);
@@ -364,7 +364,7 @@ fn form(visit: &PageRequest, found: &BookedEventOfHost, page: &'static str) -> H
     html
 }
 
-/// The way from the page that declines to the one that confirms, and when the request expires.
+/// The link from the page to decline to the one to confirm, and the time at which the request expires.
 fn rest(visit: &PageRequest, found: &BookedEventOfHost, zone: &Zone, choice: HostChoice) -> Html {
     let own = outcomes(visit.language);
     let mut html = Html::default();

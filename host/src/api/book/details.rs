@@ -1,4 +1,4 @@
-//! The form in which an invitee fills in who they are, and the same form again with what stands in the way.
+//! The form for an invitee's details, also shown again with errors.
 
 use http::StatusCode;
 use model::Instant;
@@ -25,25 +25,25 @@ pub struct FormFault {
     pub faults: Vec<ControlFault>,
     pub status: StatusCode,
     pub retry_after_s: Option<u64>,
-    /// The same form is sent again: its token tells that it is the same.
+    /// Whether the same form is sent again, with the same token.
     pub keeps_token: bool,
 }
 
 impl FormFault {
-    /// Whether the time cannot be booked any more.
+    /// Whether the time can no longer be booked.
     pub fn is_of_time(&self) -> bool {
         self.faults.iter().any(|one| one.control.as_deref() == Some(form::START))
     }
 }
 
-/// What the form is filled with.
+/// The data of the form.
 pub struct BookingFormView<'a> {
     pub start: Instant,
     pub fields: &'a FormFields,
     /// The form's token.
     pub token: String,
     pub fault: Option<FormFault>,
-    /// Times to choose from instead of `start`, which is taken. Empty: `start` can be booked, or nothing near it can.
+    /// Times to choose from instead of `start`, which is taken. Empty: `start` can be booked, or there is no free time near it.
     pub others: Vec<Instant>,
 }
 
@@ -52,7 +52,7 @@ impl BookingFormView<'_> {
         self.fault.as_ref().is_some_and(FormFault::is_of_time)
     }
 
-    /// Whether a form was sent. People who only open its page may come back to a time that is their own by now.
+    /// Whether a form was sent. A visitor who only opens its page may come back to a time that is already their own booking.
     fn was_sent(&self) -> bool {
         !self.fields.first(form::TOKEN).is_empty()
     }
@@ -80,7 +80,7 @@ pub fn page(visit: &PageRequest, subject: &BookableEventType, sheet: &BookingFor
     }
 }
 
-/// The event type with the time that was chosen, crossed out if it is taken, and the way to the other times.
+/// The event type with the chosen time, crossed out if it is taken, and the link to the other times.
 fn head(visit: &PageRequest, subject: &BookableEventType, sheet: &BookingFormView<'_>) -> Html {
     let (texts, event_type) = (texts(visit.language), &subject.bookable.body);
     let time =
@@ -113,7 +113,7 @@ fn back(visit: &PageRequest, subject: &BookableEventType, sheet: &BookingFormVie
     Choice { day: Some(day), ..visit.choice.standing() }.link()
 }
 
-/// The reasons why the form was not taken. Those of controls lead to them.
+/// The reasons why the form was not accepted. Those of controls link to them.
 fn note(
     visit: &PageRequest,
     subject: &BookableEventType,
@@ -152,7 +152,7 @@ fn note(
     html
 }
 
-/// The mistakes in controls, each as a link to its control. That of a question names the question.
+/// The errors of controls, each as a link to its control. That of a question names the question.
 fn mistakes(fault: &FormFault, event_type: &EventType) -> Html {
     let mut html = Html::default();
     let in_controls = |one: &&ControlFault| one.control.as_deref().is_some_and(|id| id != form::START);
@@ -174,13 +174,13 @@ fn mistakes(fault: &FormFault, event_type: &EventType) -> Html {
     html
 }
 
-/// The form: times if the one that was chosen is taken, and the invitee's details.
+/// The form: times if the chosen one is taken, and the invitee's details.
 fn form_of(visit: &PageRequest, subject: &BookableEventType, sheet: &BookingFormView<'_>) -> Html {
     let (texts, own) = (texts(visit.language), outcomes(visit.language));
     let mut html = Html::default();
     html.raw("<form class=\"stack wide\" method=\"post\" action=\"");
     html.text(&visit.choice.standing().link());
-    // The service names all mistakes at once; a browser would name the first. Which time is meant only the visitor knows.
+    // The service reports all errors at once; a browser would only report the first. Only the visitor knows which time is meant.
     html.raw(if sheet.others.is_empty() { "\" novalidate>\n" } else { "\">\n" });
     match sheet.others.is_empty() {
         true => hidden(&mut html, form::START, &sheet.start.to_string()),

@@ -1,4 +1,4 @@
-//! A booking as its invitee sees it. The address holds a signed token; whoever opens it changes nothing.
+//! The page of a booking for its invitee. The address contains a signed token; opening it changes nothing.
 
 use base::error::Result;
 use http::StatusCode;
@@ -21,12 +21,12 @@ use crate::api::book::{calendars, facts};
 
 const DECOY: &str = "no-booking";
 
-/// The page from which the invitee comes to the booking's own.
+/// The page from which the invitee comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
     /// The form by which the booking was made.
     Booked,
-    /// The form by which the booking was moved.
+    /// The form by which the booking was rescheduled.
     Moved,
     /// Any other.
     Later,
@@ -44,7 +44,7 @@ impl Arrival {
     }
 }
 
-/// The token of a page that looks as if there were a booking, for programs that fill in what people do not see.
+/// The token of a page that looks like a booking, for programs that fill in hidden fields.
 pub fn decoy_token(app: &App) -> String {
     let text = storage::json_text(&(DECOY, hex::encode(app.entropy.bytes::<30>())));
     app.keyring.signed(text.as_bytes())
@@ -56,7 +56,7 @@ fn is_decoy(app: &App, token: &str) -> bool {
     read.is_some_and(|(kind, _)| kind == DECOY)
 }
 
-/// The page of a token; none where it is not of this service, or where the booking is not there any more.
+/// The page of a token; none if it is not of this service, or if the booking was purged.
 pub async fn page(app: &App, visit: &PageRequest, token: &str, arrival: Arrival) -> Result<Option<HtmlPage>> {
     if is_decoy(app, token) {
         return Ok(Some(HtmlPage::message(StatusCode::OK, texts(visit.language).confirmed)));
@@ -115,7 +115,7 @@ fn waiting(visit: &PageRequest, booked: &BookedEvent, now: i64, is_mailed: bool)
     Ok((title.to_owned(), html))
 }
 
-/// A booking that was made or moved just now.
+/// A booking that was just made or rescheduled.
 fn news(
     visit: &PageRequest,
     booked: &BookedEvent,
@@ -160,7 +160,7 @@ fn standing(visit: &PageRequest, booked: &BookedEvent, now: i64) -> Result<(Stri
     Ok((booked.what().to_owned(), html))
 }
 
-/// A booking that does not take place. `again`: the way to another one, relative to `/book/`.
+/// A booking that does not take place. `again`: the address to book again, relative to `/book/`.
 fn ended(visit: &PageRequest, booked: &BookedEvent, again: Option<&str>) -> (String, Html) {
     let (title, mut html) = ended_heading(visit, booked);
     html.html(&outcome::boxed(Some(booked.what()), &facts::of_invitee(visit, booked, false)));
@@ -176,7 +176,7 @@ fn ended(visit: &PageRequest, booked: &BookedEvent, again: Option<&str>) -> (Str
 pub fn ended_heading(visit: &PageRequest, booked: &BookedEvent) -> (&'static str, Html) {
     let texts = texts(visit.language);
     let [title, text] = texts.of_state(&booked.row.status);
-    // By a key of the API anybody may have declined it.
+    // With an API key anybody may have declined it.
     let decided_by = booked.row.decided_by.as_deref();
     let host = decided_by.zip(booked.event_type.as_ref()).and_then(|(id, e)| titles::name_of(id, e));
     let mut sentence = Html::default();
@@ -185,7 +185,7 @@ pub fn ended_heading(visit: &PageRequest, booked: &BookedEvent) -> (&'static str
     (title, outcome::sealed(Tone::Plain, drawing, title, &sentence))
 }
 
-/// The way to book another time, relative to `/book/`; none where the event type cannot be booked any more.
+/// The address to book another time, relative to `/book/`; none if the event type can no longer be booked.
 async fn book_again(app: &App, booked: &BookedEvent) -> Result<Option<String>> {
     match booked.event_type.as_ref().filter(|event_type| event_type.active) {
         Some(event_type) => {
@@ -196,7 +196,7 @@ async fn book_again(app: &App, booked: &BookedEvent) -> Result<Option<String>> {
     }
 }
 
-/// A sentence with an address of mail in place of `{email}`.
+/// A sentence with an email address in place of `{email}`.
 fn with_address(sentence: &str, email: &str) -> Html {
     let (before, after) = sentence.split_once("{email}").unwrap_or((sentence, ""));
     let mut html = Html::default();
@@ -219,8 +219,8 @@ fn moment(visit: &PageRequest, booked: &BookedEvent, at: i64) -> String {
     meeting_time::moment(Instant::from_millis(at), &zone, visit.language, visit.hours)
 }
 
-/// The links to what the invitee may do now; the first one has the class `of_move`. They leave a frame, because those pages are shown in
-/// none: to a tab of their own where the page around the frame goes on.
+/// The links to the invitee's actions; the first one has the class `of_move`. They leave a frame, because those pages cannot be framed: to
+/// a new tab if the page around the frame stays open.
 fn actions(visit: &PageRequest, booked: &BookedEvent, now: i64, of_move: &'static str) -> Result<Html> {
     let (texts, own) = (texts(visit.language), outcomes(visit.language));
     let cancel = if booked.row.status == "pending" { own.cancel_request } else { texts.cancel_booking };
@@ -247,7 +247,7 @@ fn actions(visit: &PageRequest, booked: &BookedEvent, now: i64, of_move: &'stati
     Ok(html)
 }
 
-/// Until when the invitee may do what they may do now; nothing if that is until the booking begins.
+/// The deadlines of the invitee's actions; empty if they are the booking's start.
 fn deadlines(visit: &PageRequest, booked: &BookedEvent, now: i64) -> Result<Html> {
     let own = outcomes(visit.language);
     let until = |deed: InviteeAction| -> Result<Option<i64>> {

@@ -1,4 +1,4 @@
-//! The facts of a booking as its pages show them: when, with whom and where, each behind its drawing and its word.
+//! The facts of a booking on its pages: time, people and place, each with an icon and a label.
 
 use model::Instant;
 use model::scheduling::booking::BookingPlace;
@@ -20,7 +20,7 @@ pub fn zone_of_invitee(booked: &BookedEvent) -> Zone {
     Zone::named(&booked.body.time_zone).unwrap_or_else(Zone::utc)
 }
 
-/// The name of the host who has to confirm, or a word for one.
+/// The name of the host who has to confirm, or a generic word.
 pub fn awaited_host<'b>(visit: &PageRequest, booked: &'b BookedEvent) -> &'b str {
     let event_type = booked.event_type.as_ref();
     let host = event_type.and_then(|event_type| titles::awaited_name(&booked.body, event_type));
@@ -43,7 +43,7 @@ pub fn of_invitee(visit: &PageRequest, booked: &BookedEvent, takes_place: bool) 
     }
     let you = person(invitee.name.as_deref(), &invitee.email);
     html.html(&fact(PageIcon::Mail, outcomes(language).you, &you));
-    // A reason of the invitee's own is for the hosts alone.
+    // The invitee's own reason is shown to the hosts only.
     if let Some(reason) = booked.reason_of_hosts() {
         html.html(&written(texts(language).reason, reason));
     }
@@ -63,7 +63,7 @@ pub fn of_host(visit: &PageRequest, booked: &BookedEvent, zone: &Zone, more: &Ht
     html
 }
 
-/// A text of somebody's own, which keeps its lines, below its term, which can be a question.
+/// A text by another person, with its line breaks, below its label, which can be a question.
 pub fn written(term: &str, text: &str) -> Html {
     let mut html = Html::default();
     html.raw("<div class=\"answer\"><dt>").html(&icon(PageIcon::Text)).raw("<bdi>").text(term);
@@ -71,7 +71,7 @@ pub fn written(term: &str, text: &str) -> Html {
     html
 }
 
-/// A drawing with its word, and the fact.
+/// An icon with its label, and the value.
 fn fact(drawing: PageIcon, term: &str, value: &Html) -> Html {
     let mut html = Html::default();
     html.raw("<div><dt>").html(&icon(drawing)).raw("<span>").text(term).raw("</span></dt><dd>");
@@ -97,7 +97,7 @@ pub fn lines_of_time(visit: &PageRequest, start: Instant, end: Instant, zone: &Z
     html
 }
 
-/// The name, and below it the address of mail.
+/// The name, and below it the email address.
 fn person(name: Option<&str>, email: &str) -> Html {
     let mut html = Html::default();
     if let Some(name) = name.filter(|name| !name.trim().is_empty()) {
@@ -107,7 +107,7 @@ fn person(name: Option<&str>, email: &str) -> Html {
     html
 }
 
-/// The place with its address, number or link; `later` follows where the link is not known yet.
+/// The place with its address, number or link; `later` follows if the link is not known yet.
 fn place(visit: &PageRequest, booked: &BookedEvent, later: &str) -> Html {
     let Some(place) = &booked.body.location else { return Html::default() };
     let mut html = Html::default();
@@ -145,7 +145,7 @@ fn has_link(kind: MeetingPlaceKind) -> bool {
     )
 }
 
-/// A text without blanks, which can be broken behind these characters.
+/// A text without blanks, with break opportunities after these characters.
 fn breakable(text: &str, ends: &[char]) -> Html {
     let mut html = Html::default();
     for part in text.split_inclusive(ends) {

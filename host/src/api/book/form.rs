@@ -1,6 +1,6 @@
-//! The form of a booking: what came with it, and the booking that it asks for. Its token is of this service and of one event type; it is two
-//! seconds old at least, which is faster than anybody fills in a form, and an hour at most. The random part of the token is the idempotency
-//! key, so that a form that is sent twice books once, and a program needs a new form for each booking.
+//! The booking form: its fields, and the booking built from them. Its token is signed for one event type; it must be at least two seconds
+//! old, faster than anybody fills in a form, and at most an hour. The random part of the token is the idempotency key, so that a form that
+//! is sent twice books once, and a program needs a new form for each booking.
 
 use std::collections::BTreeMap;
 
@@ -15,13 +15,13 @@ use service::bookings::new_booking;
 use crate::api::book::subject::BookableEventType;
 use crate::web::form::FormFields;
 
-/// How long a form can be filled in.
+/// Time limit for filling in a form.
 const LIFE_MS: i64 = 60 * 60_000;
-/// Who fills it in faster is a program.
+/// Age of a form below which its sender counts as a program.
 const MIN_AGE_MS: i64 = 2_000;
 const KIND: &str = "booking-form";
 
-/// Names of the fields, which are the ids of their controls too.
+/// Names of the fields, which are also the ids of their controls.
 pub const NAME: &str = "name";
 pub const EMAIL: &str = "email";
 pub const PHONE: &str = "phone";
@@ -29,7 +29,7 @@ pub const NOTES: &str = "notes";
 pub const PLACE: &str = "place";
 pub const START: &str = "start";
 pub const TOKEN: &str = "token";
-/// A field that people do not see: who fills it in is a program.
+/// A hidden field: only programs fill it in.
 pub const TRAP: &str = "website";
 
 /// The name of a question's field.
@@ -37,12 +37,12 @@ pub fn field_of(question: &Question) -> String {
     format!("q.{}", question.key)
 }
 
-/// What a token says of its form.
+/// The result of checking a form's token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Token {
-    /// The form can be taken; the text is the random part.
+    /// The form can be accepted; the text is the random part.
     Good(String),
-    /// It was sent before anybody can have filled it in.
+    /// It was sent faster than anybody can fill it in.
     TooFast,
     /// It was open for too long.
     TooOld,
@@ -51,12 +51,13 @@ pub enum Token {
 }
 
 /// A new token for the form of an event type.
-// The start is not in it: who comes too late chooses another one in the same form.
+// The start is not in it: a visitor whose time was taken chooses another one in the same form.
 pub fn token(app: &App, subject: &BookableEventType) -> String {
     token_of(app, subject, app.now())
 }
 
-/// A new token for a form that is shown again, after one with the token `sent`. Who has had the form for long enough need not wait again.
+/// A new token for a form that is shown again, after one with the token `sent`. A visitor who has had the form for long enough need not
+/// wait again.
 pub fn token_after(app: &App, subject: &BookableEventType, sent: &str) -> String {
     let has_waited = matches!(read_token(app, subject, sent), Token::Good(_) | Token::TooOld);
     token_of(app, subject, app.now() - if has_waited { MIN_AGE_MS } else { 0 })
@@ -68,7 +69,7 @@ fn token_of(app: &App, subject: &BookableEventType, made_at: i64) -> String {
     app.keyring.signed(text.as_bytes())
 }
 
-/// Reads the token that a form was sent with.
+/// Checks the token of a form.
 pub fn read_token(app: &App, subject: &BookableEventType, token: &str) -> Token {
     let text = app.keyring.verified(token);
     let Some((kind, id, made_at, nonce)): Option<(String, String, i64, String)> =
@@ -86,8 +87,8 @@ pub fn read_token(app: &App, subject: &BookableEventType, token: &str) -> Token 
     }
 }
 
-/// The booking that the form asks for, with every fault that it has. The fields that a form alone must have are checked here, everything else
-/// where bookings are made.
+/// Builds the booking, with all errors of the form. Fields that only a form requires are checked here, everything else where bookings are
+/// made.
 pub fn new_booking(
     subject: &BookableEventType,
     start: Instant,
@@ -110,7 +111,7 @@ pub fn new_booking(
     let new = NewBooking {
         event_type_id: subject.bookable.row.id.clone(),
         start,
-        // A link that can be used once is used by this.
+        // A single-use link is used up by this.
         slug: subject.bookable.link.as_ref().map(|link| link.slug.clone()),
         invitee_name: name,
         invitee_email: fields.filled(EMAIL).unwrap_or_default(),
@@ -130,7 +131,7 @@ pub fn new_booking(
     Ok((new, faults))
 }
 
-/// The place that was chosen by its number in the event type's list.
+/// The place with the chosen index in the event type's list.
 fn place(event_type: &EventType, fields: &FormFields) -> Result<Option<BookingPlace>, Detail> {
     let Some(chosen) = fields.filled(PLACE) else { return Ok(None) };
     let number = chosen.parse::<usize>().ok();
@@ -142,7 +143,7 @@ fn place(event_type: &EventType, fields: &FormFields) -> Result<Option<BookingPl
     Ok(Some(BookingPlace { kind: found.kind, value: found.value.clone(), join_url: None }))
 }
 
-/// Answers as JSON has them. What a form cannot say, such as a number that is none, stays text, which is refused with its field.
+/// Answers as JSON. A value that does not parse, such as an invalid number, stays text, which is then refused with its field.
 fn answers(event_type: &EventType, fields: &FormFields) -> BTreeMap<String, Value> {
     let mut answers = BTreeMap::new();
     for question in &event_type.questions {

@@ -1,5 +1,5 @@
-//! The controls of the form for a booking: label, error, control and hint, with what was typed before. A control's id is the name of its
-//! field; those of its error and its hint begin with a word that begins no name, since a question's key may end in anything.
+//! The controls of the booking form: label, error, control and hint, with the values that were typed before. A control's id is the name of
+//! its field; the ids of its error and its hint have prefixes that no name has, since a question's key may end in anything.
 
 use model::scheduling::event_type::{EventType, MeetingPlaceKind, Question, QuestionKind};
 use service::locale::html::Html;
@@ -11,10 +11,10 @@ use crate::api::book::texts::fields::Texts;
 use crate::api::book::texts::outcomes::OutcomeTexts;
 use crate::web::form::FormFields;
 
-/// A mistake in a form, or one reason why it was not taken.
+/// An error in a form, or another reason why it was not accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ControlFault {
-    /// The id of the control at fault; none: the booking as a whole.
+    /// The id of the invalid control; none: the booking as a whole.
     pub control: Option<String>,
     pub text: &'static str,
 }
@@ -43,7 +43,7 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Writes the controls of a form with what was typed before, and with its faults.
+/// Writes the controls of a form with the values that were typed before, and with its errors.
 pub struct ControlWriter<'a> {
     pub texts: &'static Texts,
     pub own: &'static OutcomeTexts,
@@ -52,7 +52,7 @@ pub struct ControlWriter<'a> {
 }
 
 impl ControlWriter<'_> {
-    /// The controls that every form of the event type has, and those of its questions.
+    /// The controls of every form of the event type, and those of its questions.
     pub fn all(&self, event_type: &EventType) -> Html {
         let texts = self.texts;
         let mut html = Html::default();
@@ -64,7 +64,7 @@ impl ControlWriter<'_> {
         let kinds: Vec<MeetingPlaceKind> = event_type.locations.iter().map(|place| place.kind).collect();
         if kinds.contains(&MeetingPlaceKind::PhoneInvitee) {
             let phone = Input::new(form::PHONE, texts.phone, "tel").autofilled("tel");
-            // Of several places the one that is chosen decides.
+            // Of several places the chosen one decides.
             let phone = match kinds.len() {
                 1 => phone.required(true),
                 _ => Input { hint: Some(self.own.if_called), ..phone },
@@ -122,7 +122,7 @@ impl ControlWriter<'_> {
         self.described(html, input.id, input.hint.is_some());
     }
 
-    /// Names the error and the hint of a control for people who hear the page.
+    /// Links a control to its error and its hint, for screen readers.
     fn described(&self, html: &mut Html, id: &str, has_hint: bool) {
         match (self.fault(id).is_some(), has_hint) {
             (true, true) => {
@@ -181,7 +181,7 @@ impl ControlWriter<'_> {
         Self::end(html, input);
     }
 
-    /// Boxes or knobs of one name: value, text, and whether it is chosen.
+    /// Checkboxes or radio buttons of one name: value, text, and whether it is chosen.
     fn group(&self, html: &mut Html, input: &Input<'_>, each: &[(String, String, bool)]) {
         html.raw("<fieldset class=\"field\" id=\"").text(input.id).raw("\" tabindex=\"-1\"");
         if self.fault(input.id).is_some() {
@@ -200,7 +200,7 @@ impl ControlWriter<'_> {
         html.raw("</fieldset>\n");
     }
 
-    /// The places to meet, if there is a choice.
+    /// The places to choose from, if there are several.
     fn places(&self, html: &mut Html, event_type: &EventType) {
         if event_type.locations.len() < 2 {
             return;
@@ -239,7 +239,7 @@ impl ControlWriter<'_> {
         }
     }
 
-    /// One box to tick, behind which its label stands.
+    /// A checkbox, followed by its label.
     fn tick_box(&self, html: &mut Html, id: &str, label: &str) {
         html.raw("<div class=\"field\">\n");
         self.error(html, id);

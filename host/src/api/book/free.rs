@@ -1,5 +1,5 @@
-//! Free times for the page, by the very search that the API answers with. The page shows when slots begin: it has no use for their tokens,
-//! each of which is signed.
+//! Free times for the page, from the same search as the API's. The page needs only the starts of slots, not their tokens, each of which is
+//! signed.
 
 use base::error::Result;
 use model::Instant;
@@ -12,11 +12,11 @@ use crate::api::book::subject::BookableEventType;
 pub const DAY_MS: i64 = 24 * 60 * 60_000;
 /// Longest range of one search.
 const STEP_MS: i64 = 62 * DAY_MS;
-/// Searches for the next free time after a month without one.
+/// Most searches for the next free time after a month without one.
 const MAX_STEPS: usize = 3;
-/// Slots of one search: every five minutes of its range, and no grid is finer.
+/// Most slots of one search: every five minutes of its range, and no grid is finer.
 const MAX_STARTS: i64 = 18_000;
-/// Times that are offered instead of one that is taken.
+/// Times that are offered in place of one that is taken.
 const OTHERS: usize = 3;
 
 /// All starts in a range of at most 62 days.
@@ -30,7 +30,7 @@ pub async fn starts(
         return Ok(Vec::new());
     }
     let query = query(subject, from_ms, to_ms, MAX_STARTS);
-    // At once: each page would read all calendars again.
+    // In one search: each page would read all calendars again.
     let mut starts = slots::starts(app, &subject.asker, &query, MAX_STARTS).await?;
     starts.retain(|start| !subject.is_now(start.at));
     Ok(starts)
@@ -40,20 +40,20 @@ pub async fn starts(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextTime {
     At(Instant),
-    /// As far as the event type can be booked there is none.
+    /// There is none within the booking window.
     None,
-    /// They could not be found out, or are too far ahead to be looked for.
+    /// The search failed, or gave up before the end of the window.
     Unknown,
 }
 
-/// The first start in a range of any length, of which what is far ahead is not looked at.
+/// The first start in a range of any length, searched only up to a limit.
 pub async fn first(app: &App, subject: &BookableEventType, mut from_ms: i64, to_ms: i64) -> Result<NextTime> {
     for _ in 0..MAX_STEPS {
         let end_ms = to_ms.min(from_ms.saturating_add(STEP_MS));
         if from_ms >= end_ms {
             break;
         }
-        // Two: the first one can be where a booking is that is to be moved.
+        // Two, because the first one can be the current time of the booking to be rescheduled.
         let query = query(subject, from_ms, end_ms, 2);
         let starts = slots::starts(app, &subject.asker, &query, 2).await?;
         if let Some(start) = starts.into_iter().find(|start| !subject.is_now(start.at)) {
@@ -64,14 +64,14 @@ pub async fn first(app: &App, subject: &BookableEventType, mut from_ms: i64, to_
     Ok(if from_ms >= to_ms { NextTime::None } else { NextTime::Unknown })
 }
 
-/// Whether a meeting can begin then.
+/// Whether a meeting can begin at this time.
 pub async fn is_free(app: &App, subject: &BookableEventType, start: Instant) -> Result<bool> {
     let from_ms = start.as_millis();
     let found = first(app, subject, from_ms, from_ms.saturating_add(1)).await?;
     Ok(matches!(found, NextTime::At(_)))
 }
 
-/// The times nearest to one that is taken, the earliest first. None where they cannot be found out: the visitor still has the list.
+/// The free times nearest to one that is taken, earliest first. Empty if the search fails: the visitor still has the list.
 pub async fn nearest(app: &App, subject: &BookableEventType, start: Instant) -> Vec<Instant> {
     let at_ms = start.as_millis();
     let from_ms = app.now().max(at_ms.saturating_sub(DAY_MS));

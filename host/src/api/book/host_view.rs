@@ -1,5 +1,5 @@
 //! The page that shows hosts what the invitee wrote into a booking. The addresses of a booking are not verified, so an event that invites
-//! people says none of it and leads here. Whoever has the page's address reads it, and changes nothing: it holds no link but the booking's own.
+//! people contains none of it and links here. The address is read-only: the page contains no link but the booking's own.
 
 use base::error::Result;
 use service::app::App;
@@ -13,7 +13,7 @@ use crate::api::book::subject::PageRequest;
 use crate::api::book::texts::texts;
 use crate::api::book::{facts, outcome};
 
-/// The page of a host's token; none where it is not of this service, or where the booking's people were forgotten.
+/// The page of a host's token; none if it is not of this service, or if the booking's people were purged.
 pub async fn page(app: &App, visit: &PageRequest, token: &str) -> Result<Option<HtmlPage>> {
     let Some(booked) = BookedEvent::find_for_hosts(app, token).await? else { return Ok(None) };
     let [title, warning] = texts(visit.language).for_hosts;
@@ -31,7 +31,7 @@ pub fn warning_note(warning: &str) -> Html {
     html
 }
 
-/// Number, answers, notes and guests as facts, each of them plain text.
+/// Number, answers, notes and guests as facts, all in plain text.
 pub fn words(visit: &PageRequest, booked: &BookedEvent) -> Html {
     let (texts, booking) = (texts(visit.language), &booked.body);
     let questions = booked.event_type.as_ref().map(|event_type| event_type.questions.as_slice());

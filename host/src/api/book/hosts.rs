@@ -1,5 +1,5 @@
-//! The hosts of an event type, as its page shows them: by the names that it gives them, and with their pictures where it has some. A
-//! picture that cannot be loaded leaves the host's initials, which lie below it.
+//! The hosts of an event type on its page: with the names and images that it gives them. If an image cannot be loaded, the host's initials
+//! below it are visible.
 
 use model::scheduling::event_type::EventType;
 use service::locale::Language;
@@ -8,18 +8,18 @@ use service::locale::html::Html;
 use crate::api::book::texts::controls::controls;
 use crate::web::csp::image_source;
 
-/// Hosts that a page shows. Where there are more, the last place says how many there are besides.
+/// Most hosts that a page shows. If there are more, the last position shows how many.
 const MAX_SHOWN: usize = 3;
 
 /// A host whom the page shows.
 struct PageHost<'e> {
     name: Option<&'e str>,
-    /// The address of the picture. Each can be on a site of its own, which the page's policy names.
+    /// The address of the image. It can be on any site, which the page's policy then allows.
     picture: Option<&'e str>,
 }
 
 impl PageHost<'_> {
-    /// There is a picture, or letters in its place.
+    /// Whether there is an image, or initials in its place.
     fn has_face(&self) -> bool {
         self.picture.is_some() || !initials(self.name.unwrap_or_default()).is_empty()
     }
@@ -28,7 +28,7 @@ impl PageHost<'_> {
 /// The hosts of a page.
 struct PageHosts<'e> {
     shown: Vec<PageHost<'e>>,
-    /// How many there are besides.
+    /// Number of hosts that are not shown.
     others: usize,
 }
 
@@ -51,13 +51,13 @@ impl PageHosts<'_> {
     }
 }
 
-/// The addresses of the pictures in `faces`.
+/// The addresses of the images in `faces`.
 pub fn pictures(event_type: &EventType) -> Vec<String> {
     let hosts = PageHosts::of(event_type);
     hosts.shown.into_iter().filter_map(|host| host.picture.map(str::to_owned)).collect()
 }
 
-/// The hosts' pictures or initials; nothing where the event type says nothing of them.
+/// The hosts' images or initials; empty if the event type gives none.
 pub fn faces(event_type: &EventType, language: Language) -> Html {
     let PageHosts { shown, others } = PageHosts::of(event_type);
     let shown: Vec<&PageHost<'_>> = shown.iter().filter(|host| host.has_face()).collect();
@@ -79,7 +79,7 @@ pub fn faces(event_type: &EventType, language: Language) -> Html {
     html
 }
 
-/// The hosts' names, each with a direction of its own; nothing where none has one.
+/// The hosts' names, each with a text direction of its own; empty if none has one.
 pub fn names(event_type: &EventType, language: Language) -> Html {
     let PageHosts { shown, others } = PageHosts::of(event_type);
     let controls = controls(language);
@@ -94,7 +94,7 @@ pub fn names(event_type: &EventType, language: Language) -> Html {
     html
 }
 
-/// The picture over the initials.
+/// The image over the initials.
 // Contract silent: what stands for a picture where it cannot be seen. Beside the name it says nothing more. Where the event type gives no
 // name, it is all that there is, and is told to be a picture.
 fn face(host: &PageHost<'_>, language: Language) -> Html {
@@ -109,7 +109,7 @@ fn face(host: &PageHost<'_>, language: Language) -> Html {
         .text(&initials(host.name.unwrap_or_default()));
     html.raw("</span>");
     if let Some(url) = host.picture {
-        // Its place is as large before it is loaded, and it is loaded when it comes into view.
+        // Its size is reserved, and it is loaded when it comes into view.
         html.raw("<img alt=\"").text(alt).raw("\" src=\"").text(url);
         html.raw("\" width=\"48\" height=\"48\" loading=\"lazy\" decoding=\"async\">");
     }
@@ -117,8 +117,8 @@ fn face(host: &PageHost<'_>, language: Language) -> Html {
     html
 }
 
-/// The first letter of the first word and, in scripts that have capital letters, of the last: in others two letters side by side would
-/// be read as a word.
+/// The first letter of the first word and, in scripts with capital letters, of the last: in others two adjacent letters would be read as a
+/// word.
 fn initials(name: &str) -> String {
     let has_case = |letter: char| letter.is_uppercase() || letter.is_lowercase();
     let mut letters = name.split_whitespace().filter_map(|word| word.chars().find(|c| c.is_alphanumeric()));

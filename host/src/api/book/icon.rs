@@ -1,8 +1,8 @@
-//! Drawings of the booking page. A page shows them by their names, and its frame holds those that the page uses.
+//! Icons of the booking page. A page refers to them by name, and its frame contains those that the page uses.
 
 use service::locale::html::Html;
 
-/// A drawing of 20 × 20 px. It stands beside a word, or in a control that has a name.
+/// An icon of 20 × 20 px. It stands beside a word, or in a control that has a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageIcon {
     Alert,
@@ -23,10 +23,10 @@ pub enum PageIcon {
     Video,
 }
 
-/// A drawing's link to its shapes, and its shapes.
+/// An icon's reference to its shapes, and its shapes.
 struct Drawing {
     icon: PageIcon,
-    /// As it stands in a page, with its quotes: no text of others has quotes there.
+    /// The reference as written in a page, with its quotes, which are escaped in other texts.
     reference: &'static str,
     symbol: &'static str,
 }
@@ -114,7 +114,7 @@ static DRAWINGS: [Drawing; 16] = [
     },
 ];
 
-/// The drawing as it stands in a page. Arrows point the other way in pages that are read from right to left.
+/// The icon's HTML. Arrows are mirrored in right-to-left pages.
 pub fn icon(icon: PageIcon) -> Html {
     let is_arrow = matches!(icon, PageIcon::Back | PageIcon::Next);
     let mut html = Html::default();
@@ -125,7 +125,7 @@ pub fn icon(icon: PageIcon) -> Html {
     html
 }
 
-/// The shapes of the drawings that a page uses; nothing where it uses none.
+/// The shapes of the icons that a page uses; empty if it uses none.
 pub fn sprite(page: &Html) -> Html {
     let used = DRAWINGS.iter().filter(|drawing| page.as_str().contains(drawing.reference));
     let mut symbols = Html::default();

@@ -1,5 +1,5 @@
-//! The frame of every page: its head, its one style, and the headers that it leaves with. Nothing is loaded but the page's own script, and
-//! the pictures that the event type names.
+//! The frame of every page: its head, its style, and its headers. Nothing is loaded but the page's own script, and the images that the
+//! event type names.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -28,7 +28,7 @@ static STYLE_SOURCE: LazyLock<String> = LazyLock::new(|| style_source(assets::ST
 const PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-policy");
 const X_ROBOTS_TAG: HeaderName = HeaderName::from_static("x-robots-tag");
 
-/// Which sites may show the page in a frame.
+/// The sites that may show the page in a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Frames {
     Nowhere,
@@ -42,27 +42,27 @@ pub enum Frames {
 pub enum SheetShape {
     /// An outcome.
     One,
-    /// The event type, and beside it what is to be done.
+    /// The event type, and beside it the action.
     Two,
     /// The event type, the calendar, and the times.
     Three,
 }
 
-/// A page before it is printed.
+/// A page before it is rendered.
 #[derive(Debug)]
 pub struct HtmlPage {
     status: StatusCode,
     title: String,
     body: Html,
-    /// `body` is the parts of a sheet with these columns, and has the page's heading; none: it follows the heading in the one column.
+    /// `body` is the parts of a sheet with these columns, and includes the page's heading; none: it follows the heading in a single column.
     shape: Option<SheetShape>,
-    /// The text of the link over everything that stands before the times.
+    /// The text of the link that skips everything before the times.
     skip_link: Option<&'static str>,
     frames: Frames,
-    /// It says one thing, and has nothing to click.
+    /// Whether it is a single notice without controls.
     is_notice: bool,
     logo_url: Option<String>,
-    /// Addresses of other pictures in `body`.
+    /// Addresses of other images in `body`.
     pictures: Vec<String>,
     color: Option<Color>,
     retry_after_s: Option<u64>,
@@ -71,7 +71,7 @@ pub struct HtmlPage {
 }
 
 impl HtmlPage {
-    /// A page that no other site may show. `body` is what follows the heading.
+    /// A page that no other site may show. `body` follows the heading.
     pub fn new(title: impl Into<String>, body: Html) -> HtmlPage {
         HtmlPage {
             status: StatusCode::OK,
@@ -90,7 +90,7 @@ impl HtmlPage {
         }
     }
 
-    /// A page that says one thing: a heading and a sentence. Every site that shows this service's pages may show it.
+    /// A notice: a heading and a sentence. Every site that may frame this service's pages may show it.
     pub fn message(status: StatusCode, said: [&str; 2]) -> HtmlPage {
         let [title, text] = said;
         let mut body = Html::default();
@@ -98,24 +98,24 @@ impl HtmlPage {
         HtmlPage { is_notice: true, ..HtmlPage::new(title, body).with_status(status) }
     }
 
-    /// The page that sends the browser on, with a link for programs that do not go there by themselves.
+    /// The page that redirects the browser, with a link for programs that do not follow redirects.
     pub fn see_other(location: &str, label: &str) -> HtmlPage {
         let mut body = Html::default();
         body.raw("<p>").link(location, label).raw("</p>\n");
         HtmlPage { is_notice: true, ..HtmlPage::new(label, body).with_status(StatusCode::SEE_OTHER) }
     }
 
-    /// The one page for what is not there, inactive, expired or somebody else's.
+    /// The same page for unknown, inactive, expired and foreign addresses.
     pub fn not_found(language: Language) -> HtmlPage {
         HtmlPage::message(StatusCode::NOT_FOUND, texts(language).not_found)
     }
 
-    /// The page after something that is no visitor's doing.
+    /// The page after an internal error.
     pub fn broken(language: Language) -> HtmlPage {
         HtmlPage::message(StatusCode::INTERNAL_SERVER_ERROR, texts(language).broken)
     }
 
-    /// The page with the status of a refusal that passes by itself, and the time after which it may have; other pages stay as they are.
+    /// Sets the status of a temporary refusal, and the time after which to retry; other pages stay as they are.
     pub fn for_refusal(self, refusal: &Refusal) -> HtmlPage {
         match error::status(refusal.code) {
             StatusCode::SERVICE_UNAVAILABLE => self
@@ -133,8 +133,8 @@ impl HtmlPage {
         HtmlPage { status, ..self }
     }
 
-    /// Shown as the event type says: with its picture, in its colour, and in frames of the sites that it names, or of all where it names none.
-    /// Whom keys of the API let call it (`allowedDomains`) does not matter: they say nothing of frames.
+    /// Applies the event type's settings: its image, its colour, and the sites that may frame the page, or all if it names none. The
+    /// domains of API keys (`allowedDomains`) are irrelevant: they do not concern frames.
     pub fn of(self, event_type: &EventType) -> HtmlPage {
         let domains = &event_type.link.embed_domains;
         let frames = match domains.is_empty() {
@@ -145,29 +145,29 @@ impl HtmlPage {
         HtmlPage { frames, logo_url: event_type.link.logo_url.clone(), color, ..self }
     }
 
-    /// Of a notice: every site may show it. Sites put the pages of links into frames by their plain addresses, and a frame that the browser
-    /// keeps empty would not say why. Of other pages: as they are.
+    /// Lets every site frame a notice. Sites frame booking links by their plain addresses, and an empty frame would not give the reason.
+    /// Other pages stay as they are.
     pub fn framed_notice(self) -> HtmlPage {
         let is_open = self.is_notice && self.frames == Frames::Nowhere;
         if is_open { HtmlPage { frames: Frames::Anywhere, ..self } } else { self }
     }
 
-    /// The body is the parts of a sheet with these columns, and has the page's heading and picture.
+    /// Makes the body the parts of a sheet with these columns, including the page's heading and image.
     pub fn shaped(self, shape: SheetShape) -> HtmlPage {
         HtmlPage { shape: Some(shape), ..self }
     }
 
-    /// Begins with a link to the times.
+    /// Adds a skip link to the times.
     pub fn with_skip_link(self, text: &'static str) -> HtmlPage {
         HtmlPage { skip_link: Some(text), ..self }
     }
 
-    /// Loads the pictures of these addresses, which its body shows.
+    /// Allows the images of these addresses, which the body shows.
     pub fn with_pictures(self, pictures: Vec<String>) -> HtmlPage {
         HtmlPage { pictures, ..self }
     }
 
-    /// Shown in no frame, whatever the event type says.
+    /// Forbids frames, whatever the event type says.
     pub fn unframed(self) -> HtmlPage {
         HtmlPage { frames: Frames::Nowhere, ..self }
     }
@@ -176,12 +176,12 @@ impl HtmlPage {
         HtmlPage { retry_after_s: Some(seconds), ..self }
     }
 
-    /// The browser goes on to this address by itself.
+    /// Redirects the browser to this address.
     pub fn leave_for(self, url: &str) -> HtmlPage {
         HtmlPage { leave_for: Url::parse(url).ok().map(String::from), ..self }
     }
 
-    /// Tells the page's script a fact, by the attribute `data-{name}` of the page's main part.
+    /// Passes a fact to the page's script, as the attribute `data-{name}` of the page's main part.
     pub fn with_fact(mut self, name: &'static str, value: impl Into<String>) -> HtmlPage {
         self.facts.push((name, value.into()));
         self
@@ -189,7 +189,7 @@ impl HtmlPage {
 
     pub fn into_response(self, visit: &PageRequest) -> Response {
         let language = visit.language;
-        // A frame in which a notice must not be shown would be empty, and the visitor would not know why.
+        // A frame that may not show a notice would be empty, and the visitor would not know why.
         let frames = match &self.frames {
             Frames::Nowhere if self.is_notice && visit.choice.is_embedded => Frames::Anywhere,
             frames => frames.clone(),
@@ -214,7 +214,7 @@ impl HtmlPage {
             headers.insert(name, HeaderValue::from_static(value));
         }
         headers.insert(header::CONTENT_SECURITY_POLICY, policy);
-        // Browsers that know `frame-ancestors` do not look at this one, which cannot name sites.
+        // Browsers that support `frame-ancestors` ignore this header, which cannot name sites.
         if frames == Frames::Nowhere {
             headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
         }
@@ -246,7 +246,7 @@ impl HtmlPage {
         html.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
         html.element("title", &self.title).raw("<style>").raw(assets::STYLE).raw("</style>\n");
         if let Some(brand) = brand {
-            // It holds no character that would be written differently.
+            // It contains no character that needs escaping.
             html.raw("<style>").text(brand).raw("</style>\n");
         }
         html.raw("<script defer src=\"").text(&visit.up).text(assets::script_path());
@@ -255,17 +255,17 @@ impl HtmlPage {
             html.raw(" data-").raw(name).raw("=\"").text(value).raw("\"");
         }
         html.raw(" data-loading=\"").text(controls(visit.language).loading).raw("\">\n");
-        // Inside the main part, because a page in place of another one brings its own.
+        // Inside the main part, because a page that replaces another one brings its own.
         html.html(&icon::sprite(&self.body));
         if let Some(text) = self.skip_link {
-            // People who go from control to control need not pass durations, months and days.
+            // Keyboard users need not pass durations, months and days.
             html.raw("<a class=\"skip\" href=\"#times\">").text(text).raw("</a>\n");
         }
         html.html(&self.sheet()).raw("</main>\n</body>\n</html>\n");
         html.as_str().to_owned()
     }
 
-    /// The sheet with the heading, the picture and the body.
+    /// The sheet with the heading, the image and the body.
     fn sheet(&self) -> Html {
         let mut html = Html::default();
         html.raw(match self.shape {
@@ -281,14 +281,15 @@ impl HtmlPage {
         if let Some(url) = &self.logo_url {
             html.raw("<img class=\"logo\" alt=\"\" src=\"").text(url).raw("\">\n");
         }
-        // What an event type is called has a direction of its own.
+        // An event type's title has a text direction of its own.
         html.raw("<h1 dir=\"auto\">").text(&self.title).raw("</h1>\n");
         html.html(&self.body).raw("</div>\n</div>\n");
         html
     }
 }
 
-/// The page loads nothing but its script and pictures of these addresses, and its script and its forms lead to this service alone.
+/// The content security policy: the page loads only its script and images of these addresses, and its script and forms only contact this
+/// service.
 fn policy<'p>(frames: &Frames, pictures: impl Iterator<Item = &'p str>, brand: Option<&str>) -> HeaderValue {
     let brand = brand.map(|css| format!(" {}", style_source(css))).unwrap_or_default();
     let sources: BTreeSet<String> = pictures.filter_map(image_source).collect();
@@ -312,7 +313,7 @@ fn policy<'p>(frames: &Frames, pictures: impl Iterator<Item = &'p str>, brand: O
          frame-ancestors {frames}",
         *STYLE_SOURCE
     );
-    // Not reached: all its parts are ASCII.
+    // Unreachable: all its parts are ASCII.
     HeaderValue::try_from(text)
         .unwrap_or(HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"))
 }

@@ -1,5 +1,5 @@
-//! What an invitee does with a booking by the pages below its own: cancels it, or moves it to another time. Whoever opens them changes
-//! nothing; only their forms do. A form that is sent twice finds done what it asks for.
+//! The pages below a booking's own on which an invitee cancels or reschedules it. Opening them changes nothing; only their forms do. A
+//! repeated form finds its change made.
 
 use base::error::{Code, Error, Result, not_found};
 use http::StatusCode;
@@ -27,14 +27,14 @@ use crate::web::form::FormFields;
 
 /// The field of a cancellation's reason.
 const REASON: &str = "reason";
-/// Seconds after which a form that could not be decided about is worth sending again.
+/// Seconds after which it makes sense to send a form again that could not be handled.
 const RETRY_AFTER_S: u64 = 5;
 
-/// What a page below a booking's is about.
+/// The action of a page below a booking's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ManageTarget {
     Cancel,
-    /// The list of times to which it can be moved.
+    /// The list of times to choose from.
     Choose,
     MoveTo(Instant),
 }
@@ -47,7 +47,7 @@ impl ManageTarget {
         }
     }
 
-    /// The way from the page to the folder of the pages of bookings, `/book/b/`.
+    /// The relative path from the page to the folder of booking pages, `/book/b/`.
     pub fn up(self) -> &'static str {
         match self {
             ManageTarget::Cancel | ManageTarget::Choose => "../",
@@ -56,18 +56,18 @@ impl ManageTarget {
     }
 }
 
-/// Why a form was not taken.
+/// The reason why a form was not accepted.
 #[derive(Clone, Copy, Debug)]
 struct ManageFault {
     text: &'static str,
     status: StatusCode,
 }
 
-/// The page, which asks what is to be done; the booking's own page where it takes place at that time already, as for who goes back
-/// after a move.
+/// The page that asks for confirmation of the action; the booking's own page if it already has that time, as for a visitor who goes back
+/// after rescheduling.
 ///
 /// # Errors
-/// `not_found` where the token names no booking.
+/// `not_found` if the token names no booking.
 pub async fn view(app: &App, visit: &PageRequest, token: &str, aim: ManageTarget) -> Result<FormResult> {
     let booked = load(app, token).await?;
     let visit = &visit.with_clock_of(&booked.row);
@@ -95,10 +95,10 @@ pub async fn view(app: &App, visit: &PageRequest, token: &str, aim: ManageTarget
     }))
 }
 
-/// Does what a form asks for.
+/// Performs the action of a form.
 ///
 /// # Errors
-/// `not_found` where the token names no booking.
+/// `not_found` if the token names no booking.
 pub async fn send(
     app: &App,
     visit: &PageRequest,
@@ -165,7 +165,7 @@ async fn change(
     }))
 }
 
-/// The result of a form that was refused, where the booking is no more as it was when the form was read.
+/// The result of a form that was refused because the booking has changed since the form was read.
 async fn overtaken(
     app: &App,
     visit: &PageRequest,
@@ -177,7 +177,7 @@ async fn overtaken(
     if !is_late && (code != Some(Code::InvalidParameter) || !matches!(aim, ManageTarget::MoveTo(_))) {
         return Ok(None);
     }
-    // The same form may have come at the same moment. Or somebody was faster, or the time for it ended just now.
+    // The same form may have been sent at the same moment. Or another change came first, or the deadline just passed.
     let now = load(app, &booked.token).await?;
     if is_done(&now, None, aim) {
         return Ok(Some(over(visit, &now, aim)));
@@ -189,20 +189,20 @@ async fn overtaken(
     Ok(Some(shown(refused(visit, &now, aim, why).with_status(status(why)))))
 }
 
-/// Whether there is nothing left to be done: the same form came before.
+/// Whether the action was already done by the same form.
 fn is_done(booked: &BookedEvent, subject: Option<&BookableEventType>, aim: ManageTarget) -> bool {
     match aim {
         ManageTarget::Cancel => booked.body.cancelled_by.is_some() && booked.row.status == "cancelled",
         ManageTarget::Choose => false,
         ManageTarget::MoveTo(start) => match subject {
             Some(subject) => subject.is_now(start),
-            // One that waits for its host's word again has no more than its start to be known by.
+            // A booking that waits for its host again can only be recognized by its start.
             None => booked.body.reschedule_count > 0 && booked.row.start_at == start.as_millis(),
         },
     }
 }
 
-/// To the booking's own page, which says what was done.
+/// Redirects to the booking's own page, which shows the result.
 fn over(visit: &PageRequest, booked: &BookedEvent, aim: ManageTarget) -> FormResult {
     let query = visit.choice.spoken().query();
     let query = match aim.deed() {
@@ -220,12 +220,12 @@ fn taken(visit: &PageRequest) -> ManageFault {
     ManageFault { text: texts(visit.language).taken, status: StatusCode::CONFLICT }
 }
 
-/// What a refusal says to a visitor. What is no visitor's doing stays an error.
+/// The text of a refusal for the visitor. Internal errors stay errors.
 fn fault(visit: &PageRequest, e: Error) -> Result<ManageFault> {
     let texts = texts(visit.language);
     match e.code() {
         Some(Code::SlotUnavailable) => Ok(taken(visit)),
-        // A start that nobody can have, such as one in the year 9000; or a reason that is too long.
+        // An impossible start, such as one in the year 9000; or a reason that is too long.
         Some(Code::InvalidParameter) => {
             let is_reason = matches!(&e, Error::Refused(refusal) if refusal.param.as_deref() == Some(REASON));
             match is_reason {
@@ -250,7 +250,7 @@ fn status(why: RefusedReason) -> StatusCode {
     }
 }
 
-/// The page that says why it cannot be done.
+/// The page with the reason why it cannot be done.
 fn refused(visit: &PageRequest, booked: &BookedEvent, aim: ManageTarget, why: RefusedReason) -> HtmlPage {
     let texts = texts(visit.language);
     let of_deed = match aim.deed() {
@@ -274,7 +274,7 @@ fn booking_box(visit: &PageRequest, booked: &BookedEvent, takes_place: bool) -> 
     outcome::boxed(Some(booked.what()), &facts::of_invitee(visit, booked, takes_place))
 }
 
-/// The way to the booking's own page.
+/// The link to the booking's own page.
 fn back(visit: &PageRequest, token: &str, aim: ManageTarget, name: &str) -> Html {
     let mut html = Html::default();
     let link = format!("{}{token}{}", aim.up(), visit.choice.spoken().query());
@@ -282,7 +282,7 @@ fn back(visit: &PageRequest, token: &str, aim: ManageTarget, name: &str) -> Html
     html
 }
 
-/// The note that says what is wrong; nothing if nothing is.
+/// The error note; empty without an error.
 fn note(visit: &PageRequest, fault: Option<ManageFault>) -> Html {
     let title = texts(visit.language).not_changed;
     fault.map_or_else(Html::default, |fault| outcome::fault_note(title, fault.text))
@@ -300,7 +300,7 @@ fn form(html: &mut Html, visit: &PageRequest) {
     html.text(&visit.choice.standing().link()).raw("\">\n");
 }
 
-/// The page that asks whether the booking is to be cancelled.
+/// The page that asks whether to cancel the booking.
 fn cancellation(
     visit: &PageRequest,
     booked: &BookedEvent,
@@ -321,7 +321,7 @@ fn cancellation(
     with(outcome::page(own.ask_cancel, &html, booked).unframed(), fault)
 }
 
-/// The page that asks whether the booking is to be moved to this time; with others where it is taken.
+/// The page that asks whether to reschedule the booking to this time; with other times if it is taken.
 async fn confirmation(
     app: &App,
     visit: &PageRequest,
@@ -356,7 +356,7 @@ async fn confirmation(
     with(page.unframed(), fault)
 }
 
-/// The time to which the booking is to be moved, crossed out if it is taken.
+/// The new time, crossed out if it is taken.
 fn new_time(visit: &PageRequest, subject: &BookableEventType, start: Instant, is_taken: bool) -> Html {
     let mut html = Html::default();
     html.raw("<dl class=\"facts\"><div><dt>").html(&icon(PageIcon::Calendar)).raw("<span>");
@@ -367,7 +367,7 @@ fn new_time(visit: &PageRequest, subject: &BookableEventType, start: Instant, is
     html
 }
 
-/// Ways to the times nearest to one that is taken.
+/// Links to the times nearest to one that is taken.
 async fn others(app: &App, visit: &PageRequest, subject: &BookableEventType, start: Instant) -> Html {
     let mut html = Html::default();
     let found = free::nearest(app, subject, start).await;

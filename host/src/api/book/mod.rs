@@ -1,6 +1,5 @@
-//! `/book`: the page on which people book, as plain HTML. It needs no key and no script, and is quicker with one (`assets`): what can be
-//! seen and done is what the booking link allows, and bookings are made by the code that the API's operation runs. Only a POST from its
-//! form changes anything.
+//! `/book`: the booking page, as plain HTML. It needs no key and no script, and is faster with one (`assets`): it shows and does what the
+//! booking link allows, and bookings are made by the same code as the API's operation. Only a POST from its form changes anything.
 
 mod about;
 mod assets;
@@ -69,11 +68,12 @@ pub fn routes(limiters: Arc<Limiters>) -> Router<App> {
         .merge(decision::routes())
         .layer(Extension(desk))
         .merge(assets::routes::<App>())
-        // Nothing that a page holds is secret from who can choose parts of it: there are no cookies, and no other credentials of browsers.
+        // Compression is safe (BREACH): no page contains a secret from a visitor who can choose parts of it, since there are no cookies or
+        // other browser credentials.
         .layer(CompressionLayer::new())
 }
 
-/// What the path names; none for what is no text.
+/// The address in the path; none if it is no valid text.
 fn address(params: BookParams) -> Option<Address> {
     let Path(mut params) = params.ok()?;
     let name = params.remove("name")?;
@@ -83,7 +83,7 @@ fn address(params: BookParams) -> Option<Address> {
     })
 }
 
-/// The subject of an address, or the page that says why there is none.
+/// The event type of an address, or the page with the reason why there is none.
 async fn subject(
     app: &App,
     visit: &PageRequest,
@@ -122,7 +122,7 @@ async fn view(app: &App, visit: &PageRequest, address: Option<&Address>) -> Html
         Ok(false) => Some(Code::SlotUnavailable),
         Err(e) => match e.code() {
             Some(Code::AvailabilityUnknown) => Some(Code::AvailabilityUnknown),
-            // A start that nobody can have, such as one in the year 9000.
+            // An impossible start, such as one in the year 9000.
             Some(Code::InvalidParameter) => Some(Code::SlotUnavailable),
             _ => return failed(visit, e),
         },
@@ -136,7 +136,7 @@ async fn view(app: &App, visit: &PageRequest, address: Option<&Address>) -> Html
     details::page(visit, &subject, &BookingFormView { start, fields: &fields, token, fault, others })
 }
 
-/// Takes a form.
+/// Handles a booking form.
 async fn send(
     State(app): State<App>,
     Extension(desk): Extension<Arc<BookContext>>,
@@ -167,12 +167,12 @@ async fn take(
     request: Request,
 ) -> Result<FormResult, Box<HtmlPage>> {
     let form = read(app, desk, visit, request).await?;
-    // A form that used the link up can come once more.
+    // A form that used up its link may be sent again.
     let subject = subject(app, visit, address, true).await?;
     Ok(submit::send(app, visit, &subject, &form.fields).await)
 }
 
-/// A booking that was made.
+/// The page of a booking that was made.
 async fn booked(
     State(app): State<App>,
     Extension(desk): Extension<Arc<BookContext>>,
@@ -213,7 +213,7 @@ async fn shown_to_hosts(
     page.into_response(&visit)
 }
 
-/// A booking as a file for calendars; its page where it does not take place.
+/// A booking as a calendar file; its page if it does not take place.
 async fn calendar_file(
     State(app): State<App>,
     Extension(desk): Extension<Arc<BookContext>>,
@@ -234,7 +234,7 @@ async fn calendar_file(
     }
 }
 
-/// The token in the path of a page below a booking's, and what the page is about; none for a path that names no such page.
+/// The token in the path of a page below a booking's, and the page's action; none if the path is no such page.
 fn aim(params: BookParams, path: &str) -> Option<(String, ManageTarget)> {
     let Path(mut params) = params.ok()?;
     let token = params.remove("token")?;
@@ -246,7 +246,7 @@ fn aim(params: BookParams, path: &str) -> Option<(String, ManageTarget)> {
     Some((token, aim))
 }
 
-/// What can be done with a booking, which changes nothing.
+/// The pages below a booking's own, which change nothing when they are opened.
 async fn show_below(
     State(app): State<App>,
     Extension(desk): Extension<Arc<BookContext>>,
@@ -269,7 +269,7 @@ async fn show_below(
     page.into_response(&visit)
 }
 
-/// Takes a form that does something with a booking.
+/// Handles a form of a page below a booking's.
 async fn send_below(
     State(app): State<App>,
     Extension(desk): Extension<Arc<BookContext>>,

@@ -1,4 +1,4 @@
-//! A month: its days with free times, the times of one of them, and the ways to other months, zones and durations.
+//! A month: its days with free times, the times of one of them, and the links to other months, zones and durations.
 
 use std::collections::BTreeMap;
 
@@ -76,7 +76,7 @@ pub async fn page(app: &App, visit: &PageRequest, subject: &BookableEventType) -
     page.with_fact("zone", zone).with_fact("shown-zone", subject.zone.name.clone())
 }
 
-/// The page with its title and its pictures; in no frame where a booking is to be moved.
+/// The page with its title and its images; without framing if a booking is rescheduled.
 fn titled(visit: &PageRequest, subject: &BookableEventType, html: Html) -> HtmlPage {
     let event_type = &subject.bookable.body;
     let title = match &subject.moved {
@@ -87,7 +87,7 @@ fn titled(visit: &PageRequest, subject: &BookableEventType, html: Html) -> HtmlP
     if subject.moved.is_some() { page.unframed() } else { page }
 }
 
-/// The event type, or the booking that is to be moved with the way back to it.
+/// The event type, or the booking that is rescheduled with the link back to it.
 fn head(visit: &PageRequest, subject: &BookableEventType) -> Html {
     let (language, event_type) = (visit.language, &subject.bookable.body);
     let mut html = Html::default();
@@ -119,7 +119,7 @@ async fn days(app: &App, subject: &BookableEventType, month: Date) -> Result<Day
     Ok(days)
 }
 
-/// The page where it is not known what is free: never a month without times.
+/// The page if the search failed: never a month without times.
 fn unreadable(visit: &PageRequest, e: Error) -> HtmlPage {
     let texts = texts(visit.language);
     let is_unknown = e.code() == Some(Code::AvailabilityUnknown);
@@ -165,7 +165,7 @@ fn durations(visit: &PageRequest, subject: &BookableEventType) -> Html {
     html
 }
 
-/// The name of the month, and arrows to those beside it. An arrow that leads nowhere stays in its place beside one that does.
+/// The name of the month, and arrows to the months beside it. If only one of them leads somewhere, the other one keeps its place.
 fn pager(visit: &PageRequest, month: Date, before: Option<Date>, after: Option<Date>) -> Html {
     let (texts, language) = (texts(visit.language), visit.language);
     let mut html = Html::default();
@@ -240,7 +240,7 @@ fn grid(visit: &PageRequest, today: Date, month: Date, days: &Days, chosen: Date
     html
 }
 
-/// A day with the number of its times.
+/// The label of a day with the number of its times.
 fn name_of(day: Date, times: &[Time], visit: &PageRequest) -> String {
     format!("{}, {}: {}", dates::day(day, visit.language), texts(visit.language).free_times, times.len())
 }
@@ -256,7 +256,7 @@ async fn next(app: &App, subject: &BookableEventType, bounds: &Bounds, month: Da
     free::first(app, subject, from_ms, to_ms).await.unwrap_or(NextTime::Unknown)
 }
 
-/// A month without times: what is said, what is known of later ones, and the way to the next; and the sentence for who hears the page.
+/// A month without times: the message, what is known of later months, and the link to the next time; and the sentence for screen readers.
 fn empty(
     visit: &PageRequest,
     subject: &BookableEventType,

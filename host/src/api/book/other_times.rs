@@ -1,4 +1,4 @@
-//! Times that can be chosen in place of one that is taken, under their days.
+//! Times to choose from in place of one that is taken, grouped by day.
 
 use jiff::civil::Date;
 use model::Instant;
@@ -7,13 +7,13 @@ use service::locale::html::Html;
 
 use crate::api::book::subject::{BookableEventType, PageRequest};
 
-/// A time that can be chosen, with what its cell says.
+/// A time to choose, with the content of its cell.
 pub struct OtherTime {
     pub start: Instant,
     pub label: Html,
 }
 
-/// Lists times under their days. `cell` is what a time's cell holds.
+/// Lists times by day. `cell` returns the content of a time's cell.
 pub fn by_day(
     visit: &PageRequest,
     subject: &BookableEventType,

@@ -1,5 +1,5 @@
-//! Parts of the pages that say how a booking stands: the seal over its heading, the badge, the box with the facts, and the note that says why
-//! a form was not taken.
+//! Parts of the pages that show a booking's status: the seal over its heading, the badge, the box with the facts, and the note with the
+//! reason why a form was not accepted.
 
 use crate::api::book::about;
 use crate::api::book::booked::BookedEvent;
@@ -15,7 +15,7 @@ pub enum Tone {
     Warn,
 }
 
-/// The page of a booking, with the event type's picture over its content.
+/// The page of a booking, with the event type's image over its content.
 pub fn page(title: &str, content: &Html, booked: &BookedEvent) -> HtmlPage {
     let mut html = Html::default();
     html.raw("<div class=\"stack wide\">\n");
@@ -81,7 +81,7 @@ pub fn boxed(name: Option<&str>, facts: &Html) -> Html {
     html
 }
 
-/// The note that says why nothing was changed. It has the focus when the page opens.
+/// The note with the reason why nothing was changed. It has the focus when the page opens.
 pub fn fault_note(title: &str, text: &str) -> Html {
     let mut html = Html::default();
     html.raw("<div class=\"note bad\" role=\"alert\" tabindex=\"-1\" autofocus>")
@@ -90,7 +90,7 @@ pub fn fault_note(title: &str, text: &str) -> Html {
     html
 }
 
-/// A field for a reason that someone else reads. `read_by` stands behind its label.
+/// A field for a reason that another person reads. `read_by` follows its label.
 pub fn reason_field(label: &str, read_by: &str, typed: &str) -> Html {
     let mut html = Html::default();
     html.raw("<div class=\"field\"><label for=\"reason\">").text(label);

@@ -1,6 +1,6 @@
-//! Forms of the booking page on their way in. A form has no place among those that are worked on before all of it has arrived, which takes a few
-//! seconds at most, and of these places, as of the memory for forms that arrive, an address has a share: forms that do not come, and the many
-//! forms of one visitor, keep nobody else from booking.
+//! Receives forms of the booking page. A form takes one of the slots for processing only once it has arrived completely, which may take a
+//! few seconds at most, and an address has a share of these slots and of the memory for incoming forms: stalled forms, and many forms of
+//! one visitor, do not keep others from booking.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -23,31 +23,31 @@ use crate::web::small_body::{BodyRoom, SmallBody};
 
 /// Largest form in bytes: answers, notes and the rest, each character of them as `%XX`.
 const MAX_FORM: usize = 256 << 10;
-/// How long a form may take to arrive.
+/// Longest time for a form to arrive.
 const FORM_DEADLINE: Duration = Duration::from_secs(5);
-/// Bytes of forms that arrive, or wait for their place, at one moment, and those of one address: four of the largest, or hundreds of usual ones.
+/// Bytes of forms that are arriving or waiting for a slot, and those of one address: four of the largest, or hundreds of usual ones.
 const ROOM_BYTES: usize = 16 << 20;
 const ROOM_BYTES_OF_ADDRESS: usize = 1 << 20;
-/// Forms that are worked on at one moment, and those of one address.
+/// Forms that are processed concurrently, and those of one address.
 const MAX_FORMS: usize = 64;
 const MAX_FORMS_OF_ADDRESS: usize = 8;
-/// How long a form waits for its place: longer than calendars that do not answer hold others.
+/// Longest wait of a form for a slot: longer than unresponsive calendars can block others.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
-/// The memory and the places for forms.
+/// The memory and the slots for forms.
 pub struct FormDesk {
     room: BodyRoom,
     places: Semaphore,
     places_of_address: Shares,
 }
 
-/// A form's place, which others may have when it is dropped.
+/// A form's slot, released on drop.
 pub struct FormPlace<'d> {
     _of_all: SemaphorePermit<'d>,
     _of_address: OwnedSemaphorePermit,
 }
 
-/// A form that was read as a whole, with its place.
+/// A completely received form, with its slot.
 pub struct ReceivedForm<'d> {
     pub fields: FormFields,
     _place: FormPlace<'d>,
@@ -64,10 +64,10 @@ impl Default for FormDesk {
 }
 
 impl FormDesk {
-    /// Reads a form that this site's own page sent.
+    /// Reads a form of this site's own page.
     ///
     /// # Errors
-    /// The page that says why it was not taken.
+    /// The page with the reason why it was not accepted.
     pub async fn read(
         &self,
         app: &App,
@@ -85,8 +85,8 @@ impl FormDesk {
         Ok(ReceivedForm { fields: FormFields::read(body.bytes()), _place: place })
     }
 
-    /// Waits for a place: first among the forms of the same address, so that each address has few in the queue of all. None: only a closed
-    /// semaphore has none, and nobody closes these.
+    /// Waits for a slot: first among the forms of the same address, so that each address has few in the global queue. None: only if a
+    /// semaphore is closed, which never happens.
     async fn place(&self, ip: IpAddr) -> Option<FormPlace<'_>> {
         let of_address = self.places_of_address.of(&site(ip).to_string());
         let of_address = of_address.acquire_owned().await.ok()?;
@@ -107,7 +107,7 @@ fn unread(visit: &PageRequest, e: &Error) -> HtmlPage {
         Some(Code::RequestTimeout) => HtmlPage::message(StatusCode::REQUEST_TIMEOUT, texts.broken),
         Some(Code::PayloadTooLarge) => HtmlPage::message(StatusCode::PAYLOAD_TOO_LARGE, texts.too_large),
         Some(Code::Overloaded) => busy(visit),
-        // It broke off, and nobody reads the answer.
+        // The connection broke, and the answer is not read.
         _ => HtmlPage::message(StatusCode::BAD_REQUEST, texts.broken),
     }
 }

@@ -1,4 +1,4 @@
-//! What a request to the page is about: its visitor, and the event type that its address names.
+//! The visitor of a request to the page, and the event type of its address.
 
 use std::net::IpAddr;
 
@@ -26,16 +26,16 @@ use crate::web::request_id;
 /// Characters of a `User-Agent` that are read.
 const MAX_USER_AGENT: usize = 512;
 
-/// Who looks at the page, and how.
+/// The request for a page: the visitor's choices, language and clock.
 #[derive(Clone)]
 pub struct PageRequest {
     pub choice: Choice,
     pub language: Language,
     pub hours: Hours,
-    /// The way from the address that is open to `/book/`: relative, because a proxy can have put the pages below another path.
+    /// The relative path from the current address to `/book/`, because a proxy can have moved the pages below another path.
     pub up: String,
     pub ip: IpAddr,
-    /// The header `User-Agent`, as far as it is read.
+    /// The header `User-Agent`, cut.
     pub user_agent: String,
     pub request_id: String,
 }
@@ -59,7 +59,7 @@ impl PageRequest {
 }
 
 impl PageRequest {
-    /// The same visitor with the clock that was chosen for a booking, unless the address names one.
+    /// The same request with the clock that was chosen for a booking, unless the address names one.
     pub fn with_clock_of(&self, row: &BookingRow) -> PageRequest {
         let chosen = self.choice.hours.or(row.clock_hours.and_then(Hours::of_number));
         let choice = Choice { hours: chosen, ..self.choice.clone() };
@@ -67,7 +67,7 @@ impl PageRequest {
     }
 }
 
-/// What an address names.
+/// The application and event type in an address.
 pub struct Address {
     /// The application; none: the one that addresses without an application belong to.
     pub handle: Option<String>,
@@ -78,28 +78,28 @@ pub struct Address {
 pub struct BookableEventType {
     pub asker: RequestContext,
     pub bookable: Bookable,
-    /// The visitor's zone, or the host's where the visitor named none that is known.
+    /// The visitor's zone, or the host's if the visitor gave no valid one.
     pub zone: Zone,
-    /// The visitor named a zone that is known.
+    /// Whether the visitor gave a valid zone.
     pub has_own_zone: bool,
-    /// Length of the meeting: the one that was chosen, if the event type has it.
+    /// Length of the meeting: the chosen one, if the event type has it.
     pub minutes: i64,
-    /// The booking that is to be moved; none: a new one is made.
+    /// The booking to be rescheduled; none: a new one is made.
     pub moved: Option<BookingToMove>,
 }
 
-/// A booking that is to be moved.
+/// A booking to be rescheduled.
 pub struct BookingToMove {
     pub id: String,
-    /// What its addresses have.
+    /// The token in its addresses.
     pub token: String,
-    /// When it takes place now.
+    /// Its current start.
     pub start: Instant,
     pub end: Instant,
 }
 
 impl BookableEventType {
-    /// Finds what the address names. `may_be_over`: also by a link by which nobody can book any more.
+    /// Finds the event type of an address. `may_be_over`: accepts expired links.
     ///
     /// # Errors
     /// `not_found` for everything else that cannot be booked.
@@ -131,10 +131,10 @@ impl BookableEventType {
         })
     }
 
-    /// The event type of a booking that is to be moved: with the invitee's zone, and as long as before, unless the visitor chose others.
+    /// The event type of a booking to be rescheduled: with the invitee's zone and the current length, unless the visitor chose others.
     ///
     /// # Errors
-    /// `not_found` where the event type cannot be booked any more.
+    /// `not_found` if the event type can no longer be booked.
     pub async fn of_booking(
         app: &App,
         visit: &PageRequest,
@@ -163,23 +163,23 @@ impl BookableEventType {
         })
     }
 
-    /// Whether the booking that is to be moved takes place just then.
+    /// Whether this is the current start of the booking to be rescheduled.
     pub fn is_now(&self, start: Instant) -> bool {
         self.moved.as_ref().is_some_and(|moved| (moved.start, moved.end) == (start, self.end(start)))
     }
 
-    /// When a meeting ends that begins at `start`.
+    /// The end of a meeting that begins at `start`.
     pub fn end(&self, start: Instant) -> Instant {
         Instant::from_millis(start.as_millis().saturating_add(self.minutes * MINUTE_MS))
     }
 }
 
-/// The context of somebody who comes with a booking link.
+/// The request context of a visitor with a booking link.
 pub fn asker(tenant: Tenant, visit: &PageRequest) -> RequestContext {
     RequestContext::for_visitor(tenant, visit.request_id.clone())
 }
 
-/// The application of a handle: its id without the prefix, or the name that it has for this.
+/// The application of a handle: its id without the prefix, or its booking name.
 async fn tenant_of_handle(app: &App, name: &str) -> Result<Option<Tenant>> {
     let reader = app.db.reader();
     if let Some(id) = handle::application_of(name)

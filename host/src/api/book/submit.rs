@@ -1,4 +1,4 @@
-//! Books what a form asks for, once for each form, and says in the visitor's language what stands in the way.
+//! Makes the booking of a form, once for each form, and translates errors for the visitor.
 
 use axum::response::Response;
 use base::error::{Code, Detail, Result};
@@ -33,11 +33,11 @@ use crate::web::idempotency::{self, ClaimResult};
 /// Largest answer that is read, in bytes: more than any booking has.
 const MAX_ANSWER: usize = 8 << 20;
 
-/// What a form came to.
+/// The result of a form.
 pub enum FormResult {
-    /// It was done, or looks like that to a program: the address of the booking, relative to `/book/`.
+    /// It was done, or looks so to a program: the address of the booking, relative to `/book/`.
     Booked(String),
-    /// The form again, with what is wrong.
+    /// The form again, with its errors.
     Shows(Box<HtmlPage>),
 }
 
@@ -62,7 +62,7 @@ pub async fn send(
     let (new, mistakes) = match form::new_booking(subject, start, fields) {
         Ok(read) => read,
         Err(e) => {
-            // It is logged on its way.
+            // Already logged.
             let refusal = public(e, &visit.request_id);
             return FormResult::Shows(Box::new(HtmlPage::broken(visit.language).for_refusal(&refusal)));
         }
@@ -108,14 +108,14 @@ pub async fn send(
     again(app, visit, subject, start, fields, fault).await
 }
 
-/// The address of a booking's page, relative to `/book/`, for who comes from the form.
+/// The address of a booking's page, relative to `/book/`, for a visitor who comes from the form.
 fn address(visit: &PageRequest, token: &str) -> String {
     let look = visit.choice.spoken().link();
     let look = look.strip_prefix('?').filter(|text| !text.is_empty()).map(|text| format!("&{text}"));
     format!("b/{token}?new=1{}", look.unwrap_or_default())
 }
 
-/// Makes the booking as the API's operation does, once for each form: a repeated one has the first one's answer.
+/// Makes the booking as the API's operation does, once for each form: a repeated one gets the first one's answer.
 async fn book(
     app: &App,
     visit: &PageRequest,
@@ -140,7 +140,7 @@ async fn book(
         email_hash: verdict::hash_of(&new.invitee_email),
         form_token: fields.first(form::TOKEN).to_owned(),
     };
-    // The work goes on when the browser hangs up.
+    // The work continues if the browser disconnects.
     let (app, asker, id) = (app.clone(), subject.asker.clone(), request_id.clone());
     let work = Lane::current().spawn(async move {
         let response = match make(&app, &asker, &question, &new, &attempt).await {
@@ -165,7 +165,7 @@ async fn make(
     create::create(app, &viewer, new, Booker::Page, attempt).await
 }
 
-/// The form again with what was filled in, and other times where this one is taken.
+/// The form again with its values, and other times if this one is taken.
 async fn again(
     app: &App,
     visit: &PageRequest,
@@ -176,7 +176,7 @@ async fn again(
 ) -> FormResult {
     let others = if fault.is_of_time() { free::nearest(app, subject, start).await } else { Vec::new() };
     let sent = fields.first(form::TOKEN);
-    // One that is still being worked on must be recognized when it is sent again.
+    // A form that is still being processed must be recognized when it is sent again.
     let kept = fault.keeps_token.then(|| sent.to_owned());
     let token = kept.unwrap_or_else(|| form::token_after(app, subject, sent));
     let sheet = BookingFormView { start, fields, token, fault: Some(fault), others };
@@ -188,7 +188,7 @@ fn at(control: Option<&str>, text: &'static str, status: StatusCode) -> FormFaul
     FormFault { faults, status, retry_after_s: None, keeps_token: false }
 }
 
-/// What a refusal of the API says to a visitor.
+/// The text of an API error for the visitor.
 pub fn fault(visit: &PageRequest, code: &str, param: Option<&str>) -> FormFault {
     let texts = texts(visit.language);
     let is = |known: Code| code == known.as_str();
@@ -225,7 +225,7 @@ pub fn fault(visit: &PageRequest, code: &str, param: Option<&str>) -> FormFault 
     at(control.as_deref(), text, StatusCode::BAD_REQUEST)
 }
 
-/// All mistakes of a form, each at its control, in the order of the form.
+/// All errors of a form, each at its control, in the order of the form.
 fn of_mistakes(visit: &PageRequest, event_type: &EventType, mistakes: &[Detail]) -> FormFault {
     let mut faults: Vec<ControlFault> = Vec::new();
     for detail in mistakes {
@@ -244,7 +244,7 @@ fn of_mistakes(visit: &PageRequest, event_type: &EventType, mistakes: &[Detail])
     FormFault { faults, status: StatusCode::BAD_REQUEST, retry_after_s: None, keeps_token: false }
 }
 
-/// A mistake in a field of the API, at the control that it was typed into. Without the event type the kind of a question is not known.
+/// An error in a field of the API, at the control in which it was typed. Without the event type the kind of a question is unknown.
 fn mistake(
     visit: &PageRequest,
     event_type: Option<&EventType>,
@@ -271,7 +271,7 @@ fn mistake(
     ControlFault { control: Some(control), text }
 }
 
-/// A mistake in the answer to a question of this kind.
+/// The text of an error in the answer to a question of this kind.
 fn mistake_in_answer(visit: &PageRequest, kind: Option<QuestionKind>, is_missing: bool) -> &'static str {
     let (texts, own) = (texts(visit.language), outcomes(visit.language));
     match kind {

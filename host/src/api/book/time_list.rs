@@ -1,4 +1,4 @@
-//! The times of a day, and the clock by which they are written.
+//! The times of a day, and the clock in which they are written.
 
 use jiff::civil::Date;
 use model::Instant;
@@ -13,11 +13,11 @@ use crate::api::book::texts::controls::controls;
 pub struct Time {
     pub start: Instant,
     pub local: Local,
-    /// Seats that are left, where the event type shows them.
+    /// Free seats, if the event type shows them.
     pub seats_left: Option<u32>,
 }
 
-/// The part of the day in which a time is: until noon, until five in the afternoon, later.
+/// The part of the day of a time: until noon, until five in the afternoon, later.
 fn part_of(time: &Time) -> usize {
     match time.local.hour {
         ..12 => 0,
@@ -26,11 +26,12 @@ fn part_of(time: &Time) -> usize {
     }
 }
 
-/// The times of a day, by its parts where they are in several. Where the clocks change on it, each tells its offset: a time of day can come
-/// twice.
+/// The times of a day, grouped by part of the day if there are several. On a day with a clock change each shows its offset, because a local
+/// time can come twice.
 pub fn time_list(visit: &PageRequest, subject: &BookableEventType, day: Date, times: &[Time]) -> Html {
     let mut html = Html::default();
-    // The clocks stand behind the heading, and are read before it: whom the heading has the focus of goes on to the times.
+    // The clocks follow the heading visually, but precede it in reading order: a reader whose focus is on the heading continues with the
+    // times.
     html.raw("<div class=\"row between\">").html(&clocks(visit));
     html.raw("<h2 id=\"times\" tabindex=\"-1\" aria-label=\"")
         .text(&dates::day(day, visit.language))
@@ -58,7 +59,7 @@ pub fn time_list(visit: &PageRequest, subject: &BookableEventType, day: Date, ti
     html
 }
 
-/// The link to the form for a time, with its offset and its seats where they are to be shown.
+/// The link to the form for a time, with its offset and its seats if they are shown.
 fn link(visit: &PageRequest, subject: &BookableEventType, time: &Time, has_one_offset: bool) -> Html {
     let (start, standing) = (time.start, visit.choice.standing());
     let link = match &subject.moved {
@@ -79,7 +80,7 @@ fn link(visit: &PageRequest, subject: &BookableEventType, time: &Time, has_one_o
     html
 }
 
-/// Both clocks, with the one that is shown.
+/// Both clocks, with the current one marked.
 fn clocks(visit: &PageRequest) -> Html {
     let controls = controls(visit.language);
     let mut html = Html::default();

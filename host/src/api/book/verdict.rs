@@ -1,5 +1,4 @@
-//! What a service of the operator's says of a form before it is taken: whether it comes from somebody who is welcome. The service gets no
-//! address of mail, only its hash.
+//! The verdict of the operator's own service on a form before it is accepted. The service gets no email address, only its hash.
 
 use std::time::Duration;
 
@@ -13,51 +12,51 @@ use service::app::config::VerdictFailure;
 use sha2::{Digest, Sha256};
 use url::Url;
 
-/// How long a verdict is waited for.
+/// Time limit of a verdict.
 const DEADLINE: Duration = Duration::from_secs(2);
 /// Bytes of an answer that are read.
 const MAX_ANSWER_BYTES: usize = 16 << 10;
 
-/// What the service is asked.
+/// The request to the service.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct VerdictRequest {
     /// The IP address of the visitor.
     pub address: String,
-    /// The header `User-Agent`; empty where there is none.
+    /// The header `User-Agent`; empty if absent.
     pub user_agent: String,
-    /// The public name under which is booked.
+    /// The slug that is booked.
     pub slug: String,
-    /// Of the invitee's address, see `hash_of`.
+    /// The hash of the invitee's address, see `hash_of`.
     pub email_hash: String,
-    /// Tells forms apart: one that is sent twice has the same token.
+    /// Identifies the form: one that is sent twice has the same token.
     pub form_token: String,
 }
 
-/// What the service answers. Other fields are for itself.
+/// The service's answer. Other fields are ignored.
 #[derive(Deserialize)]
 struct VerdictAnswer {
     allow: bool,
 }
 
-/// SHA-256 in hexadecimal digits of an address as it is folded: the same for all its spellings.
+/// SHA-256 in hexadecimal digits of a case-folded address: the same for all its spellings.
 pub fn hash_of(email: &str) -> String {
     hex::encode(Sha256::digest(::mail::address::folded(email)))
 }
 
-/// The decision about a form.
+/// The decision on a form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FormVerdict {
     Taken,
     Refused,
-    /// The service is silent: the operator has said what becomes of the form then.
+    /// The service gave no verdict: the operator's setting decides.
     Unknown,
 }
 
-/// Asks the service, if the operator has named one.
+/// Asks the service, if one is configured.
 ///
 /// # Errors
-/// 403 `forbidden` where the form is not welcome; where the service is silent 503 `provider_unavailable`, if forms are refused then.
+/// 403 `forbidden` if the form is refused; without a verdict 503 `provider_unavailable`, if the setting then refuses forms.
 pub async fn ask(app: &App, question: &VerdictRequest) -> Result<()> {
     let Some(url) = &app.config.booking_verdict_url else { return Ok(()) };
     match (given(app, url, question).await, app.config.booking_verdict_failure) {
@@ -70,10 +69,10 @@ pub async fn ask(app: &App, question: &VerdictRequest) -> Result<()> {
     }
 }
 
-/// The verdict in an answer, and what is wrong with an answer that has none. `is_whole`: `body` is all of the answer's.
-// Contract silent: which answers count as none. An answer that is not understood is no consent: a page of a proxy that asks for a login, a path
-// that does not exist, a text that is too long. With a status of 5xx the service, or a proxy before it, says that it cannot answer, which is
-// silence (RFC 9110 section 15.6), as Envoy's `ext_authz` takes it with `failure_mode_allow`.
+/// The verdict in an answer, and the fault of an answer without one. `is_whole`: `body` is complete.
+// Contract silent: which answers count as none. An answer that is not understood is no consent: a page of a proxy that asks for a login, a
+// path that does not exist, a text that is too long. With a status of 5xx the service, or a proxy before it, says that it cannot answer,
+// which is silence (RFC 9110 section 15.6), as Envoy's `ext_authz` takes it with `failure_mode_allow`.
 fn verdict_of(status: u16, body: &[u8], is_whole: bool) -> (FormVerdict, Option<String>) {
     match status {
         200..300 if !is_whole && body.len() < MAX_ANSWER_BYTES => {
@@ -95,11 +94,11 @@ fn verdict_of(status: u16, body: &[u8], is_whole: bool) -> (FormVerdict, Option<
     }
 }
 
-/// The verdict about a form.
+/// The verdict on a form.
 async fn given(app: &App, url: &Url, question: &VerdictRequest) -> FormVerdict {
     let json = HeaderValue::from_static("application/json");
     let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, json.clone()), (header::ACCEPT, json)]);
-    // It is the operator's own: nothing of a tenant's is sent, and nothing has to be kept apart.
+    // The service is the operator's own: no tenant data is sent, so no isolation is needed.
     let post = Post { tenant: "", url, headers, body: Bytes::from(storage::json_text(question)) };
     let (verdict, fault) = match app.runtime.post_to_operator(post, DEADLINE).await {
         Ok(posted) => verdict_of(posted.status, &posted.snippet, posted.is_whole),

@@ -1,4 +1,4 @@
-//! The zone that times are in, and the form to choose another one.
+//! The current time zone, and the form to choose another one.
 
 use model::Instant;
 use service::locale::html::Html;
@@ -9,7 +9,7 @@ use crate::api::book::subject::{BookableEventType, PageRequest};
 use crate::api::book::texts::controls::controls;
 use crate::api::book::texts::texts;
 
-/// Zones that the field for one suggests; every other IANA name can be typed.
+/// Zones that the field suggests; every other IANA name can be typed.
 const ZONES: [&str; 40] = [
     "UTC",
     "Africa/Cairo",
@@ -53,7 +53,7 @@ const ZONES: [&str; 40] = [
     "Pacific/Honolulu",
 ];
 
-/// The zone with its present time, and what leads to another one. `now`: in milliseconds.
+/// The zone with its current time, and the form for another one. `now`: Unix ms.
 pub fn zone_picker(visit: &PageRequest, subject: &BookableEventType, now: i64) -> Html {
     let (texts, controls) = (texts(visit.language), controls(visit.language));
     let local = dates::local(Instant::from_millis(now), &subject.zone);

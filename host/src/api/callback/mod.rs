@@ -1,5 +1,5 @@
-//! The page that a browser receives when its return from a provider cannot lead on to an application. It holds fixed texts and the
-//! request's id, nothing of the request itself, and no script.
+//! The page for a browser whose return from a provider cannot continue to an application. It contains fixed texts and the request's id,
+//! nothing of the request itself, and no script.
 
 pub mod texts;
 
@@ -25,7 +25,7 @@ p{margin:0 0 1rem}\
 .id{font-size:.875rem;color:#57606a}\
 @media(prefers-color-scheme:dark){body{background:#15181c;color:#e6e8eb}.id{color:#9aa4af}}";
 
-/// The page loads nothing, sends nothing, and stands in no frame of another site; its own style is named by its hash.
+/// The page loads nothing, sends nothing, and cannot be framed by another site; its own style is allowed by its hash.
 static CONTENT_SECURITY_POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
     let hash = BASE64_STANDARD.encode(Sha256::digest(STYLE));
     let policy = format!(
@@ -34,7 +34,7 @@ static CONTENT_SECURITY_POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
     HeaderValue::try_from(policy).expect("base64 and the policy's words are ASCII")
 });
 
-/// The page for `reason`, in the language that the request's `Accept-Language` prefers among those of `callback_texts`.
+/// The page for `reason`, in the language of `texts` that the request's `Accept-Language` prefers.
 pub fn render(reason: PageReason, request_headers: &HeaderMap, request_id: &str) -> Response {
     let accept = request_headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
     let language = Language::preferred(accept.unwrap_or_default());
@@ -60,7 +60,7 @@ fn status(reason: PageReason) -> StatusCode {
     }
 }
 
-/// `request_id` is made here (`request_id::new`) and has no character that HTML would read.
+/// `request_id` is generated here (`request_id::new`) and needs no escaping.
 fn html(reason: PageReason, language: Language, request_id: &str) -> String {
     let (tag, texts) = (language.tag(), texts(reason, language));
     let direction = if language.is_right_to_left() { " dir=\"rtl\"" } else { "" };

@@ -3,13 +3,13 @@
 use service::connections::authorization::PageReason;
 use service::locale::Language;
 
-/// What the page says: a title, what happened, what the reader can do.
+/// The texts of the page: title, what happened, and what the reader can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallbackTexts {
     pub title: &'static str,
     pub what_happened: &'static str,
     pub what_to_do: &'static str,
-    /// Stands before the request's id.
+    /// Precedes the request's id.
     pub request_id: &'static str,
 }
 

@@ -1,16 +1,16 @@
-//! The documentation's page: `/docs` draws `/openapi.json` in the browser. Everything it needs is in this binary and comes from
-//! this host, so that it works without a network and under a strict content security policy.
+//! The documentation page: `/docs` renders `/openapi.json` in the browser. All its files are in this binary and served by this host, so
+//! that it works without a network and under a strict content security policy.
 
 use axum::Router;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use http::{HeaderName, HeaderValue, header};
 
-/// Nothing from elsewhere, nothing inline, and no page may frame it: a key is typed into it.
+/// The content security policy: no foreign or inline content, and no framing, because users type a key into the page.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// `/docs` and its parts. No key is asked for.
+/// `/docs` and its parts, without a key.
 pub fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
     let page = || asset("text/html; charset=utf-8", include_str!("index.html"));
     Router::new()

@@ -18,7 +18,7 @@ pub fn common_headers() -> Value {
     })
 }
 
-/// What a webhook subscription is sent.
+/// The description of a webhook notification.
 pub fn webhook(notification: &Value) -> Value {
     json!({ "post": {
         "operationId": "notification",
@@ -31,7 +31,7 @@ pub fn webhook(notification: &Value) -> Value {
     } })
 }
 
-/// Everything that is referred to, with these schemas.
+/// All components that operations refer to, with these schemas.
 pub fn components(schemas: Map<String, Value>) -> Value {
     let error = |description: &str| {
         json!({
@@ -99,7 +99,7 @@ pub fn components(schemas: Map<String, Value>) -> Value {
     })
 }
 
-/// What responses have as headers.
+/// The response headers.
 fn headers() -> Value {
     let header = |text: &str, kind: &str| json!({ "description": text, "schema": { "type": kind } });
     json!({

@@ -1,11 +1,10 @@
-//! Schemas as they stand in the document: which defaults are worth printing, and two names for a type that looks different in
-//! requests and in answers.
+//! Schemas in the document: removes trivial defaults, and gives a type two names if it differs between requests and answers.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-/// Where schemas stand in the document.
+/// The path of the schemas in the document.
 pub const SCHEMAS: &str = "/components/schemas";
 
 /// The name in `#/components/schemas/Name`.
@@ -13,7 +12,7 @@ pub fn referred(schema: &Value) -> Option<&str> {
     schema.get("$ref")?.as_str()?.strip_prefix('#')?.strip_prefix(SCHEMAS)?.strip_prefix('/')
 }
 
-/// Removes `default` wherever `keep` does not want it.
+/// Removes each `default` that `keep` rejects.
 pub fn strip_defaults(schema: &mut Value, keep: impl Fn(&Value) -> bool + Copy) {
     match schema {
         Value::Object(object) => {
@@ -22,7 +21,7 @@ pub fn strip_defaults(schema: &mut Value, keep: impl Fn(&Value) -> bool + Copy) 
             }
             for (keyword, inside) in object {
                 match inside {
-                    // Its keys are the names of fields, and a field may be called "default".
+                    // The keys are names of fields, and a field may be called "default".
                     Value::Object(fields) if keyword == "properties" => {
                         fields.values_mut().for_each(|f| strip_defaults(f, keep));
                     }
@@ -35,7 +34,7 @@ pub fn strip_defaults(schema: &mut Value, keep: impl Fn(&Value) -> bool + Copy) 
     }
 }
 
-/// Whether a default says something that a reader would not think of.
+/// Whether a default is informative for a reader.
 pub fn is_telling(default: &Value) -> bool {
     match default {
         Value::Bool(b) => *b,
@@ -45,7 +44,7 @@ pub fn is_telling(default: &Value) -> bool {
     }
 }
 
-/// Names that requests and answers share with different schemas, or with schemas that refer to such.
+/// Names with different schemas in requests and answers, including schemas that refer to such.
 pub fn differing(answers: &Map<String, Value>, requests: &Map<String, Value>) -> BTreeSet<String> {
     let shared = || requests.iter().filter(|(name, _)| answers.contains_key(*name));
     let mut names: BTreeSet<String> = shared()
@@ -68,7 +67,7 @@ pub fn differing(answers: &Map<String, Value>, requests: &Map<String, Value>) ->
     }
 }
 
-/// Points references to these names at their request form.
+/// Replaces references to these names by their request form.
 pub fn rename(schema: &mut Value, names: &BTreeSet<String>) {
     if let Some(name) = referred(schema).filter(|n| names.contains(*n)) {
         schema["$ref"] = json!(format!("#{SCHEMAS}/{name}Input"));
@@ -80,7 +79,7 @@ pub fn rename(schema: &mut Value, names: &BTreeSet<String>) {
     }
 }
 
-/// Drops the schemas that nothing refers to: those of fields that requests do not have.
+/// Drops unused schemas: those of fields that requests do not have.
 pub fn drop_unused(document: &mut Value) {
     loop {
         let mut used = BTreeSet::new();

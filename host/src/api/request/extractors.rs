@@ -1,5 +1,5 @@
-//! Extractors for handlers: who asks (`RequestContext`), which attempt at a write it is (`IdempotentAttempt`), both of a write
-//! (`WriteContext`), and what the query string says.
+//! Extractors for handlers: the caller's rights (`RequestContext`), the attempt at a write (`IdempotentAttempt`), both of a write
+//! (`WriteContext`), and the query string.
 
 use axum::extract::{FromRequestParts, Query};
 use base::error::{Code, Result, invalid, refuse};
@@ -20,7 +20,7 @@ use crate::api::access::api_key::Caller;
 use crate::api::response::error::ApiError;
 use crate::web::request_id::RequestId;
 
-/// The parameter by which a read has the provider asked first.
+/// The parameter of a read that forces a request to the provider.
 const FRESH: &str = "fresh";
 
 /// A value of the service that a handler takes: the rights of the caller, the attempt at a write, or both.
@@ -42,7 +42,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Extract<RequestContext> {
     }
 }
 
-/// Whether a read says `fresh=true`, which is what `Cache-Control: no-cache` says.
+/// Whether a read has `fresh=true`, which has the meaning of `Cache-Control: no-cache`.
 fn wants_fresh(parts: &Parts) -> Result<bool> {
     let query = parts.uri.query().unwrap_or_default();
     if !parts.method.is_safe() || !query.contains(FRESH) {
@@ -90,7 +90,7 @@ impl FromRequestParts<App> for Extract<WriteContext> {
     }
 }
 
-/// The ids in the path. What cannot be one, because it is no UTF-8 or holds U+0000, names nothing.
+/// The ids in the path. An invalid one (no UTF-8, or with U+0000) is `not_found`.
 pub struct Path<T>(pub T);
 
 impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T> {
@@ -105,7 +105,7 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T>
     }
 }
 
-/// The query string, with snake_case names; camelCase is understood too. A parameter that is given twice is an error.
+/// The query string, with snake_case names; camelCase is accepted too. A repeated parameter is an error.
 pub struct Params(IndexMap<String, String>);
 
 impl<S: Send + Sync> FromRequestParts<S> for Params {
@@ -163,7 +163,7 @@ impl Params {
         }
     }
 
-    /// `true` or `false`; none where it is absent.
+    /// `true` or `false`; none if it is absent.
     pub fn choice(&self, name: &str) -> Result<Option<bool>> {
         self.get(name).map(|_| self.flag(name)).transpose()
     }

@@ -1,4 +1,4 @@
-//! Bodies of the token endpoint: forms (`application/x-www-form-urlencoded`), which RFC 6749 asks for, or JSON.
+//! Bodies of the token endpoint: forms (`application/x-www-form-urlencoded`), which RFC 6749 requires, or JSON.
 
 use axum::extract::{FromRequest, Request};
 use base::error::{Code, refuse};
@@ -9,17 +9,17 @@ use url::form_urlencoded;
 use crate::api::request::received_body::{Form, Object, ReceivedBody};
 use crate::api::response::error::ApiError;
 
-/// Parameters of a form, at most.
+/// Most parameters of a form.
 const MAX_PARAMETERS: usize = 100;
 
-/// Whether a body is said to be a form.
+/// Whether the content type is that of a form.
 pub fn is_form(content_type: Option<&HeaderValue>) -> bool {
     let kind = content_type.and_then(|v| v.to_str().ok()).unwrap_or_default();
     let essence = kind.split(';').next().unwrap_or_default().trim();
     essence.eq_ignore_ascii_case("application/x-www-form-urlencoded")
 }
 
-/// The parameters of a form, with camelCase names as JSON has them. One that is there twice is an error (RFC 6749, section 3.2).
+/// The parameters of a form, with camelCase names as in JSON. A repeated one is an error (RFC 6749, section 3.2).
 pub fn object(bytes: &[u8]) -> Object {
     let mut object = Map::new();
     for (name, value) in form_urlencoded::parse(bytes) {

@@ -1,4 +1,4 @@
-//! Request bodies: JSON, camelCase or snake_case in (Contract, Rules), bounded, with clear errors. Unknown fields are told in
+//! Request bodies: JSON with camelCase or snake_case names (Contract, Rules), bounded, with clear errors. Unknown fields are reported in
 //! `warnings`, or refused under `Prefer: handling=strict`.
 
 use axum::extract::{FromRequest, Request};
@@ -15,8 +15,8 @@ use service::app::App;
 use crate::api::request::received_body::ReceivedBody;
 use crate::api::response::error::ApiError;
 
-/// A request body: one JSON object with camelCase keys. An absent body is an empty object. It was read, and its size checked
-/// against the operation's, before its handler was called (`api::request::body`).
+/// A request body: one JSON object with camelCase keys. An absent body is an empty object. It was read, and its size checked against the
+/// operation's limit, before its handler was called (`api::request::body`).
 pub struct Body(pub Map<String, Value>);
 
 impl<S: Send + Sync> FromRequest<S> for Body {
@@ -29,7 +29,7 @@ impl<S: Send + Sync> FromRequest<S> for Body {
     }
 }
 
-/// The object in a body that was sent as `content_type`.
+/// Parses the object in a body of this `content_type`.
 pub fn object(content_type: Option<&HeaderValue>, bytes: &[u8]) -> Result<Map<String, Value>> {
     if bytes.is_empty() {
         return Ok(Map::new());
@@ -43,21 +43,21 @@ pub fn object(content_type: Option<&HeaderValue>, bytes: &[u8]) -> Result<Map<St
     }
 }
 
-/// Whether a body is said to be JSON, which one without a type is taken for.
+/// Whether the content type is JSON, which is the default.
 fn is_json(content_type: Option<&HeaderValue>) -> bool {
     let kind = content_type.and_then(|v| v.to_str().ok()).unwrap_or("application/json");
     let essence = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     essence == "application/json" || essence == "application/merge-patch+json"
 }
 
-/// A body as a type: the error names the field; unknown fields are returned.
+/// Parses a body as a type: the error names the field; the names of unknown fields are returned.
 pub fn typed<T: DeserializeOwned + Serialize>(map: Map<String, Value>) -> Result<(T, Vec<String>)> {
     let mut unknown = Vec::new();
     let (parsed, _) = understood(&Value::Object(map), &mut unknown)?;
     Ok((parsed, unknown))
 }
 
-/// The same for a body that brings files along: read where it holds up nobody.
+/// As `typed`, on the compute pool, for a body with files.
 pub async fn typed_with_files<T: DeserializeOwned + Serialize + Send>(
     app: &App,
     tenant: &Tenant,
@@ -87,7 +87,7 @@ pub fn is_strict(headers: &HeaderMap) -> bool {
         .any(|p| p.trim().eq_ignore_ascii_case("handling=strict"))
 }
 
-/// Unknown fields as warnings, or an error where the caller is strict.
+/// Unknown fields as warnings, or as an error if the caller is strict.
 pub fn unknown_fields(headers: &HeaderMap, unknown: &[String]) -> Result<Vec<Value>> {
     base::input::merge_patch::warnings(unknown, is_strict(headers))
 }

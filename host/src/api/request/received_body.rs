@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex};
 use base::error::Result;
 use serde_json::{Map, Value};
 
-/// The object that a body is, or why it is none.
+/// The parsed object of a body, or the error.
 pub type Object = Result<Map<String, Value>>;
 
-/// A body that was read, for its handler. Extensions of a request are cloned, so what is in it is handed out once.
+/// A body that was read, for its handler. Extensions of a request are cloned, so the content can be taken only once.
 #[derive(Clone)]
 pub struct ReceivedBody(Arc<Mutex<Option<Object>>>);
 
@@ -21,7 +21,7 @@ impl ReceivedBody {
         ReceivedBody(Arc::new(Mutex::new(Some(object))))
     }
 
-    /// The object that it is; an absent body is an empty one.
+    /// The parsed object; an absent body is an empty one.
     pub fn into_object(self) -> Object {
         let taken = self.0.lock().ok().and_then(|mut slot| slot.take());
         taken.unwrap_or_else(|| Err(anyhow::anyhow!("a body is read once").into()))

@@ -1,4 +1,4 @@
-//! What answers have in common when they leave: the envelope of errors, the headers, the surface that usage groups them by.
+//! Common steps of outgoing answers: the envelope of errors, the headers, and the surface for usage.
 
 use axum::response::Response;
 use http::{HeaderName, HeaderValue};
@@ -13,7 +13,7 @@ const X_RATELIMIT_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-r
 const X_DATA_SOURCE: HeaderName = HeaderName::from_static("x-data-source");
 const X_DATA_AGE: HeaderName = HeaderName::from_static("x-data-age");
 
-/// The answer to a read, with where its data come from and how old they are.
+/// Adds the source and the age of the data to the answer to a read.
 pub fn aged(mut response: Response, reading: &ReadTrace, now: i64) -> Response {
     let Some(age) = reading.age().filter(|_| response.status().is_success()) else { return response };
     let source = if age.waited { "provider" } else { "local" };
@@ -24,7 +24,7 @@ pub fn aged(mut response: Response, reading: &ReadTrace, now: i64) -> Response {
     response
 }
 
-/// A handler's error becomes the envelope, now that the request's id is known.
+/// Converts a handler's error to the envelope, now that the request's id is known.
 pub fn with_envelope(response: Response, request_id: &str) -> Response {
     match response.extensions().get::<PendingError>().and_then(PendingError::take) {
         Some(e) => error::response(e, request_id),
@@ -32,13 +32,13 @@ pub fn with_envelope(response: Response, request_id: &str) -> Response {
     }
 }
 
-/// The headers that every answer carries.
+/// Adds the headers of every answer.
 pub fn settle(mut response: Response, request_id: &str, standing: Standing) -> Response {
     let headers = response.headers_mut();
     if let Ok(id) = HeaderValue::from_str(request_id) {
         headers.insert(X_REQUEST_ID, id);
     }
-    // None where an operation counts by itself.
+    // None if an operation counts by itself.
     if standing.limit > 0 {
         headers.insert(X_RATELIMIT_LIMIT, HeaderValue::from(standing.limit));
         headers.insert(X_RATELIMIT_REMAINING, HeaderValue::from(standing.remaining));
@@ -48,7 +48,7 @@ pub fn settle(mut response: Response, request_id: &str, standing: Standing) -> R
     response
 }
 
-/// The surface that a path belongs to, as usage groups it.
+/// The surface of a path for usage.
 pub fn surface_of(route: &str) -> &'static str {
     match route.split('/').nth(2).unwrap_or_default() {
         "email" => "email",

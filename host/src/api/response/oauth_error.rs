@@ -1,4 +1,4 @@
-//! Errors of the token endpoint: the shape of RFC 6749, section 5.2, in the place of the envelope.
+//! Errors of the token endpoint, in the form of RFC 6749, section 5.2, instead of the envelope.
 
 use axum::body::{Body, to_bytes};
 use axum::response::Response;
@@ -8,7 +8,7 @@ use service::access_tokens::TokenError;
 
 use crate::web::error::FailedCode;
 
-/// An envelope is far smaller, in bytes.
+/// Most bytes of an envelope, which is far smaller.
 const MAX_ENVELOPE: usize = 64 << 10;
 
 /// The response of a refusal.
@@ -40,8 +40,8 @@ fn printable(text: &str) -> String {
     text.chars().map(allowed).collect()
 }
 
-/// What every answer of the token endpoint has: no envelope, a challenge where the client is not known, and nothing for caches
-/// (RFC 6749, section 5.1).
+/// Converts an answer of the token endpoint: errors without the envelope, a challenge if the client is unknown, and headers that forbid
+/// caching (RFC 6749, section 5.1).
 pub async fn translated(response: Response, challenge: &'static str) -> Response {
     let mut response = match response.extensions().get::<FailedCode>() {
         Some(_) => without_envelope(response).await,
@@ -57,7 +57,7 @@ pub async fn translated(response: Response, challenge: &'static str) -> Response
     response
 }
 
-/// A wrong request is `invalid_request`, a wrong key `invalid_client`; what is neither keeps its status and its code.
+/// Converts an error: an invalid request to `invalid_request`, an invalid key to `invalid_client`; others keep their status and their code.
 async fn without_envelope(response: Response) -> Response {
     let (mut parts, body) = response.into_parts();
     let bytes = to_bytes(body, MAX_ENVELOPE).await.unwrap_or_default();

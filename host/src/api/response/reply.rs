@@ -15,7 +15,7 @@ use crate::api::response::error::ApiError;
 pub fn response(answer: StoredResponse) -> Response {
     let is_empty = answer.body.is_empty();
     let mut response = Response::new(Body::from(answer.body));
-    // Room for these and for the headers that every answer gets.
+    // Capacity for these and for the headers of every answer.
     response.headers_mut().reserve(12);
     *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     if !is_empty {
@@ -29,8 +29,8 @@ pub fn response(answer: StoredResponse) -> Response {
     response
 }
 
-/// A page of a list over several connections. Where some of them could not be read it says so: `complete: false`, and a warning for each,
-/// with the connection's id as its `target`.
+/// A page of a list over several connections. If some of them could not be read, it has `complete: false`, and a warning for each, with the
+/// connection's id as its `target`.
 pub fn over_connections(answer: StoredResponse, asker: &RequestContext) -> StoredResponse {
     let missing = asker.reading.missing();
     if missing.is_empty() {
@@ -41,7 +41,7 @@ pub fn over_connections(answer: StoredResponse, asker: &RequestContext) -> Store
     StoredResponse { body: body.into(), ..answer }.warned(&missing)
 }
 
-/// An answer with what was wrong with its query, before what it says itself.
+/// An answer with the warnings about its query before its own.
 pub fn with_warnings<T: Serialize>(answer: &T, warnings: Vec<Value>) -> Result<StoredResponse> {
     let mut value = serde_json::to_value(answer)?;
     let own = value["warnings"].take();

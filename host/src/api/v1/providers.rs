@@ -26,21 +26,21 @@ use crate::web::small_body::BodyRoom;
 
 /// Largest body, bytes.
 const MAX_BODY: usize = 256 << 10;
-/// Memory for the bodies of all providers, of which a network has a quarter: providers post from few, and a stranger fills its own alone.
+/// Memory for the bodies of all providers, of which a network may use a quarter: providers post from few networks, and another client only
+/// fills its own share.
 static ROOM: LazyLock<BodyRoom> = LazyLock::new(|| BodyRoom::new(16 << 20, 4 << 20));
-/// How long a body may take to arrive, and how long the database has, with a second of it for the keys of tokens: providers wait for three
-/// seconds.
+/// Longest time for a body to arrive, and for the database, including a second for the keys of tokens: providers wait for three seconds.
 const BODY_WITHIN: Duration = Duration::from_millis(900);
 const TAKEN_WITHIN: Duration = Duration::from_secs(2);
-/// Requests of one provider in any second from one network, and from all: a provider posts from few networks, and a stranger uses up the
-/// budget of its own network alone. Merged requests and handshakes have the same budgets each.
+/// Requests of one provider per second from one network, and from all: a provider posts from few networks, and another client only uses up
+/// the budget of its own network. Merged requests and handshakes have the same budgets each.
 const PER_SITE: u64 = 200;
 const PER_PROVIDER: u64 = 2_000;
-/// Notifications of one watch in any second that make a pull due at once, and those that are looked at at all.
+/// Notifications of one watch per second that make a pull due at once, and those that are processed at all.
 const PER_WATCH: u64 = 2;
 const LOOKED_AT_PER_WATCH: u64 = 20;
 
-/// Says nothing of what became of the notifications.
+/// The answer, which does not reveal the result of the notifications.
 #[derive(Debug, Serialize, JsonSchema)]
 struct NotificationsTaken {}
 
@@ -80,7 +80,7 @@ async fn notify_of_kind(
     take(&app, &limiters, &provider, Some(&name), request).await
 }
 
-/// Takes the notifications of a request to the address with this name at its end; none: to the one without.
+/// Accepts the notifications of a request to the address with this name at its end; none: to the one without.
 async fn take(
     app: &App,
     limiters: &Limiters,
@@ -111,7 +111,7 @@ async fn take(
     }
 }
 
-/// The value of a handshake, which is never anything but text.
+/// The value of a handshake, always as plain text.
 fn echo(value: String) -> Response {
     let headers = [
         (header::CONTENT_TYPE, "text/plain; charset=utf-8"),
@@ -128,11 +128,11 @@ fn answer(taken: ReceiveResult) -> Response {
     (status, Json(NotificationsTaken {})).into_response()
 }
 
-/// The budgets of a provider and its watches at this host.
+/// The rate limits of a provider and its watches at this host.
 struct OfProvider<'a> {
     limiters: &'a Limiters,
     provider: &'a str,
-    /// The network that the request comes from.
+    /// The network of the client.
     site: IpAddr,
     now: i64,
 }
@@ -141,11 +141,11 @@ impl OfProvider<'_> {
     fn take(&self, what: &str) -> Result<()> {
         let of_all = format!("{what} {}", self.provider);
         let of_site = format!("{of_all} {}", self.site);
-        // The network first: one that is over its own budget costs the others nothing.
+        // The network first: a network over its limit does not use up the common one.
         for (name, limit, from) in [(of_site, PER_SITE, " from one network"), (of_all, PER_PROVIDER, "")] {
             if let Some(seconds) = self.limiters.take_of_notifications(&name, limit, self.now).retry_after_s {
                 let message = format!("more than {limit} {what} of this provider in a second{from}");
-                // Not 429: Google repeats what was answered with 500, 502, 503 or 504, and nothing else.
+                // Not 429: Google only retries after 500, 502, 503 and 504.
                 return Err(Refusal::new(Code::Overloaded, message).retry_after_s(seconds).into());
             }
         }

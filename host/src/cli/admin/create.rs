@@ -1,4 +1,4 @@
-//! `switchboard admin create`: makes an operator, and a link by which they set their password.
+//! `switchboard admin create`: creates an operator, and a link to set their password.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::cli::admin::open_store::{OpenStore, PanelOptions};
 use crate::cli::output::answer;
 use crate::cli::refusal::command_error;
 
-/// Create an operator, and print the link by which they set their password
+/// Create an operator, and print the link to set their password
 #[derive(Args)]
 #[command(
     group(ArgGroup::new("rights").required(true).args(["admin", "role"])),
@@ -28,7 +28,7 @@ pub struct CreateOperator {
     /// Email address that the operator signs in with
     #[arg(value_name = "EMAIL")]
     email: String,
-    /// Name that others see [default: the address before the @]
+    /// Name that others see [default: the part of the address before the @]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
     /// The operator may do everything, in every organization

@@ -1,4 +1,4 @@
-//! `switchboard admin link`: prints a link that sets a new password, or that makes the first operator.
+//! `switchboard admin link`: prints a link to set a new password, or to create the first operator.
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
@@ -11,9 +11,9 @@ use crate::cli::admin::open_store::{OpenStore, PanelOptions};
 use crate::cli::output::answer;
 use crate::cli::refusal::command_error;
 
-/// Print a link by which an operator sets a new password, and end their sessions
+/// Print a link with which an operator sets a new password, and end their sessions
 ///
-/// Without EMAIL, and while there is no operator, the link makes the first one, as the link does that `serve` logs.
+/// Without EMAIL, and while there is no operator, the link creates the first one, like the link that `serve` logs.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -23,7 +23,7 @@ pub struct LinkOperator {
     /// Email address of the operator, as `admin list` shows it
     #[arg(value_name = "EMAIL")]
     email: Option<String>,
-    /// Also take away the second factor, for an operator who has lost it
+    /// Also remove the second factor, for an operator who has lost it
     #[arg(long, requires = "email")]
     without_second_factor: bool,
     /// Print JSON: email, url, expiresAt

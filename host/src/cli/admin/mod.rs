@@ -1,4 +1,4 @@
-//! `switchboard admin`: the people who sign in to the administration panel, beside a running server or without one.
+//! `switchboard admin`: manages the operators of the administration panel, with or without a running server.
 
 mod create;
 mod link;
@@ -19,7 +19,7 @@ use crate::cli::refusal::command_error;
 
 /// Create, list and disable the people who sign in to the administration panel, and print links for them
 ///
-/// Works on the store itself, so no server has to run, and one that runs needs no restart.
+/// Works on the database directly: no server has to run, and a running one needs no restart.
 #[derive(Subcommand)]
 pub enum Admin {
     Create(create::CreateOperator),
@@ -28,7 +28,7 @@ pub enum Admin {
     Disable(DisableOperator),
 }
 
-/// Take away an operator's access: sessions end within a second, and signing in is refused
+/// Disable an operator: sessions end within a second, and signing in is refused
 #[derive(Args)]
 #[command(after_help = "Example:\n  switchboard admin disable ada@example.com")]
 pub struct DisableOperator {

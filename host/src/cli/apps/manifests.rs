@@ -1,4 +1,4 @@
-//! The manifest of a connector, to which values on the command line are compared.
+//! The manifest of a connector, against which values on the command line are checked.
 
 use anyhow::{Result, bail};
 use runtime::{Manifest, Store, manifest_text};
@@ -7,7 +7,7 @@ use service::app::config::Config;
 
 use crate::cli::bundle;
 
-/// The manifest of the connector that a server with this configuration has in service: the installed one, else the bundled one.
+/// The manifest of the connector that a server with this configuration would load: the installed one, else the bundled one.
 pub fn find(config: &Config, name: &str) -> Result<Manifest> {
     let installed = app::connector_dir(config);
     if installed.exists()
@@ -16,7 +16,7 @@ pub fn find(config: &Config, name: &str) -> Result<Manifest> {
         return Ok(manifest);
     }
     let folder = config.connectors_dir.as_deref();
-    // That another connector of the folder cannot be read does not matter here.
+    // Another connector of the folder that cannot be read does not matter here.
     let bundled = folder.into_iter().flat_map(bundle::manifests);
     let mut bundled = bundled.filter_map(|path| Manifest::parse(&manifest_text(&path).ok()?).ok());
     match bundled.find(|manifest| manifest.name == name) {

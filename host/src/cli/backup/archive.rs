@@ -1,5 +1,5 @@
-//! A backup as one file: a tar of plain files, the manifest first. It is written in a folder beside its place, and gets its place when it is
-//! whole and on disk.
+//! A backup as one file: a tar of plain files, the manifest first. It is written in a folder beside its target, and moved there when it is
+//! complete and on disk.
 
 use std::fs::File;
 use std::io::{BufWriter, Read, Write};
@@ -20,7 +20,7 @@ pub enum BackupContent {
     Bytes(Vec<u8>),
 }
 
-/// A file that is put into a backup.
+/// A file to be put into a backup.
 pub struct BackupSource {
     /// Its name in the backup.
     pub name: String,
@@ -69,7 +69,7 @@ pub fn write(
     Ok(size)
 }
 
-/// Writes the archive, to the disk. Returns its size in bytes.
+/// Writes the archive to disk. Returns its size in bytes.
 fn fill(out: &mut File, manifest: &BackupManifest, sources: &[BackupSource]) -> Result<u64> {
     let mut archive = Builder::new(BufWriter::with_capacity(CHUNK_BYTES, &mut *out));
     let text = serde_json::to_vec_pretty(manifest)?;

@@ -1,4 +1,4 @@
-//! The first file of a backup: which files follow, and what a restore of them needs.
+//! The first file of a backup: a list of the files that follow, and the requirements of a restore.
 
 use std::collections::BTreeSet;
 
@@ -43,7 +43,7 @@ pub struct BackupManifest {
     /// Version of the database's schema.
     pub schema_version: i64,
     pub engine: BackupEngine,
-    /// Tells the master key from others; the key itself is in no backup.
+    /// Identifies the master key; the key itself is in no backup.
     pub key_fingerprint: String,
     /// RFC 3339.
     pub taken_at: String,
@@ -102,13 +102,13 @@ impl BackupManifest {
         Ok(manifest)
     }
 
-    /// Bytes of all files together.
+    /// Total bytes of all files.
     pub fn total_bytes(&self) -> u64 {
         self.files.iter().fold(0, |sum, file| sum.saturating_add(file.size))
     }
 }
 
-/// Whether a backup can have a file of this name: the database, the settings, or one below the folder of the connectors.
+/// Whether a backup can contain a file of this name: the database, the settings, or one below the folder of the connectors.
 pub fn is_allowed(name: &str) -> bool {
     if matches!(name, DATABASE | SETTINGS) {
         return true;

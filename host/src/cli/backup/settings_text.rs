@@ -1,4 +1,4 @@
-//! The settings file as it goes into a backup: without the passwords and keys in its URLs, however the file writes them.
+//! The settings file for a backup: without the passwords and keys in its URLs, in any notation.
 
 use std::collections::BTreeMap;
 
@@ -7,15 +7,15 @@ use storage::dialect::Dialect;
 use toml::{Spanned, Value};
 use url::Url;
 
-/// Stands for a secret.
+/// Replaces a secret.
 const HIDDEN: &str = "***";
 /// Parts of the names of parameters whose values are secret.
 const SECRET_NAMES: [&str; 6] = ["key", "password", "secret", "sig", "token", "auth"];
 
-/// The text of a settings file, with `***` in place of the secrets in its URLs, those in comments too.
+/// The text of a settings file, with `***` in place of the secrets in its URLs, including those in comments.
 ///
 /// # Errors
-/// Where the text is no TOML, or a secret would stay.
+/// If the text is no TOML, or a secret would stay.
 pub fn without_secrets(text: &str) -> Result<String> {
     // The crate's own message would quote the line.
     let parse = |text: &str| toml::from_str::<BTreeMap<String, Spanned<Value>>>(text).ok();

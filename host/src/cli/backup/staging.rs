@@ -1,5 +1,5 @@
-//! The folder in which the files of a backup wait, beside the backup's place. Nobody else can look into it, and one whose command was killed is
-//! removed by the next command.
+//! The folder for the files of a backup, beside the backup's target. Only this user can read it, and the next command removes the folder of
+//! one that was killed.
 
 use std::fs::{File, Permissions, TryLockError};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -10,20 +10,20 @@ use base::file_lock::FileLock;
 use tempfile::TempDir;
 
 const PREFIX: &str = ".switchboard-backup-";
-/// The file in the folder that its command has locked for as long as it runs.
+/// The file in the folder that its command keeps locked while it runs.
 const LOCK: &str = "lock";
-/// How often a folder is made: another command can take the one that was just made for one that nobody uses.
+/// Attempts to create a folder: another command can mistake one that was just created for an abandoned one.
 const ATTEMPTS: usize = 3;
 
-/// A folder for files of one backup. It goes away with this value.
+/// A folder for files of one backup, removed on drop.
 pub struct StagingFolder {
-    // Before the folder: on a network share a file that is open keeps its folder.
+    // Before the folder: on a network share an open file keeps its folder.
     _lock: FileLock,
     dir: TempDir,
 }
 
 impl StagingFolder {
-    /// Makes a folder in `folder`, for this user alone, and removes those that nobody uses any more.
+    /// Creates a folder in `folder`, for this user alone, and removes abandoned ones.
     pub fn create(folder: &Path) -> Result<StagingFolder> {
         let context = || format!("cannot write into {}", folder.display());
         remove_abandoned(folder).with_context(context)?;
@@ -33,7 +33,7 @@ impl StagingFolder {
             let dir = builder.tempdir_in(folder).with_context(context)?;
             let lock = File::options().write(true).create_new(true).open(dir.path().join(LOCK));
             let lock = lock.with_context(context)?;
-            // Where files cannot be locked, nobody takes the lock from here either.
+            // If files cannot be locked, no other command takes this lock either.
             if !matches!(lock.try_lock(), Err(TryLockError::WouldBlock)) && dir.path().join(LOCK).exists() {
                 return Ok(StagingFolder { _lock: FileLock::held(lock), dir });
             }
@@ -45,7 +45,7 @@ impl StagingFolder {
         self.dir.path()
     }
 
-    /// Removes the folder, also from under work that still writes into it.
+    /// Removes the folder, even while other work still writes into it.
     pub fn remove(&self) {
         for _ in 0..ATTEMPTS {
             if std::fs::remove_dir_all(self.path()).is_ok() {
@@ -65,11 +65,11 @@ fn remove_abandoned(folder: &Path) -> std::io::Result<()> {
         if !is_ours {
             continue;
         }
-        // One without a lock was made this moment.
+        // A folder without a lock was created this moment.
         let Ok(lock) = File::options().write(true).open(entry.path().join(LOCK)) else { continue };
         if lock.try_lock().is_ok() {
             let _lock = FileLock::held(lock);
-            // One that cannot be removed keeps no backup from being made.
+            // A folder that cannot be removed does not prevent a backup.
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }

@@ -46,7 +46,7 @@ pub fn built(project: &Project, profile: Profile) -> Result<Built> {
     Ok(built_unless(project, profile, None)?.expect("nobody can call it off"))
 }
 
-/// The same, until somebody calls it off.
+/// As `built`, until it is cancelled.
 pub fn built_unless(
     project: &Project,
     profile: Profile,

@@ -1,5 +1,5 @@
-//! `switchboard connector`: everything around connectors, from an empty folder to one that is in service. Progress goes to stderr,
-//! results to stdout.
+//! `switchboard connector`: commands for connectors, from an empty folder to an installed connector. Progress goes to stderr, results to
+//! stdout.
 
 mod build;
 mod check;
@@ -21,8 +21,8 @@ use clap::Subcommand;
 
 /// Write, test and install connectors
 ///
-/// A connector is a folder with `connector.toml` and the component `<name>.wasm`. An installed one goes before a bundled one
-/// (--connectors of `serve`) of the same name. A running server follows within a second.
+/// A connector is a folder with `connector.toml` and the component `<name>.wasm`. An installed one takes precedence over a bundled one
+/// (--connectors of `serve`) of the same name. A running server picks up changes within a second.
 #[derive(Subcommand)]
 #[command(after_help = "\
 Write one:
@@ -48,7 +48,7 @@ pub enum Connector {
 }
 
 impl Connector {
-    /// What the command logs beside what it shows.
+    /// The log level of the command.
     pub fn log_level(&self) -> String {
         match self {
             Connector::Dev(dev) => dev.log_level.clone(),

@@ -9,9 +9,9 @@ use serde_json::json;
 
 use crate::cli::output::answer;
 
-/// Make a connector's project: a connector that works, its test, and the SDK
+/// Create a connector's project: a working connector, its test, and the SDK
 ///
-/// Nothing is asked of a network. The SDK is the one of this program, in the project's folder `vendor`.
+/// Needs no network. The SDK is that of this program, in the project's folder `vendor`.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -24,7 +24,7 @@ pub struct New {
     /// The language: rust, typescript or javascript
     #[arg(long, value_name = "LANGUAGE")]
     lang: String,
-    /// Make the project's folder in this one
+    /// Create the project's folder in this one
     #[arg(long = "in", value_name = "DIR", default_value = ".")]
     folder: PathBuf,
     /// Print JSON
@@ -55,7 +55,7 @@ impl New {
     }
 }
 
-/// How long a build may take that finds nothing prepared.
+/// The duration of a first build without any cache, in words.
 fn first_build(language: Language) -> &'static str {
     match language {
         Language::Rust => {

@@ -1,4 +1,4 @@
-//! What the commands for a connector's project share.
+//! Common parts of the commands for a connector's project.
 
 use std::path::PathBuf;
 
@@ -23,7 +23,7 @@ impl InProject {
     }
 }
 
-/// A step of a command that has several.
+/// Prints a step of a command with several.
 pub fn step(said: &str) {
     note(&format!("==> {said}"));
 }

@@ -21,16 +21,15 @@ use tokio::process::{Child, Command};
 
 use crate::cli::output::answer;
 
-/// Bytes of a request to such a service.
+/// Most bytes of a request to such a service.
 const MOST: usize = 1 << 20;
-/// How long an author's provider may take until it answers.
+/// Time limit for an author's provider to start answering.
 const STARTS_WITHIN: Duration = Duration::from_secs(30);
 
 /// Serve a small service to write a connector for
 ///
-/// Paper is a service of lists and items that the templates are written for, Notes one of notebooks and notes that the tutorial writes a
-/// connector for. Any token paper-<name> or notes-<name> opens an account, which is empty the first time. Everything is forgotten when it
-/// stops.
+/// Paper is a service of lists and items, which the templates use; Notes has notebooks and notes, which the tutorial uses. Any token
+/// paper-<name> or notes-<name> opens an account, which is empty the first time. All data is lost when it stops.
 #[derive(Args)]
 #[command(after_help = "\
 Example:
@@ -40,7 +39,7 @@ pub struct Provider {
     /// The service
     #[arg(value_enum, default_value_t = Service::Paper)]
     service: Service,
-    /// Where it listens
+    /// Address to listen on
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8081")]
     listen: SocketAddr,
 }
@@ -64,13 +63,13 @@ impl Provider {
     }
 }
 
-/// Paper behind a port.
+/// The router of Paper.
 pub fn paper() -> Router {
     let paper = Paper::default();
     behind_a_port(move |request| paper.answer(request))
 }
 
-/// Notes behind a port.
+/// The router of Notes.
 fn notes() -> Router {
     let notes = Notes::default();
     behind_a_port(move |request| notes.answer(request))
@@ -84,7 +83,7 @@ fn behind_a_port(
         let answer = answer.clone();
         async move {
             let (head, body) = request.into_parts();
-            // A body that is too long or breaks off is none, which the service refuses.
+            // A body that is too long or breaks off counts as empty, which the service refuses.
             let body = axum::body::to_bytes(body, MOST).await.unwrap_or_else(|_| Bytes::from_static(b"?"));
             let answer: Response = answer(&Request::from_parts(head, body)).map(Body::from);
             answer
@@ -92,18 +91,18 @@ fn behind_a_port(
     })
 }
 
-/// The author's provider, ended when this is dropped.
+/// The author's provider, stopped on drop.
 pub struct RunningProvider {
     _child: Child,
 }
 
 impl RunningProvider {
-    /// Starts it, if there is something to start, and waits until it takes connections.
+    /// Starts it, if it has a command, and waits until it accepts connections.
     pub async fn start(local: &Local, folder: &Path) -> Result<Option<RunningProvider>> {
         let Some((program, arguments)) = local.command.split_first() else { return Ok(None) };
         let mut command = Command::new(program);
         command.args(arguments).current_dir(folder).stdin(Stdio::null()).kill_on_drop(true);
-        // The result of a command is its own.
+        // Stdout is for this command's own result.
         command.stdout(std::io::stderr());
         let child = command.spawn().map_err(|error| {
             Fault::new(

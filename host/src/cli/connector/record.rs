@@ -1,4 +1,4 @@
-//! `switchboard connector record`: what the provider answers while the conformance kit runs, kept for tests.
+//! `switchboard connector record`: records the provider's answers during the conformance kit, for tests.
 
 use std::process::ExitCode;
 
@@ -13,10 +13,9 @@ use crate::cli::output::answer;
 
 /// Record what the provider answers, so that tests need no provider
 ///
-/// Runs the conformance kit against the provider of `[record]`, else of `[test]`, in project.toml and keeps its answers in recordings/, a file for
-/// each surface. Credentials, cookies and addresses are replaced. A recording that does not replay as it was recorded is not saved, and
-/// nothing is written. With `provider = "recorded"` under `[test]`, `switchboard connector test`
-/// replays it.
+/// Runs the conformance kit against the provider of `[record]`, else of `[test]`, in project.toml and keeps its answers in recordings/, a
+/// file for each surface. Credentials, cookies and addresses are replaced. A recording that does not replay as it was recorded is not
+/// saved, and nothing is written. With `provider = "recorded"` under `[test]`, `switchboard connector test` replays it.
 #[derive(Args)]
 #[command(after_help = "\
 Example:
@@ -26,7 +25,7 @@ Exit code 3: it is recorded, and a case failed meanwhile.")]
 pub struct Record {
     #[command(flatten)]
     project: InProject,
-    /// Another run of the same cases: names and randomness come from it
+    /// Seed for names and random values: another seed is another run of the same cases
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Record with the component that is in build/, as it is

@@ -16,15 +16,15 @@ use crate::cli::output::answer;
 
 /// Exit code: a case of the conformance kit failed.
 pub const CASES_FAILED: u8 = 3;
-/// The folder of a project with what its provider answered.
+/// The folder of a project for recorded answers of its provider.
 const RECORDINGS: &str = "recordings";
 
 /// Build the project's connector and check it against what hosts rely on
 ///
-/// The connector runs in the sandbox that a server has. Its provider is the one that project.toml names, with faults on the way to it; requests
-/// to the `[[hosts]]` of connector.toml go there too. A slow provider gets more time, and one that answers 429 is waited for. With
-/// `provider = "recorded"` it is what `switchboard connector record` wrote to recordings/, and nothing is sent anywhere.
-/// The report goes to build/report.json too, and as JUnit to build/report.xml.
+/// The connector runs in the same sandbox as on a server. Its provider is the one that project.toml names, with injected faults; requests
+/// to the `[[hosts]]` of connector.toml go there too. A slow provider gets more time, and after a 429 the kit waits. With `provider =
+/// "recorded"` the provider is replaced by recordings/ (see `switchboard connector record`), and no request is sent. The report is also
+/// written to build/report.json and, as JUnit, to build/report.xml.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -38,7 +38,7 @@ pub struct Test {
     /// Run only these cases
     #[arg(long, value_name = "ID", value_delimiter = ',')]
     case: Vec<String>,
-    /// Seed of names and random values: another seed gives another run of the same cases. 1, or the seed of the recordings
+    /// Seed for names and random values: another seed is another run of the same cases. 1, or the seed of the recordings
     #[arg(long)]
     seed: Option<u64>,
     /// Test the component in build/ without building it first
@@ -70,7 +70,7 @@ impl Test {
     }
 }
 
-/// The folder of the component, built first unless that is not wanted.
+/// The folder of the component, built first unless `is_ready`.
 pub fn component(project: &Project, is_ready: bool) -> Result<PathBuf> {
     if !is_ready {
         announce_first_build(project, Profile::Release);
@@ -88,7 +88,7 @@ pub fn component(project: &Project, is_ready: bool) -> Result<PathBuf> {
     Err(Fault::new(missing, "leave out --no-build, or build it first: switchboard connector build").into())
 }
 
-/// Says that the first build takes long: cargo compiles all dependencies once for each profile.
+/// Announces that the first build is slow: cargo compiles all dependencies once for each profile.
 pub fn announce_first_build(project: &Project, profile: Profile) {
     if project.language != Language::Rust {
         return;
@@ -128,7 +128,7 @@ pub fn options(
     })
 }
 
-/// What the author can mend, with what to do about it.
+/// Adds the remedy to an error that the author can fix.
 pub fn with_help(error: anyhow::Error) -> anyhow::Error {
     match error.downcast::<Problem>() {
         Ok(Problem { said, help }) => Fault::new(said, help).into(),
@@ -136,12 +136,12 @@ pub fn with_help(error: anyhow::Error) -> anyhow::Error {
     }
 }
 
-/// Where the project's recordings are.
+/// The folder of the project's recordings.
 pub fn recordings(project: &Project) -> PathBuf {
     project.folder.join(RECORDINGS)
 }
 
-/// What the author says about recordings.
+/// The author's rules for recordings.
 pub fn rules(project: &Project) -> Rules {
     let record = project.record.clone();
     Rules { keep_headers: record.keep_headers, keep: record.keep, ignore: record.ignore }
@@ -162,7 +162,7 @@ fn outcome(report: &Report) -> ExitCode {
     if report.failed() == 0 { ExitCode::SUCCESS } else { ExitCode::from(CASES_FAILED) }
 }
 
-/// Who plays the provider, and the process that does, which ends when it is dropped.
+/// The provider for the tests, and its process, which ends on drop.
 pub async fn played(provider: &Provider, folder: &Path) -> Result<(kit::Provider, Option<RunningProvider>)> {
     match provider {
         Provider::BuiltIn(_) => Ok((kit::Provider::Paper, None)),
@@ -173,7 +173,7 @@ pub async fn played(provider: &Provider, folder: &Path) -> Result<(kit::Provider
     }
 }
 
-/// The settings of `project.toml` as a connection has them.
+/// The settings of `project.toml`, as those of a connection.
 pub fn settings(project: &Project) -> Result<Map<String, Value>> {
     let value = |(name, value): (&String, &toml::Value)| Ok((name.clone(), serde_json::to_value(value)?));
     project.settings.iter().map(value).collect()

@@ -11,14 +11,14 @@ use crate::cli::output::answer;
 
 /// Write the WIT package, and the world of the connector in this folder, for languages that have no template
 ///
-/// Name and surfaces are those of connector.toml. What a host gives and asks for is told in the files themselves.
+/// Name and surfaces are those of connector.toml. The files document what a host provides and requires.
 #[derive(Args)]
 #[command(after_help = "Example:\n  switchboard connector wit --out wit")]
 pub struct Wit {
     /// The folder that has connector.toml
     #[arg(long, value_name = "DIR", default_value = ".")]
     project: PathBuf,
-    /// Where the files are written
+    /// Folder for the files
     #[arg(long, value_name = "DIR", default_value = "wit")]
     out: PathBuf,
 }

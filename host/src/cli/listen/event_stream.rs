@@ -1,5 +1,5 @@
-//! Server-sent events: the items in a stream of bytes, as WHATWG HTML has them in section 9.2.6, "Interpreting an event stream". Pure: it
-//! reads nothing by itself, and how the bytes are cut into pieces makes no difference.
+//! Parser of server-sent events, as in WHATWG HTML, section 9.2.6, "Interpreting an event stream". Pure: it does no I/O, and the division
+//! of the bytes into pieces makes no difference.
 
 use std::error::Error;
 use std::fmt;
@@ -8,28 +8,28 @@ use std::mem;
 /// Longest line, and most data of one event, bytes.
 const MAX_BYTES: usize = 1 << 20;
 
-/// What a stream says. Comments say nothing.
+/// An item of a stream. Comments are dropped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Item {
     Event(Event),
-    /// The id of the last event is another, without an event: a block of lines with `id` and without `data`.
+    /// A new last event id without an event: a block of lines with `id` and without `data`.
     LastEventId(String),
-    /// How long to wait before the stream is opened again, ms.
+    /// The wait before the stream is reopened, ms.
     Retry(u64),
 }
 
 /// An event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// The last `id` that the stream had, of this event or of an earlier one; empty where there was none.
+    /// The last `id` in the stream, of this event or of an earlier one; empty if there was none.
     pub id: String,
-    /// `message` where the stream names no other type.
+    /// `message` if the stream gives no other type.
     pub event_type: String,
-    /// Lines of data, with a line feed between two of them.
+    /// Lines of data, separated by line feeds.
     pub data: String,
 }
 
-/// A line, or the data of one event, has more than 1 MiB. Nothing after it can be read.
+/// A line, or the data of one event, exceeds 1 MiB. Parsing cannot continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong;
 
@@ -41,26 +41,26 @@ impl fmt::Display for TooLong {
 
 impl Error for TooLong {}
 
-/// A stream that is being read. It keeps at most a line and the data of an event.
+/// The parser's state: at most a line and the data of an event.
 #[derive(Debug, Default)]
 pub struct Parser {
-    /// The beginning of a line whose end has not come.
+    /// The beginning of an incomplete line.
     line: Vec<u8>,
-    /// The first line has ended, so that no byte order mark can come any more.
+    /// Whether the first line has ended, after which no byte order mark is possible.
     has_begun: bool,
-    /// The last byte was a carriage return, which ended a line: a line feed after it is part of that end.
+    /// Whether the last byte was a carriage return, which ended a line: a line feed after it belongs to that end.
     is_after_return: bool,
     event_type: String,
-    /// Each line of data with a line feed behind it.
+    /// Each line of data with a line feed after it.
     data: String,
     last_event_id: String,
-    /// `last_event_id` was set since the last empty line.
+    /// Whether `last_event_id` was set since the last empty line.
     has_id: bool,
 }
 
 impl Parser {
-    /// Takes bytes off the front of `input` up to the end of the next item, and returns the item; none once all of `input` is taken. An
-    /// event that the stream's end cuts off is none.
+    /// Consumes `input` up to the end of the next item, and returns the item; none once all of `input` is consumed. An event that the
+    /// stream's end cuts off is dropped.
     pub fn next_item(&mut self, input: &mut &[u8]) -> Result<Option<Item>, TooLong> {
         loop {
             let Some((first, after_first)) = input.split_first() else { return Ok(None) };
@@ -95,7 +95,7 @@ impl Parser {
         Ok(())
     }
 
-    /// Takes a whole line, without its end.
+    /// Processes a complete line, without its end.
     fn take(&mut self, line: &[u8]) -> Result<Option<Item>, TooLong> {
         let text = String::from_utf8_lossy(line);
         let is_first = !mem::replace(&mut self.has_begun, true);
@@ -122,7 +122,7 @@ impl Parser {
             "retry" if value.bytes().all(|byte| byte.is_ascii_digit()) => {
                 return Ok(value.parse().ok().map(Item::Retry));
             }
-            // Comments, which are lines without a field's name, and fields that are not known.
+            // Comments, which are lines without a field name, and unknown fields.
             _ => {}
         }
         Ok(None)
@@ -133,7 +133,7 @@ impl Parser {
         let (event_type, mut data) = (mem::take(&mut self.event_type), mem::take(&mut self.data));
         let has_id = mem::take(&mut self.has_id);
         let id = self.last_event_id.clone();
-        // The line feed behind the last line. Without any data there is no event, whatever its type.
+        // The line feed after the last line. Without any data there is no event, whatever its type.
         if data.pop().is_none() {
             return has_id.then_some(Item::LastEventId(id));
         }
@@ -152,7 +152,7 @@ mod tests {
 
     const NONE: [Item; 0] = [];
 
-    /// What these pieces say, and how it ends.
+    /// Returns the items of these pieces, and the final result.
     fn read<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> (Vec<Item>, Result<(), TooLong>) {
         let (mut parser, mut items) = (Parser::default(), Vec::new());
         for mut piece in pieces {
@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(items(stocks), [event("", "message", "YHOO\n+2\n10")]);
         let four =
             ": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n";
-        // The third has no empty line behind it; its second space would be part of the data.
+        // The third has no empty line after it; its second space would be part of the data.
         assert_eq!(items(four), [event("1", "message", "first event"), event("", "message", "second event")]);
         assert_eq!(
             items("data\n\ndata\ndata\n\ndata:"),
@@ -257,7 +257,7 @@ mod tests {
         assert_eq!((found.len(), ended), (2, Ok(())));
     }
 
-    /// Texts that are likely to be cut at a bad place.
+    /// Texts with likely bad cuts.
     fn texts() -> impl Strategy<Value = Vec<u8>> {
         let word = select(vec![
             &b"data"[..],

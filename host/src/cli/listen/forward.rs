@@ -1,4 +1,4 @@
-//! Events on their way from `listen` to a program of whoever runs it: signed and posted as deliveries to webhooks are.
+//! Forwards events from `listen` to the user's program: signed and posted like deliveries to webhooks.
 
 use std::time::{Duration, Instant};
 
@@ -12,16 +12,16 @@ use url::Url;
 
 use crate::cli::listen::source::OWN_NAME;
 
-/// Times that an event is posted at most.
+/// Most attempts to post an event.
 const MAX_TRIES: i64 = 3;
-/// The wait after the first failed try; doubled after each.
+/// The wait after the first failed attempt; doubled after each.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
-/// A try takes no longer than this: lookup, connection, request and the head of the answer.
+/// Time limit of an attempt: lookup, connection, request and the head of the answer.
 const DEADLINE: Duration = Duration::from_secs(15);
-/// The answer of an endpoint that is gone for good.
+/// The status of an endpoint that is gone for good.
 const GONE: u16 = 410;
 
-/// Where events are posted, and what signs them.
+/// The target of forwarded events, with its signing keys.
 pub struct Forward {
     client: OperatorClient,
     url: Url,
@@ -29,20 +29,20 @@ pub struct Forward {
     clock: Clock,
 }
 
-/// What became of an event.
+/// The result of forwarding an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForwardResult {
     /// The status of the last answer, or the kind of the failure: dns, connect, tls, timeout or http.
     pub status: String,
     pub is_delivered: bool,
-    /// Tries, from 1.
+    /// Attempts, from 1.
     pub tries: i64,
-    /// How long the last of them took.
+    /// Duration of the last attempt.
     pub took: Duration,
 }
 
 impl Forward {
-    /// `secret` is `whsec_…`; the error says what it must be.
+    /// `secret` is `whsec_…`; the error gives the required form.
     pub fn new(client: OperatorClient, url: Url, secret: &str) -> Result<Forward> {
         sign::parse_secret(secret).map_err(|why| anyhow!("the secret {why}"))?;
         let keys = SigningKeys::new(&[secret.to_owned()], None)?;
@@ -69,7 +69,7 @@ impl Forward {
         }
     }
 
-    /// The headers of one try; its time is signed, so that each has its own.
+    /// The headers of one attempt; its time is signed, so each attempt has its own.
     fn headers(&self, event_id: &str, n: i64, body: &[u8]) -> Result<HeaderMap> {
         let at_s = self.clock.now_ms().div_euclid(1_000);
         let mut headers = HeaderMap::new();
@@ -84,7 +84,7 @@ impl Forward {
     }
 }
 
-/// The word for a failure, as the attempts of a delivery have it.
+/// The name of a failure, as in the attempts of a delivery.
 fn kind(error: &PostError) -> &'static str {
     match error {
         PostError::Dns => "dns",

@@ -1,5 +1,5 @@
-//! `switchboard listen`: shows the events of a running server as they happen, and posts them to a program of whoever runs it, signed as
-//! deliveries to webhooks are.
+//! `switchboard listen`: shows the events of a running server as they happen, and posts them to the user's own program, signed like
+//! deliveries to webhooks.
 
 mod event_stream;
 mod forward;
@@ -30,14 +30,14 @@ use crate::cli::serve::Signals;
 /// The variable with the API key, unless another is named.
 pub const KEY_VARIABLE: &str = "SWITCHBOARD_API_KEY";
 
-/// The first wait before the stream is opened again, and the longest; doubled each time.
+/// The first wait before the stream is reopened, and the longest; doubled each time.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 /// The longest wait that a server may ask for.
 const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(300);
-/// A stream that was open for this long was a good one: the next wait is the first again.
+/// Time after which an open stream counts as stable: the next wait is the first again.
 const SETTLED: Duration = Duration::from_secs(30);
-/// The last event of a stream that the log has overtaken.
+/// The last event of a stream whose position is no longer in the log.
 const RESET_REQUIRED: &str = "sync_reset_required";
 
 /// Show events as they happen, and forward them to a program on this machine
@@ -82,19 +82,19 @@ pub struct Listen {
     /// Only events of this connection, by its id (repeatable)
     #[arg(long = "connection", value_name = "ID", value_delimiter = ',')]
     connections: Vec<String>,
-    /// Begin after the event with this sequence instead of with what happens now
+    /// Begin after the event with this sequence number instead of now
     #[arg(long, value_name = "SEQUENCE", value_parser = clap::value_parser!(i64).range(0..))]
     after: Option<i64>,
-    /// File that holds the secret that signs, `whsec_…` [default: one that is made at the start]
+    /// File that holds the signing secret, `whsec_…` [default: one that is generated at the start]
     #[arg(long, value_name = "FILE", conflicts_with = "secret_env")]
     secret_file: Option<PathBuf>,
-    /// Environment variable that holds the secret that signs
+    /// Environment variable that holds the signing secret
     #[arg(long, value_name = "VAR")]
     secret_env: Option<String>,
     /// Print the body of each event on a line of its own to stdout, and everything else to stderr
     #[arg(long)]
     print_json: bool,
-    /// PEM file with certificate authorities to trust beside the usual ones (repeatable)
+    /// PEM file with certificate authorities to trust in addition to the usual ones (repeatable)
     #[arg(long, env = "SWITCHBOARD_CA_FILE", value_name = "FILE", value_delimiter = ',')]
     ca_file: Vec<PathBuf>,
 }
@@ -105,7 +105,7 @@ fn http_url(text: &str) -> Result<Url, &'static str> {
 }
 
 impl Listen {
-    /// Listens until the process is told to stop, until nobody reads stdout any more, or until the server refuses for good.
+    /// Listens until the process is stopped, stdout is closed, or the server refuses permanently.
     pub async fn run(self) -> Result<ExitCode> {
         let mut signals = Signals::new()?;
         let mut listening = self.begin()?;
@@ -164,14 +164,14 @@ impl Listen {
             None => sign::secret(&Entropy::system().bytes()),
         };
         let forward = Forward::new(client, url.clone(), &secret)?;
-        // One that was given is known already, and stays where it was.
+        // A secret that was given is known already, and is not printed.
         let shown = if given.is_some() { "the given secret" } else { secret.as_str() };
         note(&format!("forwarding to {url}, signed with {shown}"));
         Ok(forward)
     }
 }
 
-/// The text in a file. Editors end a file with a line's end, which is no part of it.
+/// The text in a file, without the line end that editors add.
 fn from_file(file: &Path) -> Result<Zeroizing<String>> {
     let text = std::fs::read_to_string(file).map(Zeroizing::new);
     let text = text.with_context(|| format!("cannot read {}", file.display()))?;
@@ -179,19 +179,19 @@ fn from_file(file: &Path) -> Result<Zeroizing<String>> {
     Ok(Zeroizing::new(text.trim().to_owned()))
 }
 
-/// The text in an environment variable; none where it is empty or no UTF-8.
+/// The text in an environment variable; none if it is empty or no UTF-8.
 fn from_variable(name: &str) -> Option<Zeroizing<String>> {
     let text = std::env::var(name).ok().map(Zeroizing::new)?;
     Some(Zeroizing::new(text.trim().to_owned())).filter(|text| !text.is_empty())
 }
 
-/// Tells whoever runs the command what it does; stdout is for events.
+/// Prints a message for the user to stderr, because stdout is for events.
 fn note(text: &str) {
-    // stderr is the last resort: if it is closed, nobody can be told.
+    // stderr is the last resort: if it is closed, the message is lost.
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// What an event says of itself.
+/// The fields of an event that are shown.
 #[derive(Deserialize)]
 struct Head {
     id: String,
@@ -212,7 +212,7 @@ impl Default for RetryPause {
 }
 
 impl RetryPause {
-    /// The next wait. `random` makes it up to a quarter longer, so that those who were cut off together do not come back together.
+    /// The next wait. `random` adds up to a quarter, so that clients that were disconnected together do not reconnect together.
     fn wait(&mut self, random: u8) -> Duration {
         let wait = self.next + self.next * u32::from(random) / (4 * u32::from(u8::MAX));
         self.next = (self.next * 2).min(LONGEST_WAIT);
@@ -223,26 +223,26 @@ impl RetryPause {
         self.next = self.first;
     }
 
-    /// The server's wish for the first wait.
+    /// Sets the server's value for the first wait.
     fn set_first(&mut self, ms: u64) {
         self.first = Duration::from_millis(ms).clamp(FIRST_WAIT, LONGEST_WAIT);
     }
 }
 
-/// How reading a stream ended.
+/// The end of a stream.
 enum StreamEnd {
-    /// The server ended it, as it does once an hour and when it stops.
+    /// The server ended it, as it does once an hour and at shutdown.
     InOrder,
     BrokenOff(String),
-    /// Nobody reads stdout any more.
+    /// Stdout is closed.
     Unread,
 }
 
-/// A command under way.
+/// The running command.
 struct Listening {
     source: Source,
     forward: Option<Forward>,
-    /// Up to here every event was dealt with.
+    /// The position up to which every event was handled.
     position: StreamPosition,
     pause: RetryPause,
     prints_json: bool,
@@ -250,7 +250,7 @@ struct Listening {
 }
 
 impl Listening {
-    /// Reads one stream after the other until nobody reads stdout any more.
+    /// Reads one stream after the other until stdout is closed.
     async fn run(&mut self) -> Result<()> {
         loop {
             let (began, position) = (time::Instant::now(), self.position.clone());
@@ -298,14 +298,14 @@ impl Listening {
         }
     }
 
-    /// The stream goes on after the event with this id when it is opened again.
+    /// Sets the position after the event with this id, for the next stream.
     fn advance(&mut self, id: String) {
         if !id.is_empty() {
             self.position = StreamPosition::Event(id);
         }
     }
 
-    /// Forwards and shows an event. Returns false when nobody reads stdout any more.
+    /// Forwards and shows an event. Returns false if stdout is closed.
     async fn take(&mut self, event: Event) -> Result<bool> {
         if event.event_type == RESET_REQUIRED {
             bail!(
@@ -349,7 +349,7 @@ fn line(at: Instant, head: &Head, forwarded: Option<&ForwardResult>) -> String {
     line
 }
 
-/// Writes a line to stdout. Returns false when nobody reads it any more (`| head`).
+/// Writes a line to stdout. Returns false if stdout is closed (`| head`).
 fn show(line: &[u8]) -> Result<bool> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(line).and_then(|()| stdout.write_all(b"\n")).and_then(|()| stdout.flush()) {

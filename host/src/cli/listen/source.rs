@@ -1,4 +1,4 @@
-//! The stream of events of a running server: how it is opened, and which refusals another attempt does not change.
+//! The event stream of a running server: opening it, and the distinction between permanent and temporary refusals.
 
 use std::time::Duration;
 
@@ -11,32 +11,32 @@ use runtime::{OperatorAnswer, OperatorClient, PostError};
 use serde_json::Value;
 use url::Url;
 
-/// What the program calls itself in requests.
+/// The program's `User-Agent`.
 pub const OWN_NAME: &str = concat!("Switchboard/", env!("CARGO_PKG_VERSION"));
 
 const PATH: &str = "/v1/events/stream";
-/// How long the head of the answer may take.
+/// Time limit for the head of the answer.
 const HEAD_TIME: Duration = Duration::from_secs(30);
-/// The server writes something every 15 seconds: a stream that is silent for longer than this is dead.
+/// The server writes at least every 15 seconds: a stream that is silent for longer than this is dead.
 const SILENCE: Duration = Duration::from_secs(45);
 
-/// Where in the log a stream begins.
+/// The position in the log at which a stream begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StreamPosition {
-    /// With what happens from now on.
+    /// Events from now on.
     Now,
-    /// After the event with this sequence.
+    /// After the event with this sequence number.
     After(i64),
-    /// After the event with this id in the stream, which is its sequence.
+    /// After the event with this id in the stream, which is its sequence number.
     Event(String),
 }
 
-/// Why a stream cannot be opened.
+/// The reason why a stream cannot be opened.
 #[derive(Debug)]
 pub enum StreamRefusal {
-    /// The same request is refused again.
+    /// Permanent: the same request would be refused again.
     ForGood(Error),
-    /// Another attempt may succeed, after this time at the earliest where the server named one.
+    /// Temporary: another attempt may succeed, after this time at the earliest if the server named one.
     ForNow { why: String, retry_after: Option<Duration> },
 }
 
@@ -48,7 +48,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// The stream of events of these types and of these connections; of all where none are named. `server` is the server's own URL.
+    /// The stream of events of these types and of these connections; of all if none are named. `server` is the server's base URL.
     pub fn new(
         client: OperatorClient,
         server: &Url,
@@ -106,7 +106,7 @@ impl Source {
         Ok((url, headers))
     }
 
-    /// What an answer means that is no stream.
+    /// Interprets an answer that is no stream.
     async fn refused(&self, answer: OperatorAnswer) -> StreamRefusal {
         let status = answer.status;
         let location = text_of(&answer.headers, LOCATION.as_str()).to_owned();
@@ -143,13 +143,13 @@ pub struct EventStream {
 }
 
 impl EventStream {
-    /// The next bytes; none when the server ended the stream. The error says why nothing more comes.
+    /// The next bytes; none when the server ended the stream. The error is the reason why nothing more comes.
     pub async fn piece(&mut self) -> Result<Option<Bytes>, String> {
         self.answer.piece(SILENCE).await.map_err(|error| reason(&error))
     }
 }
 
-/// Why there is no answer, as a part of a sentence.
+/// The reason why there is no answer, as a part of a sentence.
 fn reason(error: &PostError) -> String {
     let why = match error {
         PostError::Dns => "the server's name cannot be looked up",
@@ -174,7 +174,7 @@ fn message(body: &[u8]) -> Option<String> {
     body["error"]["message"].as_str().map(printable)
 }
 
-/// A text of a server as a terminal may show it: without control characters, and not longer than a few lines.
+/// A server's text made safe for a terminal: without control characters, and limited to a few lines.
 pub fn printable(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(500).collect()
 }

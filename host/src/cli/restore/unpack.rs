@@ -1,5 +1,5 @@
-//! Unpacks a backup, which may be damaged or made to do harm: nothing is written but plain files that the manifest lists, with the sizes and
-//! digests that it lists.
+//! Unpacks a backup, which may be damaged or malicious: only plain files that the manifest lists are written, with the sizes and digests in
+//! the manifest.
 
 use std::collections::BTreeMap;
 use std::fs::{DirBuilder, File};
@@ -18,7 +18,7 @@ use crate::cli::restore::places::RestorePlaces;
 const CHUNK_BYTES: usize = 256 << 10;
 const DAMAGED: &str = "it is no backup, or is damaged";
 
-/// Unpacks a backup beside its places. `check` sees the manifest before anything is written.
+/// Unpacks a backup beside its targets. `check` sees the manifest before any file is written.
 pub fn unpack(
     file: &Path,
     places: &RestorePlaces,
@@ -27,7 +27,7 @@ pub fn unpack(
     ensure!(file.metadata().context("there is no such file")?.is_file(), "it is no file");
     let opened = File::open(file).context("it cannot be read")?;
     let mut archive = Archive::new(BufReader::with_capacity(CHUNK_BYTES, opened));
-    // Raw: entries that change what others are called or how long they are count as entries, and are refused.
+    // Raw: entries that change the name or length of others count as entries, and are refused.
     let mut entries = archive.entries().context(DAMAGED)?.raw(true);
     let first = entries.next().context(DAMAGED)?.context(DAMAGED)?;
     let manifest = read_manifest(first)?;
@@ -58,14 +58,14 @@ fn read_manifest(entry: Entry<'_, impl Read>) -> Result<BackupManifest> {
     BackupManifest::parse(&text)
 }
 
-/// The name of an entry that is a plain file.
+/// The name of an entry; fails unless it is a plain file.
 fn name(entry: &Entry<'_, impl Read>) -> Result<String> {
     let name = String::from_utf8(entry.path_bytes().into_owned()).context(DAMAGED)?;
     ensure!(entry.header().entry_type().is_file(), "it has {name:?}, which is no plain file");
     Ok(name)
 }
 
-/// Writes a file that must not exist yet, to the disk, and compares it with the manifest.
+/// Writes a file that must not exist yet to disk, and compares it with the manifest.
 fn write_checked(target: &Path, content: &mut impl Read, listed: &BackupFile) -> Result<()> {
     let context = || format!("{} cannot be unpacked", listed.name);
     if let Some(folder) = target.parent() {
@@ -94,7 +94,7 @@ mod tests {
     use crate::cli::backup::manifest::{BackupEngine, DATABASE, FORMAT};
     use service::app::config::Config;
 
-    /// A place, and a backup with a database that is none.
+    /// A target folder, and a backup whose database is invalid.
     struct Scene {
         dir: tempfile::TempDir,
         places: RestorePlaces,
@@ -141,7 +141,7 @@ mod tests {
             let mut archive = Builder::new(File::create(self.dir.path().join(name)).unwrap());
             for (kind, name, content) in entries {
                 let mut header = Header::new_ustar();
-                // Not `set_path`, which refuses what a hostile archive has.
+                // Not `set_path`, which refuses the names of a hostile archive.
                 header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
                 header.set_entry_type(*kind);
                 header.set_size(content.len() as u64);

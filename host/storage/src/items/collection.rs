@@ -1,4 +1,4 @@
-//! Items by where they lie: in a source, in a collection, in a connection.
+//! Items by their source, collection or connection.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ use crate::sql::{Chunk, On, Reader, query};
 /// Kinds that are read together, some of them perhaps twice.
 pub type Family = [&'static str; 4];
 
-/// Names at the provider, of records or of their items.
+/// Names of records or of their items at the provider.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordNames<'n> {
     pub source_ids: &'n [&'n str],
@@ -25,8 +25,8 @@ pub struct RecordNames<'n> {
 /// Names of each kind that one statement looks up: PostgreSQL compares each row that it finds by one kind with all names of the other.
 const NAMES_PER_STATEMENT: usize = 1_000;
 
-/// Rows of a collection that were ever read from one of the sources, or that have one of the provider's ids; tombstones included, each once,
-/// in no order.
+/// Rows of a collection that were ever read from one of the sources, or that have one of the provider's ids; tombstones included,
+/// each once, in no order.
 pub async fn lock_records<'l>(
     tx: &mut Tx,
     lock: &'l ConnectionLock,
@@ -85,7 +85,7 @@ async fn named(
         .await
 }
 
-/// Live items that live directly in a connection (calendars), in id order, from an id on. Without a connection: of all.
+/// Live items directly in a connection (calendars), in id order, from an id on. Without a connection: of all.
 pub async fn list_top(
     reader: &Reader,
     tenant: &Tenant,
@@ -95,7 +95,7 @@ pub async fn list_top(
     limit: i64,
 ) -> Result<Vec<Item>> {
     let sql = match connection_id {
-        // What is of such a kind lies there: its kind alone is asked for, which is what the index is in the order of.
+        // Items of such a kind lie directly in the connection: the condition by kind alone follows the order of the index.
         Some(_) => select!(
             "where organization_id = $1 and application_id = $2 and connection_id = $3 and kind = $4 \
              and deleted_at is null and id > $5 order by id limit $6"
@@ -145,7 +145,7 @@ pub async fn list_top_of(
         .await
 }
 
-/// Live calendars of these connections that nobody follows, by the connections' ids and their own.
+/// Live calendars of these connections that no client follows, by the connections' ids and their own.
 pub async fn unfollowed_calendars(
     reader: &Reader,
     tenant: &Tenant,
@@ -171,7 +171,7 @@ pub async fn unfollowed_calendars(
         .await
 }
 
-/// The live exceptions of these series, in no order, up to those that have so many bytes together.
+/// The live exceptions of these series, in no order, as many as fit in `bytes` together.
 pub async fn exceptions_of(reader: &Reader, series_ids: &[&str], bytes: usize) -> Result<Chunk<Item>> {
     if series_ids.is_empty() {
         return Ok(Chunk { rows: Vec::new(), is_last: true });
@@ -189,8 +189,8 @@ pub async fn exceptions_named<'l>(
     series_names: &[&str],
     limit: i64,
 ) -> Result<Chunk<Locked<'l, Item>>> {
-    // SQLite, which knows no number of rows, takes another index where the kind is given: only events have such a name. PostgreSQL takes the
-    // partial index where its condition is written out.
+    // SQLite, which knows no number of rows, takes another index where the kind is given: only events have such a name.
+    // PostgreSQL takes the partial index where its condition is written out.
     let sql = one_of!(
         tx,
         select!(

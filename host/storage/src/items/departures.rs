@@ -1,5 +1,5 @@
-//! Items whose object has another name at the provider than before. They are found by what stays (`Item::fingerprint`), and what a
-//! client wrote beside those that went is kept for a while. Table: `migrations/0034_item_departures.*.sql`.
+//! Items whose object got another name at the provider. `Item::fingerprint`, which stays the same, finds them again; the metadata
+//! that clients wrote to an item that left is kept for a while. Table: `migrations/0034_item_departures.*.sql`.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,10 +12,10 @@ use crate::locked::Locked;
 use crate::sql::{Reader, query};
 use crate::statement_rows::{self, RowValues};
 
-/// How long what went may come back under another name as the item that it was, milliseconds.
+/// Time within which an object that left may come back under another name as the same item, milliseconds.
 pub const RETURN_MS: i64 = 24 * 3_600_000;
 
-/// A live item by what stays when it is renamed.
+/// A live item with its fingerprint, which stays the same when the object is renamed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Printed {
     pub fingerprint: String,
@@ -23,7 +23,7 @@ pub struct Printed {
     pub source_id: String,
 }
 
-/// Live items of a connection with these fingerprints, in no order; at most so many.
+/// Live items of a connection with these fingerprints, in no order; at most `most`.
 pub async fn live_by_fingerprint(
     reader: &Reader,
     connection_id: &str,
@@ -53,7 +53,7 @@ pub async fn live_by_fingerprint(
         .await
 }
 
-/// Live items of a connection with this fingerprint, the newest first; at most so many.
+/// Live items of a connection with this fingerprint, the newest first; at most `most`.
 pub async fn live_with_fingerprint(
     reader: &Reader,
     connection_id: &str,
@@ -66,7 +66,7 @@ pub async fn live_with_fingerprint(
     query(sql).bind(connection_id).bind(fingerprint).bind(most).fetch_all(reader, item).await
 }
 
-/// Keeps the metadata of items whose tombstones are written with this `deleted_at`.
+/// Stores the metadata of items whose tombstones are written with this `deleted_at`.
 pub async fn depart(tx: &mut Tx, all: &[&Locked<'_, Item>], left_at: i64) -> Result<()> {
     let sql = insert_rows!(
         tx,
@@ -85,7 +85,7 @@ pub async fn depart(tx: &mut Tx, all: &[&Locked<'_, Item>], left_at: i64) -> Res
     Ok(())
 }
 
-/// What is kept of items that went: metadata, and when that was (ms), by id.
+/// The metadata kept of items that left, and when they left (ms), by id.
 pub async fn departed(tx: &mut Tx, ids: &[&str]) -> Result<HashMap<String, (String, i64)>> {
     if ids.is_empty() {
         return Ok(HashMap::new());
@@ -98,7 +98,8 @@ pub async fn departed(tx: &mut Tx, ids: &[&str]) -> Result<HashMap<String, (Stri
     Ok(found.into_iter().collect())
 }
 
-/// Forgets what is kept of at most so many items that went before this time, in milliseconds. Returns how many it forgot.
+/// Deletes the metadata kept of at most `limit` items that left before this time, in milliseconds. Returns how many rows it
+/// deleted.
 pub async fn forget_departures(tx: &mut Tx, before: i64, limit: i64) -> Result<u64> {
     let sql = "delete from item_departures where item_id in (select item_id from item_departures \
                where left_at < $1 order by left_at limit $2)";

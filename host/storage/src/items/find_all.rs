@@ -8,7 +8,7 @@ use crate::items::{Item, item};
 use crate::json_text;
 use crate::sql::{Reader, query};
 
-/// The live items of the tenant among these ids, of whatever kind and in no order.
+/// The live items of the tenant among these ids, of any kind and in no order.
 pub async fn find_all(reader: &Reader, tenant: &Tenant, ids: &[&str]) -> Result<Vec<Item>> {
     let sql = one_of!(
         reader,

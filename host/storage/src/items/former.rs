@@ -1,4 +1,4 @@
-//! Names that items had at their provider until lately. A page that was read before an item was renamed still has the old name, and
+//! Recent former names of items at their provider. A page that was read before an item was renamed still has the old name, and
 //! must not create the item a second time. Table: `migrations/0030_superseded_reads.sql`.
 
 use std::collections::{BTreeMap, HashSet};
@@ -17,7 +17,7 @@ pub struct FormerSource<'f> {
     pub sequence: i64,
 }
 
-/// Notes that items of the connection are called otherwise.
+/// Records former names of items of the connection.
 pub async fn leave_sources(
     tx: &mut Tx,
     connection_id: &str,
@@ -31,7 +31,7 @@ pub async fn leave_sources(
         " on conflict (connection_id, source_id) do update set left_sequence = excluded.left_sequence, \
          left_at = excluded.left_at"
     );
-    // Of a name that was lost twice the last time counts.
+    // If a name was lost twice, the last time counts.
     let sequences: BTreeMap<&str, i64> = sources.iter().map(|one| (one.source_id, one.sequence)).collect();
     let rows = sequences.into_iter().map(|(source_id, sequence)| {
         RowValues::new().bind(connection_id).bind(source_id).bind(sequence).bind(now)
@@ -50,7 +50,7 @@ pub async fn leave_source(
     leave_sources(tx, connection_id, &[FormerSource { source_id, sequence }], now).await
 }
 
-/// Those of the names that an item of the connection had and lost after this log sequence.
+/// Returns the names among these that an item of the connection had and lost after this log sequence.
 pub async fn left_sources(
     tx: &mut Tx,
     connection_id: &str,
@@ -67,7 +67,7 @@ pub async fn left_sources(
     Ok(of.fetch_all(&mut *tx, |row| row.get("source_id")).await?.into_iter().collect())
 }
 
-/// Forgets at most so many names that were lost before this time, in milliseconds. Returns how many it forgot.
+/// Deletes at most `limit` names that were lost before this time, in milliseconds. Returns how many.
 pub async fn forget_former_sources(tx: &mut Tx, before: i64, limit: i64) -> Result<u64> {
     let sql = "delete from item_former_sources where (connection_id, source_id) in (select connection_id, source_id \
                from item_former_sources where left_at < $1 order by left_at limit $2)";

@@ -1,4 +1,4 @@
-//! What items can be looked up by exactly. Table: `migrations/0011_contacts_and_tasks.sql`.
+//! Keys for exact look-ups of items. Table: `migrations/0011_contacts_and_tasks.sql`.
 
 use anyhow::Result;
 use base::tenant::Tenant;
@@ -24,7 +24,7 @@ pub struct ItemKeys<'k> {
     pub keys: &'k [Key],
 }
 
-/// Makes these the keys of their items. A list of what has a key is read off them, so they stand in its order.
+/// Replaces the keys of these items. Lists of the items with a key are read from the keys alone, which have the same order.
 pub async fn set_keys(tx: &mut Tx, tenant: &Tenant, all: &[ItemKeys<'_>]) -> Result<()> {
     if all.is_empty() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Items in the order of a text of theirs (contacts by name, tasks by position), searched and filtered.
+//! Items in the order of their sort text (contacts by name, tasks by position), searched and filtered.
 
 use anyhow::Result;
 use base::tenant::Tenant;
@@ -7,12 +7,12 @@ use crate::items::keys::Key;
 use crate::items::row::{Shown, shown_from, shown_if_any};
 use crate::sql::{Chunk, Query, Reader, query};
 
-/// Words that one search looks for; each is a pattern of the statement.
+/// Maximum number of words in a search; each is a pattern of the statement.
 pub const MAX_WORDS: usize = 8;
-/// Keys that one list asks for.
+/// Keys that one list may filter by.
 const MAX_KEYS: usize = 3;
 
-/// Where the items lie.
+/// The scope of a list: a collection, a connection or the whole application.
 #[derive(Clone, Copy, Debug)]
 pub enum Within<'a> {
     Collection(&'a str),
@@ -26,33 +26,33 @@ pub struct List<'a> {
     pub within: Within<'a>,
     pub kind: &'a str,
     pub updated_after: i64,
-    /// Folded words that all stand in `search_text`, at most eight.
+    /// Folded words that must all occur in `search_text`, at most eight.
     pub words: &'a [String],
-    /// Keys that an item has all of, at most three.
+    /// Keys that an item must all have, at most three.
     pub keys: &'a [Key],
     /// The sort text and the id of the item before the page.
     pub after: (&'a str, &'a str),
-    /// Rows to look at: so many are visited at most, however few of them are what is looked for.
+    /// Rows that are visited at most, however few of them match.
     pub limit: i64,
 }
 
 impl List<'_> {
-    /// Whether every row of the place is listed.
+    /// Whether the list has no filters.
     fn is_whole(&self) -> bool {
         self.words.is_empty() && self.keys.is_empty() && self.updated_after == i64::MIN
     }
 }
 
-/// A row that was looked at.
+/// A visited row.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen<'a> {
     pub sort_text: &'a str,
     pub id: &'a str,
-    /// None where it is not what the list asks for.
+    /// None where the item does not match the list's filters.
     pub shown: Option<Shown<'a>>,
 }
 
-/// The items of a place, all of them; `$within` is a condition of the statement.
+/// All items within the scope; `$within` is a condition of the statement.
 macro_rules! whole {
     ($within:expr) => {
         concat!(
@@ -65,7 +65,7 @@ macro_rules! whole {
     };
 }
 
-/// The rows that `$seen` looks at, each with its item where that is what is asked for. The items are looked up one by one, so that no more
+/// The rows of `$seen`, each with its item where that matches the filters. The items are looked up one by one, so that no more
 /// than those rows are visited.
 macro_rules! sifted {
     ($seen:expr, $within:expr) => {
@@ -85,7 +85,7 @@ macro_rules! sifted {
     };
 }
 
-/// The rows of a place.
+/// The rows within the scope.
 macro_rules! of_place {
     ($within:expr) => {
         sifted!(
@@ -111,7 +111,7 @@ macro_rules! of_key {
     };
 }
 
-/// Everywhere, but for what is left of connections that were deleted.
+/// The condition for the whole application, without the remains of deleted connections.
 macro_rules! anywhere {
     () => {
         concat!("$3 = '' and ", connected!())
@@ -178,7 +178,8 @@ pub fn like(word: &str) -> String {
     pattern
 }
 
-/// What `read` makes of each row that is looked at, where it lies; as many as a chunk holds.
+/// Calls `read` for each row that the list visits, borrowed from the result row without a copy. Returns as many results as a
+/// chunk holds.
 pub async fn read_list<T>(
     reader: &Reader,
     tenant: &Tenant,

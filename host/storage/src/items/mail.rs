@@ -1,4 +1,4 @@
-//! Messages, drafts, folders and labels among the items: found by what only mail has.
+//! Messages, drafts, folders and labels among the items: queries by columns that only mail has.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::json_text;
 use crate::locked::{ConnectionLock, Locked};
 use crate::sql::{Reader, query};
 
-/// Everything that was ever read from these sources of a connection's mail, tombstones included.
+/// All items that were ever read from these sources of a connection's mail, including tombstones.
 pub async fn lock_ever_of_sources<'l>(
     tx: &mut Tx,
     lock: &'l ConnectionLock,
@@ -33,7 +33,7 @@ pub async fn lock_ever_of_sources<'l>(
     Ok(locked(lock, of.bind(serde_json::to_string(sources)?).fetch_all(&mut *tx, item).await?))
 }
 
-/// What went since then under these fingerprints, the last first; at most so many.
+/// Locks the items with these fingerprints that were deleted since then, the last deleted first; at most `most`.
 pub async fn lock_gone_by_fingerprint<'l>(
     tx: &mut Tx,
     lock: &'l ConnectionLock,
@@ -83,7 +83,7 @@ pub async fn of_sources(
         .bind(&tenant.application_id)
         .bind(connection_id)
         .bind(serde_json::to_string(sources)?)
-        // No literal: it would have an index of the whole application fit too.
+        // Not a literal: with one, an index of the whole application would match too.
         .bind("")
         .fetch_all(reader, item)
         .await?;
@@ -91,7 +91,7 @@ pub async fn of_sources(
     Ok(sources.iter().filter_map(|source| by_source.remove(source)).collect())
 }
 
-/// Gives a row another source: what the provider had of it is another thing from now on, or nothing.
+/// Changes the source of a row: its former source names another object at the provider now, or none.
 pub async fn set_source(tx: &mut Tx, before: &Locked<'_, Item>, source_id: &str) -> Result<()> {
     query("update items set source_id = $1, external_id = $1, fingerprint = null where id = $2")
         .bind(source_id)
@@ -110,7 +110,7 @@ pub async fn lock_of_threads<'l>(
     if thread_ids.is_empty() {
         return Ok(Vec::new());
     }
-    // Else SQLite, which knows no number of rows, takes the index of the connection and looks at all of it.
+    // Otherwise SQLite, which does not know the number of rows, reads the whole index of the connection.
     let sql = one_of!(
         tx,
         select!("where coalesce(connection_id, '') = $1 and deleted_at is null and series_id"),
@@ -121,8 +121,8 @@ pub async fn lock_of_threads<'l>(
     Ok(locked(lock, of.fetch_all(&mut *tx, item).await?))
 }
 
-/// Messages of a connection by what others call them, their Message-ID, that are not only the provider's: what no provider has, its
-/// source beginning with `outgoing`, and drafts, also those that went since then.
+/// Messages of a connection by their Message-ID that are not only the provider's: messages that no provider has (their source
+/// begins with `outgoing`), and drafts, including those that were deleted since then.
 pub async fn lock_ours_by_uid<'l>(
     tx: &mut Tx,
     lock: &'l ConnectionLock,
@@ -146,7 +146,7 @@ pub async fn lock_ours_by_uid<'l>(
     Ok(locked(lock, of.fetch_all(&mut *tx, item).await?))
 }
 
-/// What others are going to call it.
+/// Sets the name by which other items refer to this one.
 pub async fn set_uid(tx: &mut Tx, before: &Locked<'_, Item>, uid: &str) -> Result<()> {
     query("update items set uid = $1 where id = $2").bind(uid).bind(&before.id).execute(tx).await?;
     Ok(())

@@ -68,7 +68,8 @@ fn bind_live<'q>(sql: &'static str, tenant: &'q Tenant, kind: &'q str, id: &'q s
     query(sql).bind(&tenant.organization_id).bind(&tenant.application_id).bind(id).bind(kind)
 }
 
-/// What `read` makes of a live item of the tenant, where it lies: copying twenty columns costs more than finding the row.
+/// Calls `read` on a live item of the tenant, borrowed from the result row: copying twenty columns costs more than finding the
+/// row.
 pub async fn read<T>(
     reader: &Reader,
     tenant: &Tenant,
@@ -89,7 +90,7 @@ pub async fn find(reader: &Reader, tenant: &Tenant, kind: &str, id: &str) -> Res
     bind_live(sql, tenant, kind, id).fetch_optional(reader, item).await
 }
 
-/// A live item of the tenant, of whatever kind.
+/// A live item of the tenant, of any kind.
 pub async fn any(reader: &Reader, tenant: &Tenant, id: &str) -> Result<Option<Item>> {
     let sql = select!(concat!(
         "where organization_id = $1 and application_id = $2 and id = $3 and deleted_at is null and ",
@@ -130,7 +131,7 @@ pub async fn lock_items<'l>(
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    // Else SQLite, which knows no number of rows, takes the index of the connection and looks at all of it.
+    // Otherwise SQLite, which does not know the number of rows, reads the whole index of the connection.
     let sql = one_of!(
         tx,
         select!(

@@ -1,4 +1,4 @@
-//! Parts of items that have ids of their own. Table: `migrations/0011_contacts_and_tasks.sql`.
+//! Parts of items that have their own ids. Table: `migrations/0011_contacts_and_tasks.sql`.
 
 use std::collections::HashMap;
 
@@ -31,13 +31,13 @@ fn part(row: &Row<'_>) -> Result<Part> {
     })
 }
 
-/// All that an item ever had; those that are gone keep their ids.
+/// All parts that an item ever had; removed ones keep their ids.
 pub async fn parts_of(on: impl Into<On<'_>>, item_id: &str) -> Result<Vec<Part>> {
     let sql = "select id, kind, external_id, created_at from item_parts where item_id = $1 order by id";
     query(sql).bind(item_id).fetch_all(on, part).await
 }
 
-/// The same of many items, by their ids.
+/// The same for many items, by their ids.
 pub async fn parts_of_items(on: impl Into<On<'_>>, ids: &[&str]) -> Result<HashMap<String, Vec<Part>>> {
     let mut parts: HashMap<String, Vec<Part>> = HashMap::new();
     if ids.is_empty() {

@@ -1,4 +1,4 @@
-//! Who names whom inside a collection, as the provider names it. Table: `migrations/0011_contacts_and_tasks.sql`.
+//! References between the items of a collection, under the provider's names. Table: `migrations/0011_contacts_and_tasks.sql`.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,7 +11,7 @@ use crate::json_text;
 use crate::sql::{Row, query};
 use crate::statement_rows::{self, RowValues};
 
-/// Whether anybody names anybody in a collection: most have neither groups nor subtasks.
+/// Whether any item of a collection names another: most collections have neither groups nor subtasks.
 pub async fn has_refs(tx: &mut Tx, parent_id: &str) -> Result<bool> {
     let sql = "select from_id from item_refs where parent_id = $1 limit 1";
     let found: Option<String> =
@@ -19,7 +19,7 @@ pub async fn has_refs(tx: &mut Tx, parent_id: &str) -> Result<bool> {
     Ok(found.is_some())
 }
 
-/// The names that items name, by the items' ids, each in its order. An item that names nobody is not there.
+/// The names that items refer to, by the items' ids, each in its order. Items without references are left out.
 pub async fn targets_of(tx: &mut Tx, ids: &[&str]) -> Result<HashMap<String, Vec<String>>> {
     let mut targets: HashMap<String, Vec<String>> = HashMap::new();
     if ids.is_empty() {
@@ -38,7 +38,7 @@ pub async fn targets_of(tx: &mut Tx, ids: &[&str]) -> Result<HashMap<String, Vec
     Ok(targets)
 }
 
-/// An item and the kind of those that it is linked with.
+/// An item and the kind of its linked items.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkQuery<'q> {
     pub item: &'q Item,
@@ -54,8 +54,8 @@ pub struct ItemLinks {
     pub naming: Vec<String>,
 }
 
-/// Links of items, by the items' ids; an item without any is not there. One statement reads those that the items name, and one for each
-/// collection those that name them.
+/// Links of items, by the items' ids; items without links are left out. One statement reads the items that they name, and one for
+/// each collection the items that name them.
 pub async fn linked_of(tx: &mut Tx, all: &[LinkQuery<'_>]) -> Result<HashMap<String, ItemLinks>> {
     let mut links: HashMap<String, ItemLinks> = HashMap::new();
     if all.is_empty() {
@@ -106,7 +106,7 @@ pub async fn linked_of(tx: &mut Tx, all: &[LinkQuery<'_>]) -> Result<HashMap<Str
     Ok(links)
 }
 
-/// The ids of those in a collection that name one of these, each once.
+/// The ids of the items in a collection that name one of these, each once.
 pub async fn namers_of(tx: &mut Tx, parent_id: &str, uids: &[&str]) -> Result<Vec<String>> {
     if uids.is_empty() {
         return Ok(Vec::new());
@@ -120,14 +120,14 @@ pub async fn namers_of(tx: &mut Tx, parent_id: &str, uids: &[&str]) -> Result<Ve
     query(sql).bind(parent_id).bind(json_text(uids)).fetch_all(&mut *tx, |row| row.get("from_id")).await
 }
 
-/// An item and all the names that it names.
+/// An item and all its references.
 #[derive(Clone, Copy, Debug)]
 pub struct ItemRefs<'r> {
     pub item: &'r Item,
     pub uids: &'r [String],
 }
 
-/// Makes these the names that items name.
+/// Replaces the references of items.
 pub async fn set_refs(tx: &mut Tx, all: &[ItemRefs<'_>]) -> Result<()> {
     if all.is_empty() {
         return Ok(());

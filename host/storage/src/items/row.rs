@@ -1,4 +1,4 @@
-//! A stored item, whole and as an answer shows it, and how both are read from a row.
+//! A stored item, whole and as a response shows it, and the reading of both from a row.
 
 use anyhow::Result;
 
@@ -15,7 +15,7 @@ pub struct Item {
     pub external_id: String,
     pub source_id: String,
     pub series_id: Option<String>,
-    /// The external id of the series, in an exception that is in another record than its series, whether that is there or not.
+    /// The external id of the series, in an exception that is in another record than its series, whether that exists or not.
     pub series_name: Option<String>,
     pub provider_etag: Option<String>,
     /// When the provider last changed the record, by the provider's clock, ms since 1970. Of a tombstone: when a client deleted the item;
@@ -27,7 +27,7 @@ pub struct Item {
     pub body: String,
     pub metadata: String,
     pub provider_data: Option<String>,
-    /// What other items of the collection call it.
+    /// The name by which other items of the collection refer to this one.
     pub uid: Option<String>,
     pub is_series: bool,
     pub sort_at: i64,
@@ -35,13 +35,13 @@ pub struct Item {
     /// See `List`.
     pub sort_text: String,
     pub search_text: String,
-    /// A task that is still to be done, a message that is unread.
+    /// Whether a task is still to be done, or a message is unread.
     pub is_open: bool,
-    /// Of mail: see `storage::mail::flag`.
+    /// Flags of a message: see `storage::mail::flag`.
     pub flags: i64,
-    /// What stays the same when the provider gives it another id.
+    /// A fingerprint that stays the same when the provider gives the object another id.
     pub fingerprint: Option<String>,
-    /// JSON that is kept with it and is no part of its version.
+    /// JSON that is stored with the item and does not count for its version.
     pub aside: Option<String>,
     pub sequence: i64,
     pub created_at: i64,
@@ -49,14 +49,14 @@ pub struct Item {
     pub deleted_at: Option<i64>,
 }
 
-/// A row that is about to be written: `before` is the row as it stands in the table now, none for a new row.
+/// A row to be written: `before` is the present row of the table, none for a new row.
 #[derive(Clone, Copy, Debug)]
 pub struct ItemWrite<'w, 'l> {
     pub before: Option<&'w Locked<'l, Item>>,
     pub item: &'w Item,
 }
 
-/// What an answer shows of an item, where it lies.
+/// The columns of an item that a response shows, borrowed from the result row.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a> {
     pub id: &'a str,
@@ -147,7 +147,7 @@ pub(crate) fn item(row: &Row<'_>) -> Result<Item> {
     })
 }
 
-/// The columns of `Shown` but for the one that few ask for, which is there if this parameter is 1.
+/// The columns of `Shown`; `provider_data`, which few requests want, only if this parameter is 1.
 macro_rules! shown_columns {
     ($with_provider_data:literal) => {
         shown_columns!($with_provider_data, "", "from items ")
@@ -165,7 +165,8 @@ macro_rules! shown_columns {
     };
 }
 
-/// That the connection of an item is there: what was read through one that was deleted goes step by step, and is gone at once.
+/// The condition that an item's connection is live: the items of a deleted connection are removed in steps, but must disappear at
+/// once.
 macro_rules! connected {
     () => {
         "exists (select 1 from connections c where c.id = items.connection_id and c.deleted_at is null) "
@@ -197,7 +198,7 @@ pub(super) fn shown_from<'a>(column: &mut Columns<'a, '_>) -> Result<Shown<'a>> 
     })
 }
 
-/// The same where they are all null for what is not asked for.
+/// The same; none if all columns are null because the item did not match.
 pub(crate) fn shown_if_any<'a>(column: &mut Columns<'a, '_>) -> Result<Option<Shown<'a>>> {
     if column.is_null()? { Ok(None) } else { shown_from(column).map(Some) }
 }

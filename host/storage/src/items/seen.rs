@@ -1,4 +1,4 @@
-//! Which items a scan of their collection has named so far. Table: `migrations/0031_resumed_scans.sql`.
+//! Items that a scan of their collection has named so far. Table: `migrations/0031_resumed_scans.sql`.
 
 use anyhow::Result;
 
@@ -8,7 +8,7 @@ use crate::items::collection::Family;
 use crate::locked::ConnectionLock;
 use crate::sql::{On, Reader, Row, query};
 
-/// Marks what was read from these sources as seen by the scan of this generation.
+/// Marks the items read from these sources as seen by the scan of this generation.
 pub async fn mark_seen(
     tx: &mut Tx,
     lock: &ConnectionLock,
@@ -36,7 +36,7 @@ pub async fn mark_seen(
     Ok(())
 }
 
-/// Id and provider's version of each live item that was read from these sources.
+/// Id and provider's version of each live item of these sources.
 pub async fn held_versions(
     reader: &Reader,
     connection_id: &str,
@@ -88,7 +88,7 @@ pub struct UnseenSource {
     pub source_id: String,
     /// The kind of its items; one of several kinds is there once for each.
     pub kind: String,
-    /// The last scan that has seen it.
+    /// The last scan that has seen the item.
     pub seen_in: i64,
 }
 
@@ -122,8 +122,8 @@ pub async fn unseen(
         .await
 }
 
-/// How many sources of each kind the scan of this generation has seen that were here before it began, when `since` was the log's last
-/// sequence.
+/// The number of sources of each kind that the scan of this generation has seen and that existed before it began, when `since`
+/// was the log's last sequence.
 pub async fn seen_again(
     reader: &Reader,
     connection_id: &str,

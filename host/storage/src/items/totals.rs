@@ -1,4 +1,4 @@
-//! What collections hold, counted as it changes. Table: `migrations/0021_totals.sql`.
+//! Totals of collections, kept up to date with every change. Table: `migrations/0021_totals.sql`.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +12,7 @@ use crate::locked::ConnectionLock;
 use crate::sql::{On, Row, query};
 use crate::statement_rows::{self, RowValues};
 
-/// The share of an item in the totals of its collection: in the items that are listed, in those of them that are open, and in the bytes of
-/// bodies.
+/// The share of an item in the totals of its collection: listed items, open ones among them, and bytes of bodies.
 fn share(item: &Item) -> [i64; 3] {
     if item.deleted_at.is_some() {
         return [0; 3];
@@ -22,7 +21,7 @@ fn share(item: &Item) -> [i64; 3] {
     [i64::from(is_listed), i64::from(is_listed && item.is_open), item.body.len() as i64]
 }
 
-/// Counts items as they are about to be written, instead of what is stored of them now; each is there once.
+/// Replaces the stored rows in the totals by the rows to be written; each row must occur once.
 pub(super) async fn add(tx: &mut Tx, lock: &ConnectionLock, writes: &[ItemWrite<'_, '_>]) -> Result<()> {
     let mut changes: BTreeMap<[&str; 2], [i64; 3]> = BTreeMap::new();
     for one in writes {
@@ -58,7 +57,7 @@ pub(super) async fn add(tx: &mut Tx, lock: &ConnectionLock, writes: &[ItemWrite<
     Ok(())
 }
 
-/// What a collection holds: how many live items, and how many of them are open.
+/// The number of live items in a collection, and of the open ones among them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Count {
     pub collection_id: String,
@@ -66,8 +65,8 @@ pub struct Count {
     pub open: i64,
 }
 
-/// What collections hold, those from one id to another; of what was never read nothing is known. `kinds`: the collections' and
-/// their items'.
+/// Counts of the tenant's collections from one id to another; collections that were never read completely are left out. `kinds`:
+/// the kinds of the collections and of their items.
 pub async fn counts(
     on: impl Into<On<'_>>,
     tenant: &Tenant,
@@ -94,7 +93,7 @@ pub async fn counts(
         .await
 }
 
-/// The bytes of what is kept of a tenant's accounts.
+/// Bytes stored for a tenant's accounts.
 pub async fn bytes(on: impl Into<On<'_>>, tenant: &Tenant) -> Result<i64> {
     let sql = "select cast(coalesce(sum(t.bytes), 0) as bigint) as bytes from item_totals t \
                join connections c on c.id = t.connection_id and c.deleted_at is null \

@@ -1,8 +1,8 @@
-//! Events of a stretch of time, in order.
+//! Events of a time range, in order.
 //!
-//! An event is found by its start, and one that began long before the stretch may still be under way. So that not all of history is
-//! looked through for those, each event has a class by its length (`span_of`), and each class is looked through from as long before the
-//! stretch as its longest event lasts. The classes are merged in the order of the list.
+//! An event is found by its start, and one that began long before the range may overlap it. To avoid reading all of history for
+//! those, each event has a class by its length (`span_of`), and each class is read from as long before the range as its longest
+//! event lasts. The classes are merged in the order of the list.
 
 use anyhow::Result;
 use base::tenant::Tenant;
@@ -10,44 +10,44 @@ use base::tenant::Tenant;
 use crate::items::row::{Item, Shown, item, shown};
 use crate::sql::{Chunk, Query, Reader, query};
 
-/// Where a page of live items begins: after this sort key and id.
+/// The position after which a page of live items begins: sort key and id of the last item before it.
 #[derive(Clone, Debug)]
 pub struct After {
     pub sort_at: i64,
     pub id: String,
 }
 
-/// Which events of a window.
+/// A filter by the kind of event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     Any,
-    /// What is no series: exceptions of series too.
+    /// Events that are not a series; includes exceptions of series.
     Plain,
     Series,
     Exceptions,
 }
 
-/// A stretch of a calendar: events that overlap `[from, to)`, in (sort_at, id) order.
+/// A time range of a calendar: events that overlap `[from, to)`, in (sort_at, id) order.
 #[derive(Clone, Debug)]
 pub struct Window<'a> {
     pub parent_id: &'a str,
     /// None: from the first one on.
     pub from: Option<i64>,
     pub to: i64,
-    /// Only series, only what is none, or both.
+    /// Only series, only events that are none, or both.
     pub shape: Shape,
     pub after: Option<After>,
     pub limit: i64,
 }
 
 const DAY_MS: i64 = 86_400_000;
-/// The longest that an event of the classes 0 to 4 lasts; 5 has all that last longer.
+/// The maximum lengths of the classes 0 to 4; class 5 has all longer events.
 const PLAIN: [i64; 5] = [2 * DAY_MS, 8 * DAY_MS, 32 * DAY_MS, 128 * DAY_MS, 1024 * DAY_MS];
 /// The same of series, from their first start to their last end: the classes 8 to 11, and 12.
 const SERIES: [i64; 4] = [32 * DAY_MS, 128 * DAY_MS, 512 * DAY_MS, 2048 * DAY_MS];
 const FIRST_OF_SERIES: i64 = 8;
 
-/// The class of an event's length; kept in `items.span`.
+/// The class of an event's length, as stored in `items.span`.
 pub fn span_of(is_series: bool, sort_at: i64, until_at: i64) -> i64 {
     let length = until_at.saturating_sub(sort_at);
     let (first, classes): (i64, &[i64]) = if is_series { (FIRST_OF_SERIES, &SERIES) } else { (0, &PLAIN) };
@@ -55,9 +55,9 @@ pub fn span_of(is_series: bool, sort_at: i64, until_at: i64) -> i64 {
     first + longer_than as i64
 }
 
-/// The rows of one class. `$4` is for the columns. A moment (start = end) counts when it lies inside. `$lower` is the first start to look at, never before the
-/// place that the page begins after; that what begins with it comes after it by its id is no `or`, for which an engine would look through all
-/// that begins after the place.
+/// The rows of one class. `$4` is for the columns. A moment (start = end) counts when it is inside the window. `$lower` is the
+/// first start to read, never before the position after which the page begins. The condition on ids at that start is a `case`:
+/// for an `or` an engine would read all rows after the position.
 macro_rules! of_class {
     ($columns:expr, $class:literal, $lower:literal) => {
         concat!(
@@ -73,7 +73,7 @@ macro_rules! of_class {
     };
 }
 
-/// The classes of what is no series.
+/// The classes of events that are not series.
 macro_rules! plain {
     ($columns:expr) => {
         concat!(
@@ -109,7 +109,7 @@ macro_rules! series {
     };
 }
 
-/// All events of a calendar. `parent_id <> ''` is for the index that only this statement is to find.
+/// All events of a calendar. `parent_id <> ''` selects the index for this statement alone.
 macro_rules! whole {
     ($columns:expr) => {
         concat!(
@@ -170,7 +170,7 @@ pub async fn list_window(reader: &Reader, tenant: &Tenant, window: &Window<'_>) 
     bind_window(sql, tenant, window, true).fetch_chunk(reader, window.limit, item).await
 }
 
-/// What `read` makes of each, where it lies.
+/// Calls `read` for each live event of a window, borrowed from the result row; as many as a chunk holds.
 pub async fn read_window<T>(
     reader: &Reader,
     tenant: &Tenant,
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(plain.map(|length| span_of(false, 0, length)), [0, 0, 1, 3, 5, 5]);
         let series = [DAY_MS, 32 * DAY_MS + 1, 2048 * DAY_MS, i64::MAX];
         assert_eq!(series.map(|length| span_of(true, 0, length)), [8, 9, 11, 12]);
-        // An end before the start, and times that no difference fits.
+        // An end before the start, and times whose difference overflows.
         assert_eq!((span_of(false, 10, -10), span_of(false, i64::MIN, i64::MAX)), (0, 5));
     }
 }

@@ -12,7 +12,7 @@ use crate::items::window::span_of;
 use crate::locked::{ConnectionLock, Locked};
 use crate::statement_rows::{self, RowValues};
 
-/// The statement that writes rows with the columns of `changeable`, then with those that are given.
+/// The statement that writes rows with the columns of `changeable`, then with the given ones.
 macro_rules! write_rows {
     ($rows:ident, $tx:expr, [$($columns:tt)*], $($last:tt)+) => {
         $rows!($tx, "items", [
@@ -27,8 +27,8 @@ macro_rules! write_rows {
     };
 }
 
-/// The values of the columns that an update can change. Of a tombstone only its names are kept, and of mail, which may come back under
-/// another name, what its `body` and `metadata` are then (see `local_copy/mail`).
+/// The values of the columns that an update can change. A tombstone keeps only its names; one of mail, which may come back under
+/// another name, also keeps `body` and `metadata` (see `local_copy/mail`).
 fn changeable(item: &Item) -> RowValues<'_> {
     let is_live = item.deleted_at.is_none();
     let is_kept = is_live || matches!(item.kind.as_str(), "email_message" | "email_draft");
@@ -64,8 +64,9 @@ fn changeable(item: &Item) -> RowValues<'_> {
         .bind(item.provider_updated_at)
 }
 
-/// Writes rows of the locked connection, and what their collections hold of them. Of several writes of a row the last one counts. Fails when
-/// there is a row with the id of a new one, or another row of the kind and the collection with an external id that is written.
+/// Writes rows of the locked connection, and the totals of their collections. Of several writes of a row the last one counts.
+/// Fails when a row with the id of a new one exists, or another row of the kind and the collection with an external id that is
+/// written.
 pub async fn write(tx: &mut Tx, lock: &ConnectionLock, writes: &[ItemWrite<'_, '_>]) -> Result<()> {
     let writes = last_of_each_row(lock, writes)?;
     totals::add(tx, lock, &writes).await?;
@@ -97,7 +98,7 @@ pub async fn write(tx: &mut Tx, lock: &ConnectionLock, writes: &[ItemWrite<'_, '
     Ok(())
 }
 
-/// One write for each row: from what stands in the table to the last that is to be written.
+/// One write for each row: from the present row of the table to the last version.
 fn last_of_each_row<'w, 'l>(
     lock: &ConnectionLock,
     writes: &[ItemWrite<'w, 'l>],
@@ -123,7 +124,7 @@ fn last_of_each_row<'w, 'l>(
     Ok(rows)
 }
 
-/// Kind, collection and external id, which one row of a connection can have.
+/// Kind, collection and external id, which are unique in a connection.
 type UniqueName<'w> = (&'w str, &'w str, &'w str);
 
 fn name(item: &Item) -> UniqueName<'_> {
@@ -136,10 +137,10 @@ fn name_given_up<'w>(one: &ItemWrite<'w, '_>) -> Option<UniqueName<'w>> {
     Some(name(before)).filter(|before| *before != name(one.item))
 }
 
-/// The writes in groups that are made one after the other. Engines check unique names row by row, and PostgreSQL changes the rows of a
-/// statement in an order of its own: a row that takes the name which another one gives up (a message that moved to where another one was)
-/// is written in a later group than that one. Nearly always there is one group. Rows that exchange their names are in the last one and are
-/// refused, as they are whatever the order.
+/// The writes in groups that run one after the other. Engines check unique names row by row, and PostgreSQL changes the rows of a
+/// statement in an order of its own: a row that takes a name which another one releases (a message that moved to where another
+/// one was) is written in a later group than that one. Nearly always there is one group. Rows that exchange their names are in
+/// the last one and are refused, as they are whatever the order.
 fn rounds<'w, 'l>(mut writes: Vec<ItemWrite<'w, 'l>>) -> Vec<Vec<ItemWrite<'w, 'l>>> {
     let mut rounds = Vec::new();
     while !writes.is_empty() {
@@ -162,19 +163,19 @@ pub fn relock<'l>(lock: &'l ConnectionLock, item: Item) -> Result<Locked<'l, Ite
     Ok(Locked::new(lock, item))
 }
 
-/// Writes a new row. Fails when there is one with its id, or one of its kind and place with its external id.
+/// Inserts a new row. Fails when a row has its id, or its kind, collection and external id.
 pub async fn insert<'l>(tx: &mut Tx, lock: &'l ConnectionLock, item: Item) -> Result<Locked<'l, Item>> {
     write(tx, lock, &[ItemWrite { before: None, item: &item }]).await?;
     relock(lock, item)
 }
 
-/// Writes all changeable columns of a row; what stands there now.
+/// Writes all changeable columns of a row. Returns the new row.
 pub async fn replace<'l>(tx: &mut Tx, before: Locked<'l, Item>, item: Item) -> Result<Locked<'l, Item>> {
     write(tx, before.lock(), &[ItemWrite { before: Some(&before), item: &item }]).await?;
     relock(before.lock(), item)
 }
 
-/// Keeps what only the provider changed of items: their versions, and what the model has no field for.
+/// Stores changes of items that only the provider sees: their versions, and data without a field in the model.
 pub async fn set_provider_sides(tx: &mut Tx, changes: &[ItemWrite<'_, '_>]) -> Result<()> {
     let sql = update_rows!(
         tx,

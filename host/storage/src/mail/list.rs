@@ -6,10 +6,10 @@ use base::tenant::Tenant;
 use crate::items::{Shown, like};
 use crate::sql::{Chunk, Reader, Row, query};
 
-/// Words that one search looks for; each is a pattern of the statement.
+/// Maximum number of words in a search; each is a pattern of the statement.
 pub const MAX_WORDS: usize = 8;
 
-/// Which messages of a place.
+/// A filter for the messages of a place: a folder, a label, a thread, a connection or the application.
 #[derive(Clone, Debug)]
 pub struct Filter<'a> {
     /// A folder, a label, a thread, a connection, or the application.
@@ -18,20 +18,20 @@ pub struct Filter<'a> {
     pub from: i64,
     /// Received before it.
     pub to: i64,
-    /// Of the flags in `mask`, exactly those in `flags` are set.
+    /// Bits of the message's flags that are compared: those in `flags` must be set, the others clear.
     pub mask: i64,
     pub flags: i64,
-    /// Folded words that all stand in `search_text`, at most eight.
+    /// Folded words that must all occur in `search_text`, at most eight.
     pub words: &'a [String],
     /// Only this kind; empty: messages and drafts.
     pub kind: &'a str,
     /// When the message before the page was received, and its id.
     pub before: (i64, &'a str),
-    /// Messages to look at: so many are visited at most, however few of them are what is asked for.
+    /// Messages that are visited at most, however few of them match.
     pub limit: i64,
 }
 
-/// A message, with what is kept beside it.
+/// A message, with the data stored beside it.
 #[derive(Clone, Copy, Debug)]
 pub struct Found<'a> {
     pub shown: Shown<'a>,
@@ -39,16 +39,16 @@ pub struct Found<'a> {
     pub aside: Option<&'a str>,
 }
 
-/// A message that was looked at.
+/// A visited message.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen<'a> {
     pub sort_at: i64,
     pub id: &'a str,
-    /// None where it is not what is asked for.
+    /// None where the message does not match the filter.
     pub found: Option<Found<'a>>,
 }
 
-/// What `read` makes of each message of a place that is looked at, newest first, where it lies; as many as a chunk holds.
+/// Calls `read` for each visited message of a place, newest first, borrowed from the result row; as many as a chunk holds.
 pub async fn list_messages<T>(
     reader: &Reader,
     tenant: &Tenant,
@@ -56,7 +56,8 @@ pub async fn list_messages<T>(
     with_provider_data: bool,
     mut read: impl FnMut(Seen<'_>) -> Result<T>,
 ) -> Result<Chunk<T>> {
-    // The messages are looked up one by one in the order of the place: what is not asked for comes as nulls, and counts for the limit.
+    // The messages are looked up one by one in the order of the place: those that do not match come as nulls, and count for the
+    // limit.
     let sql = "select p.sort_at, p.item_id, i.id, i.connection_id, i.kind, i.parent_id, i.external_id, i.series_id, i.etag, i.body, \
                i.metadata, i.sort_at, i.sort_text, i.created_at, i.updated_at, \
                case when $18 = 1 then i.provider_data end as provider_data, i.source_id, i.aside \
@@ -76,7 +77,7 @@ pub async fn list_messages<T>(
         .bind(&tenant.application_id)
         .bind(filter.place_id)
         .bind(filter.from)
-        // One bound for where the page begins: an engine looks for one, and passes over what another excludes.
+        // One bound for the beginning of the page: an engine seeks to one, but only filters by a second.
         .bind(filter.before.0.min(filter.to.saturating_sub(1)))
         .bind(filter.mask)
         .bind(filter.flags)

@@ -1,4 +1,4 @@
-//! Where messages are, and which of them belong together. Tables: `migrations/0012_email.sql`.
+//! The places of messages, and their threads. Tables: `migrations/0012_email.sql`.
 
 mod list;
 mod threads;
@@ -38,7 +38,7 @@ pub struct MessagePlace<'p> {
 /// Places that one statement writes. A page of 200 messages, each in its thread and some folders and labels, has less than 2,000.
 const PLACES_PER_STATEMENT: usize = 10_000;
 
-/// Puts messages of a connection into places; each of them is a place once.
+/// Adds messages of a connection to places; each pair may occur once.
 pub async fn set_places(tx: &mut Tx, connection_id: &str, places: &[MessagePlace<'_>]) -> Result<()> {
     let sql = each_of!(
         tx,
@@ -57,7 +57,7 @@ pub async fn set_places(tx: &mut Tx, connection_id: &str, places: &[MessagePlace
     Ok(())
 }
 
-/// Takes messages of a connection out of all places.
+/// Removes messages of a connection from all places.
 pub async fn remove_places(tx: &mut Tx, connection_id: &str, item_ids: &[&str]) -> Result<()> {
     if item_ids.is_empty() {
         return Ok(());
@@ -67,9 +67,9 @@ pub async fn remove_places(tx: &mut Tx, connection_id: &str, item_ids: &[&str]) 
     Ok(())
 }
 
-/// How many messages are in each of these places, and how many of them are unread. Places without messages are left out.
+/// The number of messages in each of these places, and of the unread ones among them. Places without messages are left out.
 pub async fn counts(reader: &Reader, place_ids: &[&str]) -> Result<HashMap<String, (i64, i64)>> {
-    // Place after place, each by its index: for a join with all of them PostgreSQL may read all items. Both numbers are one text, so that
+    // Each place by its index: for a join with all of them PostgreSQL may read all items. Both numbers are in one text, so that
     // each place is counted once.
     let sql = each_text_of!(
         reader,

@@ -1,4 +1,4 @@
-//! Threads: their ids, which Message-IDs lead to them, and when their newest message came.
+//! Threads: their ids, the Message-IDs that belong to them, and the time of their newest message.
 
 use std::collections::HashMap;
 
@@ -40,21 +40,21 @@ pub struct NewThread {
     /// The provider's id of it; none where it is computed here.
     pub external_id: Option<String>,
     pub created_at: i64,
-    /// When its first message came, ms.
+    /// When its newest message was received, ms.
     pub latest_at: i64,
 }
 
-/// A name, and the thread that it leads to.
+/// A name, and the thread that it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThreadName<'n> {
     pub name: &'n str,
     pub thread_id: &'n str,
 }
 
-/// Names that one statement looks for or writes. A page of 200 messages that all name as many others as count has 10,200.
+/// Maximum number of names in one statement. A page of 200 messages, each naming as many others as are counted, has 10,200.
 const NAMES_PER_STATEMENT: usize = 20_000;
 
-/// The ids of threads, by the provider's ids of them.
+/// The ids of threads by the provider's ids (`external_ids`).
 pub async fn threads_of_provider(
     tx: &mut Tx,
     connection_id: &str,
@@ -110,7 +110,7 @@ pub async fn insert_threads(
     Ok(())
 }
 
-/// The threads that these names lead to, by name.
+/// The threads that these names belong to, by name.
 pub async fn known_threads(
     tx: &mut Tx,
     connection_id: &str,
@@ -129,7 +129,7 @@ pub async fn known_threads(
     Ok(found)
 }
 
-/// From now on these names lead to these threads; each name is there once.
+/// Assigns these names to these threads; each name occurs once.
 pub async fn name_threads(tx: &mut Tx, connection_id: &str, names: &[ThreadName<'_>]) -> Result<()> {
     let sql = each_of!(
         tx,
@@ -146,7 +146,7 @@ pub async fn name_threads(tx: &mut Tx, connection_id: &str, names: &[ThreadName<
     Ok(())
 }
 
-/// Makes threads part of another one, with all that led to them. Their messages are moved by the caller.
+/// Merges threads into another one, with all their names. The caller moves their messages.
 pub async fn merge_threads(tx: &mut Tx, from: &[&str], into: &str, now: i64) -> Result<()> {
     let from = json_text(from);
     for sql in [
@@ -164,8 +164,7 @@ pub async fn merge_threads(tx: &mut Tx, from: &[&str], into: &str, now: i64) -> 
     Ok(())
 }
 
-/// Sets when the newest message of each thread came, by what is in it; of one that is empty, since when. Nothing is written where that is
-/// known.
+/// Sets the time of the newest message of each thread; for an empty one, since when. Writes nothing where that is up to date.
 pub async fn set_latest(tx: &mut Tx, thread_ids: &[&str], now: i64) -> Result<()> {
     if thread_ids.is_empty() {
         return Ok(());
@@ -182,7 +181,7 @@ pub async fn set_latest(tx: &mut Tx, thread_ids: &[&str], now: i64) -> Result<()
     Ok(())
 }
 
-/// When the newest message of a thread came.
+/// When the newest message of a thread was received.
 pub async fn latest_of(reader: &Reader, thread_id: &str) -> Result<Option<i64>> {
     let found: Option<Option<i64>> = query("select latest_at from email_threads where id = $1")
         .bind(thread_id)
@@ -191,7 +190,7 @@ pub async fn latest_of(reader: &Reader, thread_id: &str) -> Result<Option<i64>> 
     Ok(found.flatten())
 }
 
-/// A thread of the tenant, one that was merged too.
+/// A thread of the tenant, including merged ones.
 pub async fn find_thread(reader: &Reader, tenant: &Tenant, id: &str) -> Result<Option<Thread>> {
     let sql = "select id, connection_id, external_id, merged_into, created_at from email_threads \
                where organization_id = $1 and application_id = $2 and id = $3";
@@ -203,7 +202,7 @@ pub async fn find_thread(reader: &Reader, tenant: &Tenant, id: &str) -> Result<O
         .await
 }
 
-/// Live messages and drafts of these threads, oldest first. Of one thread they stand together under its id.
+/// Live messages and drafts of these threads, by thread id, oldest first.
 pub async fn messages_of(
     reader: &Reader,
     tenant: &Tenant,
@@ -241,7 +240,7 @@ pub struct Listed {
     pub created_at: i64,
 }
 
-/// Threads with messages of a connection, or of all (`connection_id` empty), by their newest message, after a place.
+/// Threads with messages of a connection, or of all (`connection_id` empty), by their newest message, after a position.
 pub async fn list_threads(
     reader: &Reader,
     tenant: &Tenant,

@@ -1,5 +1,5 @@
-//! What is older than it is kept. Each function removes at most `most` rows, and returns how many it removed; none when nothing is left.
-//! Two hosts may do the same at the same time; then one finds less.
+//! Removal of rows that are older than their retention. Each function removes at most `most` rows, and returns how many it
+//! removed; none when nothing is left. Two hosts may do the same at the same time; then one finds less.
 
 use std::collections::BTreeMap;
 
@@ -20,8 +20,8 @@ pub async fn idempotency(tx: &mut Tx, before: i64, most: i64) -> Result<i64> {
     older(tx, sql, before, most).await
 }
 
-/// Messages that are sent, or never will be, of which nothing was learned since then. Their bytes went when that was settled; what is
-/// told of their delivery stands in the message.
+/// Messages that are sent, or never will be, and have not changed since then. Their bytes went when that was settled; delivery
+/// reports are stored in the message.
 pub async fn outbox(tx: &mut Tx, before: i64, most: i64) -> Result<i64> {
     let sql = "delete from outbox where id in (select id from outbox where next_attempt_at is null \
                and updated_at < $1 order by updated_at limit $2)";
@@ -33,7 +33,7 @@ async fn older(tx: &mut Tx, sql: &'static str, before: i64, most: i64) -> Result
     Ok(i64::try_from(done).unwrap_or(i64::MAX))
 }
 
-/// The oldest lines of an application's log that are older than `before`. Feeds cannot be read from before them any more.
+/// Deletes the oldest entries of an application's log that are older than `before`. Feeds can no longer be read from before them.
 pub async fn log(tx: &mut Tx, tenant: &Tenant, before: i64, most: i64) -> Result<u64> {
     let oldest = query("select sequence, at from log where application_id = $1 order by sequence limit $2")
         .bind(&tenant.application_id)
@@ -76,7 +76,7 @@ pub async fn provider_units(tx: &mut Tx, tenant: &Tenant, before: &str, most: i6
     Ok(i64::try_from(done).unwrap_or(i64::MAX))
 }
 
-/// Tracking records that expired before then, with what happened to them.
+/// Tracking records that expired before then, with their events.
 pub async fn tracking(tx: &mut Tx, before: i64, most: i64) -> Result<i64> {
     let expired = query("select id from tracking where expires_at < $1 order by expires_at, id limit $2");
     let found = expired.bind(before).bind(most).fetch_all(&mut *tx, |row| row.get::<String>("id")).await?;
@@ -107,7 +107,7 @@ pub async fn threads(tx: &mut Tx, before: i64, most: i64) -> Result<i64> {
     };
     let found = query(sql).bind(before).bind(most).fetch_all(&mut *tx, read).await?;
     let Some((_, connection_id, tenant)) = found.first() else { return Ok(0) };
-    // A message that comes now may revive one of them: whoever stores it locks the connection.
+    // A message that arrives now may revive one of them: its transaction locks the connection.
     let Some(_lock) = ConnectionLock::take(tx, tenant, connection_id).await? else {
         // It was deleted meanwhile: its threads go with it.
         return Ok(0);
@@ -132,8 +132,8 @@ pub async fn threads(tx: &mut Tx, before: i64, most: i64) -> Result<i64> {
     Ok(budget.spent())
 }
 
-/// Statements that delete at most `$2` rows of what may still hang on items that are gone, whose ids are in `$1`. A message leaves its places
-/// when it goes.
+/// Statements that delete at most `$2` dependent rows of deleted items, whose ids are in `$1`. A message is removed from its
+/// places when it is deleted.
 fn of_items(tx: &Tx) -> [&'static str; 3] {
     [
         one_of!(
@@ -157,7 +157,7 @@ fn of_items(tx: &Tx) -> [&'static str; 3] {
     ]
 }
 
-/// The same of what hangs on collections, which lie at the top of the connection `$3`.
+/// The same for dependent rows of collections, which are at the top level of the connection `$3`.
 fn of_collections(tx: &Tx) -> [&'static str; 5] {
     [
         one_of!(
@@ -198,15 +198,15 @@ fn of_collections(tx: &Tx) -> [&'static str; 5] {
     ]
 }
 
-/// An item of which nothing but the tombstone is left.
+/// An item of which only the tombstone is left.
 struct Tombstone {
     id: String,
     connection_id: String,
     kind: String,
 }
 
-/// Tombstones of whose deletion the log no longer tells: those up to `sequence`. The number of statements grows with the connections whose
-/// collections are among them, and with nothing else.
+/// Tombstones whose deletion is no longer in the log: those up to `sequence`. The number of statements depends only on the number
+/// of connections whose collections are among them.
 pub async fn tombstones(tx: &mut Tx, tenant: &Tenant, sequence: i64, most: i64) -> Result<i64> {
     let sql = "select id, connection_id, kind from items where application_id = $1 and organization_id = $2 \
                and deleted_at is not null and sequence <= $3 order by sequence, id limit $4";
@@ -236,7 +236,7 @@ pub async fn tombstones(tx: &mut Tx, tenant: &Tenant, sequence: i64, most: i64) 
         }
     }
     if !budget.is_spent() {
-        // Written again in the meantime, it is no tombstone any more, or one that the log tells of.
+        // If it was written again in the meantime, it is no longer a tombstone, or one that is in the log.
         let sql =
             one_of!(tx, "delete from items where deleted_at is not null and sequence <= $2 and id", "$1");
         let rows = query(sql).bind(budget.ids(&ids)).bind(sequence);

@@ -1,5 +1,5 @@
-//! What goes when it is no longer needed, each time at most so many rows: `purge` has the data of connections that were deleted, `expire` what
-//! is older than it is kept. Tables: `migrations/0022_retention.sql`.
+//! Removal of data that is no longer needed, in steps of a bounded number of rows: `purge` deletes the data of deleted
+//! connections, `expire` rows that are older than their retention. Tables: `migrations/0022_retention.sql`.
 
 pub mod expire;
 pub mod purge;
@@ -41,7 +41,7 @@ impl Budget {
     }
 }
 
-/// Runs a statement that deletes at most `$2` of the rows that hang on `$1`. False: there may be more of them.
+/// Runs a statement that deletes at most `$2` of the rows that depend on `$1`. False: there may be more of them.
 async fn delete_some(tx: &mut Tx, sql: &'static str, on: &str, budget: &mut Budget) -> Result<bool> {
     if budget.is_spent() {
         return Ok(false);

@@ -1,5 +1,5 @@
-//! The data of connections that were deleted. How far it has gone is kept with every step, in its transaction: a process that stops, or
-//! another host, goes on where it was. Each has a job (`JOB`), which ends with the last step.
+//! Removal of the data of deleted connections. The progress is stored with every step, in its transaction: a process that
+//! restarts, or another host, continues there. Each has a job (`JOB`), which ends with the last step.
 
 use anyhow::Result;
 use base::tenant::Tenant;
@@ -16,35 +16,35 @@ use crate::wakes::JobClass;
 /// The kind of the jobs; the key is the connection's id.
 pub const JOB: &str = "purge";
 
-/// A connection whose data is going.
+/// A deleted connection whose data is being removed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Purge {
     pub connection_id: String,
     pub tenant: Tenant,
-    /// Of `PHASES`.
+    /// Index of the current phase in `PHASES`.
     phase: i64,
     after_type: String,
     after_sequence: i64,
 }
 
-/// What goes one after the other, each in the order of an index that begins with the connection: what went before, and
-/// what is of others, is not looked at. First what would still be worked on, last what is largest.
+/// Kinds of phases. Each deletes in the order of an index that begins with the connection, so that deleted rows and those of
+/// other connections are not visited. Rows that jobs would still process come first, the largest tables last.
 enum Phase {
     /// Rows of a table that name the connection.
     Rows(&'static str),
-    /// Rows on which others hang that do not name it: what hangs on them goes before them.
+    /// Rows with dependent rows that do not name the connection: the dependent rows are deleted first.
     Family(Family),
-    /// Lines of the log stay, and lose what they hold.
+    /// Entries of the log: they stay, but their content is removed.
     Log,
 }
 
-/// The ids of at most `$2` rows of a connection, and statements that delete at most `$2` rows of what hangs on the rows with the ids in `$1`,
-/// and these rows.
+/// The ids of at most `$2` rows of a connection, and statements that delete at most `$2` rows that depend on the ids in `$1`, and
+/// then these rows.
 struct Family {
     first: &'static str,
     children: fn(&Tx) -> &'static str,
     rows: fn(&Tx) -> &'static str,
-    /// What hangs on a row also hangs on `<id>/copy`.
+    /// Whether the dependent rows of a row also exist under `<id>/copy`.
     has_copies: bool,
 }
 
@@ -133,7 +133,8 @@ const PHASES: [Phase; 22] = [
          (select id from email_threads where connection_id = $1 order by application_id, latest_at, id limit $2)",
     ),
     Phase::Log,
-    // The number of a phase is in the table: a new one comes last, so that hosts of two versions agree on those before it.
+    // The number of a phase is in the table: new phases are added at the end, so that hosts of two versions agree on those
+    // before.
     Phase::Rows(
         "delete from jobs where id in (select id from jobs where connection_id = $1 order by kind limit $2)",
     ),
@@ -168,9 +169,9 @@ fn purge(row: &Row<'_>) -> Result<Purge> {
     })
 }
 
-/// The data of this connection is to go, from `now` on; in the transaction that deletes it.
+/// Starts the removal of this connection's data from `now` on; in the transaction that deletes it.
 pub async fn begin(tx: &mut Tx, tenant: &Tenant, connection_id: &str, now: i64) -> Result<()> {
-    // The columns for claims are for hosts of the version before, which look for their work here.
+    // The columns for claims are for hosts of the version before, which use them to find their work.
     let sql = "insert into purges (connection_id, organization_id, application_id, phase, after_type, after_sequence, \
                claimed_until) values ($1, $2, $3, 0, '', 0, 0)";
     query(sql)
@@ -184,7 +185,7 @@ pub async fn begin(tx: &mut Tx, tenant: &Tenant, connection_id: &str, now: i64) 
         key: connection_id,
         class: JobClass::Upkeep,
         tenant,
-        // Those that name it go with its data.
+        // Jobs that name the connection are deleted with its data.
         connection_id: None,
         target: "",
         due_at: Some(now),
@@ -193,8 +194,8 @@ pub async fn begin(tx: &mut Tx, tenant: &Tenant, connection_id: &str, now: i64) 
     jobs::enqueue(tx, &job, now).await
 }
 
-/// Gives a job to each connection whose data is going and that has none, at most `most`: a host of the version before deleted it. Returns how
-/// many got one.
+/// Creates a job for each connection whose data is being removed and that has none, at most `most`: a host of the version before
+/// deleted it. Returns how many jobs it created.
 pub async fn adopt(tx: &mut Tx, now: i64, most: i64) -> Result<u64> {
     tx.takes(LockRank::Job)?;
     let sql = "insert into jobs (id, kind, class, organization_id, application_id, state, due_at, created_at, updated_at) \
@@ -205,16 +206,16 @@ pub async fn adopt(tx: &mut Tx, now: i64, most: i64) -> Result<u64> {
     query(sql).bind(now).bind(most).execute(tx).await
 }
 
-/// How far it has gone with the data of a connection. None: all of it is gone.
+/// The progress of removing the data of a connection. None: all of it is removed.
 pub async fn find(on: impl Into<On<'_>>, connection_id: &str) -> Result<Option<Purge>> {
     query("select * from purges where connection_id = $1").bind(connection_id).fetch_optional(on, purge).await
 }
 
-/// What a step did.
+/// The result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     pub rows: i64,
-    /// All of it is gone, and so is the note of how far it has gone.
+    /// Whether all data is gone, with the record of the progress.
     pub is_last: bool,
 }
 
@@ -284,7 +285,7 @@ async fn delete_families(
     Ok(false)
 }
 
-/// Takes the content out of the next lines. False: there are more.
+/// Removes the content of the next log entries. False: there are more.
 async fn empty_log(tx: &mut Tx, purge: &mut Purge, budget: &mut Budget) -> Result<bool> {
     if budget.is_spent() {
         return Ok(false);

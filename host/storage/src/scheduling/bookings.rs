@@ -22,14 +22,14 @@ pub struct BookingRow {
     pub end_at: i64,
     /// In lower case.
     pub invitee_email: String,
-    /// JSON: the booking without what other columns and tables hold.
+    /// JSON: the booking without the data in other columns and tables.
     pub body: String,
     /// JSON.
     pub metadata: String,
     pub etag: String,
-    /// 1 when it is made, counted up with every change.
+    /// 1 at first, increased with every change.
     pub version: i64,
-    /// A pending one expires then.
+    /// Time at which a pending booking expires.
     pub confirm_by: Option<i64>,
     /// Links of the invitee that name another are invalid.
     pub manage_version: i64,
@@ -37,7 +37,7 @@ pub struct BookingRow {
     pub clock_hours: Option<i64>,
     /// Time at which the booking was last confirmed or rejected.
     pub decided_at: Option<i64>,
-    /// The connection of the host who did that by a link in their mail.
+    /// The connection of the host who did that by a link in an email.
     pub decided_by: Option<String>,
     pub created_at: i64,
     pub updated_at: i64,
@@ -97,7 +97,7 @@ pub async fn find(on: impl Into<On<'_>>, tenant: &Tenant, id: &str) -> Result<Op
 /// The same, locked until the transaction ends: after the event type, the connections and the meeting.
 pub async fn lock(tx: &mut Tx, tenant: &Tenant, id: &str) -> Result<Option<BookingRow>> {
     let sql = match tx {
-        // Its write transactions are one after the other anyway.
+        // Its write transactions run one after the other anyway.
         Tx::Sqlite(_) => find!(),
         Tx::Postgres(_) => concat!(find!(), " for no key update"),
     };
@@ -120,7 +120,7 @@ pub async fn with_seat(on: impl Into<On<'_>>, meeting_id: &str) -> Result<Vec<Bo
     query(sql).bind(meeting_id).fetch_all(on, booking).await
 }
 
-/// At most `limit` bookings of a meeting, whatever became of them, the newest first. A seat can be taken and given back any number of times.
+/// At most `limit` bookings of a meeting in any status, the newest first. A seat can be taken and released any number of times.
 pub async fn newest_of_meeting(
     on: impl Into<On<'_>>,
     meeting_id: &str,
@@ -142,7 +142,7 @@ pub async fn active_of_invitee(
     query(sql).bind(event_type_id).bind(invitee_email).bind(now).fetch_one(on, |row| row.get("n")).await
 }
 
-/// Which bookings of an application a list has.
+/// A filter for lists of an application's bookings.
 #[derive(Clone, Copy, Debug)]
 pub enum Of<'a> {
     All,
@@ -152,19 +152,19 @@ pub enum Of<'a> {
     Status(&'a str),
 }
 
-/// A stretch of a list. Times are milliseconds since 1970.
+/// A range of a list. Times are milliseconds since 1970.
 #[derive(Clone, Copy, Debug)]
 pub struct Stretch<'a> {
     /// The first start.
     pub from: i64,
-    /// Of bookings that start at `from`, only those with a greater id.
+    /// The id after which the list begins among the bookings that start at `from`.
     pub after_id: &'a str,
     /// They start before.
     pub until: i64,
     pub limit: i64,
 }
 
-/// A query for a stretch of bookings that are of `$1`.
+/// A query for a range of bookings with `$1`.
 macro_rules! stretch {
     ($of:literal) => {
         concat!(
@@ -175,7 +175,7 @@ macro_rules! stretch {
     };
 }
 
-/// A stretch of the tenant's bookings in the order of start and id.
+/// A range of the tenant's bookings in the order of start and id.
 pub async fn list(
     reader: &Reader,
     tenant: &Tenant,
@@ -207,7 +207,7 @@ pub async fn list(
     Ok(found)
 }
 
-/// What of a booking is due, and was not done.
+/// A booking on which an action is overdue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overdue {
     pub id: String,
@@ -241,7 +241,8 @@ pub async fn unconfirmed(reader: &Reader, now: i64, limit: i64) -> Result<Vec<Ov
     query(sql).bind(now).bind(limit).fetch_all(reader, overdue).await
 }
 
-/// Writes what can change of rows, with one statement; the version of each has to be the next one. False: one of them is not as it was read.
+/// Writes the changeable columns of rows, with one statement; the version of each has to be the next one. False: one of them has
+/// changed since it was read.
 pub async fn update(tx: &mut Tx, rows: &[&BookingRow]) -> Result<bool> {
     let sql = each_of!(
         tx,

@@ -1,5 +1,5 @@
-//! What is forgotten of bookings after their time, each time at most so many rows. Each function returns how many rows it changed; none when
-//! nothing is left.
+//! Erasure of booking data after its retention, each time at most so many rows. Each function returns how many rows it changed;
+//! none when nothing is left.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,8 @@ pub async fn reserved_times(tx: &mut Tx, before: i64, most: i64) -> Result<i64> 
     Ok(i64::try_from(done).unwrap_or(i64::MAX))
 }
 
-/// Who had a booking that was over before then: names, addresses, telephone numbers, answers and notes. Links of the invitee end.
+/// Erases the personal data of bookings that were over before then: names, addresses, telephone numbers, answers and notes. Links
+/// of the invitee end.
 pub async fn people(tx: &mut Tx, (before, now): (i64, i64), most: i64) -> Result<i64> {
     let sql = "select id, body, version from bookings where erased_at is null and end_at < $1 order by end_at limit $2";
     let found = query(sql)
@@ -38,7 +39,7 @@ pub async fn people(tx: &mut Tx, (before, now): (i64, i64), most: i64) -> Result
     if rows.is_empty() {
         return Ok(0);
     }
-    // Changed meanwhile by another host: the next step finds it again, unless that one has erased it.
+    // Changed meanwhile by another host: the next step finds it again, unless that host has erased it.
     let sql = each_of!(
         tx,
         "update bookings set body = c.body, invitee_email = '', etag = c.etag, version = bookings.version + 1, \
@@ -51,7 +52,7 @@ pub async fn people(tx: &mut Tx, (before, now): (i64, i64), most: i64) -> Result
     Ok(i64::try_from(erased).unwrap_or(i64::MAX))
 }
 
-/// A booking's JSON without what tells of people.
+/// A booking's JSON without personal data.
 fn without_people(body: &str) -> Result<String> {
     let mut body: Map<String, Value> = serde_json::from_str(body)?;
     let zone = body.get("invitee").map_or(Value::Null, |invitee| invitee["timeZone"].clone());
@@ -74,7 +75,7 @@ fn without_people(body: &str) -> Result<String> {
     Ok(Value::Object(body).to_string())
 }
 
-/// Bookings whose people were erased and that were over before then, and meetings of which no booking is left.
+/// Deletes bookings whose personal data was erased and that were over before then, and meetings without bookings.
 pub async fn bookings(tx: &mut Tx, before: i64, most: i64) -> Result<i64> {
     let sql = "select id, meeting_id from bookings where erased_at is not null and end_at < $1 order by end_at limit $2";
     let found = query(sql)
@@ -95,7 +96,7 @@ pub async fn bookings(tx: &mut Tx, before: i64, most: i64) -> Result<i64> {
     let kept = of_others.fetch_all(&mut *tx, |row| row.get::<String>("meeting_id")).await?;
     let kept: BTreeSet<String> = kept.into_iter().collect();
     let gone: Vec<&String> = meetings.difference(&kept).collect();
-    // A meeting and what hangs on it: a few rows for each of its hosts.
+    // A meeting and its dependent rows: a few rows for each of its hosts.
     for sql in [
         one_of!(tx, "delete from meeting_events where meeting_id", "$1"),
         one_of!(tx, "delete from reserved_times where meeting_id", "$1"),

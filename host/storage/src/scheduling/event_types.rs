@@ -1,4 +1,4 @@
-//! Templates that people book, and which connections are their hosts.
+//! Bookable event types, and the connections that are their hosts.
 
 use anyhow::Result;
 use base::tenant::Tenant;
@@ -20,9 +20,9 @@ pub struct EventTypeRow {
     /// JSON.
     pub metadata: String,
     pub etag: String,
-    /// 1 when it is made, counted up with every change.
+    /// 1 at first, increased with every change.
     pub version: i64,
-    /// How often each host was chosen is counted from here on.
+    /// Time from which on the choices of each host are counted.
     pub rotation_since: i64,
     pub deleted_at: Option<i64>,
     pub created_at: i64,
@@ -65,7 +65,7 @@ pub async fn find(on: impl Into<On<'_>>, tenant: &Tenant, id: &str) -> Result<Op
         .await
 }
 
-/// An event type of the tenant, deleted ones too: what it said of its bookings holds for those that are left.
+/// An event type of the tenant, deleted ones too: its rules still hold for its remaining bookings.
 pub async fn find_ever(on: impl Into<On<'_>>, tenant: &Tenant, id: &str) -> Result<Option<EventTypeRow>> {
     query("select * from event_types where id = $1 and application_id = $2 and organization_id = $3")
         .bind(id)
@@ -75,10 +75,10 @@ pub async fn find_ever(on: impl Into<On<'_>>, tenant: &Tenant, id: &str) -> Resu
         .await
 }
 
-/// One that is not deleted, locked until the transaction ends: the first lock of everything that changes it or books it.
+/// An event type that is not deleted, locked until the transaction ends: the first lock of everything that changes or books it.
 pub async fn lock(tx: &mut Tx, tenant: &Tenant, id: &str) -> Result<Option<EventTypeRow>> {
     let sql = match tx {
-        // Its write transactions are one after the other anyway.
+        // Its write transactions run one after the other anyway.
         Tx::Sqlite(_) => find!(),
         Tx::Postgres(_) => concat!(find!(), " for no key update"),
     };
@@ -99,14 +99,14 @@ pub async fn list(reader: &Reader, tenant: &Tenant, after: &str, limit: i64) -> 
         .await
 }
 
-/// Event types of all tenants, the hosts of which may have calendars that nobody follows, and which were to be looked at by then, the oldest
-/// time first. Milliseconds since 1970.
+/// Event types of all tenants whose check for unfollowed calendars of their hosts is due by then, the oldest time first.
+/// Milliseconds since 1970.
 pub async fn calendars_due(reader: &Reader, now: i64, limit: i64) -> Result<Vec<EventTypeRow>> {
     let sql = "select * from event_types where calendars_due_at <= $1 and deleted_at is null order by calendars_due_at, id limit $2";
     query(sql).bind(now).bind(limit).fetch_all(reader, event_type).await
 }
 
-/// When an event type's hosts are to be looked at for that; none: it is done.
+/// Sets when an event type's hosts are to be checked for that; none: it is done.
 pub async fn set_calendars_due(tx: &mut Tx, id: &str, at: Option<i64>) -> Result<()> {
     query("update event_types set calendars_due_at = $2 where id = $1").bind(id).bind(at).execute(tx).await?;
     Ok(())
@@ -133,7 +133,7 @@ pub async fn insert(tx: &mut Tx, e: &EventTypeRow) -> Result<()> {
     Ok(())
 }
 
-/// Writes what can change of a row that `lock` returned in this transaction; a deletion too.
+/// Writes the changeable columns of a row that `lock` returned in this transaction; a deletion too.
 pub async fn update(tx: &mut Tx, e: &EventTypeRow) -> Result<()> {
     let sql = "update event_types set body = $2, schedule_id = $3, metadata = $4, etag = $5, version = $6, rotation_since = $7, \
                deleted_at = $8, updated_at = $9 where id = $1";
@@ -152,7 +152,7 @@ pub async fn update(tx: &mut Tx, e: &EventTypeRow) -> Result<()> {
     Ok(())
 }
 
-/// Puts these connections in the place of an event type's hosts; at most 100, which the API bounds.
+/// Replaces an event type's hosts by these connections; at most 100, which the API bounds.
 pub async fn set_hosts(tx: &mut Tx, e: &EventTypeRow, connection_ids: &[String]) -> Result<()> {
     query("delete from event_type_hosts where event_type_id = $1").bind(&e.id).execute(&mut *tx).await?;
     let sql = insert_rows!(

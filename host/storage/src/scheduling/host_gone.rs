@@ -11,15 +11,15 @@ use crate::wakes::JobClass;
 /// The kind of the jobs that take a host out of event types. The key is the connection.
 pub const HOST_GONE_JOB: &str = "host_gone";
 
-/// Has a connection taken out of the event types whose host it is, in the transaction that deletes it. The event types themselves are not
-/// touched in it: their locks come before those of connections.
+/// Enqueues the removal of a connection from the event types whose host it is, in the transaction that deletes it. The event
+/// types themselves are not changed in it: their locks come before those of connections.
 pub async fn enqueue(tx: &mut Tx, tenant: &Tenant, connection_id: &str, now: i64) -> Result<()> {
     let new = NewJob {
         kind: HOST_GONE_JOB,
         key: connection_id,
         class: JobClass::Upkeep,
         tenant,
-        // The jobs of the connection go with it.
+        // The jobs of the connection are deleted with it.
         connection_id: None,
         target: "",
         due_at: Some(now),

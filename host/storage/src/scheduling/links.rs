@@ -6,16 +6,16 @@ use base::tenant::Tenant;
 use crate::Tx;
 use crate::sql::{On, Reader, Row, query};
 
-/// A link that is not ended. Times are milliseconds since 1970.
+/// A link that has not ended. Times are milliseconds since 1970.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkRow {
     /// Unique within the application.
     pub slug: String,
     pub tenant: Tenant,
     pub event_type_id: String,
-    /// It is the event type's own slug.
+    /// Whether it is the event type's own slug.
     pub is_primary: bool,
-    /// Bookings that it is still good for; none: any number.
+    /// Bookings that can still be made with it; none: any number.
     pub uses_left: Option<i64>,
     pub expires_at: Option<i64>,
     pub created_at: i64,
@@ -53,7 +53,7 @@ pub async fn list(reader: &Reader, event_type_id: &str, after: &str, limit: i64)
     query(sql).bind(event_type_id).bind(after).bind(limit).fetch_all(reader, link).await
 }
 
-/// Uses a link of an event type for one booking; false: it is used up, expired or not there.
+/// Uses a link of an event type for one booking; false: it is used up, expired or missing.
 pub async fn take_use(tx: &mut Tx, used: &LinkRow, now: i64) -> Result<bool> {
     let sql = "update booking_links set uses_left = uses_left - 1, updated_at = $5 where application_id = $1 and slug = $2 \
                and organization_id = $3 and event_type_id = $4 and ended_at is null and (uses_left is null or uses_left > 0) \
@@ -112,7 +112,8 @@ pub async fn delete_all(tx: &mut Tx, event_type_id: &str) -> Result<()> {
     Ok(())
 }
 
-/// Removes at most `most` links that expired, or were used for the last time, before then. Returns how many; none when nothing is left.
+/// Deletes at most `most` links that expired, or were used for the last time, before then. Returns how many; none when nothing is
+/// left.
 pub async fn forget(tx: &mut Tx, before: i64, most: i64) -> Result<i64> {
     let expired = "delete from booking_links where (application_id, slug) in \
                    (select application_id, slug from booking_links where expires_at < $1 order by expires_at limit $2)";

@@ -1,4 +1,4 @@
-//! When bookings were made, by the addresses that have messages about them sent to. Table: `migrations/0085_booking_addresses.sql`.
+//! Creation times of bookings, by the addresses that get messages about them. Table: `migrations/0085_booking_addresses.sql`.
 
 use anyhow::Result;
 use base::tenant::Tenant;
@@ -9,16 +9,16 @@ use crate::dialect::{each_of, each_text_of};
 use crate::json_text;
 use crate::sql::{On, query};
 
-/// An address that a booking has messages sent to.
+/// An address that gets messages about a booking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct BookingAddress<'a> {
     /// Folded: the same text for all its spellings.
     pub address: &'a str,
-    /// The same without its tag: by this bookings are counted.
+    /// The same without its tag: bookings are counted by mailbox.
     pub mailbox: &'a str,
 }
 
-/// Notes that a booking, which is made `now`, has messages sent to these addresses, each of which is there once.
+/// Records that a booking, created `now`, sends messages to these addresses, each of which occurs once.
 pub async fn insert(
     tx: &mut Tx,
     tenant: &Tenant,
@@ -44,8 +44,8 @@ pub async fn insert(
     Ok(())
 }
 
-/// When the newest booking but `newer` of each of these mailboxes was made in the application, in milliseconds since 1970; without mailboxes
-/// that have no such booking. What became of the bookings does not matter.
+/// When the newest booking but `newer` of each of these mailboxes was made in the application, in milliseconds since 1970;
+/// without mailboxes that have no such booking. Bookings of any status count.
 pub async fn newest_but(
     on: impl Into<On<'_>>,
     tenant: &Tenant,
@@ -66,7 +66,7 @@ pub async fn newest_but(
     Ok(found.await?.into_iter().filter_map(|(mailbox, made_at)| Some((mailbox, made_at?))).collect())
 }
 
-/// Forgets at most `limit` addresses of bookings that were made before `before`. Returns how many.
+/// Deletes at most `limit` addresses of bookings that were made before `before`. Returns how many.
 pub async fn forget(tx: &mut Tx, before: i64, limit: i64) -> Result<i64> {
     let sql = "delete from booking_addresses where (booking_id, address) in \
                (select booking_id, address from booking_addresses where created_at < $1 order by created_at limit $2)";

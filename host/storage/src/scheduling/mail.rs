@@ -1,5 +1,6 @@
-//! Which invitations of bookings were sent by mail and stand in calendars. Table: `migrations/0078_booking_mail.sql`. Whoever writes a row
-//! has the booking's row locked, so of several messages about one booking each knows what the one before it said.
+//! Invitations of bookings that were sent by mail and are in calendars. Table: `migrations/0078_booking_mail.sql`. A transaction
+//! that writes a row has locked the booking's row, so each of several messages about one booking knows the text of the one before
+//! it.
 
 use anyhow::Result;
 use base::tenant::Tenant;
@@ -8,7 +9,7 @@ use crate::Tx;
 use crate::dialect::one_of;
 use crate::sql::{On, Row, query};
 
-/// An invitation as it was sent last.
+/// The last sent version of an invitation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InvitationRow {
     pub booking_id: String,
@@ -17,11 +18,11 @@ pub struct InvitationRow {
     pub tenant: Tenant,
     pub i_cal_uid: String,
     pub sequence: i64,
-    /// The address that it named as the organizer's.
+    /// The organizer's address in the invitation.
     pub organizer_email: String,
-    /// The account that has this address. It may be gone by now.
+    /// The account that has this address. It may be deleted by now.
     pub connection_id: String,
-    /// When it was sent first, and last, in milliseconds since 1970.
+    /// When it was first sent, and last, in milliseconds since 1970.
     pub created_at: i64,
     pub updated_at: i64,
 }
@@ -43,7 +44,7 @@ fn invitation(row: &Row<'_>) -> Result<InvitationRow> {
     })
 }
 
-/// The invitation that somebody has. None: there was none, or it was taken back.
+/// The invitation that was sent to this role. None: there was none, or it was withdrawn.
 pub async fn find(on: impl Into<On<'_>>, booking_id: &str, role: &str) -> Result<Option<InvitationRow>> {
     query("select * from booking_invitations where booking_id = $1 and role = $2")
         .bind(booking_id)
@@ -52,7 +53,7 @@ pub async fn find(on: impl Into<On<'_>>, booking_id: &str, role: &str) -> Result
         .await
 }
 
-/// Notes that an invitation was sent, in the transaction that puts the message into the outbox.
+/// Records that an invitation was sent, in the transaction that puts the message into the outbox.
 pub async fn put(tx: &mut Tx, i: &InvitationRow) -> Result<()> {
     let sql = "insert into booking_invitations (booking_id, role, organization_id, application_id, i_cal_uid, sequence, \
                organizer_email, connection_id, created_at, updated_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) \
@@ -75,7 +76,7 @@ pub async fn put(tx: &mut Tx, i: &InvitationRow) -> Result<()> {
     Ok(())
 }
 
-/// Notes that an invitation was taken back, in the transaction that puts the message into the outbox which does that.
+/// Records that an invitation was withdrawn, in the transaction that puts the message for that into the outbox.
 pub async fn take_back(tx: &mut Tx, booking_id: &str, role: &str) -> Result<()> {
     query("delete from booking_invitations where booking_id = $1 and role = $2")
         .bind(booking_id)
@@ -85,7 +86,7 @@ pub async fn take_back(tx: &mut Tx, booking_id: &str, role: &str) -> Result<()> 
     Ok(())
 }
 
-/// Forgets the invitations of bookings that are forgotten themselves; `booking_ids` is a JSON array.
+/// Deletes the invitations of deleted bookings; `booking_ids` is a JSON array.
 pub async fn forget(tx: &mut Tx, booking_ids: &str) -> Result<()> {
     let sql = one_of!(tx, "delete from booking_invitations where booking_id", "$1");
     query(sql).bind(booking_ids).execute(tx).await?;

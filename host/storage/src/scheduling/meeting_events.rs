@@ -1,4 +1,4 @@
-//! The meeting in each host's calendar: what is wanted there, and how far it has got.
+//! The desired event of a meeting in each host's calendar, and the progress of writing it.
 
 use anyhow::Result;
 use base::tenant::Tenant;
@@ -13,10 +13,10 @@ use crate::wakes::JobClass;
 
 /// The kind of the jobs that write events. The key is the meeting and the connection, with a colon between them.
 pub const EVENT_JOB: &str = "booking_event";
-/// The kind of the jobs that look whether a host has changed the event of a meeting. The key is the meeting and the connection, with a colon
-/// between them.
+/// The kind of the jobs that check whether a host has changed the event of a meeting. The key is the meeting and the connection,
+/// with a colon between them.
 pub const RECHECK_JOB: &str = "booking_recheck";
-/// Meetings that are looked at for one calendar that is back.
+/// Meetings that are checked for one calendar that is back.
 const MAX_RETURNED: i64 = 1_000;
 
 /// One meeting in one host's calendar. Times are milliseconds since 1970.
@@ -29,7 +29,7 @@ pub struct MeetingEventRow {
     /// The event's id, once it is written.
     pub event_id: Option<String>,
     pub i_cal_uid: String,
-    /// Otherwise the event is to be gone.
+    /// Whether the event is desired; otherwise it is to be deleted.
     pub is_wanted: bool,
     /// `pending`, `written`, `failed` or `deleted`.
     pub status: String,
@@ -39,9 +39,9 @@ pub struct MeetingEventRow {
     pub error: Option<String>,
     /// When the calendar is, or was, to be written next; none: there is nothing to be written.
     pub next_attempt_at: Option<i64>,
-    /// When the event was first wanted; later where one that was gone is wanted again.
+    /// When the event was first desired; later if one that was gone is desired again.
     pub created_at: i64,
-    /// When what is wanted changed last. Two changes never have the same time.
+    /// When the desired event last changed. Two changes never have the same time.
     pub updated_at: i64,
 }
 
@@ -105,7 +105,7 @@ pub async fn overdue(reader: &Reader, before: i64, limit: i64) -> Result<Vec<Mee
     query(sql).bind(before).bind(limit).fetch_all(reader, meeting_event).await
 }
 
-/// A host of a meeting, of whom a job of `EVENT_JOB` or `RECHECK_JOB` is.
+/// A host of a meeting: the target of a job of `EVENT_JOB` or `RECHECK_JOB`.
 #[derive(Clone, Copy, Debug)]
 pub struct MeetingHost<'a> {
     pub tenant: &'a Tenant,
@@ -137,7 +137,7 @@ pub async fn enqueue(tx: &mut Tx, kind: &str, hosts: &[MeetingHost<'_>], now: i6
     jobs::enqueue_all(tx, &new, now).await
 }
 
-/// Has it looked at whether hosts changed the events of meetings: rows of a meeting and a connection.
+/// Enqueues checks whether hosts changed the events of meetings, for rows of a meeting and a connection.
 async fn enqueue_rechecks(tx: &mut Tx, tenant: &Tenant, found: Query<'_>, now: i64) -> Result<()> {
     let read = |row: &Row<'_>| Ok((row.get::<String>("meeting_id")?, row.get::<String>("connection_id")?));
     let found = found.fetch_all(&mut *tx, read).await?;
@@ -147,8 +147,8 @@ async fn enqueue_rechecks(tx: &mut Tx, tenant: &Tenant, found: Query<'_>, now: i
     enqueue(tx, RECHECK_JOB, &hosts, now).await
 }
 
-/// Has it looked at whether the host changed one of these events, which were changed in this transaction, if they are of meetings. To be
-/// called after the log was written.
+/// Enqueues checks whether the host changed one of these events, which were changed in this transaction, if they belong to
+/// meetings. To be called after the log was written.
 pub async fn events_changed(tx: &mut Tx, tenant: &Tenant, event_ids: &[String], now: i64) -> Result<()> {
     let sql = one_of!(
         tx,
@@ -159,8 +159,8 @@ pub async fn events_changed(tx: &mut Tx, tenant: &Tenant, event_ids: &[String], 
     enqueue_rechecks(tx, tenant, query(sql).bind(json_text(event_ids)), now).await
 }
 
-/// The same for the meetings ahead whose events did not come back with this calendar, which was read to its end in this transaction: as they
-/// had been deleted with it, nothing tells that the host deletes them. Belongs behind the log, as `events_changed`.
+/// The same for future meetings whose events did not come back with this calendar, which was completely read in this transaction:
+/// as they had been deleted with it, no change reports that the host deleted them. Belongs after the log, as `events_changed`.
 pub async fn calendar_returned(tx: &mut Tx, tenant: &Tenant, calendar_id: &str, now: i64) -> Result<()> {
     let sql = "select meeting_id, connection_id from meeting_events join meetings on meetings.id = meeting_events.meeting_id \
                where calendar_id = $1 and is_wanted = 1 and event_id is not null and released_at is null and end_at > $2 \
@@ -209,7 +209,7 @@ pub async fn put(tx: &mut Tx, events: &[MeetingEventRow]) -> Result<()> {
     Ok(())
 }
 
-/// Writes what can change of a row that is there.
+/// Writes the changeable columns of an existing row.
 pub async fn update(tx: &mut Tx, e: &MeetingEventRow) -> Result<()> {
     let sql = "update meeting_events set calendar_id = $1, event_id = $2, i_cal_uid = $3, is_wanted = $4, status = $5, \
                written_sequence = $6, attempts = $7, error = $8, next_attempt_at = $9, updated_at = $10, created_at = $13 \

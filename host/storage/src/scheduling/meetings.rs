@@ -1,4 +1,4 @@
-//! Time that hosts spend: one row for each slot that was taken.
+//! Meetings of hosts: one row for each slot that was taken.
 
 use anyhow::Result;
 use base::tenant::Tenant;
@@ -25,7 +25,7 @@ pub struct MeetingRow {
     pub i_cal_uid: String,
     /// Goes up with every move.
     pub sequence: i64,
-    /// It does not take place, and takes nobody's time.
+    /// When the meeting was released: it does not take place, and blocks no time.
     pub released_at: Option<i64>,
     pub created_at: i64,
     pub updated_at: i64,
@@ -61,7 +61,7 @@ macro_rules! find {
     };
 }
 
-/// A meeting by its id, a released one too.
+/// A meeting by its id, including released ones.
 pub async fn find(on: impl Into<On<'_>>, id: &str) -> Result<Option<MeetingRow>> {
     query(find!()).bind(id).fetch_optional(on, meeting).await
 }
@@ -69,7 +69,7 @@ pub async fn find(on: impl Into<On<'_>>, id: &str) -> Result<Option<MeetingRow>>
 /// The same, locked until the transaction ends: after the event type and the connections, before its bookings.
 pub async fn lock(tx: &mut Tx, id: &str) -> Result<Option<MeetingRow>> {
     let sql = match tx {
-        // Its write transactions are one after the other anyway.
+        // Its write transactions run one after the other anyway.
         Tx::Sqlite(_) => find!(),
         Tx::Postgres(_) => concat!(find!(), " for no key update"),
     };
@@ -114,14 +114,14 @@ pub async fn insert(tx: &mut Tx, m: &MeetingRow) -> Result<()> {
     Ok(())
 }
 
-/// Takes a seat in a meeting that takes place; false: there is none left.
+/// Takes a seat in a meeting that takes place; false: no seat is left.
 pub async fn take_seat(tx: &mut Tx, id: &str, now: i64) -> Result<bool> {
     let sql = "update meetings set seats_taken = seats_taken + 1, updated_at = $2 where id = $1 and seats_taken < seats \
                and released_at is null";
     Ok(query(sql).bind(id).bind(now).execute(tx).await? == 1)
 }
 
-/// Writes what can change of a row that `lock` returned in this transaction.
+/// Writes the changeable columns of a row that `lock` returned in this transaction.
 pub async fn update(tx: &mut Tx, m: &MeetingRow) -> Result<()> {
     let sql = "update meetings set start_at = $2, end_at = $3, buffer_before_ms = $4, buffer_after_ms = $5, hosts = $6, \
                seats_taken = $7, i_cal_uid = $8, sequence = $9, released_at = $10, updated_at = $11 where id = $1";

@@ -1,7 +1,8 @@
-//! What people can book, and what they booked. Tables: `migrations/0070_scheduling.sql`; that no host is in two places at a time is the
-//! database's own rule (`migrations/0071_reserved_times.*.sql`).
+//! Bookable event types, schedules and bookings. Tables: `migrations/0070_scheduling.sql`; that no host is in two places at a
+//! time is the database's own rule (`migrations/0071_reserved_times.*.sql`).
 //!
-//! A transaction that books takes its locks in this order: the event type, the connections of its hosts by id, the meeting, the log.
+//! A transaction that books takes its locks in this order: the event type, the connections of its hosts by id, the meeting, the
+//! log.
 
 pub mod applications;
 pub mod bookings;

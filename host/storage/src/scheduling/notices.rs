@@ -1,5 +1,5 @@
-//! What people are to be told of bookings and are not told yet. Table: `migrations/0079_booking_notices.sql`. The row is the truth, and the job
-//! with the same id works on it: both are written and removed in the same transactions, so a row without a job tells that the job was lost.
+//! Pending notices of bookings. Table: `migrations/0079_booking_notices.sql`. The row is authoritative, and the job with the same
+//! id works on it: both are written and removed in the same transactions, so a row without a job means that the job was lost.
 
 use anyhow::Result;
 use base::tenant::Tenant;
@@ -12,10 +12,10 @@ use crate::sql::{Reader, Row, query};
 use crate::statement_rows::{self, RowValues};
 use crate::transaction::LockRank;
 
-/// For so long after its time something is told, ms. After that it tells nobody anything.
+/// Time after its due date until which a notice is still sent, ms. Later it is dropped.
 pub const KEPT_MS: i64 = 24 * 3_600_000;
 
-/// One thing that is to be told.
+/// A pending notice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Notice {
     /// `<kind>:<key>`.
@@ -25,11 +25,11 @@ pub struct Notice {
     pub due_at: i64,
     /// JSON: the job's arguments.
     pub args: Option<String>,
-    /// The job is there, or was given up or cancelled. One that was given up because hosts went down with it is not there.
+    /// Whether the job exists, also as a failed or cancelled one. One that failed because hosts crashed with it does not exist.
     pub has_job: bool,
 }
 
-/// Enqueues jobs, and notes what they are to tell; with one statement each.
+/// Enqueues jobs with their notices, with one statement each.
 pub async fn enqueue(tx: &mut Tx, new: &[NewJob<'_>], now: i64) -> Result<()> {
     tx.takes(LockRank::Job)?;
     let sql = insert_rows!(
@@ -54,21 +54,22 @@ pub async fn enqueue(tx: &mut Tx, new: &[NewJob<'_>], now: i64) -> Result<()> {
     jobs::enqueue_all(tx, new, now).await
 }
 
-/// Ends a turn after which nothing is left to tell, as `jobs::complete` does. Fails with `LostLease` as that does.
+/// Completes the job of a notice, as `jobs::complete` does, and deletes the notice. Fails with `LostLease` as that does.
 pub async fn complete(tx: &mut Tx, job: &Job, now: i64) -> Result<()> {
     tx.takes(LockRank::Job)?;
     query("delete from booking_notices where job_id = $1").bind(&job.id).execute(&mut *tx).await?;
     jobs::complete(tx, job, now).await
 }
 
-/// The ids among these of jobs that have not told yet what they tell. For what is told of a booking that holds as long as its row stays locked:
-/// messages about it are written under that lock.
+/// Returns the ids among these of jobs whose notices are still pending. For notices of a booking this stays true as long as its
+/// row is locked: messages about it are written under that lock.
 pub async fn untold(tx: &mut Tx, job_ids: &[String]) -> Result<Vec<String>> {
     let sql = one_of!(tx, "select job_id from booking_notices where job_id", "$1");
     query(sql).bind(json_text(job_ids)).fetch_all(tx, |row| row.get("job_id")).await
 }
 
-/// At most `limit` of those that were due before `before`, by their times and ids, after a time and an id. Times are milliseconds since 1970.
+/// At most `limit` notices that were due before `before`, by their times and ids, after a time and an id. Times are milliseconds
+/// since 1970.
 pub async fn late(
     reader: &Reader,
     before: i64,
@@ -94,7 +95,7 @@ fn notice(row: &Row<'_>) -> Result<Notice> {
     })
 }
 
-/// Forgets at most `limit` of those that were due before `before`. Returns how many.
+/// Deletes at most `limit` notices that were due before `before`. Returns how many.
 pub async fn forget(tx: &mut Tx, before: i64, limit: i64) -> Result<i64> {
     let sql = "delete from booking_notices where job_id in \
                (select job_id from booking_notices where due_at < $1 order by due_at, job_id limit $2)";

@@ -1,11 +1,11 @@
-//! Meetings that take nobody's time as long as their booking is not confirmed.
+//! Meetings that block no time as long as their booking is not confirmed.
 
 use anyhow::Result;
 
 use crate::sql::{On, query};
 
-/// Ids of the meetings of an event type that start in [`from`, `to`), whose booking is pending, and for which no time is reserved. Times are
-/// milliseconds since 1970.
+/// Ids of the meetings of an event type that start in [`from`, `to`), whose booking is pending, and for which no time is
+/// reserved. Times are milliseconds since 1970.
 pub async fn unreserved(
     on: impl Into<On<'_>>,
     event_type_id: &str,

@@ -1,4 +1,4 @@
-//! What blocks a host's time. The database refuses a row that would put a host in two places at a time
+//! Reserved times of hosts. The database refuses a row that would put a host in two places at a time
 //! (`migrations/0071_reserved_times.*.sql`), whatever the code above lets through.
 
 use anyhow::Result;
@@ -11,10 +11,10 @@ use crate::scheduling::meetings::MeetingRow;
 use crate::sql::{On, Query, Row, query};
 use crate::statement_rows::{self, RowValues};
 
-/// No row is longer; what can overlap an instant starts at most so long before it.
+/// The maximum length of a row; rows that overlap an instant start at most this long before it.
 pub const MAX_LENGTH_MS: i64 = 24 * 60 * 60_000;
 
-/// Which part of a meeting a row is.
+/// The part of a meeting that a row reserves: the meeting, or the buffer before or after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     Meeting,
@@ -95,9 +95,8 @@ impl<'a> NewReserved<'a> {
     }
 }
 
-/// Reserves time with one statement; false: some of it is taken. The rest of it is then reserved all the same.
-///
-/// `do nothing` is not only for the answer: on PostgreSQL two plain inserts that exclude each other could wait for each other, these insert
+/// Reserves time with one statement; false: some of it is taken. The rest is then reserved all the same. `do nothing` also
+/// prevents a deadlock: on PostgreSQL two plain inserts that exclude each other could wait for each other, while these insert
 /// speculatively and do not.
 pub async fn reserve(tx: &mut Tx, new: &[NewReserved<'_>]) -> Result<bool> {
     let sql = insert_rows!(
@@ -140,7 +139,7 @@ pub async fn is_reserved(on: impl Into<On<'_>>, meeting_id: &str) -> Result<bool
     Ok(rows > 0)
 }
 
-/// What is reserved of these connections and overlaps [`from`, `to`).
+/// The reserved times of these connections that overlap [`from`, `to`).
 pub async fn of_connections(
     on: impl Into<On<'_>>,
     connection_ids: &[String],
@@ -156,7 +155,7 @@ pub async fn of_connections(
     overlapping(sql, connection_ids, from, to).fetch_all(on, reserved).await
 }
 
-/// What is reserved in these calendars by other connections than these, and overlaps [`from`, `to`).
+/// The reserved times in these calendars of other connections than these that overlap [`from`, `to`).
 pub async fn of_calendars(
     on: impl Into<On<'_>>,
     (calendar_ids, but): (&[String], &[String]),

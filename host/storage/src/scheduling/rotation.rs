@@ -1,11 +1,11 @@
-//! To whom the meetings of an event type were given, for hosts who take turns. Meetings that do not take place do not count.
+//! Assignments of an event type's meetings to hosts, for round-robin. Meetings that do not take place do not count.
 
 use anyhow::Result;
 
 use crate::json;
 use crate::sql::{On, Row, query};
 
-/// A meeting that was given to hosts.
+/// A meeting that was assigned to hosts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Given {
     /// Connection ids.
@@ -18,7 +18,7 @@ fn given(row: &Row<'_>) -> Result<Given> {
     Ok(Given { hosts: json(row, "hosts")?, created_at: row.get("created_at")? })
 }
 
-/// Meetings that start in [`from`, `to`) and were made at `since` or later.
+/// Meetings that start in [`from`, `to`) and were created at `since` or later.
 pub async fn starting_in(
     on: impl Into<On<'_>>,
     event_type_id: &str,
@@ -30,7 +30,7 @@ pub async fn starting_in(
     query(sql).bind(event_type_id).bind(from).bind(to).bind(since).fetch_all(on, given).await
 }
 
-/// The meetings that were made last, the latest first.
+/// The meetings that were created last, the latest first.
 pub async fn latest(on: impl Into<On<'_>>, event_type_id: &str, limit: i64) -> Result<Vec<Given>> {
     let sql = "select hosts, created_at from meetings where event_type_id = $1 and released_at is null order by created_at desc \
                limit $2";

@@ -16,16 +16,16 @@ pub struct ScheduleRow {
     pub id: String,
     pub tenant: Tenant,
     pub name: String,
-    /// JSON: the hours, as an event type would have them itself.
+    /// JSON: the hours, in the form that an event type would have them itself.
     pub body: String,
     /// JSON.
     pub metadata: String,
-    /// The connections of the API key that made it; empty: those of the whole application.
+    /// The connections of the API key that created it; empty: those of the whole application.
     pub bound_to: Vec<String>,
     pub etag: String,
     pub deleted_at: Option<i64>,
     pub created_at: i64,
-    /// No two versions have the same.
+    /// Unique for each version.
     pub updated_at: i64,
 }
 
@@ -67,7 +67,7 @@ pub async fn find(on: impl Into<On<'_>>, tenant: &Tenant, id: &str) -> Result<Op
 /// The same, locked until the transaction ends: after the event type that names it, where there is one.
 pub async fn lock(tx: &mut Tx, tenant: &Tenant, id: &str) -> Result<Option<ScheduleRow>> {
     let sql = match tx {
-        // Its write transactions are one after the other anyway.
+        // Its write transactions run one after the other anyway.
         Tx::Sqlite(_) => find!(),
         Tx::Postgres(_) => concat!(find!(), " for no key update"),
     };
@@ -88,8 +88,8 @@ pub async fn list(reader: &Reader, tenant: &Tenant, after: &str, limit: i64) -> 
         .await
 }
 
-/// An event type that uses the schedule. It holds as long as the transaction if the schedule is locked in it: event types lock the schedule that
-/// they name.
+/// An event type that uses the schedule. The answer holds as long as the transaction if the schedule is locked in it: event types
+/// lock the schedule that they name.
 pub async fn used_by(tx: &mut Tx, id: &str) -> Result<Option<String>> {
     query("select id from event_types where schedule_id = $1 and deleted_at is null limit 1")
         .bind(id)
@@ -100,14 +100,14 @@ pub async fn used_by(tx: &mut Tx, id: &str) -> Result<Option<String>> {
 /// The numbers of event types that use a schedule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScheduleUses {
-    /// All of their hosts are among the connections that were asked about.
+    /// Event types whose hosts are all among the requested connections.
     pub own: i64,
-    /// Some host of theirs is another one, or they have none.
+    /// Event types with another host, or without hosts.
     pub others: i64,
 }
 
-/// How event types use these schedules, by the schedules' ids: those all of whose hosts are among `connection_ids`, and the others. A
-/// schedule that none uses is missing. In a transaction that has locked a schedule no other event type begins to use it.
+/// How event types use these schedules, by the schedules' ids: event types whose hosts are all among `connection_ids`, and the
+/// others. Unused schedules are left out. In a transaction that has locked a schedule no other event type can begin to use it.
 pub async fn uses(
     on: impl Into<On<'_>>,
     ids: &[String],
@@ -144,7 +144,7 @@ pub async fn insert(tx: &mut Tx, s: &ScheduleRow) -> Result<()> {
     Ok(())
 }
 
-/// Writes what can change of a row that `lock` returned in this transaction; a deletion too.
+/// Writes the changeable columns of a row that `lock` returned in this transaction; a deletion too.
 pub async fn update(tx: &mut Tx, s: &ScheduleRow) -> Result<()> {
     let sql = "update schedules set name = $2, body = $3, metadata = $4, etag = $5, deleted_at = $6, updated_at = $7 where id = $1";
     query(sql)

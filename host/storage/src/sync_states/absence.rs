@@ -1,5 +1,6 @@
-//! Collections that are gone and come back: what was known of reading their contents goes with them. Table: `migrations/0005_sync_states.sql`,
-//! `0086_returned_contents.sql`. A followed collection has no job while it is gone: its return makes one.
+//! Collections that are gone and come back: the progress of reading their contents is deleted with them. Table:
+//! `migrations/0005_sync_states.sql`, `0086_returned_contents.sql`. A followed collection has no job while it is gone: its return
+//! creates one.
 
 use anyhow::Result;
 
@@ -17,10 +18,11 @@ use crate::watches;
 const PULL: &str = "pull";
 const RENEW: &str = "renew";
 
-/// When a followed collection is pulled whose contents were deleted ahead of it, ms: it may not be deleted after all.
+/// When a followed collection is pulled whose contents were deleted ahead of it, ms: the collection itself may turn out not to be
+/// deleted.
 const LOOK_AGAIN_MS: i64 = 60_000;
 
-/// Statements that delete what is kept of a scope besides its state.
+/// Statements that delete the rows that a scope has besides its state.
 const KEPT: [&str; 3] = [
     "delete from sync_item_errors where connection_id = $1 and surface = $2 and scope_id = $3",
     "delete from sync_rereads where connection_id = $1 and surface = $2 and scope_id = $3",
@@ -37,8 +39,8 @@ fn job_key(of: ScopeKey<'_>) -> String {
     format!("{}:{}:{}", of.connection_id, of.surface, of.scope_id)
 }
 
-/// Forgets how far a collection was read: cursor, unfinished scan, unreadable records and what was still to be read. Whatever pull of it is
-/// under way writes nothing more, and the next one reads everything. Belongs into the transaction that deletes its contents.
+/// Deletes the progress of reading a collection: cursor, unfinished scan, unreadable records and pending re-reads. A pull in
+/// progress writes nothing more, and the next one reads everything. Belongs in the transaction that deletes its contents.
 pub async fn forget_contents(tx: &mut Tx, lock: &ConnectionLock, of: ScopeKey<'_>, now: i64) -> Result<()> {
     lock.covers(of.connection_id)?;
     let Some(before) = lock_state(tx, lock, (of.surface, of.scope_id)).await? else { return Ok(()) };
@@ -55,14 +57,15 @@ pub async fn forget_contents(tx: &mut Tx, lock: &ConnectionLock, of: ScopeKey<'_
         job_claims::undo(tx, &pull, now).await?;
         watches::wake(tx, &[pull], (now + LOOK_AGAIN_MS, true), now).await?;
     } else {
-        // Of somebody who waited for a pull.
+        // A pull that was requested by a client that waits for it.
         jobs::remove(tx, &pull).await?;
     }
-    // It ends the watch of what is gone.
+    // It ends the watch of the deleted collection.
     watches::wake(tx, &[job_id(RENEW, of)], (now, true), now).await
 }
 
-/// Ends the following of a collection that a client has deleted: where it is restored at the provider, it is followed when a client asks for that.
+/// Stops following a collection that a client has deleted: if it is restored at the provider, it is followed again when a client
+/// requests that.
 pub async fn end_follow(tx: &mut Tx, lock: &ConnectionLock, of: ScopeKey<'_>) -> Result<()> {
     lock.covers(of.connection_id)?;
     let sql = "update sync_states set followed = 0, started_at = null, next_pull_at = null \
@@ -71,8 +74,9 @@ pub async fn end_follow(tx: &mut Tx, lock: &ConnectionLock, of: ScopeKey<'_>) ->
     jobs::remove(tx, &job_id(PULL, of)).await
 }
 
-/// Has a collection that came back read at once, if clients follow `followed`: the collection itself, or its surface with all collections. Its
-/// watch is renewed, which the provider may have ended. `target`: the server that the pull asks, as `NewJob` has it.
+/// Makes the pull of a restored collection due at once, if clients follow `followed`: the collection itself, or its surface with
+/// all collections. Its watch is renewed, because the provider may have ended it. `target`: the server that the pull reads, as in
+/// `NewJob`.
 pub async fn resume_contents(
     tx: &mut Tx,
     lock: &ConnectionLock,

@@ -1,4 +1,4 @@
-//! What clients follow, over all applications.
+//! Collections that clients follow, over all applications.
 
 use anyhow::Result;
 
@@ -8,9 +8,9 @@ use crate::sql::{Reader, Row, query};
 pub struct Lag {
     pub surface: String,
     pub followed: i64,
-    /// Of them, those whose last pull failed.
+    /// Followed collections whose last pull failed.
     pub stuck: i64,
-    /// Of the others, the longest ago that one was read to its end.
+    /// The oldest last success among the other collections.
     pub oldest_success_at: Option<i64>,
 }
 

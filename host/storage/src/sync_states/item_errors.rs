@@ -1,5 +1,5 @@
-//! Sources that could not be read. Tables: `migrations/0005_sync_states.sql`, `0009_item_error_versions.sql`, `0010_item_error_connectors.sql`,
-//! `0031_resumed_scans.sql`.
+//! Sources that could not be read. Tables: `migrations/0005_sync_states.sql`, `0009_item_error_versions.sql`,
+//! `0010_item_error_connectors.sql`, `0031_resumed_scans.sql`.
 
 use anyhow::Result;
 
@@ -22,7 +22,7 @@ pub struct ItemError {
     pub message: String,
     /// How often that version was tried.
     pub attempts: i64,
-    /// When it was tried last.
+    /// When it was last tried.
     pub at: i64,
 }
 
@@ -38,7 +38,7 @@ fn item_error(row: &Row<'_>) -> Result<ItemError> {
     })
 }
 
-/// Keeps that sources could not be read. Each is there once.
+/// Records that sources could not be read. Each occurs once.
 pub async fn note_item_errors(tx: &mut Tx, s: &SyncState, errors: &[&ItemError]) -> Result<()> {
     let sql = insert_rows!(
         tx,
@@ -71,7 +71,7 @@ pub async fn note_item_errors(tx: &mut Tx, s: &SyncState, errors: &[&ItemError])
     Ok(())
 }
 
-/// Forgets the errors of sources that could be read now, or are gone.
+/// Deletes the errors of sources that could be read now, or are gone.
 pub async fn clear_item_errors(tx: &mut Tx, s: &SyncState, source_ids: &[&str]) -> Result<()> {
     if source_ids.is_empty() {
         return Ok(());
@@ -91,7 +91,7 @@ pub async fn clear_item_errors(tx: &mut Tx, s: &SyncState, source_ids: &[&str]) 
     Ok(())
 }
 
-/// Everything that is unreadable in a connection has all its tries again.
+/// Resets the attempts of all unreadable sources of a connection.
 pub async fn forget_attempts(tx: &mut Tx, connection_id: &str) -> Result<()> {
     query("update sync_item_errors set attempts = 0 where connection_id = $1")
         .bind(connection_id)
@@ -162,7 +162,7 @@ pub async fn unsettled_item_errors(
         .await
 }
 
-/// The errors of those of these sources that are unreadable.
+/// The errors of the unreadable sources among these.
 pub async fn item_errors_among(
     on: impl Into<On<'_>>,
     s: &SyncState,
@@ -224,7 +224,7 @@ pub async fn mark_item_errors(
     Ok(())
 }
 
-/// Forgets unreadable sources that the scan of this generation, which has ended, did not name: they are gone.
+/// Deletes the errors of sources that the completed scan of this generation did not name: they are gone.
 pub async fn clear_unmarked_item_errors(tx: &mut Tx, s: &SyncState, generation: i64) -> Result<()> {
     let sql = "delete from sync_item_errors where connection_id = $1 and surface = $2 and scope_id = $3 \
                and seen_in <> $4";

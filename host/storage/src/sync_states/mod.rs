@@ -1,4 +1,4 @@
-//! How far the local copy follows the provider. Tables: `migrations/0005_sync_states.sql`.
+//! The sync state of the local copy. Tables: `migrations/0005_sync_states.sql`.
 
 mod absence;
 mod followed;
@@ -75,7 +75,7 @@ macro_rules! select {
     };
 }
 
-/// The state of one collection; none when nothing was ever read of it.
+/// The state of one collection; none when it was never read.
 pub async fn find(
     reader: &Reader,
     connection_id: &str,
@@ -105,8 +105,8 @@ pub async fn of_connection(on: impl Into<On<'_>>, connection_id: &str) -> Result
         .await
 }
 
-/// A statement that writes a new state whole, or these columns of the one that is there. A pull, a start and a reset each
-/// write what is theirs: a pull that was under way when somebody started or reset the sync must not undo that.
+/// A statement that inserts a whole new state, or updates these columns of an existing one. A pull, a start and a reset each
+/// write their own columns: a pull in progress must not undo a start or a reset of the sync.
 macro_rules! upsert {
     ($columns:literal) => {
         concat!(
@@ -122,8 +122,8 @@ macro_rules! upsert {
     };
 }
 
-/// What a pull found: everything but what clients decide. False: the state is not of the generation any more in which the pull began,
-/// because everything was reset or another process came to the end of the same scan. Then nothing is written.
+/// Stores the result of a pull: all columns but those that clients set. False, and nothing is written: the state has another
+/// generation than when the pull began, because everything was reset or another process finished the same scan.
 pub async fn upsert(tx: &mut Tx, lock: &ConnectionLock, s: &SyncState, began_in: i64) -> Result<bool> {
     let sql = upsert!(
         "status = excluded.status, cursor = excluded.cursor, last_success_at = excluded.last_success_at, \
@@ -138,7 +138,7 @@ pub async fn upsert(tx: &mut Tx, lock: &ConnectionLock, s: &SyncState, began_in:
     Ok(write(sql, lock, s)?.bind(began_in).execute(&mut *tx).await? > 0)
 }
 
-/// That a client follows it from now on.
+/// Marks a collection or surface as followed from now on.
 pub async fn follow(tx: &mut Tx, lock: &ConnectionLock, s: &SyncState) -> Result<()> {
     let sql = upsert!(
         "followed = excluded.followed, started_at = excluded.started_at, backfill_since = excluded.backfill_since, \
@@ -148,7 +148,7 @@ pub async fn follow(tx: &mut Tx, lock: &ConnectionLock, s: &SyncState) -> Result
     Ok(())
 }
 
-/// That everything is to be read again: whatever pull is under way ends.
+/// Resets the state so that everything is read again; a pull in progress ends.
 pub async fn reset(tx: &mut Tx, lock: &ConnectionLock, s: &SyncState) -> Result<()> {
     let sql = upsert!(
         "epoch = excluded.epoch, cursor = excluded.cursor, seen = excluded.seen, status = excluded.status, \
@@ -160,7 +160,7 @@ pub async fn reset(tx: &mut Tx, lock: &ConnectionLock, s: &SyncState) -> Result<
     Ok(())
 }
 
-/// That one collection is to be read again with the next pull. Until then its copy is not in step.
+/// Discards the cursor of one collection, so that the next pull reads all of it again. Until then its copy is not in step.
 pub async fn forget_cursor(tx: &mut Tx, before: &Locked<'_, SyncState>) -> Result<()> {
     let sql = "update sync_states set status = 'syncing', cursor = null, seen = 0, generation = generation + 1, \
                scan_cursor = null, scan_since = null, rescan = 0, walk_start = null, doubt = null \

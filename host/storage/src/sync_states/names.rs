@@ -16,7 +16,7 @@ pub struct Batch {
     pub names: String,
 }
 
-/// Keeps names in the place of all that were kept of this scope before.
+/// Replaces the stored names of this scope.
 pub async fn keep_names(tx: &mut Tx, of: ScopeKey<'_>, generation: i64, batches: &[Batch]) -> Result<()> {
     forget_names(tx, of).await?;
     let sql = insert_rows!(
@@ -50,8 +50,8 @@ pub async fn names_after(
         .await
 }
 
-/// Notes that a batch was read. One of the same number that another host has put in its place meanwhile, from a listing of its own, is
-/// another one and stays.
+/// Records that a batch was read. If another host has meanwhile stored a batch of the same number, from a listing of its own,
+/// that one stays.
 pub async fn remove_names(tx: &mut Tx, of: ScopeKey<'_>, generation: i64, batch: &Batch) -> Result<()> {
     let sql = "delete from sync_names where connection_id = $1 and surface = $2 and scope_id = $3 \
                and generation = $4 and batch = $5 and names = $6";
@@ -60,7 +60,7 @@ pub async fn remove_names(tx: &mut Tx, of: ScopeKey<'_>, generation: i64, batch:
     Ok(())
 }
 
-/// Forgets all names of a scope, whatever generation they are of.
+/// Deletes all names of a scope, of any generation.
 async fn forget_names(tx: &mut Tx, of: ScopeKey<'_>) -> Result<()> {
     let sql = "delete from sync_names where connection_id = $1 and surface = $2 and scope_id = $3";
     let of = query(sql).bind(of.connection_id).bind(of.surface).bind(of.scope_id);

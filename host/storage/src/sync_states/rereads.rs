@@ -1,5 +1,5 @@
-//! Provider records that a page named and that were left out of it, because a write of ours superseded the page. Each is read again by
-//! itself. Table: `migrations/0030_superseded_reads.sql`.
+//! Provider records that a page named and that were left out of it, because a write of ours superseded the page. Each is read
+//! again separately. Table: `migrations/0030_superseded_reads.sql`.
 
 use anyhow::Result;
 
@@ -17,7 +17,7 @@ pub struct ScopeKey<'a> {
     pub scope_id: &'a str,
 }
 
-/// Notes records that are to be read again.
+/// Adds records that are to be read again.
 pub async fn add_rereads(tx: &mut Tx, of: ScopeKey<'_>, source_ids: &[String], now: i64) -> Result<()> {
     let sql = insert_rows!(
         tx,
@@ -36,7 +36,7 @@ pub async fn add_rereads(tx: &mut Tx, of: ScopeKey<'_>, source_ids: &[String], n
     Ok(())
 }
 
-/// Records that are to be read again, the longest noted first.
+/// Records that are to be read again, the oldest first.
 pub async fn rereads(reader: &Reader, of: ScopeKey<'_>, limit: i64) -> Result<Vec<String>> {
     let sql = "select source_id from sync_rereads where connection_id = $1 and surface = $2 and scope_id = $3 \
                order by noted_at, source_id limit $4";
@@ -44,7 +44,7 @@ pub async fn rereads(reader: &Reader, of: ScopeKey<'_>, limit: i64) -> Result<Ve
     of.fetch_all(reader, |row| row.get("source_id")).await
 }
 
-/// Notes that records were read again.
+/// Records that records were read again.
 pub async fn remove_rereads(tx: &mut Tx, of: ScopeKey<'_>, source_ids: &[String]) -> Result<()> {
     if source_ids.is_empty() {
         return Ok(());
@@ -59,7 +59,7 @@ pub async fn remove_rereads(tx: &mut Tx, of: ScopeKey<'_>, source_ids: &[String]
     Ok(())
 }
 
-/// Work that earlier pulls of a scope have left: most have left none.
+/// Work that earlier pulls of a scope have left; usually none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PullRemains {
     /// Names whose content is still to be read (`names_after`).

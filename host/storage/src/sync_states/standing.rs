@@ -1,10 +1,11 @@
-//! How a scope stands: its state and the job that pulls it, both as they are at one moment.
+//! The state of a scope and the job that pulls it, read at one moment.
 
 use anyhow::Result;
 
 use crate::sql::{Reader, Row, query};
 
-/// What decides whether the copy of a scope can answer without a look at the provider. All times are milliseconds since 1970.
+/// The columns that decide whether the copy of a scope can answer without reading from the provider. All times are milliseconds
+/// since 1970.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Standing {
     pub followed: bool,
@@ -14,7 +15,7 @@ pub struct Standing {
     pub started_at: Option<i64>,
     pub last_success_at: Option<i64>,
     pub last_activity_at: Option<i64>,
-    /// When the last turn of the job that was a success began. None: it had none yet, or none since a reset.
+    /// When the last successful run of the job began. None: there was none yet, or none since a reset.
     pub done_at: Option<i64>,
     /// The job's; none where there is no job.
     pub job_state: Option<String>,
@@ -23,7 +24,7 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// Whether a pull is wanted that has not begun yet.
+    /// Whether a requested pull has not begun yet.
     pub fn is_asked_for(&self, now: i64) -> bool {
         let is_due = self.job_state.as_deref() == Some("queued") && self.due_at.is_some_and(|at| at <= now);
         self.again_at.is_some() || is_due
@@ -45,7 +46,7 @@ fn read(row: &Row<'_>) -> Result<Standing> {
     })
 }
 
-/// How a scope (its connection, surface and collection) stands, with the job of this id; none when nothing was ever read of it.
+/// The state of a scope (its connection, surface and collection) with the job of this id; none when it was never read.
 pub async fn standing(
     reader: &Reader,
     (connection_id, surface, scope_id): (&str, &str, &str),

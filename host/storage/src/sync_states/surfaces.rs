@@ -6,18 +6,18 @@ use crate::dialect::one_of;
 use crate::json_text;
 use crate::sql::{Reader, Row, query};
 
-/// How far a surface of a connection is in step.
+/// The sync progress of a surface of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SurfaceProgress {
     pub connection_id: String,
     pub surface: String,
     /// A collection of it is `blocked` or in `error`.
     pub is_failing: bool,
-    /// The earliest of the last successes of its collections, ms; none: none of them was read yet.
+    /// The earliest last success of its collections, ms; none: none of them was read yet.
     pub last_success_at: Option<i64>,
 }
 
-/// The surfaces of these connections of which something was asked for.
+/// The surfaces of these connections that have a sync state.
 pub async fn of_connections(reader: &Reader, ids: &[&str]) -> Result<Vec<SurfaceProgress>> {
     let sql = one_of!(
         reader,

@@ -32,31 +32,33 @@ pub struct SyncState {
     pub latest_sequence: i64,
     /// Below this sequence of the log no feed can be read: the application's, read with the state.
     pub floor_sequence: i64,
-    /// The number of the log's last line: the application's, read with the state.
+    /// The number of the log's last entry: the application's, read with the state.
     pub log_sequence: i64,
-    /// The first reading has come back to here, ms; none before and after it. Mail alone.
+    /// The oldest time that the initial sync has reached, ms; none before and after it. Mail alone.
     pub covered_since: Option<i64>,
     /// Rises with every scan that begins or ends, and with every reset.
     pub generation: i64,
-    /// Of a scan that is under way: the connector's cursor of its next page.
+    /// The connector's cursor of the next page; set while a scan is in progress.
     pub scan_cursor: Option<String>,
-    /// Of a scan that is under way: the log's last sequence when it began.
+    /// The log's last sequence when the scan in progress began.
     pub scan_since: Option<i64>,
     /// The next pull has to scan.
     pub rescan: bool,
-    /// When the provider last had a change, or somebody last asked for a pull, ms: from there on pulls become rarer.
+    /// Time of the provider's last change or of the last requested pull, ms: the longer ago, the rarer pulls become.
     pub last_activity_at: Option<i64>,
-    /// The collection was gone after clients were told of its contents: what is read of them until all of it was read once is news.
+    /// Whether the collection was gone after clients had got its items: items that the next complete scan reads are then reported
+    /// as new.
     pub is_return: bool,
-    /// The cursor that a walk over differences began with which is under way; empty: it began without one.
+    /// The cursor at which the walk over differences in progress began; empty: it began without one.
     pub walk_start: Option<String>,
-    /// JSON of a scan whose end would have deleted so much that all is read a second time first (`0087_doubted_scans.sql`), and of readings
-    /// before it of which the provider failed requests (`failing`: {since, last}, ms since 1970).
+    /// JSON of a scan whose end would have deleted so much that everything is read a second time first
+    /// (`0087_doubted_scans.sql`), and of syncs before it in which the provider failed requests (`failing`: {since, last}, ms
+    /// since 1970).
     pub doubt: Option<String>,
 }
 
 impl SyncState {
-    /// What tells it apart from the other states.
+    /// The key of the state: connection, surface and scope.
     pub fn key(&self) -> ScopeKey<'_> {
         ScopeKey { connection_id: &self.connection_id, surface: &self.surface, scope_id: &self.scope_id }
     }

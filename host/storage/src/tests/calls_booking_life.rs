@@ -1,4 +1,4 @@
-//! Runs every statement on what becomes of bookings after they were made.
+//! Runs every statement on bookings after their creation.
 
 use anyhow::Result;
 use base::tenant::Tenant;

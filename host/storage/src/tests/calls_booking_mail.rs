@@ -43,7 +43,7 @@ pub async fn all(db: &Db) -> Result<()> {
     Ok(())
 }
 
-/// What is to be told has a job until it is told.
+/// A pending notice has a job until it is sent.
 async fn tell(tx: &mut Tx) -> Result<()> {
     let tenant = tenant();
     let new = NewJob {

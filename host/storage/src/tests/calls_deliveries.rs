@@ -1,4 +1,4 @@
-//! Runs every statement on what subscriptions want and on deliveries.
+//! Runs every statement on the filters of subscriptions and on deliveries.
 
 use anyhow::Result;
 use base::tenant::Tenant;
@@ -65,13 +65,13 @@ async fn write(tx: &mut Tx) -> Result<()> {
     let health = Health { consecutive_failures: 3, last_failure: Some("{}".into()), ..Health::default() };
     let settled = Settled { cursor: 9, health: &health, updated_at: 0 };
     let of = (FIRST, tenant);
-    // It was changed meanwhile: only what became of the delivery is written.
+    // It was changed meanwhile: only the results of the delivery are written.
     let other = Settled { updated_at: -1, ..settled };
     assert!(deliveries::write_outcomes(tx, of, std::slice::from_ref(&outcome), &other, 1).await?.is_some());
     let endpoint = deliveries::find_endpoint(&mut *tx, FIRST).await?.expect("it is there");
     assert_eq!((endpoint.cursor, endpoint.health), (0, Health::default()));
     assert_eq!(deliveries::next_due(&mut *tx, FIRST).await?, Some(-1));
-    // It began anew meanwhile: what would be tried again is not.
+    // It was restarted meanwhile: a delivery to be retried is not written.
     webhooks::restart(tx, "whc_3").await?;
     assert!(
         deliveries::write_outcomes(tx, ("whc_3", tenant), std::slice::from_ref(&outcome), &other, 1)
@@ -97,7 +97,7 @@ async fn write(tx: &mut Tx) -> Result<()> {
     Ok(())
 }
 
-/// Of the 50 deliveries that arrived first, those above the cursor of their subscription stay, and are not in the way of the next ones.
+/// Deletes the 50 oldest deliveries but those above the cursor of their subscription, which do not block the next ones.
 async fn clean(tx: &mut Tx) -> Result<()> {
     query("update webhooks set cursor = 30 where id = 'whc_0'").execute(&mut *tx).await?;
     assert_eq!(cleaning::delivered(tx, 90_000, 50).await?, 50);

@@ -55,7 +55,7 @@ pub async fn all(db: &Db) -> Result<()> {
 }
 
 async fn write_keys(tx: &mut Tx) -> Result<()> {
-    // A domain that is named twice is one.
+    // A domain that occurs twice counts once.
     let key = ApiKey {
         id: "key_domains".into(),
         tenant: tenant(),

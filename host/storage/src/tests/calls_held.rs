@@ -49,7 +49,7 @@ async fn write(tx: &mut Tx) -> Result<()> {
     let mut waiting = vec![replay, first.clone()];
     waiting.extend(held.map(|(sequence, resource_id)| delivery(sequence, resource_id, None)));
     deliveries::insert(tx, (WEBHOOK, &tenant), &waiting, 1).await?;
-    // They are not looked at by those who look for the earliest delivery of their resource.
+    // The search for the earliest delivery of their resource does not visit them.
     let replay = |n: i64| Delivery { replay_id: "rpl_1".into(), ..delivery(300_000 + n, "evt_1", Some(1)) };
     let replays: Vec<Delivery> = (0..1_000).map(replay).collect();
     deliveries::insert(tx, (WEBHOOK, &tenant), &replays, 1).await?;

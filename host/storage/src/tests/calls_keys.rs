@@ -1,4 +1,4 @@
-//! Runs every statement on the end of API keys, and on the webhooks that rest on them.
+//! Runs every statement on the end of API keys, and on the webhooks that depend on them.
 
 use anyhow::Result;
 use base::keyring::NewApiKey;

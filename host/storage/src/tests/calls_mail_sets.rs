@@ -1,4 +1,4 @@
-//! Runs every statement that is about a page of mail: its threads and places, its lines in the log, and the sent messages that it is about.
+//! Runs every statement for a page of mail: its threads and places, its log entries, and the related sent messages.
 
 use anyhow::Result;
 use base::tenant::Tenant;
@@ -23,7 +23,7 @@ fn tenant() -> Tenant {
 /// Everything, once.
 pub async fn all(db: &Db) -> Result<()> {
     let reader = db.reader();
-    // Of the seed's messages every second one is unread, and the folders take them in turn.
+    // Every second message of the seed is unread, and the folders take them in turn.
     let counts = mail::counts(reader, &["fol_0_0", "fol_0_1", "none"]).await?;
     let (read, unread) = (counts["fol_0_0"], counts["fol_0_1"]);
     assert!(counts.len() == 2 && read.0 > 2_000 && unread.0 > 2_000, "{counts:?}");
@@ -55,7 +55,7 @@ pub async fn all(db: &Db) -> Result<()> {
     Ok(())
 }
 
-/// Returns when the newest message of the thread `thr_page_1` came.
+/// Returns when the newest message of the thread `thr_page_1` was received.
 async fn write_threads(tx: &mut Tx) -> Result<i64> {
     let tenant = &tenant();
     let lock = &ConnectionLock::take(tx, tenant, MAIL).await?.expect("it is in the seed");

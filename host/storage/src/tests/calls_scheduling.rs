@@ -123,7 +123,8 @@ async fn write_meetings(tx: &mut Tx) -> Result<()> {
     the_constraint_refuses_what_the_code_lets_through(tx, &host).await
 }
 
-/// The database's own rule, beside a meeting from `FREE` on that lasts an hour: nothing overlaps it, and buffers overlap buffers alone.
+/// The database's own rule, beside a meeting from `FREE` on that lasts an hour: no row overlaps it, and buffers overlap buffers
+/// alone.
 async fn the_constraint_refuses_what_the_code_lets_through(tx: &mut Tx, host: &ConnectionLock) -> Result<()> {
     let quarter = HOUR / 4;
     let rows = [
@@ -136,7 +137,7 @@ async fn the_constraint_refuses_what_the_code_lets_through(tx: &mut Tx, host: &C
         ("mtg_6", Part::Before, FREE + HOUR, FREE + HOUR + quarter, true),
         ("mtg_6", Part::Meeting, FREE + HOUR + quarter, FREE + 2 * HOUR, true),
         ("mtg_7", Part::Meeting, FREE + HOUR, FREE + HOUR + quarter, false),
-        // What touches does not overlap.
+        // Adjacent times do not overlap.
         ("mtg_8", Part::Meeting, FREE + 2 * HOUR, FREE + 3 * HOUR, true),
     ];
     for (meeting_id, part, start_at, end_at, is_free) in rows {

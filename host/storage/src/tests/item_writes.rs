@@ -1,5 +1,5 @@
-//! Promises of writes of many items at once: what collections hold stays counted, and names can change hands. On SQLite and, where
-//! `POSTGRES_URL` names a server, on PostgreSQL.
+//! Guarantees of writes of many items at once: the totals of collections stay right, and names can move between items. On SQLite
+//! and, where `POSTGRES_URL` names a server, on PostgreSQL.
 
 use std::collections::BTreeMap;
 
@@ -81,7 +81,7 @@ async fn stored(db: &Db, ids: &'static [&'static str]) -> Vec<Item> {
     found.unwrap()
 }
 
-/// Versions of some of sixteen items in four groups, of some two versions; each is listed or not, open or not, there or gone.
+/// Versions of some of sixteen items in four groups, of some items two; each is listed or not, open or not, live or deleted.
 fn random_items(random: &Entropy) -> Vec<Item> {
     let bytes = random.bytes::<96>();
     let version = |[number, shape, length]: [u8; 3]| {
@@ -139,7 +139,7 @@ async fn a_name_that_an_item_gives_up_is_another_ones_at_once() {
         let names: Vec<&str> = found.iter().map(|item| item.external_id.as_str()).collect();
         assert_eq!(names, ["y", "z", "gone:c", "x"]);
         assert_eq!((found[2].body.as_str(), found[2].sort_text.as_str()), ("{}", ""));
-        // Two that exchange their names are refused, as is a name that another one keeps.
+        // Two rows that exchange their names are refused, as is a name that another row keeps.
         for wrong in [vec![contact("a", "z"), contact("b", "y")], vec![contact("e", "x")]] {
             assert!(is_of_the_data(&put_all(db, wrong).await.unwrap_err()));
         }

@@ -1,4 +1,4 @@
-//! Promises of the table of jobs, on SQLite and, where `POSTGRES_URL` names a server, on PostgreSQL.
+//! Guarantees of the table of jobs, on SQLite and, where `POSTGRES_URL` names a server, on PostgreSQL.
 
 use std::collections::BTreeSet;
 
@@ -19,10 +19,10 @@ use crate::tests::POSTGRES_RECORDER;
 use crate::wakes::JobClass;
 
 const NOW: i64 = 1_767_225_600_000;
-/// How often a host looks for others whose lease is over.
+/// How often a host checks for others whose lease is over.
 const LOOKS_EVERY_MS: i64 = 1_000;
 
-/// A database with the schema and nothing in it.
+/// A database with the schema and without rows.
 pub(super) struct Opened {
     pub(super) db: Db,
     _folder: Option<tempfile::TempDir>,
@@ -156,7 +156,7 @@ async fn a_claim_returns_a_row_once_to_two_hosts() {
         let mut left = one.len() + other.len();
         let ids: BTreeSet<&str> = one.iter().chain(&other).map(|job| job.id.as_str()).collect();
         assert_eq!(ids.len(), left, "no job is claimed twice");
-        // What one has locked the other leaves out, and nobody may have got: it is there for the next claim.
+        // Jobs that one claim has locked are skipped by the other, and may be left over: the next claim gets them.
         left += claim(db, "third", &wanted, NOW).await.len();
         assert_eq!(left, 100);
         assert_eq!(find(db, "later").await.unwrap().attempts, 0);
@@ -178,7 +178,7 @@ async fn a_wake_while_it_runs_is_kept() {
         assert_eq!((woken.state.as_str(), woken.due_at, woken.again_at), ("queued", Some(NOW + 10), None));
         assert_eq!((woken.attempts, woken.owner), (0, None));
 
-        // An earlier time wins over the one that the turn chose; without a wake a job is deleted when it is done.
+        // An earlier time wins over the one that the run chose; without a wake a job is deleted when it is done.
         let job = claim(db, "one", &["a"], NOW + 10).await.remove(0);
         enqueue(db, "a", NOW + 30).await;
         reschedule(db, &job, End { due_at: Some(NOW + 99), ..End::default() }, NOW + 20).await.unwrap();
@@ -187,7 +187,7 @@ async fn a_wake_while_it_runs_is_kept() {
         complete(db, &job, NOW + 31).await.unwrap();
         assert!(find(db, "a").await.is_none());
 
-        // A job that was given up begins anew.
+        // A failed job starts over.
         enqueue(db, "a", NOW).await;
         let job = claim(db, "one", &["a"], NOW).await.remove(0);
         let end = End { is_failed: true, attempts: 8, last_error: Some("{}".into()), ..End::default() };
@@ -215,7 +215,7 @@ async fn an_outcome_without_the_fence_changes_nothing() {
 
         assert!(is_lost(&complete(db, &lost, later).await));
         assert!(is_lost(&reschedule(db, &lost, End::default(), later).await));
-        // What the turn wrote beside its fence goes with it.
+        // The run's other writes are rolled back with its fence.
         let of_lost = lost.clone();
         let written: Result<()> = db
             .write(move |tx| {
@@ -286,7 +286,7 @@ async fn a_job_that_kills_its_host_is_put_off_and_then_fails() {
         let error = find(db, "a").await.unwrap().last_error.unwrap();
         assert!(error.contains("crashed"), "{error}");
 
-        // Progress, and any end of a turn, sets the count to 0.
+        // Progress, and any end of a run, sets the count to 0.
         enqueue(db, "b", now).await;
         start_host(db, "last", now).await;
         claim(db, "last", &["b"], now).await;

@@ -1,4 +1,4 @@
-//! Lanes: what an application that writes much leaves to others, and what becomes of a write that waits too long.
+//! Lanes: the connections that an application with many writes leaves to others, and the refusal of a write that waits too long.
 
 use std::future::ready;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -35,7 +35,7 @@ async fn postgres(pools: PoolLimits) -> Option<(Db, RwLockReadGuard<'static, ()>
     Some((Db::open(&Options { pools, ..Options::of(url) }).await.unwrap(), unrecorded))
 }
 
-/// A write that lasts until `end` has a permit for it; `begun` gets one when it is being done.
+/// A write that lasts until `end` has a permit for it; adds a permit to `begun` when it runs.
 async fn held(db: Db, lane: Lane, (begun, end): (Arc<Semaphore>, Arc<Semaphore>)) -> Result<()> {
     let write = db.write(move |_| {
         Box::pin(async move {
@@ -51,7 +51,7 @@ fn closed() -> Arc<Semaphore> {
     Arc::new(Semaphore::new(0))
 }
 
-/// A write of an application that notes when it is done.
+/// A write of an application that records when it is done.
 async fn noted(db: Db, application: &'static str, order: Arc<Mutex<Vec<&'static str>>>) -> Result<()> {
     let write = db.write(move |_| {
         Box::pin(async move {
@@ -85,7 +85,7 @@ async fn all(mut writes: JoinSet<Result<()>>) {
     }
 }
 
-/// The order in which SQLite's one writer does what is queued: the write of another application is in the first group.
+/// The order in which SQLite's one writer runs queued writes: the write of another application is in the first group.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_application_fills_half_a_group_of_writes_at_most() {
     let folder = tempfile::tempdir().unwrap();
@@ -109,7 +109,7 @@ async fn one_application_fills_half_a_group_of_writes_at_most() {
     assert_eq!((order.len(), before <= 64), (MANY + 1, true), "{before} writes were done before it");
 }
 
-/// Of PostgreSQL's twelve connections for writing an application has four, however many it asks for.
+/// An application has four of PostgreSQL's twelve connections for writing, however many it requests.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_application_leaves_connections_to_others() {
     let limits = PoolLimits { acquire_ms: 60_000, idle_ms: 60_000, ..PoolLimits::default() };
@@ -142,7 +142,7 @@ async fn one_application_leaves_connections_to_others() {
     assert_eq!(usage(&db, "writes").waiting, 0);
 }
 
-/// Who finds no connection in time is refused, and may come again.
+/// A request that finds no connection in time is refused, and may be retried.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_wait_for_a_connection_has_an_end() {
     let limits = PoolLimits { writes: 1, acquire_ms: 1_000, idle_ms: 60_000, ..PoolLimits::default() };
@@ -190,8 +190,8 @@ async fn locking(db: Db, is_locked: Arc<Semaphore>, end: Arc<Semaphore>) -> Resu
     write.await
 }
 
-/// A write that waits for a row which another transaction has locked is refused, and nothing of it is kept: not even where it goes on after
-/// the refusal of its statement.
+/// A write that waits for a row which another transaction has locked is refused, and rolled back whole: even where it continues
+/// after the refusal of its statement.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_write_that_waits_for_a_lock_is_undone_whole() {
     let limits = PoolLimits { lock_ms: 200, idle_ms: 60_000, ..PoolLimits::default() };

@@ -17,7 +17,7 @@ fn read(folder: &Path, found: &mut Vec<(String, String)>) {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         match path.is_dir() {
             true if name != "tests" => read(&path, found),
-            // What differs between the engines is run on each by those who use it.
+            // Statements that differ between the engines are run on each by the code that uses them.
             false if name.ends_with(".rs") && name != "dialect.rs" => {
                 let text = std::fs::read_to_string(&path).unwrap();
                 let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
@@ -64,7 +64,7 @@ fn literal(code: &str) -> (String, usize) {
         match c {
             '"' => return (text, at + 1),
             '\\' => match rest.next() {
-                // The end of the line and what the next one begins with are no part of it.
+                // The end of the line and the indentation of the next one are no part of it.
                 Some((_, '\n')) => while rest.next_if(|(_, c)| c.is_whitespace()).is_some() {},
                 Some((_, other)) => text.push(other),
                 None => break,

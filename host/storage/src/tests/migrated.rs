@@ -1,4 +1,4 @@
-//! What migrations make of rows that are there.
+//! Effects of migrations on existing rows.
 
 use rusqlite::Connection;
 
@@ -49,7 +49,7 @@ fn what_was_there_is_classed_and_counted() {
     connection.execute(item, ("t1", "task", "äöü", 0, 0, None::<i64>, "a", 1)).unwrap();
     connection.execute(item, ("t2", "task", "{}", 0, 0, None::<i64>, "b", 0)).unwrap();
     connection.execute(item, ("t3", "task", "gone", 0, 0, Some(7), "c", 1)).unwrap();
-    // A line each on some days of many years, leap days among them, the first and the last moment of each.
+    // An entry each on some days of many years, leap days among them, at the first and the last moment of each.
     let line = "insert into log (application_id, sequence, id, organization_id, type, change_type, resource_type, resource_id, parent_id, \
                 origin, at) values ('a', ?1, 'l' || ?1, 'o', '', '', '', '', '', '', ?2)";
     let days: Vec<i64> = (0..40_000).step_by(97).chain([59, 789, 11_016, 20_513, 20_514]).collect();
@@ -80,7 +80,7 @@ fn what_was_there_is_classed_and_counted() {
     assert_eq!(counted, expected);
 }
 
-/// What is found again under another name is found by what this version calls it, whichever version stored it.
+/// An item whose name changed is found by the `uid` of this version, whichever version stored it.
 #[test]
 fn what_was_there_is_known_by_its_uid() {
     let connection = with_a_connection();

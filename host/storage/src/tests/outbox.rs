@@ -1,5 +1,5 @@
-//! Promises of the steps of a message on its way: each is one statement with its whole condition, so that of two that exclude each other one
-//! finds that the other was first. On SQLite and, where `POSTGRES_URL` names a server, on PostgreSQL.
+//! Guarantees of the steps of a message on its way: each is one statement with its whole condition, so that of two that exclude
+//! each other one finds that the other was first. On SQLite and, where `POSTGRES_URL` names a server, on PostgreSQL.
 
 use anyhow::Result;
 use base::clock::Entropy;
@@ -30,7 +30,7 @@ fn fence() -> Fence {
     Fence::random(&Entropy::system())
 }
 
-/// A step, in a transaction of its own.
+/// A step, in its own transaction.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Begin(Fence, i64),
@@ -41,7 +41,7 @@ enum Step {
     Settle(Fence, Option<i64>),
 }
 
-/// Whether it found the message as it has to be.
+/// Whether the step found the message in the required state.
 async fn is_done(db: &Db, id: &str, step: Step) -> bool {
     let id = id.to_owned();
     let done: Result<bool> = db.write(move |tx| Box::pin(async move { take(tx, &id, step).await })).await;
@@ -120,7 +120,7 @@ async fn a_message_that_was_taken_back_is_not_sent() {
         assert!(is_done(db, "a", Step::Cancel).await);
         assert!(!is_done(db, "a", Step::Begin(fence(), NOW)).await);
         assert!(!is_done(db, "a", Step::Cancel).await, "once");
-        // During one, before the provider gets it: it does not get it, and nothing is written of the attempt.
+        // During an attempt, before the provider gets it: the provider does not get it, and nothing of the attempt is written.
         submit(db, "b").await;
         let fence = fence();
         assert!(is_done(db, "b", Step::Begin(fence, NOW)).await);
@@ -164,7 +164,7 @@ async fn a_message_that_somebody_may_have_is_not_taken_back() {
     }
 }
 
-/// A report that some recipients cannot be reached comes while others wait for another attempt: that is made all the same.
+/// A report that some recipients cannot be reached arrives while others wait for another attempt, which is made all the same.
 #[tokio::test]
 async fn a_report_between_two_attempts_ends_no_message() {
     for Opened { db, .. } in &databases().await {
@@ -211,7 +211,7 @@ async fn a_due_message_without_a_job_gets_one() {
     }
 }
 
-/// The turn of a host that was taken for dead goes on: it hands nothing over and writes nothing.
+/// The run of a host that was considered dead continues: it hands nothing over and writes nothing.
 #[tokio::test]
 async fn a_turn_that_was_taken_over_changes_nothing() {
     for Opened { db, .. } in &databases().await {
@@ -227,13 +227,13 @@ async fn a_turn_that_was_taken_over_changes_nothing() {
         let row = find(db, "a").await;
         assert_eq!((row.state.as_str(), row.attempts, row.accepted_at), ("sending", 2, None));
         assert_eq!(row.claimed_by, Some(next.to_string()));
-        // A look for what was handed over is no attempt.
+        // A look-up of a handed-over message is no attempt.
         assert!(is_done(db, "a", Step::Begin(fence(), NOW)).await);
         assert_eq!(find(db, "a").await.attempts, 2);
     }
 }
 
-/// A turn hands messages over while they are taken back: of each, one of the two succeeds.
+/// A run hands messages over while they are cancelled: for each, one of the two succeeds.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_cancellation_and_a_turn_exclude_each_other() {
     for Opened { db, .. } in &databases().await {

@@ -1,4 +1,4 @@
-//! What was run: the statements of one SQLite file, with what each cost.
+//! A recorder of the statements that run on one SQLite file, with the cost of each.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -23,12 +23,12 @@ type Runs = Option<HashMap<PathBuf, Vec<Recorded>>>;
 
 static RUNS: Mutex<Runs> = Mutex::new(None);
 
-/// From now on statements on this file are kept.
+/// Starts recording the statements on this file.
 pub fn start(file: &Path) {
     RUNS.lock().unwrap().get_or_insert_default().insert(file.to_owned(), Vec::new());
 }
 
-/// What was kept; nothing more is.
+/// Stops recording, and returns the recorded statements.
 pub fn stop(file: &Path) -> Vec<Recorded> {
     RUNS.lock().unwrap().as_mut().and_then(|runs| runs.remove(file)).unwrap_or_default()
 }
@@ -48,7 +48,7 @@ pub fn note(
     }
 }
 
-/// Under which statements on PostgreSQL are kept.
+/// The name under which statements on PostgreSQL are recorded.
 pub const POSTGRES: &str = "postgres";
 
 pub fn note_postgres(query: &Query<'_>) {

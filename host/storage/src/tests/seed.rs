@@ -1,7 +1,7 @@
 //! Ten tenants, of which the first has 60 of 100 rows, on either engine.
 //!
-//! Tenant `n` is the application `app_n`. Its connections `conn_n_0` to `conn_n_3` have calendars, contact books, task lists and mail; beside
-//! them it has its share of 5,000 connections with little in them.
+//! Tenant `n` is the application `app_n`. Its connections `conn_n_0` to `conn_n_3` have calendars, contact books, task lists and
+//! mail; beside them it has its share of 5,000 connections with little in them.
 
 /// When everything of the seed takes place: 2026-01-01, and an hour for each forty items.
 pub const START_MS: i64 = 1_767_225_600_000;
@@ -20,7 +20,7 @@ macro_rules! numbers {
     };
 }
 
-/// Whose the row with the number `i` is.
+/// The number of the tenant that owns the row with the number `i`.
 macro_rules! owner {
     () => {
         "case when i % 10 < 6 then 0 else 1 + i % 9 end"

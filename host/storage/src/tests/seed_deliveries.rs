@@ -1,6 +1,6 @@
 //! Subscriptions of the ten tenants of `seed` and 100,000 deliveries, of which the first subscription has the most.
 
-/// The statements, after those of `seed`.
+/// The statements, to run after those of `seed`.
 pub const STATEMENTS: &[&str] = &[
     "insert into webhooks (id, organization_id, application_id, url, target, metadata, event_types, connection_ids, bound_to, families, \
      payload_mode, ordered, include_backfill, signatures, headers, secret, previous_secrets, max_concurrent, status, cursor, \

@@ -1,6 +1,6 @@
 //! 100,000 jobs of the ten tenants of `seed`, and the hosts that run some of them.
 
-/// The statements, after those of `seed`.
+/// The statements, to run after those of `seed`.
 pub const STATEMENTS: &[&str] = &[
     "insert into hosts (id, name, version, started_at, lease_until) values ('host_0', 'one', '1', 0, 1767225600000), \
      ('host_1', 'two', '1', 0, 9999999999999)",

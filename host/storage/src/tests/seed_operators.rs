@@ -1,6 +1,6 @@
 //! Operators of the ten organizations of `seed`, with 100,000 sessions and as many entries of the audit log.
 
-/// The statements, after those of `seed`.
+/// The statements, to run after those of `seed`.
 pub const STATEMENTS: &[&str] = &[
     "insert into operators (id, email, email_key, name, is_admin, totp_step, recovery, sessions_from, disabled_at, created_at, updated_at) \
      with recursive n(i) as (select 0 union all select i + 1 from n where i < 19999) \

@@ -1,7 +1,7 @@
-//! Scheduling of the ten tenants of `seed`: 10,000 event types, and 100,000 meetings with their reserved times and bookings; of 10,000 bookings
-//! somebody is still to be told.
+//! Scheduling of the ten tenants of `seed`: 10,000 event types, and 100,000 meetings with their reserved times and bookings;
+//! 10,000 bookings have a pending notice.
 
-/// The statements, after those of `seed`.
+/// The statements, to run after those of `seed`.
 pub const STATEMENTS: &[&str] = &[
     "insert into event_types (id, organization_id, application_id, body, metadata, etag, version, rotation_since, created_at, updated_at) \
      with recursive n(i) as (select 0 union all select i + 1 from n where i < 9999) \

@@ -1,4 +1,4 @@
-//! Promises of a write transaction: the order of its locks, what happens after it, and another attempt where PostgreSQL gives it up.
+//! Guarantees of a write transaction: the order of its locks, the hooks after it, and retries where PostgreSQL aborts it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,7 +25,7 @@ async fn a_lower_rank_after_a_higher_one_fails() {
         )
         .await
         .unwrap();
-        // A lock that is held already is not waited for.
+        // A lock that the transaction already holds causes no wait.
         take(db, &[LockRank::Application, LockRank::Usage, LockRank::Application]).await.unwrap();
         let wrong = take(db, &[LockRank::Job, LockRank::Application]).await.unwrap_err().to_string();
         assert!(wrong.contains("Job") && wrong.contains("takes (Application"), "{wrong}");
@@ -41,7 +41,7 @@ async fn a_lower_rank_after_a_higher_one_fails() {
             wrong.unwrap_err().to_string().contains("con_2"),
             "connections are locked in the order of ids"
         );
-        // What one transaction took says nothing of the next.
+        // The locks of one transaction do not count for the next.
         take(db, &[LockRank::Connection]).await.unwrap();
     }
 }
@@ -121,8 +121,8 @@ async fn value(db: &Db, name: &'static str) -> String {
     read.fetch_one(db.reader(), |row| row.get("value")).await.unwrap()
 }
 
-/// Two writes that take two rows in two orders, each one row before the other comes: PostgreSQL gives up one of them, whose work is done
-/// again. Both are done once, and so are their hooks.
+/// Two writes lock two rows in opposite orders: PostgreSQL aborts one of them, whose work is retried. Both take effect once, and
+/// so do their hooks.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_deadlock_is_retried_and_unseen() {
     for Opened { db, .. } in databases().await.iter().filter(|opened| opened.db.is_shared()) {

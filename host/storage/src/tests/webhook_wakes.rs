@@ -1,5 +1,4 @@
-//! The mark that says where a webhook's next event is (`webhooks.wake_from`), on SQLite and PostgreSQL: no event lies below it that was not
-//! delivered.
+//! The mark of a webhook's next event (`webhooks.wake_from`), on SQLite and PostgreSQL: no undelivered event lies below it.
 
 use std::sync::Arc;
 
@@ -17,7 +16,7 @@ use crate::webhooks::deliveries::{self, Endpoint, Health, Settled};
 use crate::webhooks::matching;
 
 const NOW: i64 = 1_767_225_600_000;
-/// A webhook that has got everything up to line 10 of the log.
+/// A webhook that has received everything up to entry 10 of the log.
 const ROWS: &str = "insert into organizations (id, name, created_at) values ('org_1', 'o', 0); \
     insert into applications (id, organization_id, name, last_sequence, created_at) values ('app_1', 'org_1', 'a', 10, 0); \
     insert into webhooks (id, organization_id, application_id, url, target, metadata, event_types, connection_ids, bound_to, families, \
@@ -40,7 +39,7 @@ async fn wake(db: &Db, sequence: i64) {
     done.unwrap();
 }
 
-/// A turn begins.
+/// Begins a run.
 async fn claim(db: &Db) -> Job {
     let fence = Fence::random(&Entropy::system());
     let by = Claim { owner: "host".to_owned(), fence, now: NOW, deadline_at: None };
@@ -50,7 +49,7 @@ async fn claim(db: &Db) -> Job {
     claimed.unwrap().pop().expect("the job is due")
 }
 
-/// A turn ends that has delivered everything up to `cursor`.
+/// Ends a run that has delivered everything up to `cursor`.
 async fn end(db: &Db, job: Job, cursor: i64) {
     let done: Result<()> = db
         .write(move |tx| {
@@ -71,7 +70,7 @@ async fn endpoint(db: &Db) -> Endpoint {
     deliveries::find_endpoint(db.reader(), "wh_1").await.unwrap().expect("it is there")
 }
 
-/// A turn has read the log up to 11 when 12 comes; when it has ended, and before the next one begins, 13 comes.
+/// A run has read the log up to 11 when 12 arrives; when it has ended, and before the next one begins, 13 arrives.
 #[tokio::test]
 async fn an_event_that_comes_during_a_turn_is_not_passed_over() {
     for Opened { db, .. } in &databases().await {
@@ -87,7 +86,7 @@ async fn an_event_that_comes_during_a_turn_is_not_passed_over() {
     }
 }
 
-/// What is not for the webhook is not read once more by its next turn.
+/// An event that does not match the webhook's filters is not read again by its next run.
 #[tokio::test]
 async fn a_turn_that_nothing_interrupts_removes_the_mark() {
     for Opened { db, .. } in &databases().await {
@@ -101,7 +100,7 @@ async fn a_turn_that_nothing_interrupts_removes_the_mark() {
     }
 }
 
-/// Another webhook, whose row lies behind that of the first one.
+/// Another webhook, whose row is after that of the first one.
 const BEHIND: &str = "insert into webhooks (id, organization_id, application_id, url, target, metadata, event_types, connection_ids, \
     bound_to, families, payload_mode, ordered, include_backfill, signatures, headers, secret, previous_secrets, max_concurrent, status, \
     cursor, consecutive_failures, etag, created_at, updated_at) select 'wh_0', organization_id, application_id, url, target, metadata, \
@@ -120,7 +119,8 @@ async fn is_waited_for(tx: &mut Tx) -> Result<()> {
     Ok(())
 }
 
-/// Two hosts wake the same webhooks: whoever comes second waits at the first of them by id, and holds no other that the first host comes to.
+/// Two hosts wake the same webhooks: the second one waits at the first of them by id, and holds no lock on another one that the
+/// first host will take.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn hosts_that_wake_the_same_webhooks_do_not_wait_for_each_other() {
     for Opened { db, .. } in databases().await.iter().filter(|opened| opened.db.is_shared()) {

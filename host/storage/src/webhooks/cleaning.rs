@@ -1,14 +1,14 @@
-//! Deliveries that are over go by their age, and a subscription that was deleted goes with everything of it. Each function removes at most
-//! `most` rows, and returns how many; none when nothing is left. Tables: `migrations/0060_webhooks.sql`.
+//! Removal of old deliveries by their age, and of a deleted subscription with all its data. Each function removes at most `most`
+//! rows, and returns how many; none when nothing is left. Tables: `migrations/0060_webhooks.sql`.
 
 use anyhow::Result;
 
 use crate::Tx;
 use crate::sql::query;
 
-/// Deliveries that arrived before then. One above the cursor of its subscription says that its event was sent: it stays until the cursor
-/// has passed it, which a pause can put off for long, and is looked at again an hour later. A step looks at the oldest ones and at no more,
-/// whatever it finds. Returns how many were removed or stay.
+/// Removes deliveries that arrived before then. A delivery above the cursor of its subscription records that its event was sent:
+/// it stays until the cursor has passed it, which a pause can delay for long, and is checked again an hour later. A step visits
+/// at most the `most` oldest ones. Returns how many were removed or stay.
 pub async fn delivered(tx: &mut Tx, before: i64, most: i64) -> Result<i64> {
     let stays = "update webhook_deliveries set updated_at = $1 + 3600000 where (webhook_id, sequence, replay_id) in \
                  (select webhook_id, sequence, replay_id from (select webhook_id, sequence, replay_id from webhook_deliveries \
@@ -17,8 +17,8 @@ pub async fn delivered(tx: &mut Tx, before: i64, most: i64) -> Result<i64> {
                  (select w.cursor from webhooks w where w.id = oldest.webhook_id and w.deleted_at is null))";
     let stay =
         i64::try_from(query(stays).bind(before).bind(most).execute(&mut *tx).await?).unwrap_or(i64::MAX);
-    // Without those, so many of the oldest ones are what is left of those that were looked at. A cursor never goes back; the condition is
-    // for others that come among them when another host has removed some at the same moment.
+    // Without the deliveries that stay, the `most - stay` oldest ones are the rest of the visited ones. A cursor never goes back;
+    // the condition is for others that become the oldest when another host has removed some at the same moment.
     let goes = "delete from webhook_deliveries where (webhook_id, sequence, replay_id) in \
                 (select webhook_id, sequence, replay_id from (select webhook_id, sequence, replay_id from webhook_deliveries \
                 where status <> 'pending' and status = 'delivered' and updated_at < $1 order by updated_at limit $2) as oldest \
@@ -28,7 +28,7 @@ pub async fn delivered(tx: &mut Tx, before: i64, most: i64) -> Result<i64> {
     Ok(stay.saturating_add(i64::try_from(gone).unwrap_or(i64::MAX)))
 }
 
-/// Deliveries that were given up before then.
+/// Removes deliveries that failed for good before then.
 pub async fn given_up(tx: &mut Tx, before: i64, most: i64) -> Result<i64> {
     match over(tx, "failed", before, most).await? {
         0 => over(tx, "discarded", before, most).await,
@@ -52,7 +52,7 @@ pub async fn replays(tx: &mut Tx, before: i64, most: i64) -> Result<i64> {
     Ok(i64::try_from(done).unwrap_or(i64::MAX))
 }
 
-/// Deliveries and replays of the subscription that was deleted first, and once they are gone the subscription.
+/// Deletes deliveries and replays of the subscription that was deleted first, and finally the subscription.
 pub async fn deleted(tx: &mut Tx, most: i64) -> Result<i64> {
     let sql = "select id from webhooks where deleted_at is not null order by deleted_at limit 1";
     let Some(id) = query(sql).fetch_optional(&mut *tx, |row| row.get::<String>("id")).await? else {

@@ -1,7 +1,7 @@
-//! What became of notifications at a subscription, and how its endpoint stands. Tables: `migrations/0060_webhooks.sql`.
+//! Deliveries of notifications to subscriptions, and the health of their endpoints. Tables: `migrations/0060_webhooks.sql`.
 //!
-//! The log is the queue: a subscription has a cursor over it, below which everything has a delivery or is not for the subscription. A
-//! delivery is written with its first outcome.
+//! The log is the queue: a subscription has a cursor over it, below which everything has a delivery or is not for the
+//! subscription. A delivery is written with its first result.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -20,13 +20,13 @@ use crate::sql::{On, Reader, Row, query};
 use crate::webhooks::matching::{Filters, filters};
 use crate::webhooks::replays::{self, Ended};
 
-/// Deliveries that wait for an earlier one are counted up to here.
+/// Limit of the count of deliveries that wait for an earlier one.
 const MOST_COUNTED: i64 = 20_000;
 
-/// How an endpoint has answered so far. All times are milliseconds since 1970.
+/// The health of an endpoint, by its answers so far. All times are milliseconds since 1970.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Health {
-    /// The endpoint asked to be left alone until then, or is only probed.
+    /// The endpoint requested a pause until then, or is only probed.
     pub not_before: Option<i64>,
     /// The first of the failures in a row.
     pub first_failure_at: Option<i64>,
@@ -38,7 +38,7 @@ pub struct Health {
     pub last_failure: Option<String>,
 }
 
-/// A subscription as deliveries need it.
+/// A subscription with the columns that deliveries need.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     pub tenant: Tenant,
@@ -58,27 +58,27 @@ pub struct Endpoint {
     pub signing_key: Option<String>,
     /// Attempts at a time.
     pub max_concurrent: i64,
-    /// Attempts that are begun in a second; none: as many as there are.
+    /// Attempts that may begin in a second; none: no limit.
     pub max_per_second: Option<i64>,
-    /// An event waits for the earlier ones of its resource.
+    /// Whether an event waits for the earlier ones of its resource.
     pub ordered: bool,
     /// `active`, `paused` or `disabled`.
     pub status: String,
     /// Up to here in the log everything has a delivery or is not for the subscription.
     pub cursor: i64,
-    /// Where the next event for it may be; none: there is nothing to deliver.
+    /// The sequence from which the next event for the subscription may come; none: there is nothing to deliver.
     pub wake_from: Option<i64>,
     /// Deliveries that wait for an earlier one of their resource; counted up to `MOST_COUNTED`.
     pub held: i64,
     pub health: Health,
-    /// Changes with everything that its owner changes, and with nothing else.
+    /// Changes with every change by its owner, and with nothing else.
     pub updated_at: i64,
-    /// When the key that it rests on ends, in milliseconds since 1970; none: it does not, as far as is known.
+    /// When the key that it depends on ends, in milliseconds since 1970; none: never, as far as is known.
     pub ends_at: Option<i64>,
 }
 
 impl Endpoint {
-    /// Whether the key that the subscription rests on has ended by `now`: then nothing is sent.
+    /// Whether the key that the subscription depends on has ended by `now`: then nothing is sent.
     pub fn has_ended(&self, now: i64) -> bool {
         self.ends_at.is_some_and(|at| at <= now)
     }
@@ -125,8 +125,8 @@ pub async fn find_endpoint(on: impl Into<On<'_>>, webhook_id: &str) -> Result<Op
     query(sql).bind(webhook_id).bind(MOST_COUNTED).fetch_optional(on, endpoint).await
 }
 
-/// How a subscription stands that is not deleted, and how many bytes the resource has in the line of the tenant's log with this number; 0: the
-/// line is not there, or has no resource.
+/// The state of a subscription that is not deleted, and the bytes of the resource in the log entry with this number; 0: there is
+/// no such entry, or it has no resource.
 pub async fn standing_at(
     reader: &Reader,
     (tenant, webhook_id): (&Tenant, &str),
@@ -145,7 +145,7 @@ pub async fn standing_at(
         .await
 }
 
-/// What became of one notification at one subscription, or of one replay of it.
+/// The state of one notification to one subscription, or of one replay of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Delivery {
     pub id: String,
@@ -154,7 +154,7 @@ pub struct Delivery {
     /// Empty: it is no replay.
     pub replay_id: String,
     pub event_id: String,
-    /// What the event is about: events of one resource are delivered one after the other.
+    /// The resource of the event: events of one resource are delivered one after the other.
     pub resource_id: String,
     pub status: DeliveryStatus,
     /// At most 12.
@@ -199,14 +199,14 @@ pub async fn written(reader: &Reader, webhook_id: &str, after: i64, last: i64) -
     statement.fetch_all(reader, |row| row.get("sequence")).await
 }
 
-/// How a subscription stands: `updated_at` changes with everything that its owner changes.
+/// The state of a subscription: `updated_at` changes with everything that its owner changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standing {
     /// `active`, `paused` or `disabled`.
     pub status: String,
     /// See `Endpoint`.
     pub updated_at: i64,
-    /// The `updated_at` that it had when it was last activated after it was disabled; none: it never was.
+    /// The `updated_at` of its last activation after it was disabled; none: it never was.
     pub restarted_at: Option<i64>,
     /// See `Endpoint`.
     pub ends_at: Option<i64>,
@@ -228,21 +228,21 @@ fn standing_of(row: &Row<'_>) -> Result<Standing> {
     })
 }
 
-/// How far a turn has got that worked on a subscription as it was at `updated_at`.
+/// The progress of a run that worked on a subscription as it was at `updated_at`.
 #[derive(Clone, Copy, Debug)]
 pub struct Settled<'a> {
     /// Up to here in the log everything has a delivery, or is not for the subscription.
     pub cursor: i64,
-    /// How the endpoint stands.
+    /// The health of the endpoint.
     pub health: &'a Health,
     /// See `Endpoint`.
     pub updated_at: i64,
 }
 
-/// Writes what became of attempts, and how far the turn has got. Of a subscription that was changed meanwhile only the former is written: what
-/// another URL answered says nothing of the present one, and what other filters left out may be wanted now. Of one that was disabled and
-/// activated meanwhile what would be tried again is discarded, as everything else that waited for it was. Returns how the subscription
-/// stands; none when it was deleted, and then nothing is written.
+/// Writes the results of attempts, and the progress of the run. For a subscription that was changed meanwhile only the former are
+/// written: the answers of another URL say nothing about the present one, and events that other filters left out may match now.
+/// For one that was disabled and activated meanwhile, deliveries to be retried are discarded, as everything else that waited for
+/// it was. Returns the state of the subscription; none when it was deleted, and then nothing is written.
 pub async fn write_outcomes(
     tx: &mut Tx,
     (webhook_id, tenant): (&str, &Tenant),
@@ -284,7 +284,7 @@ pub async fn write_outcomes(
     Ok(standing)
 }
 
-/// What is written of these deliveries where the subscription began anew since their turn began, or did not.
+/// The deliveries to write: all, or if the subscription was restarted since the run began, pending ones as discarded.
 fn still_wanted(outcomes: &[Delivery], is_restarted: bool) -> Cow<'_, [Delivery]> {
     if !is_restarted {
         return Cow::Borrowed(outcomes);
@@ -297,7 +297,7 @@ fn still_wanted(outcomes: &[Delivery], is_restarted: bool) -> Cow<'_, [Delivery]
     Cow::Owned(outcomes)
 }
 
-/// How many deliveries of each replay have ended, by the replays' ids.
+/// The number of ended deliveries of each replay, by the replays' ids.
 fn ended_replays(outcomes: &[Delivery]) -> BTreeMap<&str, Ended> {
     let mut replays: BTreeMap<&str, Ended> = BTreeMap::new();
     let is_over = |d: &&Delivery| !d.replay_id.is_empty() && d.status != DeliveryStatus::Pending;
@@ -311,7 +311,7 @@ fn ended_replays(outcomes: &[Delivery]) -> BTreeMap<&str, Ended> {
     replays
 }
 
-/// Writes deliveries as they stand: new ones, and what became of those that are there.
+/// Inserts new deliveries, and updates existing ones with their results.
 pub async fn insert(
     tx: &mut Tx,
     (webhook_id, tenant): (&str, &Tenant),
@@ -354,9 +354,9 @@ pub async fn insert(
     Ok(())
 }
 
-/// Notes that nothing is left to deliver up to the cursor: at the end of a turn, before its job is rescheduled. A job that was woken during
-/// the turn keeps its mark: it may have been woken for an event above the cursor, and the next wake, which would set a new mark at a later
-/// event, would make the next turn pass that one over.
+/// Records that nothing is left to deliver up to the cursor: at the end of a run, before its job is rescheduled. A job that was
+/// woken during the run keeps its mark: it may have been woken for an event above the cursor, and the next wake, which would set
+/// a new mark at a later event, would make the next run skip that one.
 pub async fn rest(tx: &mut Tx, webhook_id: &str) -> Result<()> {
     let sql = "update webhooks set wake_from = null where id = $1 and wake_from <= cursor + 1 \
                and not exists (select 1 from jobs where jobs.id = 'deliver:' || $1 and again_at is not null)";
@@ -364,7 +364,7 @@ pub async fn rest(tx: &mut Tx, webhook_id: &str) -> Result<()> {
     Ok(())
 }
 
-/// Disables an active subscription: nothing is delivered any more until its owner activates it. `etag` is its new version. Returns whether
+/// Disables an active subscription: nothing is delivered until its owner activates it. `etag` is its new version. Returns whether
 /// it was active.
 pub async fn disable(tx: &mut Tx, webhook_id: &str, (reason, etag): (&str, &str), now: i64) -> Result<bool> {
     let sql = "update webhooks set status = 'disabled', disabled_reason = $2, etag = $3, updated_at = $4, wake_from = null, \
@@ -373,16 +373,16 @@ pub async fn disable(tx: &mut Tx, webhook_id: &str, (reason, etag): (&str, &str)
     Ok(changed == 1)
 }
 
-/// Gives up at most `limit` deliveries of a subscription that wait for an attempt. Returns how many. Its replays end with the first of
-/// them. The subscription has to be locked (`replays::lock`), and disabled.
+/// Discards at most `limit` deliveries of a subscription that wait for an attempt. Returns how many. Its replays end with the
+/// first of them. The subscription has to be locked (`replays::lock`), and disabled.
 pub async fn discard(tx: &mut Tx, webhook_id: &str, now: i64, limit: i64) -> Result<u64> {
     tx.takes(LockRank::Delivery)?;
-    // Of each resource its replays and then the latest event first: what is left waits for nothing that was given up.
+    // For each resource its replays and then the latest event first: the remaining deliveries never wait for a discarded one.
     let sql = "update webhook_deliveries set status = 'discarded', next_attempt_at = null, updated_at = $2 \
                where status = 'pending' and (webhook_id, sequence, replay_id) in (select webhook_id, sequence, replay_id \
                from webhook_deliveries where webhook_id = $1 and status = 'pending' \
                order by resource_id desc, replay_id desc, sequence desc limit $3)";
-    // Whoever activates it between two steps finds no replay that waits for what was given up.
+    // Activating it between two steps leaves no replay that waits for discarded deliveries.
     replays::give_up(&mut *tx, webhook_id, now).await?;
     query(sql).bind(webhook_id).bind(now).bind(limit).execute(tx).await
 }

@@ -1,4 +1,4 @@
-//! How far the log of an application has been held against its subscriptions, as those who change subscriptions see it. Table:
+//! The position up to which an application's log was matched with its subscriptions, for changes of subscriptions. Table:
 //! `migrations/0060_webhooks.sql`.
 
 use anyhow::Result;
@@ -8,8 +8,9 @@ use crate::LockRank;
 use crate::Tx;
 use crate::sql::query;
 
-/// Notes that subscriptions of the application change: first in the transaction of the change, so that one change waits for another. The
-/// application gets its feed with its first subscription. Returns up to where the log was held against the subscriptions.
+/// Records that subscriptions of the application change: first in the transaction of the change, so that one change waits for
+/// another. The application gets its feed with its first subscription. Returns the position up to which the log was matched with
+/// the subscriptions.
 pub async fn note_change(tx: &mut Tx, tenant: &Tenant) -> Result<i64> {
     tx.takes(LockRank::Feed)?;
     let sql = "insert into webhook_feeds (application_id, organization_id, cursor, version) \

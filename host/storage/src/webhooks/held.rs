@@ -1,5 +1,5 @@
-//! Deliveries of a subscription with `ordered` that wait for an earlier one of their resource: they are `pending`, and no attempt of them is
-//! due. Replays wait for nothing, and nothing waits for them. Tables: `migrations/0060_webhooks.sql`; the index that finds the earliest one
+//! Deliveries of a subscription with `ordered` that wait for an earlier one of their resource: they are `pending`, and no attempt
+//! is due. Replays neither wait nor block others. Tables: `migrations/0060_webhooks.sql`; the index that finds the earliest one
 //! beside any number of replays: `migrations/0081_pending_deliveries.sql`.
 
 use std::collections::BTreeMap;
@@ -39,8 +39,8 @@ pub async fn earliest(
     Ok(rows.into_iter().filter_map(|(id, sequence)| Some((id, sequence?))).collect())
 }
 
-/// Makes the earliest delivery that waits due, for each of these resources, where the one that it waited for has ended. Returns those that
-/// are due now.
+/// For each of these resources, makes the earliest waiting delivery due if the one before it has ended. Returns those that are
+/// due now.
 pub async fn release(
     tx: &mut Tx,
     webhook_id: &str,

@@ -1,5 +1,5 @@
-//! Subscriptions and the API keys that they rest on: a subscription ends with the key, or access token, that last said what is sent and
-//! where. Table: `migrations/0082_webhook_keys.sql`.
+//! Subscriptions and the API keys that they depend on: a subscription ends with the key, or access token, that last set its
+//! content and URL. Table: `migrations/0082_webhook_keys.sql`.
 
 use anyhow::Result;
 use base::tenant::Tenant;
@@ -52,13 +52,14 @@ pub async fn schedule(tx: &mut Tx, end: &KeyEnd, now: i64) -> Result<()> {
     jobs::enqueue(tx, &job, now).await
 }
 
-/// Whether a subscription rests on this key.
+/// Whether a subscription depends on this key.
 pub async fn is_used(on: impl Into<On<'_>>, key_id: &str) -> Result<bool> {
     let sql = "select id from webhooks where key_id = $1 and deleted_at is null limit 1";
     Ok(query(sql).bind(key_id).fetch_optional(on, |row| row.get::<String>("id")).await?.is_some())
 }
 
-/// Lets the subscriptions of one key rest on another one, which ends at `ends_at` (milliseconds since 1970). `etag` is their new version.
+/// Moves the subscriptions of one key to another one, which ends at `ends_at` (milliseconds since 1970). `etag` is their new
+/// version.
 pub async fn pass_on(tx: &mut Tx, from: &str, to: &str, ends_at: Option<i64>, etag: &str) -> Result<()> {
     tx.takes(LockRank::Webhook)?;
     let sql =
@@ -67,9 +68,9 @@ pub async fn pass_on(tx: &mut Tx, from: &str, to: &str, ends_at: Option<i64>, et
     Ok(())
 }
 
-/// Ends the subscriptions that rest on a key, and on the access tokens that were given to it: nothing is sent from `now` on. `etag` is their
-/// new version, so that a change of one that is planned meanwhile is planned again. Returns the keys and tokens whose subscriptions are to be
-/// disabled.
+/// Ends the subscriptions that depend on a key, and on the access tokens that were issued for it: nothing is sent from `now` on.
+/// `etag` is their new version, so that a change that is planned meanwhile is planned again. Returns the keys and tokens whose
+/// subscriptions are to be disabled.
 pub async fn end(tx: &mut Tx, key_id: &str, etag: &str, now: i64) -> Result<Vec<KeyEnd>> {
     tx.takes(LockRank::Webhook)?;
     let mut ended: Vec<KeyEnd> = Vec::new();

@@ -1,4 +1,4 @@
-//! What subscriptions want to be told of, and how far the log of an application has been held against it. Tables:
+//! Filters of subscriptions, and the position up to which an application's log was matched with them. Tables:
 //! `migrations/0060_webhooks.sql`.
 
 use anyhow::Result;
@@ -12,7 +12,7 @@ use crate::sql::{Reader, Row, query};
 use crate::transaction::{self, LockRank};
 use crate::wakes::JobClass;
 
-/// Up to where the log of an application has been held against its subscriptions; none when it never had one.
+/// The sequence up to which the log of an application was matched with its subscriptions; none when it never had one.
 pub async fn cursor(reader: &Reader, tenant: &Tenant) -> Result<Option<i64>> {
     let sql = "select cursor from webhook_feeds where application_id = $1 and organization_id = $2";
     query(sql)
@@ -22,8 +22,8 @@ pub async fn cursor(reader: &Reader, tenant: &Tenant) -> Result<Option<i64>> {
         .await
 }
 
-/// The version of an application's subscriptions, which rises with every change of them; none when it never had one. Whoever reads the
-/// version of a change, and then what it has changed, reads it as it was changed, or as it was later.
+/// The version of an application's subscriptions, which rises with every change of them; none when it never had one. A reader
+/// that sees the version of a change, and then reads the subscriptions, gets them as of this change or a later one.
 pub async fn version(reader: &Reader, tenant: &Tenant) -> Result<Option<i64>> {
     let sql = "select version from webhook_feeds where application_id = $1 and organization_id = $2";
     query(sql)
@@ -33,7 +33,7 @@ pub async fn version(reader: &Reader, tenant: &Tenant) -> Result<Option<i64>> {
         .await
 }
 
-/// Notes that the log of an application has been held against its subscriptions up to `cursor`. False: it had been already.
+/// Records that the log of an application was matched with its subscriptions up to `cursor`. False: it had been already.
 pub async fn advance(tx: &mut Tx, tenant: &Tenant, cursor: i64) -> Result<bool> {
     tx.takes(LockRank::Feed)?;
     let sql = "update webhook_feeds set cursor = $3 where application_id = $1 and organization_id = $2 and cursor < $3";
@@ -41,7 +41,8 @@ pub async fn advance(tx: &mut Tx, tenant: &Tenant, cursor: i64) -> Result<bool> 
     Ok(statement.bind(cursor).execute(tx).await? == 1)
 }
 
-/// The applications that have, or had, subscriptions and whose log reaches beyond the cursor: of those with these ids, or of all.
+/// The applications that have, or had, subscriptions and whose log reaches beyond the cursor: among those with these ids, or
+/// among all.
 pub async fn behind(reader: &Reader, among: Option<&[String]>) -> Result<Vec<Tenant>> {
     let sql = match among {
         None => {
@@ -65,7 +66,7 @@ pub async fn behind(reader: &Reader, among: Option<&[String]>) -> Result<Vec<Ten
     statement.fetch_all(reader, tenant).await
 }
 
-/// What an event must be like for a subscription to be told of it.
+/// The conditions under which a subscription gets an event.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Filters {
     /// The subscription's id.
@@ -76,7 +77,7 @@ pub struct Filters {
     pub connection_ids: Vec<String>,
     /// The connections of the key that made it; empty for all.
     pub bound_to: Vec<String>,
-    /// What that key may read: `email`, `calendar`, …
+    /// Families that this key may read: `email`, `calendar`, …
     pub families: Vec<String>,
     pub include_backfill: bool,
 }
@@ -92,19 +93,20 @@ pub(crate) fn filters(row: &Row<'_>) -> Result<Filters> {
     })
 }
 
-/// What the active subscriptions of an application want to be told of.
+/// The filters of an application's active subscriptions.
 pub async fn filters_of(reader: &Reader, tenant: &Tenant) -> Result<Vec<Filters>> {
     let sql = "select id, event_types, connection_ids, bound_to, families, include_backfill from webhooks \
                where application_id = $1 and organization_id = $2 and status = 'active' and deleted_at is null order by id";
     query(sql).bind(&tenant.application_id).bind(&tenant.organization_id).fetch_all(reader, filters).await
 }
 
-/// Tells the subscriptions with these ids that there may be something for them from `first` on, and enqueues their jobs. Their rows, and those
-/// of their jobs, are locked in the order of their ids: two hosts may wake the same ones at a time, and do not wait for each other.
+/// Marks that the subscriptions with these ids may have events from `first` on, and enqueues their jobs. Their rows, and those of
+/// their jobs, are locked in the order of their ids: two hosts may wake the same ones at a time without a deadlock.
 pub async fn wake(tx: &mut Tx, webhook_ids: &[String], first: i64, now: i64) -> Result<()> {
     tx.takes(LockRank::Webhook)?;
     let ids = json_text(webhook_ids);
-    // Rows that keep their mark are changed too, so that this waits for a turn that ends right now and may remove it (`deliveries::rest`).
+    // Rows that keep their mark are changed too, so that this waits for a run that ends right now and may remove it
+    // (`deliveries::rest`).
     let sql = in_order_among!(
         tx,
         "webhooks",
@@ -113,7 +115,7 @@ pub async fn wake(tx: &mut Tx, webhook_ids: &[String], first: i64, now: i64) -> 
     );
     query(sql).bind(&ids).bind(first).execute(&mut *tx).await?;
     tx.takes(LockRank::Job)?;
-    // As `jobs::enqueue` does it, for many at a time; an endpoint that is left alone is looked at after that.
+    // As `jobs::enqueue` does it, for many at a time; an endpoint with a pause is tried after it.
     let sql = one_of!(
         tx,
         "insert into jobs (id, kind, class, organization_id, application_id, target, state, due_at, created_at, updated_at) \

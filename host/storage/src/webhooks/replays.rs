@@ -1,6 +1,6 @@
-//! Notifications that were asked for again: who asked, for how many, and how far they got. Their deliveries are in `deliveries`, under the
-//! replay's id. Those of a range of the log are written step by step. Tables: `migrations/0060_webhooks.sql`,
-//! `migrations/0063_webhook_replay_filters.sql` and `migrations/0077_replay_rows.sql`.
+//! Replays of notifications: the key that requested them, the number of events, and the progress. Their deliveries are in
+//! `deliveries`, under the replay's id. Deliveries of a range of the log are written step by step. Tables:
+//! `migrations/0060_webhooks.sql`, `migrations/0063_webhook_replay_filters.sql` and `migrations/0077_replay_rows.sql`.
 
 use std::collections::BTreeMap;
 
@@ -22,17 +22,17 @@ pub struct Replay {
     pub id: String,
     pub webhook_id: String,
     pub tenant: Tenant,
-    /// The API key that asked for it.
+    /// The API key that requested the replay.
     pub key_id: String,
-    /// JSON: what was asked for.
+    /// JSON: the filter of the request.
     pub filter: String,
     /// Events that are sent again; where `is_counted` is false, those that were found so far.
     pub event_count: i64,
-    /// Whether the whole range was looked at at least once.
+    /// Whether the whole range was read at least once.
     pub is_counted: bool,
     /// Everything up to this number of the log has its delivery, or gets none.
     pub position: i64,
-    /// Where the replay ends: with `position` there, all deliveries are written.
+    /// The last sequence of the replay: when `position` has reached it, all deliveries are written.
     pub last_sequence: i64,
     /// When the event at `position` happened.
     pub reached_at: i64,
@@ -40,9 +40,9 @@ pub struct Replay {
     pub written: i64,
     /// The latest of the times at which they were due for the first time.
     pub due_until: i64,
-    /// How many of them have arrived.
+    /// Number of deliveries that have arrived.
     pub sent: i64,
-    /// How many of them were given up.
+    /// Number of deliveries that failed for good.
     pub failed: i64,
     pub status: ReplayStatus,
     /// Why it failed.
@@ -124,8 +124,8 @@ pub async fn list(
         .await
 }
 
-/// Locks a subscription until the commit, so that it is not paused, disabled or deleted meanwhile, and no other replay of it begins. Returns
-/// how it stands; none where there is none.
+/// Locks a subscription until the commit, so that it is not paused, disabled or deleted meanwhile, and no other replay of it
+/// begins. Returns its status; none where there is none.
 pub async fn lock(tx: &mut Tx, tenant: &Tenant, webhook_id: &str) -> Result<Option<WebhookStatus>> {
     tx.takes(LockRank::Webhook)?;
     let sql = "update webhooks set cursor = cursor where id = $1 and organization_id = $2 and application_id = $3 \
@@ -144,8 +144,8 @@ pub async fn running(on: impl Into<On<'_>>, webhook_id: &str) -> Result<i64> {
     query(sql).bind(webhook_id).fetch_one(on, |row| row.get("n")).await
 }
 
-/// How many deliveries of a subscription's replays are written and have not ended: of those that are under way, and of those that a pause
-/// cut short. Each of these replays has a row of its own, so that no delivery is looked at.
+/// The number of deliveries of a subscription's replays that are written and have not ended: of running replays, and of those
+/// that a pause interrupted. Each of these replays has a row of its own, so that no delivery is read.
 pub async fn waiting(on: impl Into<On<'_>>, webhook_id: &str) -> Result<i64> {
     let sql = "select cast(coalesce(sum(written - sent - failed), 0) as bigint) as n from webhook_replays \
                where webhook_id = $1 and written > sent + failed";
@@ -183,10 +183,10 @@ pub async fn insert(tx: &mut Tx, r: &Replay) -> Result<()> {
     Ok(())
 }
 
-/// What one step of a replay did.
+/// The result of one step of a replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Step {
-    /// Up to this number the log was looked at.
+    /// Number up to which the log was read.
     pub position: i64,
     /// When the event there happened, in milliseconds since 1970.
     pub reached_at: i64,
@@ -196,8 +196,9 @@ pub struct Step {
     pub due_until: i64,
 }
 
-/// Notes a step of a replay that was at `from`, in the transaction of the step's deliveries. The last step settles the number of events,
-/// and completes a replay whose deliveries have all ended. False when the replay is over, or not at `from` any more: nothing is written.
+/// Records a step of a replay that was at `from`, in the transaction of the step's deliveries. The last step sets the final
+/// number of events, and completes a replay whose deliveries have all ended. False when the replay is over, or no longer at
+/// `from`: nothing is written.
 pub async fn advance(tx: &mut Tx, (id, from): (&str, i64), step: &Step, now: i64) -> Result<bool> {
     tx.takes(LockRank::Delivery)?;
     let sql = "update webhook_replays set position = $3, reached_at = $4, written = written + $5, due_until = $6, \
@@ -218,8 +219,8 @@ pub async fn advance(tx: &mut Tx, (id, from): (&str, i64), step: &Step, now: i64
     Ok(advanced == 1)
 }
 
-/// Ends a replay that is under way, because its subscription is paused or disabled. Deliveries that were written wait until a paused
-/// subscription is resumed; those of a disabled one are given up.
+/// Ends a running replay, because its subscription is paused or disabled. Deliveries that were written wait until a paused
+/// subscription is resumed; those of a disabled one are discarded.
 pub async fn fail(tx: &mut Tx, id: &str, reason: ReplayFailure, now: i64) -> Result<()> {
     tx.takes(LockRank::Delivery)?;
     let sql = "update webhook_replays set status = 'failed', reason = $2, \
@@ -236,8 +237,8 @@ pub struct Ended {
     pub failed: i64,
 }
 
-/// Adds deliveries that have ended to their replays, by the replays' ids. A replay is completed when all of its deliveries are written and
-/// have ended. One that failed because of a pause goes on counting those that it had written.
+/// Adds ended deliveries to the counts of their replays, by the replays' ids. A replay is completed when all of its deliveries
+/// are written and have ended. One that failed because of a pause still counts the deliveries that it had written.
 pub async fn count(tx: &mut Tx, ended: &BTreeMap<&str, Ended>, now: i64) -> Result<()> {
     let sql = each_of!(
         tx,
@@ -255,8 +256,8 @@ pub async fn count(tx: &mut Tx, ended: &BTreeMap<&str, Ended>, now: i64) -> Resu
     Ok(())
 }
 
-/// Ends the replays of a subscription that are under way, because it is disabled: what was written and has not arrived was given up. So
-/// was what a pause had left of others.
+/// Ends the running replays of a subscription, because it is disabled: the deliveries that had not arrived were discarded,
+/// including those that a pause had left.
 pub async fn give_up(tx: &mut Tx, webhook_id: &str, now: i64) -> Result<()> {
     for sql in [
         "update webhook_replays set status = 'failed', reason = 'webhook_disabled', failed = written - sent, updated_at = $2 \

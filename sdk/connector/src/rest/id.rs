@@ -1,4 +1,4 @@
-//! Ids that a connector gives to new items, so that a repeated attempt at a creation meets the first one.
+//! Ids that a connector gives to new items, so that a repeated create finds the item of the first attempt.
 
 use sha2::{Digest, Sha256};
 
@@ -33,7 +33,7 @@ pub fn stable_id(context: &Context, form: IdForm, salt: &str) -> String {
     }
 }
 
-/// The first `length` digits of so many bits each; fewer where the bytes do not hold as many.
+/// The first `length` digits of this many bits each; fewer where the bytes do not hold as many.
 fn digits(bytes: &[u8], bits: u32, length: usize) -> String {
     let mut text = String::with_capacity(length);
     let (mut buffer, mut held) = (0_u32, 0_u32);

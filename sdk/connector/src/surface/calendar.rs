@@ -39,7 +39,7 @@ pub trait Calendar {
         Err(Failure::unsupported("free/busy queries"))
     }
 
-    /// What this account's provider can do.
+    /// Returns the features of this account's provider.
     fn features(context: &Context) -> Outcome<CalendarFeatures> {
         let _ = context;
         Err(Failure::unsupported("telling its capabilities"))
@@ -60,7 +60,7 @@ pub trait Calendar {
         Err(Failure::unsupported("deleting calendars"))
     }
 
-    /// A repeated create under the same idempotency key must find what the first attempt left.
+    /// A repeated create under the same idempotency key must find the event of the first attempt.
     fn create_event(context: &Context, args: EventWrite) -> Outcome<Mutated> {
         let _ = (context, args);
         Err(Failure::unsupported("creating events"))

@@ -38,7 +38,7 @@ pub trait Contacts {
         Err(Failure::unsupported("pictures of contacts"))
     }
 
-    /// What this account's provider can do.
+    /// Returns the features of this account's provider.
     fn features(context: &Context) -> Outcome<ContactsFeatures> {
         let _ = context;
         Err(Failure::unsupported("telling its capabilities"))
@@ -59,7 +59,7 @@ pub trait Contacts {
         Err(Failure::unsupported("deleting address books"))
     }
 
-    /// A repeated create under the same idempotency key must find what the first attempt left.
+    /// A repeated create under the same idempotency key must find the contact of the first attempt.
     fn create_contact(context: &Context, args: ContactWrite) -> Outcome<Mutated> {
         let _ = (context, args);
         Err(Failure::unsupported("creating contacts"))

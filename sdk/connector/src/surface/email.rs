@@ -61,7 +61,7 @@ pub trait Email {
         Err(Failure::unsupported("deleting messages"))
     }
 
-    /// A repeated append under the same idempotency key must find what the first attempt left.
+    /// A repeated append under the same idempotency key must find the message of the first attempt.
     fn append(context: &Context, args: MessageAppend) -> Outcome<Mutated> {
         let _ = (context, args);
         Err(Failure::unsupported("storing messages"))

@@ -9,7 +9,7 @@ use crate::error::{Failure, Outcome};
 
 /// Operations of `lifecycle`.
 pub trait Lifecycle {
-    /// Tries the credentials and says whose account they open. What it puts into `Account.settings` comes back in
+    /// Tries the credentials and returns the account that they open. Values that it puts into `Account.settings` come back in
     /// `Context.connection.settings` of every later call.
     fn check(context: &Context) -> Outcome<Account> {
         let _ = context;

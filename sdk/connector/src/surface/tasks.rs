@@ -32,7 +32,7 @@ pub trait Tasks {
         Err(Failure::unsupported("reading many tasks at once"))
     }
 
-    /// What this account's provider can do.
+    /// Returns the features of this account's provider.
     fn features(context: &Context) -> Outcome<TasksFeatures> {
         let _ = context;
         Err(Failure::unsupported("telling its capabilities"))
@@ -53,7 +53,7 @@ pub trait Tasks {
         Err(Failure::unsupported("deleting task lists"))
     }
 
-    /// A repeated create under the same idempotency key must find what the first attempt left.
+    /// A repeated create under the same idempotency key must find the task of the first attempt.
     fn create_task(context: &Context, args: ItemWrite<Task>) -> Outcome<Mutated> {
         let _ = (context, args);
         Err(Failure::unsupported("creating tasks"))

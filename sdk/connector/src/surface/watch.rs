@@ -6,8 +6,8 @@ use crate::context::{Answer, Context, Host};
 use crate::dispatch::{Request, Response, run, unknown};
 use crate::error::{Failure, Outcome};
 
-/// Operations of `watch`. A connector without this trait is not worse off: the host asks it at intervals. How the provider's notifications
-/// are read is said by `[push]` of the manifest, or by a table `[[push]]` for each kind of them.
+/// Operations of `watch`. A connector without this trait is polled by the host. How the provider's notifications
+/// are read is defined by `[push]` of the manifest, or by one table `[[push]]` for each kind.
 pub trait Watch {
     /// Asks the provider to post to `args.address` when something in `args.scope` changes. The provider may post before this returns.
     fn start(context: &Context, args: WatchStart) -> Outcome<Watching> {

@@ -139,8 +139,8 @@ fn mailbox(w: &mut EmailWriter<'_>, address: &EmailAddress) -> fmt::Result {
     }
 }
 
-/// What is no address, in a draft. It is written as an address where it could be the part before the `@`; else, with its name, as the name
-/// of nobody. Python's `email` fails on half an address such as `mia@`, and other readers drop what follows it.
+/// Writes a draft's address that is none. It becomes an address where it could be the part before the `@`; else, with its name, a display
+/// name without an address. Python's `email` fails on half an address such as `mia@`, and other readers drop what follows it.
 fn unfinished(w: &mut EmailWriter<'_>, name: Option<&str>, email: &str) -> fmt::Result {
     let is_safe = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-/^_`{|}~".contains(&byte);
     let is_word = |word: &str| !word.is_empty() && word.bytes().all(is_safe);

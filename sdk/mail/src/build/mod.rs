@@ -1,6 +1,6 @@
 //! Messages to send: from the model to bytes (RFC 5322, RFC 2045 to 2047, RFC 2231).
 //!
-//! The same input gives the same bytes: nothing is random and nothing asks for the time. All lines end with CRLF and have at most 998
+//! The same input gives the same bytes: it uses neither randomness nor the clock. All lines end with CRLF and have at most 998
 //! bytes, and all bytes are ASCII, except in an address whose part before the `@` is not (RFC 6532).
 
 mod fields;
@@ -22,16 +22,16 @@ const REFERENCES: usize = 100;
 /// A message that was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Built {
-    /// The message without Bcc: what every recipient gets.
+    /// The message without Bcc, for every recipient.
     pub bytes: Vec<u8>,
     /// The Bcc field with its line end; empty where there are none.
     bcc: String,
-    /// Where it belongs.
+    /// The offset in `bytes` at which the Bcc field belongs.
     bcc_at: usize,
 }
 
 impl Built {
-    /// The message with Bcc: what the sender keeps.
+    /// The message with Bcc, for the sender's copy.
     pub fn with_bcc(&self) -> Vec<u8> {
         let (before, after) = self.bytes.split_at(self.bcc_at.min(self.bytes.len()));
         [before, self.bcc.as_bytes(), after].concat()
@@ -48,8 +48,8 @@ pub fn build(message: &Outgoing) -> Result<Built, Invalid> {
     write(message)
 }
 
-/// Writes a message that its author has not finished: its addresses may be anything that fits on a line. What is no address is written so
-/// that programs read it as the name of nobody, and `read` as the address that it was given as.
+/// Writes a message that its author has not finished: its addresses may be anything that fits on a line. A text that is no address is
+/// written so that programs read it as a name without an address, and `read` as the address that it was given as.
 pub fn draft(message: &Outgoing) -> Result<Built, Invalid> {
     validate::message(message, check::unfinished_email)?;
     write(message)

@@ -130,7 +130,7 @@ fn with_crlf(text: &str) -> String {
     lines
 }
 
-/// What all boundaries of a message begin with: from its id, by FNV-1a, so that a forwarded message's do not equal its envelope's.
+/// Returns the prefix of all boundaries of a message: from its id, by FNV-1a, so that a forwarded message's do not equal its envelope's.
 pub fn boundary_base(message_id: &str) -> String {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     let hash = message_id.bytes().fold(0xcbf2_9ce4_8422_2325, step);

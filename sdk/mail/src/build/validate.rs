@@ -6,7 +6,7 @@ use model::email::EmailAddress;
 use crate::build::outgoing::{Invalid, Outgoing, OutgoingFile};
 use crate::check;
 
-/// What judges the addresses of a message.
+/// The check of a message's addresses: strict for a message to send, lenient for a draft.
 type CheckEmail = fn(&str) -> Result<(), &'static str>;
 
 /// The first field that cannot be written.

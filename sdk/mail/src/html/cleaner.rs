@@ -1,4 +1,4 @@
-//! What ammonia keeps of HTML that was tidied.
+//! The configuration of ammonia: elements, attributes and styles that stay of HTML that was tidied.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -12,8 +12,8 @@ use crate::html::options::{INPUT_BYTES, Safe};
 use crate::html::tidy::{HELD, SHOWN, tidy};
 use crate::html::{tags, token};
 
-/// The HTML without all that could act, reach out or disguise, and without what its writer hid. Links open in a new window and tell nobody
-/// where they were.
+/// The HTML without all that could act, reach out or disguise, and without what its writer hid. Links open in a new window and do not
+/// reveal the page that they were on.
 pub fn safe(html: &str, options: &Safe<'_>) -> String {
     let clean = CLEANER.clean(&tidy(cut_at(html, INPUT_BYTES), options)).to_string();
     let clean = without_smuggled(clean);
@@ -21,8 +21,8 @@ pub fn safe(html: &str, options: &Safe<'_>) -> String {
     if [HELD, SHOWN, "<pre"].into_iter().any(has) { finished(&clean) } else { clean }
 }
 
-/// What the serializer cannot write: pictures without the scheme that says whether they are shown, and the line break after `<pre>` that
-/// makes a second one be seen, since whoever reads the HTML passes over the first (WHATWG HTML 13.2.6.4.7).
+/// Writes what the serializer cannot: the addresses of pictures, in `src` where they are shown and in `data-src` where not, and the line
+/// break after `<pre>` that makes a second one visible, since parsers skip the first (WHATWG HTML 13.2.6.4.7).
 fn finished(clean: &str) -> String {
     let mut out = String::with_capacity(clean.len());
     let mut rest = clean;
@@ -142,7 +142,7 @@ static CLEANER: LazyLock<Builder<'static>> = LazyLock::new(|| {
     cleaner
 });
 
-/// What each of the two elements with an address may name.
+/// Filters the values of `style`, and of the two attributes with an address by their schemes.
 fn attribute<'u>(element: &str, name: &str, value: &'u str) -> Option<Cow<'u, str>> {
     let begins = |prefixes: &[&str]| {
         let head = value.trim_start();

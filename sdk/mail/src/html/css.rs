@@ -27,7 +27,7 @@ impl Style {
         style
     }
 
-    /// The declarations of a `style` attribute that hide in what is kept of it.
+    /// The declarations of a `style` attribute that hide, among those that are kept.
     pub fn parse_kept(text: &str) -> Style {
         use Property::*;
         let mut style = Style::parse(&harmless(text));
@@ -95,7 +95,7 @@ impl Style {
         }
     }
 
-    /// Adds declarations of which nobody knows here which ones apply: what one of them shows is shown.
+    /// Adds declarations of which it is unknown whether they apply: what one of them shows is shown.
     pub fn unite(&mut self, other: &Style) {
         for (own, other) in self.0.iter_mut().zip(&other.0) {
             let Some(other) = other else { continue };
@@ -175,7 +175,7 @@ fn value<'i>(parser: &mut Parser<'i>) -> (Vec<Token<'i>>, bool) {
     (value, false)
 }
 
-/// Reads what is in the brackets of this function.
+/// Reads the arguments of this function.
 fn is_clear_function(name: &str, parser: &mut Parser<'_>) -> bool {
     let is_clear = parser.parse_nested_block(|block| {
         let mut arguments = Vec::new();

@@ -8,7 +8,7 @@ use crate::html::token::Attributes;
 use crate::html::values::Effect::{Hides, Shows};
 use crate::html::values::Property;
 
-/// How much of an element is seen. `mso-hide` hides nothing: writers hide with it from Outlook what all others are to see. Nor does
+/// How much of an element is seen. `mso-hide` hides nothing: writers use it to hide content from Outlook alone. Nor does
 /// `aria-hidden`, which is for programs that read aloud.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Look {
@@ -128,7 +128,7 @@ impl Look {
         !self.is_gone && !self.is_invisible
     }
 
-    /// How an element of the look `seen` comes out in what is written of it, in one that comes out like this, where its `style` stays. None
+    /// The look of an element of the look `seen` in the output, inside of one with this look, where its `style` stays. None
     /// where that must go: without the declarations that overruled it, it would hide what is seen. An element of no size stays so, for its
     /// blanks; text that is seen in it is written with a size.
     pub fn written(self, name: &str, kind: Kind, attributes: &Attributes<'_>, seen: Look) -> Option<Look> {
@@ -144,7 +144,7 @@ impl Look {
         (!look.is_gone).then_some(look)
     }
 
-    /// The same, with nothing of it seen any more.
+    /// The same look, but invisible.
     pub fn gone(self) -> Look {
         Look { is_gone: true, ..self }
     }

@@ -1,7 +1,7 @@
 //! A sender's HTML made fit to be shown: no scripts, forms, frames or styles that reach out of it, nothing that its writer hid, and no
-//! request to a foreign server unless it is asked for.
+//! request to a foreign server unless the caller allows it.
 //!
-//! ammonia decides what stays. Before it `tidy` writes the HTML anew as a small, well-formed tree: the parser that ammonia uses, like every
+//! ammonia decides what stays. Before it `tidy` rewrites the HTML as a small, well-formed tree: the parser that ammonia uses, like every
 //! parser of HTML, takes time with the square of some inputs (elements a hundred thousand deep, formatting that is never closed, text
 //! between the rows of a table, thousands of attributes), and none of those is left then. The text that lists show and messages quote is
 //! made of the same tree.

@@ -3,7 +3,7 @@
 /// Most bytes of HTML that are looked at; the rest is left out.
 pub const INPUT_BYTES: usize = 2 << 20;
 
-/// Most bytes of HTML that are answered, about: what is beyond is left out.
+/// Most bytes of HTML that are returned, about: the rest is left out.
 pub const OUTPUT_BYTES: usize = 4 << 20;
 
 /// Deepest nesting of elements; the tags of deeper ones are left out, their text stays.
@@ -16,7 +16,7 @@ pub const DATA_URL_BYTES: usize = 256 << 10;
 pub struct Safe<'a> {
     /// Show pictures from foreign servers. Else their `src` is called `data-src`, and no request is made.
     pub images: bool,
-    /// Where the part with this Content-ID can be read; none: the picture is not shown.
+    /// Returns the address of the part with this Content-ID; none: the picture is not shown.
     pub cid: &'a dyn Fn(&str) -> Option<String>,
 }
 

@@ -18,7 +18,7 @@ pub fn to_text(html: &str) -> String {
 const END: &str = "<br>";
 
 /// Returns the text of an HTML document: a line for each block, item and row, a blank between cells, the address of a link behind its
-/// text. Of scripts, styles, forms and what its writer hid nothing is left. Time and memory are linear in the HTML.
+/// text. Scripts, styles, forms and content that its writer hid are removed. Time and memory are linear in the HTML.
 pub fn plain(html: &str) -> String {
     let html = visible_html(html);
     let mut simple = String::with_capacity(html.len());
@@ -48,14 +48,14 @@ pub fn plain(html: &str) -> String {
     without_smuggled(tidied(&html_to_text(&simple)))
 }
 
-/// What a reader can open. Everything else acts, or is of the message itself.
+/// Whether a reader can open the link. Other schemes act, or refer to parts of the message itself.
 fn is_address(href: &str) -> bool {
     ["http://", "https://", "mailto:"]
         .iter()
         .any(|scheme| href.get(..scheme.len()).is_some_and(|head| head.eq_ignore_ascii_case(scheme)))
 }
 
-/// Writes what a tag is in a text: the end of a line that is not ended yet, an empty line after a paragraph, a blank between cells.
+/// Writes the text form of a tag: the end of a line that is not ended yet, an empty line after a paragraph, a blank between cells.
 fn mark(simple: &mut String, name: &str, is_start: bool) {
     match tag(name) {
         Some(("br" | "hr", _)) => simple.push_str(END),

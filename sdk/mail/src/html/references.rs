@@ -1,4 +1,4 @@
-//! Character references in HTML: resolving them, and what writing them costs.
+//! Character references in HTML: resolving them, and the cost of writing them.
 
 use std::borrow::Cow;
 
@@ -10,14 +10,14 @@ const WRITTEN: [&str; 5] = ["&amp;", "&quot;", "&lt;", "&gt;", "&nbsp;"];
 /// Longest reference that is resolved, bytes.
 const REFERENCE_BYTES: usize = 32;
 
-/// Where characters are, or may be after a reference is resolved, that are written as references: `&`, and those that begin like a
-/// no-break space in UTF-8.
+/// Returns the offsets of characters that the serializer writes as references, now or once a reference is resolved: `&`, and those that
+/// begin like a no-break space in UTF-8.
 pub fn escaped(text: &str) -> impl Iterator<Item = usize> {
     memchr::memchr2_iter(b'&', 0xC2, text.as_bytes())
 }
 
-/// How many references a value is written with, at most, times its length then: no more for what was written already, so that what is
-/// shown once is shown again.
+/// The most references that a value is written with, times its length then: no more for a text that was written already, so that a text
+/// that is shown once is shown again.
 pub fn work(value: &str) -> usize {
     let (mut references, mut bytes) = (0_usize, value.len());
     for (at, byte) in value.bytes().enumerate() {

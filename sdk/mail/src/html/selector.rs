@@ -16,7 +16,7 @@ pub struct Selector {
     classes: Vec<String>,
     /// It is for every element with these names.
     pub is_sure: bool,
-    /// Every browser reads it: one that does not passes over all selectors of the rule.
+    /// Every browser reads it: one that does not skips all selectors of the rule.
     pub is_valid: bool,
 }
 

@@ -1,5 +1,5 @@
 //! Rules of `<style>` elements that hide: those whose selector is of one element (`p`, `.a`, `td.a.b`, `#c`), for every screen. All others
-//! may show, and hide nothing: nobody knows here whether they apply.
+//! may show, and hide nothing: whether they apply is unknown here.
 
 use std::collections::HashMap;
 
@@ -47,7 +47,7 @@ pub struct Sheet {
     /// The declarations of rules that may apply, as far as they show, by such a name.
     unsure: HashMap<usize, Style>,
     count: usize,
-    /// Rules are in others, which nobody reads here: they may show anything.
+    /// Rules nested in other rules, which are not read: they may show anything.
     is_nested: bool,
     /// A limit was met: there may be rules that show anything.
     is_cut: bool,
@@ -69,7 +69,7 @@ struct Rule {
 pub struct ElementRules {
     pub is_any: bool,
     pub sure: Style,
-    /// Elements that may be shown, whatever hides them.
+    /// Declarations that may show an element which others hide.
     pub unsure: Style,
 }
 
@@ -108,7 +108,7 @@ impl Sheet {
         self.count == 0 && !self.is_cut
     }
 
-    /// The declarations that the rules have for an element of this name, lower case. None where nobody knows: then nothing is hidden.
+    /// The declarations that the rules have for an element of this name, lower case. None where they are unknown: then nothing is hidden.
     pub fn rules(&mut self, element: &str, attributes: &Attributes<'_>) -> Option<ElementRules> {
         if self.is_cut || self.work > MAX_WORK {
             return None;
@@ -192,7 +192,7 @@ impl Sheet {
         }
     }
 
-    /// Reads the rules in an at-rule that has some, and passes over every other one. Its name was read.
+    /// Reads the rules in an at-rule that has some, and skips every other one. Its name was read.
     fn read_at_rule(&mut self, parser: &mut Parser<'_>, name: &str, depth: usize, is_sure: bool) {
         let mut is_sure = is_sure && name == "media";
         loop {

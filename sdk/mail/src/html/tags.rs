@@ -2,7 +2,7 @@
 
 use Kind::{Block, Cell, Group, Inline, Item, Row, Table, Void};
 
-/// How an element nests. What is not said here nests in everything.
+/// How an element nests. Elements that are not listed nest in everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Inline,
@@ -91,7 +91,7 @@ const TAGS: [(&str, Kind); 68] = [
     ("wbr", Void),
 ];
 
-/// Attributes of every element; what has no meaning on one does nothing there.
+/// Attributes of every element; one without a meaning there has no effect.
 pub const ATTRIBUTES: [&str; 26] = [
     "align",
     "alt",

@@ -1,4 +1,4 @@
-//! HTML written anew as a well-formed tree of bounded depth and size, of known elements and attributes alone, without what its writer hid.
+//! HTML rewritten as a well-formed tree of bounded depth and size, of known elements and attributes alone, without what its writer hid.
 //!
 //! A parser that reads it needs none of the standard's repairs: every element is closed, in order; rows are in tables and all else is in
 //! their cells; paragraphs, items and links do not nest.
@@ -19,7 +19,7 @@ pub const HELD: &str = "x-held:";
 /// Before the address of a picture that is part of the message: that address can be a path.
 pub const SHOWN: &str = "x-shown:";
 
-/// What is added to each link later, bytes, about.
+/// Bytes that are later added to each link, about.
 const LINK_BYTES: usize = 64;
 
 /// Before a text in an element without a size for its own: rules that showed the text are not kept.
@@ -28,7 +28,7 @@ const RESIZED: &str = "<span style=\"font-size:initial\">";
 /// Elements that may be open in one another: one less than the result may have, since a text can need `RESIZED` around it.
 const OPEN_ELEMENTS: usize = DEPTH - 1;
 
-/// What is between two texts that shall not become one: it is left out later.
+/// A separator of two texts that must not become one: it is left out later.
 const BREAK: &str = "<!---->";
 
 /// Bytes of a text after which it is broken at the next character that is written as a reference. The serializer of html5ever looks for
@@ -38,7 +38,7 @@ const TEXT_BYTES: usize = 512;
 /// The same for the value of an attribute, which cannot be broken: most of its bytes, as they are written, times its references.
 const VALUE_WORK: usize = 1 << 20;
 
-/// Pairs of characters in a `style` that may be written as references. A style is written anew, with a space between any two of its
+/// Pairs of characters in a `style` that may be written as references. A style is rewritten with a space between any two of its
 /// parts, and so grows: what bounds it counts what does not.
 const STYLE_PAIRS: usize = 64;
 
@@ -62,7 +62,7 @@ pub fn tidy(html: &str, options: &Safe<'_>) -> String {
     tree.out
 }
 
-/// The HTML of what a reader sees, for texts that are made of it.
+/// The HTML that a reader sees, for texts that are derived from it.
 pub fn visible_html(html: &str) -> String {
     tidy(html, &Safe::default()).replace(BREAK, "")
 }
@@ -84,7 +84,7 @@ struct OpenElement {
     name: Cow<'static, str>,
     kind: Kind,
     look: Look,
-    /// How it comes out in what is written.
+    /// The look of the element in the output.
     written: Look,
     is_written: bool,
 }
@@ -109,7 +109,7 @@ impl Tree {
     }
 
     fn text(&mut self, text: &str) {
-        // Blanks part words whatever their size.
+        // Blanks separate words at any size.
         let is_blank = text.bytes().all(|byte| byte.is_ascii_whitespace());
         if !is_blank {
             self.enter_cell();
@@ -185,7 +185,7 @@ impl Tree {
         }
     }
 
-    /// Hides what is still to come of the innermost element: what is in it is too deep to be told apart.
+    /// Hides the rest of the innermost element: its content is nested too deep to be judged.
     fn hide_rest(&mut self) {
         let looks = self.too_deep.last_mut().map(|deep| &mut deep.look);
         for look in looks.into_iter().chain(self.open.last_mut().map(|open| &mut open.look)) {
@@ -350,7 +350,7 @@ impl Tree {
         }
     }
 
-    /// Between the cells of a table there is nothing: what comes there gets a cell.
+    /// Between the cells of a table there is no content: text there gets a cell.
     fn enter_cell(&mut self) {
         self.enter_row();
         if self.is_in(Kind::Row) {

@@ -50,11 +50,11 @@ pub enum Token<'a> {
     Style(Option<&'a str>, &'a str),
 }
 
-/// The pieces of an HTML text; comments, declarations and what is in `DROPPED` elements other than `style` are passed over.
+/// The pieces of an HTML text; comments, declarations and the content of `DROPPED` elements other than `style` are skipped.
 pub struct Tokens<'a> {
     html: &'a str,
     at: usize,
-    /// Of these no end tag comes any more, so that nobody looks for one again.
+    /// The raw-text elements without a further end tag, so that the search for one is not repeated.
     endless: Vec<&'static str>,
 }
 

@@ -1,4 +1,4 @@
-//! Values of CSS by which a writer hides an element. A value that cannot be judged shows: text that somebody may see is never left out.
+//! Values of CSS by which a writer hides an element. A value that cannot be judged shows: text that a reader may see is never left out.
 
 use cssparser::Token;
 
@@ -50,9 +50,9 @@ pub enum Property {
     Bottom,
     MarginLeft,
     MarginTop,
-    /// Moves the first line alone, so that it hides no element; but what is off screen is not kept.
+    /// Moves the first line alone, so that it hides no element; but a value that moves it off screen is not kept.
     TextIndent,
-    /// Shows: what is hidden at first may come.
+    /// Shows: an element that is hidden at first may appear later.
     Animation,
 }
 
@@ -125,7 +125,7 @@ pub const NAMES: [(&str, &[Property]); 44] = [
     ("width", &[Property::Width]),
 ];
 
-/// The effect of the value of a declaration of this name on one of its properties. None where it is not valid, and leaves what was there.
+/// The effect of the value of a declaration of this name on one of its properties. None where it is not valid: the earlier value stays.
 pub fn effect(name: &str, property: Property, value: &[Token<'_>]) -> Option<Effect> {
     let first = value.first()?;
     let single = if value.len() == 1 { Some(first) } else { None };
@@ -198,7 +198,7 @@ fn word(token: &Token<'_>, hiding: &[&str], showing: &[&str]) -> Option<Effect> 
     is_one_of(word, showing).then_some(Shows)
 }
 
-/// A function gives what nobody knows here, `var()` above all.
+/// The result of a function is unknown here, of `var()` above all.
 fn function(token: &Token<'_>) -> Option<Effect> {
     matches!(token, Token::Function(_)).then_some(Shows)
 }
@@ -210,7 +210,7 @@ fn of_any_property(property: Property, word: &str) -> Option<Effect> {
         return None;
     }
     match property {
-        // These have only an effect that shows: what was there may stay.
+        // These can only show: an earlier value may stay.
         Property::Painted | Property::Flex | Property::FarPadding | Property::Animation => None,
         Property::Visibility | Property::FontSize | Property::Color
             if word.eq_ignore_ascii_case("initial") =>
@@ -258,7 +258,7 @@ fn color(token: &Token<'_>) -> Effect {
     }
 }
 
-/// Whether what is in the brackets of this function is a colour of which nothing is seen.
+/// Whether the arguments of this function are a colour that is invisible.
 pub fn is_clear(function: &str, arguments: &[Token<'_>]) -> bool {
     let (first, second, third, alpha) = match arguments {
         [a, Token::Comma, b, Token::Comma, c, Token::Comma, alpha] => (a, b, c, alpha),
@@ -334,7 +334,7 @@ fn font_size(token: &Token<'_>, is_shorthand: bool) -> Option<Effect> {
     }
 }
 
-/// Whether nothing is seen of what has this height or width.
+/// Whether an element of this height or width is invisible.
 fn size(token: &Token<'_>) -> Option<Effect> {
     match token {
         Token::Percentage { unit_value, .. } => Some(hides_if(*unit_value <= 0.0)),

@@ -39,7 +39,7 @@ fn length(bytes: usize) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX)
 }
 
-/// A disposition that nobody knows is `attachment` (RFC 2183 2.8).
+/// An unknown disposition is `attachment` (RFC 2183 2.8).
 fn disposition(kind: &Kind) -> Option<Disposition> {
     kind.disposition.as_ref().map(|named| match named.is_inline() {
         true => Disposition::Inline,
@@ -79,7 +79,7 @@ fn is_direction(c: char) -> bool {
 
 /// Whether a user would look for it as a file, so that the message has attachments: a picture that the HTML shows, an invitation, a
 /// signature and the parts of a report are not that (RFC 8621 4.1.4 `hasAttachment`). `in_multipart` is the type of the multipart that it
-/// is directly in, lower case (`multipart/mixed`), and empty where it is in none; `shown` is what `shown_ids` tells of the HTML.
+/// is directly in, lower case (`multipart/mixed`), and empty where it is in none; `shown` is the result of `shown_ids` for the HTML.
 pub fn is_offered(attachment: &Attachment, in_multipart: &str, shown: &HashSet<String>) -> bool {
     let media_type = attachment.content_type.as_str();
     let is_signature = matches!(

@@ -1,13 +1,13 @@
-//! Which parts are the text of a message, and which are files in it (RFC 8621 4.1.4).
+//! The parts that are the text of a message, and those that are files in it (RFC 8621 4.1.4).
 
 use crate::read::entity::{Entity, Kind};
 
 /// Parts by their index.
 #[derive(Debug, Default, PartialEq)]
 pub struct Chosen {
-    /// What shows as text: `text/plain`, and `text/html` where an alternative has nothing else.
+    /// The parts that show as text: `text/plain`, and `text/html` where an alternative has nothing else.
     pub text: Vec<usize>,
-    /// What shows as HTML, and text where an alternative has nothing else.
+    /// The parts that show as HTML, and text where an alternative has nothing else.
     pub html: Vec<usize>,
 }
 
@@ -18,7 +18,7 @@ pub fn choose(entities: &[Entity]) -> Chosen {
     choice.chosen
 }
 
-/// Which of the two a part is still added to.
+/// The lists that a part is still added to.
 #[derive(Clone, Copy)]
 struct Want {
     text: bool,

@@ -1,5 +1,5 @@
-//! Bytes of a text into characters. What the sender names is believed, and a byte that is none of that charset becomes U+FFFD; it is
-//! guessed only where nothing is named, or where the bytes cannot be what is named.
+//! Decodes the bytes of a text. The charset that the sender names is used, and a byte that is none of it becomes U+FFFD; it is
+//! guessed only where none is named, or where the bytes cannot be in the named one.
 
 use std::borrow::Cow;
 use std::str::Utf8Error;
@@ -12,7 +12,7 @@ use memchr::memmem;
 use crate::read::end::End;
 use crate::read::utf7;
 
-/// What a label means.
+/// The charset that a label names.
 #[derive(Clone, Copy)]
 enum Named {
     Known(&'static Charset),
@@ -47,7 +47,7 @@ pub fn text(bytes: Cow<'_, [u8]>, label: Option<&str>, end: End) -> String {
     }
 }
 
-/// A text of which nobody says what it is: what its first bytes or its escapes tell, UTF-8 where most of what is not ASCII is that, else
+/// A text without a label: by its first bytes or its escapes, UTF-8 where most of what is not ASCII is that, else
 /// windows-1252, in which every byte means something.
 pub fn guessed(bytes: Cow<'_, [u8]>, end: End) -> String {
     if bytes.is_ascii() {
@@ -83,7 +83,7 @@ fn is_mostly_utf_8(bytes: &[u8]) -> bool {
     characters > damages || damages == 1 && is_cut_utf_8(bytes, characters)
 }
 
-/// Nothing is wrong but that the last character is not finished. Of one byte alone that tells something only after others.
+/// Whether the only fault is an unfinished last character. A text of one byte is not judged: it has no other characters to confirm UTF-8.
 fn is_cut_utf_8(bytes: &[u8], characters: usize) -> bool {
     let is_cut = |error: Utf8Error| {
         error.error_len().is_none() && (characters > 0 || bytes.len() - error.valid_up_to() > 1)
@@ -91,7 +91,7 @@ fn is_cut_utf_8(bytes: &[u8], characters: usize) -> bool {
     str::from_utf8(bytes).is_err_and(is_cut)
 }
 
-/// Without a byte order mark. What is valid needs no copy.
+/// Decodes UTF-8 without a byte order mark. Valid text needs no copy.
 fn utf_8(bytes: Cow<'_, [u8]>, end: End) -> String {
     match str::from_utf8(&bytes) {
         Ok(text) => match text.strip_prefix('\u{feff}') {

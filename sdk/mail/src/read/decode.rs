@@ -1,4 +1,4 @@
-//! Bytes of a part without their transfer encoding (RFC 2045 6), and as text. Damage is read over: what can be decoded is.
+//! Bytes of a part without their transfer encoding (RFC 2045 6), and as text. Damage is tolerated: all readable bytes are decoded.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::read::charset;
 use crate::read::end::End;
 use crate::read::{quoted_printable, uuencode};
 
-/// Takes what senders write: padding or none, bits left over.
+/// Accepts base64 as senders write it: with or without padding, with bits left over.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new()
@@ -20,7 +20,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_allow_trailing_bits(true),
 );
 
-/// Where an HTML text without a charset in its Content-Type names it: within this many bytes.
+/// Bytes at the beginning of an HTML text in which a charset is looked for, if its Content-Type has none.
 const META_BYTES: usize = 1024;
 
 /// Names that senders gave to one encoding.
@@ -29,17 +29,17 @@ const UUENCODE: [&str; 4] = ["x-uuencode", "uuencode", "x-uue", "uue"];
 /// How the bytes of a part were made fit for transport.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Transfer {
-    /// 7bit, 8bit, binary and whatever nobody knows.
+    /// 7bit, 8bit, binary and unknown encodings.
     #[default]
     Identity,
     Base64,
     QuotedPrintable,
-    /// Of no standard: `x-uuencode` (RFC 2045 6.3 leaves such names to whoever uses them).
+    /// A non-standard encoding: `x-uuencode` (RFC 2045 6.3 leaves such names to private use).
     Uuencode,
 }
 
 impl Transfer {
-    /// Of the value of a Content-Transfer-Encoding field.
+    /// Parses the value of a Content-Transfer-Encoding field.
     pub fn named(name: &str) -> Transfer {
         match name.trim() {
             name if name.eq_ignore_ascii_case("base64") => Transfer::Base64,
@@ -49,7 +49,7 @@ impl Transfer {
         }
     }
 
-    /// As it is told to others; none where nothing is to be undone.
+    /// The name that the host decodes by; none where nothing is to be decoded.
     pub fn name(self) -> Option<&'static str> {
         match self {
             Transfer::Identity => None,
@@ -107,7 +107,7 @@ pub fn text(bytes: Cow<'_, [u8]>, named: Option<&str>, is_html: bool, end: End) 
     line_feeds(charset::text(bytes, named.or(meta.map(Charset::name)), end))
 }
 
-/// What `<meta charset>` or `<meta http-equiv>` at the beginning says.
+/// The charset that `<meta charset>` or `<meta http-equiv>` at the beginning declares.
 fn meta_charset(html: &[u8]) -> Option<&'static Charset> {
     let head = html.get(..META_BYTES).unwrap_or(html).to_ascii_lowercase();
     let start = memmem::find(&head, b"charset=")? + b"charset=".len();

@@ -1,6 +1,6 @@
 //! The parts of a message: where each begins and ends (RFC 2046 5.1), found in one pass over the lines that begin with `--`.
 //!
-//! Not by mail-parser's own reader of messages: it looks for each boundary anew to the end of the message, nests messages in messages
+//! Not by mail-parser's own reader of messages: it searches for each boundary to the end of the message, nests messages in messages
 //! without limit and decodes every attachment. Here the time grows with the length alone, an attachment costs nothing but its size, and
 //! the numbers of the parts are those of IMAP, for which the exact ranges are needed.
 
@@ -26,7 +26,7 @@ pub struct Entity {
     pub children: Vec<usize>,
 }
 
-/// What the fields of a part say of its content.
+/// The description of a part's content in its header fields.
 #[derive(Debug, Default)]
 pub struct Kind {
     /// Lower case: `text/plain`.
@@ -73,7 +73,7 @@ impl Kind {
         self.media_type.starts_with("multipart/")
     }
 
-    /// What comes before the slash.
+    /// The top-level type: the text before the slash.
     pub fn top(&self) -> &str {
         self.media_type.split('/').next().unwrap_or_default()
     }
@@ -195,7 +195,7 @@ impl Scan<'_> {
         memmem::find(rest, b"\n--").map(|at| from + at + 1)
     }
 
-    /// Which open multipart, innermost first, has this line for a delimiter, and whether it is its last one.
+    /// Returns the level of the open multipart, innermost first, that has this line for a delimiter, and whether it is its last one.
     fn delimited(&self, line: &[u8]) -> Option<(usize, bool)> {
         let line = line.trim_ascii_end().strip_prefix(b"--")?;
         let closing = line.strip_suffix(b"--");

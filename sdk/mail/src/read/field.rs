@@ -19,7 +19,7 @@ pub struct Field<'a> {
     pub value: &'a [u8],
 }
 
-/// The fields of a header block, in order. A line that is no field is skipped, and so is what is beyond the limits.
+/// The fields of a header block, in order. A line that is no field is skipped, and so are fields beyond the limits.
 pub fn fields(block: &[u8]) -> Vec<Field<'_>> {
     let mut rest = block.get(..HEADER_BYTES).unwrap_or(block);
     let mut fields = Vec::new();

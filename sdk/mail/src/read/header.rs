@@ -1,4 +1,4 @@
-//! What the header fields of a message say, as the model has it.
+//! The header fields of a message, as the model has them.
 
 use icu_normalizer::ComposingNormalizerBorrowed;
 use jiff::civil;
@@ -15,7 +15,7 @@ use crate::read::limits::{ADDRESSES, TOKEN_BYTES};
 use crate::text::cut_at;
 use crate::threads::message_ids;
 
-/// All of a message that its header tells. Of a field that occurs several times the last one counts (RFC 8621 4.1.3).
+/// The fields of a message that its header defines. Of a field that occurs several times the last one counts (RFC 8621 4.1.3).
 pub fn message(fields: &[Field<'_>]) -> EmailMessage {
     let ids = |name| last(fields, name).map(|field| message_ids(&field.raw())).unwrap_or_default();
     let people = |name| last(fields, name).map(|field| addresses(&field)).unwrap_or_default();
@@ -151,7 +151,7 @@ fn importance(fields: &[Field<'_>]) -> Importance {
     }
 }
 
-/// By RFC 3834 5 (every Auto-Submitted but `no`) and by what programs said before it.
+/// By RFC 3834 5 (every Auto-Submitted but `no`) and by the fields that programs used before it.
 /// Contract silent: a report (RFC 6522) says so of itself too, and is none: what it tells is told as a bounce.
 fn is_auto_reply(fields: &[Field<'_>]) -> bool {
     let value = |name| last(fields, name).map(|field| field.raw().to_ascii_lowercase());

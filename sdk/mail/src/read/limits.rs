@@ -1,4 +1,4 @@
-//! How much of a message is looked at. What is beyond a limit is left out, not refused: a message that is odd is still a message.
+//! The limits of reading a message. Parts beyond a limit are left out, not refused: an odd message is still a message.
 
 /// Largest message, bytes. Above every provider's limit (150 MB), and far below where 32-bit offsets end.
 pub const MESSAGE_BYTES: usize = 256 << 20;
@@ -30,7 +30,7 @@ pub const TOKEN_BYTES: usize = 998;
 /// Longest boundary, bytes. RFC 2046 5.1.1 says 70, some senders do not.
 pub const BOUNDARY_BYTES: usize = 256;
 
-/// Longest file name, bytes: what file systems take.
+/// Longest file name, bytes: the limit of file systems.
 pub const FILE_NAME_BYTES: usize = 255;
 
 /// Longest snippet, characters.

@@ -1,4 +1,4 @@
-//! A message as its bytes tell it, in the model's terms.
+//! Reads the bytes of a message into the model.
 
 mod attachment;
 mod body;
@@ -30,7 +30,7 @@ pub use attachment::{file_name, is_offered, shown_ids};
 /// A message that was read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mail {
-    /// All that the bytes tell: without `body` and `headers`, which are below, and without what only a provider knows.
+    /// The message without `body` and `headers`, which are below, and without fields that only a provider knows.
     pub message: EmailMessage,
     /// The plain text. None is made from the HTML.
     pub text: Option<String>,
@@ -68,7 +68,7 @@ pub struct File {
     pub bytes: Vec<u8>,
 }
 
-/// Reads a message. What is damaged is read as far as it goes, what is beyond `limits` is left out.
+/// Reads a message. Damaged parts are read as far as possible, parts beyond `limits` are left out.
 ///
 /// Fails with `too_large` above `limits::MESSAGE_BYTES`, and with `no_header` where not one header field is found.
 pub fn message(raw: &[u8]) -> Result<Mail, Unreadable> {
@@ -98,7 +98,7 @@ pub fn message(raw: &[u8]) -> Result<Mail, Unreadable> {
     Ok(Mail { message, text, html, charset: charset.or(html_charset), headers: headers_of(&fields) })
 }
 
-/// All of a message that its header tells. `size`, `snippet` and what the parts tell is not set.
+/// The fields of a message that its header defines. `size`, `snippet` and the fields of the parts are not set.
 pub fn headers(block: &[u8]) -> EmailMessage {
     header::message(&field::fields(block))
 }
@@ -193,7 +193,7 @@ fn files<'a>(entities: &'a [Entity], chosen: &body::Chosen) -> Vec<&'a Entity> {
     leaves.filter(|(index, _)| !texts.contains(index)).map(|(_, entity)| entity).collect()
 }
 
-/// What an invitation asks for: the parameter of its type, else its METHOD line.
+/// The method of an invitation: the parameter of its type, else its METHOD line.
 fn calendar_method(raw: &[u8], entity: &Entity) -> Option<CalendarMethod> {
     if entity.kind.media_type != "text/calendar" {
         return None;

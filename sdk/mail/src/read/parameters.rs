@@ -50,7 +50,7 @@ pub fn joined(field: &[u8]) -> Option<Vec<u8>> {
     Some(joined)
 }
 
-/// What is between the semicolons outside of quotes.
+/// Splits a field at the semicolons outside of quotes.
 fn segments(field: &[u8]) -> Vec<&[u8]> {
     let mut segments = Vec::new();
     let (mut start, mut is_quoted, mut is_escaped) = (0, false, false);
@@ -116,7 +116,7 @@ fn unquoted(value: &[u8]) -> Vec<u8> {
     plain
 }
 
-/// Of all pieces of one name, in order. The first one names charset and language.
+/// Joins and decodes all pieces of one name, in order. The first one names charset and language.
 fn text(pieces: &[Piece<'_>]) -> String {
     let mut label = None;
     let mut bytes = Vec::new();

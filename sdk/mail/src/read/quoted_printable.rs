@@ -1,11 +1,11 @@
-//! The quoted-printable encoding (RFC 2045 6.7), read over damage: what is no escape stands for itself.
+//! The quoted-printable encoding (RFC 2045 6.7), tolerant of damage: text that is no escape stands for itself.
 //!
 //! Not by mail-parser's own reader: it gives up the whole text at the first `==`, and looks at every byte, where most of them need no look.
 
 /// The bytes that the text stands for. Line ends stay as they are; white space before them, which is only of the transport, goes.
 pub fn decode(text: &[u8]) -> Vec<u8> {
     let mut decoded = Vec::with_capacity(text.len());
-    // What is before this was meant: no white space goes there.
+    // The text up to here is intended: its white space stays.
     let mut meant = 0;
     let mut rest = text;
     while let Some(at) = memchr::memchr2(b'=', b'\n', rest) {
@@ -47,7 +47,8 @@ fn escaped(after: &[u8]) -> Option<u8> {
     u8::try_from(digit(0)? << 4 | digit(1)?).ok()
 }
 
-/// What follows the line end that an equals sign takes back; the end of the text is one too, also where it was cut within an escape.
+/// Returns the text after a soft line break; none if `after` is no line end. The end of the text counts as one, also where it was cut
+/// within an escape.
 fn soft_line_end(after: &[u8]) -> Option<&[u8]> {
     let spaces = after.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     let end = after.get(spaces..)?;
@@ -85,7 +86,7 @@ mod tests {
         assert_eq!(decode(b"\xff=FE"), b"\xff\xfe");
     }
 
-    /// What a sender encoded, line by line.
+    /// A sender's encoding, line by line.
     fn encoded(lines: &[Vec<u8>]) -> Vec<u8> {
         let mut text = Vec::new();
         for line in lines {

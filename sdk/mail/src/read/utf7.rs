@@ -1,9 +1,9 @@
-//! UTF-7 (RFC 2152): `+`, base64 of UTF-16, and `-` or whatever is no base64 after it.
+//! UTF-7 (RFC 2152): `+`, base64 of UTF-16, and then `-` or another character that is not base64.
 
 use crate::read::end::End;
 
 /// The text. `+-` is a plus sign. A shift ends before the first character that is no base64, which stays unless it is `-`, and at the end.
-/// What a shift leaves unfinished becomes one U+FFFD, and so does each byte that is not ASCII; a plus sign that shifts nothing stands for
+/// An unfinished end of a shift becomes one U+FFFD, and so does each byte that is not ASCII; a plus sign that shifts nothing stands for
 /// itself.
 pub fn decode(bytes: &[u8], end: End) -> String {
     let mut text = String::with_capacity(bytes.len());
@@ -30,7 +30,7 @@ pub fn decode(bytes: &[u8], end: End) -> String {
     text
 }
 
-/// Adds what is between a plus sign and the end of the shift.
+/// Adds the characters between a plus sign and the end of the shift.
 fn shift(text: &mut String, shifted: &[u8], is_cut: bool) {
     let (mut bits, mut count) = (0_u32, 0_u32);
     let units = shifted.iter().filter_map(|byte| sextet(*byte)).filter_map(|sextet| {

@@ -5,7 +5,7 @@
 const BEFORE: usize = 64 << 10;
 
 /// The bytes that the text stands for; the text itself where no `begin` is found near its beginning, so that nothing is lost. A line that
-/// is none of the encoding is left out, and `end` may be missing: what was sent of a text is read.
+/// is none of the encoding is left out, and `end` may be missing: a cut text is read as far as it goes.
 pub fn decode(text: &[u8]) -> Vec<u8> {
     let mut decoder = Decoder::default();
     let mut decoded = decoder.decode(text);
@@ -17,7 +17,7 @@ pub fn decode(text: &[u8]) -> Vec<u8> {
 #[derive(Debug, Default)]
 pub struct Decoder {
     place: Place,
-    /// What came before `begin`, or an unfinished line.
+    /// The bytes before `begin`, or an unfinished line.
     open: Vec<u8>,
     /// In how much of that there is no `begin`.
     looked: usize,
@@ -37,7 +37,7 @@ enum Place {
 }
 
 impl Decoder {
-    /// What these bytes, after those that came before, are so far.
+    /// Decodes the next bytes as far as their lines are complete.
     pub fn decode(&mut self, piece: &[u8]) -> Vec<u8> {
         self.read += piece.len();
         let mut decoded = Vec::new();
@@ -70,7 +70,7 @@ impl Decoder {
         decoded
     }
 
-    /// What is left at the end.
+    /// Decodes the rest at the end.
     pub fn finish(mut self) -> Vec<u8> {
         self.open.push(b'\n');
         let mut decoded = Vec::new();

@@ -17,7 +17,7 @@ use crate::read::end::End;
 /// Longest encoded word that is looked at, bytes. RFC 2047 2 says 75, some senders write a whole subject as one.
 const WORD_BYTES: usize = 1_000;
 
-/// The value with its words decoded. What is around them is as it was; bytes that are not ASCII are guessed.
+/// The value with its words decoded. The text around them stays as it was; bytes that are not ASCII are guessed.
 pub fn decoded(value: &[u8]) -> String {
     let mut text = String::with_capacity(value.len());
     each(value, |piece| match piece {
@@ -72,7 +72,7 @@ fn each<'a>(value: &'a [u8], mut take: impl FnMut(Piece<'a>)) {
     }
 }
 
-/// The words from the first one on between which there is nothing but white space, and what comes after them. (A line end and no more
+/// The words from the first one on with only white space between them, and the text after them. (A line end and no more
 /// ends the field.)
 fn run<'a>(first: Word<'a>, start: &'a [u8]) -> (String, &'a [u8]) {
     let mut text = String::new();
@@ -92,7 +92,7 @@ fn run<'a>(first: Word<'a>, start: &'a [u8]) -> (String, &'a [u8]) {
     (text, rest)
 }
 
-/// What is a byte order mark at the beginning of a text is a character of a field.
+/// Decodes a word of a field. A byte order mark at its beginning is kept: in a field it is a character.
 fn in_charset(bytes: Vec<u8>, charset: &[u8]) -> String {
     let mark = if bytes.starts_with("\u{feff}".as_bytes()) { "\u{feff}" } else { "" };
     let text = charset::text(Cow::Owned(bytes), str::from_utf8(charset).ok(), End::Whole);
@@ -105,7 +105,7 @@ struct Word<'a> {
     charset: &'a [u8],
     is_base64: bool,
     content: &'a [u8],
-    /// Of all of it.
+    /// Length of the whole encoded word, bytes.
     len: usize,
 }
 

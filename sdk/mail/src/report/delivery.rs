@@ -1,4 +1,4 @@
-//! What a report says about a message and its recipients.
+//! The content of a report: a message and its recipients.
 
 use model::email::tracking::BounceKind;
 
@@ -26,7 +26,7 @@ pub struct DeliveryReport {
     pub recipients: Vec<ReportedRecipient>,
 }
 
-/// What is reported.
+/// The kind of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReportKind {
     /// How the delivery went.
@@ -36,18 +36,18 @@ pub enum ReportKind {
     Complaint,
 }
 
-/// What is reported of one recipient.
+/// The report on one recipient.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReportedRecipient {
-    /// The address that it was sent to, if the report tells it apart from `final_recipient`.
+    /// The address that it was sent to, if the report names it beside `final_recipient`.
     pub original_recipient: Option<String>,
     /// The address at which delivery was tried, after forwarding.
     pub final_recipient: Option<String>,
-    /// `failed`, `delayed`, `delivered`, `relayed`, `expanded`; lower case, empty where it is not said.
+    /// `failed`, `delayed`, `delivered`, `relayed`, `expanded`; lower case, empty where the report has none.
     pub action: String,
     /// RFC 3463: `5.1.1`.
     pub status: Option<String>,
-    /// What the other server said, its type stripped; at most 2,048 bytes.
+    /// The other server's answer, its type stripped; at most 2,048 bytes.
     pub diagnostic: Option<String>,
     pub remote_mta: Option<String>,
     /// Hard: it failed for good. Soft: it is delayed, or failed for now. None: it is no failure.

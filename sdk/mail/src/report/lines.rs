@@ -7,7 +7,7 @@ pub fn indentation(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
-/// The address that a line begins with, whatever is around it, and what follows: `<a@b.example>: no such user`.
+/// The address at the beginning of a line, without brackets and quotes, and the rest of the line: `<a@b.example>: no such user`.
 pub fn address_at(text: &str) -> Option<(String, &str)> {
     let text = text.trim_start_matches(|c: char| c.is_whitespace() || "*\u{2022}->".contains(c));
     let text = text.trim_start_matches(['<', '"', '\'', '[']);
@@ -25,7 +25,7 @@ fn after_kind<'a>(text: &'a str, kind: &str) -> Option<&'a str> {
         .and_then(|_| text.get(kind.len()..))
 }
 
-/// The address that follows a label, and what follows it.
+/// The address after a label, and the rest of the line.
 pub fn address_after(text: &str) -> Option<(String, &str)> {
     address_at(text.trim_start_matches(|c: char| c.is_whitespace() || ":='".contains(c)))
 }

@@ -1,5 +1,5 @@
-//! What mail servers tell about a message that was sent: delivery reports (RFC 3464), complaints (RFC 5965), and the bounces of programs
-//! older than those. An automatic answer of a person's mailbox is none of them, and neither is a receipt (RFC 8098).
+//! The reports of mail servers about a message that was sent: delivery reports (RFC 3464), complaints (RFC 5965), and the bounces of
+//! programs older than those. An automatic answer of a person's mailbox is none of them, and neither is a receipt (RFC 8098).
 
 mod delivery;
 mod formats;
@@ -34,7 +34,7 @@ const DEPTH: usize = 2;
 
 /// The report that this message is; none for every other message.
 ///
-/// A delivery report is told by its type (RFC 3464) or, where a mail system sent it, by the blocks or the words in it. What a person
+/// A delivery report is recognized by its type (RFC 3464) or, where a mail system sent it, by the blocks or the words in it. What a person
 /// answers, forwards or writes about a report is none.
 pub fn delivery_report(raw: &[u8]) -> Option<DeliveryReport> {
     report(raw.get(..MESSAGE_BYTES).unwrap_or(raw), 0)
@@ -100,7 +100,7 @@ impl<'a> Message<'a> {
         part.kind.transfer.decode(self.raw.get(part.body.clone()).unwrap_or_default()).into_owned()
     }
 
-    /// A report in a standard's form: what a report has to have, or what a mail system or a list sends around it.
+    /// A report in a standard's form: the required parts, or those that a mail system or a list sends around it.
     fn standard(&self) -> Option<DeliveryReport> {
         if !self.is_report() && self.sender == Sender::Person {
             return None;
@@ -197,7 +197,7 @@ impl<'a> Message<'a> {
         })
     }
 
-    /// Whether the subject tells of a delay: `Warning: message 1abc delayed 24 hours`.
+    /// Whether the subject reports a delay: `Warning: message 1abc delayed 24 hours`.
     fn is_delay(&self) -> bool {
         let subject =
             last(&self.header, "subject").map(|field| field.text().to_lowercase()).unwrap_or_default();
@@ -225,7 +225,7 @@ impl<'a> Message<'a> {
         );
     }
 
-    /// The Message-ID of the message that came back: of a part, else of a header in the text, else what the report answers.
+    /// The Message-ID of the message that came back: of a part, else of a header in the text, else the message that the report answers.
     fn returned_id(&self, texts: &[String]) -> Option<String> {
         let in_text = || {
             let behind =

@@ -1,5 +1,5 @@
-//! Reading what a program wrote to people: who was not reached, and why. How each one words it is in `formats`; here is what they have
-//! in common, a text of lines in which addresses stand in lists or behind labels.
+//! Reads the text that a program wrote for people: the recipients that were not reached, and the reasons. How each one words it is in
+//! `formats`; the common part is here: a text of lines in which addresses stand in lists or behind labels.
 
 use std::collections::HashMap;
 
@@ -15,10 +15,11 @@ use crate::text::cut_at;
 const OPENING_LINES: usize = 60;
 /// The same where the sender is no proof.
 const FIRST_LINES: usize = 6;
-/// What is looked at of a line, bytes.
+/// Bytes of a line that are read.
 const LINE_BYTES: usize = 1_000;
 
-/// What a text tells of each recipient; none where it is no report of a known program. `is_sure`: the message is from a mail system.
+/// Returns the recipients that a text reports on; none where it is no report of a known program. `is_sure`: the message is from a mail
+/// system.
 pub fn recipients(text: &str, is_sure: bool, is_delay: bool) -> Option<Vec<ReportedRecipient>> {
     let opening = opening(text, is_sure);
     let is_delay = is_delay || opening.iter().any(|line| DELAYS.iter().any(|delay| line.contains(delay)));
@@ -45,7 +46,7 @@ fn opens(format: &Format, opening: &[String], is_sure: bool) -> bool {
     opening.iter().any(|line| format.openings.iter().any(|phrase| is(line, phrase)))
 }
 
-/// What was read of one recipient.
+/// The report on one recipient, as far as it was read.
 #[derive(Default)]
 struct Draft {
     address: Option<String>,
@@ -56,18 +57,18 @@ struct Draft {
 
 struct Reader<'f> {
     format: &'f Format,
-    /// What a list without an own word tells.
+    /// Recipients of a list that does not say whether they failed are delayed.
     is_delay: bool,
     list: Option<&'f List>,
     drafts: Vec<Draft>,
-    /// Where the draft of an address is: a report can name it in a list and in a transcript.
+    /// The index in `drafts` by address: a report can name it in a list and in a transcript.
     places: HashMap<String, usize>,
     /// The one whose reason is being read, and how far its address was indented.
     current: Option<(usize, usize)>,
-    /// What is said of all of them, and whether its lines are being read.
+    /// The reason for all recipients, and whether its lines are being read.
     reason: String,
     in_reason: bool,
-    /// Whom a transcript asked for last.
+    /// The recipient of the last RCPT command in a transcript.
     asked: Option<String>,
 }
 
@@ -175,7 +176,7 @@ impl<'f> Reader<'f> {
             Shape::Within | Shape::Transcript => address_at(text).or_else(|| address_within(text)),
         };
         let Some((address, rest)) = found else {
-            // Exim, of an alias that is not told: `an undisclosed address`.
+            // Exim, for an alias that it does not disclose: `an undisclosed address`.
             if text == "an undisclosed address" {
                 self.start(
                     Draft { is_delayed: list.is_delayed.unwrap_or(self.is_delay), ..Draft::default() },
@@ -193,7 +194,7 @@ impl<'f> Reader<'f> {
         true
     }
 
-    /// What was said to the other server and what it answered: `>>> RCPT To:<a@b.example>`, `<<< 550 no such user`.
+    /// Reads a command to the other server or its answer: `>>> RCPT To:<a@b.example>`, `<<< 550 no such user`.
     fn transcript(&mut self, list: &List, text: &str) {
         let lower = text.to_ascii_lowercase();
         if let Some(command) = lower.find("rcpt to:").filter(|_| text.starts_with(">>>")) {
@@ -265,7 +266,7 @@ impl<'f> Reader<'f> {
     }
 }
 
-/// Twice what is kept, for the white space that goes.
+/// Twice the length that is kept, as white space is removed.
 fn push(said: &mut String, text: &str) {
     if said.len() < 2 * DIAGNOSTIC_BYTES && !text.is_empty() {
         if !said.is_empty() {
@@ -276,7 +277,7 @@ fn push(said: &mut String, text: &str) {
 }
 
 fn recipient(draft: Draft, shared: &str) -> ReportedRecipient {
-    // What stands beside the address may be the rest of a sentence: what is said of all is better than no reason.
+    // What stands beside the address may be the rest of a sentence: the reason for all recipients is better than none.
     let tells =
         |said: &str| status::meant(said, if draft.is_delayed { "delayed" } else { "failed" }).is_some();
     let is_shared = draft.said.is_empty() || (!tells(&draft.said) && tells(shared));
@@ -284,7 +285,7 @@ fn recipient(draft: Draft, shared: &str) -> ReportedRecipient {
     reported(draft.address, draft.original, draft.is_delayed, said)
 }
 
-/// A recipient of whom a program tells in words.
+/// A recipient that a program names in its text.
 pub fn reported(
     address: Option<String>,
     original: Option<String>,

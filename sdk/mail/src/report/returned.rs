@@ -65,7 +65,7 @@ pub fn first_id(field: Field<'_>) -> Option<String> {
     message_ids(&field.raw()).into_iter().next()
 }
 
-/// Where the text of a report ends and the message that came back begins.
+/// Returns the offset at which the text of a report ends and the returned message begins.
 pub fn start(text: &str) -> Option<usize> {
     let mut at = 0;
     for line in text.split_inclusive('\n') {

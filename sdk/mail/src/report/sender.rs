@@ -1,13 +1,13 @@
-//! Who sent a message that may be a report: a mail system, a mailing list, or a person. A phrase in a text proves nothing, since people
-//! quote bounces, forward them and write about them; what the envelope left in the header is what the answer rests on.
+//! The sender of a message that may be a report: a mail system, a mailing list, or a person. A phrase in a text proves nothing, since
+//! people quote bounces, forward them and write about them; the decision rests on what the envelope left in the header.
 
 use crate::read::field::{Field, last};
 use crate::threads::{forward_subject, reply_subject};
 
-/// In rising order of what is believed.
+/// In rising order of trust.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sender {
-    /// Nothing in the text makes this a report.
+    /// A person: no text makes this message a report.
     Person,
     /// The program of a mailing list: it passes reports on, and writes none.
     List,
@@ -42,7 +42,7 @@ const ROLES: [&str; 7] = [
     "bounces",
 ];
 
-/// What programs put before their address, lower case.
+/// Beginnings of the display names that programs use, lower case.
 const NAMES: [&str; 16] = [
     "mail delivery",
     "mail deliver system",
@@ -68,7 +68,7 @@ const LISTS: [&str; 4] = ["mailman", "listserv", "majordomo", "sympa"];
 /// Whether a message from here can be a report at all, so that it is worth reading whole: its address or the name before it is one of a
 /// mail system, of a service that passes complaints on, or of a mailing list.
 pub fn may_report(name: Option<&str>, email: &str) -> bool {
-    /// Where complaints come from (RFC 5965), and what programs of lists put around a list's name.
+    /// Parts of the accounts that send complaints (RFC 5965), and those that programs of lists put around a list's name.
     const PARTS: [&str; 4] = ["complaints", "fbl", "bounce", "owner-"];
     let local = email.split('@').next().unwrap_or_default().to_lowercase();
     let name = name.unwrap_or_default().to_lowercase();
@@ -77,7 +77,7 @@ pub fn may_report(name: Option<&str>, email: &str) -> bool {
         || NAMES.iter().any(|part| name.contains(part))
 }
 
-/// Who the header says sent the message.
+/// Classifies the sender by the header.
 pub fn sender(header: &[Field<'_>]) -> Sender {
     let value = |name| last(header, name).map(|field| field.text().to_lowercase()).unwrap_or_default();
     let from = value("from");
@@ -117,7 +117,7 @@ pub fn sender(header: &[Field<'_>]) -> Sender {
     if is_null && !is_answering { Sender::Perhaps } else { Sender::Person }
 }
 
-/// Of the first address: what is in brackets, or all.
+/// The account of the first address, which is in brackets, or the whole text.
 fn local_part(from: &str) -> &str {
     let address = from.rsplit_once('<').map_or(from, |(_, address)| address);
     address.split(['@', '>']).next().unwrap_or_default().trim().trim_matches('"')

@@ -116,7 +116,7 @@ fn recipient(fields: &[Field<'_>]) -> Option<ReportedRecipient> {
     })
 }
 
-/// Without type, brackets and what is said about it: `rfc822; <a@b.example> (Ada)`.
+/// The address without type, brackets and comment: `rfc822; <a@b.example> (Ada)`.
 fn address(value: &str) -> String {
     let value = untyped(value);
     let bracketed = value.split_once('<').and_then(|(_, rest)| Some(rest.split_once('>')?.0));
@@ -160,7 +160,7 @@ fn untyped(value: &str) -> String {
     }
 }
 
-/// Groups of lines between empty ones. A line of spaces is empty too, unless what follows continues a field.
+/// Groups of lines between empty ones. A line of spaces is empty too, unless the next line continues a field.
 fn blocks(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = text;
     std::iter::from_fn(move || {

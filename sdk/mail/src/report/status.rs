@@ -2,11 +2,11 @@
 
 use model::email::tracking::BounceKind;
 
-/// What is searched for a reason, bytes.
+/// Bytes that are searched for a reason.
 const REASON_BYTES: usize = 4 << 10;
 
-/// What servers say, lower case, with subject and detail of the status that it means (RFC 3463 3). The first that is met decides, so what
-/// is more exact comes first.
+/// Phrases of servers, lower case, with subject and detail of the status that they mean (RFC 3463 3). The first that is found decides, so
+/// more exact ones come first.
 const REASONS: [(&str, &[&str]); 8] = [
     (
         "2.2",
@@ -167,7 +167,7 @@ fn is_status(word: &str) -> bool {
         if matches!(*class, "2" | "4" | "5") && subject.len() == 1 && (1..=3).contains(&detail.len()))
 }
 
-/// The status that a reason gives or, where it gives none, means. `action` tells its class where no reply code does.
+/// The status that a reason contains or else means. `action` decides its class where there is no reply code.
 pub fn meant(reason: &str, action: &str) -> Option<String> {
     let reason = crate::text::cut_at(reason, REASON_BYTES);
     enhanced(reason).filter(|status| !status.starts_with('2')).or_else(|| derived(reason, action))
@@ -201,7 +201,7 @@ fn reply_code(text: &str) -> Option<&str> {
     })
 }
 
-/// One of RFC 3464's words for what a field of Action says; a word that it does not know is kept, in lower case.
+/// The action of RFC 3464 for a value of the Action field; an unknown value is kept, in lower case.
 pub fn action(value: &str) -> String {
     let word = value.trim().split([' ', '(', ';', ',', '\t']).next().unwrap_or_default().to_lowercase();
     let begins = |with: &[&str]| with.iter().any(|with| word.starts_with(with));

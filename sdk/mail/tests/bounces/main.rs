@@ -31,7 +31,7 @@ fn told(report: &DeliveryReport) -> Vec<Told> {
     recipients.collect()
 }
 
-/// What is wrong with a report, if anything is.
+/// Returns the difference between a report and the expected recipients, if there is one.
 fn wrong(raw: &[u8], expected: &[(&str, Is, Option<&str>)]) -> Option<String> {
     let Some(report) = delivery_report(raw) else { return Some("is not noticed".to_owned()) };
     let expected: Vec<Told> = expected
@@ -160,7 +160,7 @@ fn hostile_input_is_bounded() {
     const SIZE: usize = 10 << 20;
     let fill = |piece: &str| piece.repeat(SIZE / piece.len());
     for sample in SAMPLES {
-        // 300 KB reach beyond what is read of a text.
+        // 300 KB are more than is read of a text.
         for piece in ["<a@b.example>:\n", "(<a@"] {
             let raw = format!("{}\n{}{}", sample.header, sample.said, piece.repeat(300_000 / piece.len()));
             bounded(sample.name, raw.as_bytes());

@@ -1,4 +1,4 @@
-//! Mail of people and of other programs which has bounces in it, or words of them, and is none.
+//! Mail of people and of other programs that quotes bounces, or phrases of them, and is no bounce.
 
 use crate::packings::{self, Packing, multipart, part};
 use crate::samples::{SAMPLES, Sample};

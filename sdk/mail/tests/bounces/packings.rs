@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use crate::samples::Sample;
 use crate::standards::Standard;
 
-/// What every returned message is.
+/// The returned message of every report.
 pub const RETURNED: &str = "Return-Path: <me@sender.example>\nFrom: me@sender.example\nTo: ada@one.example\nMessage-ID: <sent@sender.example>\nSubject: Hello\n\nHello.\n";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

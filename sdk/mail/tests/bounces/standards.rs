@@ -5,9 +5,9 @@ use crate::samples::{Hard, Is, Soft};
 pub struct Standard {
     pub name: &'static str,
     pub from: &'static str,
-    /// Of the message: `multipart/report; report-type=delivery-status`, or what came of it.
+    /// The message's Content-Type: `multipart/report; report-type=delivery-status`, or a damaged form of it.
     pub content_type: &'static str,
-    /// Of the part with the blocks; none where there is no such part.
+    /// The Content-Type of the part with the blocks; none where there is no such part.
     pub status_type: Option<&'static str>,
     pub text: &'static str,
     pub blocks: &'static str,

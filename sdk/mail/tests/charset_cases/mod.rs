@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use encoding_rs::Encoding as Charset;
 
-/// Where in a message the text is.
+/// The place of the text in a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     Body,
@@ -39,7 +39,7 @@ pub enum Carrier {
     Pieces,
 }
 
-/// What is wrong with it.
+/// The damage of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Damage {
     Nothing,
@@ -57,9 +57,9 @@ pub enum Damage {
     NamedOther,
     /// It says to be ASCII.
     NamedAscii,
-    /// It says to be what nobody knows.
+    /// The label names an unknown charset.
     NamedUnknown,
-    /// It does not say what it is.
+    /// No label names the charset.
     Unnamed,
     /// Bytes that should be escaped are not.
     RawBytes,
@@ -85,14 +85,14 @@ const DAMAGES: [Damage; 13] = [
     Damage::NoPadding,
 ];
 
-/// A message, and what it says.
+/// A message, and its text.
 pub struct Case {
     pub place: Place,
     pub carrier: Carrier,
     pub damage: Damage,
     /// The charset that the text has.
     pub label: &'static str,
-    /// What it was before it was damaged.
+    /// The text before it was damaged.
     pub text: String,
     /// The bytes that the message has in that place, damaged as they are.
     pub bytes: Vec<u8>,
@@ -233,7 +233,7 @@ fn case(
     Some(Case { place, carrier, damage, label, text, bytes, codec, raw, wide })
 }
 
-/// Does what is to be done to the bytes themselves.
+/// Damages the bytes themselves.
 fn spoil(dice: &mut Dice, damage: Damage, bytes: &mut Vec<u8>) -> Option<()> {
     match damage {
         Damage::BadByte => {

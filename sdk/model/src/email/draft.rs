@@ -20,7 +20,7 @@ pub struct Draft {
     pub thread_id: Option<String>,
     /// Message-ID without the angle brackets.
     pub internet_message_id: Option<String>,
-    /// What it was before the provider rewrote it on sending.
+    /// The Message-ID before the provider rewrote it on sending.
     pub original_internet_message_id: Option<String>,
     /// Message-IDs without the angle brackets.
     pub in_reply_to: Vec<String>,
@@ -55,12 +55,12 @@ pub struct Draft {
     pub calendar_method: Option<CalendarMethod>,
     pub tracking: Option<TrackingSettings>,
     pub delivery: Option<MessageDelivery>,
-    /// When it is to be sent; at most 90 days ahead.
+    /// The scheduled time of sending; at most 90 days ahead.
     pub send_at: Option<Instant>,
-    /// The message that it answers or forwards.
+    /// The message that the draft answers or forwards.
     pub reply_to_message_id: Option<String>,
     pub reply_mode: Option<ReplyMode>,
-    /// The message that it became.
+    /// The sent message.
     pub sent_message_id: Option<String>,
     pub send_error: Option<SendError>,
 }
@@ -83,7 +83,7 @@ pub enum DraftStatus {
     Failed,
 }
 
-/// Whom an answer goes to.
+/// The kind of an answer, which decides its recipients.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]

@@ -15,7 +15,7 @@ pub struct Folder {
     /// Names from the root down, this one last.
     pub path: Vec<String>,
     pub parent_id: Option<String>,
-    /// What it is for; at most one folder of a mailbox has each role.
+    /// The folder's purpose; at most one folder of a mailbox has each role.
     pub role: Option<FolderRole>,
     pub total_count: Option<i64>,
     pub unread_count: Option<i64>,
@@ -52,7 +52,7 @@ pub enum FolderRole {
     Outbox,
 }
 
-/// What the account may do in a folder (RFC 4314, RFC 8621).
+/// The account's rights in a folder (RFC 4314, RFC 8621).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]

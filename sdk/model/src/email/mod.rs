@@ -24,7 +24,7 @@ pub struct EmailMessage {
     pub thread_id: Option<String>,
     /// Message-ID without the angle brackets.
     pub internet_message_id: Option<String>,
-    /// What it was before the provider rewrote it on sending.
+    /// The Message-ID before the provider rewrote it on sending.
     pub original_internet_message_id: Option<String>,
     /// Message-IDs without the angle brackets.
     pub in_reply_to: Vec<String>,
@@ -61,14 +61,14 @@ pub struct EmailMessage {
     pub size: i64,
     /// Only with `fields=headers` or `full`; in order, duplicates kept.
     pub headers: Vec<EmailHeader>,
-    /// Sent by a machine in answer to something (RFC 3834).
+    /// An automatic reply (RFC 3834).
     pub auto_reply: bool,
     /// The List-Unsubscribe header (RFC 2369).
     pub list_unsubscribe: Option<String>,
-    /// The invitation that it carries (RFC 5546).
+    /// The invitation in the message (RFC 5546).
     pub calendar_method: Option<CalendarMethod>,
     pub tracking: Option<TrackingSettings>,
-    /// What became of it; only on messages that were sent through the API.
+    /// The state of delivery; only on messages that were sent through the API.
     pub delivery: Option<MessageDelivery>,
 }
 
@@ -87,7 +87,7 @@ pub struct EmailAddress {
     pub email: String,
 }
 
-/// The text of a message. A part that it does not have is null: none is made up from the other.
+/// The text of a message. A missing part is null: it is not derived from the other one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -99,7 +99,7 @@ pub struct EmailBody {
     pub safe_html: Option<String>,
     /// Charset that the parts had.
     pub charset: Option<String>,
-    /// It was longer than what is shown here.
+    /// The text was cut at the size limit.
     pub truncated: bool,
 }
 
@@ -131,7 +131,7 @@ pub enum CalendarMethod {
     Cancel,
 }
 
-/// What is tracked of a sent message, and the record that it is tracked in.
+/// The tracking options of a sent message, and the record that it is tracked in.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -145,7 +145,7 @@ pub struct TrackingSettings {
     pub label: Option<String>,
 }
 
-/// How far a sent message got.
+/// The delivery of a sent message.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -154,7 +154,7 @@ pub struct MessageDelivery {
     pub send_at: Option<Instant>,
     pub attempts: i64,
     pub recipients: Vec<RecipientDelivery>,
-    /// Why it is not on its way. With `outcome_unknown` it may have been delivered: look before it is sent once more.
+    /// The reason why it was not sent. With `outcome_unknown` it may have been delivered: check before you send it again.
     pub error: Option<SendError>,
 }
 
@@ -221,7 +221,7 @@ pub struct EmailThread {
     pub latest_sent_at: Option<Instant>,
     /// Without body and headers.
     pub latest_message: Option<Box<Resource<EmailMessage>>>,
-    /// The thread that this one became part of; its old id keeps working.
+    /// The thread that this one was merged into; the old id keeps working.
     pub merged_into: Option<String>,
 }
 
@@ -249,11 +249,11 @@ pub struct Attachment {
     /// Content-ID without the angle brackets.
     pub content_id: Option<String>,
     pub disposition: Option<Disposition>,
-    /// It is a whole message (`message/rfc822`).
+    /// The file is a whole message (`message/rfc822`).
     pub is_message: bool,
     /// Lower-case hexadecimal.
     pub checksum_sha256: Option<String>,
-    /// Where its bytes are: the path of this attachment in the API.
+    /// The path of the attachment's content in the API.
     pub download_url: Option<String>,
     /// The bytes; only when one attachment is read as JSON, up to 10 MiB.
     pub content_base64: Option<String>,

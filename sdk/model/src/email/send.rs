@@ -1,4 +1,4 @@
-//! What callers write: messages to send or to import, drafts, changes of a message.
+//! The bodies that callers write: messages to send or to import, drafts, changes of a message.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -83,7 +83,7 @@ pub struct NewAttachment {
     pub attachment_ref: Option<AttachmentRef>,
     pub upload_id: Option<String>,
     pub inline: bool,
-    /// What `cid:` in the HTML points at.
+    /// The Content-ID that `cid:` in the HTML refers to.
     pub content_id: Option<String>,
 }
 
@@ -103,7 +103,7 @@ pub struct AttachmentRef {
 #[cfg_attr(feature = "schema", schemars(extend("required" = ["connectionId"])))]
 pub struct NewMessage {
     pub connection_id: String,
-    /// The whole message (RFC 5322) in base64; the fields below are then not looked at, except the ones about its place.
+    /// The whole message (RFC 5322) in base64; the fields below are then ignored, except those for its folder, labels and state.
     pub raw_base64: Option<String>,
     pub from: Vec<EmailAddress>,
     pub to: Vec<EmailAddress>,
@@ -134,7 +134,7 @@ pub struct MessagePatch {
     pub unread: Option<bool>,
     pub starred: Option<bool>,
     pub answered: Option<bool>,
-    /// Moves it: all folders that it is to be in.
+    /// Moves the message: all folders that it is to be in.
     pub folder_ids: Option<Vec<String>>,
     pub label_ids: Option<Vec<String>>,
     pub add_label_ids: Option<Vec<String>>,
@@ -169,7 +169,7 @@ pub struct DraftPatch {
     pub content: DraftContent,
 }
 
-/// How a draft is to be sent.
+/// Options for sending a draft.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]

@@ -1,4 +1,4 @@
-//! TrackingRecord: what became known of a sent message after it left.
+//! TrackingRecord: opens, clicks, replies, bounces and complaints of a sent message.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Instant;
 
-/// Opens, clicks, replies, bounces and complaints of one message. Hits of machines are told apart: `human` counts people.
+/// Opens, clicks, replies, bounces and complaints of one message. `human` counts the hits of people, without those of machines.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -70,7 +70,7 @@ pub struct Bounce {
     pub kind: BounceKind,
     /// RFC 3463, such as `5.1.1`.
     pub enhanced_status: Option<String>,
-    /// What the other server said.
+    /// The other server's answer.
     pub diagnostic: Option<String>,
     pub at: Instant,
 }
@@ -84,7 +84,7 @@ pub enum BounceKind {
     Soft,
 }
 
-/// A recipient called it spam (RFC 5965).
+/// A recipient reported the message as spam (RFC 5965).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -108,7 +108,7 @@ pub struct TrackingEvent {
     pub ip: Option<String>,
     pub user_agent: Option<String>,
     pub classification: Classification,
-    /// Why it is not taken for a person's.
+    /// The reason why the hit does not count as a person's.
     pub reason: Option<ClassificationReason>,
 }
 

@@ -1,5 +1,5 @@
-//! What the API puts around a body (`calendar::Event`, `contacts::Contact`, ...): the id and the other fields that are ours and
-//! not the provider's. `Resource` is what is answered, `New` what creates one, `Patch` the shape of a merge patch.
+//! The envelope that the API puts around a body (`calendar::Event`, `contacts::Contact`, ...): the id and the other fields that are ours
+//! and not the provider's. `Resource` is the shape of answers, `New` that of creates, `Patch` that of merge patches.
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -18,11 +18,11 @@ mod schema;
 /// The caller's own notes on a resource: at most 50 keys of up to 40 characters, values up to 500. Never sent to a provider.
 pub type Metadata = BTreeMap<String, String>;
 
-/// Has a JSON schema, in a build that has those (feature `schema`).
+/// A type with a JSON schema, in a build with the feature `schema`.
 #[cfg(feature = "schema")]
 pub use schemars::JsonSchema as Described;
 
-/// Has a JSON schema, in a build that has those (feature `schema`): this one has none, and everything is described.
+/// A type with a JSON schema in a build with the feature `schema`: this build has none, so every type is one.
 #[cfg(not(feature = "schema"))]
 pub trait Described {}
 
@@ -45,12 +45,12 @@ pub trait Body: Described {
     type Options: Described;
 }
 
-/// For bodies with nothing more.
+/// The extra fields of bodies that have none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Nothing {}
 
-/// A stored resource: the body, and what we add.
+/// A stored resource: the body with the common fields.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Resource<T: Body + Default>
@@ -59,7 +59,7 @@ where
 {
     /// Ours: opaque, at most 64 characters of `[A-Za-z0-9_]`, never reused, the same wherever the provider moves it.
     pub id: String,
-    /// Null for what the service itself owns.
+    /// Null for resources that the service itself owns.
     pub connection_id: Option<String>,
     /// The provider's id, for reconciliation.
     pub external_id: Option<String>,
@@ -72,15 +72,15 @@ where
     pub extra: T::Extra,
     #[serde(flatten)]
     pub body: T,
-    /// What the caller should know though the call succeeded; on reads what keeps a series from
-    /// being expanded, and what the provider has of it and this cannot say.
+    /// Warnings of a call that succeeded; on reads also why a series cannot be expanded, and what the provider has of the resource that
+    /// the model cannot express.
     pub warnings: Vec<Warning>,
-    /// What the model has no field for, as the provider has it; only with `include=providerData`.
+    /// The provider's fields that the model has none for, in its own form; only with `include=providerData`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_data: Option<Value>,
 }
 
-/// The answer to a write of what has no common fields.
+/// The answer to a write of a resource without common fields.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -88,7 +88,7 @@ where
 pub struct Written<T: Default> {
     #[serde(flatten)]
     pub body: T,
-    /// What the caller should know though the call succeeded: fields of the request that nobody knows.
+    /// Warnings of a call that succeeded: unknown fields of the request.
     pub warnings: Vec<Warning>,
 }
 

@@ -1,4 +1,4 @@
-//! The JSON schemas of what is around a body.
+//! The JSON schemas of the envelope around a body.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ struct Common {
     /// Ours: opaque, never reused, the same wherever the provider moves it.
     #[schemars(length(max = 64), regex(pattern = r"^[A-Za-z0-9_]+$"))]
     id: String,
-    /// Null for what the service itself owns.
+    /// Null for resources that the service itself owns.
     connection_id: Option<String>,
     /// The provider's id, for reconciliation.
     external_id: Option<String>,
@@ -27,10 +27,10 @@ struct Common {
     updated_at: Instant,
     /// The caller's own notes: at most 50 keys of up to 40 characters, values up to 500. Never sent to a provider.
     metadata: Metadata,
-    /// What the caller should know though the call succeeded; on reads what keeps a series from
-    /// being expanded, and what the provider has of it and this cannot say.
+    /// Warnings of a call that succeeded; on reads also why a series cannot be expanded, and what the provider has of the resource that
+    /// the model cannot express.
     warnings: Vec<Warning>,
-    /// What the model has no field for, as the provider has it; only with `include=providerData`.
+    /// The provider's fields that the model has none for, in its own form; only with `include=providerData`.
     #[serde(skip_serializing_if = "Option::is_none")]
     provider_data: Option<Value>,
 }

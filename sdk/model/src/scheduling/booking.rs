@@ -1,4 +1,4 @@
-//! Booking: a slot that somebody took.
+//! Booking: a slot that an invitee reserved.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::Instant;
 use crate::resource::{Body, Metadata, Nothing};
 use crate::scheduling::event_type::MeetingPlaceKind;
 
-/// A slot that somebody took. It keeps its id and iCalUid when it is moved.
+/// A slot that an invitee reserved. It keeps its id and iCalUid when it is rescheduled.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -35,7 +35,7 @@ pub struct Booking {
     pub location: Option<BookingPlace>,
     pub calendar_events: Vec<BookingEvent>,
     pub seats: i64,
-    /// RFC 5545 SEQUENCE: goes up with every move.
+    /// RFC 5545 SEQUENCE: goes up with every reschedule.
     pub sequence: i64,
     pub i_cal_uid: String,
     pub previous_start: Option<Instant>,
@@ -47,14 +47,14 @@ pub struct Booking {
     /// Pending ones expire then.
     pub confirm_by: Option<Instant>,
     pub no_show: NoShow,
-    /// Lets the invitee cancel or move it; only in the answer to the create.
+    /// Lets the invitee cancel or reschedule the booking; only in the answer to the create.
     pub manage_token: Option<String>,
     pub source: BookingSource,
 }
 
 impl Body for Booking {
     const NAME: &'static str = "Booking";
-    /// Everything but `noShow`: what becomes of a booking is said by operations of their own.
+    /// Everything but `noShow`: a booking is changed by operations of its own.
     const READ_ONLY: &'static [&'static str] = &[
         "eventTypeId",
         "slug",
@@ -157,7 +157,7 @@ pub enum BookingEventStatus {
     Deleted,
 }
 
-/// Who did something to a booking.
+/// The party that created, changed or cancelled a booking.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -186,7 +186,7 @@ pub enum BookingSource {
     Widget,
 }
 
-/// Takes a slot. A `start` that the slot search does not offer gives 409 `slot_unavailable`.
+/// Books a slot. A `start` that the slot search does not offer gives 409 `slot_unavailable`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -215,7 +215,7 @@ pub struct NewBooking {
     pub metadata: Metadata,
     /// From the slot.
     pub slot_token: Option<String>,
-    /// BCP 47: the language that the invitee is written to in. The booking page knows it; the API has no field for it.
+    /// BCP 47: the language of messages to the invitee. The booking page knows it; the API has no field for it.
     #[serde(skip)]
     pub invitee_locale: Option<String>,
     /// Hours of the clock that the invitee chose, 12 or 24. The booking page knows it; the API has no field for it.
@@ -239,11 +239,11 @@ pub struct BookingRejection {
 pub struct BookingCancellation {
     /// At most 2,000 characters; kept as `cancellationReason`.
     pub reason: Option<String>,
-    /// The invitee's: what the event type's `cancellation` says holds then. A key without `scheduling.write` needs it.
+    /// The invitee's token: the event type's `cancellation` rules apply. A key without `scheduling.write` needs it.
     pub manage_token: Option<String>,
 }
 
-/// Moves a booking. A `start` that the slot search does not offer for it gives 409 `slot_unavailable`.
+/// Reschedules a booking. A `start` that the slot search does not offer for it gives 409 `slot_unavailable`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -254,6 +254,6 @@ pub struct BookingMove {
     pub duration_minutes: Option<i64>,
     /// From the slot.
     pub slot_token: Option<String>,
-    /// The invitee's: what the event type's `reschedule` says holds then. A key without `scheduling.write` needs it.
+    /// The invitee's token: the event type's `reschedule` rules apply. A key without `scheduling.write` needs it.
     pub manage_token: Option<String>,
 }

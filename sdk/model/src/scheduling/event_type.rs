@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::resource::{Body, Nothing};
 use crate::scheduling::Schedule;
 
-/// Something that can be booked.
+/// A kind of meeting that can be booked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -47,9 +47,9 @@ pub struct EventType {
     /// Invitees may know how many seats are free.
     pub show_seat_count: bool,
     pub requires_confirmation: bool,
-    /// A pending booking holds its time. A seat beside others is held in any case.
+    /// A pending booking blocks its time. A seat beside others is reserved in any case.
     pub pending_blocks_slot: bool,
-    /// A pending booking expires so many minutes after it was made, and at its start at the latest.
+    /// Minutes after which a pending booking expires; it expires at its start at the latest.
     pub confirmation_expires_minutes: Option<i64>,
     pub cancellation: CancellationRules,
     pub reschedule: RescheduleRules,
@@ -150,7 +150,7 @@ pub enum BookingWindowKind {
     Unlimited,
 }
 
-/// Somebody who can be booked.
+/// A person who can be booked.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -179,7 +179,7 @@ pub enum HostRole {
     #[default]
     Required,
     Rotation,
-    /// Invited, and never in the way.
+    /// Invited, but their busy times block no slot.
     Optional,
 }
 
@@ -239,7 +239,7 @@ pub struct BookingLimits {
     pub per_month: Option<i64>,
     pub per_year: Option<i64>,
     pub minutes_per_day: Option<i64>,
-    /// Bookings ahead of one e-mail address.
+    /// Upcoming bookings of one email address.
     pub active_per_invitee: Option<i64>,
 }
 
@@ -263,7 +263,7 @@ impl Default for CancellationRules {
 pub struct RescheduleRules {
     pub allowed: bool,
     pub min_notice_minutes: i64,
-    /// How often an invitee can move a booking. Null: 20 times. Keys with `scheduling.write` are not bound by it.
+    /// How often an invitee can reschedule a booking. Null: 20 times. Keys with `scheduling.write` have no such limit.
     pub max_count: Option<i64>,
 }
 
@@ -273,7 +273,7 @@ impl Default for RescheduleRules {
     }
 }
 
-/// What the invitee is asked.
+/// A question to the invitee.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -284,7 +284,7 @@ pub struct Question {
     #[serde(rename = "type")]
     pub kind: QuestionKind,
     pub required: bool,
-    /// Of `select` and `multiselect`.
+    /// The choices of `select` and `multiselect`.
     pub options: Vec<String>,
 }
 
@@ -303,7 +303,7 @@ pub enum QuestionKind {
     Email,
 }
 
-/// Who is told of a booking.
+/// The people who are notified of a booking.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -311,7 +311,7 @@ pub struct BookingNotifications {
     pub invitee: bool,
     pub hosts: bool,
     pub reminders: Vec<BookingReminder>,
-    /// The connection that mail is sent from where the organizer's cannot send.
+    /// The connection that mail is sent from if the organizer's connection cannot send.
     pub connection_id: Option<String>,
 }
 
@@ -338,12 +338,12 @@ pub enum ReminderChannel {
     Webhook,
 }
 
-/// What happens when busy times cannot be read.
+/// The behavior when busy times cannot be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum FreeBusyFailure {
-    /// Nothing is offered: 503 `availability_unknown`.
+    /// No slot is offered: 503 `availability_unknown`.
     #[default]
     Closed,
     /// The host counts as free.

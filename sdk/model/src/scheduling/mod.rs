@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::resource::{Body, Nothing};
 
-/// When somebody can be booked: hours of the week, and days on which they are others.
+/// The opening hours of a host: hours of the week, and days on which they differ.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]

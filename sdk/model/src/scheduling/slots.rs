@@ -1,4 +1,4 @@
-//! BookingLink, Slot and the search for slots: what a booking page needs, and nothing about a host that it must not know.
+//! BookingLink, Slot and the search for slots: the data of a booking page, without private data of hosts.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -41,9 +41,9 @@ pub struct BookingLink {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct NewBookingLink {
-    /// It is good for one booking.
+    /// The link is valid for one booking.
     pub single_use: bool,
-    /// Nobody can book by it from then on. Null: it does not expire.
+    /// The end of the link's validity. Null: it does not expire.
     pub expires_at: Option<Instant>,
 }
 
@@ -73,7 +73,7 @@ pub struct Branding {
     pub color: Option<String>,
 }
 
-/// Asks for slots of an event type, by id or by slug.
+/// A search for slots of an event type, by id or by slug.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -116,13 +116,13 @@ pub struct SlotAnswer {
 pub struct Slot {
     pub start: Instant,
     pub end: Instant,
-    /// `start` with the offset of the zone that was asked for.
+    /// `start` with the offset of the requested zone.
     pub local_start: String,
-    /// Null where the caller may not know them: see `hostCount`.
+    /// Null if the caller may not see the hosts: see `hostCount`.
     pub host_ids: Option<Vec<String>>,
     pub host_count: i64,
     pub seats_remaining: Option<i64>,
-    /// Lets a booking be checked quickly; it promises nothing.
+    /// Makes the check of a booking faster; it does not reserve the slot.
     pub slot_token: Option<String>,
 }
 

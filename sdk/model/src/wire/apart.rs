@@ -25,7 +25,7 @@ pub(super) fn sources<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<
     })
 }
 
-/// Names of sources; of one that cannot be read what can be. What is without an id is left out by whoever asks for them.
+/// Names of sources; of an unreadable one the fields that can be read. The caller leaves out names without an id.
 pub(super) fn names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<SourceName>, D::Error> {
     each(deserializer, |text| {
         read(text).unwrap_or_else(|_| {
@@ -75,7 +75,7 @@ fn read<T: DeserializeOwned>(text: &RawValue) -> Result<T, String> {
     })
 }
 
-/// What can be read of an element that does not fit.
+/// The readable fields of an element that does not fit.
 #[derive(Default)]
 struct Known {
     id: String,
@@ -96,7 +96,7 @@ impl Known {
 mod tests {
     use crate::wire::Sources;
 
-    /// Each with good neighbours: they are read, and the odd one is known by its id where it has one.
+    /// Each among good elements: those are read, and the odd one has its id where it has one.
     #[test]
     fn a_source_that_does_not_fit_is_an_error_of_its_own() {
         let odd = [

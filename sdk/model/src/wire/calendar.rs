@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use crate::Instant;
 use crate::calendar::{BusyInterval, ConferenceProvider, Event, ResponseStatus};
 
-/// Which instances of a series a change is meant for.
+/// The instances of a series that a change is meant for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -33,7 +33,7 @@ pub enum RecurrenceScope {
     All,
 }
 
-/// Whom the provider tells.
+/// The attendees that the provider notifies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -44,7 +44,7 @@ pub enum Notify {
     None,
 }
 
-/// Which event: the source, and inside it the series, an instance, or all from one instance on.
+/// The event to change: the source, and inside it the series, an instance, or all from one instance on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -72,12 +72,12 @@ pub struct EventWrite {
     /// The whole event as it shall be (of the target: the instance, or the series). For `thisAndFollowing` the first
     /// event of the new series.
     pub event: Event,
-    /// Names (camelCase) of the fields that the caller changed; all given ones on create. What is not named keeps the
+    /// Names (camelCase) of the fields that the caller changed; all given ones on create. Fields that are not named keep the
     /// provider's bytes.
     pub changed: Vec<String>,
     pub notify: Notify,
-    /// Where the provider cannot tell exactly those whom `notify` names, it is refused (failure "unsupported", `notify` as
-    /// `detail.field`) before anything is written. Else it is written, and a warning `notify_not_supported` tells of it.
+    /// Refuses the write (failure "unsupported", `notify` as `detail.field`) before anything is written, if the provider cannot notify
+    /// exactly those whom `notify` names. Without it the event is written, with a warning `notify_not_supported`.
     pub strict: bool,
 }
 
@@ -124,7 +124,7 @@ pub struct EventConference {
 pub struct FreeBusyRequest {
     /// External ids of calendars of this account; empty with an `email`.
     pub collections: Vec<String>,
-    /// Somebody else's address, asked through this account.
+    /// The address of another person, queried through this account.
     pub email: Option<String>,
     pub start: Instant,
     pub end: Instant,
@@ -138,7 +138,7 @@ pub struct FreeBusyAnswer {
     pub busy: Vec<BusyInterval>,
 }
 
-/// What this account's provider can do, for the capabilities operation.
+/// The features of this account's provider, for the capabilities operation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]

@@ -1,5 +1,5 @@
 //! Operations of the contacts surface. Contacts and groups of a book are listed together, because providers keep them together
-//! (a group is a card): `Item.kind` tells `contact` from `contact_group`.
+//! (a group is a card): `Item.kind` is `contact` or `contact_group`.
 //!
 //! | verb | op | args | answer |
 //! |---|---|---|---|
@@ -16,7 +16,7 @@
 //! | mutate | `groups.delete` | `ItemDelete` | `Mutated` |
 //! | changes | `contacts` | `ChangesRequest` | `Sources` of `Contact` and `ContactGroup` |
 //!
-//! Membership is told by the side that the provider keeps it on: a group names its members in `contactIds`, or a contact its
+//! Membership is given on the side on which the provider keeps it: a group names its members in `contactIds`, or a contact its
 //! groups in `groupIds`; the host fills in the other side.
 
 #[cfg(feature = "schema")]
@@ -50,7 +50,7 @@ pub struct Picture {
     pub content_base64: String,
 }
 
-/// What this account's provider can do, for the capabilities operation.
+/// The features of this account's provider, for the capabilities operation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]

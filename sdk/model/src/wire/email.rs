@@ -1,5 +1,5 @@
-//! Operations of the email surface. Folders, labels and messages of an account are told together, under one cursor, because
-//! a provider tells of them together: `Item.kind` tells `email_folder`, `email_label` and (none) the message.
+//! Operations of the email surface. Folders, labels and messages of an account are reported together, under one cursor, because
+//! providers report them together: `Item.kind` is `email_folder`, `email_label` or, for a message, none.
 //!
 //! | verb | op | args | answer |
 //! |---|---|---|---|
@@ -19,18 +19,18 @@
 //! **Names.** A message names its folders, labels and thread as the provider does (`folderIds`, `labelIds`, `threadId`); the
 //! host turns them into ours. `threadId` is null where the provider has no threads: then the host computes them.
 //! `attachments[].id` is the connector's own name of the part. External ids of folders, labels and messages of an account must not
-//! be equal: prefix them where the provider's could be. A folder or label is told before, or on the page of, the messages in it.
+//! be equal: prefix them where the provider's could be. A folder or label is reported before, or on the page of, the messages in it.
 //!
 //! **Drafts** are messages with `draft: true`.
 //!
-//! **First reading.** Without a cursor `mail` tells everything, newest message first over all folders, page by page
+//! **Initial sync.** Without a cursor `mail` reports everything, newest message first over all folders, page by page
 //! (`enumeration: true`), and each page also says how far back it is complete (`Sources.coveredSince`): the host serves lists from what
-//! it has while the rest is read. What changes meanwhile is told too, on whichever page comes next: a message can be told twice.
-//! The last page of the first reading has `more: false`; from then on only differences are told.
+//! it has while the rest is read. Changes in the meantime are reported too, on the next page: a message can be reported twice.
+//! The last page of the initial sync has `more: false`; from then on only differences are reported.
 //!
-//! **Changes of a known message** are told short: `Item.partial` with the fields that can change (`unread`, `starred`, `answered`,
-//! `forwarded`, `draft`, `keywords`, `importance`, `folderIds`, `labelIds`), all that the connector knows of them. The host puts them
-//! over what it has, and asks for the message where it has nothing.
+//! **Changes of a known message** are reported in short form: `Item.partial` with the fields that can change (`unread`, `starred`,
+//! `answered`, `forwarded`, `draft`, `keywords`, `importance`, `folderIds`, `labelIds`), all that the connector knows of them. The host
+//! merges them into its copy, and asks for the message where it has none.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -49,11 +49,11 @@ use crate::wire::{Source, Warning};
 pub struct MessageRef {
     /// External id of the source.
     pub source: String,
-    /// `Item.hint` of its item, as it was told last.
+    /// `Item.hint` of its item, as it was reported last.
     pub hint: Option<Value>,
 }
 
-/// Messages to read. An unknown one is left out of the answer, or told as `deleted`.
+/// Messages to read. An unknown one is left out of the answer, or reported as `deleted`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -64,11 +64,11 @@ pub struct MessagesGet {
     pub headers: bool,
     /// With `headers` and `body`.
     pub body: bool,
-    /// Most bytes of each of `body.text` and `body.html`; what is longer is cut at a character and marked `truncated`.
+    /// Most bytes of each of `body.text` and `body.html`; a longer one is cut at a character and marked `truncated`.
     pub max_body_bytes: u32,
 }
 
-/// What to look for at the provider, over all that a message holds; `Context.cursor` continues. Newest first by `receivedAt`.
+/// A search at the provider, over all that a message holds; `Context.cursor` continues. Newest first by `receivedAt`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -105,7 +105,7 @@ pub struct MessageFind {
 pub struct AttachmentRef {
     #[serde(flatten)]
     pub message: MessageRef,
-    /// `attachments[].id` as the connector told it.
+    /// `attachments[].id` as the connector reported it.
     pub part: String,
 }
 
@@ -118,7 +118,7 @@ pub struct Content {
     pub content_type: Option<String>,
 }
 
-/// A change of a message. What is none stays as it is.
+/// A change of a message. Fields that are none stay as they are.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -200,7 +200,7 @@ pub struct DraftSave {
 /// after that step counts as a refusal, with nothing handed over, when its `detail` says `{"handedOver": false}`, and does not when it
 /// says `{"handedOver": true}`. Where `detail` says neither, a refusal is a status of 4xx without 408, and 503.
 ///
-/// Call `Context::reached("accepted")` as soon as the provider has said that it takes the message for at least one recipient, and go on with
+/// Call `Context::reached("accepted")` as soon as the provider has accepted the message for at least one recipient, and go on with
 /// the copy and the draft after that. A call that ends in between is then a message that was sent; without it the host has to look for the
 /// message, and of one without a copy (`save_to_sent` false) it could only say that the outcome is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -225,7 +225,7 @@ pub struct MessageSend {
     pub thread: Option<String>,
 }
 
-/// What became of a message to send. Refused recipients are no failure of the call.
+/// The result of sending a message. Refused recipients are no failure of the call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -239,7 +239,7 @@ pub struct Sent {
     pub warnings: Vec<Warning>,
 }
 
-/// What the server said of one recipient.
+/// The server's answer for one recipient.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -254,7 +254,7 @@ pub struct RecipientOutcome {
     pub enhanced_status: Option<String>,
 }
 
-/// What this account's provider can do, for the capabilities operation.
+/// The features of this account's provider, for the capabilities operation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]

@@ -1,5 +1,5 @@
-//! What crosses the connector boundary: the bodies of `fetch`, `mutate`, `changes` and `check`, the same for all surfaces
-//! here, per surface in the files beside. Additive only: unknown fields are ignored, new ones are optional.
+//! The types at the connector boundary: the bodies of `fetch`, `mutate`, `changes` and `check`, the same for all surfaces here, per
+//! surface in the files beside. Additive only: unknown fields are ignored, new ones are optional.
 
 mod apart;
 pub mod calendar;
@@ -24,15 +24,15 @@ pub use crate::wire::text::JsonText;
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Sources {
-    /// Each is read by itself: one that is no `Source` is here with an error, under its own id.
+    /// Each element is read by itself: one that is no `Source` is listed with an error, under its own id.
     // Contract silent: what becomes of a source without an id. It cannot be asked for nor told from others like it: it is here without
     // one, and the host shows all such sources of a collection as one error, as a fault of the connector.
     #[serde(deserialize_with = "apart::sources")]
     pub sources: Vec<Source>,
-    /// True: the pages since the cursor-less call are everything there is, so what they do not name is gone once the last
+    /// True: the pages since the cursor-less call name all sources there are: the host deletes the others once the last
     /// page was read. False: only differences.
     pub enumeration: bool,
-    /// Of an enumeration that goes from new to old: all items of this time and later have been told by now. Mail alone.
+    /// In an enumeration from new to old: all items of this time and later have been reported by now. Mail alone.
     pub covered_since: Option<Instant>,
     /// Sources whose content is still to be read, where the request was `namesFirst`: the host keeps these names, reads what they
     /// stand for with `*.batchGet`, and only then asks for the next page, which is there (`more`), at this answer's cursor. Of an
@@ -52,17 +52,17 @@ pub struct ChangesRequest {
     pub time_zone: Option<String>,
     /// At most about this many sources in one answer; 0: the connector's choice.
     pub limit: u32,
-    /// Only name the sources (`externalId`, `etag`, `deleted`) and read nothing of what is in them. The host asks so for the
-    /// page that killed the connector, to read its sources one by one and find the one that does it. A connector that cannot
-    /// ignores it, and such a source holds up its collection.
+    /// Only name the sources (`externalId`, `etag`, `deleted`) and read none of their content. The host requests it for the
+    /// page that crashed the connector, to read its sources one by one and find the faulty one. A connector that cannot
+    /// ignores it, and such a source blocks its collection.
     pub names_only: bool,
-    /// Where there is more than a page, the answer may be the names of all of it (`Sources.named`), however many: one listing instead of
-    /// one per page, for a provider that cannot go on inside a listing. A connector that can ignores it.
+    /// Allows an answer that names all sources of the listing (`Sources.named`), however many, where there is more than a page: one
+    /// listing instead of one per page, for a provider that cannot go on inside a listing. A connector that can ignores it.
     pub names_first: bool,
 }
 
-/// Sources of one collection, to be read in one call; body of `*.batchGet`. The answer tells of each: its items, an error, or that it is
-/// gone.
+/// Sources of one collection, to be read in one call; body of `*.batchGet`. The answer has for each its items, an error, or
+/// `deleted`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -110,7 +110,7 @@ pub struct CollectionWrite<T: Default> {
 pub struct CollectionDelete {
     pub source: String,
     pub if_match: Option<String>,
-    /// Though it is not empty. The host has looked; a provider that can refuse looks again.
+    /// Delete the collection even if it is not empty. The host has checked; a provider that can refuse checks again.
     pub force: bool,
 }
 
@@ -127,13 +127,13 @@ pub struct ItemWrite<T: Default> {
     pub source: Option<String>,
     /// The whole item as it shall be; other items in it are named as `Item.uid` names them.
     pub body: T,
-    /// Names (camelCase) of the fields that the caller changed; all given ones on create. What is not named keeps the
+    /// Names (camelCase) of the fields that the caller changed; all given ones on create. Fields that are not named keep the
     /// provider's bytes.
     pub changed: Vec<String>,
     /// Provider etag that the change is based on; a mismatch is failure "conflict".
     pub if_match: Option<String>,
-    /// What the provider cannot keep is refused (failure "unsupported", the field's name as `detail.field`) before anything
-    /// is written. Else the rest is written, and a warning `field_not_supported` tells of it.
+    /// Refuses the write (failure "unsupported", the field's name as `detail.field`) before anything is written, if the provider cannot
+    /// keep a field. Without it the rest is written, with a warning `field_not_supported`.
     pub strict: bool,
 }
 
@@ -152,7 +152,7 @@ pub struct ItemDelete {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Mutated {
-    /// What changed at the provider, as it is now.
+    /// The changed sources at the provider, in their new state.
     pub sources: Vec<Source>,
     /// External id of the item that the call was about; none after a delete.
     pub item: Option<String>,
@@ -175,28 +175,28 @@ pub struct Account {
     pub time_zone: Option<String>,
     /// Surfaces that this account has: "email", "calendar", "contacts", "tasks".
     pub surfaces: Vec<String>,
-    /// The provider's own names of what was granted, where it tells.
+    /// The granted scopes in the provider's own names, where it returns them.
     pub provider_scopes: Vec<String>,
-    /// What the connector wants back with every call (found home sets, principal URL); no secrets, at most 64 KiB. Settings that the
-    /// manifest declares are the user's: the host ignores them here.
+    /// The settings that the connector wants back with every call (found home sets, principal URL); no secrets, at most 64 KiB. Settings
+    /// that the manifest declares are the user's: the host ignores them here.
     pub settings: serde_json::Map<String, Value>,
-    /// Where the provider keeps the account beside the servers that the user gave: origins `https://host[:port]`, at most 16 and all
-    /// that there are now. The host takes those that belong to a given server: in the same registrable domain (public suffix list),
-    /// on the same host, or named by the manifest (`related_hosts`). It sends credentials there from then on. Any other fails the
-    /// check. Where some are new to it, the host runs `check` again, with all of them as the setting `discoveredOrigins`: so a
-    /// connector that cannot go on without one answers with no more than this field.
+    /// The provider's servers of the account beside those that the user gave: origins `https://host[:port]`, at most 16 and all that
+    /// there are now. The host takes those that belong to a given server: in the same registrable domain (public suffix list), on the
+    /// same host, or named by the manifest (`related_hosts`). It sends credentials there from then on. Any other fails the check. Where
+    /// some are new to it, the host runs `check` again, with all of them as the setting `discoveredOrigins`: so a connector that cannot
+    /// go on without one answers with no more than this field.
     pub discovered_origins: Vec<String>,
 }
 
-/// Body that goes with every call: what the connector must know of the connection. Host puts it under `connection`.
+/// Body that goes with every call: the connector's view of the connection. The host puts it under `connection`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Connection {
-    /// What the user gave (`serverUrl`) merged with what `check` found. `discoveredOrigins`, a list of texts, are the origins that
+    /// The user's settings (`serverUrl`) merged with those that `check` found. `discoveredOrigins`, a list of texts, are the origins that
     /// `check` found and the host accepted.
     pub settings: serde_json::Map<String, Value>,
-    /// The account's addresses, lower case: who "self" is.
+    /// The account's addresses, lower case: "self" among the people of an event.
     pub addresses: Vec<String>,
     /// The login name, where the connection has one. Never the password.
     pub username: Option<String>,

@@ -39,7 +39,7 @@ pub struct PartWrite<T: Default> {
     pub if_match: Option<String>,
 }
 
-/// What this account's provider can do, for the capabilities operation.
+/// The features of this account's provider, for the capabilities operation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]

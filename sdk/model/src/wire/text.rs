@@ -35,7 +35,7 @@ impl Default for JsonText {
 }
 
 impl PartialEq for JsonText {
-    /// Equal to the letter.
+    /// Compares the texts byte by byte.
     fn eq(&self, other: &Self) -> bool {
         self.as_str() == other.as_str()
     }

@@ -6,7 +6,7 @@
 //! |---|---|---|---|
 //! | mutate | `watch.start` | `WatchStart` | `Watching` |
 //! | mutate | `watch.renew` | `WatchRenew` | `Watching`; failure "unsupported": the host starts another watch and stops this one |
-//! | mutate | `watch.stop` | `WatchStop` | anything that is JSON; the host does not look at it |
+//! | mutate | `watch.stop` | `WatchStop` | anything that is JSON; the host ignores it |
 //!
 //! * A notification is only a hint that the host should read what changed. A connector never sees one: `[push]` of its manifest says how
 //!   the host reads them.
@@ -46,7 +46,7 @@ pub struct WatchStart {
     pub wanted_until: Instant,
 }
 
-/// Asks the provider to go on with a watch; args of `watch.renew`.
+/// Asks the provider to extend a watch; args of `watch.renew`.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -69,7 +69,7 @@ pub struct WatchRenew {
     pub scope: Option<String>,
 }
 
-/// Asks the provider to post no more; args of `watch.stop`.
+/// Asks the provider to stop posting; args of `watch.stop`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -82,15 +82,15 @@ pub struct WatchStop {
     pub channel: String,
 }
 
-/// A watch that the provider has begun or prolonged; answer of `watch.start` and `watch.renew`.
+/// A watch that the provider has started or renewed; answer of `watch.start` and `watch.renew`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Watching {
-    /// What the provider calls the watch in its notifications (`watch` of the manifest's `[push]`), at most 512 bytes. For a provider
-    /// whose notifications name only the account: `channel`.
+    /// The provider's id of the watch in its notifications (`watch` of the manifest's `[push]`), at most 512 bytes. For a provider whose
+    /// notifications name only the account: `channel`.
     pub external_id: String,
-    /// What the provider wants back when the watch is stopped, beside its id (Google's `resourceId`), at most 2 KiB.
+    /// The value that the provider requires beside the id to stop the watch (Google's `resourceId`), at most 2 KiB.
     pub resource: Option<String>,
     /// When the provider ends the watch by itself. A missing one, or one in 1970, is a fault of the connector.
     pub expires_at: Instant,

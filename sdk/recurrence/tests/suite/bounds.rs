@@ -1,4 +1,4 @@
-//! Rules that are meant to hurt, and series far from their start: what they may cost.
+//! The cost limits of hostile rules, and of series far from their start.
 
 #![expect(clippy::string_slice, reason = "a test cuts texts that it knows: a panic is the report")]
 

@@ -1,4 +1,4 @@
-//! A series that is moved takes its excluded, added and changed instances along; what it has no place for is told.
+//! A series that is moved takes its excluded, added and changed instances along; those that it has no place for are reported.
 
 use proptest::prelude::*;
 use recurrence::{Caps, Carried, Series, carried};
@@ -11,7 +11,7 @@ fn carry(before: &Series, after: &Series) -> Carried {
     carried(before, after, true, Caps::default()).unwrap()
 }
 
-/// A series of Berlin, moved to another local start: its new lines, and what is gone.
+/// A series of Berlin, moved to another local start: its new lines, and the dropped dates.
 fn moved(from: &str, to: &str, lines: &[&str]) -> (Vec<String>, Vec<String>) {
     let all = carry(&timed("Europe/Berlin", from, lines), &timed("Europe/Berlin", to, lines));
     (all.lines, all.dropped)
@@ -103,7 +103,7 @@ fn a_series_in_another_zone_keeps_its_holes() {
 }
 
 /// The first of each month at two in Berlin is the evening before in New York: no rule of there says so, and dates without a zone are
-/// written anew, to mean what they meant.
+/// rewritten, with the same meaning.
 #[test]
 fn a_date_without_a_zone_keeps_its_instant_in_another_zone() {
     let lines = [
@@ -126,7 +126,7 @@ fn a_date_without_a_zone_keeps_its_instant_in_another_zone() {
     assert_eq!(all.dropped, ["2027-01-01T02:00:00"]);
 }
 
-/// What the caller writes without a zone is on the clock that the series has by then.
+/// A date that the caller writes without a zone is on the clock of the new series.
 #[test]
 fn an_exclusion_without_a_zone_that_excludes_something_now_stays() {
     let hole = "EXDATE:20261203T100000";

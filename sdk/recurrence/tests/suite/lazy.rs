@@ -1,4 +1,4 @@
-//! Instances are computed when they are taken, from the range on: what is not taken costs nothing, measured by the step counter.
+//! Instances are computed when they are taken, from the range on: instances that are not taken cost nothing, measured by the step counter.
 
 use model::calendar::{Event, EventType};
 use proptest::prelude::*;

@@ -68,7 +68,7 @@ fn a_period_has_its_own_length() {
 }
 
 proptest! {
-    /// Each instance ends so many days later by the clock, and then so many seconds later.
+    /// Each instance ends this many days later by the clock, and then this many seconds later.
     #[test]
     fn every_instance_ends_by_the_definition(
         day in 0i64..364, second in 0i64..86_400, days in 1i64..9, seconds in 0i64..172_800, hours in any::<bool>()

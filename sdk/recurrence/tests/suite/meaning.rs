@@ -1,4 +1,4 @@
-//! What a series means: RFC 5545's own examples, clocks that change, and the choices that the crate's documentation names.
+//! The meaning of a series: RFC 5545's own examples, clocks that change, and the choices that the crate's documentation names.
 
 use recurrence::{Caps, Length, Series, Start, first, next_after, occurs_at};
 
@@ -360,7 +360,7 @@ fn an_rdate_period_has_its_own_end() {
 fn an_instance_that_began_before_the_range_and_still_runs_is_in_it() {
     let series = timed("UTC", "2026-03-02T23:30:00", &["RRULE:FREQ=DAILY;COUNT=3"]);
     assert_eq!(ids(&series, "2026-03-03T00:00:00Z", "2026-03-03T01:00:00Z"), ["2026-03-02T23:30:00"]);
-    // Half-open: over at 00:30, and not yet begun at 23:30.
+    // Half-open: over at 00:30, and not yet started at 23:30.
     assert!(ids(&series, "2026-03-03T00:30:00Z", "2026-03-03T23:30:00Z").is_empty());
 }
 

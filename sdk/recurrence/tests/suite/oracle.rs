@@ -24,7 +24,7 @@ const DAY: i64 = 86_400;
 /// Share of all series that the excuses may cover, percent.
 const MAX_EXCUSED: usize = 8;
 
-/// One series with everything that both sides are told.
+/// One series with all input of both sides.
 struct Question {
     case: Case,
     /// RRULE and EXRULE lines beside the case's own.
@@ -37,7 +37,7 @@ struct Question {
     to: i64,
 }
 
-/// Where the oracle is known to be wrong, or to answer another question, each with its reason.
+/// The cases in which the oracle is known to be wrong, or to answer another question, each with its reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Excuse {
     /// dateutil drops a DTSTART that the rule does not generate. RFC 5545 §3.8.5.3: DTSTART "defines the first instance in the
@@ -294,7 +294,7 @@ impl Question {
         exception
     }
 
-    /// What a literal reading of the RFC says of the rule alone, to judge a difference by.
+    /// Whether a literal reading of the RFC gives the same instances for the rule alone, to judge a difference by.
     fn literal_agrees(&self) -> bool {
         let plain = event(&self.case, self.case.lines.clone());
         let to = jiff::Timestamp::from_second(self.to).expect("a near instant");

@@ -103,7 +103,7 @@ pub fn written(item: &Item, warnings: Vec<Warning>) -> Outcome<Mutated> {
 /// The fields of a task that Paper has.
 const KNOWN: [&str; 4] = ["title", "notes", "status", "dueDate"];
 
-/// What Paper shall have of a task: all fields, or the changed ones alone, so that the others stay as they are.
+/// Returns the fields to write to Paper: all fields of the task, or the changed ones alone, so that the others stay as they are.
 pub fn fields(task: &Task, changed: Option<&[String]>) -> Map<String, Value> {
     let values = [
         ("title", "title", json!(task.title)),
@@ -128,7 +128,7 @@ pub fn refuse_unknown(write: &ItemWrite<Task>) -> Outcome<()> {
     }
 }
 
-/// Every other caller is told what Paper did not keep.
+/// Every other caller gets a warning for each field that Paper did not keep.
 pub fn warnings(write: &ItemWrite<Task>) -> Vec<Warning> {
     let warning = |field: &String| Warning {
         code: "field_not_supported".into(),
@@ -138,15 +138,15 @@ pub fn warnings(write: &ItemWrite<Task>) -> Vec<Warning> {
     unknown(write).map(warning).collect()
 }
 
-/// Where a walk over items goes on. The version stands in front: a cursor of another version of this connector is no error, the host
-/// starts over.
+/// The position at which a walk over items continues. It begins with a version: a cursor of another version of this connector is no
+/// error, the host starts over.
 #[derive(Debug, PartialEq)]
 pub enum Cursor {
     /// The next page of everything.
     Page(String),
     /// The next page of changes.
     ChangesPage(String),
-    /// What changes from then on.
+    /// The changes after this point.
     Since(String),
 }
 

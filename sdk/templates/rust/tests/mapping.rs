@@ -1,4 +1,4 @@
-//! What Paper says and what Switchboard gets, without a host: answers are recorded.
+//! The mapping from Paper's answers to Switchboard's resources, without a host: the answers are recorded.
 
 use connector_my_connector::MyConnector;
 use connector_sdk::model::wire::{ChangesRequest, Connection};

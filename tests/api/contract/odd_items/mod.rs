@@ -1,5 +1,5 @@
-//! Odd items between good ones, on every surface and of every kind: each in a way that a generator picks. The good ones are there, an odd one
-//! is there or among the errors, the cursor goes on, and what is mended is there without an error.
+//! Odd items between good ones, on every surface and of every kind, generated at random. The good items are listed, an odd one is listed
+//! or among the errors, the cursor advances, and a fixed item is listed without an error.
 
 pub mod relay;
 
@@ -15,11 +15,11 @@ use storage::sync_states::{self as table, ItemError};
 
 use crate::contract::odd_items::relay::World;
 
-/// What a pull reads, and what is in it.
+/// An operation that a pull reads, and the kinds of its items.
 struct Feed {
     op: &'static str,
     scope: ResourceKind,
-    /// The operation that tells of the collections, where it is of what is in one.
+    /// The operation that lists the collections, for items inside of collections.
     above: Option<(&'static str, ResourceKind)>,
     kinds: &'static [ResourceKind],
 }
@@ -105,7 +105,7 @@ pub fn good(kind: ResourceKind, id: &str) -> Value {
     json!({ "externalId": id, "etag": "1", "items": [{ "externalId": id, "kind": kind.as_str(), "body": body }] })
 }
 
-/// What no field is meant to hold.
+/// Returns a strategy of values that no field expects.
 fn values() -> impl Strategy<Value = Value> {
     let nested = (0..40).fold(json!(1), |inner, _| json!([inner]));
     prop_oneof![
@@ -199,7 +199,7 @@ fn spoilt(kind: ResourceKind, id: &str, neighbour: &str, odd: &Odd) -> Vec<Value
     vec![source]
 }
 
-/// What a round came to.
+/// The result of a round.
 struct Outcome {
     live: Vec<String>,
     sources: Vec<String>,
@@ -274,7 +274,7 @@ impl Feed {
             assert!(seen.live.contains(&fine(n)), "{}: {} beside {odd:?}", self.op, fine(n));
             let is_told = seen.errors.iter().any(|e| e.source_id == bad(n));
             let is_there = seen.sources.contains(&bad(n)) || seen.live.contains(&bad(n));
-            // Without its name it is told under none; without items, or gone, there is nothing to tell.
+            // Without its name it is reported under none; without items, or deleted, it is not reported.
             let is_nameless = seen.errors.iter().any(|e| e.code == "bad_name" || e.source_id.is_empty());
             let may_be_nothing = match odd {
                 Odd::Instead(_) | Odd::Source(0, _) => is_nameless || self.renamed(odd, &seen),
@@ -298,7 +298,7 @@ impl Feed {
         let seen = self.pull(world, scope, page).await;
         for (n, odd) in odds.iter().enumerate() {
             assert!(seen.live.contains(&fine(n)) && seen.live.contains(&bad(n)), "{}: {n} {odd:?}", self.op);
-            // A mailbox keeps an item in the source that had it first, as long as nobody says that it moved from there.
+            // A mailbox keeps an item in its first source until a move is reported.
             let is_kept_there = self.op == "mail" && matches!(odd, Odd::Source(0, Value::String(_)));
             let left = seen.errors.iter().find(|e| e.source_id == fine(n) || e.source_id == bad(n));
             assert!(left.is_none() || is_kept_there, "{}: {left:?} {odd:?}", self.op);

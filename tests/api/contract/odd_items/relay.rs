@@ -1,4 +1,4 @@
-//! A connector that answers what the test wants: it passes each call to a server in the test, which hands out the pages that wait.
+//! A scripted connector: it passes each call to a server in the test, which returns the prepared pages.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::Path;
@@ -27,13 +27,13 @@ name = "serverUrl"
 description = "where the server is"
 "#;
 
-/// What the provider has to tell.
+/// The scripted responses of the provider.
 #[derive(Clone, Default)]
 pub struct Provider(Arc<Mutex<Told>>);
 
 #[derive(Default)]
 struct Told {
-    /// The answer of each operation; one without is told of nothing.
+    /// The answer of each operation; one without gets an empty page.
     pages: HashMap<String, Value>,
     /// The answers of its next calls, before that one.
     scripts: HashMap<String, VecDeque<ScriptedAnswer>>,
@@ -43,7 +43,7 @@ struct Told {
     calls_of: HashMap<String, u32>,
 }
 
-/// One answer of an operation. The connector does not look at the status.
+/// An answer of an operation. The connector ignores the status.
 pub struct ScriptedAnswer {
     pub status: u16,
     pub more: bool,
@@ -58,7 +58,7 @@ impl ScriptedAnswer {
 }
 
 impl Provider {
-    /// What this operation answers from now on.
+    /// Sets the response of this operation from now on.
     pub fn tell(&self, op: &str, body: Value) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pages.insert(op.to_owned(), body);
     }
@@ -69,7 +69,7 @@ impl Provider {
         told.scripts.entry(op.to_owned()).or_default().extend(answers);
     }
 
-    /// Has the next answer of this operation note that the provider wants to be left alone for a minute, in the bucket "calendar".
+    /// Has the next answer of this operation report a wait of a minute, in the bucket "calendar".
     pub fn wait_once(&self, op: &str) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).waits.insert(op.to_owned());
     }
@@ -114,7 +114,7 @@ impl World {
         World::open_with("").await
     }
 
-    /// The same with more lines in the connector's manifest.
+    /// Opens a world with more lines in the connector's manifest.
     pub async fn open_with(more: &str) -> World {
         let provider = Provider::default();
         let url = serve(provider.clone()).await;

@@ -25,7 +25,7 @@ const RULE: &str = "RRULE:FREQ=DAILY;COUNT=6";
 /// One step of a history. Numbers choose a slot, a day, or something that the client has seen.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// By the other program, at Google: it makes or changes what has this name.
+    /// The other program, at Google, makes or changes the event with this name.
     TheirEvent(u8, u8),
     TheirSeries(u8),
     /// A day of a series gets another title and hour, or is cancelled. The series may come later.
@@ -95,10 +95,10 @@ fn step(random: &Entropy) -> Step {
 struct History {
     world: World,
     calendar: FollowedCalendar,
-    /// The events that the feed has told, by id.
+    /// The events from the feed, by id.
     replica: BTreeMap<String, Value>,
     cursor: Option<String>,
-    /// Events and instances that a request can be about: what was listed last.
+    /// Events and instances that a request can be about: those of the last list.
     seen: Vec<Value>,
     /// How often each name of the other program's was given to a new event.
     generations: BTreeMap<(&'static str, u8), u32>,
@@ -117,7 +117,7 @@ struct ChangeRequest {
     key: String,
 }
 
-/// The events that are there, and the cancelled instances of series that are: what is seen of each by its id at Google.
+/// The events, and the cancelled instances of existing series: the visible parts of each by its id at Google.
 type EventSet = BTreeMap<String, String>;
 
 fn at(day: u8, hour: u8) -> String {
@@ -137,7 +137,7 @@ fn set_there(state: &State) -> EventSet {
     for (id, record) in events {
         let series = record.text("recurringEventId");
         if record.is_cancelled() {
-            // Of a series that is gone, or was never there, cancelled instances mean nothing.
+            // Cancelled instances of a deleted or unknown series have no meaning.
             if series.is_some_and(is_live) {
                 set.insert(id.clone(), "cancelled".to_owned());
             }
@@ -171,7 +171,7 @@ fn set_here(listed: &[Value]) -> EventSet {
     set
 }
 
-/// Ends events as Google does: a series takes its changed instances along, each told before it.
+/// Ends events as Google does: a series is deleted with its changed instances, each reported before it.
 fn drop_there(state: &mut State, id: &str) {
     let is_of = |record: &EventRecord| record.text("recurringEventId") == Some(id) && !record.is_cancelled();
     let events = state.calendars.get(ALICE).into_iter().flat_map(|calendar| &calendar.events);
@@ -182,7 +182,7 @@ fn drop_there(state: &mut State, id: &str) {
     }
 }
 
-/// A change succeeds, or what it was about is not there or has changed, or Google fails or shuts writes.
+/// Asserts the result: a change succeeds, or its event is deleted or changed, or Google fails or blocks writes.
 #[track_caller]
 fn accept(step: Step, answer: &Exchange) {
     let fits = matches!(answer.status, 200 | 201 | 204 | 400 | 404 | 409 | 429 | 502..=504);
@@ -222,7 +222,7 @@ impl History {
         self.world.google.with(|state| state.event(ALICE, id))
     }
 
-    /// Makes an event at Google, or gives the one that is there these members.
+    /// Makes an event at Google, or gives the existing one these members.
     fn put(&mut self, kind: &'static str, slot: u8, made: Value, changed: Value) {
         let known = self.there(&self.id(kind, slot));
         let is_there = known.as_ref().is_some_and(|event| event["status"] != "cancelled");
@@ -353,7 +353,7 @@ impl History {
         ask.keyed(&request.key)
     }
 
-    /// A change through Switchboard. Where its outcome is unknown, the client repeats it once under the same key.
+    /// Makes a change through Switchboard. If its outcome is unknown, the client repeats it once under the same key.
     async fn change_here(&mut self, step: Step) {
         let Some(request) = self.request(step) else { return };
         for _ in 0..2 {
@@ -365,7 +365,7 @@ impl History {
         }
     }
 
-    /// The same with the hosts killed during the first request.
+    /// Makes a change with the hosts killed during the first request.
     async fn change_during_kill(mut self, step: Step, method: &str) -> History {
         let Some(request) = self.request(step) else { return self };
         let ask = self.ask(&request);
@@ -450,7 +450,7 @@ impl History {
         self
     }
 
-    /// Without faults and traps both sides become the same; so do the list and what the feed has told.
+    /// Without faults and traps both sides become equal; so do the list and the feed.
     async fn settle(&mut self) {
         calm(&self.world.google);
         let path = format!("{}?show_cancelled=true&limit=100", self.calendar.events);
@@ -494,7 +494,7 @@ impl History {
         all.iter().filter(|event| !is_lone(event)).map(shown).collect()
     }
 
-    /// No request has made two events: their titles would be the same.
+    /// Asserts that no request has made two events, which would have the same title.
     fn assert_made_once(&self) {
         let mut titles = BTreeSet::new();
         self.world.google.with(|state| {
@@ -508,7 +508,7 @@ impl History {
         });
     }
 
-    /// The last steps, for whoever looks for a fault.
+    /// Returns the last steps, for debugging.
     fn told(&self) -> String {
         let from = self.steps.len().saturating_sub(2 * usize::try_from(ROUND).unwrap_or_default());
         format!(

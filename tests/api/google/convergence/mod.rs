@@ -69,8 +69,8 @@ async fn requested(google: &Google, method: &str) {
     }
 }
 
-/// Sends a request for a change and stops the hosts as soon as Google has got a request with this method, or after the answer. Returns the
-/// answer; none where the hosts were stopped before. Without faults and traps, because the work of a host that serves in this process goes on
+/// Sends a request for a change and stops the hosts as soon as Google has got a request with this method, or after the response. Returns
+/// the response; none if the hosts were stopped before. Without faults and traps, because the work of a host in this process continues
 /// for a moment: it must not repeat what another host takes over.
 async fn killed_during(world: World, request: Ask, method: &str) -> (World, Option<Exchange>) {
     calm(&world.google);
@@ -82,7 +82,7 @@ async fn killed_during(world: World, request: Ask, method: &str) -> (World, Opti
     (restarted(world).await, answer)
 }
 
-/// Pulls what is due and kills the hosts as soon as one of them reads from Google.
+/// Runs due pulls and kills the hosts as soon as one of them reads from Google.
 async fn killed_during_pull(world: World) -> World {
     world.google.clear_requests();
     tokio::select! {

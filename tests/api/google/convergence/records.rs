@@ -24,7 +24,7 @@ const SCOPES: [&str; 7] = [
     "tasks.read",
     "tasks.write",
 ];
-/// Rounds after which everything is sent and told. Between two the service waits for longer than it does after failures.
+/// Rounds after which everything is sent and reported. Between two rounds the service waits longer than after failures.
 const MAX_SETTLING_ROUNDS: usize = 16;
 /// The beginning of the subjects of messages that come from elsewhere.
 const LETTER: &str = "Letter";
@@ -38,7 +38,7 @@ enum RecordKind {
 
 const KINDS: [RecordKind; 3] = [RecordKind::Mail, RecordKind::Contact, RecordKind::Task];
 
-/// One step of a history. Numbers choose a record that is there, and a change of it.
+/// One step of a history. Numbers choose an existing record, and a change of it.
 #[derive(Clone, Copy, Debug)]
 enum RecordStep {
     /// By the other program, at Google.
@@ -49,7 +49,7 @@ enum RecordStep {
     Make(RecordKind),
     Change(RecordKind, u8),
     Drop(RecordKind, u8),
-    /// The service sends what is queued.
+    /// The service sends queued messages.
     Send,
     /// The client reads a feed to its end.
     Read(RecordKind),
@@ -106,7 +106,7 @@ fn step(random: &Entropy) -> RecordStep {
     }
 }
 
-/// The records of a kind, each as its id and what is compared of it.
+/// The records of a kind, each as its id and the compared fields.
 type RecordSet = BTreeMap<String, String>;
 
 /// The records of a kind as the API has them.
@@ -115,7 +115,7 @@ struct FollowedRecords {
     /// The paths of feed and list, each with a parameter already.
     feed: String,
     list: String,
-    /// The records that the feed has told, by id.
+    /// The records from the feed, by id.
     replica: BTreeMap<String, Value>,
     cursor: Option<String>,
     /// Records that a request can be about: those that were listed last.
@@ -472,7 +472,7 @@ impl RecordHistory {
         }
     }
 
-    /// A change through Switchboard. Where its outcome is unknown, the client repeats it once under the same key.
+    /// Makes a change through Switchboard. If its outcome is unknown, the client repeats it once under the same key.
     async fn change_here(&mut self, step: RecordStep) {
         let Some(request) = self.request(step) else { return };
         for _ in 0..2 {
@@ -484,7 +484,7 @@ impl RecordHistory {
         }
     }
 
-    /// The same with the hosts killed during the first request.
+    /// Makes a change with the hosts killed during the first request.
     async fn change_during_kill(mut self, kind: RecordKind, number: u8) -> RecordHistory {
         let is_change = number.is_multiple_of(3);
         let step = if is_change { RecordStep::Change(kind, number) } else { RecordStep::Make(kind) };
@@ -538,7 +538,7 @@ impl RecordHistory {
         folders.iter().map(|folder| (text(&folder["id"]), role(folder))).collect()
     }
 
-    /// The set of a kind as the list has it, as the feed has told it, and as Google has it.
+    /// Returns the set of a kind in the list, in the feed, and at Google.
     async fn sets(&self, kind: RecordKind) -> [RecordSet; 3] {
         let roles = self.roles().await;
         let followed = &self.followed[kind as usize];
@@ -575,7 +575,7 @@ impl RecordHistory {
         true
     }
 
-    /// Without faults and traps both sides become the same; so do the list and what the feed has told.
+    /// Without faults and traps both sides become equal; so do the list and the feed.
     async fn settle(&mut self) {
         calm(&self.world.google);
         for _ in 0..MAX_SETTLING_ROUNDS {
@@ -633,7 +633,7 @@ impl RecordHistory {
     }
 }
 
-/// No request has made two records: their titles would be the same.
+/// Asserts that no request has made two records, which would have the same title.
 fn assert_made_once(kind: RecordKind, set: &RecordSet, steps: &str) {
     let mut titles = BTreeSet::new();
     for line in set.values() {

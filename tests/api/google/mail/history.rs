@@ -15,7 +15,7 @@ fn numbered(change: &str, numbers: std::ops::Range<u32>) -> Vec<String> {
     all
 }
 
-/// Each step of another program is told once: a message that comes, is read, is archived, and is gone.
+/// Each step of another program is reported once: a message arrives, is read, is archived, and is deleted.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_history_is_followed() {
     let Some(mut account) = MailAccount::followed(|_| {}).await else { return };
@@ -39,8 +39,8 @@ async fn the_history_is_followed() {
     account.assert_sound().await;
 }
 
-/// Parts that failed with 429 are not dropped: Gmail refuses parts of a batch, also those that are asked for once more. They are read after a
-/// while, and nothing counts as deleted meanwhile.
+/// Parts that failed with 429 are not dropped: Gmail refuses parts of a batch, also repeated ones. They are read later, and none counts
+/// as deleted.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn second_batch_429_is_not_a_deletion() {
     let account = MailAccount::followed(|state| {
@@ -53,7 +53,7 @@ async fn second_batch_429_is_not_a_deletion() {
     for number in 30..75 {
         account.deliver(&format!("Number {number}"));
     }
-    // The first batch is answered; of the second one, and of what is asked for again, every other part is not.
+    // The first batch is answered; of the second one, and of the retry, every other part is not.
     account.world.google.trap_later("batch_429", 1, 2);
     let first = account.pull().await;
     assert!(first.len() < 45 && first.iter().all(|change| change.starts_with("created")), "{first:?}");
@@ -65,8 +65,8 @@ async fn second_batch_429_is_not_a_deletion() {
     account.assert_sound().await;
 }
 
-/// A 401 in the parts of a batch does not lose the account: a token that has expired shows so, though the batch itself is 200. It is renewed,
-/// and the connection stays active.
+/// A 401 in the parts of a batch does not lose the account: a token that has expired shows so, though the batch itself is 200. It is
+/// renewed, and the connection stays active.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_part_401_renews_and_nobody_reconnects() {
     let Some(mut account) = MailAccount::followed(|_| {}).await else { return };
@@ -83,7 +83,7 @@ async fn a_part_401_renews_and_nobody_reconnects() {
     account.assert_sound().await;
 }
 
-/// The history names a message before it can be read, and no later record names it again. It is told as soon as it can be read.
+/// The history names a message before it can be read, and no later record names it again. It is reported as soon as it can be read.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn late_message_is_told() {
     let Some(mut account) = MailAccount::followed(|_| {}).await else { return };
@@ -106,7 +106,7 @@ async fn late_message_is_told() {
     account.assert_sound().await;
 }
 
-/// Gmail forgets its history after a while. The mailbox is read in full then, once, and what changed is told as differences.
+/// Gmail forgets its history after a while. The mailbox is then read in full, once, and changes are reported as differences.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn history_404_is_read_in_full_once() {
     let account = MailAccount::followed(|state| {
@@ -127,7 +127,7 @@ async fn history_404_is_read_in_full_once() {
     assert_eq!(account.pull_all().await, ["created Fresh", "deleted"], "differences alone");
     assert_eq!(account.list("").await.len(), 5);
 
-    // Again right after that: it is not read in full a second time, and new mail comes in all the same.
+    // Again right after that: there is no second full read, and new mail still arrives.
     account.mailbox(fakes::google::Mailbox::forget_history);
     let newer = account.deliver("Newer");
     account.mailbox(|mailbox| mailbox.history_floor = mailbox.history_id);

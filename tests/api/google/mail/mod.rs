@@ -17,7 +17,7 @@ const MINUTE_MS: i64 = 60_000;
 /// Pulls after which a feed has to be complete.
 const MAX_PULLS: usize = 40;
 
-/// Alice's account with its mail. Nothing is pulled unless a test says so, and what was pulled within the last hour is served as it is.
+/// Alice's account with its mail. Pulls run only when a test says so, and data pulled within the last hour is served from the copy.
 pub struct MailAccount {
     pub world: World,
     pub connection: String,
@@ -30,7 +30,7 @@ impl MailAccount {
         MailAccount::on(builder(), prepare).await
     }
 
-    /// The same with a server that the test has set up.
+    /// Starts with a server that the test has configured.
     pub async fn on(builder: Builder, prepare: impl FnOnce(&mut State)) -> Option<MailAccount> {
         let builder = builder.config(|c| c.freshness_ms = 60 * MINUTE_MS).without_pulls();
         let world = World::on(builder).await?;
@@ -42,21 +42,21 @@ impl MailAccount {
         Some(MailAccount { world, connection: text(&connection["id"]), cursor: None })
     }
 
-    /// The same with the mailbox followed and read to its end.
+    /// Starts with the mailbox followed and read to its end.
     pub async fn followed(prepare: impl FnOnce(&mut State)) -> Option<MailAccount> {
         let mut account = MailAccount::start(prepare).await?;
         account.follow().await;
         Some(account)
     }
 
-    /// Follows the mailbox, and reads what its feed tells first.
+    /// Follows the mailbox, and returns the initial items of its feed.
     pub async fn follow(&mut self) -> Vec<String> {
         let start = json!({ "connectionId": self.connection });
         self.world.api.post("/v1/email/sync/start", start).send().await.expect(202);
         self.pull_all().await
     }
 
-    /// Lets time pass and pulls, until two pulls in a row tell nothing new. Returns what the feed told of messages.
+    /// Lets time pass and pulls, until two pulls in a row have no changes. Returns the changes of messages in the feed.
     pub async fn pull_all(&mut self) -> Vec<String> {
         let (mut told, mut quiet) = (Vec::new(), 0);
         for _ in 0..MAX_PULLS {
@@ -145,7 +145,7 @@ impl MailAccount {
         self.world.api.patch(format!("/v1/email/messages/{}", text(id)), change).send().await.expect(200)
     }
 
-    /// Sends a message to Bob; `more` is put over what every message has. Returns the message as it is after the first attempt.
+    /// Sends a message to Bob; `more` overrides default fields. Returns the message after the first attempt.
     pub async fn send(&self, more: Value) -> Value {
         let mut message = json!({
             "connectionId": self.connection, "to": [{ "email": BOB }], "subject": "Hello", "body": { "text": "Hello" },
@@ -208,7 +208,7 @@ pub fn letter(subject: &str, more: &str) -> String {
     written(subject, more, &format!("About {subject}.\r\n"))
 }
 
-/// The same with a text of its own.
+/// Returns a message with this text.
 pub fn written(subject: &str, more: &str, body: &str) -> String {
     format!(
         "From: Ann <ann@elsewhere.test>\r\nTo: Alice <{ALICE}>\r\nSubject: {subject}\r\n\

@@ -60,7 +60,7 @@ impl PushedMail {
         Some(mail)
     }
 
-    /// The same after the operator has named the topic, and Gmail has published to it for the first time.
+    /// Starts with a topic named by the operator, to which Gmail has published once.
     async fn watched() -> Option<PushedMail> {
         let mut mail = PushedMail::start().await?;
         mail.name_topic(FIRST_TOPIC, FIRST_ACCOUNT).await;
@@ -90,13 +90,13 @@ impl PushedMail {
         });
     }
 
-    /// Does what the operator does: names a topic, and the account that posts what is published to it.
+    /// Registers, as the operator does, a topic, and the account that posts its messages.
     async fn name_topic(&self, topic: &str, account: &str) {
         let (server, api) = (&self.world().server, &self.world().api);
         register_client(server, api, "google", |client| set_topic(client, topic, account)).await;
     }
 
-    /// Connects Alice's account for an application of its own, with an OAuth client and a topic of its own; the connection.
+    /// Connects Alice's account for another application, with its own OAuth client and topic; returns the connection.
     async fn connect_second(&mut self) -> String {
         self.add_topic("second", "two", SECOND_TOPIC, SECOND_ACCOUNT);
         let world = &mut self.account.world;
@@ -116,12 +116,12 @@ impl PushedMail {
         connection
     }
 
-    /// Has the subscriptions post what was published. Returns the statuses of the answers.
+    /// Has the subscriptions post the published messages. Returns the statuses of the answers.
     async fn publish(&self) -> Vec<u16> {
         self.world().google.publish(|claims| self.signer.token(claims)).await
     }
 
-    /// The same, where what proves a request is good for this account alone.
+    /// Publishes with a token that is valid for this account only.
     async fn publish_by(&self, account: &str) -> Vec<u16> {
         let sign = |claims: &Value| match claims["email"] == account {
             true => self.signer.token(claims),
@@ -181,8 +181,8 @@ fn set_topic(client: &mut OAuthClient, topic: &str, account: &str) {
     client.settings.insert("pubsubAccount".to_owned(), json!(account));
 }
 
-/// A message is in the feed as soon as Pub/Sub has posted: the service's clock stands still meanwhile. Gmail publishes on, and to another
-/// topic once the operator has named that.
+/// A message is in the feed as soon as Pub/Sub has posted: the service's clock stands still. Gmail continues to publish, and to another
+/// topic once the operator has named it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_message_is_there_within_a_notification() {
     let Some(mut mail) = PushedMail::watched().await else { return };
@@ -218,7 +218,7 @@ async fn a_message_is_there_within_a_notification() {
     mail.account.assert_sound().await;
 }
 
-/// Both applications follow Alice's mailbox. What is posted for the one is no proof for the other.
+/// Both applications follow Alice's mailbox. A post for the one is no proof for the other.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_applications_two_topics() {
     let Some(mut mail) = PushedMail::watched().await else { return };
@@ -244,7 +244,7 @@ async fn two_applications_two_topics() {
     mail.account.assert_sound().await;
 }
 
-/// Gmail has one watch of a mailbox for a project: it goes on while another connection of the account needs it.
+/// Gmail has one watch of a mailbox per project: it continues while another connection of the account needs it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_watch_goes_on_for_another_connection_of_the_account() {
     let Some(mail) = PushedMail::watched().await else { return };
@@ -305,8 +305,8 @@ async fn a_topic_that_gmail_cannot_publish_to_is_no_fault_of_the_account() {
     mail.account.assert_sound().await;
 }
 
-/// The other two forms in which Gmail says that it cannot publish: 403 while the publisher is missing, and 500 where there is no topic. Both are
-/// the operator's, mail is polled, and Gmail is asked again.
+/// The other two forms in which Gmail says that it cannot publish: 403 while the publisher is missing, and 500 where there is no topic.
+/// Both are the operator's, mail is polled, and Gmail is asked again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_refusal_to_watch_is_told_and_tried_again() {
     let Some(mut mail) = PushedMail::start().await else { return };

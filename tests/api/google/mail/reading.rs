@@ -6,7 +6,7 @@ use crate::email::mailbox::{escaped, subjects, text};
 use crate::google::ALICE;
 use crate::google::mail::{MailAccount, answer_to, letter, written};
 
-/// Gmail has labels alone. Five of them are folders, a message without any is archived, and others say what a message is.
+/// Gmail has only labels. Five of them are folders, a message without any is archived, and others are flags.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn labels_are_folders_flags_and_labels() {
     let account = MailAccount::start(|state| {
@@ -41,7 +41,7 @@ async fn labels_are_folders_flags_and_labels() {
     let updates = account.place("labels", "CATEGORY_UPDATES").await;
     assert_eq!(fresh["labelIds"], json!([updates]));
 
-    // Another program moves, marks and files. The message is the same message.
+    // Another program moves, marks and files. The message keeps its identity.
     let id = text(&fresh["externalId"]);
     account.mailbox(|mailbox| mailbox.relabel(&id, &["TRASH"], &["INBOX", "UNREAD"]));
     assert_eq!(account.pull().await, ["updated Fresh"]);
@@ -55,7 +55,7 @@ async fn labels_are_folders_flags_and_labels() {
     account.assert_sound().await;
 }
 
-/// A conversation is what Gmail says that it is: an answer is in it, the same subject alone is not.
+/// A conversation is the one that Gmail has: an answer belongs to it, a message with the same subject does not.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn conversations_are_gmails() {
     let account = MailAccount::followed(|state| {
@@ -103,7 +103,7 @@ async fn page_of_50_is_two_round_trips() {
     account.assert_sound().await;
 }
 
-/// Ids of attachments are good for one read: files are found all the same, whenever they are asked for.
+/// Ids of attachments are valid for one read: files can still be read at any time.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn files_are_read_though_their_ids_change() {
     let head = "MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=m\r\n";
@@ -133,7 +133,7 @@ async fn files_are_read_though_their_ids_change() {
     account.assert_sound().await;
 }
 
-/// A message of a hundred parts, one in a charset that nobody knows and one that comes without its payload keep no neighbour back.
+/// A message of a hundred parts, one in an unknown charset and one without its payload do not affect their neighbours.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn odd_messages_keep_nobody_back() {
     let account = MailAccount::start(|state| {

@@ -1,4 +1,4 @@
-//! What integrators of the Gmail API stumble over, and what others have lost or doubled by it.
+//! Known pitfalls of the Gmail API, and the messages that other integrators have lost or doubled by them.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -12,15 +12,15 @@ use crate::google::mail::{MINUTE_MS, MailAccount, letter};
 const HOUR_MS: i64 = 60 * MINUTE_MS;
 const DAY_MS: i64 = 24 * HOUR_MS;
 
-/// The changes of messages with these subjects, as a feed tells that they were created; sorted.
+/// Returns the creations of messages with these subjects as in a feed; sorted.
 fn created(subjects: &[String]) -> Vec<String> {
     let mut created: Vec<String> = subjects.iter().map(|subject| format!("created {subject}")).collect();
     created.sort();
     created
 }
 
-/// A history 404 is no broken account, is not retried for ever, and is not skipped: everything is read again and compared. A message
-/// that comes during that reading is told too, because the new cursor was taken before it.
+/// A history 404 is no broken account, is not retried forever, and is not skipped: everything is read again and compared. A message that
+/// arrives during that read is reported too, because the new cursor was taken before it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_history_404_skips_no_message() {
     let account = MailAccount::followed(|state| {
@@ -35,7 +35,7 @@ async fn a_history_404_skips_no_message() {
     account.deliver("Before");
     account.mailbox(|mailbox| mailbox.remove(&gone.expect("the message")));
     account.world.google.trap("history_404", 1);
-    // The reading stops in its middle: Gmail wants to be left alone.
+    // The read is interrupted: Gmail asks for a pause.
     account.world.google.trap_later("batch_429", 1, 2);
     let mut told = account.pull().await;
     account.deliver("Meanwhile");
@@ -47,8 +47,8 @@ async fn a_history_404_skips_no_message() {
     account.assert_sound().await;
 }
 
-/// A history 404 again right after a full read is not read in full for ever: new mail is looked for until then, the sync status says why, and
-/// once Gmail has a history again nothing was lost.
+/// Another history 404 right after a full read causes no endless full reads: until Gmail has a history again, only new mail is read, the
+/// sync status gives the reason, and nothing is lost.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_history_404_again_is_not_read_in_full_for_ever() {
     let account = MailAccount::followed(|state| {
@@ -82,7 +82,7 @@ async fn a_history_404_again_is_not_read_in_full_for_ever() {
     account.assert_sound().await;
 }
 
-/// Polling by date misses a message that Gmail dates in the past, and doubles those of one second. Changes come from the history alone.
+/// Polling by date misses a message that Gmail dates in the past, and doubles those of one second. Changes come from the history only.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn polling_by_date_is_never_done() {
     let Some(mut account) = MailAccount::followed(|_| {}).await else { return };
@@ -101,7 +101,7 @@ async fn polling_by_date_is_never_done() {
     account.assert_sound().await;
 }
 
-/// A part of a batch that has no answer is asked for again, and answers count by their ids, in whatever order they come.
+/// A part of a batch without an answer is requested again, and answers are matched by their ids, in any order.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn parts_that_are_missing_or_reversed_are_read() {
     let Some(mut account) = MailAccount::followed(|_| {}).await else { return };
@@ -119,8 +119,8 @@ async fn parts_that_are_missing_or_reversed_are_read() {
     account.assert_sound().await;
 }
 
-/// A user's units that are spent come as 403 in the parts of a batch, where the project has fewer than the operator said. What is refused is
-/// read later, and is no deletion.
+/// Exhausted units of a user come as 403 in the parts of a batch, if the project has fewer than the operator said. Refused parts are read
+/// later, and are no deletion.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn spent_units_as_403_are_waited_for() {
     let Some(mut account) = MailAccount::followed(|_| {}).await else { return };
@@ -172,8 +172,8 @@ async fn ids_of_attachments_are_never_kept() {
     account.assert_sound().await;
 }
 
-/// Sent twice after a lost 200: where Gmail keeps neither our Message-ID nor our own field, nothing finds the message. It is not sent again
-/// all the same, and its state says that the outcome is unknown.
+/// Sent twice after a lost 200: if Gmail keeps neither our Message-ID nor our own field, the message cannot be found. It is still not
+/// sent again, and its state says that the outcome is unknown.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_message_that_left_no_trace_is_not_sent_twice() {
     let Some(account) = MailAccount::followed(|_| {}).await else { return };
@@ -218,7 +218,8 @@ async fn a_message_that_is_too_large_fails_at_once() {
     account.assert_sound().await;
 }
 
-/// The index of Message-IDs lags behind a message that was just stored: the repeated request finds it among the newest, and stores no second.
+/// The index of Message-IDs lags behind a message that was just stored: the repeated request finds it among the newest, and stores no
+/// second.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_message_that_the_index_lacks_is_not_stored_twice() {
     let Some(account) = MailAccount::followed(|_| {}).await else { return };

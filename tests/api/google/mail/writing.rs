@@ -31,7 +31,7 @@ fn field(raw: &str, name: &str) -> Option<String> {
     values.next().map(|(_, value)| value.trim().to_owned())
 }
 
-/// Gmail gives each message a Message-ID of its own. It is the one that the message has here, so that answers to it are found.
+/// Gmail replaces the Message-ID of each message. The message has the replaced one here, so that answers are matched.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn replaced_message_id_is_found() {
     let Some(mut account) = MailAccount::followed(|_| {}).await else { return };
@@ -42,7 +42,7 @@ async fn replaced_message_id_is_found() {
     assert!(theirs.contains("@mail.gmail.com"), "{raw}");
     assert_eq!(format!("<{}>", text(&message["internetMessageId"])), theirs);
     assert_eq!(account.folders_of(&message).await, ["sent"]);
-    // The pull that comes after finds the same message.
+    // The next pull finds the same message.
     account.pull_all().await;
     let stored = account.titled("Offer").await;
     assert_eq!((&stored["id"], &stored["metadata"]), (&message["id"], &json!({ "case": "17" })));
@@ -54,8 +54,8 @@ async fn replaced_message_id_is_found() {
     account.assert_sound().await;
 }
 
-/// A message is not sent twice after a lost 200: the answer of Gmail is lost, also where Gmail keeps no trace of our Message-ID but in a field of our
-/// own, and the message is found and goes out once.
+/// A message is not sent twice after a lost 200: the answer of Gmail is lost, also where Gmail keeps no trace of our Message-ID but in a
+/// field of our own, and the message is found and goes out once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn send_is_never_repeated() {
     let Some(account) = MailAccount::followed(|_| {}).await else { return };
@@ -91,7 +91,7 @@ async fn send_is_never_repeated() {
     account.assert_sound().await;
 }
 
-/// Gmail has no envelope: hidden recipients stand in the message that it takes, and in no copy that others get.
+/// Gmail has no envelope: hidden recipients are in the message that it accepts, and in no copy of the recipients.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bcc_is_sent_and_not_shown() {
     let Some(account) = MailAccount::followed(|_| {}).await else { return };
@@ -218,7 +218,7 @@ async fn marks_labels_moves_and_the_trash() {
     let mut back = account.labels("Lunch");
     back.retain(|label| *label != work_there);
     assert_eq!(back, ["INBOX"]);
-    // Pulls find what was written, and tell nothing that is new.
+    // Pulls find the written data, and report nothing new.
     account.changes().await;
     assert_eq!(account.pull_all().await, Vec::<String>::new());
 

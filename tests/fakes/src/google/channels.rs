@@ -1,4 +1,4 @@
-//! Notification channels of calendars and of lists of calendars, and what they post.
+//! Notification channels of calendars and of lists of calendars, and their posts.
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -63,7 +63,7 @@ impl Channels {
         }
     }
 
-    /// Takes what is due to be posted: the greeting of a new channel, and one notification of a channel whose resource changed.
+    /// Takes due posts: the greeting of a new channel, and one notification of a channel whose resource changed.
     pub fn take_due(&mut self, now_ms: i64) -> Vec<Notice> {
         self.open.retain(|channel| now_ms < channel.expires_ms);
         let mut notices = Vec::new();

@@ -6,7 +6,7 @@ use crate::google::call::{Call, stored, stored_mut};
 use crate::google::errors::ApiError;
 use crate::google::state::{CalendarKind, EventRecord, State};
 
-/// Reads after which a requested conference is there.
+/// Reads after which a requested conference exists.
 const READS: u32 = 1;
 
 /// Takes a request for a conference into an event as it is to be stored. A request whose id the event already has changes nothing.

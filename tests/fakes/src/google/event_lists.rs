@@ -172,7 +172,7 @@ fn time(record: &EventRecord, name: &str, zone: chrono_tz::Tz) -> Option<EventTi
     record.members.get(name).and_then(|value| EventTime::parse(value, zone))
 }
 
-/// Whether a record has what the parameters of the request ask for.
+/// Returns whether a record matches the parameters of the request.
 fn fits(home: &Calendar, call: &Call, record: &EventRecord) -> bool {
     let kinds: Vec<&str> =
         call.query.iter().filter(|(name, _)| name == "eventTypes").map(|(_, kind)| kind.as_str()).collect();

@@ -1,4 +1,4 @@
-//! The parameter `fields`: a mask that leaves of an answer what it names.
+//! The parameter `fields`: a mask that selects parts of an answer.
 
 use std::collections::BTreeMap;
 

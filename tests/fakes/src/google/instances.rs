@@ -136,7 +136,7 @@ pub fn generate(calendar: &Calendar, series: &EventRecord, original: EventTime) 
 pub fn expand(calendar: &Calendar, series_id: &str, until: DateTime<Utc>) -> Vec<EventRecord> {
     let Some(series) = calendar.events.get(series_id) else { return Vec::new() };
     let zone = calendar.zone();
-    // A rule that nobody can read has no instances but its exceptions.
+    // A rule that cannot be parsed has no instances but its exceptions.
     let starts = starts(series, zone, until).unwrap_or_default();
     let mut all: Vec<(EventTime, EventRecord)> = starts
         .into_iter()

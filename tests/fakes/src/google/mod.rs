@@ -104,7 +104,7 @@ pub(crate) struct GoogleService {
     is_held: watch::Sender<bool>,
 }
 
-/// Faults that wait for their requests, and what happened so far.
+/// Faults that wait for their requests, and the requests so far.
 #[derive(Default)]
 pub(crate) struct Journal {
     pub(crate) faults: Vec<Fault>,
@@ -167,7 +167,7 @@ impl Google {
         &self.url
     }
 
-    /// Reads or changes what the fake stores.
+    /// Reads or changes the fake's store.
     pub fn with<T>(&self, access: impl FnOnce(&mut State) -> T) -> T {
         access(&mut lock(&self.service.state))
     }

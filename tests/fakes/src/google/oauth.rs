@@ -24,7 +24,7 @@ const RENAMED: [(&str, &str); 2] = [
     ("profile", "https://www.googleapis.com/auth/userinfo.profile"),
 ];
 
-/// The authorization server's store, and what the next user does on the consent page.
+/// The authorization server's store, and the next user's choice on the consent page.
 #[derive(Default)]
 pub struct Authority {
     /// The address of the user who is signed in; the first user where it is none.
@@ -99,7 +99,7 @@ impl Authority {
         self.known.retain(|(_, known)| known != user);
     }
 
-    /// Takes a scope away from all grants and tokens of a user. The client is not told.
+    /// Removes a scope from all grants and tokens of a user, without notice to the client.
     pub fn take_scope(&mut self, user: &str, scope: &str) {
         let grants = self.refresh_tokens.values_mut().filter(|grant| grant.user == user);
         let tokens = self.access_tokens.values_mut().filter(|token| token.user == user);

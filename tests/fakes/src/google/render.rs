@@ -30,7 +30,7 @@ impl<'c> EventView<'c> {
         members.insert("kind".to_owned(), "calendar#event".into());
         members.insert("etag".to_owned(), record.etag().into());
         let is_exception = record.text("recurringEventId").is_some();
-        // A cancelled instance has ids and the original start alone; a deleted event keeps what it had.
+        // A cancelled instance has only ids and the original start; a deleted event keeps its fields.
         let is_short = record.is_cancelled() && (is_exception || self.is_bare);
         let kept = ["id", "status", "recurringEventId", "originalStartTime"];
         for (name, value) in &record.members {

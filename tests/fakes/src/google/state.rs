@@ -1,4 +1,4 @@
-//! The store of the fake: users, calendars with their events, lists of calendars, what changed when, and what the other APIs keep for
+//! The store of the fake: users, calendars with their events, lists of calendars, the log of changes, and the data of the other APIs for
 //! each user.
 
 use std::collections::BTreeMap;

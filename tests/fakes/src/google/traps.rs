@@ -35,7 +35,7 @@ pub const TRAPS: &[&str] = &[
     "batch_reversed",
     // Units of the minute that are spent: 403 in place of 429.
     "units_403",
-    // The limit of what a user may send: 429 with the time in its text.
+    // The limit of a user's sent mail: 429 with the time in its text.
     "sending_limit",
     // The history does not reach back to where it is asked for.
     "history_404",

@@ -234,7 +234,7 @@ impl PathParameter {
     }
 }
 
-/// Finds what the document says of a method, in a resource or in those inside it.
+/// Finds the document's description of a method, in a resource or in those inside it.
 fn find_spec<'d>(resource: &'d Value, id: &str) -> Option<&'d Value> {
     let mut own = resource["methods"].as_object().into_iter().flat_map(|all| all.values());
     let mut inner = resource["resources"].as_object().into_iter().flat_map(|all| all.values());

@@ -1,7 +1,7 @@
-//! An IMAP server, and one to send through, that say whatever they like in whatever pieces: every operation of the connector ends, what
-//! it tells the host can be read, and nothing that a server says becomes a command.
+//! An IMAP server, and one for sending, that send arbitrary data in arbitrary pieces: every operation of the connector ends, its answer
+//! to the host is valid, and no data of a server becomes a command.
 //!
-//! The first three bytes of an input choose the operation, what the server says that it can do, and the pieces; the rest is what it says.
+//! The first three bytes of an input choose the operation, the server's capabilities, and the pieces; the rest is the server's data.
 
 #![no_main]
 
@@ -24,7 +24,7 @@ use crate::server::Server;
 /// Pages that are read before the operation.
 const PAGES: usize = 4;
 
-/// What a server can do; a bit of the second byte for each, then the first ones once more, in pairs.
+/// Capabilities of a server; each has a bit in the second byte of the input.
 const CAPABILITIES: [&str; 8] = [
     "LITERAL+",
     "QRESYNC",
@@ -53,7 +53,7 @@ fn cx(server: &Server) -> Context<'_> {
     Context::new(server, connection).keyed("key")
 }
 
-/// Reads what is new, page by page, as the host does.
+/// Reads new records, page by page, as the host does.
 fn pages(server: &Server) -> Vec<Source> {
     let mut cursor = None;
     let mut known = Vec::new();
@@ -67,7 +67,7 @@ fn pages(server: &Server) -> Vec<Source> {
     known
 }
 
-/// A message that was told, else one that nobody knows.
+/// Returns a known message, else an unknown one.
 fn message(known: &[Source]) -> MessageRef {
     let is_message = |source: &&Source| source.items.iter().any(|item| item.kind.is_none() && !item.partial);
     match known.iter().find(is_message) {
@@ -92,7 +92,7 @@ fn one(server: &Server, operation: u8, known: &[Source]) {
     let (cx, message) = (cx(server), message(known));
     let blob = server.create_blob(b"Subject: x\r\nMessage-ID: <m@x>\r\n\r\nhello\r\n.\r\n", None);
     let (blob, id) = (blob.unwrap_or_default(), "m@x".to_owned());
-    // What comes of it is not ours to judge: a hostile server may make every call fail.
+    // The result is not checked: a hostile server may make every call fail.
     let sources = match operation % 12 {
         0 => Imap::get_messages(
             &cx,
@@ -148,7 +148,7 @@ fn send(blob: String, id: String, draft: MessageRef) -> MessageSend {
     }
 }
 
-/// The host can read what it is told.
+/// Checks that the host can read the connector's answer.
 fn check(sources: &[Source]) {
     for item in sources.iter().flat_map(|source| &source.items) {
         assert!(!item.external_id.is_empty());

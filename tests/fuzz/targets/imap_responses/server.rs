@@ -1,4 +1,4 @@
-//! A server whose words are given, whatever is asked of it. They come in odd pieces, and when there are no more the line is closed.
+//! A server that sends given data, whatever is asked of it, in odd pieces; at its end the connection is closed.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -8,7 +8,7 @@ use connector_sdk::http::{Http, Request, Response, SendError};
 use connector_sdk::tcp::{BlobInfo, Line, Segment, TcpError};
 use connector_sdk::{Host, Level};
 
-/// What all lines of a run share.
+/// The state that all connections of a run share.
 struct State {
     words: Vec<u8>,
     at: usize,
@@ -18,11 +18,12 @@ struct State {
     blobs: Vec<Vec<u8>>,
 }
 
-/// The server, and the host that leads to it.
+/// The server, which is also the host's network.
 pub struct Server(Rc<RefCell<State>>);
 
 impl Server {
-    /// What it says, with `@ ` at the start of a line for the tag of the first command that has no answer yet. `seed` decides the pieces.
+    /// A server that sends `words`, with `@ ` at the start of a line replaced by the tag of the first command that has no answer yet.
+    /// `seed` decides the pieces.
     pub fn new(words: &[u8], seed: u8, capabilities: Vec<String>) -> Self {
         let (words, random) = (words.to_vec(), u64::from(seed));
         Server(Rc::new(RefCell::new(State {
@@ -53,7 +54,7 @@ impl State {
         format!("blob{}", self.blobs.len() - 1)
     }
 
-    /// The next words, at most this many bytes; a tag takes the place of `@`.
+    /// Returns the next data, at most this many bytes, with a tag in place of `@`.
     fn take(&mut self, max: usize, tags: &mut VecDeque<String>) -> Vec<u8> {
         let is_start = |at: usize| at == 0 || self.words.get(at - 1) == Some(&b'\n');
         let is_mark = |at: usize| is_start(at) && self.words.get(at..at + 2) == Some(b"@ ");
@@ -79,7 +80,7 @@ struct FuzzedLine {
 }
 
 impl FuzzedLine {
-    /// Takes whole commands off what was written. Nothing that a server or a user gave may have begun one.
+    /// Takes whole commands off the written data. No data of a server or a user may have begun one.
     fn commands(&mut self) {
         while let Some(len) = self.command() {
             let line: Vec<u8> = self.written.drain(..len).collect();
@@ -91,7 +92,7 @@ impl FuzzedLine {
         }
     }
 
-    /// How long the first command is, if all of it is there, with its literals.
+    /// Returns the length of the first command, if it is complete, with its literals.
     fn command(&self) -> Option<usize> {
         let mut at = 0;
         loop {

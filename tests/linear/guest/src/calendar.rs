@@ -71,7 +71,7 @@ fn todo(data: &str) {
     drop(black_box(TodoReader::new(selves(), Some("Europe/Berlin")).items("t", data)));
 }
 
-/// A change of what recurs: half of the lines stay, the others come anew.
+/// Changes the recurrence: half of the lines stay, the others are new.
 fn recurs(data: &str) {
     let Ok(calendar) = resource::parse(data) else { return };
     let reader = Reader::new(selves(), Some("Europe/Berlin"));
@@ -84,7 +84,7 @@ fn recurs(data: &str) {
     black_box(changed.items.len());
 }
 
-/// What an edit does to the text beside its change.
+/// Changes an event's timestamps and prints the calendar.
 fn printed(data: &str) {
     if let Ok(mut calendar) = resource::parse(data) {
         resource::touch(&mut calendar, model::Instant::from_millis(0), true);

@@ -1,5 +1,5 @@
-//! Every parser of Switchboard that reads foreign bytes, under one function, so that a test can count the instructions that each takes
-//! (`tests/linear`). Inputs are whatever bytes; what comes out is of no interest here.
+//! Every parser of Switchboard that reads foreign bytes, behind one function, so that a test can count the instructions of each
+//! (`tests/linear`). Inputs are arbitrary bytes; results are ignored.
 
 mod calendar;
 mod contacts;
@@ -8,14 +8,14 @@ mod mailbox;
 mod message;
 mod request;
 mod series;
-/// The fuzz target's: a server whose words are given.
+/// A file of the fuzz target: a server that sends given data.
 #[path = "../../../fuzz/targets/imap_responses/server.rs"]
 mod server;
 mod webdav;
 
 use std::hint::black_box;
 
-/// A parser's name in the test's table, and what reads an input with it.
+/// A parser's name in the test's table, and its function.
 pub type Parser = (&'static str, fn(&[u8]));
 
 mod bindings {
@@ -71,18 +71,18 @@ pub fn all() -> impl Iterator<Item = Parser> {
     instrument.into_iter().chain(parts.into_iter().flatten().copied())
 }
 
-/// What the instrument must find linear.
+/// A linear computation: the instrument must find it linear.
 fn linear(input: &[u8]) {
     black_box(input.iter().map(|byte| usize::from(*byte)).sum::<usize>());
 }
 
-/// What it must not.
+/// A quadratic computation: the instrument must find it quadratic.
 fn quadratic(input: &[u8]) {
     let same = |byte: &u8| input.iter().filter(|other| *other == byte).count();
     black_box(input.iter().map(same).sum::<usize>());
 }
 
-/// The same, hidden in copies of memory, which are one instruction each.
+/// A quadratic computation hidden in copies of memory, which are one instruction each.
 fn moves(input: &[u8]) {
     let mut rest = input.to_vec();
     while !black_box(&rest).is_empty() {
@@ -90,7 +90,7 @@ fn moves(input: &[u8]) {
     }
 }
 
-/// The input as text: what is not UTF-8 is replaced.
+/// Returns the input as text, with invalid UTF-8 replaced.
 fn text(input: &[u8]) -> std::borrow::Cow<'_, str> {
     String::from_utf8_lossy(input)
 }
@@ -100,7 +100,7 @@ fn within(head: &str, input: &[u8], tail: &str) -> Vec<u8> {
     [head.as_bytes(), input, tail.as_bytes()].concat()
 }
 
-/// The same as text.
+/// Returns the input between a head and a tail, as text.
 fn text_within(head: &str, input: &[u8], tail: &str) -> String {
     format!("{head}{}{tail}", text(input))
 }

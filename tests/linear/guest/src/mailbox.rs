@@ -1,4 +1,4 @@
-//! `connectors/imap`: values, responses, and whole sessions with a server that says the input.
+//! `connectors/imap`: values, responses, and whole sessions with a server that sends the input.
 
 use std::hint::black_box;
 
@@ -51,7 +51,7 @@ pub const ALL: &[Parser] = &[
         drop(black_box(Imap::get_messages(&cx(&server), get)));
     }),
     ("imap.session.changes", |input| {
-        // The mailbox was read before; the input is what has changed since.
+        // The mailbox was read before; the input has the changes since.
         let first = format!("{LISTED}{SELECTED}* 1 FETCH (UID 1 FLAGS ())\r\n@ OK done\r\n@ OK done\r\n");
         let words = within(
             &format!("{first}{LISTED}{SELECTED}"),

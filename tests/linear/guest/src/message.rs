@@ -135,7 +135,7 @@ fn reported(raw: &[u8]) {
     black_box(report::delivery_report(raw));
 }
 
-/// Not foreign, but what a caller writes may be as odd.
+/// Input of a caller, which may be as odd as foreign data.
 fn written(text: &str) {
     let someone = |name: &str| EmailAddress { name: Some(name.to_owned()), email: "a@b.example".to_owned() };
     let message = Outgoing {
@@ -152,7 +152,7 @@ fn written(text: &str) {
         ..Outgoing::default()
     };
     drop(black_box(build(&message)));
-    // Where the subject cannot be written, the texts all the same.
+    // If the subject cannot be written, the texts still are.
     let message = Outgoing { subject: None, to: vec![someone("")], ..message };
     drop(black_box(build(&message)));
     let half = text.get(..text.floor_char_boundary(900)).unwrap_or_default().to_owned();

@@ -28,7 +28,7 @@ pub const ALL: &[Parser] = &[
     }),
 ];
 
-/// The body as the operations with the most fields understand it, with what they do not.
+/// Reads the body as the operations with the most fields do, including unknown fields.
 fn fields(body: &[u8]) {
     let Ok(given) = json::value(body) else { return };
     let mut unknown = Vec::new();

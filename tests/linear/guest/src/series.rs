@@ -1,4 +1,4 @@
-//! `sdk/recurrence`: rules, dates, zones, and what is asked of a series that was read.
+//! `sdk/recurrence`: rules, dates, zones, and queries of a parsed series.
 
 use std::hint::black_box;
 
@@ -24,7 +24,7 @@ pub const ALL: &[Parser] = &[
     }),
 ];
 
-/// The questions have bounds of their own, in instances and steps; here they are low, because what is counted is the reading.
+/// Queries have limits of their own, in instances and steps; they are low here, because the parsing is measured.
 const CAPS: Caps = Caps { max_instances: 100, max_steps: 200 };
 
 fn lines(lines: &[String]) {

@@ -34,10 +34,10 @@ pub struct Arguments {
     /// Measure these parts alone.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
-    /// What the results call the revision; by default git's name for it.
+    /// Name of the revision in the results; by default git's name for it.
     #[arg(long, hide = true)]
     label: Option<String>,
-    /// Where the results are written.
+    /// File that the results are written to.
     #[arg(long, hide = true)]
     results: Option<PathBuf>,
 }
@@ -87,12 +87,12 @@ fn revision_name(revision: &str) -> Result<String> {
     Ok(if is_clean { name } else { format!("{name} with changes") })
 }
 
-/// Runs this command on a work tree of `revision`, which exists only meanwhile. Its target folder stays for the next time.
+/// Runs this command on a temporary work tree of `revision`. Its target folder stays for the next time.
 fn in_worktree(revision: &str, only: &[String], results: &Path) -> Result<()> {
     let label = revision_name(revision)?;
     let folder = project::target().join("edit-loop").join(&label);
     let target = project::target().join("edit-loop").join(format!("{label}-target"));
-    // One is left where a run before this one was killed.
+    // A killed run leaves its work tree behind.
     let _ = remove_worktree(&folder);
     let mut add = project::command("git");
     add.args(["worktree", "add", "--quiet", "--force", "--detach"]).arg(&folder).arg(revision);
@@ -104,7 +104,7 @@ fn in_worktree(revision: &str, only: &[String], results: &Path) -> Result<()> {
     if !only.is_empty() {
         command.arg("--only").arg(only.join(","));
     }
-    // By these two the program finds the project (`project.rs`).
+    // The program finds the project by these two variables (`project.rs`).
     command
         .current_dir(&folder)
         .env("CARGO_MANIFEST_DIR", folder.join("xtask"))
@@ -142,7 +142,7 @@ fn remove_worktree(folder: &Path) -> Result<()> {
     project::run(&mut command, "git worktree remove")
 }
 
-/// Calls `then` in a thread of its own when ctrl-c or SIGTERM arrives, in place of ending the program.
+/// Calls `then` in a thread of its own when ctrl-c or SIGTERM arrives, instead of ending the program.
 fn on_signal(then: impl FnOnce() + Send + 'static) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let (mut interrupt, mut terminate) = {
@@ -161,7 +161,7 @@ fn on_signal(then: impl FnOnce() + Send + 'static) -> Result<()> {
     Ok(())
 }
 
-/// The file that is edited now, with its original bytes. The signal handler restores it too, from another thread.
+/// The file that is currently edited, with its original bytes. The signal handler restores it too, from another thread.
 static EDITED: Mutex<Option<(PathBuf, Vec<u8>)>> = Mutex::new(None);
 
 fn edited() -> MutexGuard<'static, Option<(PathBuf, Vec<u8>)>> {
@@ -187,8 +187,8 @@ impl Edit {
         Ok(Edit)
     }
 
-    /// Writes the file with a static of this value at its end. `#[used]` keeps the static in the compiled code, so that the crate's code
-    /// and everything linked with it changes, and its behaviour does not.
+    /// Writes the file with a static of this value at its end. `#[used]` keeps the static in the compiled code, so that the crate and
+    /// everything linked with it changes, but not its behavior.
     fn write(&self, value: u64) -> Result<()> {
         let edited = edited();
         let (path, original) = edited.as_ref().context("the run was interrupted")?;
@@ -204,14 +204,14 @@ impl Drop for Edit {
     }
 }
 
-/// Counts the edits, because each has to differ from all before it.
+/// Counts the edits, because each has to differ from all earlier ones.
 struct Edits {
     last: u64,
     data_dir: PathBuf,
 }
 
 impl Edits {
-    /// The medians of a part. The first round is without an edit and builds what an edit does not change; it does not count.
+    /// Returns the medians of a part. The first round has no edit, builds what edits do not change, and does not count.
     fn measure(&mut self, part: &Part) -> Result<Figures> {
         let exists = |file: &&(&str, &str)| project::root().join(file.0).exists();
         let file = part.files.iter().find(exists);
@@ -260,7 +260,7 @@ fn test(part: &Part, package: &str, _: &Path) -> Result<()> {
     quietly(command.env("SWITCHBOARD_TEST_BUNDLE", connectors::bundle()))
 }
 
-/// Builds what the server needs of the part, starts the server and waits until it is ready.
+/// Builds the part for the server, starts the server and waits until it is ready.
 fn serve(part: &Part, _: &str, data_dir: &Path) -> Result<()> {
     match part.name.strip_prefix("connectors/") {
         Some(connector) => build_connectors(&[connector.to_owned()])?,
@@ -268,7 +268,7 @@ fn serve(part: &Part, _: &str, data_dir: &Path) -> Result<()> {
             quietly(project::cargo().args(["build", "--quiet", "--workspace", "--bin", "switchboard"]))?;
         }
     }
-    // Its drop kills it: how long it takes to end is not measured.
+    // Dropping the server kills it: the time of its end is not measured.
     let _server = Server::start(Options {
         binary: project::target().join("debug").join("switchboard"),
         data_dir: data_dir.to_owned(),

@@ -2,13 +2,13 @@
 
 /// A part of the project.
 pub struct Part {
-    /// What the results call it.
+    /// The name of the part in the results.
     pub name: &'static str,
     /// The file to edit and the crate that it belongs to, for each layout of the project; the first that exists counts.
     pub files: &'static [(&'static str, &'static str)],
     /// The crate that `cargo check` is asked for.
     pub check: &'static str,
-    /// What runs to see that the part still works.
+    /// The test that shows that the part still works.
     pub test: Test,
 }
 

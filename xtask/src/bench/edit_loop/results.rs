@@ -1,4 +1,4 @@
-//! `xtask/LOOP.md`: a row for each part and revision, below a description of what was measured.
+//! `xtask/LOOP.md`: a row for each part and revision, below a description of the measurement.
 
 use std::thread;
 
@@ -10,8 +10,8 @@ pub const ROUNDS: usize = 3;
 /// Median seconds of a part: until `cargo check` answers, until its test has run, until the server is ready.
 pub type Figures = [f64; 3];
 
-/// The results with the figures of `part` at the revision `label`, in place of those from an earlier run. The rows of a part are together, in
-/// the order in which its revisions were measured.
+/// Returns the results with the figures of `part` at the revision `label`, which replace those of an earlier run. The rows of a part are
+/// together, in the order in which its revisions were measured.
 pub fn table(old: &str, part: &str, label: &str, [check, test, server]: Figures) -> String {
     let start = format!("| {part} | {label} |");
     let row = format!("{start} {check:.1} | {test:.1} | {server:.1} |");
@@ -22,13 +22,13 @@ pub fn table(old: &str, part: &str, label: &str, [check, test, server]: Figures)
     format!("{}\n{}\n", heading(), rows.join("\n"))
 }
 
-/// The place in `PARTS` of the part that a row of the results is about; none for other lines.
+/// Returns the index in `PARTS` of the part of a row of the results; none for other lines.
 fn position(line: &str) -> Option<usize> {
     let name = line.strip_prefix("| ")?.split(" |").next()?;
     PARTS.iter().position(|part| part.name == name)
 }
 
-/// What stands above the rows: what was measured, and how.
+/// Returns the heading above the rows: the subject and method of the measurement.
 fn heading() -> String {
     let cores = thread::available_parallelism().map_or(0, usize::from);
     let tests: Vec<String> = PARTS

@@ -1,5 +1,5 @@
-//! First syncs of a large account on SQLite, on PostgreSQL beside the server and on PostgreSQL on another machine; and how long other
-//! requests of the account take meanwhile. The PostgreSQL of the peers flushes nothing to the disk, wherever it is.
+//! First syncs of a large account on SQLite, on PostgreSQL beside the server and on PostgreSQL on another machine; and the latency of the
+//! account's other requests during the sync. The PostgreSQL of the peers flushes nothing to the disk, in either place.
 
 mod provider;
 mod sync_server;
@@ -17,11 +17,11 @@ use crate::peers::Peers;
 use crate::project;
 use crate::relay::Relay;
 
-/// The distance of a database in the same data centre: half of what a packet takes there and back.
+/// The delay of a database in the same data centre: half of a packet's round trip.
 const AWAY: Duration = Duration::from_millis(1);
-/// The longest that 99 of 100 other requests of the account may take, ms.
+/// The maximum p99 of the account's other requests, ms.
 const MAX_REQUEST_MS: f64 = 300.0;
-/// How much longer a first sync may take where the database is away.
+/// The maximum ratio of a first sync with a distant database to one with a near database.
 const MAX_RATIO: f64 = 1.5;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,7 +31,7 @@ enum Database {
     PostgresAway,
 }
 
-/// The turns, so that a slow minute of the machine hits both distances.
+/// The order of runs: a slow minute of the machine hits both distances.
 const TURNS: [Database; 5] = [
     Database::Sqlite,
     Database::PostgresBeside,
@@ -79,7 +79,7 @@ impl Database {
         }
     }
 
-    /// An empty database, and its URL where it is not a file of the server. It ends with the peers.
+    /// Starts an empty database, and returns its URL unless it is a file of the server. It ends with the peers.
     fn start(self) -> Result<Option<(Peers, String)>> {
         if self == Database::Sqlite {
             return Ok(None);
@@ -91,7 +91,7 @@ impl Database {
     }
 }
 
-/// The URL of the same database by way of a relay.
+/// Returns the URL of the same database through a relay.
 fn moved_away(url: &str) -> Result<String> {
     let (before, rest) = url.rsplit_once(':').context("the database's URL names no port")?;
     let (port, name) = rest.split_once('/').context("the database's URL names no database")?;

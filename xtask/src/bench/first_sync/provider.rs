@@ -1,4 +1,4 @@
-//! The account that is synced: filled once, by the API of the sandbox provider. Each server begins with a copy of the provider's file.
+//! The synced account: filled once, by the API of the sandbox provider. Each server begins with a copy of the provider's file.
 
 use std::path::PathBuf;
 
@@ -22,14 +22,14 @@ const TOKEN: &str = "sandbox-bench";
 /// Clients that fill the account at once.
 const CLIENTS: usize = 16;
 
-/// A record that the provider takes in.
+/// A record to create at the provider.
 struct NewRecord {
     path: String,
     content_type: &'static str,
     body: Vec<u8>,
 }
 
-/// Fills the account, and stops the server that served the provider; the provider's file.
+/// Fills the account, stops the provider's server, and returns the provider's file.
 pub fn fill(rig: &Rig) -> Result<PathBuf> {
     let folder = rig.folder("first-sync-provider")?;
     let server = rig.server(&folder, &[])?;
@@ -70,10 +70,10 @@ fn post(agent: &Agent, url: &str, record: NewRecord) -> Result<()> {
     Ok(())
 }
 
-/// An instant of 2026, which is later for a higher number.
+/// Returns an instant of 2026, later for a higher number.
 fn instant(number: usize, minutes_after: usize) -> String {
     let (day, minute) = (number / 72, number % 72 * 20 + minutes_after);
-    // Months of 28 days: every one has them.
+    // Months of 28 days, which all months have.
     let (month, day) = (1 + day / 28, 1 + day % 28);
     format!("2026-{month:02}-{day:02}T{:02}:{:02}:00Z", minute / 60, minute % 60)
 }

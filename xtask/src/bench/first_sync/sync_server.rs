@@ -1,4 +1,4 @@
-//! A server with the account connected: its first syncs, and changes of an event of the account meanwhile.
+//! A server with the account connected: its first syncs, and changes of an event of the account during them.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::server::Server;
 
 /// The longest that a first sync may take.
 const MAX_SYNC: Duration = Duration::from_secs(900);
-/// From the beginning of one change to that of the next, if the answer is there by then.
+/// The interval between the beginnings of two changes, unless an answer takes longer.
 const CHANGE_EVERY: Duration = Duration::from_millis(50);
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,7 +29,7 @@ pub enum Surface {
 /// First syncs of one surface on one database.
 #[derive(Default)]
 pub struct SurfaceSyncs {
-    /// Of all syncs together.
+    /// The duration of all syncs together.
     seconds: f64,
     syncs: u32,
     /// Changes of the event.
@@ -84,7 +84,7 @@ impl SurfaceSyncs {
         self.seconds / f64::from(self.syncs)
     }
 
-    /// The latency in milliseconds that this share (0 to 1) of changes stays under.
+    /// Returns the latency in milliseconds below which this share (0 to 1) of changes stays.
     pub fn quantile_ms(&self, share: f64) -> f64 {
         f64::from(self.meanwhile.quantile(share)) / 1000.0
     }
@@ -98,7 +98,7 @@ impl SurfaceSyncs {
 }
 
 impl SyncServer {
-    /// Starts a server whose sandbox provider has this file, and connects the account, of which nothing but a new event is read yet.
+    /// Starts a server whose sandbox provider has this file, and connects the account. Only a new event has been read by then.
     pub fn start(rig: &Rig, journal: &Path, environment: &[(&str, &str)]) -> Result<SyncServer> {
         let folder = rig.folder("first-sync")?;
         let copy = folder.join(JOURNAL);
@@ -143,7 +143,7 @@ impl SyncServer {
         self.server.stop()
     }
 
-    /// Starts the sync; the seconds until it has ended.
+    /// Starts the sync, and returns the seconds until its end.
     fn catch_up(&self, surface: Surface) -> Result<f64> {
         let whole = json!({ "connectionId": self.connection });
         let (sync, body, scope) = match surface {
@@ -166,7 +166,7 @@ impl SyncServer {
         }
     }
 
-    /// Changes the event again and again.
+    /// Changes the event repeatedly.
     fn change_until(&self, is_done: &AtomicBool) -> Result<SurfaceSyncs> {
         let client = Client::new(&self.server.url, &self.key);
         let (mut changes, start) = (SurfaceSyncs::default(), Instant::now());

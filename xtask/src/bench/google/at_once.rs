@@ -1,4 +1,4 @@
-//! Requests of one account that are under way at once, as Google sees them.
+//! Simultaneous requests of one account, as Google sees them.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -22,7 +22,7 @@ const CLIENTS: usize = 16;
 /// The `concurrent` of the connector's manifest.
 const MOST: f64 = 4.0;
 
-/// One row: the most requests that were ever under way at once, with a first sync and many clients of all kinds of data.
+/// One row: the maximum of simultaneous requests, with a first sync and many clients of all kinds of data.
 pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     let google = FakeGoogle::start()?;
     put_messages(&google, MESSAGES)?;

@@ -1,5 +1,5 @@
-//! The baseline: a bare client that makes the same calls of the provider, over connections that are kept. HTTP/1.1 by hand, because a general
-//! client costs more.
+//! The baseline: a bare client that makes the same calls of the provider, over kept connections. HTTP/1.1 is implemented here, because a
+//! general client costs more.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::bench::google::fake::FakeGoogle;
 use crate::bench::load::Measured;
 
-/// Connections, and so calls at once: as many as the connector has of one account.
+/// Connections, and so simultaneous calls: as many as the connector has for one account.
 const CONNECTIONS: usize = 4;
 /// An answer that takes longer has failed.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
@@ -46,7 +46,7 @@ impl ProviderCall {
         ProviderCall { method: "GET".to_owned(), target, content_type, content, round_trip: 1 }
     }
 
-    /// A call as the fake has recorded it. An event that it makes gets another id each time.
+    /// Reads a call that the fake has recorded. An event that it makes gets another id each time.
     fn from_record(record: &Value) -> Result<ProviderCall> {
         let text = |name: &str| record[name].as_str().unwrap_or_default().to_owned();
         let path: Vec<String> = text("path").split('/').map(encoded).collect();
@@ -73,8 +73,8 @@ impl ProviderCall {
     }
 }
 
-/// Makes a request to us again and again until two in a row lead to the same calls of the provider, and returns these by their round trips. What
-/// runs in the background would otherwise be among them.
+/// Repeats a request to us until two in a row lead to the same calls of the provider, and returns these by their round trips. Otherwise
+/// calls of background jobs could be among them.
 pub fn recorded(google: &FakeGoogle, ask: impl Fn() -> Result<()>) -> Result<Vec<Vec<ProviderCall>>> {
     const TRIES: usize = 10;
     let mut before: Vec<String> = Vec::new();
@@ -136,14 +136,14 @@ impl BareClient {
         Ok(BareClient { address: google.address, token: google.token()?, connections })
     }
 
-    /// Makes one call; the body of its answer.
+    /// Makes one call, and returns the body of its answer.
     pub fn call(&mut self, call: &ProviderCall) -> Result<Vec<u8>> {
         let request = self.request(call);
         let stream = self.connections.first_mut().context("there is no connection")?;
         exchange(stream, &request).with_context(|| name_of(call))
     }
 
-    /// Makes calls, those of one round trip at once.
+    /// Makes calls, those of one round trip in parallel.
     pub fn run(&mut self, rounds: &[Vec<ProviderCall>]) -> Result<()> {
         for round in rounds {
             match &round[..] {
@@ -170,7 +170,7 @@ impl BareClient {
         })
     }
 
-    /// Makes the calls again and again for this long.
+    /// Repeats the calls for this long.
     pub fn measure(&mut self, rounds: &[Vec<ProviderCall>], length: Duration) -> Result<Measured> {
         let mut measured = Measured::default();
         self.run(rounds)?;
@@ -203,7 +203,7 @@ impl BareClient {
     }
 }
 
-/// Sends a request and reads its answer; the body of one whose status is a success.
+/// Sends a request and reads its answer; returns the body if the status is a success.
 fn exchange(stream: &mut TcpStream, request: &str) -> Result<Vec<u8>> {
     stream.write_all(request.as_bytes())?;
     let mut buffer = Vec::with_capacity(64 * 1024);

@@ -1,4 +1,4 @@
-//! Requests that lead to calls of the provider: what we add to what these calls take.
+//! Requests that lead to calls of the provider: the time that we add to these calls.
 
 use std::time::Duration;
 
@@ -17,21 +17,21 @@ use crate::bench::table::{Row, Target};
 const PAGE: usize = 50;
 const MESSAGES: usize = 200;
 const EVENTS: usize = 500;
-/// Calendars whose busy times are asked for, and the events of each.
+/// Calendars of the busy-time request, and the events of each.
 const BUSY_CALENDARS: usize = 10;
 const BUSY_EVENTS: usize = 100;
-/// Round trips of a page of messages at most.
+/// The maximum round trips of a page of messages.
 const MAX_ROUND_TRIPS: f64 = 2.0;
 const SYNC_LIMIT: Duration = Duration::from_secs(120);
 
-/// A request to us that is measured.
+/// A measured request to us.
 struct MeasuredRequest {
     what: String,
     load: Load,
 }
 
-/// Six rows: the round trips of a page of messages; the page itself, a list of events that asks the provider and one that does not, a new event,
-/// and the busy times of ten calendars, each beside a bare client.
+/// Six rows: the round trips of a page of messages; the page itself, a list of events that asks the provider and one that does not, a new
+/// event, and the busy times of ten calendars, each beside a bare client.
 pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     let google = FakeGoogle::start()?;
     put_messages(&google, MESSAGES)?;
@@ -60,7 +60,7 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// A search, which Google answers: the copy is not asked.
+/// A search, which Google answers and not the copy.
 fn page_of_messages(host: &GoogleHost) -> Result<MeasuredRequest> {
     let path =
         format!("/v1/email/messages?connection_id={}&limit={PAGE}&native_query=in%3Ainbox", host.connection);
@@ -104,7 +104,7 @@ fn ensure_page(page: &Value) -> Result<()> {
     Ok(())
 }
 
-/// Sends the request of a load once; the answer.
+/// Sends the request of a load once, and returns the answer.
 fn ask(host: &GoogleHost, load: &Load) -> Result<Value> {
     let body: Option<Value> = match load.body.is_empty() {
         true => None,
@@ -126,7 +126,7 @@ fn round_trips(google: &FakeGoogle, host: &GoogleHost, path: &str) -> Result<Row
     })
 }
 
-/// The request beside a bare client that makes the calls to which it leads.
+/// Compares the request with a bare client that makes the same calls of the provider.
 fn compared(
     google: &FakeGoogle,
     request: &MeasuredRequest,
@@ -156,7 +156,7 @@ fn compared(
     })
 }
 
-/// A list from the copy beside a bare client that asks Google for as many events.
+/// Compares a list from the copy with a bare client that asks Google for as many events.
 fn served(rig: &Rig, google: &FakeGoogle, host: &GoogleHost, events: &str) -> Result<Row> {
     host.start_collection_sync(events.trim_end_matches("/events"))?;
     let status = format!("{}/sync/status", events.trim_end_matches("/events"));

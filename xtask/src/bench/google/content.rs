@@ -1,4 +1,4 @@
-//! The content of the account: what fills the fake before anything is measured.
+//! The content of the account, which fills the fake before the measurements.
 
 use anyhow::{Context, Result};
 use serde_json::json;
@@ -11,7 +11,7 @@ const MINUTES_APART: i64 = 20;
 /// The time of the first message in Unix milliseconds: 2025-01-01T00:00:00Z.
 const FIRST_MESSAGE_MS: i64 = 1_735_689_600_000;
 
-/// Puts this many messages into the inbox, the newest last. None answers another one: each is a thread of its own.
+/// Puts this many messages into the inbox, the newest last. None is a reply: each is a thread of its own.
 pub fn put_messages(google: &FakeGoogle, count: usize) -> Result<()> {
     for number in 0..count {
         let raw = String::from_utf8(messages::message(number)).context("a message is text")?;
@@ -24,7 +24,7 @@ pub fn put_messages(google: &FakeGoogle, count: usize) -> Result<()> {
     Ok(())
 }
 
-/// Adds a calendar of the user's with this many events; its id at Google.
+/// Adds a calendar of the user's with this many events, and returns its id at Google.
 pub fn add_calendar(google: &FakeGoogle, number: usize, events: usize) -> Result<String> {
     let id = format!("bench{number}@group.calendar.google.com");
     let calendar =
@@ -34,7 +34,7 @@ pub fn add_calendar(google: &FakeGoogle, number: usize, events: usize) -> Result
     Ok(id)
 }
 
-/// Adds a colleague's calendar with this many events, of which the user sees the busy times alone.
+/// Adds a colleague's calendar with this many events, of which the user sees only the busy times.
 pub fn add_hidden_calendar(google: &FakeGoogle, number: usize, events: usize) -> Result<()> {
     let email = format!("colleague{number}@example.com");
     let user = json!({ "email": email, "name": format!("Colleague {number}"), "timeZone": "UTC" });

@@ -1,4 +1,4 @@
-//! The fake of Google (`tests/fakes`) as a process, as far away as a provider is.
+//! The fake of Google (`tests/fakes`) as a process, with the network delay of a provider.
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -34,7 +34,7 @@ pub struct FakeGoogle {
     control: Client,
 }
 
-/// The requests of the user's account since they were cleared.
+/// The requests of the user's account since the last `clear`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RequestCount {
     pub requests: u64,
@@ -42,7 +42,7 @@ pub struct RequestCount {
 }
 
 impl FakeGoogle {
-    /// Builds and starts the fake, whose clock runs from now. It is near until `move_away`.
+    /// Builds and starts the fake, whose clock runs from now. It has no delay until `move_away`.
     pub fn start() -> Result<FakeGoogle> {
         let python = check::oracle()?;
         let mut cargo = project::cargo();
@@ -77,13 +77,13 @@ impl FakeGoogle {
         format!("http://{}", self.address)
     }
 
-    /// From now on each request and its answer are under way for this long, together.
+    /// Delays each request and its answer by this time in total, from now on.
     pub fn move_away(&self, distance: Duration) -> Result<()> {
         let ms = u64::try_from(distance.as_millis())?;
         self.post("distance", &json!({ "ms": ms })).map(|_| ())
     }
 
-    /// Posts to a route of `/__control`; the answer.
+    /// Posts to a route of `/__control`, and returns the answer.
     pub fn post(&self, route: &str, body: &Value) -> Result<Value> {
         self.control.send("POST", &format!("/__control/{route}"), &[], Some(body))?.expect(&[200])
     }
@@ -99,7 +99,7 @@ impl FakeGoogle {
         Ok(answer["accessToken"].as_str().context("the fake gives no token")?.to_owned())
     }
 
-    /// Lets the user's mailbox have this many units a minute.
+    /// Limits the user's mailbox to this many units a minute.
     pub fn limit_mail(&self, units: u32) -> Result<()> {
         self.post(&format!("mail/{USER}/units"), &json!({ "limit": units })).map(|_| ())
     }
@@ -120,13 +120,13 @@ impl FakeGoogle {
         Ok(RequestCount { requests: number("requests"), round_trips: number("roundTrips") })
     }
 
-    /// The most calls of the user that were under way at once since the start.
+    /// Returns the maximum of the user's simultaneous calls since the start.
     pub fn most_at_once(&self) -> Result<u64> {
         let most = self.get(&format!("flights/{USER}"))?["most"].as_u64();
         most.context("the fake has not counted the calls under way")
     }
 
-    /// Fails where a request or an answer was one that Google's documents forbid.
+    /// Fails if a request or an answer was one that Google's documents forbid.
     pub fn ensure_allowed(&self) -> Result<()> {
         let answer = self.get("violations")?;
         let is_empty = answer["violations"].as_array().is_some_and(Vec::is_empty);
@@ -137,7 +137,7 @@ impl FakeGoogle {
 
 impl Drop for FakeGoogle {
     fn drop(&mut self) {
-        // Best effort: the process holds nothing.
+        // Best effort: the process has no state.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

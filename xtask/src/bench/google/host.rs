@@ -1,4 +1,4 @@
-//! A server of ours with the user's Google account connected, for which the fake is Google.
+//! A server of ours with the user's Google account connected, which uses the fake as Google.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::http::Client;
 use crate::project;
 use crate::server::Server;
 
-/// The registered address to which the user returns. Nothing listens there.
+/// The registered address to which the user returns. No server listens there.
 const REDIRECT: &str = "http://127.0.0.1:4000/connected";
 const SCOPES: [&str; 7] = [
     "email.read",
@@ -42,9 +42,9 @@ const ENDPOINTS: [[&str; 2]; 4] = [
     ["--userinfo-url", "/v1/userinfo"],
     ["--revoke-url", "/revoke"],
 ];
-/// Reads of which the one with the fewest requests counts.
+/// Number of reads, of which the one with the fewest requests counts.
 const READS: usize = 5;
-/// The time between two looks at the state of a sync.
+/// The poll interval of a sync's state.
 const STATE_EVERY: Duration = Duration::from_millis(10);
 
 /// The units of quota that the server may use.
@@ -52,7 +52,7 @@ const STATE_EVERY: Duration = Duration::from_millis(10);
 pub enum Quota {
     /// The limits of the connector's manifest.
     Manifest,
-    /// As good as unlimited. `concurrent` stays as the manifest has it.
+    /// Practically unlimited. `concurrent` stays as in the manifest.
     Off,
 }
 
@@ -99,13 +99,13 @@ impl GoogleHost {
         Ok(format!("/v1/task-lists/{id}"))
     }
 
-    /// The answer to a read that is as fresh as the provider.
+    /// Returns the answer to a read that is as fresh as the provider.
     pub fn fresh(&self, path: &str) -> Result<Value> {
         self.client.send("GET", path, &[("cache-control", "no-cache")], None)?.expect(&[200])
     }
 
-    /// The requests of Google to which a read leads that is as fresh as Google: the fewest of some reads, since the background may have requests of
-    /// its own.
+    /// Returns the Google requests of a read that is as fresh as Google: the fewest of several reads, since background jobs may send
+    /// requests of their own.
     pub fn fewest_requests(&self, google: &FakeGoogle, path: &str) -> Result<RequestCount> {
         let mut counts = Vec::with_capacity(READS);
         for _ in 0..READS {
@@ -158,7 +158,7 @@ impl GoogleHost {
     }
 }
 
-/// Waits until `state` is that everything was read, `limit` at most. Returns the last state.
+/// Waits until `state` reports that everything was read, `limit` at most. Returns the last state.
 pub fn await_caught_up(limit: Duration, state: impl Fn() -> Result<Value>) -> Result<Value> {
     let start = Instant::now();
     loop {
@@ -171,7 +171,7 @@ pub fn await_caught_up(limit: Duration, state: impl Fn() -> Result<Value>) -> Re
     }
 }
 
-/// The messages, events or contacts that were read according to a state.
+/// Returns the number of messages, events or contacts that were read according to a state.
 pub fn seen(state: &Value) -> u64 {
     state["progress"]["seen"].as_u64().unwrap_or_default()
 }
@@ -205,7 +205,7 @@ fn register(server: &Server, google: &FakeGoogle, application: &str, quota: Quot
 /// Runs the command line on the data directory of a server.
 fn command(server: &Server, arguments: &[&str]) -> Result<()> {
     let mut command = project::command(&server.options.binary.to_string_lossy());
-    // No database of the caller's environment.
+    // Without a database of the caller's environment.
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("SWITCHBOARD_") {
             command.env_remove(name);
@@ -216,7 +216,7 @@ fn command(server: &Server, arguments: &[&str]) -> Result<()> {
     project::output(&mut command, &format!("switchboard {what}")).map(|_| ())
 }
 
-/// Connects the account as the user's browser does; the connection's id.
+/// Connects the account as the user's browser does, and returns the connection's id.
 fn authorize(client: &Client) -> Result<String> {
     let request = json!({ "scopes": SCOPES, "redirectUri": REDIRECT, "state": "of-the-bench" });
     let path = "/v1/auth/connectors/google/authorize";

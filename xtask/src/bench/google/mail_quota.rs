@@ -1,4 +1,5 @@
-//! The first sync of a mailbox within Gmail's quota: two minutes of it are measured, and the rest is computed from the units that it spends.
+//! The first sync of a mailbox within Gmail's quota: two minutes of it are measured, and the rest is computed from the units that it
+//! spends.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -12,11 +13,11 @@ use crate::bench::google::host::{GoogleHost, Quota, seen};
 use crate::bench::rig::Rig;
 use crate::bench::table::{Row, Target};
 
-/// Messages of the mailbox: more than two minutes have units for.
+/// Messages of the mailbox: more than the units of two minutes suffice for.
 const MESSAGES: usize = 1_500;
-/// Messages for which the time is computed.
+/// The number of messages for which the time is computed.
 const SCALED: u64 = 10_000;
-/// Messages that are there before the others.
+/// The messages that are synced first.
 const FIRST: u64 = 500;
 /// The units of a message, and of the list, the history and the labels that are read with a page of them.
 const MESSAGE_UNITS: u64 = 20;
@@ -25,25 +26,25 @@ const PAGE: u64 = 50;
 /// The units of a minute, and the part of them that the connector's manifest leaves to the background.
 const MINUTE_UNITS: f64 = 6_000.0;
 const BACKGROUND_UNITS: f64 = 4_800.0;
-/// The time that is measured: the units of the third minute are not among those that are counted.
+/// The measured time: it ends before the units of the third minute.
 const MEASURED: Duration = Duration::from_secs(119);
 const MINUTES: f64 = 2.0;
-/// The first messages are waited for so long.
+/// The time limit for the first messages.
 const FIRST_LIMIT: Duration = Duration::from_secs(150);
-/// Seconds until the first messages are there at most.
+/// The maximum seconds until the first messages are synced.
 const MAX_FIRST_S: f64 = 120.0;
-/// The ratio to what the units allow that is reached at most.
+/// The maximum ratio to the time that the units allow.
 const MAX_RATIO: f64 = 1.05;
 
 /// The units of the user's mailbox.
 #[derive(Clone, Copy)]
 struct MailUnits {
     spent: u64,
-    /// Calls that were refused for lack of units.
+    /// Calls that were refused because the units were used up.
     refused: u64,
 }
 
-/// Three rows: the computed time of a whole sync, the time until the newest messages are there, and the calls that Gmail refused.
+/// Three rows: the computed time of a whole sync, the time until the newest messages are synced, and the calls that Gmail refused.
 pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     let google = FakeGoogle::start()?;
     put_messages(&google, MESSAGES)?;
@@ -75,7 +76,7 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     Ok(rows(spent, refused, first_after.unwrap_or(f64::NAN)))
 }
 
-/// The units that a sync of so many messages spends.
+/// Returns the units that a sync of this many messages spends.
 fn units_of(messages: u64) -> u64 {
     messages * MESSAGE_UNITS + messages.div_ceil(PAGE) * PAGE_UNITS
 }

@@ -13,16 +13,16 @@ use crate::bench::rig::Rig;
 use crate::bench::table::{Row, Target};
 
 const MESSAGES: usize = 10_000;
-/// Messages that are there before the others.
+/// The messages that are synced first.
 const FIRST: u64 = 500;
 /// Seconds that the sync may take.
 const MAX_SYNC_S: f64 = 90.0;
-/// Seconds until the first ones are there at most.
+/// The maximum seconds until the first messages are synced.
 const MAX_FIRST_S: f64 = 10.0;
 /// A sync that takes longer has failed.
 const SYNC_LIMIT: Duration = Duration::from_secs(240);
 
-/// Two rows: the seconds until all messages are there, and until the first ones are.
+/// Two rows: the seconds until all messages are synced, and until the first ones are.
 pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     let google = FakeGoogle::start()?;
     put_messages(&google, MESSAGES)?;

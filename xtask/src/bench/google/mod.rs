@@ -1,5 +1,5 @@
-//! The connector to Google, with the fake of `tests/fakes` in Google's place, 80 ms away. Baselines are a bare client that makes the same calls
-//! in the same run, or figures that Google's limits allow.
+//! The Google connector, with the fake of `tests/fakes` as Google, 80 ms away. Baselines are a bare client that makes the same calls in
+//! the same run, or figures that Google's limits allow.
 
 pub mod at_once;
 mod bare_client;
@@ -17,9 +17,9 @@ pub mod throttled;
 
 use std::time::Duration;
 
-/// The time that a request to the provider and its answer are under way, together.
+/// The delay of a request to the provider and its answer, in total.
 const AWAY: Duration = Duration::from_millis(80);
-/// The ratio to a bare client that is reached at most.
+/// The maximum ratio to a bare client.
 const MAX_RATIO: f64 = 1.2;
 /// Units a minute of a mailbox without a quota.
 const NO_LIMIT: u32 = u32::MAX;

@@ -1,4 +1,4 @@
-//! Reads that ask Google for changes where there are none.
+//! Reads that ask Google for changes when there are none.
 
 use std::time::Duration;
 

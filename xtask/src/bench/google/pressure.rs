@@ -1,4 +1,4 @@
-//! Clients that send requests while something else is measured. Any status is an answer.
+//! Clients that send requests during another measurement. Any status is an answer.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -8,7 +8,7 @@ use anyhow::{Result, anyhow};
 
 use crate::bench::google::host::GoogleHost;
 
-/// The time from an answer to the next request of a client: what is refused at once would take the processor from others.
+/// The time from an answer to the next request of a client: requests that are refused at once would use up the processor.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// The answers to the clients.
@@ -18,7 +18,8 @@ pub struct AnswerCount {
     pub refused: u64,
 }
 
-/// Runs `work` while this many clients read these paths, each as fresh as Google. Returns the result of `work` and the answers to the clients.
+/// Runs `work` while this many clients read these paths, each as fresh as Google. Returns the result of `work` and the answers to the
+/// clients.
 pub fn under_pressure<T>(
     host: &GoogleHost,
     paths: &[String],

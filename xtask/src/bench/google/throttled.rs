@@ -13,16 +13,16 @@ use crate::bench::table::{Row, Target};
 
 /// Messages, events of each calendar, contacts and tasks of the account.
 const RECORDS: usize = 100;
-/// Clients of the mailbox, and of the rest.
+/// Clients of the mailbox, and of the other data.
 const MAIL_CLIENTS: usize = 2;
 const CLIENTS: usize = 2;
-/// Units a minute of a throttled mailbox: enough for a list, and for no page of messages.
+/// Units a minute of a throttled mailbox: enough for a list, but not for a page of messages.
 const FEW_UNITS: u32 = 100;
-/// Turns of load are this many times as long as those of other cases: of few requests no 99 of 100 can be told.
+/// The factor by which runs of load are longer than those of other cases: a p99 needs enough requests.
 const TURN_FACTOR: u64 = 3;
 const MAX_RATIO: f64 = 1.1;
 
-/// One row: the longest that 99 of 100 reads take, beside the same with a mailbox without readers, in the order A B B A.
+/// One row: the p99 of reads, beside that with a mailbox without readers, in the order A B B A.
 pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     let google = FakeGoogle::start()?;
     put_messages(&google, RECORDS)?;

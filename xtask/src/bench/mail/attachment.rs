@@ -1,4 +1,4 @@
-//! A large attachment: it goes through us piece by piece.
+//! A large attachment, which we stream.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -15,12 +15,12 @@ use crate::bench::table::{Row, Target};
 
 const MIB: usize = 1 << 20;
 const SIZE: usize = 100 * MIB;
-/// What a Range asks for, from the middle of it.
+/// The range that is requested, from the middle of the attachment.
 const PART: std::ops::Range<usize> = 50 * MIB..60 * MIB;
-/// How long a message may take to be in a list.
+/// The time limit until a message is in a list.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Two rows, memory for all of it and for a part of it.
+/// Two rows: the memory for the whole attachment and for a part of it.
 pub fn run(subject: &Subject, account: &Account) -> Result<Vec<Row>> {
     let content: Vec<u8> = (0..SIZE).map(byte).collect();
     account.put(message(&content))?;
@@ -31,7 +31,7 @@ pub fn run(subject: &Subject, account: &Account) -> Result<Vec<Row>> {
     Ok(vec![whole, part])
 }
 
-/// Differs from place to place, so that a piece at the wrong place is seen.
+/// Returns a byte that depends on its position, so that misplaced pieces are detected.
 fn byte(at: usize) -> u8 {
     let mixed = (at as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56;
     u8::try_from(mixed).unwrap_or_default()
@@ -52,7 +52,7 @@ fn message(content: &[u8]) -> Vec<u8> {
     message
 }
 
-/// Where the attachment is read.
+/// Returns the path of the attachment, once the message is in the list.
 fn find(subject: &Subject) -> Result<String> {
     let list = format!("/v1/email/messages?connection_id={}&limit=1", subject.connection);
     let start = Instant::now();

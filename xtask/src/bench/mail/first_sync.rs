@@ -1,4 +1,4 @@
-//! The first reading of a mailbox: how fast, and in how much memory.
+//! The first sync of a mailbox: its speed and its memory.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -13,17 +13,17 @@ use crate::bench::rig::Rig;
 use crate::bench::table::{Row, Target};
 use crate::project;
 
-/// A reading that takes longer has failed.
+/// A sync that takes longer has failed.
 const PATIENCE: Duration = Duration::from_secs(900);
 
-/// What one reading took.
+/// The cost of one sync.
 pub struct Took {
     seconds: f64,
-    /// What resident memory grew by at most, MiB.
+    /// The highest growth of resident memory, in MiB.
     growth: f64,
 }
 
-/// One side's turns.
+/// The sums of one side's runs.
 #[derive(Default)]
 struct Turns {
     messages: f64,
@@ -45,8 +45,8 @@ impl Turns {
     }
 }
 
-/// Two rows, messages per second and memory. Both sides speak to the provider with nothing in between: how a client treats its
-/// socket is part of how fast it is.
+/// Two rows, messages per second and memory. Both sides connect to the provider directly: a client's use of its socket is part of its
+/// speed.
 pub fn run(rig: &Rig, account: &Account, count: usize) -> Result<Vec<Row>> {
     let (program, arguments) = account.native_client()?;
     let Compared { ours, theirs: native, growth } =
@@ -74,7 +74,8 @@ pub fn run(rig: &Rig, account: &Account, count: usize) -> Result<Vec<Row>> {
     Ok(vec![rate, memory])
 }
 
-/// Rows beside mbsync: the mailbox of `run` with mbsync as it is installed, the same without flushes, and a mailbox of half the size.
+/// Rows beside mbsync: the mailbox of `run` with mbsync in its default configuration, the same without flushes, and a mailbox of half the
+/// size.
 pub fn beside_mbsync(rig: &Rig, account: &Account, mbsync: &Mbsync, count: usize) -> Result<Vec<Row>> {
     let (half, smaller) = (count / 2, account.second());
     smaller.fill(half)?;
@@ -115,11 +116,11 @@ fn mbsync_row(
     })
 }
 
-/// What four turns took.
+/// The result of four runs.
 struct Compared {
     ours: Turns,
     theirs: Turns,
-    /// The growth of our resident memory at most, MiB.
+    /// The highest growth of our resident memory, MiB.
     growth: f64,
 }
 
@@ -132,7 +133,7 @@ fn compared(
 ) -> Result<Compared> {
     let mut compared = Compared { ours: Turns::default(), theirs: Turns::default(), growth: f64::MIN };
     for is_ours in [true, false, false, true] {
-        // A side's first flush must not write what the other side left in the page cache.
+        // A side's first flush must not include pages of the other side in the page cache.
         rustix::fs::sync();
         if is_ours {
             let (subject, took) = through_the_api(rig, account, account.port, count)?;
@@ -146,7 +147,7 @@ fn compared(
     Ok(compared)
 }
 
-/// A new server that has read the mailbox, which it reaches by this port.
+/// Starts a new server that reaches the mailbox by this port, and waits for its first sync.
 pub fn through_the_api(rig: &Rig, account: &Account, port: u16, count: usize) -> Result<(Subject, Took)> {
     let subject = Subject::start(rig, account, port)?;
     let before = memory::resident_mib(subject.server.pid())?;
@@ -156,7 +157,7 @@ pub fn through_the_api(rig: &Rig, account: &Account, port: u16, count: usize) ->
     Ok((subject, Took { seconds, growth }))
 }
 
-/// From the start of the sync to its end, seconds.
+/// Returns the seconds from the start of the sync to its end.
 fn caught_up(subject: &Subject, count: usize) -> Result<f64> {
     let body = json!({ "connectionId": subject.connection });
     let start = Instant::now();
@@ -177,7 +178,7 @@ fn caught_up(subject: &Subject, count: usize) -> Result<f64> {
     }
 }
 
-/// The same by a client that keeps nothing, seconds.
+/// Returns the seconds of the same sync by a client that stores nothing.
 fn natively(program: &Path, arguments: &[String], count: usize) -> Result<f64> {
     let mut command = project::command(&program.to_string_lossy());
     let printed = project::output(command.args(arguments), "reading the mailbox natively")?;

@@ -1,4 +1,4 @@
-//! An IMAP client by hand, to fill mailboxes with: commands go out while the answers to earlier ones come in.
+//! A minimal IMAP client that fills mailboxes: it sends commands while the answers to earlier ones arrive.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 
-/// A server that says nothing for so long is gone.
+/// A server that is silent for this long is gone.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A line, logged in.
+/// A connection, logged in.
 pub struct Imap {
     reader: BufReader<TcpStream>,
 }
@@ -25,7 +25,7 @@ impl Imap {
         Ok(imap)
     }
 
-    /// One command that must succeed; what came before its end.
+    /// Runs a command that must succeed, and returns the answer before its end.
     pub fn run(&mut self, command: &str) -> Result<String> {
         self.reader.get_mut().write_all(format!("t {command}\r\n").as_bytes())?;
         let mut said = String::new();
@@ -39,7 +39,7 @@ impl Imap {
         }
     }
 
-    /// Stores messages in the inbox: each with its date.
+    /// Stores messages in the inbox, each with its date.
     pub fn append(&mut self, messages: impl Iterator<Item = (String, Vec<u8>)> + Send) -> Result<()> {
         let mut writer = self.reader.get_ref().try_clone()?;
         std::thread::scope(|scope| {

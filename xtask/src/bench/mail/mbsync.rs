@@ -1,4 +1,4 @@
-//! mbsync of Debian's package `isync`, which copies a mailbox from IMAP into a Maildir: a process with a configuration that is written here.
+//! mbsync of Debian's package `isync`, which copies a mailbox from IMAP into a Maildir: a process with a generated configuration.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::project;
 const MISSING: &str =
     "mbsync is not installed, and the first sync is measured beside it: run `apt-get install isync`";
 
-/// When mbsync flushes a message that it has written to the disk.
+/// The time at which mbsync flushes a message to the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flush {
     /// Before it records the message in its state; this is mbsync's default.
@@ -39,7 +39,7 @@ pub struct Mbsync {
 }
 
 impl Mbsync {
-    /// Fails where mbsync is not installed, and says how to install it.
+    /// Finds mbsync. Fails if it is not installed, and says how to install it.
     pub fn find() -> Result<Mbsync> {
         let mut command = project::command("mbsync");
         let printed = command.arg("--version").stdin(Stdio::null()).output().context(MISSING)?;
@@ -53,10 +53,10 @@ impl Mbsync {
         let folder = rig.folder("mbsync")?;
         let file = folder.join("mbsyncrc");
         fs::write(&file, configuration(account, &folder, flush)?)?;
-        // What deleting the last Maildir left to write must not be part of the first flush.
+        // Writes of the last Maildir's deletion must not be part of the first flush.
         rustix::fs::sync();
         let mut command = project::command("mbsync");
-        // mbsync does not start without a home folder. This one has no settings of the user's in it.
+        // mbsync does not start without a home folder. This one has no settings of the user.
         command.env("HOME", &folder).args(["--quiet", "--config"]).arg(&file).arg("inbox");
         command.stdin(Stdio::null());
         let start = Instant::now();

@@ -1,5 +1,5 @@
-//! Messages that look like those of a mailbox: headers as servers leave them, texts with HTML beside them, newsletters, replies, small
-//! files. The same number gives the same message.
+//! Realistic messages: headers as servers leave them, texts with HTML beside them, newsletters, replies, small files. The same number
+//! gives the same message.
 
 use std::fmt::Write as _;
 
@@ -38,18 +38,18 @@ impl Random {
     }
 }
 
-/// When the message came, as IMAP writes it: 20 minutes after the one before.
+/// Returns the date of the message in IMAP's format: 20 minutes after the one before.
 pub fn date(number: usize) -> String {
     const MONTHS: [&str; 12] =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let minutes = number * 20;
     let days = minutes / 1440;
-    // Months of 28 days: every one has them.
+    // Months of 28 days, which all months have.
     let (day, month) = (days % 28 + 1, MONTHS[days / 28 % 12]);
     format!("{day:02}-{month}-2025 {:02}:{:02}:00 +0000", minutes / 60 % 24, minutes % 60)
 }
 
-/// The message of this number, 2 to 8 KB, its lines end with CRLF.
+/// Returns the message of this number, 2 to 8 KB, with CRLF line ends.
 pub fn message(number: usize) -> Vec<u8> {
     let mut random = Random(number as u64 + 1);
     let mut text = header(&mut random, number);
@@ -157,7 +157,7 @@ fn newsletter(random: &mut Random, paragraphs: &[String]) -> String {
     )
 }
 
-/// In lines of 76 characters.
+/// Splits into lines of 76 characters.
 fn lines(text: &str) -> String {
     let pieces: Vec<&str> =
         text.as_bytes().chunks(76).filter_map(|line| std::str::from_utf8(line).ok()).collect();

@@ -1,4 +1,4 @@
-//! Mail: requests that go to the provider, first readings, large attachments, by IMAP and by JMAP; and the reading of messages alone.
+//! Mail, by IMAP and by JMAP: requests that go to the provider, first syncs, large attachments; and the parsing of messages alone.
 
 mod attachment;
 mod first_sync;
@@ -23,7 +23,7 @@ use crate::project;
 
 const MESSAGES: usize = 20_000;
 
-/// Fails where a program is missing that is neither built nor installed by the bench, and says how to install it.
+/// Fails if a program is missing that the bench neither builds nor installs, and says how to install it.
 pub fn ensure_installed() -> Result<()> {
     Mbsync::find().map(|_| ())
 }
@@ -51,7 +51,7 @@ fn measured(rig: &Rig, account: &Account, mbsync: &Mbsync) -> Result<Vec<Row>> {
     let (subject, _) = first_sync::through_the_api(rig, account, tap.port, MESSAGES)?;
     rows.extend(attachment::run(&subject, account)?);
     project::step(&format!("requests to {}", account.shown));
-    // Last, because the provider is moved away.
+    // Last, because it adds a delay to the provider.
     let requests = requests::run(&subject, account, &tap, rig.seconds)?;
     rows.splice(0..0, requests);
     subject.server.stop()?;

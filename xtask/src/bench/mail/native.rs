@@ -1,4 +1,4 @@
-//! A native client that asks a provider what we asked it, over a line that it keeps open, and waits for the whole of each answer.
+//! A native client that sends a provider our recorded requests over a kept connection, and waits for each whole answer.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::bench::mail::provider::{Account, Protocol};
 use crate::bench::mail::tap::Said;
 
-/// A line to the provider, and what is asked on it each time.
+/// A connection to the provider, and the requests that are repeated on it.
 pub struct Native {
     stream: TcpStream,
     protocol: Protocol,
@@ -18,7 +18,7 @@ pub struct Native {
 }
 
 impl Native {
-    /// A client that repeats `asked`. `before` is what went over our line until then: which mailbox was selected stands there.
+    /// Opens a client that repeats `asked`. `before` is our connection's earlier traffic, which has the selection of the mailbox.
     pub fn open(account: &Account, port: u16, before: &[Said], asked: &[Said]) -> Result<Native> {
         let stream = TcpStream::connect(("127.0.0.1", port)).context("cannot connect to the provider")?;
         stream.set_nodelay(true)?;
@@ -37,7 +37,7 @@ impl Native {
         Ok(native)
     }
 
-    /// Asks it all once; how long the answers took.
+    /// Sends all requests once, and returns the time of the answers.
     pub fn run(&mut self) -> Result<Duration> {
         let start = Instant::now();
         for asked in std::mem::take(&mut self.asked) {
@@ -114,7 +114,7 @@ fn commands(said: &[Said]) -> impl DoubleEndedIterator<Item = &[u8]> {
     })
 }
 
-/// The last command that selects a mailbox, or closes it, without its tag.
+/// Returns the last command that selects a mailbox, or closes it, without its tag.
 fn selection(commands: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(commands);
     let bare = |line: &str| line.split_once(' ').map(|(_, command)| command.to_owned());

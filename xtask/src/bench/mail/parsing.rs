@@ -1,4 +1,4 @@
-//! Reading messages and cleaning their HTML, against the parser that it is built on alone.
+//! Parsing of messages and cleaning of their HTML, against the underlying parser alone.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use crate::project;
 
 const MESSAGES: usize = 1_000;
 
-/// One row, in one process that does nothing else.
+/// One row, in a process without other work.
 pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     let mut cargo = project::cargo();
     cargo.args(["build", "--release", "-p", "mail", "--example", "reading"]);

@@ -1,4 +1,4 @@
-//! The two providers of mail that are measured: Dovecot by IMAP and Cyrus by JMAP, each with a mailbox that the benchmark fills.
+//! The two measured mail providers: Dovecot by IMAP and Cyrus by JMAP, each with a mailbox that the benchmark fills.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use crate::peers::Peers;
 use crate::project;
 use crate::server::Server;
 
-/// How we speak to it.
+/// The protocol by which we access the provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
     Imap,
@@ -28,17 +28,17 @@ pub struct Account {
     pub shown: &'static str,
     pub user: String,
     pub password: String,
-    /// Where it is spoken to.
+    /// The port that the connector uses.
     pub port: u16,
-    /// Where it takes messages to store.
+    /// The port over which messages are stored.
     imap_port: u16,
     smtp_port: u16,
 }
 
-/// The peers that are needed: Exim takes the mail that nobody sends here, because the connector signs in there too.
+/// The needed peers. Exim is needed although no mail is sent, because the connector signs in there too.
 pub const PEERS: [&str; 3] = ["dovecot", "cyrus", "exim"];
 
-/// The accounts, with nothing in them.
+/// Returns the accounts, emptied.
 pub fn accounts(peers: &Peers) -> Result<[Account; 2]> {
     let port = |name: &str| Ok::<u16, anyhow::Error>(peers.get(name)?.parse()?);
     let (password, smtp_port) = (peers.get("DOVECOT_PASSWORD")?, port("EXIM_PORT")?);
@@ -66,7 +66,7 @@ pub fn accounts(peers: &Peers) -> Result<[Account; 2]> {
 }
 
 impl Account {
-    /// What connects it, by this port in place of the provider's own.
+    /// Returns the body that connects the account, with this port in place of the provider's own.
     fn connect_body(&self, port: u16) -> Value {
         let server = |port: u16| json!({ "host": "127.0.0.1", "port": port, "tls": "none" });
         let mut credentials = json!({ "username": self.user, "password": self.password });
@@ -82,18 +82,18 @@ impl Account {
         json!({ "provider": provider, "settings": settings, "credentials": credentials, "scopes": ["email.read"] })
     }
 
-    /// The account of another user of the same provider, with nothing in it.
+    /// Returns the account of another user of the same provider, emptied.
     pub fn second(&self) -> Account {
         Account { user: self.user.replacen("t01", "t02", 1), ..self.clone() }
     }
 
-    /// Fills the inbox with so many messages.
+    /// Fills the inbox with this number of messages.
     pub fn fill(&self, count: usize) -> Result<()> {
         let mut imap = Imap::open(self.imap_port, &self.user, &self.password)?;
         imap.append((0..count).map(|number| (messages::date(number), messages::message(number))))
     }
 
-    /// Puts one more message there.
+    /// Adds a message to the inbox.
     pub fn put(&self, message: Vec<u8>) -> Result<()> {
         let mut imap = Imap::open(self.imap_port, &self.user, &self.password)?;
         imap.append(std::iter::once(("01-Feb-2026 00:00:00 +0000".to_owned(), message)))
@@ -122,7 +122,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// A server with an empty database; the provider is reached by this port.
+    /// Starts a server with an empty database, which reaches the provider by this port.
     pub fn start(rig: &Rig, account: &Account, port: u16) -> Result<Subject> {
         let name = if account.protocol == Protocol::Imap { "mail-imap" } else { "mail-jmap" };
         let server = rig.server_that_reaches(&rig.folder(name)?, &["127.0.0.1/32"], &[])?;
@@ -136,7 +136,7 @@ impl Subject {
         Ok(Subject { server, client, key, connection })
     }
 
-    /// Requests of one client for what the provider has now.
+    /// Requests of one client that are as fresh as the provider.
     pub fn load(&self, path: &str) -> Load {
         let headers =
             vec![format!("authorization: Bearer {}", self.key), "cache-control: no-cache".to_owned()];
@@ -152,7 +152,7 @@ impl Subject {
         }
     }
 
-    /// One such request.
+    /// Sends one such request.
     pub fn ask(&self, path: &str) -> Result<Value> {
         self.client.send("GET", path, &[("cache-control", "no-cache")], None)?.expect(&[200])
     }

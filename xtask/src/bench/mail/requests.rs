@@ -1,4 +1,4 @@
-//! Requests that go to the provider: what we add to what the provider itself takes.
+//! Requests that go to the provider: the time that we add to the provider's own.
 
 use std::time::{Duration, Instant};
 
@@ -12,13 +12,13 @@ use crate::bench::mail::tap::Tap;
 use crate::bench::table::{Row, Target};
 
 const PAGE: usize = 50;
-/// How long a search may take to find what was stored just now: some servers index behind.
+/// Time limit until a search finds a new message: some servers index asynchronously.
 const INDEXED: Duration = Duration::from_secs(300);
 
-/// How far away providers are that are in the same country: half of what a packet takes there and back.
+/// The delay of a provider in the same country: half of a packet's round trip.
 const AWAY: Duration = Duration::from_millis(5);
 
-/// Three rows: a list, a search and one message with its text; and the same of a provider that is not on the same machine.
+/// Three rows: a list, a search and one message with its text; and the same for a provider on another machine.
 pub fn run(subject: &Subject, account: &Account, tap: &Tap, seconds: u64) -> Result<Vec<Row>> {
     let list = format!("/v1/email/messages?connection_id={}&limit={PAGE}", subject.connection);
     let page = subject.ask(&list)?;
@@ -62,7 +62,7 @@ fn compared(
     (what, path): (String, &str),
     seconds: u64,
 ) -> Result<Row> {
-    // The line is kept and the mailbox selected by then, as for every request but the first.
+    // By now the connection is kept and the mailbox selected, as for every request but the first.
     for _ in 0..3 {
         subject.ask(path)?;
     }

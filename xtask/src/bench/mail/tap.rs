@@ -1,5 +1,5 @@
-//! A door before a provider that remembers what goes through it: what is asked of the provider for one request to us, so that a native
-//! client can ask the same. Both sides go through such a door, so that it costs both the same. It can be as far away as servers are.
+//! A proxy before a provider that records its traffic: the provider's requests for one request to us, so that a native client can send
+//! the same. Both sides go through such a proxy, so that it costs both the same. It can add a network delay.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -8,17 +8,17 @@ use anyhow::{Context, Result, ensure};
 
 use crate::relay::Relay;
 
-/// What went one way before something went the other way.
+/// The data that went one way before data went the other way.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Said {
     Client(Vec<u8>),
-    /// So many bytes of the provider.
+    /// The number of bytes that the provider sent.
     Provider(usize),
 }
 
 type Lines = Arc<Mutex<Vec<Vec<Said>>>>;
 
-/// The door; it closes with the process.
+/// The proxy; it closes with the process.
 pub struct Tap {
     pub port: u16,
     relay: Relay,
@@ -26,7 +26,7 @@ pub struct Tap {
 }
 
 impl Tap {
-    /// Opens one before the provider at this port of the machine.
+    /// Opens a proxy before the provider at this port of the machine.
     pub fn open(port: u16) -> Result<Tap> {
         let lines = Lines::default();
         let noted = Arc::clone(&lines);
@@ -36,12 +36,12 @@ impl Tap {
         Ok(Tap { port: relay.port, relay, lines })
     }
 
-    /// From now on everything takes this long to come through, in each direction; it does not come nearer again.
+    /// Delays everything by this time from now on, in each direction; the delay can only grow.
     pub fn move_away(&self, distance: Duration) {
         self.relay.move_away(distance);
     }
 
-    /// What goes through while `work` runs, on the one line that is used then, and all that went through that line before.
+    /// Runs `work` and returns the traffic of the one connection used by it: the earlier traffic, and the traffic during `work`.
     pub fn during(&self, work: impl FnOnce() -> Result<()>) -> Result<(Vec<Said>, Vec<Said>)> {
         let before: Vec<usize> = locked(&self.lines).iter().map(Vec::len).collect();
         work()?;

@@ -1,4 +1,4 @@
-//! What booking costs: distinct slots, one after the other, on a disk whose flush takes 2 ms, beside commits of one row.
+//! The cost of a booking: distinct slots, one after the other, on a disk whose flush takes 2 ms, beside commits of one row.
 
 use anyhow::{Context, Result, ensure};
 use serde_json::{Map, Value, json};
@@ -10,11 +10,11 @@ use crate::bench::scheduling::peer::Program;
 use crate::bench::scheduling::service::{BOOKINGS, EventType, Service, invitation};
 use crate::bench::table::{Row, Target};
 
-/// Bookings of each of two turns.
+/// Bookings of each of two runs.
 const BOOKINGS_EACH: usize = 500;
-/// How many times as long as a commit.
+/// The maximum ratio to a commit.
 const AT_MOST: f64 = 5.0;
-/// A month: ten days and a half have as many quarters of an hour as a page has slots.
+/// The start of the range: ten and a half days have as many quarter-hours as a page has slots.
 const START: &str = "2030-01-07T00:00:00Z";
 const END: &str = "2030-02-07T00:00:00Z";
 
@@ -41,7 +41,7 @@ pub fn run(rig: &Rig, program: &Program) -> Result<Vec<Row>> {
     }])
 }
 
-/// A quarter of an hour of one host, at any time.
+/// Makes an event type of a quarter-hour with one host, bookable at any time.
 pub fn event_type(service: &Service) -> Result<EventType> {
     let host = service.host(0, &json!("UTC"), &[])?;
     let body = json!({
@@ -54,7 +54,7 @@ pub fn event_type(service: &Service) -> Result<EventType> {
     service.make("booking", body, 1)
 }
 
-/// So many starts, at most a page of slots.
+/// Returns the starts of the first `count` slots; at most a page of them.
 pub fn starts(service: &Service, of: &EventType, count: usize) -> Result<Vec<Value>> {
     let found = service.ask(&json!({ "eventTypeId": of.id, "start": START, "end": END }))?;
     let slots = found["data"].as_array().context("there are no slots")?;
@@ -73,7 +73,7 @@ fn book(service: &Service, of: &EventType, starts: &[Value], from: usize) -> Res
     Ok(timed(micros))
 }
 
-/// Times of what was done one after the other.
+/// Returns the figures of sequential requests.
 fn timed(mut micros: Vec<u32>) -> Measured {
     let total: u64 = micros.iter().map(|micros| u64::from(*micros)).sum();
     micros.sort_unstable();

@@ -1,5 +1,5 @@
-//! How the cost of a search grows: with the hosts of a pool, and with the days of the range. What each request costs in any case makes
-//! small ones dearer by the host and by the day; nothing may make large ones dearer.
+//! The growth of a search's cost with the hosts of a pool and with the days of the range. The fixed cost of a request makes small
+//! searches dearer per host and per day; large ones must not be dearer.
 
 use std::fmt::Write as _;
 
@@ -10,10 +10,10 @@ use crate::bench::scheduling::service::EventType;
 use crate::bench::scheduling::slots::Sides;
 use crate::bench::table::{Row, Target};
 
-/// What a host or a day of the largest search may cost beside one of the cheapest.
+/// The highest cost of a host or a day of the largest search, as a multiple of one of the cheapest.
 const AT_MOST: f64 = 1.5;
 
-/// Two rows. `pools` rise, and the last one is searched in each of the ranges, the others in one of so many days.
+/// Two rows. `pools` ascend in size; the last one is searched in each of the ranges, the others in one of `days`.
 pub fn run(
     rig: &Rig,
     sides: &Sides<'_>,
@@ -53,7 +53,7 @@ fn row(unit: &str, costs: &[(usize, (f64, usize))]) -> Row {
     }
 }
 
-/// The cost of one among the most, beside the smallest cost of one.
+/// Returns the unit cost of the largest, relative to the smallest unit cost.
 fn growth(costs: &[(usize, (f64, usize))]) -> f64 {
     let each = |(size, (ms, _)): &(usize, (f64, usize))| ms / *size as f64;
     let cheapest = costs.iter().map(each).fold(f64::INFINITY, f64::min);

@@ -1,4 +1,4 @@
-//! A hundred clients want the same slot at the same time, again and again: how soon those know who do not get it.
+//! A hundred clients want the same slot at the same time, repeatedly: the time until the losers have their answer.
 
 use std::time::Instant;
 
@@ -12,11 +12,11 @@ use crate::bench::scheduling::service::{EventType, Service};
 use crate::bench::table::{Row, Target};
 
 const CLIENTS: usize = 100;
-/// Slots that are raced for in each row: 9,900 losers, of whom the slowest hundredth are 99.
+/// Contested slots of each row: 9,900 losers, of whom the slowest hundredth are 99.
 const ROUNDS: usize = 100;
-/// Slots that are raced for before, and not counted.
+/// Contested slots of the warm-up, which do not count.
 const WARM_UP: usize = 3;
-/// Milliseconds that 99 of 100 losers stay under.
+/// The maximum p99 of losers, in milliseconds.
 const AT_MOST: f64 = 50.0;
 
 /// Two rows: without an Idempotency-Key, and with one, which costs each loser two commits more (the claim and the stored answer).
@@ -42,7 +42,7 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     ])
 }
 
-/// How long the losers of all races waited. Fails unless each slot goes to exactly one client.
+/// Returns the waiting times of the losers of all races. Fails unless each slot goes to exactly one client.
 fn race(service: &Service, of: &EventType, (starts, is_keyed): (&[Value], bool)) -> Result<Measured> {
     let mut race = Race::connect(service.server.options.listen, CLIENTS)?;
     let mut measured = Measured::default();

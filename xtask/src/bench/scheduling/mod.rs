@@ -1,5 +1,5 @@
-//! Scheduling: the search for slots beside a search in Node with luxon that has the same answer, how its cost grows, the booking page,
-//! what booking costs beside one commit, and how soon those know who lose a race for a slot.
+//! Scheduling: the search for slots beside a search in Node with luxon that has the same result, the growth of its cost, the booking
+//! page, the cost of a booking beside one commit, and the waiting time of clients that lose a race for a slot.
 
 mod booking;
 mod growth;
@@ -19,16 +19,16 @@ use crate::bench::scheduling::service::{EventType, Plan, Service};
 use crate::bench::table::Row;
 use crate::project;
 
-/// The environment that lets a case be asked from many addresses: the page has a budget for each.
+/// The environment that lets requests come from many addresses: the page has a budget for each.
 const BEHIND_A_PROXY: [(&str, &str); 1] = [("SWITCHBOARD_TRUSTED_PROXY", "127.0.0.1")];
 /// Hosts of the largest pool, and of the smaller ones.
 const HOSTS: usize = 50;
 const POOLS: [usize; 3] = [5, 10, 25];
-/// Days that the calendars have events for, and those of a search. No search has more slots than a page.
+/// Days with events in the calendars, and those of a search. No search has more slots than a page.
 const DAYS: usize = 42;
 const RANGE: usize = 30;
 const RANGES: [usize; 4] = [7, 14, 30, DAYS];
-/// Meetings that an event type has already.
+/// Existing meetings of an event type.
 const MEETINGS: usize = 40;
 
 /// All rows.

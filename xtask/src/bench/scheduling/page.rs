@@ -12,14 +12,14 @@ use crate::bench::table::{Row, Target};
 use crate::http::Client;
 
 const REQUESTS: u64 = 2_000;
-/// What one address asks for: less than it may have a minute.
+/// Requests from one address: fewer than its limit per minute.
 const OF_AN_ADDRESS: u64 = 250;
 const MOST_MS: f64 = 15.0;
 const MOST_BYTES: f64 = 6.0 * 1_024.0;
-/// One request may take so long.
+/// The time limit of one request.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Two rows: how long it takes, and what goes over the line.
+/// Two rows: the time, and the bytes on the wire.
 pub fn run(service: &Service, of: &EventType, plan: &Plan) -> Result<Vec<Row>> {
     let link = service.client.get(&format!("/v1/scheduling/booking-links/{}", of.slug))?;
     let url = text(&link, "url")?;

@@ -1,4 +1,4 @@
-//! The other side: `peer.mjs`, a search for slots in Node with luxon on SQLite. It makes the data that both sides have, and commits rows.
+//! The other side: `peer.mjs`, a search for slots in Node with luxon on SQLite. It generates the data of both sides, and commits rows.
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::bench::node;
 use crate::project;
 
-/// The same data in every run.
+/// The seed of the data, the same in every run.
 const SEED: usize = 39;
 
 /// The program, installed.
@@ -23,7 +23,7 @@ impl Program {
         Ok(Program(node::install("scheduling-packages", sources, "peer.mjs")?))
     }
 
-    /// The events of so many calendars in so many days, and when those are.
+    /// Generates events for this number of calendars and days, and returns them with their range.
     pub fn data(&self, calendars: usize, days: usize) -> Result<Value> {
         let mut command = self.command("data");
         command.args([SEED, calendars, days].map(|number| number.to_string()));
@@ -37,7 +37,7 @@ impl Program {
         command.arg(input).arg(folder).stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.spawn().context("cannot start Node")?;
         let output = child.stdout.take().context("Node has no standard output")?;
-        // Ended from here on, whatever it prints.
+        // From here on it is killed when dropped.
         let mut peer = Peer { child, address: SocketAddr::from(([127, 0, 0, 1], 0)) };
         let mut line = String::new();
         BufReader::new(output).read_line(&mut line)?;
@@ -46,7 +46,7 @@ impl Program {
         Ok(peer)
     }
 
-    /// Commits one row so many times, with this library loaded; the microseconds of each.
+    /// Commits one row `count` times, with this library preloaded; returns the microseconds of each.
     pub fn insert(&self, folder: &Path, count: usize, preload: &str) -> Result<Vec<u32>> {
         let mut command = self.command("insert");
         command.arg(folder).arg(count.to_string()).env("LD_PRELOAD", preload);
@@ -56,13 +56,13 @@ impl Program {
 
     fn command(&self, what: &str) -> Command {
         let mut command = project::command(&self.0.node.to_string_lossy());
-        // SQLite is experimental there.
+        // Node warns that its SQLite is experimental.
         command.arg("--no-warnings").arg(&self.0.script).arg(what);
         command
     }
 }
 
-/// The search under way; ended when it is dropped.
+/// The running search; killed when it is dropped.
 pub struct Peer {
     child: Child,
     pub address: SocketAddr,
@@ -70,7 +70,7 @@ pub struct Peer {
 
 impl Drop for Peer {
     fn drop(&mut self) {
-        // Best effort: what it holds is of no use to anybody.
+        // Best effort: the process has no state.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

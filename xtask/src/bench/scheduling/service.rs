@@ -1,4 +1,4 @@
-//! Our side: a server with the calendars of many accounts of the sandbox, which are synced, and event types with meetings.
+//! Our side: a server with the calendars of many sandbox accounts, which are synced, and event types with meetings.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -17,22 +17,22 @@ const SCOPES: &str =
 const EVENT_TYPES: &str = "/v1/scheduling/event-types";
 const SLOTS: &str = "/v1/scheduling/availability/query";
 pub const BOOKINGS: &str = "/v1/scheduling/bookings";
-/// Clients that make calendars together.
+/// Clients that make calendars in parallel.
 const CLIENTS: usize = 10;
-/// Calendars must have been read, and meetings be written to them, after this time.
+/// The time limit until calendars have been read, and meetings written to them.
 const SETTLED: Duration = Duration::from_secs(120);
-/// The first meetings are the earliest ones, so that there is a day with as many as it may have.
+/// The first meetings are the earliest ones, so that one day reaches its limit.
 const EARLIEST: usize = 10;
 
-/// The data that both sides have.
+/// The data of both sides.
 pub struct Plan {
-    /// As `peer.mjs` makes them.
+    /// The output of `peer.mjs`.
     data: Value,
     calendars: Vec<Vec<Value>>,
 }
 
 impl Plan {
-    /// Reads what `peer.mjs` has made.
+    /// Reads the output of `peer.mjs`.
     pub fn of(mut data: Value) -> Result<Plan> {
         let calendars = serde_json::from_value(data["calendars"].take()).context("there are no calendars")?;
         Ok(Plan { data, calendars })
@@ -48,12 +48,12 @@ impl Plan {
         self.data["month"].as_str().unwrap_or_default()
     }
 
-    /// A search for the slots of an event type in the first days.
+    /// Returns a search for the slots of an event type in the first days.
     pub fn query(&self, of: &EventType, days: usize) -> Value {
         json!({ "eventTypeId": of.id, "start": self.data["start"], "end": self.data["ends"][days.to_string()] })
     }
 
-    /// What is said of an event type apart from its name and its hosts.
+    /// Returns the fields of an event type without its name and hosts.
     fn rules(&self) -> Map<String, Value> {
         let rules = json!({
             "durationMinutes": 30, "slotIntervalMinutes": 15, "bufferBeforeMinutes": 10, "bufferAfterMinutes": 5,
@@ -74,7 +74,7 @@ pub struct Host {
 }
 
 impl Host {
-    /// As a host of an event type.
+    /// Returns the host as a host of an event type.
     pub fn role(&self, role: &str) -> Value {
         json!({
             "connectionId": self.connection, "calendarId": self.calendar,
@@ -83,7 +83,7 @@ impl Host {
     }
 }
 
-/// An event type, and what was booked of it.
+/// An event type, with its bookings.
 pub struct EventType {
     pub id: String,
     pub slug: String,
@@ -171,7 +171,7 @@ impl Service {
         for (name, value) in [("slug", slug), ("title", "Bench")] {
             body.insert(name.to_owned(), json!(value));
         }
-        // Nobody is written to: the accounts have no mail.
+        // No mail: the accounts have no mailbox.
         body.insert("notifications".to_owned(), json!({ "invitee": false }));
         let body = Value::from(body);
         let made = self.client.send("POST", EVENT_TYPES, &[], Some(&body))?.expect(&[201])?;
@@ -183,7 +183,7 @@ impl Service {
         self.client.send("POST", SLOTS, &[], Some(query))?.expect(&[200])
     }
 
-    /// Books so many meetings in the first days: some early ones, the others anywhere.
+    /// Books this number of meetings in the first days: some early ones, the others at any time.
     pub fn fill(&self, of: &mut EventType, plan: &Plan, (days, count): (usize, usize)) -> Result<()> {
         for number in 0..count {
             let found = self.ask(&plan.query(of, days))?;
@@ -210,7 +210,7 @@ impl Service {
         Ok(())
     }
 
-    /// What the other side is told: the same events, meetings and event types.
+    /// Returns the input for the other program: the same events, meetings and event types.
     pub fn input(&self, plan: &Plan, all: &[&EventType]) -> Value {
         let hosts = self.hosts.iter().zip(&plan.calendars);
         let hosts: Vec<Value> =
@@ -236,7 +236,7 @@ impl Service {
         Load { clients, ..self.posts(SLOTS, query, 200) }
     }
 
-    /// What somebody sends who books a slot, an invitee for each request; and an Idempotency-Key for each, where that is wanted.
+    /// Returns the load that books a slot, with an invitee for each request and, if `is_keyed`, an Idempotency-Key for each.
     pub fn booking(&self, of: &EventType, start: &Value, is_keyed: bool) -> Load {
         let mut load = self.posts(BOOKINGS, &invitation(&of.id, start, "{n}"), 201);
         if is_keyed {
@@ -245,7 +245,7 @@ impl Service {
         load
     }
 
-    /// Requests of one client with this body, which are answered with this status.
+    /// Returns the load of one client with this body and expected status.
     fn posts(&self, path: &str, body: &Value, status: u16) -> Load {
         Load {
             address: self.server.options.listen,
@@ -260,7 +260,7 @@ impl Service {
     }
 }
 
-/// What somebody sends who books.
+/// Returns the body of a booking request.
 pub fn invitation(event_type: &str, start: &Value, number: impl Display) -> Value {
     json!({
         "eventTypeId": event_type, "start": start,
@@ -273,7 +273,7 @@ pub fn text(answer: &Value, name: &str) -> Result<String> {
     Ok(answer[name].as_str().with_context(|| format!("there is no {name} in the answer"))?.to_owned())
 }
 
-/// Asks again and again until it is so.
+/// Repeats a check until it is true.
 fn until(otherwise: &str, mut is_so: impl FnMut() -> Result<bool>) -> Result<()> {
     let start = Instant::now();
     while !is_so()? {

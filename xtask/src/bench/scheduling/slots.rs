@@ -1,4 +1,4 @@
-//! The search for slots, ours beside the other side's. Before the clock runs both answers are compared.
+//! The search for slots, ours beside the other side's. Both answers are compared before the measurement.
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
@@ -10,11 +10,11 @@ use crate::bench::scheduling::service::{EventType, Plan, Service};
 use crate::bench::table::{Row, Target};
 use crate::http::Client;
 
-/// Clients that ask at a time, where it is not one.
+/// Simultaneous clients of the rows with several.
 const CLIENTS: usize = 16;
-/// A p99 is that of so many requests at least.
+/// The minimum number of requests for a p99.
 const REQUESTS: u64 = 2_000;
-/// How many times as many requests as the other side's.
+/// The minimum ratio of our requests to the other side's.
 const AT_LEAST: f64 = 20.0;
 
 /// Both sides.
@@ -25,8 +25,8 @@ pub struct Sides<'a> {
 }
 
 impl Sides<'_> {
-    /// Three rows: the p99 of one client, which has to be at most so many milliseconds, and the rates of one and of several clients beside
-    /// the other side's.
+    /// Three rows: the p99 of one client, with a maximum in milliseconds, and the rates of one and of several clients beside the other
+    /// side's.
     pub fn compared(
         &self,
         rig: &Rig,
@@ -65,7 +65,7 @@ impl Sides<'_> {
         Ok(rows)
     }
 
-    /// The median of one client, ms, and how many slots it is told.
+    /// Returns the median of one client, ms, and the number of slots in its answer.
     pub fn median(&self, rig: &Rig, of: &EventType, days: usize) -> Result<(f64, usize)> {
         let query = self.plan.query(of, days);
         let (count, _) = self.check(&query)?;
@@ -73,7 +73,7 @@ impl Sides<'_> {
         Ok((ms(&measured, 0.5), count))
     }
 
-    /// Fails unless both sides have the same slots, all of them. How many there are, and the bytes of our answer.
+    /// Fails unless both sides have the same slots, all of them. Returns their number, and the bytes of our answer.
     fn check(&self, query: &Value) -> Result<(usize, usize)> {
         let ours = self.service.ask(query)?;
         let peer = Client::new(&format!("http://{}", self.peer.address), "");
@@ -92,7 +92,7 @@ impl Sides<'_> {
     }
 }
 
-/// The slots of an answer without their tokens, which only who made them can read.
+/// Returns the slots of an answer without their tokens, which are opaque.
 fn slots(answer: &Value) -> Result<Vec<Value>> {
     let mut slots = answer["data"].as_array().context("there are no slots")?.clone();
     for slot in &mut slots {
@@ -102,7 +102,7 @@ fn slots(answer: &Value) -> Result<Vec<Value>> {
     Ok(slots)
 }
 
-/// More turns, until there are enough requests.
+/// Adds runs until there are enough requests.
 fn up_to(measured: &mut Measured, load: &Load, seconds: u64) -> Result<()> {
     while measured.requests < REQUESTS {
         measured.add(measure(load, seconds)?);
@@ -110,7 +110,7 @@ fn up_to(measured: &mut Measured, load: &Load, seconds: u64) -> Result<()> {
     Ok(())
 }
 
-/// The milliseconds that this share of requests stays under.
+/// Returns the milliseconds below which this share of requests stays.
 fn ms(measured: &Measured, share: f64) -> f64 {
     f64::from(measured.quantile(share)) / 1_000.0
 }

@@ -16,15 +16,15 @@ use crate::bench::rig::Rig;
 use crate::project;
 use crate::server;
 
-/// Redis must answer after this time.
+/// The time limit for Redis to answer.
 const START: Duration = Duration::from_secs(20);
 
-/// When Redis writes to the disk what it is told.
+/// The time at which Redis writes its data to the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Persistence {
     Never,
     EverySecond,
-    /// Before it answers, as a commit of ours is.
+    /// Before it answers, like a commit of ours.
     Always,
 }
 
@@ -49,14 +49,14 @@ impl fmt::Display for Persistence {
     }
 }
 
-/// What is needed to run it.
+/// The files that BullMQ runs from.
 pub struct Bullmq {
     node: PathBuf,
     program: PathBuf,
     folder: PathBuf,
 }
 
-/// What it does.
+/// The parameters of a run.
 #[derive(Clone)]
 pub struct Task {
     pub persistence: Persistence,
@@ -68,13 +68,13 @@ pub struct Task {
     pub secret: String,
     /// A file with a body in each line.
     pub bodies: PathBuf,
-    /// Jobs that are added in a second, and for how many seconds; 0: one for each body and queue is there before.
+    /// Jobs that are added in a second, and for how many seconds; 0: one for each body and queue exists before the start.
     pub rate: usize,
     pub seconds: u64,
 }
 
 impl Bullmq {
-    /// Installs what is missing.
+    /// Installs missing parts.
     pub fn install(rig: &Rig) -> Result<Bullmq> {
         if !has_redis() {
             let mut install = project::command("bash");
@@ -86,7 +86,7 @@ impl Bullmq {
         Ok(Bullmq { node: program.node, program: program.script, folder: rig.folder("bullmq")? })
     }
 
-    /// Starts Redis with nothing in it, and the processes; they wait for the word to begin.
+    /// Starts an empty Redis, and the processes, which wait for `begin`.
     pub fn start(&self, task: &Task) -> Result<Running> {
         let redis = self.redis(task.persistence)?;
         let started = (0..task.processes).map(|process| self.worker(task, redis.port, process));
@@ -141,7 +141,7 @@ struct Ended(Child);
 
 impl Drop for Ended {
     fn drop(&mut self) {
-        // Best effort: what it holds is of no use to anybody.
+        // Best effort: the process has no state.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -167,9 +167,9 @@ impl Worker {
     }
 }
 
-/// BullMQ under way; ended when it is dropped.
+/// BullMQ, running; ended when it is dropped.
 pub struct Running {
-    // Ended before what they are clients of.
+    // Declared before Redis, so that its clients end first.
     workers: Vec<Worker>,
     redis: Redis,
 }
@@ -180,7 +180,7 @@ impl Running {
         self.workers.iter_mut().try_for_each(|worker| Ok(worker.input.write_all(b"begin\n")?))
     }
 
-    /// Waits until all jobs were added, where they are added at a rate.
+    /// Waits until all jobs were added, if they are added at a rate.
     pub fn added(&mut self) -> Result<()> {
         self.workers.iter_mut().try_for_each(|worker| worker.expect("done"))
     }
@@ -198,7 +198,7 @@ fn has_redis() -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// Writes a file with a body in each line: those that the endpoint received of our side, so that both send the same.
+/// Writes a file with a body in each line: the bodies that the endpoint received from our side, so that both send the same.
 pub fn write_bodies(path: &Path, bodies: &[Vec<u8>]) -> Result<()> {
     let mut text = Vec::new();
     for body in bodies {

@@ -19,7 +19,7 @@ pub fn timestamp_ms(text: &str) -> Option<f64> {
     let (year, month, day) = (date.next()??, date.next()??, date.next()??);
     let mut time = time.splitn(3, ':').map(|part| part.parse::<f64>().ok());
     let (hour, minute, second) = (time.next()??, time.next()??, time.next()??);
-    // Years begin in March, so that the day that some have more is their last one.
+    // Years begin in March, so that the leap day is their last day.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
     let days = era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100;

@@ -1,5 +1,5 @@
-//! What subscriptions cost those who write: an event is created with 10,000 of them as quickly as with none, because nothing is written for
-//! them in its transaction.
+//! The cost of subscriptions for writes: an event is created with 10,000 of them as quickly as with none, because its transaction writes
+//! no rows for them.
 
 use std::time::Duration;
 
@@ -11,21 +11,21 @@ use crate::bench::table::{Row, Target};
 use crate::bench::webhooks::receiver::{Noted, Receiver};
 use crate::bench::webhooks::switchboard::Host;
 
-/// As many as an application may have.
+/// The maximum subscriptions of an application.
 const SUBSCRIPTIONS: usize = 10_000;
-/// Events that are created at each side: while nobody wants them, and while all subscriptions do.
+/// Events that are created at each side: while no subscription wants them, and while all do.
 const UNWANTED: usize = 300;
 const WANTED: usize = 9;
-/// Time between two events that nobody wants.
+/// The time between two events that no subscription wants.
 const PAUSE: Duration = Duration::from_millis(50);
-/// What all subscriptions are told of an event must have arrived after this time.
+/// The time limit for the delivery of an event to all subscriptions.
 const LIMIT: Duration = Duration::from_secs(300);
-/// After that, how long it takes at the most until the server is idle again.
+/// The maximum time after that until the server is idle again.
 const SETTLES: Duration = Duration::from_secs(2);
 const EVENT_TYPE: &str = "calendar.event.created";
 
-/// Two rows, the time of a create, with the subscriptions to that with none: of events that no subscription wants, and of events that
-/// each of them wants, while nothing else is under way.
+/// Two rows, the time of a create with the subscriptions to that with none: of events that no subscription wants, and of events that each
+/// of them wants, while no other delivery is running.
 pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     let receiver = Receiver::start()?;
     let alone = Host::start(rig, "fan-out-none")?;
@@ -64,8 +64,8 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     Ok(vec![row("none", unwanted), row("all", wanted)])
 }
 
-/// The medians, in milliseconds, of creates at both servers, one after the other and the first of them in turn. `before` and `after` are
-/// done around each pair.
+/// Returns the medians, in milliseconds, of creates at both servers, one after the other in alternating order. `before` and `after` are
+/// called around each pair.
 fn paired(
     (alone, watched): (&Host, &Host),
     pairs: usize,

@@ -24,24 +24,24 @@ use crate::bench::webhooks::receiver::{Noted, Receiver};
 use crate::bench::webhooks::switchboard::Host;
 use crate::project;
 
-/// Events of the log, each of which goes to every subscription, unless `WEBHOOK_BENCH_EVENTS` says another number.
+/// Events of the log, each of which goes to every subscription, unless `WEBHOOK_BENCH_EVENTS` sets another number.
 const EVENTS: usize = 5_000;
 const SUBSCRIPTIONS: usize = 10;
-/// Attempts at a time: of a subscription, and of a worker.
+/// Simultaneous attempts: of a subscription, and of a worker.
 const CONCURRENCY: [usize; 2] = [8, 16];
-/// Processes of Node that are tried; the better ones count.
+/// Numbers of Node processes that are tried; the better one counts.
 const PROCESSES: [usize; 2] = [1, 2];
-/// Events that are created in a second, and for how many seconds in each turn, where it is about how long one takes.
+/// Events that are created in a second, and the seconds of each run, when the delay is measured.
 const RATE: usize = 200;
 const SECONDS: u64 = 30;
-/// All of it must have arrived after this time.
+/// The time limit for all notifications.
 const LIMIT: Duration = Duration::from_secs(900);
 const EVENT_TYPE: &str = "calendar.event.created";
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-/// The cores that all sides share, where there are more.
+/// The cores that all sides share, if there are more.
 const CORES: &str = "0,1";
 
-/// Rows for each concurrency: the rate beside each way in which Redis persists, and the processor time; then two of how long one takes.
+/// Rows for each concurrency: the rate beside each persistence of Redis, and the processor time; then two rows of the delay.
 pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     let _pinned = Pinned::new()?;
     let bench = Bench::new(rig)?;
@@ -60,7 +60,7 @@ struct Bench {
     bodies: PathBuf,
 }
 
-/// What one side came to.
+/// The sums of one side's runs.
 #[derive(Clone, Copy, Default)]
 struct Turns {
     notifications: usize,
@@ -107,7 +107,7 @@ impl Bench {
         self.events * SUBSCRIPTIONS
     }
 
-    /// What waits is delivered, from the moment at which it may be to the last receipt.
+    /// Measures the delivery of a backlog, from the moment at which it may start to the last receipt.
     fn backlog(&self, rig: &Rig, concurrency: usize) -> Result<Vec<Row>> {
         let mut host = Host::start(rig, &format!("webhooks-{concurrency}"))?;
         let urls: Vec<String> = (0..SUBSCRIPTIONS).map(|number| self.receiver.url(number)).collect();
@@ -168,7 +168,7 @@ impl Bench {
         self.turn(&[host.server.pid()], || host.set(&json!({ "status": "active" })))
     }
 
-    /// The number of processes that is the better one, and what it came to.
+    /// Returns the figures of the better number of processes.
     fn best_of_theirs(&self, concurrency: usize) -> Result<Turns> {
         let mut best = Turns::default();
         for processes in PROCESSES {
@@ -197,7 +197,7 @@ impl Bench {
         Ok(Turns { processes, ..turn })
     }
 
-    /// From the word to begin to the last receipt.
+    /// Measures one run, from `begin` to the last receipt.
     fn turn(&self, pids: &[u32], begin: impl FnOnce() -> Result<()>) -> Result<Turns> {
         let used = || pids.iter().map(|pid| clock::processor_seconds(*pid)).sum::<Result<f64>>();
         self.receiver.begin(self.notifications(), Noted::Nothing);
@@ -214,12 +214,12 @@ impl Bench {
         })
     }
 
-    /// How long it takes from the line of the log, which is written before its commit, to the receipt; beside that of a job, from before it
-    /// is added to the receipt.
+    /// Measures the delay from the log entry, which is written before its commit, to the receipt; beside that of a job, from before it is
+    /// added to the receipt.
     fn delays(&self, rig: &Rig) -> Result<Vec<Row>> {
         let mut host = Host::start(rig, "webhooks-delays")?;
         host.subscribe(&[self.receiver.url(0)], EVENT_TYPE)?;
-        // What is used for the first time takes longer.
+        // The first use is slower.
         self.receiver.begin(RATE, Noted::Nothing);
         host.create_events(RATE)?;
         self.receiver.wait(LIMIT)?;
@@ -277,14 +277,14 @@ impl Bench {
     }
 }
 
-/// The delay that this share (0 to 1) of them stays under.
+/// Returns the delay below which this share (0 to 1) stays.
 fn quantile(delays_ms: &mut [f64], share: f64) -> f64 {
     delays_ms.sort_unstable_by(f64::total_cmp);
     let last = delays_ms.len().saturating_sub(1);
     delays_ms.get((last as f64 * share) as usize).copied().unwrap_or(f64::NAN)
 }
 
-/// Keeps this process, and those that it starts, on two cores until it is dropped.
+/// Keeps this process and its children on two cores until it is dropped.
 struct Pinned {
     cores: usize,
 }

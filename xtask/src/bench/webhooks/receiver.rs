@@ -1,5 +1,5 @@
-//! The endpoint of all sides: an HTTP/1.1 server that answers 204 and notes what has arrived. By hand, because a general server costs more
-//! than what is measured.
+//! The endpoint of all sides: an HTTP/1.1 server that answers 204 and records the notifications. It is implemented here, because a
+//! general server costs more than the measured programs.
 
 use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
@@ -29,7 +29,7 @@ pub struct Receiver {
 #[derive(Default)]
 struct Shared {
     seen: Mutex<Seen>,
-    /// Everything that was waited for is there.
+    /// Signalled when all expected notifications have arrived.
     is_whole: Condvar,
 }
 
@@ -39,39 +39,39 @@ impl Shared {
     }
 }
 
-/// What is noted of a notification beside that it arrived.
+/// The part of a notification that is recorded beside its arrival.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Noted {
     #[default]
     Nothing,
     /// The bodies that the endpoint with the number 0 receives.
     Body,
-    /// How long it took: from its `x-began-ms`, else from the `timestamp` of its body.
+    /// The delay: from its `x-began-ms`, else from the `timestamp` of its body.
     Delay,
 }
 
-/// What has arrived since the last `begin`.
+/// The notifications received since the last `begin`.
 #[derive(Default)]
 pub struct Seen {
     noted: Noted,
     wanted: usize,
     /// Hashes of paths and ids.
     ids: HashSet<u64>,
-    /// How many came more than once.
+    /// Notifications that arrived more than once.
     pub repeats: usize,
-    /// When the last new one came.
+    /// The time of the last new notification.
     pub last: Option<Instant>,
     pub bodies: Vec<Vec<u8>>,
     pub delays_ms: Vec<f64>,
 }
 
 impl Seen {
-    /// How many different ones arrived.
+    /// Returns the number of different notifications.
     pub fn count(&self) -> usize {
         self.ids.len()
     }
 
-    /// The delay in milliseconds that this share (0 to 1) of notifications stays under.
+    /// Returns the delay in milliseconds below which this share (0 to 1) of notifications stays.
     pub fn quantile_ms(&mut self, share: f64) -> f64 {
         self.delays_ms.sort_unstable_by(f64::total_cmp);
         let last = self.delays_ms.len().saturating_sub(1);
@@ -109,17 +109,17 @@ impl Receiver {
         Ok(Receiver { address, shared, _runtime: runtime })
     }
 
-    /// The URL of an endpoint here; each number is another one.
+    /// Returns the URL of an endpoint here, a different one for each number.
     pub fn url(&self, number: usize) -> String {
         format!("http://{}/{number}", self.address)
     }
 
-    /// Forgets what has arrived, and waits for so many from now on.
+    /// Forgets the notifications so far, and expects this number from now on.
     pub fn begin(&self, wanted: usize, noted: Noted) {
         *self.shared.seen() = Seen { noted, wanted, ..Seen::default() };
     }
 
-    /// Waits until all of them have arrived, and gives them away. An error after `limit`.
+    /// Waits until all of them have arrived, and returns them. Fails after `limit`.
     pub fn wait(&self, limit: Duration) -> Result<Seen> {
         let is_short = |seen: &mut Seen| seen.count() < seen.wanted;
         let waited = self.shared.is_whole.wait_timeout_while(self.shared.seen(), limit, is_short);
@@ -129,7 +129,7 @@ impl Receiver {
         Ok(std::mem::take(&mut *seen))
     }
 
-    /// Gives away what has arrived, whatever was waited for.
+    /// Returns the notifications so far, complete or not.
     pub fn end(&self) -> Seen {
         std::mem::take(&mut *self.shared.seen())
     }
@@ -140,7 +140,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
         let shared = shared.clone();
         tokio::spawn(async move {
             if let Err(error) = serve(stream, &shared).await {
-                // A server that is stopped closes its connections in the middle.
+                // A server that is stopped cuts its connections.
                 eprintln!("    a connection to the endpoint ends: {error:#}");
             }
         });
@@ -168,7 +168,7 @@ async fn serve(mut stream: TcpStream, shared: &Shared) -> Result<()> {
     }
 }
 
-/// Reads until the buffer begins with a whole request: the length of its head, and that of its body. None: the connection was closed.
+/// Reads until the buffer begins with a whole request; returns the length of its head and of its body. None: the connection was closed.
 async fn next(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Result<Option<(usize, usize)>> {
     loop {
         if let Some(end) = buffer.windows(4).position(|four| four == b"\r\n\r\n") {
@@ -188,7 +188,7 @@ async fn next(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Result<Option<(us
 
 struct Request<'r> {
     path: &'r str,
-    /// Its `webhook-id`.
+    /// The header `webhook-id`.
     id: &'r str,
     head: &'r str,
     body: &'r [u8],

@@ -13,7 +13,7 @@ use crate::server::Server;
 const SCOPES: &str = "connections.read,connections.write,calendar.read,calendar.write,contacts.read,webhooks.read,webhooks.write";
 /// Lets the server deliver to this machine.
 const ENVIRONMENT: [(&str, &str); 1] = [("SWITCHBOARD_WEBHOOK_ALLOW", "127.0.0.0/8")];
-/// Clients that prepare a measurement together.
+/// Clients that prepare a measurement in parallel.
 const CLIENTS: usize = 16;
 
 /// A server with a calendar to write to.
@@ -65,7 +65,7 @@ impl Host {
         changed.map(|_| ())
     }
 
-    /// Creates so many events.
+    /// Creates this number of events.
     pub fn create_events(&self, count: usize) -> Result<()> {
         let created = self.together(count, |client, number| {
             client.send("POST", &self.events, &[], Some(&event(number)))?.expect(&[201]).map(|_| ())
@@ -73,7 +73,7 @@ impl Host {
         created.map(|_| ())
     }
 
-    /// Creates an event. How long the answer took.
+    /// Creates an event, and returns the time of the answer.
     pub fn create_event(&self, number: usize) -> Result<Duration> {
         let answer = self.client.send("POST", &self.events, &[], Some(&event(number)))?;
         let took = answer.took;
@@ -81,7 +81,8 @@ impl Host {
         Ok(took)
     }
 
-    /// Creates events at a rate, whether the earlier ones were answered or not, up to a number of requests at a time. How many.
+    /// Creates events at a rate, whether the earlier ones were answered or not, up to a maximum of simultaneous requests. Returns their
+    /// number.
     pub fn create_at_rate(&self, per_second: usize, length: Duration) -> Result<usize> {
         let (period, start) = (Duration::from_secs(1) / u32::try_from(per_second)?, Instant::now());
         let count = usize::try_from(length.as_millis())? * per_second / 1_000;
@@ -93,7 +94,7 @@ impl Host {
         Ok(count)
     }
 
-    /// What `work` returns for each number below `count`, done by several clients together.
+    /// Calls `work` for each number below `count` on several clients in parallel, and returns the results.
     fn together<T: Send>(
         &self,
         count: usize,
@@ -121,7 +122,7 @@ impl Host {
     }
 }
 
-/// An event as small applications make them: its notification has about 1.7 KiB.
+/// A typical event of a small application: its notification has about 1.7 KiB.
 fn event(number: usize) -> Value {
     let day = 1 + number % 28;
     json!({

@@ -1,4 +1,4 @@
-//! What a recurring to-do that is moved takes along: its excluded and added dates, as a series of events does (see
+//! Carries the excluded and added dates of a recurring to-do along when it is moved, as those of a series of events (see
 //! `recurrence::carried`). Its changed instances keep their bytes (see `todo`).
 
 use std::rc::Rc;
@@ -19,7 +19,7 @@ use crate::ical::zones::Zone;
 
 /// A to-do as something that recurs.
 pub struct Recurring {
-    /// Where its dates count from: the start, or the due date where it has none.
+    /// The time that its dates count from: the start, or the due date where it has none.
     anchor: Stamp,
     /// RRULE, RDATE, EXDATE and EXRULE, as the model has them.
     lines: Vec<String>,
@@ -27,7 +27,7 @@ pub struct Recurring {
 }
 
 impl TodoReader {
-    /// A to-do as something that recurs; None where it does not, or where nobody can read its rule.
+    /// A to-do as something that recurs; None where it does not, or where its rule cannot be read.
     pub fn recurring(&self, todo: &IcalCst, clock: &Clock) -> Option<Recurring> {
         let lines = recurrence_lines(todo, clock);
         let times = self.times(todo, clock);
@@ -54,8 +54,8 @@ impl TodoReader {
 }
 
 impl TodoWriter<'_> {
-    /// Moves the dates of a to-do that begins at another time than `before`, and tells of those that it has no place for any more.
-    /// `is_kept`: nobody asked for another recurrence.
+    /// Moves the dates of a to-do that begins at another time than `before`, and adds warnings for those that are dropped.
+    /// `is_kept`: the caller does not change the recurrence.
     pub fn carry_dates(&mut self, todo: &mut IcalCst, before: &Recurring, is_kept: bool) -> Outcome<()> {
         let clock = self.clock();
         let Some(after) = self.reader.recurring(todo, &clock) else { return Ok(()) };

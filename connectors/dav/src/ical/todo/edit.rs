@@ -20,11 +20,11 @@ use crate::ical::todo::write::{TodoWriter, is_significant};
 pub struct TodoEditor<'c> {
     pub reader: &'c TodoReader,
     pub now: Instant,
-    /// What cannot be kept is a failure, not a warning.
+    /// A field that cannot be kept is a failure, not a warning.
     pub strict: bool,
 }
 
-/// What to store.
+/// The text to store.
 #[derive(Debug, Default)]
 pub struct Written {
     pub text: String,

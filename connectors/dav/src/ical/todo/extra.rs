@@ -1,4 +1,4 @@
-//! What a to-do has and `Task` has no field for, as `providerData`.
+//! The properties of a to-do that `Task` has no field for, as `providerData`.
 
 use ical::tree::cst::IcalCst;
 use model::tasks::{NotesFormat, Task, TaskStatus};

@@ -77,7 +77,7 @@ impl TodoReader {
     }
 }
 
-/// Which of a resource's to-dos count; nothing in one can keep it from being a task.
+/// Selects the resource's to-dos that count; no property of one can keep it from being a task.
 pub fn select(calendar: &IcalCst, clock: &Clock) -> Selection {
     Selection::of(calendar, NAME, clock, &|_| true)
 }
@@ -90,7 +90,7 @@ impl Selection {
         self.main.or_else(exception).or(self.unknown.first().copied())
     }
 
-    /// Others that say they are it.
+    /// Returns the other components for the same task.
     pub fn copies_of_task(&self) -> &[usize] {
         match (self.main, self.exceptions.first()) {
             (None, Some(exception)) => &exception.superseded,

@@ -1,4 +1,4 @@
-//! What reading to-dos needs, whatever is read of them.
+//! The context of reading to-dos, common to all of their parts.
 
 use crate::ical::people::Selves;
 use crate::ical::read::Reader;
@@ -6,7 +6,7 @@ use crate::ical::read::Reader;
 /// The component that is a task.
 pub const NAME: &str = "VTODO";
 
-/// What reading to-dos needs beside the text.
+/// The context of reading to-dos beside the text.
 pub struct TodoReader {
     pub base: Reader,
     /// The list's zone is known, so that a floating time is shown in it; else it is shown without one.

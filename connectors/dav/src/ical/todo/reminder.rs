@@ -69,7 +69,7 @@ pub fn set_reminder(todo: &mut IcalCst, wanted: Option<Instant>, title: &str, ti
     }
 }
 
-/// Lets the alarm that rang by the `old` times ring at that time, whatever becomes of what it counted from.
+/// Gives the alarm that rang by the `old` times an absolute trigger at that time, independent of the times that change.
 pub fn detach(todo: &mut IcalCst, old: &Times, clock: &Clock) {
     if let Some((alarm, at)) = first(todo, old, clock) {
         set_line(alarm, trigger(at));

@@ -78,7 +78,7 @@ impl TodoWriter<'_> {
     /// Makes start and due go together; a field that then does not is left as it was.
     fn order(&mut self, new: &mut Times, old: &Times, changed: &Changed) {
         self.align(new, old);
-        // What was wrong before, the provider has taken.
+        // The provider has accepted faults that were there before.
         if self.is_ordered(new) || !self.is_ordered(old) {
             return;
         }
@@ -143,7 +143,7 @@ impl TodoWriter<'_> {
         }
     }
 
-    /// What recurs needs DTSTART (RFC 5545 section 3.8.2.4). False: there is nothing to begin with.
+    /// Gives a recurring task the DTSTART that it needs (RFC 5545 section 3.8.2.4). False: it has no date to begin with.
     fn anchor(&mut self, new: &mut Times, old: &Times) -> bool {
         if new.start.is_some() {
             return true;

@@ -19,7 +19,7 @@ pub fn status(todo: &IcalCst) -> TaskStatus {
     }
 }
 
-/// The STATUS for a status, and whether it says just that. What waits for somebody has begun; what is put off has not.
+/// The STATUS for a status, and whether they mean the same. A waiting task was started; a deferred one was not.
 pub fn word(status: TaskStatus) -> (&'static str, bool) {
     match status {
         TaskStatus::NeedsAction => ("NEEDS-ACTION", true),

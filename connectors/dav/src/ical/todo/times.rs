@@ -18,7 +18,7 @@ pub struct Stamp {
     pub time: Option<(Time, Place)>,
 }
 
-/// Where a time holds.
+/// The zone in which a time holds.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Place {
     /// Wherever its reader is (RFC 5545 section 3.3.5, form 1).
@@ -40,8 +40,7 @@ impl Stamp {
         Stamp { date, time: None }
     }
 
-    /// Which of the two value types it has, and of those with a time whether it has a zone: DUE has to be as DTSTART is
-    /// (RFC 5545 section 3.8.2.3).
+    /// Returns the value type, and for a date-time whether it has a zone: DUE has to be as DTSTART is (RFC 5545 section 3.8.2.3).
     pub fn shape(&self) -> Shape {
         match &self.time {
             None => Shape::Day,
@@ -117,7 +116,7 @@ fn stamp(line: &IcalLine, clock: &Clock) -> Option<Stamp> {
             let place = Place::Zone { name: zone.name.clone(), tzid };
             Some(Stamp { date: local.date(), time: Some((local.time(), place)) })
         }
-        // A zone that has no name: only the instant can be told.
+        // A zone that has no name: only the instant can be given.
         Moment::Time { local, zone } => {
             let local = jiff::tz::TimeZone::UTC.to_datetime(zone.instant(local)?);
             let place = Place::Zone { name: "UTC".into(), tzid: None };
@@ -126,7 +125,7 @@ fn stamp(line: &IcalLine, clock: &Clock) -> Option<Stamp> {
     }
 }
 
-/// A time that is told in UTC, on the clock that the to-do has, where that one has no IANA name; and its TZID.
+/// A time given in UTC, on the to-do's own clock, where its zone has no IANA name; and its TZID.
 fn on_own_clock(todo: &IcalCst, name: &str, at: DateTime, clock: &Clock) -> Option<(DateTime, String)> {
     let shape = line(todo, name).or_else(|| line(todo, "DTSTART"))?;
     let tzid = param(shape, "TZID")?;

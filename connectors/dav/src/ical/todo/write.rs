@@ -35,7 +35,7 @@ pub fn is_significant(changed: &Changed) -> bool {
     moves(changed) || changed.has("recurrence") || changed.has("status")
 }
 
-/// What a write needs beside the task, and what it leaves behind.
+/// The context of a write beside the task, and its results.
 pub struct TodoWriter<'c> {
     pub base: Writer<'c>,
     pub reader: &'c TodoReader,
@@ -46,12 +46,12 @@ impl<'c> TodoWriter<'c> {
         TodoWriter { base: Writer::new(&reader.base, calendar, now), reader }
     }
 
-    /// What the object as it was is read against.
+    /// Returns the clock by which the object before the change is read.
     pub fn clock(&self) -> Clock<'c> {
         self.reader.base.clock(self.base.clock.calendar)
     }
 
-    /// Tells that a field is not what the caller wants it to be.
+    /// Adds a warning that a field differs from the caller's value.
     pub fn cannot_keep(&mut self, field: &str, why: &str) {
         self.base.warn("field_not_supported", why, field);
     }

@@ -110,7 +110,7 @@ impl Instance {
         source.items.iter().filter_map(read).find(|(_, event)| event["recurrenceId"] == self.local)
     }
 
-    /// The same; a source without it ends the case.
+    /// Returns the exception of this instance; a source without it ends the case.
     pub fn exception<'a>(&self, source: &'a Source) -> Outcome<(&'a Item, Value)> {
         match self.find_exception(source) {
             Some(found) => Ok(found),

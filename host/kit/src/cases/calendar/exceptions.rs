@@ -40,7 +40,7 @@ pub async fn own_sources(bench: &mut Bench) -> Outcome {
     }
 }
 
-/// Each source as it was reported last, without those that are gone.
+/// Returns the last version of each source, without deleted ones.
 fn latest<'s>(sources: impl Iterator<Item = &'s Source>) -> Vec<&'s Source> {
     let mut by_id: BTreeMap<&str, &Source> = BTreeMap::new();
     for source in sources {

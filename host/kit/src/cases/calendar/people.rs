@@ -1,4 +1,4 @@
-//! Guests, and who is told of an event.
+//! Guests, and the notifications about an event.
 
 use runtime::Code;
 use serde_json::{Value, json};
@@ -9,10 +9,10 @@ use crate::interceptor::is_read;
 use crate::line::Exchange;
 use crate::surface_bench::{Collection, ItemChange, merged, supported};
 
-/// In the URL of a request that makes a provider send mail.
+/// Parts of the URL of a request that makes a provider send mail.
 const MAILING_URLS: [&str; 5] =
     ["sendupdates=all", "sendupdates=externalonly", "sendnotifications=true", "/sendmail", "/messages/send"];
-/// In the body of such a request: an iTIP message (RFC 5546), JMAP's sendSchedulingMessages and EmailSubmission/set (RFC 8621).
+/// Parts of the body of such a request: an iTIP message (RFC 5546), JMAP's sendSchedulingMessages and EmailSubmission/set (RFC 8621).
 const MAILING_BODIES: [&str; 4] =
     ["method:request", "method:publish", "\"sendschedulingmessages\":true", "emailsubmission/set"];
 /// The code of the warning that the provider notifies others than the caller named.
@@ -20,7 +20,7 @@ const NOT_SUPPORTED: &str = "notify_not_supported";
 
 const HELP: &str = "pass notify on to the provider (sendUpdates, SCHEDULE-AGENT); where it always sends mail, answer with a warning notify_not_supported, and with strict: true with failure unsupported and detail.field notify";
 
-/// What a creation with a guest came to.
+/// The result of a creation with a guest.
 struct Invitation {
     is_warned: bool,
     /// The requests that change something.
@@ -50,7 +50,7 @@ async fn invite(bench: &mut Bench, calendar: &Collection, notify: &str) -> Outco
     })
 }
 
-/// `K4`: with `notify: none` no request makes the provider send mail, or a warning tells.
+/// `K4`: with `notify: none` no request makes the provider send mail, or a warning says so.
 pub async fn quiet(bench: &mut Bench) -> Outcome {
     let features = bench.features(&EVENTS).await?;
     bench.needs_feature(&EVENTS, "attendees").await?;
@@ -76,7 +76,7 @@ pub async fn quiet(bench: &mut Bench) -> Outcome {
     ))
 }
 
-/// A provider that cannot keep quiet is not asked to write at all, where the caller insists.
+/// With `strict`, a provider that cannot suppress mail gets no write request.
 async fn strict(bench: &mut Bench, calendar: &Collection) -> Outcome {
     let mut args = invitation(calendar, "none");
     args["strict"] = json!(true);
@@ -105,7 +105,7 @@ fn is_mailing(request: &Exchange) -> bool {
         || MAILING_BODIES.iter().any(|mark| body.contains(mark))
 }
 
-/// A request without the ids in it, which differ: letters and digits are all the same, how many there are is not.
+/// Returns a request's shape without its ids, which differ: all letters and digits count as equal, their number does not matter.
 fn shape(request: &Exchange) -> String {
     let mut headers: Vec<String> =
         request.headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();

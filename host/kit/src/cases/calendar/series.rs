@@ -1,4 +1,4 @@
-//! Series: their rules, their changed instances, and what they cost.
+//! Series: their rules, their changed instances, and their cost.
 
 use serde_json::{Value, json};
 
@@ -66,7 +66,7 @@ pub async fn rules(bench: &mut Bench) -> Outcome {
     ensure_rules(&read)
 }
 
-/// That the rule and the excluded instance are there.
+/// Ensures that the series has its rule and the excluded instance.
 fn ensure_rules(series: &Value) -> Outcome {
     let lines: Vec<&str> =
         series["recurrence"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
@@ -91,7 +91,7 @@ fn rule_parts<'a>(lines: &[&'a str]) -> Vec<&'a str> {
     lines.iter().filter_map(|line| line.strip_prefix("RRULE:")).flat_map(|rule| rule.split(';')).collect()
 }
 
-/// Instances of a long series, and the last but nine of them.
+/// A long series, and its last instance but nine.
 const LONG_RULE: &str = "RRULE:FREQ=DAILY;COUNT=400";
 const LATE: Instance = Instance {
     local: "2027-04-25T09:00:00",
@@ -118,7 +118,7 @@ pub async fn budgets(bench: &mut Bench) -> Outcome {
     LATE.exception(&source).map(|_| ())
 }
 
-/// That the last call took a quarter of the processor time, and half of the memory, at most.
+/// Ensures that the last call took at most a quarter of the processor time and half of the memory.
 fn ensure_cheap(bench: &Bench, what: &str) -> Outcome {
     const HELP: &str = "a series is one item and its changed instances, not one item per instance: the host computes those; stop looking for an instance once it is found";
     let stats = bench.calls.last.clone().unwrap_or_default();

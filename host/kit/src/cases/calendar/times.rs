@@ -1,4 +1,4 @@
-//! When an event is: days, times with a zone, and clocks that are changed.
+//! Times of events: whole days, times with a zone, and changes of the clocks.
 
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ fn forms(home: &str) -> [(&'static str, Value); 5] {
     ]
 }
 
-/// `K1`: all-day, zoned and UTC events come back as they went.
+/// `K1`: all-day, zoned and UTC events come back unchanged.
 pub async fn round_trip(bench: &mut Bench) -> Outcome {
     let calendar = bench.collection(&EVENTS).await?;
     let home = calendar.body["timeZone"].as_str().unwrap_or("UTC").to_owned();
@@ -41,7 +41,7 @@ pub async fn round_trip(bench: &mut Bench) -> Outcome {
         let made = bench.create_item(&EVENTS, &calendar, fields.clone(), &EVENTS.key(&of)).await;
         let (source, warned) = made?;
         let read = bench.read_body(&EVENTS, &calendar, &source.external_id).await?;
-        // The midnights of days are the calendar's to choose.
+        // The calendar chooses at which instants its days begin.
         let compared: &[&str] = match fields["allDay"] == true {
             true => &["allDay", "startDate", "endDate"],
             false => &["allDay", "start", "end", "timeZone", "endTimeZone"],
@@ -61,7 +61,7 @@ pub async fn round_trip(bench: &mut Bench) -> Outcome {
     Ok(())
 }
 
-/// Whether two values of a field mean the same. UTC has several names.
+/// Returns whether two values of a field are equivalent. UTC has several names.
 fn is_same(one: &Value, other: &Value) -> bool {
     let is_utc =
         |value: &Value| value.as_str().is_some_and(|name| ["UTC", "Etc/UTC", "Etc/GMT"].contains(&name));

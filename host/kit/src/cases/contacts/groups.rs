@@ -47,11 +47,11 @@ pub async fn members(bench: &mut Bench) -> Outcome {
     let deleted =
         bench.calls.mutate(CONTACTS.surface, "groups.delete", &args, &CONTACTS.key("B3-delete")).await;
     supported(deleted, "groups.delete")?;
-    // The group goes, its members stay: it ends the case where one is gone.
+    // A group's deletion keeps its members: a missing member ends the case.
     bench.read_item(&CONTACTS, &book, &member.external_id).await.map(|_| ())
 }
 
-/// What other items call a source's main item.
+/// Returns the id by which other items refer to a source's main item: its `uid`, else the external id.
 fn uid(source: &Source) -> String {
     let uid = main_item(source).and_then(|item| item.uid.clone());
     uid.unwrap_or_else(|| source.external_id.clone())

@@ -38,7 +38,7 @@ pub async fn stored(bench: &mut Bench) -> Outcome {
     let is_elsewhere = url.is_some_and(|url| url.starts_with("http"));
     ensure(
         is_elsewhere || before["etag"].is_string() && url.is_none(),
-        // The picture itself is no text for a finding.
+        // Findings do not contain the picture itself.
         || {
             let begin: String = url.unwrap_or("null").chars().take(20).collect();
             format!("photo.url begins with {begin}, and photo.etag is {}", before["etag"])

@@ -6,7 +6,7 @@ use crate::bench::{Bench, Outcome, ensure};
 use crate::cases::contacts::cards::CONTACTS;
 use crate::surface_bench::merged;
 
-/// Values of which each has a label of another sort.
+/// Returns values with one label of each sort.
 fn labelled() -> Value {
     json!({
         "emails": [
@@ -42,7 +42,7 @@ pub async fn labels(bench: &mut Bench) -> Outcome {
     ensure(differ.is_empty(), || differ.join("; "), HELP)
 }
 
-/// Whether a value has what was asked for: fields that were not given may be anything.
+/// Returns whether a value has the requested fields; others may have any value.
 fn has(value: &Value, asked: &Value) -> bool {
     match (value, asked) {
         (Value::Object(value), Value::Object(asked)) => {
@@ -55,7 +55,7 @@ fn has(value: &Value, asked: &Value) -> bool {
     }
 }
 
-/// Values in as many fields as most providers have in some way.
+/// Returns a contact with values in as many fields as most providers support.
 fn full() -> Value {
     json!({
         "nickname": "Kitty",

@@ -21,7 +21,7 @@ async fn since(
     Ok(pages.into_iter().flat_map(|page| page.sources.sources).collect())
 }
 
-/// The cursor from which changes are read that are made from now on.
+/// Returns the cursor after all changes so far.
 pub async fn now(bench: &mut Bench, kind: &ItemKind, collection: &Collection) -> Outcome<Option<String>> {
     let pages = bench.items(kind, collection, 0, None).await?;
     let cursor = pages.last().and_then(|page| page.cursor.clone());
@@ -30,17 +30,17 @@ pub async fn now(bench: &mut Bench, kind: &ItemKind, collection: &Collection) ->
         || "the last page of a walk has no cursor".to_owned(),
         "the last page's cursor is where the next changes begin",
     )?;
-    // For providers that know changes by the second.
+    // Some providers compare times of changes in seconds.
     bench.later(1_000);
     Ok(cursor)
 }
 
-/// Whether all pages of a walk are an enumeration: of a provider without changes everything is read each time.
+/// Returns whether all pages of a walk are an enumeration: a provider without changes is read whole each time.
 pub fn is_enumeration(pages: &[Page]) -> bool {
     pages.iter().all(|page| page.sources.enumeration)
 }
 
-/// Ends the case where a walk from a cursor is an enumeration.
+/// Ends the case if a walk from a cursor is an enumeration.
 pub fn ensure_differences(pages: &[Page]) -> Outcome {
     match is_enumeration(pages) {
         true => Err(Verdict::NotApplicable("the connector reports everything each time".to_owned())),
@@ -48,14 +48,14 @@ pub fn ensure_differences(pages: &[Page]) -> Outcome {
     }
 }
 
-/// How often an id is reported, and its last source.
+/// Returns how often an id is reported, and its last source.
 fn of_id<'a>(sources: &'a [Source], id: &str) -> (usize, Option<&'a Source>) {
     let mut found = sources.iter().filter(|source| source.external_id == id);
     let times = found.clone().count();
     (times, found.next_back())
 }
 
-/// The name of an item that is there.
+/// Returns the name of an item, unless it is deleted.
 fn name(kind: &ItemKind, source: Option<&Source>) -> Option<String> {
     source.filter(|source| !source.deleted).and_then(|source| kind.name_of(source))
 }

@@ -1,4 +1,4 @@
-//! A provider that fails, whichever operation asks it.
+//! Faults of the provider, in every operation.
 
 use futures::future::join_all;
 use runtime::{Code, Error};
@@ -14,7 +14,7 @@ const ALL: &[Operation] = &Operation::ALL;
 const WITH_BODY: &[Operation] =
     &[Operation::Changes, Operation::Collections, Operation::Get, Operation::Create, Operation::Update];
 const CHANGES: &[Operation] = &[Operation::Changes];
-/// Requests of one operation while the provider asks to wait: more of them do not wait.
+/// Requests of one operation while the provider asks to wait; more mean that the connector does not wait.
 const MAX_REQUESTS_OF_WAIT: usize = 5;
 const JSON: (&str, &str) = ("content-type", "application/json");
 
@@ -32,7 +32,7 @@ impl Trial {
     }
 }
 
-/// Runs the trials, and judges each answer. A case in which no operation asks the provider says nothing.
+/// Runs the trials, and judges each answer. A case in which no operation sends a request does not apply.
 async fn each(
     bench: &mut Bench,
     stage: &Stage,
@@ -144,13 +144,13 @@ pub async fn broken(bench: &mut Bench, kind: &'static ItemKind) -> Outcome {
     each(bench, &stage, &trials, |trial, reply| expect(&stage, &trial.what, reply, is_right, HELP)).await
 }
 
-/// `F6`: an answer that does not come is a timeout. All operations wait at once: a fault that is slow costs its time once.
+/// `F6`: an answer that does not come is a timeout. All operations run in parallel, so the slow fault costs its time once.
 pub async fn slow(bench: &mut Bench, kind: &'static ItemKind) -> Outcome {
     const HELP: &str = "failure timeout or unavailable: pass on the error of Context::send (TypeScript: context.send) as it is";
     let stage = bench.stage(kind, "F6").await?;
     let mut asking = Vec::new();
     for operation in ALL {
-        // An operation that answers without a request cannot be slow.
+        // An operation that answers without a request has no timeout.
         if bench.under(&stage, *operation, &Fault::DropBefore, "asks").await.is_some() {
             asking.push(*operation);
         }
@@ -175,7 +175,7 @@ pub async fn slow(bench: &mut Bench, kind: &'static ItemKind) -> Outcome {
     walk(bench, &stage).await
 }
 
-/// `F7`: half an answer is no answer.
+/// `F7`: a truncated answer is rejected.
 pub async fn cut(bench: &mut Bench, kind: &'static ItemKind) -> Outcome {
     const HELP: &str = "a body that breaks off is no answer: pass on the error of Context::send (TypeScript: context.send), and use nothing of the body";
     let stage = bench.stage(kind, "F7").await?;
@@ -207,7 +207,7 @@ pub async fn malformed(bench: &mut Bench, kind: &'static ItemKind) -> Outcome {
     each(bench, &stage, &trials, |trial, reply| {
         let is_write = [Operation::Create, Operation::Update].contains(&reply.operation);
         match &reply.result {
-            // A provider's answer to a write may have no body: then the connector knows what it has written.
+            // A provider's answer to a write may have no body: the connector then returns what it has written.
             Ok(sources) if is_write && is_as_written(kind, sources, &reply.label) => Ok(()),
             _ => expect(&stage, &trial.what, reply, |error| error.code == Code::Unavailable, HELP),
         }
@@ -215,7 +215,7 @@ pub async fn malformed(bench: &mut Bench, kind: &'static ItemKind) -> Outcome {
     .await
 }
 
-/// Whether the answer of a write holds what was written.
+/// Returns whether the answer of a write contains the written values.
 fn is_as_written(kind: &ItemKind, sources: &[model::wire::Source], label: &str) -> bool {
     let is_it = |source: &model::wire::Source| {
         !source.external_id.is_empty() && kind.name_of(source).as_deref() == Some(label)
@@ -239,7 +239,7 @@ pub async fn redirected(bench: &mut Bench, kind: &'static ItemKind) -> Outcome {
     .await
 }
 
-/// `F13`: a provider that cannot be reached is tried again.
+/// `F13`: requests to a provider that cannot be reached are retried.
 pub async fn unreachable(bench: &mut Bench, kind: &'static ItemKind) -> Outcome {
     const HELP: &str = "a provider that cannot be reached is failure unavailable: pass on the error of Context::send (TypeScript: context.send) as it is";
     let stage = bench.stage(kind, "F13").await?;

@@ -1,4 +1,4 @@
-//! Writes while somebody else changes the item.
+//! Writes of items that another client changes in between.
 
 use std::pin::pin;
 
@@ -8,8 +8,8 @@ use runtime::Code;
 use crate::bench::{Bench, Outcome, Verdict, failed, must, told};
 use crate::surface_bench::{ItemChange, ItemKind, supported};
 
-/// `W5`: a change is refused, though the item changed only after the connector had read it. The kit holds the connector's write, changes
-/// the item, and lets the write go on.
+/// `W5`: a change is refused if the item changed after the connector had read it. The kit holds the connector's write, changes the
+/// item, and releases the write.
 pub async fn changed_meanwhile(bench: &mut Bench, kind: &ItemKind) -> Outcome {
     const HELP: &str = "let the provider compare versions: send ifMatch with the write itself (If-Match, or its own parameter). A version that the connector reads first may be old when the write arrives. Where the provider has no such condition, leave etag empty";
     let collection = bench.collection(kind).await?;

@@ -1,4 +1,4 @@
-//! The operations of a surface, each called while every request of the connector meets a fault.
+//! The operations of a surface, each called while a fault is injected into every request of the connector.
 
 use model::wire::{ChangesRequest, Mutated, Source, Sources};
 use runtime::{Code, Error, Verb};
@@ -48,7 +48,7 @@ pub struct Stage {
     pub kind: &'static ItemKind,
     pub case: &'static str,
     pub collection: Collection,
-    /// None: the connector makes no items, and there are none.
+    /// None: the connector cannot make items, and none exist.
     pub source: Option<Source>,
 }
 
@@ -67,7 +67,7 @@ impl Stage {
         self.kind.label(&format!("{}-{trial}", self.case))
     }
 
-    /// Calls an operation; none where there is no item for it. The sources of its answer.
+    /// Calls an operation, and returns the sources of its answer; none if there is no item for it.
     pub async fn call(
         &self,
         calls: &mut Caller,
@@ -110,7 +110,7 @@ impl Stage {
 }
 
 impl Bench {
-    /// A collection with an item in it, for the operations of a case: a new one, else one that is there.
+    /// Returns a collection with an item for the operations of a case: a new item, else an existing one.
     pub async fn stage(&mut self, kind: &'static ItemKind, case: &'static str) -> Outcome<Stage> {
         let collection = self.collection(kind).await?;
         let new = ItemChange::create((kind.body)(&kind.label(case)));
@@ -126,8 +126,8 @@ impl Bench {
         Ok(Stage { kind, case, collection, source })
     }
 
-    /// Calls an operation while every request meets this fault. None where the connector does not have the operation, has no item for
-    /// it, or answers without asking the provider by HTTP.
+    /// Calls an operation while this fault is injected into every request. None if the connector does not have the operation, has no
+    /// item for it, or answers without an HTTP request.
     pub async fn under(
         &mut self,
         stage: &Stage,
@@ -146,7 +146,7 @@ impl Bench {
 }
 
 impl FaultReply {
-    /// Whether the operation is there at all.
+    /// Returns whether the connector has the operation.
     pub fn says(&self) -> bool {
         !self.result.as_ref().is_err_and(|error| error.code == Code::Unsupported)
     }

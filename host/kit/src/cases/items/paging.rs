@@ -1,4 +1,4 @@
-//! Walks over a collection, page by page.
+//! Paged listings of a collection.
 
 use std::collections::HashSet;
 
@@ -8,16 +8,16 @@ use crate::bench::{Bench, Outcome, at, ensure, failed, must, told};
 use crate::caller::Page;
 use crate::surface_bench::ItemKind;
 
-/// Items of a page, and items that there are at least.
+/// Items of a page, and the minimum number of items.
 const LIMIT: u32 = 2;
 const ITEMS: usize = 5;
 
-/// Cursors that no version of a connector makes which puts its version in front of them.
+/// Cursors that a connector which prefixes its version never makes.
 pub const FOREIGN_CURSORS: [&str; 5] = ["", "v0;page;1", "swkit", "2", "\u{1f512}"];
 
 const LAST: &str = "the last page says more: false, and has the cursor from which the next changes are read";
 
-/// `P1`: the pages together are everything, and nothing twice.
+/// `P1`: the pages together contain every item exactly once.
 pub async fn pages(bench: &mut Bench, kind: &ItemKind) -> Outcome {
     let collection = bench.fill(kind, "P1", ITEMS).await?;
     let pages = bench.items(kind, &collection, LIMIT, None).await?;

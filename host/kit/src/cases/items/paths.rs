@@ -9,17 +9,17 @@ use crate::escapes::decoded;
 use crate::line::{Exchange, Fault};
 use crate::surface_bench::{Collection, ItemChange, ItemKind};
 
-/// An id that stays where it is put.
+/// An id without special characters.
 const PLAIN: &str = "swkit-plain";
-/// Ids that lead elsewhere unless they are escaped.
+/// Ids that lead to other URLs unless they are escaped.
 const LEADING: [&str; 4] = ["../swkit-user", "swkit-a/swkit-b?swkit-c=1&swkit-d=2#swkit-e", "..", "%2e%2e"];
-/// Segments of a path, and names in a query, that a request has only where one of these ids was not escaped.
+/// Path segments and query names that a request has only if one of these ids was not escaped.
 const SEGMENTS: [&str; 2] = ["swkit-user", "swkit-b"];
 const NAMES: [&str; 2] = ["swkit-c", "swkit-d"];
 
 const HELP: &str = "escape each segment of a path and each value of a query; an id that is . or .. is failure not-found. Rust: `url` of the template; TypeScript: url(server, segments, query)";
 
-/// The operations whose URLs are looked at. The id is that of an item, of `changes` that of a collection.
+/// The operations whose URLs are checked. The id is that of an item, of `changes` that of a collection.
 const OPERATIONS: [Operation; 4] = [Operation::Get, Operation::Update, Operation::Delete, Operation::Changes];
 
 /// `S8`: ids cannot lead to other URLs. No request reaches the provider.
@@ -44,7 +44,7 @@ pub async fn escaped_ids(bench: &mut Bench, kind: &ItemKind) -> Outcome {
     }
 }
 
-/// The connector's requests for an id, while everything is answered with 404.
+/// Returns the connector's requests for an id, while every answer is 404.
 async fn requests(
     bench: &mut Bench,
     kind: &ItemKind,
@@ -76,7 +76,7 @@ async fn requests(
     bench.line.take_exchanges()
 }
 
-/// Whether a request for this id goes elsewhere than those for the plain one.
+/// Returns whether a request for this id has another target than those for the plain one.
 fn leads_elsewhere(request: &Exchange, id: &str, plain: &[Exchange]) -> bool {
     let Some((path, names)) = parts(&request.url) else { return true };
     if path.iter().any(|segment| SEGMENTS.contains(&segment.as_str()))
@@ -84,7 +84,7 @@ fn leads_elsewhere(request: &Exchange, id: &str, plain: &[Exchange]) -> bool {
     {
         return true;
     }
-    // A connector may take an id with a slash apart; one without is a segment, or in no path.
+    // A connector may split an id at a slash; an id without a slash is one segment, or in no path.
     let expected = |exchange: &Exchange| {
         let path = parts(&exchange.url).map(|(path, _)| path).unwrap_or_default();
         path.into_iter().map(|segment| segment.replace(PLAIN, id)).collect::<Vec<_>>()

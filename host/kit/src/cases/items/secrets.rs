@@ -1,4 +1,4 @@
-//! Secrets of the provider and texts of the account, in everything that leaves the connector.
+//! Secrets of the provider and texts of the account in the connector's output.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::escapes::decoded;
 use crate::line::Fault;
 use crate::surface_bench::{ItemChange, ItemKind, merged, optional, written};
 
-/// The ends of names of members that hold a secret, whatever stands before them.
+/// The endings of names of members that hold a secret.
 const SECRETS: [&str; 3] = ["secret", "password", "bearer"];
 /// The words before `key` or `token` that make it a credential. Other keys are ids and names: `projectKey`, `lastEvaluatedKey`.
 const CREDENTIALS: [&str; 21] = [
@@ -36,7 +36,7 @@ const CREDENTIALS: [&str; 21] = [
     "signing",
     "subscription",
 ];
-/// Parts of the names of tokens that say where a walk goes on, or which version something has.
+/// Parts of names of tokens that are positions or versions, not secrets.
 const POSITIONS: [&str; 40] = [
     "after",
     "anchor",
@@ -79,12 +79,12 @@ const POSITIONS: [&str; 40] = [
     "version",
     "watermark",
 ];
-/// The shortest value that is taken for a secret, in bytes.
+/// The shortest value that counts as a secret, in bytes.
 const MIN_SECRET: usize = 8;
-/// In every text that `S6` writes, in lower case.
+/// A marker in every text that `S6` writes, in lower case.
 const PRIVATE: &str = "s6-private";
 
-/// The values in a provider's answers that their names make secrets: `apiKey`, `shareToken`, `client_secret`.
+/// Returns the values in a provider's answers whose names mark them as secrets: `apiKey`, `shareToken`, `client_secret`.
 pub fn find_secrets(answers: &[Vec<u8>]) -> BTreeSet<String> {
     fn find(value: &Value, is_secret: bool, into: &mut BTreeSet<String>) {
         match value {
@@ -118,7 +118,7 @@ fn names_secret(name: &str) -> bool {
     SECRETS.iter().any(|end| name.ends_with(end))
 }
 
-/// Calls the operations of the surface, as far as the connector has them.
+/// Calls the operations of the surface that the connector has.
 async fn exercise(bench: &mut Bench, kind: &ItemKind, fields: Value, case: &str) -> Outcome {
     let collection = bench.collection(kind).await?;
     let made =
@@ -164,7 +164,7 @@ pub async fn secrets(bench: &mut Bench, kind: &ItemKind) -> Outcome {
         let out = bench.calls.outputs.iter().chain(&logged).any(|text| shows(text));
         ensure(!out, || "a secret is in an answer, in an error or in the log".to_owned(), HELP)?;
     }
-    // A value that is an id or a version is in the connector's answers, and belongs into URLs.
+    // A value that the connector returns as an id or a version is allowed in URLs.
     let is_answered = |value: &String| bench.calls.outputs.iter().any(|text| text.contains(value.as_str()));
     let found = find_secrets(&bench.interceptor.take_answers());
     for secret in found.iter().filter(|secret| !is_answered(secret)) {
@@ -183,7 +183,7 @@ pub async fn secrets(bench: &mut Bench, kind: &ItemKind) -> Outcome {
     Ok(())
 }
 
-/// `S6`: the log holds nothing of the account.
+/// `S6`: the log contains no data of the account.
 pub async fn quiet_log(bench: &mut Bench, kind: &ItemKind) -> Outcome {
     const HELP: &str =
         "log what happened, how often, and ids: no titles, notes, categories, addresses or names of people";

@@ -1,4 +1,4 @@
-//! The members of the requests that change an item.
+//! The members of requests that change an item.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,9 +9,9 @@ use crate::bench::{Bench, Outcome, Verdict, body, ensure};
 use crate::cases::items::writing::with_times;
 use crate::surface_bench::{Collection, ItemChange, ItemKind, supported};
 
-/// Methods of which a body names what changes; a PUT replaces the whole item.
+/// Methods whose body has only the changes; a PUT replaces the whole item.
 const PARTIAL: [&str; 2] = ["PATCH", "POST"];
-/// Members that a request has whatever it changes: names of what is meant, versions, and the frames of RPC.
+/// Members that a request has whatever it changes: target names, versions, and the frames of RPC.
 const OF_REQUEST: [&str; 12] = [
     "id",
     "etag",
@@ -87,7 +87,7 @@ async fn sent(
     Ok(members)
 }
 
-/// Adds the members of a value that are no objects.
+/// Adds the leaf members of a value.
 fn collect(value: &Value, path: &mut Vec<String>, into: &mut Members) {
     match value {
         Value::Object(members) => {
@@ -124,7 +124,7 @@ fn names(answers: &[Vec<u8>]) -> BTreeSet<String> {
     names
 }
 
-/// Whether a member that two different changes send alike is a field of the item, and not a part of every request.
+/// Returns whether a member that two different changes send alike is a field of the item, and not a part of every request.
 fn is_field(path: &[String], value: &Value, answered: &BTreeSet<String>, meant: &[&str]) -> bool {
     let name = path.last().map(String::as_str).unwrap_or_default();
     let is_of_request =

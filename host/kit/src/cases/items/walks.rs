@@ -1,4 +1,4 @@
-//! Walks while something else happens: deletions between two pages, several pages of changes, collections that do not exist.
+//! Paged listings with other events in between: deletions between two pages, several pages of changes, collections that do not exist.
 
 use std::collections::HashSet;
 
@@ -14,12 +14,12 @@ use crate::surface_bench::{Collection, ItemChange, ItemKind, optional, supported
 /// Items of a page, and items that a case makes.
 const LIMIT: u32 = 2;
 const ITEMS: usize = 5;
-/// Items of a case whose first ones came on one page: more than the pages of most providers hold.
+/// Items of a case whose first items fitted on one page: more than most providers have on a page.
 const MANY_ITEMS: usize = 120;
 /// The beginning of the names of items that the kit has made.
 const OF_KIT: &str = "swkit-";
 
-/// Makes the items `from` to [`MANY_ITEMS`] of a case. Their ids.
+/// Makes the items `from` to [`MANY_ITEMS`] of a case, and returns their ids.
 async fn fill_up(
     bench: &mut Bench,
     kind: &ItemKind,
@@ -35,7 +35,7 @@ async fn fill_up(
     Ok(ids)
 }
 
-/// `P6`: an item that is deleted between two pages hides no other.
+/// `P6`: the deletion of an item between two pages hides no other.
 pub async fn deleted_meanwhile(bench: &mut Bench, kind: &ItemKind) -> Outcome {
     const HELP: &str = "a deletion moves everything behind it: go on behind the last item of the page (its id, or a token of the provider), or list deleted items too. A number of items to skip, or a page number, misses an item, and the host takes it for deleted";
     let collection = bench.fill(kind, "P6", ITEMS).await?;
@@ -64,8 +64,8 @@ pub async fn deleted_meanwhile(bench: &mut Bench, kind: &ItemKind) -> Outcome {
     )
 }
 
-/// A walk in which an item is deleted after the page that has it: the id of that item, and the ids on all pages. None where no page but
-/// the last has an item of the kit; no ids where the connector starts the walk over.
+/// Lists the collection and deletes an item after the page that has it. Returns its id, and the ids on all pages. None if only the last
+/// page has items of the kit; no ids if the connector starts over.
 async fn walk_and_delete(
     bench: &mut Bench,
     kind: &ItemKind,

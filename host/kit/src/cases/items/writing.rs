@@ -9,12 +9,12 @@ use crate::surface_bench::{Collection, ItemChange, ItemKind, supported, written}
 
 const ONCE: &str = "make the provider's id of a new item from the idempotency key, or pass the key on: a repeated attempt must find the item of the first";
 
-/// A creation of this case, as often as it is asked for.
+/// Returns the creation of this case, the same each time.
 fn creation(kind: &ItemKind, of: &str) -> ItemChange {
     ItemChange::create((kind.body)(&kind.label(of)))
 }
 
-/// How many items of this case's name the collection has.
+/// Returns the number of items of this case's name in the collection.
 async fn count(bench: &mut Bench, kind: &ItemKind, collection: &Collection, of: &str) -> Outcome<usize> {
     let (pages, name) = (bench.items(kind, collection, 0, None).await?, kind.label(of));
     Ok(kind.names(&pages).iter().filter(|seen| **seen == name).count())
@@ -36,7 +36,7 @@ pub async fn idempotent(bench: &mut Bench, kind: &ItemKind) -> Outcome {
 /// `W2`: a creation whose answer is lost makes one item.
 pub async fn lost_answer(bench: &mut Bench, kind: &ItemKind) -> Outcome {
     let collection = bench.collection(kind).await?;
-    // It ends the case where the connector cannot write.
+    // Ends the case if the connector cannot write.
     bench.create_named(kind, &collection, "W2-before").await?;
     let key = kind.key("W2");
     bench.line.spoil_next_write(Fault::DropAfter);
@@ -59,7 +59,7 @@ pub async fn lost_answer(bench: &mut Bench, kind: &ItemKind) -> Outcome {
     )
 }
 
-/// `W3`: a change keeps what it does not name.
+/// `W3`: a change keeps the fields that it does not name.
 pub async fn keeps_the_rest(bench: &mut Bench, kind: &ItemKind) -> Outcome {
     const HELP: &str =
         "write the fields that `changed` names, and no others: the rest keeps the provider's bytes";
@@ -67,7 +67,7 @@ pub async fn keeps_the_rest(bench: &mut Bench, kind: &ItemKind) -> Outcome {
     let source = bench.create_named(kind, &collection, "W3").await?;
     let before = bench.read_body(kind, &collection, &source.external_id).await?;
     let name = kind.label("W3-after");
-    // Only the name is given and named: a connector that writes more than that empties the other fields.
+    // The change has and names the name only: a connector that writes other fields empties them.
     let change = ItemChange {
         source: Some(source.external_id.clone()),
         body: with_times(kind.renamed(&name), &before),
@@ -95,7 +95,7 @@ pub async fn keeps_the_rest(bench: &mut Bench, kind: &ItemKind) -> Outcome {
     )
 }
 
-/// The same with the times of an event, which the model cannot leave out.
+/// Adds the times of an event to the fields: the model requires them.
 pub fn with_times(mut fields: Value, event: &Value) -> Value {
     for field in ["start", "end", "timeZone", "allDay"] {
         if !event[field].is_null() {

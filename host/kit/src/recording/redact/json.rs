@@ -1,4 +1,4 @@
-//! Private parts of JSON: values by the names of their members, or by the name that stands beside them.
+//! Private parts of JSON: values by the names of their members, or by the name in a sibling member.
 
 use serde_json::{Map, Number, Value};
 
@@ -10,15 +10,15 @@ use crate::recording::redact::{MAX_DEPTH, Redactor};
 use crate::recording::scan::is_random;
 use crate::recording::secrets::placeholder;
 
-/// Digits from which on a number under the name of a secret is one, and from which on it is looked for in other texts.
+/// The minimum digits of a number that is a secret by its name, and of one that is replaced in other texts.
 const MIN_DIGITS: usize = 6;
 const MIN_DIGITS_SOUGHT: usize = 14;
-/// The shortest name of a member that may be a token itself, in bytes, and its digits.
+/// The minimum length of a member name that may be a token itself, in bytes, and its minimum digits.
 const MIN_TOKEN: usize = 20;
 const MIN_TOKEN_DIGITS: usize = 4;
 
 impl Redactor<'_> {
-    /// A text that is JSON of several values; none for any other. What has nothing private in it keeps its bytes.
+    /// Redacts a text that is JSON of several values; none for other texts. A text without private data keeps its bytes.
     pub(super) fn json_text(&mut self, text: &str) -> Option<String> {
         if self.depth >= MAX_DEPTH || !text.trim_start().starts_with(['{', '[']) {
             return None;
@@ -27,7 +27,7 @@ impl Redactor<'_> {
         self.depth += 1;
         let clean = self.json(value.clone(), Secrecy::Open);
         self.depth -= 1;
-        // Of two members of one name the first is in the bytes alone.
+        // Of duplicate members, the first exists in the bytes only.
         let is_clean = clean == value && self.secrets.matches(text.as_bytes()).is_empty();
         Some(if is_clean { text.to_owned() } else { clean.to_string() })
     }
@@ -45,7 +45,7 @@ impl Redactor<'_> {
         }
     }
 
-    /// A number stands for a number.
+    /// A number is replaced by a number.
     fn secret_number(&mut self, number: &Number, is_sought: bool) -> Value {
         let text = number.to_string();
         let is_sought = is_sought || digits(&text) >= MIN_DIGITS_SOUGHT;
@@ -73,7 +73,7 @@ impl Redactor<'_> {
                 Value::Number(number) if secrecy > Secrecy::Open && is_numeric_secret(&name) => {
                     self.secret_number(&number, true)
                 }
-                // When a token ends is a number too.
+                // The expiry of a token is a number too.
                 Value::Number(number) if is_about(&name) => Value::Number(number),
                 value => self.json(value, secrecy),
             };
@@ -82,7 +82,7 @@ impl Redactor<'_> {
         clean.collect()
     }
 
-    /// The reason of a member's value, by the member's name.
+    /// Returns the secrecy of a member's value, by the member's name.
     fn secrecy(&self, name: &str, value: &Value, is_oauth: bool) -> Secrecy {
         let looks_random = |text: &str| is_random(text) && !text.contains(char::is_whitespace);
         let is_secret = self.names_secret(name, NamePlace::Member)
@@ -92,7 +92,7 @@ impl Redactor<'_> {
         if is_secret { Secrecy::of_secret(name) } else { Secrecy::Open }
     }
 
-    /// The name of a member: in an object of secrets it may be one.
+    /// Redacts the name of a member: in an object of secrets a name may be one.
     fn member_name(&mut self, name: &str, of_object: Secrecy) -> String {
         let is_token = name.len() >= MIN_TOKEN && digits(name) >= MIN_TOKEN_DIGITS && is_random(name);
         match of_object > Secrecy::Open && is_token && !self.is_kept(name) {

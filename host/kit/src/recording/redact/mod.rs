@@ -1,9 +1,9 @@
 //! Private parts of an exchange, and the placeholders for them in a recording.
 //!
-//! One map serves requests, responses, URLs and queries of all cases: an id that the provider gives out under a private name and that the
-//! connector sends back is the same placeholder in both places, so it replays. Tokens of pages and of changes are no credentials and stay.
-//! A value is known only when it was seen, so all exchanges are read twice: first to learn, then to replace. Everything that the credentials
-//! of a request hold is learned too, though no credential is recorded.
+//! One map serves requests, responses, URLs and queries of all cases: an id that the provider gives out under a private name and that
+//! the connector sends back is the same placeholder in both places, so it replays. Tokens of pages and of changes are no credentials
+//! and stay. A value is known only once it was seen, so all exchanges are read twice: first to learn, then to replace. All parts of a
+//! request's credentials are learned too, though no credential is recorded.
 
 mod json;
 mod uri;
@@ -31,10 +31,10 @@ use crate::recording::secrets::{KnownSecrets, placeholder};
 /// Beginnings of the kit's own values.
 const OF_KIT: [&str; 2] = ["kit-", "swkit-"];
 const FORM: &str = "application/x-www-form-urlencoded";
-/// Texts in texts that are read: a URL in the query of a URL, JSON in a string of JSON.
+/// The maximum nesting of texts: a URL in the query of a URL, JSON in a string of JSON.
 const MAX_DEPTH: usize = 8;
 
-/// Replaces what is private, the same everywhere.
+/// Replaces private values, consistently in all exchanges.
 pub struct Redactor<'r> {
     rules: &'r Rules,
     secrets: KnownSecrets,
@@ -43,7 +43,7 @@ pub struct Redactor<'r> {
 }
 
 impl<'r> Redactor<'r> {
-    /// Knows these secrets, which get the first numbers.
+    /// A redactor that knows these secrets, which get the first numbers.
     pub fn new(secrets: &[String], rules: &'r Rules) -> Self {
         let addresses = KnownAddresses::default();
         let mut redactor = Redactor { rules, secrets: KnownSecrets::default(), addresses, depth: 0 };
@@ -58,7 +58,7 @@ impl<'r> Redactor<'r> {
         self.addresses.count()
     }
 
-    /// The exchange without what is private and known by now.
+    /// Returns the exchange without the private values known so far.
     pub fn exchange(&mut self, exchange: &Recorded) -> Recorded {
         Recorded {
             n: exchange.n,
@@ -67,7 +67,7 @@ impl<'r> Redactor<'r> {
         }
     }
 
-    /// The request without what is private and known by now.
+    /// Returns the request without the private values known so far.
     pub fn request(&mut self, request: &RecordedRequest) -> RecordedRequest {
         self.learn_headers(&request.headers);
         let headers = request.headers.iter().filter(|(name, _)| has_request_header(name));
@@ -90,15 +90,15 @@ impl<'r> Redactor<'r> {
         }
     }
 
-    /// Learns what the credentials in these headers hold; they are not recorded.
+    /// Learns the secrets in the credentials of these headers; the headers are not recorded.
     fn learn_headers(&mut self, headers: &BTreeMap<String, String>) {
         for (name, value) in headers {
             self.learn_credentials(name, value);
         }
     }
 
-    /// Learns the parts of the credential in a header of this name. The number of the whole; none where there is no credential, or one that
-    /// stays.
+    /// Learns the parts of the credential in a header of this name. Returns the number of the whole value; none if the header has no
+    /// credential, or the author keeps it.
     fn learn_credentials(&mut self, name: &str, value: &str) -> Option<usize> {
         let mut first = None;
         for Credential { text, is_user } in credentials_of(name, value) {
@@ -154,7 +154,7 @@ impl<'r> Redactor<'r> {
         clean
     }
 
-    /// A text in a text: JSON, XML, base64 of JSON, a URL with escapes, or words.
+    /// Redacts a nested text: JSON, XML, base64 of JSON, a URL with escapes, or plain text.
     fn embedded(&mut self, text: &str) -> String {
         if self.depth >= MAX_DEPTH {
             return self.text(text);
@@ -224,7 +224,7 @@ impl<'r> Redactor<'r> {
         clean
     }
 
-    /// A text without URLs that can be taken apart: secrets by their names and shapes, those that are known, and addresses.
+    /// Redacts a text without parseable URLs: secrets by their names and formats, known secrets, and addresses.
     fn plain(&mut self, text: &str) -> String {
         let rules = self.rules;
         let mut ranges: Vec<(Range<usize>, usize)> = Vec::new();
@@ -250,7 +250,7 @@ impl<'r> Redactor<'r> {
         clean
     }
 
-    /// The text that stands for a value that its name makes a secret.
+    /// Returns the placeholder of a value that is secret by its name.
     fn secret(&mut self, value: &str, secrecy: Secrecy) -> String {
         if value.is_empty() || self.is_kept(value) {
             return self.text(value);
@@ -260,7 +260,7 @@ impl<'r> Redactor<'r> {
         {
             return format!("{scheme} {}", placeholder(number));
         }
-        // `key: password` says what another value is.
+        // `key: password` names another value.
         let is_name = is_name_of_secret(value);
         if is_name && secrecy == Secrecy::Here {
             return self.text(value);
@@ -275,7 +275,7 @@ impl<'r> Redactor<'r> {
     }
 }
 
-/// A part of a text; empty where the range does not fit.
+/// Returns a part of a text; empty if the range does not fit.
 fn part(text: &str, range: Range<usize>) -> &str {
     text.get(range).unwrap_or_default()
 }

@@ -10,7 +10,7 @@ use crate::recording::redact::{MAX_DEPTH, Redactor, part};
 use crate::recording::scan::urls;
 use crate::recording::secrets::placeholder;
 
-/// The host whose paths are secrets: whoever knows one may post.
+/// The host whose paths are secrets: with one, anyone may post.
 const HOOKS: &str = "hooks.slack.com";
 
 impl Redactor<'_> {
@@ -27,14 +27,14 @@ impl Redactor<'_> {
         if self.secrets.matches(clean.as_bytes()).is_empty() { clean } else { self.plain(&clean) }
     }
 
-    /// Cleans each part of a URL. Whether one has changed.
+    /// Cleans each part of a URL. Returns whether one has changed.
     fn clean_url(&mut self, url: &mut Url) -> bool {
         let before = url.clone();
         let (user, password) = (decoded(url.username()), decoded(url.password().unwrap_or_default()));
         if !user.is_empty() {
             let is_address = is_address(&user);
             let user = if is_address { self.text(&user) } else { self.secret(&user, Secrecy::Everywhere) };
-            // A URL that has a user can have another one.
+            // Fails only for URLs that cannot have a user, and this one has one.
             let _ = url.set_username(&user);
         }
         if !password.is_empty() {
@@ -88,7 +88,7 @@ impl Redactor<'_> {
         self.around_whole_secrets(text, Redactor::around_urls)
     }
 
-    /// Secrets that are URLs themselves are replaced before a URL is taken apart; `rest` cleans what is around them.
+    /// Secrets that are URLs themselves are replaced before a URL is parsed; `rest` cleans the text around them.
     fn around_whole_secrets(&mut self, text: &str, rest: fn(&mut Self, &str) -> String) -> String {
         let known = self.secrets.matches(text.as_bytes());
         let mut whole =
@@ -110,7 +110,7 @@ impl Redactor<'_> {
         let (mut clean, mut at) = (String::with_capacity(text.len()), 0);
         for range in urls(text) {
             let url = part(text, range.clone());
-            // In markup a URL has escapes of its own: it stays in one piece with what is around it.
+            // In markup a URL has escapes of its own: it is redacted together with the text around it.
             if url.contains("&amp;") {
                 continue;
             }

@@ -31,7 +31,7 @@ fn exchange(url: &str, content_type: &str, body: &str) -> Recorded {
     }
 }
 
-/// The exchanges without what is private, and how many addresses were replaced.
+/// Returns the exchanges without private data, and the number of addresses that were replaced.
 fn redacted(rules: &Rules, exchanges: &[Recorded]) -> (Vec<Recorded>, usize) {
     let mut redactor = Redactor::new(&["known-secret".to_owned()], rules);
     for exchange in exchanges {

@@ -147,7 +147,7 @@ fn no_other_body_keeps_a_secret() {
     }
 }
 
-/// Credentials are not recorded, and what they hold is private wherever it stands.
+/// Credentials are not recorded, and their parts are private in every other place.
 #[test]
 fn a_request_s_credentials_are_replaced_in_every_other_place() {
     let echo = "tok-1-of-ann and pass-2-of-ann, sid-3-of-ann; new-4-of-ann, dpop-5-of-ann";
@@ -229,14 +229,14 @@ fn a_secret_in_bytes_is_replaced_once() {
     let rules = Rules::default();
     let (clean, _) = redacted(&rules, std::slice::from_ref(&whole));
     assert_eq!(clean[0].response.body, [b"\xff\x00".as_slice(), b"REDACTED-001", b"\xfe"].concat());
-    // A secret that is a part of what stands for it.
+    // A secret that is a part of its placeholder.
     whole.request.headers.insert("authorization".into(), "Bearer REDACTED".into());
     whole.response.body = b"\xff REDACTED \xfe".to_vec();
     let (clean, _) = redacted(&rules, &[whole]);
     assert_eq!(clean[0].response.body, b"\xff REDACTED-002 \xfe");
 }
 
-/// The name of a secret is a word that other texts have too, and so is the value of a member that is called `key`.
+/// The name of a secret may be a word of other texts, and so may the value of a member called `key`.
 #[test]
 fn ordinary_words_are_no_secrets() {
     let body = json!({ "text": "the password of Preferences, passwordType", "signature": "Kind regards, Ann 2024",
@@ -263,7 +263,7 @@ fn ordinary_words_are_no_secrets() {
     assert_eq!(text, body);
 }
 
-/// An escaped text is written as it came, but for what is private.
+/// An escaped text keeps its form around the private values.
 #[test]
 fn what_is_around_a_secret_stays() {
     let rules = Rules::default();
@@ -308,7 +308,7 @@ fn a_numeric_code_is_replaced_by_a_number() {
     assert_eq!(value, json!({ "password": 3, "text": "REDACTED-003", "tokens": [4, 7] }));
 }
 
-/// A text that is nested without end, or full of beginnings, takes no longer than others.
+/// Endlessly nested texts, and texts full of openings, take no longer than others.
 #[test]
 fn hostile_texts_end() {
     let nested = "https://a.test/?u=".repeat(5_000);

@@ -1,4 +1,4 @@
-//! Secrets of all kinds in all encodings: none is in what is recorded.
+//! Secrets of all kinds in all encodings: none is in the recording.
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -92,7 +92,7 @@ fn encoded(secret: &str) -> Vec<String> {
     let mut forms = vec![secret.to_owned(), escaped(secret), hex::encode(secret), json];
     forms.push(form_urlencoded::byte_serialize(secret.as_bytes()).collect());
     for offset in 0..3 {
-        // What the neighbours in a group of three bytes do not change.
+        // The characters that do not depend on the neighbours in a group of three bytes.
         let text = STANDARD.encode([vec![b'a'; offset], secret.as_bytes().to_vec()].concat());
         let (from, to) = ((offset * 8).div_ceil(6), (offset + secret.len()) * 8 / 6);
         forms.extend(text.get(from..to).map(str::to_owned));

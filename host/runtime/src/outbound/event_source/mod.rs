@@ -1,9 +1,8 @@
-//! Waiting at the event source of a JMAP server (RFC 8620 section 7.3) until it says that something changed: an answer that does not end.
-//! What changed is not looked at: the connector reads that, in a call like any other.
+//! Listening to the event source of a JMAP server (RFC 8620 section 7.3), an answer that does not end, until the server reports a
+//! change. The content of the change is ignored: the connector reads it, in a call like any other.
 //!
-//! Nothing is sent again where the server sends to another place: credentials go where the connection's own requests go. What comes is read
-//! under a longest length of lines and events, so many bytes a minute, and a longest silence; beyond that the wait ends, and whoever waits
-//! comes back later.
+//! Redirects are not followed: credentials go only to the connection's own servers. The stream is read within limits of the
+//! length of lines and events, of bytes per minute, and of silence; beyond them the wait ends, and the listener comes back later.
 
 mod reader;
 #[cfg(test)]
@@ -25,7 +24,7 @@ use crate::outbound::exchange::chunk;
 use crate::outbound::news::{Listener, News, Teller};
 use crate::outbound::{CallEgress, refused};
 
-/// What a read counts as at the least, bytes: a server that sends single bytes costs the host a wake-up for each.
+/// The bytes that a read counts as at least: a server that sends single bytes costs the host a wake-up for each.
 const READ_COSTS: usize = 64;
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -33,7 +32,8 @@ const MINUTE: Duration = Duration::from_secs(60);
 const EVENTS: &str = "text/event-stream";
 
 impl CallEgress {
-    /// Listens at an account's event source, until that ends: `Ok` where the server has ended it. "unsupported" where there is none.
+    /// Listens to an account's event source, until that ends: `Ok` where the server has ended it. "unsupported" where there is
+    /// none.
     pub(crate) async fn listen_to_events(
         &self,
         source: &EventSource,
@@ -79,7 +79,7 @@ impl CallEgress {
                 Err(_) if Instant::now() >= silent_at => {
                     return Err(refused("timeout", "the server did not say that it is still there"));
                 }
-                // Something was held back.
+                // The held-back news is due.
                 Err(_) => {}
             }
             teller.tell_rest();
@@ -102,7 +102,8 @@ fn request(url: String) -> Req {
     }
 }
 
-/// The template (RFC 6570 level 1) with its variables. One that is not known is empty; a brace that ends nowhere stays, and makes no URL.
+/// The template (RFC 6570 level 1) with its variables. An unknown one is empty; an unclosed brace stays, which makes the URL
+/// invalid.
 fn filled(template: &str, types: &[String], ping_s: u64) -> String {
     let mut url = String::new();
     let mut rest = template;
@@ -128,7 +129,8 @@ fn check(status: StatusCode, headers: &HeaderMap) -> Result<(), Err> {
         StatusCode::UNAUTHORIZED => {
             return Err(refused("auth-expired", "the server does not take the credentials"));
         }
-        // By 204 a server says that nobody should come back; the others have nothing at this place, or not for this account.
+        // 204 tells clients not to reconnect; with the others the server has no event source at this URL, or not for this
+        // account.
         StatusCode::NO_CONTENT
         | StatusCode::FORBIDDEN
         | StatusCode::NOT_FOUND
@@ -161,11 +163,11 @@ fn too_much() -> Err {
     refused("too-large", "the server sends more than there is to be said")
 }
 
-/// How many bytes a server may send in a minute.
+/// The limit of a server's bytes in a minute.
 struct Allowance {
     per_minute: usize,
     left: usize,
-    /// When a minute's bytes are there anew.
+    /// When the allowance of a minute is renewed.
     until: Instant,
 }
 
@@ -191,7 +193,7 @@ struct StateChange {
     changed: HashMap<String, HashMap<String, String>>,
 }
 
-/// The states of an account's types, as far as they were told.
+/// The last known states of an account's types.
 struct States<'a> {
     account: &'a str,
     types: &'a [String],
@@ -199,7 +201,7 @@ struct States<'a> {
 }
 
 impl States<'_> {
-    /// Whether this event tells of something new. What cannot be read tells of nothing.
+    /// Whether this event reports something new. Unreadable events report nothing.
     fn change(&mut self, data: &[u8]) -> bool {
         let Ok(StateChange { mut changed }) = serde_json::from_slice(data) else { return false };
         let mut states = changed.remove(self.account).unwrap_or_default();

@@ -4,13 +4,13 @@
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TooLong;
 
-/// What has been read of the line and of the event that are not whole yet. It holds at most twice the longest event.
+/// The incomplete line and event that were read so far. Holds at most twice the longest event.
 pub(super) struct Reader {
     longest: usize,
     line: Vec<u8>,
     /// The lines of data so far, each with a line feed.
     data: Vec<u8>,
-    /// The last byte was a carriage return: a line feed after it ends no other line.
+    /// The last byte was a carriage return: a line feed after it does not end another line.
     is_after_return: bool,
     /// The first line may begin with a byte order mark.
     is_begun: bool,
@@ -22,7 +22,7 @@ impl Reader {
         Reader { longest, line: Vec::new(), data: Vec::new(), is_after_return: false, is_begun: false }
     }
 
-    /// Reads what came. `event` is given the data of each event that it completes; events without data are none.
+    /// Reads received bytes. Calls `event` with the data of each event that they complete; events without data are ignored.
     pub(super) fn read(&mut self, piece: &[u8], mut event: impl FnMut(&[u8])) -> Result<(), TooLong> {
         for byte in piece {
             let is_second = std::mem::replace(&mut self.is_after_return, *byte == b'\r');

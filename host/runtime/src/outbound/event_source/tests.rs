@@ -1,5 +1,5 @@
-//! Event sources, good and bad: every one is heard or ends in a clear error, in bounded time and after a bounded number of bytes, and
-//! nothing is sent to any other place.
+//! Event sources, good and bad: listening works or ends in a clear error, in bounded time and after a bounded number of bytes,
+//! and nothing is sent to any other place.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -17,11 +17,11 @@ use crate::outbound::{
     Credentials, CredentialsError, Egress, HttpSettings, Meter, PaceRules, Policy, Rules, Secret,
 };
 
-/// More than a host may read of one stream, with all that the sockets on both sides hold.
+/// More than a host may read of one stream, with all that the socket buffers on both sides contain.
 const FAR_TOO_MUCH: usize = 64 << 20;
 const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\n\r\n";
 
-/// A token, and another one once that was refused.
+/// A token, and another one after the first was refused.
 #[derive(Default)]
 struct Tokens {
     is_renewable: bool,
@@ -84,7 +84,7 @@ async fn listener() -> (TcpListener, String) {
     (listener, origin)
 }
 
-/// Takes a request: its head, and where the answer goes.
+/// Accepts a request. Returns its head, and the socket for the answer.
 async fn accept(listener: &TcpListener) -> (String, TcpStream) {
     let (socket, _) = listener.accept().await.unwrap();
     let (mut socket, mut head) = (BufReader::new(socket), String::new());
@@ -94,7 +94,7 @@ async fn accept(listener: &TcpListener) -> (String, TcpStream) {
     (head, socket.into_inner())
 }
 
-/// What one who listens is told, and how it ends, while `server` plays.
+/// Listens while `server` plays. Returns the result, the news and the result of `server`.
 async fn listen<T>(
     (origin, limits): (&str, &Limits),
     tokens: Tokens,
@@ -108,7 +108,7 @@ async fn listen<T>(
     (ended, told.into_inner().unwrap(), played)
 }
 
-/// For a listener who is to be told nothing.
+/// A listener that must get no news.
 fn nothing(news: News) {
     panic!("told: {news:?}");
 }
@@ -146,7 +146,7 @@ async fn changes_of_the_accounts_mail_are_told() {
     assert!(rest.contains("accept: text/event-stream\r\n") && !rest.contains("accept-encoding"), "{rest}");
 }
 
-/// A change that comes right after another one is told too, a second later.
+/// A change that comes right after another one is reported too, a second later.
 #[tokio::test]
 async fn nothing_that_comes_soon_after_is_lost() {
     let (listener, origin) = listener().await;
@@ -160,7 +160,7 @@ async fn nothing_that_comes_soon_after_is_lost() {
     let server = async {
         let (_, mut socket) = accept(&listener).await;
         let both = [HEAD.to_owned(), state("a", "Email", "s1"), state("a", "Mailbox", "s1")].concat();
-        // The state that is known already is no news.
+        // The known state is no news.
         socket.write_all((both + &state("a", "Email", "s1")).as_bytes()).await.unwrap();
         told.notified().await;
     };
@@ -181,7 +181,7 @@ fn only_another_state_is_a_change() {
     assert!(!change(json!({})));
 }
 
-/// What a server answers in place of a stream, and what becomes of it. None of these is asked again at once.
+/// Answers in place of a stream, and the resulting errors. None of these requests is retried at once.
 #[tokio::test]
 async fn an_answer_that_is_no_stream_has_a_reason() {
     let html = "200 OK\r\ncontent-type: text/html";
@@ -229,7 +229,7 @@ async fn a_token_that_has_expired_is_renewed_once() {
     assert!(head.contains("Bearer second-0123456789"), "{head}");
 }
 
-/// Credentials go to the connection's own places, whatever a server says of others.
+/// Credentials are sent only to the connection's own servers, whatever a server says about others.
 #[tokio::test]
 async fn no_redirect_is_followed_and_no_other_place_is_asked() {
     let (listener, origin) = listener().await;
@@ -246,7 +246,7 @@ async fn no_redirect_is_followed_and_no_other_place_is_asked() {
             assert_eq!(ended.unwrap_err().code, "unavailable", "{status}");
             assert!(told.is_empty(), "{status}");
         }
-        // Nor where the session itself names such a place, or none at all.
+        // Nor where the session itself names such a server, or none at all.
         let egress = egress(&origin, &Limits::default(), Tokens::default());
         for (url, code) in
             [(json!(format!("{other}/e")), "denied"), (json!("{"), "invalid"), (json!(""), "unsupported")]
@@ -263,27 +263,27 @@ async fn no_redirect_is_followed_and_no_other_place_is_asked() {
     }
 }
 
-/// What a server does with a stream that was opened.
+/// A fault of the server after it opened a stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fault {
-    /// Changes, and no end of them.
+    /// Changes without end.
     Flood,
-    /// One line, and no end of it.
+    /// One line without end.
     EndlessLine,
-    /// One event, and no end of it.
+    /// One event without end.
     EndlessEvent,
-    /// Comments that say nothing, as fast as they go.
+    /// Comments without content, as fast as possible.
     Chatter,
-    /// Nothing, not even a ping.
+    /// No data, not even a ping.
     Silence,
-    /// It breaks off in the middle.
+    /// A connection that breaks in the middle.
     Cut,
 }
 
 const FAULTS: [Fault; 6] =
     [Fault::Flood, Fault::EndlessLine, Fault::EndlessEvent, Fault::Chatter, Fault::Silence, Fault::Cut];
 
-/// How many bytes the server got rid of.
+/// Returns how many bytes the server could send.
 async fn misbehave(mut socket: TcpStream, fault: Fault) -> usize {
     let length = if fault == Fault::Cut { "content-length: 1000\r\n\r\n" } else { "\r\n" };
     socket.write_all(HEAD.replace("\r\n\r\n", "\r\n").as_bytes()).await.unwrap();
@@ -296,7 +296,7 @@ async fn misbehave(mut socket: TcpStream, fault: Fault) -> usize {
             Fault::EndlessEvent => b"data: 0123456789\n".repeat(200),
             Fault::Chatter => b":\n".repeat(2_000),
             Fault::Silence => {
-                // Held open until the client goes.
+                // Held open until the client closes it.
                 socket.read_to_end(&mut Vec::new()).await.unwrap_or(0);
                 return written;
             }
@@ -332,7 +332,7 @@ async fn every_bad_stream_is_bounded() {
         assert_eq!(error.code, code, "{fault:?}: {error:?}");
         assert!(!error.message.contains("0123456789") && error.message.len() < 300, "{error:?}");
         assert!(written < FAR_TOO_MUCH, "{fault:?}: {written} bytes");
-        // However many events said so, the mailbox is read now and then.
+        // However many events arrived, the mailbox is read at intervals only.
         assert!(told.len() < 100, "{fault:?}: told {} times", told.len());
     }
 }

@@ -1,5 +1,6 @@
-//! Servers in the place of hosts of a connector's manifest, as an operator registered them: a national cloud, or a fake in tests. Whether a
-//! request may be sent, and with which credentials, is decided by the URL that the connector asked for; it never sees the other server.
+//! Servers in the place of hosts of a connector's manifest, as an operator registered them: a national cloud, or a fake in tests.
+//! The URL that the connector requested decides whether a request may be sent, and with which credentials; the connector never
+//! sees the other server.
 
 #[cfg(test)]
 mod tests;
@@ -38,7 +39,7 @@ fn parse(text: &str) -> Result<Url, &'static str> {
         return Err("an origin has at most 300 bytes");
     }
     let url = http_url::parse(text)?;
-    // As a wildcard of `[[hosts]]` it would be no host of any request.
+    // As a wildcard of `[[hosts]]` it would match no request.
     if url.host_str().is_some_and(|host| host.contains('*')) {
         return Err("an origin has one host: name each one in place of *");
     }
@@ -49,8 +50,8 @@ fn parse(text: &str) -> Result<Url, &'static str> {
 }
 
 impl OriginOverrides {
-    /// Reads origins by the origin that each replaces, as a registration has them. Fails where one is none, names a host twice, or there
-    /// are more than 16.
+    /// Parses origins by the origin that each replaces, as a registration has them. Fails where one is invalid, a host occurs
+    /// twice, or there are more than 16.
     pub fn parse(origins: &BTreeMap<String, String>) -> anyhow::Result<Self> {
         ensure!(
             origins.len() <= MAX_OVERRIDES,
@@ -69,7 +70,7 @@ impl OriginOverrides {
         Ok(OriginOverrides(overrides))
     }
 
-    /// Fails where an origin that is replaced is none of the manifest's `[[hosts]]`. The error names it and those that can be.
+    /// Fails where a replaced origin is not among the manifest's `[[hosts]]`. The error names it and the possible ones.
     pub fn ensure_named_by(&self, manifest: &Manifest) -> anyhow::Result<()> {
         let Some(unnamed) = self.0.iter().find(|one| !manifest.names_host(&one.replaced)) else {
             return Ok(());
@@ -82,7 +83,7 @@ impl OriginOverrides {
         bail!("{origin} is not among the [[hosts]] of the connector {}: {named}", manifest.name)
     }
 
-    /// The server that takes the place of this URL's origin.
+    /// The server that replaces this URL's origin.
     pub(super) fn replacement(&self, url: &Url) -> Option<&Url> {
         self.0.iter().find(|one| one.replaced.origin() == url.origin()).map(|one| &one.server)
     }

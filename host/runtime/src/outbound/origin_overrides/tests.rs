@@ -1,4 +1,4 @@
-//! Origins that may be replaced, and requests that a registration moves to another server, over the network of this machine.
+//! Replaceable origins, and requests that a registration redirects to another server, over the network of this machine.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use crate::limits::Limits;
 use crate::outbound::tests::{egress_to, request, server};
 use crate::outbound::{CallEgress, Egress, HttpSettings, Policy, Rules};
 
-/// The way out of a connector for `https://api.example.test` alone, in whose place the operator put `server`. `allowed` is the operator's
-/// network.
+/// The egress of a connector for `https://api.example.test` alone, which the operator replaced by `server`. `allowed` is the
+/// operator's network.
 fn overridden(server: &str, allowed: &str) -> Arc<CallEgress> {
     let manifest = Manifest::parse(
         r#"
@@ -41,11 +41,11 @@ async fn an_origin_override_moves_what_the_manifest_permits() {
         egress.clone().send(request(url, vec![Segment::Bytes(body.to_vec())])).await.unwrap().body
     };
     assert_eq!(sent("/echo?x=%20", b"moved").await, b"moved");
-    // A server on this machine is asked as the provider is.
+    // A server on this machine gets the same requests as the provider.
     assert_eq!(sent("/host", b"").await, b"api.example.test");
     let with_token = sent("/token", b"").await;
     assert!(with_token.ends_with(b"Bearer **************** end"), "it has the original host's credentials");
-    // The original rules decide, and the other server is no place that the connector may name.
+    // The original rules decide, and the connector may not name the other server.
     let echo = || request("https://api.example.test/echo".into(), vec![]);
     let refused = [
         Req { method: "GET".into(), ..echo() },

@@ -1,9 +1,9 @@
-//! How requests of one account wait for the limits of `[limits]`: at most so many under way at once, and so many units within a time. All
-//! calls of this process are counted together, those of other hosts are not.
+//! Queues of one account's requests under the limits of `[limits]`: at most so many in flight at once, and so many units within a
+//! time. All calls of this process are counted together, those of other hosts are not.
 //!
-//! Requests that may not go yet wait in a queue of their account: first those that somebody waits for, then those of the background, each in
-//! the order in which they came. One whose bucket is used up lets those of other buckets pass. Nothing here is held over I/O: a lock is held
-//! for a few steps in memory.
+//! Requests that may not be sent yet wait in a queue of their account: first those whose caller waits, then those of the
+//! background, each in order of arrival. A request whose bucket is used up lets those of other buckets pass. Nothing here is held
+//! over I/O: a lock is held for a few steps in memory.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,15 +16,15 @@ use crate::manifest::{AccountLimits, RateLimit};
 
 /// Requests of one account that wait at once; more are refused.
 const MAX_WAITERS: usize = 256;
-/// Longest wait of a background call for units: it gives its room in the host to others, and comes again when there are some.
+/// Longest wait of a background call for units: it releases its permits to others, and is retried when there are some.
 const BACKGROUND_WAIT: Duration = Duration::from_secs(5);
-/// How often a request that waits for others is looked at: those that go before it may have taken the units that were there for it.
+/// How often a waiting request is checked: those ahead of it may have taken the units that it waited for.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// The time after which a refused request may come again that waited for others of its account, ms.
+/// The time after which a request that was refused while it waited for others of its account may be retried, ms.
 const QUEUE_WAIT_MS: u64 = 1_000;
-/// Parts of `per_s` by which used units are counted: they come back that much later at most.
+/// Parts of `per_s` by which used units are counted: they are given back at most that much later.
 const WINDOW_PARTS: i64 = 60;
-/// Accounts that are kept before those that are idle, with all of their units, are first looked for.
+/// Number of accounts from which on idle accounts that have all of their units are dropped.
 const FIRST_SWEEP: usize = 1_024;
 
 /// The host's clock, ms since 1970.
@@ -33,7 +33,7 @@ pub(crate) type PaceClock = Arc<dyn Fn() -> i64 + Send + Sync>;
 /// The limits of a call's account, and how the call may use them.
 pub(crate) struct PaceRules {
     pub(crate) limits: Arc<AccountLimits>,
-    /// No request of the API waits for the call.
+    /// Whether no request of the API waits for the call.
     pub(crate) is_background: bool,
     pub(crate) now: PaceClock,
 }
@@ -45,7 +45,7 @@ impl PaceRules {
     }
 }
 
-/// A request that is to be sent.
+/// A request to be sent.
 pub(super) struct PaceRequest<'a> {
     /// The connection's id.
     pub(super) account: &'a str,
@@ -65,8 +65,8 @@ impl PaceRequest<'_> {
         self.used > 0 && self.bucket.is_some_and(|rate| needed > u64::from(units(rate)))
     }
 
-    /// Whether the request leaves the reserve to others. A call that needs more than the background's share by itself would use that up, be
-    /// refused and begin again for ever: what it has begun it ends like a call that somebody waits for.
+    /// Whether the request leaves the reserve to others. A call that needs more than the background's share by itself would use
+    /// that up, be refused and restart for ever: it may finish like a call whose caller waits.
     fn leaves_reserve(&self, pacing: &PaceRules) -> bool {
         pacing.is_background && !self.exceeds(|rate| rate.allowed(true))
     }
@@ -77,10 +77,10 @@ impl PaceRequest<'_> {
     }
 }
 
-/// Why a request is not sent: the limits leave no room for it in time.
+/// The limits leave no room for a request in time.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct PaceRefusal {
-    /// There may be room after so long, ms.
+    /// Time after which there may be room, ms.
     pub(super) wait_ms: u64,
 }
 
@@ -93,14 +93,14 @@ pub(crate) struct Paces {
 #[derive(Default)]
 struct Accounts {
     by_id: HashMap<String, AccountPace>,
-    /// Accounts at which idle ones are looked for again.
+    /// Number of accounts at which idle ones are dropped again.
     sweep_at: usize,
 }
 
 /// The requests of one account.
 #[derive(Default)]
 struct AccountPace {
-    /// As the newest request knew them.
+    /// The limits as of the newest request.
     limits: Arc<AccountLimits>,
     running: usize,
     waiters: VecDeque<Waiter>,
@@ -113,13 +113,13 @@ struct Waiter {
     number: u64,
     bucket: Option<String>,
     units: u32,
-    /// It goes behind others and leaves them the reserve.
+    /// Whether it queues behind others and leaves them the reserve.
     is_background: bool,
-    /// Told when its turn has come.
+    /// Signals that it may be sent.
     turn: oneshot::Sender<()>,
 }
 
-/// Units that a bucket's requests have used, each with the time at which they come back, ms since 1970, the next first.
+/// Units that a bucket's requests have used, each with the time at which they are given back, ms since 1970, the next first.
 #[derive(Default)]
 struct Window {
     used: VecDeque<(i64, u32)>,
@@ -127,9 +127,9 @@ struct Window {
 }
 
 impl Window {
-    /// Forgets what has come back by `now`.
+    /// Drops units that have been given back by `now`.
     fn renew(&mut self, now: i64, rate: &RateLimit) {
-        // A clock that was set back must not hold an account for longer than its limits do.
+        // A clock that was set back must not block an account for longer than its limits do.
         let latest = now.saturating_add(back_after_ms(rate));
         for (back_at, _) in self.used.iter_mut().rev().take_while(|(back_at, _)| *back_at > latest) {
             *back_at = latest;
@@ -140,7 +140,7 @@ impl Window {
         }
     }
 
-    /// Milliseconds until there are so many units, of `allowed` in all; 0: now. More than all are there when all are.
+    /// Milliseconds until so many units, of `allowed` in all, are available; 0: now. A request for more than all waits for all.
     fn wait_ms(&self, units: u64, allowed: u32, now: i64) -> u64 {
         let room = u64::from(allowed).saturating_sub(units);
         let mut left = self.total;
@@ -178,7 +178,7 @@ fn back_after_ms(rate: &RateLimit) -> i64 {
 }
 
 impl AccountPace {
-    /// Gives their turn to all that may go now.
+    /// Wakes all requests that may be sent now.
     fn advance(&mut self, now: i64) {
         let mut held: HashSet<Option<String>> = HashSet::new();
         for is_background in [false, true] {
@@ -202,14 +202,14 @@ impl AccountPace {
                 if let Some(waiter) = self.waiters.remove(at) {
                     self.running += 1;
                     self.take(&waiter, now);
-                    // A waiter that is gone gives its place back itself.
+                    // A dropped waiter releases its place itself.
                     let _ = waiter.turn.send(());
                 }
             }
         }
     }
 
-    /// Milliseconds until a request that waits has its units, and those before it theirs; 0: now, or it waits no more.
+    /// Milliseconds until a waiting request and those before it have their units; 0: now, or it no longer waits.
     fn wait_ms(&mut self, number: u64, now: i64) -> u64 {
         let Some(own) = self.waiters.iter().find(|waiter| waiter.number == number) else { return 0 };
         let is_ahead = |other: &&Waiter| match (other.is_background, own.is_background) {
@@ -239,7 +239,7 @@ impl AccountPace {
         window.take(waiter.units, now, rate);
     }
 
-    /// Whether nothing is to be remembered of it.
+    /// Whether there is nothing to store for it.
     fn is_idle(&mut self, now: i64) -> bool {
         let limits = self.limits.clone();
         self.windows.retain(|name, window| {
@@ -257,8 +257,8 @@ fn rate_of<'l>(limits: &'l AccountLimits, bucket: Option<&str>) -> Option<&'l Ra
 }
 
 impl Paces {
-    /// Waits until the account's limits let the request go. Fails where they do not in time, and at once where that is known before; then
-    /// nothing was used. A caller that waits no longer leaves nothing behind.
+    /// Waits until the account's limits allow the request. Fails if they do not in time, and at once if that is known before;
+    /// then no units were used. A caller that stops waiting leaves nothing behind.
     pub(super) async fn enter(
         self: &Arc<Self>,
         request: PaceRequest<'_>,
@@ -277,7 +277,7 @@ impl Paces {
             if at >= ends_at || (wait_ms > 0 && at + wait > ends_at.min(at + units_within)) {
                 return Err(refusal(wait_ms));
             }
-            // Without a wait for units it is one of those under way that ends, and says so.
+            // Without a wait for units, a request in flight has to end, which wakes this one.
             let wake_at = if wait_ms > 0 { at + wait } else { ends_at.min(at + LOOK_EVERY) };
             tokio::select! {
                 told = &mut turn => return told.map(|()| pass).map_err(|_| refusal(0)),
@@ -286,7 +286,7 @@ impl Paces {
         }
     }
 
-    /// Gives their turn to all that may go now. Returns how long this one has to wait for units, ms.
+    /// Wakes all requests that may be sent now. Returns how long this one has to wait for units, ms.
     fn advance(&self, of: &PacePass, now: i64) -> u64 {
         let mut accounts = self.lock();
         let Some(account) = accounts.by_id.get_mut(&of.account) else { return 0 };
@@ -313,7 +313,7 @@ impl Paces {
         account.waiters.push_back(Waiter {
             number: account.last_number,
             bucket: request.bucket.map(|rate| rate.name.clone()),
-            // More than the bucket has at all go when it is full.
+            // A request for more units than the bucket has is sent when it is full.
             units: request.bucket.map_or(0, |rate| request.units.min(rate.units)),
             is_background: request.leaves_reserve(pacing),
             turn,
@@ -345,7 +345,7 @@ impl Paces {
 }
 
 impl Accounts {
-    /// Forgets idle accounts, when their number has doubled since the last time.
+    /// Drops idle accounts, when their number has doubled since the last time.
     fn sweep(&mut self, now: i64) {
         if self.by_id.len() >= self.sweep_at.max(FIRST_SWEEP) {
             self.by_id.retain(|_, account| !account.is_idle(now));
@@ -354,8 +354,8 @@ impl Accounts {
     }
 }
 
-/// The place of a request in the queue, and after its turn the leave to send it. Its place is given back when this is dropped: when the
-/// answer was read, or when nobody waits for it any more. Units that it was given are used.
+/// The place of a request in the queue, and then the permit to send it. Released when dropped: when the answer was read, or when
+/// its caller has given up. Units that it was given are used.
 pub(super) struct PacePass {
     paces: Arc<Paces>,
     account: String,

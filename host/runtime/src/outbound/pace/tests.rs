@@ -1,7 +1,9 @@
-//! The limits of an account under many requests: never too many at once, never too many units within a time, nobody left waiting.
+//! The limits of an account under many requests: never too many at once, never too many units within a time, and no request waits
+//! for ever.
 //!
-//! Time is `FakeTime`, which moves on when everybody waits. The timers of `Paces::enter` are real and never fire in `FakeTime::run`, which
-//! gives requests their turn when their units are back. Two tests let the timers fire, after milliseconds and after `LOOK_EVERY`.
+//! Time is `FakeTime`, which advances when all requests wait. The timers of `Paces::enter` are real and never fire in
+//! `FakeTime::run`, which wakes requests when their units are back. Two tests let the timers fire, after milliseconds and after
+//! `LOOK_EVERY`.
 
 use std::collections::BTreeMap;
 use std::future::poll_fn;
@@ -16,14 +18,14 @@ use super::*;
 use crate::surface::Surface;
 
 const ACCOUNT: &str = "conn_1";
-/// Polls after which a test fails that has no result yet. Hundreds of requests take a few thousand.
+/// Polls after which a test without a result fails. Hundreds of requests take a few thousand.
 const MAX_STEPS: usize = 50_000;
 
-/// A clock that moves on when everybody waits: to the next of those that sleep, or to the time at which units are back.
+/// A clock that advances when all requests wait: to the next wake-up of a sleeper, or to the time at which units are back.
 struct FakeTime {
     /// Ms since 1970.
     at: Arc<AtomicI64>,
-    /// Those that sleep, by the time at which they wake.
+    /// Sleepers by the time at which they wake.
     sleepers: Mutex<BTreeMap<i64, Vec<Waker>>>,
 }
 
@@ -58,7 +60,7 @@ impl FakeTime {
         .await;
     }
 
-    /// Polls until there is a result. Fails when everybody waits, and nothing is to come.
+    /// Polls until there is a result. Fails when all requests wait, and no event is left.
     fn run<T>(&self, paces: &Paces, body: impl Future<Output = T>) -> T {
         // Nothing runs in it: requests make their timers there.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
@@ -77,7 +79,7 @@ impl FakeTime {
         panic!("no result after {MAX_STEPS} steps");
     }
 
-    /// Sets the clock to when something happens next, wakes those that sleep until then, and gives their turn to all that may go.
+    /// Sets the clock to the next event, wakes the sleepers until then, and all requests that may be sent.
     fn go_on(&self, paces: &Paces) {
         let mut accounts = paces.lock();
         let mut sleepers = self.sleepers.lock().unwrap();
@@ -100,7 +102,7 @@ impl FakeTime {
     }
 }
 
-/// A waker that notes that something can go on.
+/// A waker that records that a future can proceed.
 #[derive(Default)]
 struct WakeFlag {
     is_set: AtomicBool,
@@ -174,7 +176,7 @@ struct Usage {
     is_background: bool,
 }
 
-/// The most units that were used in any stretch of so long.
+/// The most units that were used in any period of this length.
 fn most_within<'u>(used: impl Iterator<Item = &'u Usage> + Clone, ms: i64) -> u32 {
     let from = |first: &Usage| {
         let stretch = first.at..first.at + ms;
@@ -183,8 +185,8 @@ fn most_within<'u>(used: impl Iterator<Item = &'u Usage> + Clone, ms: i64) -> u3
     used.clone().map(from).max().unwrap_or(0)
 }
 
-/// Requests of all kinds over minutes: in no stretch of `per_s` more units than there are, and in none more of the background than it may
-/// use.
+/// Requests of all kinds over minutes: in no period of `per_s` are more units used than there are, and by the background not more
+/// than it may use.
 #[test]
 fn units_never_exceed_within_any_stretch_of_time() {
     let (paces, time) = (Arc::<Paces>::default(), FakeTime::new());
@@ -202,7 +204,7 @@ fn units_never_exceed_within_any_stretch_of_time() {
             let (paces, time, used) = (&paces, &time, &used);
             async move {
                 time.sleep(after).await;
-                // Those of the background come again when they may.
+                // Background requests are retried after the wait.
                 let pass = loop {
                     match enter(paces, &of, units, 120_000).await {
                         Ok(pass) => break pass,
@@ -239,7 +241,7 @@ fn the_background_leaves_the_reserve_and_goes_behind_those_who_wait() {
         drop(enter(&paces, &waiting, 20, 1_000).await.unwrap());
         let refusal = enter(&paces, &waiting, 1, 30_000).now_or_never().unwrap().err().unwrap();
         assert!((58_000..=62_000).contains(&refusal.wait_ms), "{refusal:?}");
-        // Who may wait for so long gets its units, and the background has none before that.
+        // A request that may wait that long gets its units, and the background has none before that.
         let began = time.now();
         let (first, second) =
             tokio::join!(async { enter(&paces, &background, 80, 30_000).await.is_ok() }, async {
@@ -251,7 +253,7 @@ fn the_background_leaves_the_reserve_and_goes_behind_those_who_wait() {
         time.sleep(62_000).await;
         drop(enter(&paces, &background, 5_000, 1_000).await.unwrap());
         assert!(enter(&paces, &waiting, 1, 1_000).now_or_never().unwrap().is_err());
-        // Both wait for the same units: the background came first, and goes second.
+        // Both wait for the same units: the background came first, and is served second.
         time.shift(58_000);
         let mut behind = pin!(enter(&paces, &background, 80, 30_000));
         assert!(futures::poll!(behind.as_mut()).is_pending());
@@ -315,7 +317,7 @@ async fn a_request_wakes_when_its_units_are_back_and_when_its_time_is_up() {
     let _pass = pass.unwrap();
     let refusal = overtaken.err().unwrap();
     assert!((58_000..=62_000).contains(&refusal.wait_ms), "the background comes again: {refusal:?}");
-    // Behind one that is under way: it has its unit, and no turn in time.
+    // Behind one in flight: its units are available, but it is not served in time.
     time.shift(62_000);
     let refusal = enter(&paces, &of, 1, 10).await.err().unwrap();
     assert_eq!(refusal, PaceRefusal { wait_ms: QUEUE_WAIT_MS });
@@ -328,14 +330,14 @@ async fn one_that_lost_its_units_to_another_is_looked_at_again() {
     let limits = limits(Some(1), vec![rate("mail", 10, 60, 0)]);
     let (waiting, background) = (pacing(&limits, false, &time.clock()), pacing(&limits, true, &time.clock()));
     let first = enter(&paces, &waiting, 1, 1_000).await.unwrap();
-    // There are units for it, until one comes that goes before it.
+    // There are units for it, until a request with precedence arrives.
     let mut behind = pin!(enter(&paces, &background, 5, 600_000));
     assert!(futures::poll!(behind.as_mut()).is_pending());
     let mut ahead = pin!(enter(&paces, &waiting, 9, 1_000));
     assert!(futures::poll!(ahead.as_mut()).is_pending());
     drop(first);
     drop(ahead.await.unwrap());
-    // Nothing is under way any more whose end would wake it.
+    // No request is in flight any more whose end would wake it.
     time.shift(62_000);
     let found = tokio::time::timeout(Duration::from_secs(60), behind).await;
     assert!(found.is_ok_and(|turn| turn.is_ok()));
@@ -354,14 +356,14 @@ fn a_caller_that_waits_no_longer_gives_its_place_back() {
         drop(given_up);
         drop(pass);
         let pass = next.await.unwrap();
-        // One that has its turn, and is dropped before it knows.
+        // A request that may be sent, and is dropped before it knows.
         let mut told = Box::pin(enter(&paces, &of, 1, 60_000));
         assert!(futures::poll!(&mut told).is_pending());
         drop(pass);
         drop(told);
         let next = enter(&paces, &of, 1, 10).now_or_never();
         assert!(next.unwrap().is_ok(), "nothing is under way");
-        // Too long a line is refused at once.
+        // A request is refused at once if the queue is full.
         let _pass = enter(&paces, &of_many, 1, 10).await.unwrap();
         let mut line: Vec<_> =
             (0..MAX_WAITERS).map(|_| Box::pin(enter(&paces, &of_many, 1, 60_000))).collect();
@@ -369,7 +371,7 @@ fn a_caller_that_waits_no_longer_gives_its_place_back() {
             assert!(futures::poll!(one).is_pending());
         }
         assert!(enter(&paces, &of_many, 1, 60_000).now_or_never().unwrap().is_err());
-        // One of the line gives up, and there is room for another.
+        // One of the queue is dropped, and there is room for another.
         drop(line.pop());
         assert!(enter(&paces, &of_many, 1, 60_000).now_or_never().is_none());
     });
@@ -397,7 +399,7 @@ fn idle_accounts_are_forgotten_when_their_units_are_back() {
         }
         let left = paces.lock().by_id.len();
         assert!(left < FIRST_SWEEP + 3, "{left} accounts");
-        // A clock that was set back holds nobody for longer than the limits do.
+        // A clock that was set back delays no request for longer than the limits do.
         drop(enter(&paces, &of, 10, 10).await.unwrap());
         time.shift(-3_600_000);
         let refusal = enter(&paces, &of, 1, 10).now_or_never().unwrap().err().unwrap();

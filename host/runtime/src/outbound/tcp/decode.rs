@@ -1,11 +1,11 @@
-//! What passes through a line on its way to or from a blob: transfer encodings undone, dots doubled. Piece by piece, whatever its size.
+//! Codecs between a mail connection and a blob: transfer encodings are decoded, dots doubled. Streaming, whatever the size.
 
 use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use mail::read::{quoted_printable, uuencode};
 
-/// Base64 whose last bits and padding nobody checks: mail in the wild has both wrong.
+/// Base64 with unchecked padding and trailing bits: mail in the wild has both wrong.
 const LENIENT: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new()
@@ -16,14 +16,14 @@ const LENIENT: GeneralPurpose = GeneralPurpose::new(
 /// Longest line of quoted-printable that is waited for; RFC 2045 allows 76 characters.
 const LONGEST_LINE: usize = 64 << 10;
 
-/// A transfer encoding (RFC 2045 section 6) that is being undone.
+/// A decoder of a transfer encoding (RFC 2045 section 6).
 pub(crate) enum Decoder {
     Raw,
     /// Characters of an unfinished group of four.
     Base64(Vec<u8>),
     /// An unfinished line.
     QuotedPrintable(Vec<u8>),
-    /// Of no standard, and met in old mail.
+    /// Uuencode: no standard, but found in old mail.
     Uuencode(uuencode::Decoder),
 }
 
@@ -38,7 +38,7 @@ impl Decoder {
         }
     }
 
-    /// What these bytes, after those that came before, are so far.
+    /// Decodes these bytes, which follow those before. Returns as much as is complete.
     pub(crate) fn decode(&mut self, piece: Vec<u8>) -> Vec<u8> {
         match self {
             Decoder::Raw => piece,
@@ -52,7 +52,7 @@ impl Decoder {
                 LENIENT.decode(group).unwrap_or_default()
             }
             Decoder::QuotedPrintable(open) => {
-                // In what was left there is no line end: however small the pieces are, each byte is looked at once.
+                // The rest of the piece before has no line end: however small the pieces are, each byte is read once.
                 let before = open.len();
                 let last = piece.iter().rposition(|b| *b == b'\n');
                 open.extend(piece);
@@ -68,11 +68,11 @@ impl Decoder {
         }
     }
 
-    /// What is left at the end.
+    /// Decodes the rest at the end.
     pub(crate) fn finish(self) -> Vec<u8> {
         match self {
             Decoder::Raw => Vec::new(),
-            // One character alone is no byte.
+            // A single character does not make a byte.
             Decoder::Base64(open) if open.len() == 1 => Vec::new(),
             Decoder::Base64(open) => LENIENT.decode(open).unwrap_or_default(),
             Decoder::QuotedPrintable(open) => quoted_printable::decode(&open),

@@ -1,5 +1,5 @@
-//! Waiting on a line until the server says by itself that something changed (IMAP IDLE, RFC 2177). What changed is not looked at:
-//! the connector reads that, in a call like any other.
+//! Waiting on a connection until the server reports a change by itself (IMAP IDLE, RFC 2177). The content of the change is
+//! ignored: the connector reads it, in a call like any other.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,16 +22,16 @@ use crate::outbound::tcp::opening::{ANSWER, PIECE, imap_run, said};
 use crate::outbound::tcp::refusal::refused;
 use crate::outbound::tcp::server::Protocol;
 
-/// Longest response of the server, bytes: what it says here are counts and flags.
+/// Longest response of the server, bytes: they contain counts and flags here.
 const LONGEST: u32 = 64 << 10;
 
 impl CallEgress {
-    /// Listens at the inbox on a line of its own, until that ends. "unsupported" where the server has no IDLE.
+    /// Listens to the inbox on a separate connection, until that ends. "unsupported" where the server has no IDLE.
     pub(crate) async fn listen(&self, server: &str, tell: &Listener<'_>) -> Result<(), Err> {
         let server = self.policy.server(server).map_err(|why| refused("no-server", why))?;
         let login = self.login().await?;
         let (mut line, capabilities) = self.connect(&server, Protocol::Imap, &login).await?;
-        // IMAP4rev2 has it without saying so (RFC 9051 section 6.3.13).
+        // IMAP4rev2 includes it without a capability (RFC 9051 section 6.3.13).
         let has_idle = |c: &String| c.eq_ignore_ascii_case("IDLE") || c.eq_ignore_ascii_case("IMAP4rev2");
         if !capabilities.iter().any(has_idle) {
             return Err(refused("unsupported", "the server does not tell of changes by itself"));
@@ -64,7 +64,7 @@ struct Wait<'a> {
 }
 
 impl Wait<'_> {
-    /// One IDLE, from its begin to its end. Its time is one, whatever the server says meanwhile.
+    /// One IDLE, from its begin to its end. Its time is fixed, whatever the server sends meanwhile.
     async fn idle(&mut self, line: &mut Line, fragments: &mut Fragmentizer) -> Result<(), Err> {
         let over = Arc::new(AtomicBool::new(false));
         let mut work = ImapIdle::new(over.clone(), ImapIdleOptions::default());
@@ -85,7 +85,7 @@ impl Wait<'_> {
                     if over.swap(true, Ordering::SeqCst) {
                         return Err(refused("timeout", "the server did not end the wait in time"));
                     }
-                    // Its time is over, which is no failure: the wait ends in order and begins anew.
+                    // IDLE's time is over, which is no failure: it ends in order and is restarted.
                     until = Instant::now() + self.answer;
                 }
                 ImapCoroutineState::Yielded(ImapIdleYield::WantsRead) => {
@@ -102,7 +102,7 @@ impl Wait<'_> {
     }
 }
 
-/// A message came, went or has other flags. Servers also send a line now and then to keep the line open.
+/// A message arrived, was removed or has other flags. Servers also send a line from time to time to keep the connection open.
 fn is_change(event: &ImapIdleEvent) -> bool {
     let changes = |data: &Data<'_>| {
         matches!(data, Data::Exists(_) | Data::Expunge(_) | Data::Fetch { .. } | Data::Vanished { .. })

@@ -1,4 +1,4 @@
-//! One line: a socket, encrypted or not, with its timeouts and its meter.
+//! One connection: a socket, encrypted or not, with its timeouts and its meter.
 
 use std::io;
 use std::net::SocketAddr;
@@ -20,24 +20,24 @@ use crate::outbound::tcp::meter::{Allowance, Metered, is_too_much};
 use crate::outbound::tcp::refusal::refused;
 use crate::outbound::tcp::server::Server;
 
-/// Read from the socket at a time.
+/// Bytes read from the socket at a time.
 const PIECE: usize = 64 << 10;
 
-/// The socket of a line.
+/// The socket of a connection.
 pub(crate) enum Stream {
     Plain(Metered),
     Tls(Box<TlsStream<Metered>>),
 }
 
-/// A line to a server.
+/// A connection to a server.
 pub(crate) struct Line {
     stream: Stream,
-    /// Read from the socket and not handed on yet.
+    /// Bytes that were read from the socket and not returned yet.
     ahead: Vec<u8>,
 }
 
 impl Line {
-    /// Connects to the first of the addresses that answers. The server may send at most what `allowance` says.
+    /// Connects to the first address that answers. The server may send at most as much as `allowance`.
     pub(crate) async fn connect(
         addresses: &[SocketAddr],
         within: Duration,
@@ -53,7 +53,7 @@ impl Line {
         };
         match timeout(within, attempt).await {
             Ok(Some(stream)) => {
-                // Commands are small and wait for their answers: held back, each would cost 40 ms.
+                // Commands are small and wait for their answers: Nagle's algorithm would delay each by 40 ms.
                 let _ = stream.set_nodelay(true);
                 Ok(Line { stream: Stream::Plain(Metered::new(stream, allowance)), ahead: Vec::new() })
             }
@@ -62,7 +62,7 @@ impl Line {
         }
     }
 
-    /// Encrypts from here on. What the server sent before is no part of it.
+    /// Encrypts from here on. Earlier plaintext of the server is not part of the TLS stream.
     pub(crate) async fn encrypt(
         self,
         server: &Server,
@@ -120,7 +120,7 @@ impl Line {
         }
     }
 
-    /// From now on the server may send what `allowance` says, whatever it sent before. What was read ahead is not counted again.
+    /// Sets a new allowance of bytes from the server, whatever it sent before. Bytes that were read ahead are not counted again.
     pub(crate) fn allow(&mut self, allowance: Allowance) {
         let metered = match &mut self.stream {
             Stream::Plain(metered) => metered,
@@ -145,14 +145,14 @@ impl Line {
         }
     }
 
-    /// Whether the server has not ended it, as far as can be told without asking.
+    /// Whether the server has not closed the connection, as far as is known without a command.
     pub(crate) fn is_open(&self) -> bool {
         let mut byte = [0];
         let mut buffer = ReadBuf::new(&mut byte);
         let mut cx = Context::from_waker(std::task::Waker::noop());
         match self.socket().poll_peek(&mut cx, &mut buffer) {
             Poll::Pending => true,
-            // A server may say something by itself (new mail): the connector reads it.
+            // A server may send something by itself (new mail): the connector reads it.
             Poll::Ready(Ok(n)) => n > 0,
             Poll::Ready(Err(_)) => false,
         }
@@ -162,7 +162,7 @@ impl Line {
         matches!(self.stream, Stream::Tls(_))
     }
 
-    /// Where it comes from, for the greeting of a client.
+    /// The local address of the connection, for a client's greeting.
     pub(crate) fn local_address(&self) -> Option<SocketAddr> {
         self.socket().local_addr().ok()
     }
@@ -176,7 +176,7 @@ fn too_much() -> Err {
     refused("too-large", "the server sends more than there is to be said")
 }
 
-/// What is wrong with the certificate, where that is what is wrong.
+/// The error of a TLS handshake; names the fault of the certificate, where that is the cause.
 fn why_not(e: &io::Error) -> String {
     let tls = e.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
     match tls {

@@ -1,4 +1,5 @@
-//! How much a server may send while the host itself speaks to it: counted at the socket, so that the bytes of a TLS handshake count too.
+//! Limits of a server's bytes during the host's own dialogue with it: counted at the socket, so that the bytes of a TLS handshake
+//! count too.
 
 use std::io;
 use std::pin::Pin;
@@ -9,22 +10,22 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
-/// What a read counts as at the least, bytes: a server that sends single bytes costs the host a wake-up for each.
+/// The bytes that a read counts as at least: a server that sends single bytes costs the host a wake-up for each.
 const READ_COSTS: usize = 64;
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// What a server may send.
+/// The bytes that a server may send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Allowance {
-    /// Anything: the line is a connector's, and counted against its call.
+    /// Anything: the connection is a connector's, and counted against its call.
     Unlimited,
-    /// So many bytes.
+    /// This number of bytes in all.
     Once(usize),
-    /// So many bytes in any minute.
+    /// This number of bytes in any minute.
     PerMinute(usize),
 }
 
-/// The server has sent more than that. Found again in the error of a read, or of a TLS handshake.
+/// The server has sent more than it may. The error of a read, or of a TLS handshake, contains it.
 #[derive(Debug)]
 struct TooMuch;
 
@@ -45,7 +46,7 @@ pub(crate) struct Metered {
     pub(crate) socket: TcpStream,
     allowance: Allowance,
     left: usize,
-    /// When a minute's bytes are there anew.
+    /// When the allowance of a minute is renewed.
     until: Instant,
 }
 

@@ -1,5 +1,5 @@
-//! The `tcp` import: lines to servers that do not speak HTTP. The host opens a line and authenticates it; the connector has it from
-//! then on, under the call's time and budgets, and may leave it for its next call.
+//! The `tcp` import: connections to servers that do not speak HTTP. The host opens and authenticates a connection; the connector
+//! uses it from then on, under the call's time and budgets, and may keep it for its next call.
 
 mod decode;
 mod idle;
@@ -34,22 +34,23 @@ pub(crate) use pool::Pool;
 pub use server::check_server;
 pub(crate) use server::{BadServer, Server};
 
-/// Lines that a call may open.
+/// Connections that a call may open.
 const LINES: u64 = 16;
 /// Most bytes of one `read` (`wit/tcp.wit`).
 const READ: u32 = 1 << 20;
-/// Longest note, bytes; with a longer one the line is not kept.
+/// Longest note, bytes; with a longer one the connection is not kept.
 const NOTE: usize = 64 << 10;
-/// Read from a blob at a time.
+/// Bytes read from a blob at a time.
 const PIECE: usize = 64 << 10;
 
-/// A line that a guest holds. Dropped with the call, whatever became of it: then it is kept, or closed.
+/// A connection that a guest holds. Dropped with the call, whatever its result: then the connection is returned to the pool, or
+/// closed.
 pub struct Session {
     /// None while the host works on it, and after a failure.
     line: Option<Line>,
     capabilities: Vec<String>,
     note: Option<String>,
-    /// The last thing that the connector did was to say that it wants the line again.
+    /// The note of the connector, if its last action was to keep the connection.
     kept: Option<String>,
     key: Key,
     pool: Arc<Pool>,
@@ -100,7 +101,7 @@ impl CallEgress {
         login.ok_or_else(unopened)
     }
 
-    /// A new line, authenticated, and what its server can do.
+    /// A new connection, authenticated, and the server's capabilities.
     async fn connect(
         &self,
         server: &Server,
@@ -122,7 +123,7 @@ impl CallEgress {
                 Protocol::Smtp => opening::smtp(&way, login).await,
             }
         };
-        // One time for everything: a server that says a little now and then is as slow as one that says nothing.
+        // One deadline for everything: a server that sends a little from time to time is as slow as one that sends nothing.
         let within = self.remaining().min(Duration::from_millis(limits.handshake_ms));
         let opened = tokio::time::timeout(within, opening).await;
         let (mut line, capabilities) =
@@ -131,7 +132,7 @@ impl CallEgress {
         Ok((line, capabilities))
     }
 
-    /// How long one step on a line may take.
+    /// How long one step on a connection may take.
     fn step(&self) -> Duration {
         self.remaining().min(Duration::from_millis(self.shared.limits.http_timeout_ms))
     }
@@ -150,7 +151,7 @@ impl CallEgress {
     async fn write_line(&self, line: &mut Line, segments: Vec<Segment>) -> Result<(), Err> {
         let _waiting = self.meter.waiting();
         self.meter.sent.fetch_add(1, Ordering::Relaxed);
-        // What belongs together leaves together: a server may wait for the rest of a command that came in pieces.
+        // Parts of one command are sent together: a server may wait for the rest of a command that arrived in pieces.
         let mut held = Vec::new();
         for segment in segments {
             match segment {
@@ -202,8 +203,8 @@ impl CallEgress {
         Ok(())
     }
 
-    /// Counts bytes before they are decoded: what a transfer encoding skips costs time like any other. Base64 with line ends is some
-    /// 37 % longer than its content, quoted-printable at most three times as long.
+    /// Counts bytes before they are decoded: bytes that a transfer encoding skips cost time like any other. Base64 with line ends
+    /// is some 37 % longer than its content, quoted-printable at most three times as long.
     fn receives_coded(&self, bytes: u64) -> Result<(), Err> {
         let sum = self.meter.coded_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
         match sum <= self.shared.limits.blob_bytes.saturating_mul(3) {
@@ -245,7 +246,7 @@ fn unopened() -> Err {
     refused("auth-expired", "the connection has no user name with a password or an access token")
 }
 
-/// Of the credentials, to tell lines of old ones from lines of new ones.
+/// A fingerprint of the credentials, which distinguishes connections with old ones from those with new ones.
 fn fingerprint(login: &Login) -> [u8; 32] {
     let (kind, secret) = match &login.secret {
         LoginSecret::Password(secret) => ("password", secret),
@@ -259,13 +260,13 @@ fn fingerprint(login: &Login) -> [u8; 32] {
     hash.finalize().into()
 }
 
-/// The line was given up after an error.
+/// The connection was closed after an error.
 fn gone() -> Err {
     refused("closed", "the line is no longer there")
 }
 
 impl State {
-    /// The line of a session, to work on. It comes back with `worked`, unless something failed on it.
+    /// The connection of a session, to be used. `worked` puts it back, unless there was an error.
     fn take_line(&mut self, session: &Resource<Session>) -> wasmtime::Result<Option<Line>> {
         self.host_calls.count()?;
         let session = self.table.get_mut(session)?;
@@ -273,7 +274,7 @@ impl State {
         Ok(session.line.take())
     }
 
-    /// Waits for work on a line, which is done off the guest's stack: TLS needs more of it than a fiber has.
+    /// Waits for work on a connection, which is done off the guest's stack: TLS needs more stack than a fiber has.
     async fn worked<T: Send + 'static>(
         &mut self,
         session: &Resource<Session>,
@@ -285,7 +286,7 @@ impl State {
         let Some((line, result)) = done else {
             return Ok(Err(refused("unavailable", "the host gave up this line")));
         };
-        // After an error nobody knows where in the protocol the line is.
+        // After an error the state of the protocol is unknown.
         if result.is_ok() {
             self.table.get_mut(session)?.line = Some(line);
         }

@@ -1,5 +1,5 @@
-//! From a socket to an authenticated session: greeting, STARTTLS, SASL. The protocols' state machines say what is next; here are the
-//! sockets and the credentials. The connector gets the line when this is over, and never a byte of it before.
+//! From a socket to an authenticated session: greeting, STARTTLS, SASL. The protocols' state machines decide on the next step;
+//! here are the sockets and the credentials. The connector gets the connection afterwards, and no byte of it before.
 
 use std::fmt::Display;
 use std::net::IpAddr;
@@ -36,16 +36,16 @@ use crate::outbound::{Login, LoginSecret};
 const LONGEST: u32 = 64 << 10;
 /// Longest wait for one answer.
 pub(crate) const ANSWER: Duration = Duration::from_secs(20);
-/// Bytes read at a time; more than a server says at once here.
+/// Bytes read at a time; more than a server sends at once here.
 pub(crate) const PIECE: usize = 64 << 10;
 
-/// Where to, and the means of encryption.
+/// The server to connect to, with its addresses and the means of encryption.
 pub(crate) struct Way<'a> {
     pub(crate) server: &'a Server,
     pub(crate) addresses: &'a [std::net::SocketAddr],
     pub(crate) tls: std::sync::Arc<rustls::ClientConfig>,
     pub(crate) connect_within: Duration,
-    /// What the server may send until it is asked to log in, and then again.
+    /// The bytes that the server may send before the login, and again for it.
     pub(crate) allowance: Allowance,
 }
 
@@ -59,12 +59,12 @@ impl Way<'_> {
     }
 }
 
-/// The line of a step; there is one after the first.
+/// The connection of a step; there is one after the first.
 fn connected(line: &mut Option<Line>) -> Result<&mut Line, Err> {
     line.as_mut().ok_or_else(|| refused("invalid", "the protocol wants to speak before it has a line"))
 }
 
-/// An IMAP session (RFC 9051 section 3.2), with what the server can do.
+/// An IMAP session (RFC 9051 section 3.2), with the server's capabilities.
 pub(crate) async fn imap(way: &Way<'_>, login: &Login) -> Result<(Line, Vec<String>), Err> {
     let Server { host, port, tls } = way.server.clone();
     let transport = match tls {
@@ -72,7 +72,7 @@ pub(crate) async fn imap(way: &Way<'_>, login: &Login) -> Result<(Line, Vec<Stri
         Tls::Upgrade | Tls::None => ImapSessionTransport::Tcp { host, port },
     };
     let options = ImapSessionOpenOptions { starttls: tls == Tls::Upgrade, ..Default::default() };
-    // Which mechanism is known only when the server has said what it has.
+    // The mechanism is chosen when the server has listed its own.
     let mut opening = ImapSessionOpen::new(transport, None::<Sasl>, options);
     let mut fragments = Fragmentizer::new(LONGEST);
     let mut line: Option<Line> = None;
@@ -116,7 +116,7 @@ pub(crate) async fn imap(way: &Way<'_>, login: &Login) -> Result<(Line, Vec<Stri
     Ok((line, capabilities.iter().map(ToString::to_string).collect()))
 }
 
-/// The last line that the server said since it was asked last. However it is cut into pieces, each byte is looked at once.
+/// The last line of the server since the last command. However it is cut into pieces, each byte is read once.
 #[derive(Default)]
 struct LastLine {
     line: Vec<u8>,
@@ -135,7 +135,7 @@ impl LastLine {
     }
 }
 
-/// The server has to agree to STARTTLS (RFC 9051 section 6.2.1); the state machine takes any answer for consent.
+/// The server has to agree to STARTTLS (RFC 9051 section 6.2.1); the state machine accepts any answer.
 fn agreed(answer: &[u8]) -> Result<(), Err> {
     match answer.trim_ascii().split(|byte| *byte == b' ').nth(1) {
         Some(status) if status.eq_ignore_ascii_case(b"OK") => Ok(()),
@@ -143,7 +143,7 @@ fn agreed(answer: &[u8]) -> Result<(), Err> {
     }
 }
 
-/// No credentials go over a line that should be encrypted and is not, whatever the state machines say.
+/// No credentials are sent over a connection that should be encrypted and is not, whatever the state machines do.
 fn guard(line: &Line, server: &Server) -> Result<(), Err> {
     match server.tls == Tls::None || line.is_encrypted() {
         true => Ok(()),
@@ -193,7 +193,7 @@ async fn imap_login(
     }
 }
 
-/// Does what a state machine says until it is done.
+/// Runs a state machine until it is done.
 pub(crate) async fn imap_run<C>(
     line: &mut Line,
     fragments: &mut Fragmentizer,
@@ -220,7 +220,7 @@ pub(crate) async fn smtp(way: &Way<'_>, login: &Login) -> Result<(Line, Vec<Stri
         Tls::Upgrade | Tls::None => SmtpSessionTransport::Tcp { host, port },
     };
     let options = SmtpSessionOpenOptions { starttls: tls == Tls::Upgrade };
-    // Connected first: a client without a name of its own says its address (RFC 5321 section 4.1.4).
+    // Connected first: a client without a name of its own sends its address (RFC 5321 section 4.1.4).
     let first = way.connect().await?;
     let domain = own_name(&first);
     let mut first = Some(first);
@@ -303,7 +303,7 @@ async fn smtp_login(
             let auth = SmtpAuthXoauth2::new(user, &secret(token), domain, options);
             smtp_run(line, auth).await?.map_err(|e| refusal(&e, login))
         }
-        // A relay that knows its clients by their address asks nobody for a password; whether it takes the mail, it says then.
+        // A relay that knows its clients by their address requires no password; whether it takes the mail, it answers then.
         _ if !offers => Ok(()),
         secret => Err(no_mechanism(secret)),
     }
@@ -333,23 +333,23 @@ fn no_mechanism(secret: &LoginSecret) -> Err {
     )
 }
 
-/// The server does not speak the protocol, or refused something before it was asked to let us in.
+/// The server does not speak the protocol, or refused a command before the login.
 fn broken(e: &impl Display) -> Err {
     let text = e.to_string();
     let code = if text.contains("STARTTLS") { "tls" } else { "unavailable" };
     refused(code, harmless(&lower(&text), 200))
 }
 
-/// Authentication failed: for good, or because the server cannot tell now, or because what it says is no answer at all.
+/// Authentication failed: for good, or because the server cannot check it now, or because its answer is malformed.
 fn refusal(e: &impl Display, login: &Login) -> Err {
     let text = e.to_string();
     let lowered = text.to_ascii_lowercase();
-    // What the server itself says begins behind these words of the state machines: NO and BAD, or a reply with 5.
+    // The server's own text follows these words of the state machines: NO and BAD, or a reply with 5.
     let is_answer = ["imap login failed: ", "imap authenticate ", "smtp auth "]
         .iter()
         .any(|s| lowered.starts_with(s))
         && [" failed: no ", " failed: bad ", " failed: rejected 5"].iter().any(|said| lowered.contains(said));
-    // 454: temporary authentication failure (RFC 4954 section 4.7.1); IMAP says it in words.
+    // 454: temporary authentication failure (RFC 4954 section 4.7.1); IMAP has it as text.
     let is_temporary = ["temporar", "try again", "unavailable"].iter().any(|sign| lowered.contains(sign));
     let (LoginSecret::Password(secret) | LoginSecret::Token(secret)) = &login.secret;
     let mut redactor = Redactor::default();

@@ -1,4 +1,4 @@
-//! Lines that wait for the next call of the connection that they belong to: a call does not pay for a login.
+//! Idle connections for the next call of their account: a call then needs no login.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, Weak};
@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 use crate::outbound::tcp::line::Line;
 use crate::outbound::tcp::server::{Protocol, Server};
 
-/// Lines kept of one connection to one server.
+/// Idle connections of one account to one server.
 const PER_KEY: usize = 3;
-/// Lines kept in all; beyond it the one that waits for longest goes.
+/// Idle connections in all; beyond that the one that has been idle for longest is closed.
 const KEPT: usize = 512;
-/// How long one waits. Servers end idle lines: IMAP after half an hour, SMTP after five minutes.
+/// Longest idle time. Servers end idle connections: IMAP after half an hour, SMTP after five minutes.
 const IDLE: Duration = Duration::from_secs(120);
 
-/// Whose line it is. Nobody else ever gets it.
+/// The owner and the server of a pooled connection, which no other owner ever gets.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     pub(crate) tenant: String,
@@ -22,23 +22,23 @@ pub(crate) struct Key {
     pub(crate) connector: Arc<str>,
     pub(crate) server: Server,
     pub(crate) protocol: Protocol,
-    /// Of the credentials: with new ones comes a new login.
+    /// A fingerprint of the credentials: new ones require a new login.
     pub(crate) login: [u8; 32],
 }
 
-/// A line and what the connector knows of it.
+/// A connection, and the connector's knowledge of it.
 pub(crate) struct Kept {
     pub(crate) line: Line,
     pub(crate) capabilities: Vec<String>,
     pub(crate) note: String,
 }
 
-/// The lines of a host.
+/// The idle connections of a host.
 #[derive(Default)]
 pub(crate) struct Pool(Mutex<HashMap<Key, Vec<(Instant, Kept)>>>);
 
 impl Pool {
-    /// The line of this key that was used last.
+    /// The connection of this key that was used last.
     pub(crate) fn take(&self, key: &Key) -> Option<Kept> {
         let mut kept = self.0.lock().ok()?;
         let lines = kept.get_mut(key)?;
@@ -70,7 +70,7 @@ impl Pool {
         lines.push((Instant::now(), line));
     }
 
-    /// Ends what has waited for too long.
+    /// Closes connections that have been idle for too long.
     fn end_idle(&self) {
         let Ok(mut kept) = self.0.lock() else { return };
         for lines in kept.values_mut() {
@@ -79,7 +79,7 @@ impl Pool {
         kept.retain(|_, lines| !lines.is_empty());
     }
 
-    /// Looks after idle lines for as long as the pool lives.
+    /// Closes idle connections for as long as the pool lives.
     pub(crate) fn tend(pool: &Arc<Pool>, runtime: &tokio::runtime::Handle) {
         let weak: Weak<Pool> = Arc::downgrade(pool);
         runtime.spawn(async move {

@@ -1,4 +1,4 @@
-//! Which server a connection's settings name, and whether it may be connected to.
+//! The server that a connection's settings name, and whether it may be connected to.
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
@@ -20,7 +20,7 @@ pub(crate) struct Server {
     pub(crate) tls: Tls,
 }
 
-/// How a line is made secret.
+/// The encryption of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Tls {
     /// From the first byte (RFC 8314).
@@ -31,7 +31,7 @@ pub(crate) enum Tls {
     None,
 }
 
-/// Protocols that the host can open a line of.
+/// Protocols of which the host can open connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Protocol {
     Imap,
@@ -48,7 +48,7 @@ impl Protocol {
     }
 }
 
-/// What is wrong with a server in the settings.
+/// An error of a server in the settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadServer {
     /// Below the setting; empty for itself.
@@ -61,7 +61,7 @@ fn bad(field: &str, why: &'static str) -> BadServer {
     BadServer { field: field.to_owned(), why }
 }
 
-/// Whether a value of the settings is a server that a line can be opened to.
+/// Whether a value of the settings is a server to which a connection can be opened.
 pub fn check_server(value: &Value) -> Result<(), BadServer> {
     Server::read(value).map(|_| ())
 }
@@ -124,7 +124,7 @@ impl Server {
         })
     }
 
-    /// What is not encrypted goes where the operator said that it may.
+    /// Whether the address is allowed: without encryption only if the operator allows it.
     fn may_be(&self, address: IpAddr, allowed: &[IpNet]) -> bool {
         permitted(address, allowed) && (self.tls != Tls::None || is_allowed(address, allowed))
     }
@@ -137,7 +137,7 @@ fn is_host(host: &str) -> bool {
             && !host.starts_with('.')
             && !host.ends_with('.')
             && host.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_'))
-            // A name whose last label is a number is an address to some resolvers.
+            // Some resolvers take a name whose last label is a number as an address.
             && host.rsplit('.').next().is_some_and(|label| !label.bytes().all(|b| b.is_ascii_digit())))
 }
 

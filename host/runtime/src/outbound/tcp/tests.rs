@@ -1,5 +1,5 @@
-//! Servers that misbehave at each step of what the host itself says to them: every one ends in a clear error, in bounded time and
-//! after a bounded number of bytes, and none makes the host believe that the credentials were refused.
+//! Servers that misbehave at each step of the host's own dialogue with them: each test ends in a clear error, in bounded time and
+//! after a bounded number of bytes, and never in refused credentials.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,15 +21,15 @@ use crate::outbound::{
 };
 
 const SECRET: &str = "secret-0123456789";
-/// More than a host may read of one step, with all that the sockets on both sides hold.
+/// More than a host may read of one step, with all that the socket buffers on both sides contain.
 const FAR_TOO_MUCH: usize = 64 << 20;
 
-/// What a server does instead of its answer.
+/// A server's fault in place of its answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fault {
-    /// Lines of the protocol, and no end of them.
+    /// Lines of the protocol without end.
     Flood,
-    /// One line, and no end of it.
+    /// One line without end.
     EndlessLine,
     /// A byte at a time.
     Drip,
@@ -39,14 +39,14 @@ enum Fault {
 
 const FAULTS: [Fault; 5] = [Fault::Flood, Fault::EndlessLine, Fault::Drip, Fault::Close, Fault::Garbage];
 
-/// What a good server says: first by itself, then after each line of the client. `{tag}` is the tag of the last command. At "TLS"
-/// it would begin to encrypt.
+/// The lines of a good server: first its greeting, then one after each line of the client. `{tag}` is the tag of the last
+/// command. At "TLS" it would begin to encrypt.
 struct Script {
     protocol: Protocol,
     tls: &'static str,
     is_token: bool,
     says: &'static [&'static str],
-    /// A line that may come at any time, or goes on with the answer.
+    /// A line that may arrive at any time, or continues the answer.
     line: &'static str,
 }
 
@@ -120,7 +120,7 @@ impl Credentials for Account {
     }
 }
 
-/// Limits that a drip meets soon, and that a good server on a busy machine does not.
+/// Limits that a drip reaches soon, and that a good server on a busy machine does not.
 fn limits(handshake_ms: u64) -> Limits {
     Limits { handshake_ms, idle_ms: 100, ..Limits::default() }
 }
@@ -156,7 +156,7 @@ fn egress(port: u16, tls: &str, is_token: bool, limits: Limits) -> CallEgress {
     }
 }
 
-/// Plays the script up to the step that goes wrong. How many bytes it got rid of there.
+/// Plays the script up to the faulty step. Returns the bytes that it wrote there.
 async fn play(listener: TcpListener, script: &Script, step: usize, fault: Fault) -> usize {
     let (socket, _) = listener.accept().await.unwrap();
     let mut socket = BufReader::new(socket);
@@ -167,7 +167,7 @@ async fn play(listener: TcpListener, script: &Script, step: usize, fault: Fault)
             if socket.read_line(&mut line).await.unwrap_or(0) == 0 {
                 return 0;
             }
-            // What is base64 alone goes on with the command before.
+            // A line of base64 alone continues the command before.
             if let Some((first, _)) = line.split_once(' ') {
                 tag = first.to_owned();
             }
@@ -177,7 +177,7 @@ async fn play(listener: TcpListener, script: &Script, step: usize, fault: Fault)
         }
         socket.get_mut().write_all(answer.replace("{tag}", &tag).as_bytes()).await.unwrap();
     }
-    // Held open until the client goes.
+    // Held open until the client closes it.
     socket.read_to_end(&mut Vec::new()).await.unwrap_or(0);
     0
 }
@@ -201,16 +201,16 @@ async fn misbehave(mut socket: TcpStream, line: &str, fault: Fault) -> usize {
             _ => {}
         }
     }
-    // Not closed by itself: an end of the line is another fault.
+    // Not closed by itself: the end of the connection is another fault.
     socket.shutdown().await.ok();
     written
 }
 
-/// What the client makes of it.
+/// Connects a client to a server that plays the script. Returns the client's result, and the bytes that the server wrote.
 async fn meet(script: &Script, step: usize, fault: Fault) -> (Result<(), Err>, usize) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
-    // A drip is waited for to the end; everything else is over long before.
+    // A drip lasts to the end of the time; all others are over long before.
     let handshake_ms = if fault == Fault::Drip { 400 } else { 30_000 };
     let egress = egress(port, script.tls, script.is_token, limits(handshake_ms));
     let server: Server = egress.policy.server("server").unwrap();
@@ -225,7 +225,7 @@ async fn meet(script: &Script, step: usize, fault: Fault) -> (Result<(), Err>, u
 async fn every_step_of_a_handshake_is_bounded() {
     let mut cases = Vec::new();
     for script in &SCRIPTS {
-        // A good server is let in by: the script is what it says it is.
+        // A good server accepts the login: the script is valid.
         let whole = script.says.len();
         if script.tls == "none" {
             let (good, _) = meet(script, whole, Fault::Close).await;
@@ -253,7 +253,7 @@ async fn every_step_of_a_handshake_is_bounded() {
     }
 }
 
-/// Steps of a wait for news, behind a login: EXAMINE, the begin of IDLE, and the time after it.
+/// Steps of a wait for news, after a login: EXAMINE, the begin of IDLE, and the time after it.
 const WAIT: Script = imap(
     false,
     &[
@@ -267,7 +267,7 @@ const WAIT: Script = imap(
     ],
 );
 
-/// Listens until that ends; how often news was told.
+/// Listens until that ends. Returns the result, the bytes that the server wrote, and the number of reports of news.
 async fn wait_for(
     says: &'static [&'static str],
     step: usize,
@@ -298,7 +298,7 @@ async fn play_wait(listener: TcpListener, script: &Script, step: usize, fault: F
     let mut socket = BufReader::new(socket);
     for (n, answer) in script.says[..step].iter().enumerate() {
         let mut line = String::new();
-        // On a busy machine the time of a drip can end before the step that is tried: then the client closes the connection.
+        // On a busy machine the time of a drip can end before the tested step: then the client closes the connection.
         if n > 0 && socket.read_line(&mut line).await.is_err() {
             break;
         }
@@ -330,7 +330,7 @@ async fn every_step_of_a_wait_is_bounded() {
         };
         assert!(codes.contains(&error.code.as_str()), "{case}: {error:?}");
         assert!(written < FAR_TOO_MUCH, "{case}: {written} bytes");
-        // However many lines said so, the mailbox is read now and then.
+        // However many lines arrived, the mailbox is read at intervals only.
         assert!(told < 100, "{case}: told {told} times");
     }
 }

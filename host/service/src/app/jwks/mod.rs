@@ -68,7 +68,7 @@ struct CachedSet {
     fetched_at: i64,
 }
 
-/// What a lookup does next.
+/// The next step of a lookup.
 enum LookupStep {
     Return(Result<Arc<Key>, KeyError>),
     /// Wait for the fetch that another lookup has started.

@@ -1,4 +1,4 @@
-//! The kind `booking_complete`: a booking that took place is completed.
+//! The job kind `booking_complete`: completes a booking that took place.
 
 use base::error::Result;
 use storage::wakes::JobClass;
@@ -6,7 +6,7 @@ use storage::wakes::JobClass;
 use crate::bookings::timed_transitions::{self, TransitionResult};
 use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 
-/// The kind; the key is the booking's id.
+/// The job kind; the key is the booking's id.
 pub const BOOKING_COMPLETE: JobKind = JobKind {
     name: timed_transitions::COMPLETE_JOB,
     class: JobClass::Upkeep,

@@ -1,4 +1,4 @@
-//! The kind `booking_event`: writes a meeting into a host's calendar, and takes it out again.
+//! The job kind `booking_event`: writes a meeting into a host's calendar, or deletes it there.
 
 use base::error::Result;
 use storage::scheduling::meeting_events::EVENT_JOB;
@@ -7,7 +7,7 @@ use storage::wakes::JobClass;
 use crate::bookings::event_write::{self, EventWriteResult};
 use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 
-/// The kind. It counts and delays its failures itself, beside what it writes of them; `retry` is for turns that could write nothing.
+/// The job kind. It counts and delays its failures itself when it stores them; `retry` is for runs that could store nothing.
 pub const BOOKING_EVENT: JobKind = JobKind {
     name: EVENT_JOB,
     class: JobClass::Send,

@@ -1,4 +1,4 @@
-//! The kind `booking_expire`: a booking that was not confirmed in time expires.
+//! The job kind `booking_expire`: expires a booking that was not confirmed in time.
 
 use base::error::Result;
 use storage::wakes::JobClass;
@@ -6,7 +6,7 @@ use storage::wakes::JobClass;
 use crate::bookings::timed_transitions::{self, TransitionResult};
 use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 
-/// The kind; the key is the booking's id.
+/// The job kind; the key is the booking's id.
 pub const BOOKING_EXPIRE: JobKind = JobKind {
     name: timed_transitions::EXPIRE_JOB,
     class: JobClass::Send,

@@ -1,4 +1,4 @@
-//! The kind `host_gone`: takes a connection that was deleted out of the event types whose host it was.
+//! The job kind `host_gone`: removes a deleted connection from the event types whose host it is.
 
 use base::error::Result;
 use storage::scheduling::host_gone::HOST_GONE_JOB;
@@ -7,7 +7,7 @@ use storage::wakes::JobClass;
 use crate::bookings::host_removed;
 use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 
-/// The kind; the key is the connection's id.
+/// The job kind; the key is the connection's id.
 pub const HOST_GONE: JobKind = JobKind {
     name: HOST_GONE_JOB,
     class: JobClass::Upkeep,

@@ -1,4 +1,4 @@
-//! The kind `booking_mail`: puts a message about a booking into the outbox (`bookings::notify`).
+//! The job kind `booking_mail`: puts a message about a booking into the outbox (`bookings::notify`).
 
 use base::error::Result;
 use storage::wakes::JobClass;
@@ -7,8 +7,8 @@ use crate::bookings::notify::queue::{self, MAIL_JOB};
 use crate::bookings::notify::send::{self, MailJobResult};
 use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 
-/// The kind; for the key see `bookings::notify::kind`. A message that could not be written for a day is given up: by then it tells nobody
-/// anything.
+/// The job kind; for the key see `bookings::notify::kind`. A message that could not be written for a day is given up: by then it is no
+/// longer useful.
 pub const BOOKING_MAIL: JobKind = JobKind {
     name: MAIL_JOB,
     class: JobClass::Send,

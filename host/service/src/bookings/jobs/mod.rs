@@ -1,4 +1,4 @@
-//! The kinds of jobs of bookings.
+//! The job kinds of bookings.
 
 pub mod complete;
 pub mod event;

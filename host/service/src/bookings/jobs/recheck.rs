@@ -1,4 +1,5 @@
-//! The kind `booking_recheck`: looks whether a host has moved or deleted the event of a meeting, and whether its conference has a link by now.
+//! The job kind `booking_recheck`: checks whether a host has moved or deleted the event of a meeting, and whether its conference has a
+//! link.
 
 use base::error::Result;
 use storage::scheduling::meeting_events::RECHECK_JOB;
@@ -7,7 +8,7 @@ use storage::wakes::JobClass;
 use crate::bookings::host_changes::{self, HostChangeResult};
 use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 
-/// The kind; the key is the meeting's id and the connection's, with a colon between them.
+/// The job kind; the key is the meeting's id and the connection's, separated by a colon.
 pub const BOOKING_RECHECK: JobKind = JobKind {
     name: RECHECK_JOB,
     class: JobClass::Send,

@@ -1,4 +1,4 @@
-//! The kind `booking_reconcile`: every hour what is late of bookings is found and done, and hosts' calendars that are to be followed are.
+//! The job kind `booking_reconcile`: every hour, finds overdue work of bookings, and subscribes to hosts' calendars that are due.
 
 use base::error::Result;
 use base::tenant::Tenant;
@@ -9,12 +9,12 @@ use storage::wakes::JobClass;
 use crate::bookings::{calendar_subscriptions, reconcile};
 use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 
-/// After how long it is done again, ms.
+/// Interval, ms.
 const EVERY_MS: i64 = 3_600_000;
-/// After how long it goes on where one turn did not do everything, ms.
+/// Time until it continues after a run that left work, ms.
 const GOES_ON_MS: i64 = 1_000;
 
-/// The kind. There is one job of it.
+/// The job kind. There is one job of it.
 pub const BOOKING_RECONCILE: JobKind = JobKind {
     name: "booking_reconcile",
     class: JobClass::Upkeep,
@@ -24,7 +24,7 @@ pub const BOOKING_RECONCILE: JobKind = JobKind {
     run: |turn| Box::pin(run(turn)),
 };
 
-/// Makes the job where there is none.
+/// Enqueues the job if there is none.
 pub async fn ensure(tx: &mut Tx, installation: &Tenant, now: i64) -> anyhow::Result<()> {
     let job = NewJob {
         kind: BOOKING_RECONCILE.name,

@@ -1,4 +1,4 @@
-//! The kind `booking_remind`: some time before a booking begins, people and clients are reminded of it.
+//! The job kind `booking_remind`: reminds people and clients some time before a booking begins.
 
 use base::error::Result;
 use storage::wakes::JobClass;
@@ -7,7 +7,7 @@ use crate::bookings::notify::remind::{self, ReminderResult};
 use crate::bookings::notify::reminder::REMIND_JOB;
 use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 
-/// The kind; the key is the booking's id, its sequence and the minutes before its start.
+/// The job kind; the key is the booking's id, its sequence and the minutes before its start.
 pub const BOOKING_REMIND: JobKind = JobKind {
     name: REMIND_JOB,
     class: JobClass::Send,

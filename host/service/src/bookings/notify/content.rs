@@ -1,9 +1,9 @@
-//! What a message says, before it is written as plain text and as HTML.
+//! The content of a message, before it is rendered as plain text and as HTML.
 
 use crate::bookings::brand::MailColors;
 use crate::locale::Language;
 
-/// The parts of a message, in the order in which it says them.
+/// The parts of a message, in their order.
 #[derive(Clone, Debug)]
 pub struct NoticeContent {
     pub language: Language,
@@ -14,39 +14,39 @@ pub struct NoticeContent {
     pub sentence: String,
     /// The booking's title from the reader's side.
     pub title: String,
-    /// The sentence stands in place of the title as the heading, for it says what the reader has to do.
+    /// Whether the sentence replaces the title as the heading, because it asks the reader to act.
     pub asks: bool,
-    /// The first line that mail programs show beside the subject: when the meeting is.
+    /// The preview line beside the subject in mail programs: the time of the meeting.
     pub preview: String,
     pub facts: Vec<MessageFact>,
     pub buttons: Vec<MessageButton>,
     /// Sentences about the buttons.
     pub remarks: Vec<String>,
-    /// Texts of the invitee's, behind everything that looks like them.
+    /// The invitee's texts, after everything that they could imitate.
     pub words: Vec<MessageFact>,
     /// Ways to change the booking.
     pub links: Vec<MessageLink>,
-    /// Until when they lead somewhere.
+    /// The time until which these links work.
     pub deadline: Option<String>,
 }
 
-/// A label with what is known.
+/// A label with its value.
 #[derive(Clone, Debug, Default)]
 pub struct MessageFact {
     pub label: String,
     pub lines: Vec<FactLine>,
-    /// The lines are somebody's own text: none of them looks like a line of the message.
+    /// Whether the lines are another person's text, to be rendered so that none of them looks like a line of the message.
     pub is_quoted: bool,
 }
 
-/// A line of a fact; it leads to the address, if it has one.
+/// A line of a fact, with a link if it has an address.
 #[derive(Clone, Debug, Default)]
 pub struct FactLine {
     pub text: String,
     pub url: Option<String>,
 }
 
-/// A button. It opens a page, and changes nothing by itself: programs open the addresses of a mail.
+/// A button. It opens a page and changes nothing by itself, because mail programs open the addresses of a mail.
 #[derive(Clone, Debug)]
 pub struct MessageButton {
     pub label: &'static str,
@@ -54,7 +54,7 @@ pub struct MessageButton {
     pub weight: ButtonWeight,
 }
 
-/// How a button looks.
+/// The style of a button.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ButtonWeight {
     Main,
@@ -70,26 +70,26 @@ pub struct MessageLink {
 }
 
 impl MessageFact {
-    /// A fact of these lines.
+    /// A fact with these lines.
     pub fn new(label: impl Into<String>, lines: impl IntoIterator<Item = String>) -> MessageFact {
         let lines = lines.into_iter().map(|text| FactLine { text, url: None }).collect();
         MessageFact { label: label.into(), lines, is_quoted: false }
     }
 
-    /// Somebody's own text, of any number of lines.
+    /// A fact with another person's text, of any number of lines.
     pub fn quoted(label: impl Into<String>, text: &str) -> MessageFact {
         let plain = plain(text);
         MessageFact { is_quoted: true, ..MessageFact::new(label, plain.lines().map(str::to_owned)) }
     }
 
-    /// The same with one more line, which leads to an address.
+    /// Adds a line with a link.
     pub fn linked(mut self, text: impl Into<String>, url: String) -> MessageFact {
         self.lines.push(FactLine { text: text.into(), url: Some(url) });
         self
     }
 }
 
-/// The text without control characters other than those that lay it out; all its lines end with line feeds.
+/// The text without control characters except whitespace, and with line feeds as line ends.
 pub fn plain(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace(['\u{2028}', '\u{2029}'], "\n");
     text.chars().filter(|c| matches!(c, '\n' | '\t') || !c.is_control()).collect()

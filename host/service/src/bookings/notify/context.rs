@@ -1,4 +1,4 @@
-//! What is known of a booking at the moment at which a message about it is written.
+//! The data of a message, read when the message is written.
 
 use base::error::Result;
 use model::Instant;
@@ -20,48 +20,48 @@ use crate::connections;
 use crate::locale::Language;
 use crate::locale::dates::Hours;
 
-/// Hosts of one booking that are told.
+/// Most hosts of one booking that get messages.
 const MAX_HOSTS: usize = 100;
 
-/// A host whom a message goes to.
+/// A host to whom a message goes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NotifiedHost {
     pub connection_id: String,
     pub address: EmailAddress,
 }
 
-/// A booking with all that a message says of it.
+/// A booking with all data of a message.
 #[derive(Clone)]
 pub struct MessageContext {
     pub row: BookingRow,
-    /// With the status and the times of the row.
+    /// The booking, with the status and the times of the row.
     pub booking: Booking,
-    /// As it is, or was when it was deleted, with the hours of the shared schedule that it names.
+    /// The event type, in its current state or that of its deletion, with the hours of its shared schedule.
     pub event_type: EventType,
-    /// Nobody can book it any more.
+    /// Whether the event type can no longer be booked.
     pub is_closed: bool,
     pub sender: Sender,
     /// The hosts, if the message is for them.
     pub hosts: Vec<NotifiedHost>,
-    /// Links by which the one host whom the message is for decides.
+    /// Links by which the one host who gets the message decides.
     pub decision: Option<DecisionUrls>,
-    /// The invitation that those have whom the message is for.
+    /// The invitation that the recipients have.
     pub invitation: Option<InvitationRow>,
-    /// Where the booking can be changed: for its invitee alone.
+    /// The address of the page to change the booking: for its invitee only.
     pub manage_url: String,
-    /// Where the event type can be booked.
+    /// The address of the booking page of the event type.
     pub booking_url: String,
-    /// That of the people whom the message is for.
+    /// The recipients' language.
     pub language: Language,
-    /// Their clock.
+    /// The recipients' clock (12 or 24 hours).
     pub hours: Hours,
-    /// When the message is written, in milliseconds since 1970.
+    /// The time of writing, Unix ms.
     pub now: i64,
 }
 
 impl MessageContext {
-    /// Reads what there is. None: the message is not to be sent, because its change was overtaken by another one, because the booking's
-    /// people were forgotten, or because nobody can send it.
+    /// Reads the data. None: the message is not to be sent, because its change was superseded, because the booking's people were purged, or
+    /// because no account can send it.
     pub async fn read(app: &App, job: &Job, key: &MailKey) -> Result<Option<MessageContext>> {
         let reader = app.db.reader();
         let Some(row) = bookings::find(reader, &job.tenant, &key.booking_id).await? else { return Ok(None) };
@@ -117,8 +117,8 @@ impl MessageContext {
         }))
     }
 
-    /// The same from the account that sent the invitation, if that may still send: from others many calendars do not take it that it is taken
-    /// back.
+    /// The same data with the account that sent the invitation as sender, if that may still send: many calendars accept the cancellation of
+    /// an invitation only from it.
     pub async fn from_who_invited(&self, app: &App) -> Result<MessageContext> {
         let Some(sent) = &self.invitation else { return Ok(self.clone()) };
         let found = sender::that_sends(app, &self.row.tenant, &sent.connection_id, &self.event_type).await?;
@@ -134,7 +134,7 @@ impl MessageContext {
         }
     }
 
-    /// It waits for its host.
+    /// Whether the booking is pending.
     pub fn is_pending(&self) -> bool {
         self.booking.status == BookingStatus::Pending
     }
@@ -145,7 +145,7 @@ impl MessageContext {
         key.role == MailRole::Hosts && is_request && self.is_pending()
     }
 
-    /// The booking's title as these people see it.
+    /// The booking's title for this role.
     pub fn title(&self, role: MailRole) -> String {
         match role {
             MailRole::Hosts => titles::for_host(&self.booking, &self.event_type).to_owned(),
@@ -155,20 +155,20 @@ impl MessageContext {
         }
     }
 
-    /// Whom the message goes to, without addresses that no message can have.
+    /// The recipients, without invalid addresses.
     pub fn recipients(&self, role: MailRole) -> Vec<EmailAddress> {
         let mut all = self.people(role);
         all.retain(|person| ::mail::check::email(&person.email).is_ok());
         all
     }
 
-    /// Invitees and guests without names that lead somewhere: they stand in header fields, and in invitations that others read.
+    /// Invitees and guests, without names that could become links: names appear in header fields, and in invitations that others read.
     fn people(&self, role: MailRole) -> Vec<EmailAddress> {
         let invitee = &self.booking.invitee;
         match role {
             MailRole::Invitee => vec![named(shown_name(invitee.name.as_deref()), &invitee.email)],
             MailRole::Guests => {
-                // Somebody who is named twice, or who is the invitee too, gets one message.
+                // An address that is given twice, or is also the invitee's, gets one message.
                 let mut known = vec![::mail::address::folded(&invitee.email)];
                 let mut guests = Vec::new();
                 for guest in &self.booking.guests {
@@ -185,18 +185,18 @@ impl MessageContext {
     }
 }
 
-/// The query of a link to a page in this language, with the clock that was chosen.
+/// The query of a link to a page in this language, with the chosen clock.
 fn look(language: Language, hours: Option<Hours>) -> String {
     let lang = format!("lang={}", language.tag());
     hours.map_or(lang.clone(), |hours| format!("{lang}&hc={}", hours.number()))
 }
 
-/// An address with a name that can be written into a header field.
+/// An address with a name that is valid in a header field.
 pub fn named(name: Option<&str>, email: &str) -> EmailAddress {
     ::mail::foreign::address(&EmailAddress { name: name.map(str::to_owned), email: email.to_owned() })
 }
 
-/// The addresses of the hosts who were assigned.
+/// The addresses of the assigned hosts.
 async fn hosts(
     app: &App,
     row: &BookingRow,

@@ -1,5 +1,5 @@
-//! The messages of one turn before they are put into the outbox: rendered, with the invitation for calendars, and with the Message-IDs of
-//! earlier messages that they overtake.
+//! The messages of one run before they are put into the outbox: rendered, with the calendar invitation, and with the Message-IDs of earlier
+//! messages that they supersede.
 
 use base::error::Result;
 use model::email::EmailHeader;
@@ -17,7 +17,7 @@ use crate::resources::mail::compose::message_id;
 use crate::sending::message::OutgoingMessage;
 use crate::sending::submit::{self, PreparedSubmission, Submission};
 
-/// The part of a message that is for calendars.
+/// The calendar part of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Calendar {
     Nothing,
@@ -25,7 +25,7 @@ pub enum Calendar {
     Cancel,
 }
 
-/// The change of the note that is kept of an invitation.
+/// The change of the stored invitation.
 #[derive(Clone)]
 pub enum InvitationNote {
     AsItIs,
@@ -43,26 +43,26 @@ pub struct DraftMessage {
 /// Messages that are put into the outbox together.
 #[derive(Clone)]
 pub struct Draft {
-    /// One; or one for each host, where each has a link of their own.
+    /// One; or one for each host, if each has a link of their own.
     pub messages: Vec<DraftMessage>,
     pub connection_id: String,
-    /// The Message-IDs of what they overtake.
+    /// The Message-IDs of the messages that they supersede.
     pub overtakes: Vec<String>,
     pub booking_id: String,
-    /// The booking's version that the messages were written from: with another they are written anew.
+    /// The booking's version that the messages were written from: if it changes, they are written again.
     pub version: i64,
     pub role: MailRole,
     pub before: Option<InvitationRow>,
     pub kept: InvitationNote,
-    /// The job is done with them.
+    /// Whether the job is done with them.
     pub is_last: bool,
 }
 
-/// The message that takes the invitation of another organizer back.
+/// The message that cancels the invitation of a former organizer.
 pub async fn replacement(app: &App, key: &MailKey, facts: &MessageContext) -> Result<Draft> {
     let mut facts = facts.clone();
     if let Some(sent) = &facts.invitation {
-        // The title has the name of who invited.
+        // The title contains the former organizer's name.
         facts.booking.organizer_connection_id = Some(sent.connection_id.clone());
     }
     let facts = &facts;
@@ -75,7 +75,7 @@ pub async fn replacement(app: &App, key: &MailKey, facts: &MessageContext) -> Re
     Ok(Draft { kept: InvitationNote::TakenBack, is_last: false, ..draft(key, facts, vec![built]) })
 }
 
-/// The message that tells of the change; one for each host where they are asked to decide.
+/// The message about the change; one for each host if they are asked to decide.
 pub async fn message(app: &App, key: &MailKey, facts: &MessageContext, calendar: Calendar) -> Result<Draft> {
     let now = app.now();
     let (text, kept) = match (calendar, &facts.invitation) {
@@ -99,7 +99,7 @@ pub async fn message(app: &App, key: &MailKey, facts: &MessageContext, calendar:
     Ok(Draft { kept, ..draft(key, facts, messages) })
 }
 
-/// The message's name, or those of one message for each host: a link by which a host decides is that host's alone.
+/// The message's name, or those of one message for each host: a decision link belongs to one host.
 fn addressed(app: &App, key: &MailKey, facts: &MessageContext) -> Vec<(String, MessageContext)> {
     let name = name_of(&key.booking_id, key.kind, key.sequence, key.role);
     if !facts.asks_hosts(key) {
@@ -136,7 +136,7 @@ fn draft(key: &MailKey, facts: &MessageContext, messages: Vec<DraftMessage>) -> 
     }
 }
 
-/// Builds the message with this name, from which its Message-ID is made: of the same change, whenever it is repeated, the same.
+/// Builds the message with this name, from which its Message-ID is derived: a repeated attempt has the same one.
 async fn build(
     app: &App,
     key: &MailKey,
@@ -155,16 +155,16 @@ async fn build(
         subject: Some(letter.subject),
         text: Some(letter.text),
         html: Some(letter.html),
-        // So that nobody's absence notice answers it (RFC 3834).
+        // Suppresses absence notices (RFC 3834).
         headers: vec![EmailHeader { name: "Auto-Submitted".to_owned(), value: "auto-generated".to_owned() }],
         ..::mail::build::Outgoing::default()
     };
     if key.role == MailRole::Hosts && facts.decision.is_none() {
-        // A host answers whoever booked. An answer that quotes links by which a host decides must not go there.
+        // A host's answer goes to the invitee. An answer that quotes decision links must not go there.
         outgoing.reply_to = facts.recipients(MailRole::Invitee);
     }
     if let Some((method, text)) = calendar {
-        // Programs that show no invitation have it as a file.
+        // Programs that do not show invitations show a file.
         outgoing.attachments.push(::mail::build::OutgoingFile {
             filename: Some("invite.ics".to_owned()),
             content_type: Some("application/ics".to_owned()),
@@ -178,7 +178,7 @@ async fn build(
         built.map_err(|e| anyhow::anyhow!("a message about a booking: {}: {}", e.field, e.message))?;
     let composed = OutgoingMessage { outgoing, built, original: None };
     let connection = &facts.sender.connection;
-    // The links of one host are not for another one, whose account sends them.
+    // The links of one host must not be in the sent mail of another one, whose account sends them.
     let is_own = facts.hosts.iter().all(|host| host.connection_id == connection.id);
     let save_to_sent = facts.decision.is_none() || is_own;
     let submission = Submission { save_to_sent, ..Submission::default() };

@@ -1,5 +1,5 @@
-//! A message as HTML that mail programs understand: no tables, no pictures, nothing that is loaded, and its styles in place. One `style` element
-//! has the dark colours and the wide buttons of phones; the message reads well without it.
+//! Renders a message as HTML for mail programs: no tables, no images, nothing that is loaded, and inline styles. One `style` element has
+//! the dark colours and the wide buttons of phones; the message is readable without it.
 
 use crate::bookings::brand::MailColors;
 use crate::bookings::notify::content::{
@@ -34,7 +34,7 @@ const ARTICLE: &str = concat!(
     "font-size:16px;line-height:24px;color:#12161c\">\n",
     "<div style=\"display:none;font-size:1px;line-height:1px;max-height:0;overflow:hidden\">",
 );
-/// The engine of Word, which knows no `max-width`, takes the width of a box around the card.
+/// Word's engine, which does not support `max-width`, takes the width of a box around the card.
 const CARD: &str = concat!(
     "</div>\n<!--[if mso]><div style=\"width:560px\"><![endif]-->\n",
     "<div class=\"m-card\" style=\"max-width:560px;margin:0 auto;background:#ffffff;",
@@ -66,7 +66,7 @@ const BUTTON: &str = concat!(
     "display:inline-block;border-radius:10px;padding:12px 22px;margin:0 4px 12px;font-size:16px;",
     "line-height:20px;font-weight:600;text-align:center;text-decoration:none;mso-padding-alt:0\" href=\"",
 );
-/// Word ignores the padding of a link: blanks of a given width and raised text make the button's area.
+/// Word ignores the padding of a link: blanks of a given width and raised text form the button's area.
 const BUTTON_TEXT: &str = concat!(
     "\"><!--[if mso]><i style=\"mso-font-width:200%;mso-text-raise:20pt\" hidden>&emsp;</i>",
     "<span style=\"mso-text-raise:10pt\"><![endif]-->",
@@ -74,7 +74,7 @@ const BUTTON_TEXT: &str = concat!(
 const BUTTON_END: &str =
     "<!--[if mso]></span><i style=\"mso-font-width:200%\" hidden>&emsp;&#8203;</i><![endif]--></a>";
 
-/// The HTML of a message. `what` labels the title where that is not the heading.
+/// The HTML of a message. `what` labels the title if that is not the heading.
 pub fn render(content: &NoticeContent, what: &str, subject: &str) -> Html {
     let colors = &content.colors;
     let heading = if content.asks { &content.sentence } else { &content.title };

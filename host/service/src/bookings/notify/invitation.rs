@@ -1,4 +1,4 @@
-//! A booking as an iTIP message. It names what was sent before: the same object, of the same organizer, in a later revision. Pure.
+//! A booking as an iTIP message. It refers to earlier ones: the same object, of the same organizer, in a later revision. Pure.
 
 use itip::{Attendee, Invite, Organizer};
 use model::Instant;
@@ -11,7 +11,7 @@ use crate::bookings::notify::context::MessageContext;
 use crate::bookings::notify::kind::MailRole;
 use crate::bookings::notify::message_text::link_of_invitee;
 
-/// What asks the calendars of these people to take the booking in as it is now.
+/// The iTIP REQUEST with the booking as it is now.
 pub fn request(facts: &MessageContext, role: MailRole, now: i64) -> Invite {
     let booking = &facts.booking;
     let (label, url) = link_of_invitee(facts);
@@ -19,24 +19,24 @@ pub fn request(facts: &MessageContext, role: MailRole, now: i64) -> Invite {
         uid: booking.i_cal_uid.clone(),
         sequence: booking.sequence,
         location: event_body::place(booking),
-        // The link is the invitee's alone: it changes the booking.
+        // Only for the invitee, because the link changes the booking.
         description: (role == MailRole::Invitee).then(|| format!("{label}:\n{url}")),
         is_tentative: facts.is_pending(),
         ..invite(facts, now)
     }
 }
 
-/// What takes an invitation out of their calendars.
+/// The iTIP CANCEL of an invitation.
 pub fn cancellation(facts: &MessageContext, sent: &InvitationRow, now: i64) -> Invite {
     // A revision of its own: it counts whenever the one before it was made.
     Invite { uid: sent.i_cal_uid.clone(), sequence: sent.sequence.saturating_add(1), ..invite(facts, now) }
 }
 
-/// What is kept of a request that is sent.
+/// The stored form of a request that is sent.
 pub fn sent(facts: &MessageContext, role: MailRole, now: i64) -> InvitationRow {
     let before = facts.invitation.as_ref();
     let organizer = organizer(facts);
-    // Who sends on behalf of the one who invited is not the organizer.
+    // An account that sends on behalf of the inviting one is not the organizer.
     let inviting = before.filter(|_| organizer.sent_by.is_some()).map(|sent| &sent.connection_id);
     let now = revised_at(facts, now);
     InvitationRow {
@@ -69,19 +69,19 @@ fn invite(facts: &MessageContext, now: i64) -> Invite {
     }
 }
 
-/// Whether the invitee chose the time. Otherwise the invitation asks for an answer.
+/// Whether the invitee chose the time. Otherwise the invitation asks for a response.
 // Contract silent: who chose a time to which an API key moved the booking. Nobody knows that it was the invitee.
 fn is_invitees_choice(booking: &Booking) -> bool {
     matches!(booking.rescheduled_by, None | Some(Party::Invitee))
 }
 
-/// When this revision is made, in milliseconds since 1970. Of two with the same SEQUENCE the later one counts (RFC 5546, section 2.1.5): what
-/// tells of the link to a conference changes no time and so has the SEQUENCE of what was sent before. DTSTAMP has whole seconds.
+/// The time of this revision, Unix ms. Of two with the same SEQUENCE the later one counts (RFC 5546, section 2.1.5): a message about the
+/// link to a conference changes no time and so has the SEQUENCE of the one before. DTSTAMP has whole seconds.
 fn revised_at(facts: &MessageContext, now: i64) -> i64 {
     facts.invitation.as_ref().map_or(now, |sent| now.max(sent.updated_at.saturating_add(1_000)))
 }
 
-/// The address that sends, or the one that invited, on whose behalf it sends.
+/// The sending address, or the inviting one on whose behalf it sends.
 fn organizer(facts: &MessageContext) -> Organizer {
     let from = &facts.sender.from;
     let own = ::mail::address::wire(&from.email).into_owned();

@@ -1,33 +1,33 @@
-//! Which messages there are about a booking, and the keys of their jobs: `{booking}:{kind}:{sequence}:{role}`. A booking goes through a
-//! state once between two moves, so a key stands for one change.
+//! The kinds of messages about a booking, and the keys of their jobs: `{booking}:{kind}:{sequence}:{role}`. A booking reaches a status once
+//! between two moves, so a key identifies one change.
 
 use std::fmt;
 
 use model::scheduling::booking::{Booking, BookingStatus};
 use storage::scheduling::bookings::BookingRow;
 
-/// A booking of which people are told, as it is after the change.
+/// A booking for its messages, as it is after the change.
 #[derive(Clone, Copy)]
 pub struct NotifiedBooking<'a> {
     pub row: &'a BookingRow,
     pub body: &'a Booking,
 }
 
-/// What happened that a message tells of.
+/// The change that a message reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MailKind {
-    /// It was made, and waits for its host.
+    /// Booked, and waiting for its host.
     Pending,
     Confirmed,
     Rescheduled,
-    /// Its conference has a link, which was not known when it was confirmed or moved.
+    /// Its conference has a link, which was unknown when it was confirmed or moved.
     Conference,
-    /// Its event became an all-day event in the host's calendar. For hosts alone, who are asked for a time.
+    /// Its event became an all-day event in the host's calendar. For hosts only, who are asked for a time.
     AllDay,
     Cancelled,
     Rejected,
     Expired,
-    /// It begins in so many minutes.
+    /// The booking begins in so many minutes.
     Reminder(i64),
 }
 
@@ -46,7 +46,7 @@ impl MailKind {
         })
     }
 
-    /// The message that tells of a booking's end; none for a status that is none, or of which nobody is told.
+    /// The kind for a booking's end; none for a status that is no end, or that is not reported.
     pub fn of_end(status: BookingStatus) -> Option<MailKind> {
         match status {
             BookingStatus::Cancelled => Some(MailKind::Cancelled),
@@ -56,7 +56,7 @@ impl MailKind {
         }
     }
 
-    /// Whether this is still so. What was overtaken by another change is not told: that change has a message of its own.
+    /// Whether the change is still current. A superseded change is not reported: the later one has a message of its own.
     fn holds(self, status: BookingStatus) -> bool {
         match self {
             MailKind::Pending => status == BookingStatus::Pending,
@@ -89,7 +89,7 @@ impl fmt::Display for MailKind {
     }
 }
 
-/// Whom a message is for. Guests have one of their own, because the invitee's has the link by which the booking is changed.
+/// The recipients of a message. Guests have one of their own, because the invitee's contains the link that changes the booking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MailRole {
     Invitee,
@@ -98,7 +98,7 @@ pub enum MailRole {
 }
 
 impl MailRole {
-    /// The word that keys and tables have for it.
+    /// The name in keys and tables.
     pub fn as_str(self) -> &'static str {
         match self {
             MailRole::Invitee => "invitee",
@@ -112,7 +112,7 @@ impl MailRole {
     }
 }
 
-/// What the key of a job says.
+/// The parsed key of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MailKey {
     pub booking_id: String,
@@ -123,7 +123,7 @@ pub struct MailKey {
 }
 
 impl MailKey {
-    /// None: it is no such key.
+    /// Parses a key. None: it is no such key.
     pub fn read(key: &str) -> Option<MailKey> {
         let mut parts = key.split(':');
         let read = MailKey {
@@ -135,7 +135,7 @@ impl MailKey {
         parts.next().is_none().then_some(read)
     }
 
-    /// Whether the message is still true of the booking, whose status is that of its row. `now` is in milliseconds since 1970.
+    /// Whether the message still applies to the booking, whose status is that of its row. `now` is Unix ms.
     pub fn holds(&self, booking: &Booking, now: i64) -> bool {
         let is_ahead = now < booking.start.as_millis() || !matches!(self.kind, MailKind::Reminder(_));
         self.kind.holds(booking.status) && booking.sequence == self.sequence && is_ahead

@@ -1,4 +1,4 @@
-//! The text of a message about a booking, as plain text and as HTML that says the same. What people wrote stays text in both. Pure.
+//! The text of a message about a booking, as plain text and as HTML with the same content. User input is escaped in both. Pure.
 
 use model::Instant;
 use model::scheduling::booking::{Booking, Party};
@@ -29,7 +29,7 @@ pub struct MessageText {
     pub html: String,
 }
 
-/// The message that tells of a change. `is_invitation`: it carries one that asks calendars to take the booking in.
+/// The message about a change. `is_invitation`: it carries one that calendars can accept.
 pub fn of_change(facts: &MessageContext, key: &MailKey, is_invitation: bool) -> MessageText {
     let texts = texts(facts.language);
     let is_pending = facts.is_pending();
@@ -45,7 +45,7 @@ pub fn of_change(facts: &MessageContext, key: &MailKey, is_invitation: bool) -> 
     };
     let title = facts.title(key.role);
     let subject = match is_invitation {
-        // Some mail programs make the subject of an invitation the title of what they put into the calendar.
+        // Some mail programs make the subject of an invitation the title of the calendar entry.
         true => title.clone(),
         false if asks => format!("{begins}: {title}"),
         false => begun(facts.language, begins, &title),
@@ -73,7 +73,7 @@ pub fn of_change(facts: &MessageContext, key: &MailKey, is_invitation: bool) -> 
     message(&content, texts, &subject)
 }
 
-/// The message that takes back the invitation of an organizer whose place another one takes.
+/// The message that cancels the invitation of an organizer who was replaced.
 pub fn of_replacement(facts: &MessageContext, role: MailRole) -> MessageText {
     let texts = texts(facts.language);
     let title = facts.title(role);
@@ -96,7 +96,7 @@ pub fn of_replacement(facts: &MessageContext, role: MailRole) -> MessageText {
     message(&content, texts, &subject)
 }
 
-/// A subject: what happened, a colon and the title. French has a space before a colon, at which no line ends.
+/// A subject: the change, a colon and the title. French has a non-breaking space before the colon.
 fn begun(language: Language, begins: &str, title: &str) -> String {
     match language {
         Language::French => format!("{begins}\u{a0}: {title}"),
@@ -129,7 +129,7 @@ fn with_names(facts: &MessageContext, key: &MailKey, sentence: &str) -> String {
         }
         MailRole::Invitee | MailRole::Guests => {
             let host = match key.kind {
-                // By a key of the API anybody may have declined it.
+                // With an API key anybody may have declined it.
                 MailKind::Rejected => {
                     facts.row.decided_by.as_deref().and_then(|id| titles::name_of(id, &facts.event_type))
                 }
@@ -140,15 +140,15 @@ fn with_names(facts: &MessageContext, key: &MailKey, sentence: &str) -> String {
     }
 }
 
-/// The link by which the invitee goes on.
+/// The link with which the invitee continues.
 pub fn link_of_invitee(facts: &MessageContext) -> (&'static str, &str) {
     let texts = texts(facts.language);
-    // Until the host has confirmed, the booking cannot be moved.
+    // Until the host has confirmed, the booking cannot be rescheduled.
     let label = if facts.is_pending() { texts.cancel } else { texts.change };
     (label, &facts.manage_url)
 }
 
-/// The zone of the reader: hosts have that of the event type.
+/// The zone of the reader: for hosts that of the event type.
 fn zone(facts: &MessageContext, role: MailRole) -> Zone {
     match role {
         MailRole::Hosts => rules::zone(&facts.event_type),
@@ -162,7 +162,7 @@ fn moment(facts: &MessageContext, role: MailRole, at: Instant) -> String {
     meeting_time::moment(at, &zone(facts, role), facts.language, facts.hours)
 }
 
-/// The first line that mail programs show.
+/// The preview line of mail programs.
 fn preview(facts: &MessageContext, key: &MailKey) -> String {
     moment(facts, key.role, facts.booking.start)
 }
@@ -199,13 +199,13 @@ fn place(booking: &Booking, texts: &MailTexts) -> Option<MessageFact> {
     })
 }
 
-/// The address at which people meet, if that is a page.
+/// The address of the meeting, if that is a page.
 fn address_of_meeting(booking: &Booking) -> Option<&str> {
     let url = booking.location.as_ref()?.join_url.as_deref()?;
     (url.starts_with("https://") || url.starts_with("http://")).then_some(url)
 }
 
-/// The buttons of the reader. Guests have none: the invitee's would let them cancel.
+/// The reader's buttons. Guests have none: the invitee's would let them cancel.
 fn buttons(
     facts: &MessageContext,
     key: &MailKey,
@@ -239,7 +239,7 @@ fn buttons(
     }
 }
 
-/// The people who come, the host's own buttons and, behind them, what the invitee wrote.
+/// The attendees, the host's own buttons and, after them, what the invitee wrote.
 fn add_for_hosts(content: &mut NoticeContent, facts: &MessageContext, key: &MailKey, texts: &MailTexts) {
     let booking = &facts.booking;
     content.facts.extend(of_invitee(booking, texts));
@@ -262,12 +262,12 @@ fn add_for_hosts(content: &mut NoticeContent, facts: &MessageContext, key: &Mail
     content.words.extend(reason.map(|reason| MessageFact::quoted(texts.reason, reason)));
 }
 
-/// The host, what the invitee chose, and the ways to change the booking.
+/// The host, what the invitee chose, and the links to change the booking.
 fn add_for_invitee(content: &mut NoticeContent, facts: &MessageContext, key: &MailKey, texts: &MailTexts) {
     let booking = &facts.booking;
     let host = titles::host_name(booking, &facts.event_type);
     content.facts.extend(host.map(|name| MessageFact::new(texts.host, [name.to_owned()])));
-    // The addresses of a booking are not verified: what its invitee writes goes to the hosts alone.
+    // The addresses of a booking are not verified: the invitee's own text goes to the hosts only.
     let reason = reason(key, booking).filter(|_| !is_cancelled_by_invitee(key, booking));
     content.facts.extend(reason.map(|reason| MessageFact::quoted(texts.reason, reason)));
     if key.role == MailRole::Guests {
@@ -280,7 +280,7 @@ fn add_for_invitee(content: &mut NoticeContent, facts: &MessageContext, key: &Ma
     }
 }
 
-/// The answers that are no words of the invitee's own, such as those that the host offers. Words go to the hosts alone.
+/// The answers that are not the invitee's own words, such as options that the host offers. Free text goes to the hosts only.
 fn chosen_answers(facts: &MessageContext) -> Vec<MessageFact> {
     let questions = &facts.event_type.questions;
     let is_chosen = |kind: QuestionKind| {
@@ -293,7 +293,7 @@ fn chosen_answers(facts: &MessageContext) -> Vec<MessageFact> {
     answers.into_iter().map(|(label, answer)| MessageFact::new(label, [plain(&answer)])).collect()
 }
 
-/// The booking's page, and the ways to reschedule and to cancel as far as they are open, with the moment until which they are.
+/// The booking's page, and the links to reschedule and to cancel as far as they are allowed, with their deadline.
 fn add_ways(content: &mut NoticeContent, facts: &MessageContext, texts: &MailTexts) {
     let (booking, event_type) = (&facts.booking, &facts.event_type);
     let start_at = booking.start.as_millis();
@@ -313,7 +313,7 @@ fn add_ways(content: &mut NoticeContent, facts: &MessageContext, texts: &MailTex
             notices.push(notice);
         }
     }
-    // With two ends the booking's page has them both.
+    // With two different deadlines, only the booking's page shows them.
     if let [notice] | [notice, _] = notices.as_slice()
         && *notice > 0
         && notices.iter().all(|other| other == notice)
@@ -337,7 +337,7 @@ fn reason<'b>(key: &MailKey, booking: &'b Booking) -> Option<&'b str> {
     }
 }
 
-/// The people who come. A message to the invitee is a new one: an answer to this one would quote it.
+/// The attendees. A message to the invitee is a new one: an answer to this one would quote it.
 fn of_invitee(booking: &Booking, texts: &MailTexts) -> Vec<MessageFact> {
     let invitee = &booking.invitee;
     let guests: Vec<&str> = booking.guests.iter().map(|guest| guest.email.as_str()).collect();
@@ -353,7 +353,7 @@ fn of_invitee(booking: &Booking, texts: &MailTexts) -> Vec<MessageFact> {
     facts.into_iter().flatten().collect()
 }
 
-/// The address of a link by which mail is written to this address, and nothing else is filled in (RFC 6068).
+/// The `mailto:` link of this address, without any prefilled fields (RFC 6068).
 fn mailto(email: &str) -> String {
     let (local, domain) = email.rsplit_once('@').unwrap_or((email, ""));
     let encoded = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();

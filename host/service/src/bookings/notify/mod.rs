@@ -1,11 +1,12 @@
-//! Mail about bookings: what is sent to whom when a booking is made, confirmed, moved or ended, and before it begins.
+//! Mail about bookings: messages when a booking is made, confirmed, rescheduled or ended, and before it begins.
 //!
 //! A message is a job from the moment of the change: `queue` enqueues it in the transaction that changes the booking, under a key that
-//! names the change and whom the message is for (`kind`). Its turn (`send`) reads what is known by then, finds the account that sends (`sender`),
-//! writes the message (`draft`, `message_text`, `content`, `plain_text`, `html`, `texts`) with its invitation (`invitation`), and puts it into the outbox in one transaction with the
-//! end of the job, and takes back what nobody has yet and is not so any more (`overtaken`): so each message comes into the outbox once, and the outbox sends it once (`crate::sending`). `reminder`
-//! and `remind` are for what comes with the time. What is to be told has a row beside its job (`storage::scheduling::notices`), by which
-//! `bookings::reconcile` finds what lost its job.
+//! names the change and the recipients (`kind`). Its run (`send`) reads the current data (`context`), finds the account that sends
+//! (`sender`), writes the message (`draft`, `message_text`, `content`, `plain_text`, `html`, `texts`) with its invitation (`invitation`),
+//! puts it into the outbox in one transaction with the end of the job, and cancels unsent messages that it supersedes (`superseded`): so
+//! each message comes into the outbox once, and the outbox sends it once (`crate::sending`). `reminder` and `remind` are for reminders.
+//! Each message has a row beside its job (`storage::scheduling::notices`), by which `bookings::reconcile` finds messages whose job was
+//! lost.
 
 mod content;
 pub mod context;

@@ -16,7 +16,7 @@ pub fn render(content: &NoticeContent, what: &str) -> String {
     for fact in &content.facts {
         push_fact(&mut text, fact);
     }
-    // An address that a fact has is not written twice.
+    // An address that is in a fact already is not repeated.
     let is_new = |url: &str| {
         let mut lines = content.facts.iter().flat_map(|fact| &fact.lines);
         lines.all(|line| line.url.as_deref() != Some(url))
@@ -54,7 +54,7 @@ fn push_link(text: &mut String, label: &str, url: &str) {
     text.extend([label, ":\n", url, "\n"]);
 }
 
-/// Adds a fact: its lines stand below each other behind the label, or quoted below it.
+/// Adds a fact: its lines stand below each other after the label, or quoted below it.
 fn push_fact(text: &mut String, fact: &MessageFact) {
     let label = one_line(&fact.label);
     if fact.is_quoted {
@@ -70,7 +70,7 @@ fn push_fact(text: &mut String, fact: &MessageFact) {
     let indent = " ".repeat((label.chars().count() + 2).min(MAX_INDENT));
     let mut before = format!("{label}: ");
     for line in &fact.lines {
-        // An address that does not fit has a line of its own.
+        // An address that does not fit gets a line of its own.
         let is_long = line.url.is_some() && before.chars().count() + line.text.chars().count() > MAX_COLUMNS;
         if is_long {
             if !before.trim().is_empty() {
@@ -86,7 +86,7 @@ fn push_fact(text: &mut String, fact: &MessageFact) {
     }
 }
 
-/// Adds a text in lines. The first one follows `first`, the others follow `next`.
+/// Adds wrapped text. The first line begins with `first`, the others with `next`.
 fn push_wrapped(text: &mut String, first: &str, next: &str, words: &str) {
     let mut line = first.to_owned();
     let mut is_empty = true;

@@ -16,11 +16,11 @@ use crate::app::App;
 use crate::bookings::notify::kind::{MailKey, MailKind, MailRole, NotifiedBooking};
 use crate::bookings::notify::reminder;
 
-/// The kind of the jobs that put messages about bookings into the outbox. For the key see `kind`.
+/// The job kind that puts messages about bookings into the outbox. For the key see `kind`.
 pub const MAIL_JOB: &str = "booking_mail";
 
-/// Enqueues the messages about a change of bookings of one event type that was just written, and the reminders of those that have a new time.
-/// `event_type` is none where it was deleted. Jobs come after the log (`LockRank`), so this does too.
+/// Enqueues the messages about a change of bookings of one event type that was just written, and the reminders of those with a new time.
+/// `event_type` is none if it was deleted. Jobs come after the log (`LockRank`), so this does too.
 pub async fn enqueue(
     tx: &mut Tx,
     told: &[NotifiedBooking<'_>],
@@ -41,16 +41,16 @@ pub async fn enqueue(
     reminder::enqueue(tx, &reminded, &settings, now).await
 }
 
-/// Enqueues the messages that tell of the link to the conference of bookings of one event type, which they have by now, to those who were told
-/// without it that they take place. A message about that which is not written yet has the link in it: it is written from what is known then.
-/// The caller has the bookings' rows locked.
+/// Enqueues the messages with the new conference link of bookings of one event type, to people who were notified of them without it. A
+/// message that is not written yet will contain the link, because it is written from current data. The caller has locked the bookings'
+/// rows.
 pub async fn enqueue_link(
     tx: &mut Tx,
     told: &[NotifiedBooking<'_>],
     event_type: Option<&EventType>,
     now: i64,
 ) -> Result<()> {
-    // Who waits for the host gets a message with the link when the host has confirmed.
+    // People who wait for the host get the link with the confirmation.
     let told: Vec<&NotifiedBooking<'_>> = told.iter().filter(|of| of.row.status == "confirmed").collect();
     let Some(first) = told.first() else { return Ok(()) };
     let settings = settings(tx, first.row, event_type).await?;
@@ -84,16 +84,16 @@ fn key(row: &BookingRow, body: &Booking, kind: MailKind, role: MailRole) -> Stri
     MailKey { booking_id: row.id.clone(), kind, sequence: body.sequence, role }.to_string()
 }
 
-/// Enqueues the messages with these keys, about bookings of the tenant of this one.
+/// Enqueues the messages with these keys, for bookings of this one's tenant.
 async fn enqueue_all(tx: &mut Tx, row: &BookingRow, keys: &[String], now: i64) -> Result<()> {
-    // The time of the change: for so long a message waits for the calendar at most.
+    // The time of the change, from which the wait for the calendar is limited.
     let args = json!({ "at": now }).to_string();
     let jobs = keys.iter().map(|key| NewJob {
         kind: MAIL_JOB,
         key,
         class: JobClass::Send,
         tenant: &row.tenant,
-        // Which account sends is known when it is sent.
+        // The sending account is determined when it is sent.
         connection_id: None,
         target: "",
         due_at: Some(now),
@@ -103,28 +103,29 @@ async fn enqueue_all(tx: &mut Tx, row: &BookingRow, keys: &[String], now: i64) -
     Ok(notices::enqueue(tx, &new, now).await?)
 }
 
-/// Ends a job whose message is not to be sent.
+/// Ends a job whose message is not sent.
 pub async fn end(app: &App, job: &Job) -> Result<()> {
     let (job, now) = (job.clone(), app.now());
     app.db.write(move |tx| Box::pin(async move { Ok(notices::complete(tx, &job, now).await?) })).await
 }
 
-/// Whom an event type that was deleted wanted to be told: that holds for the bookings that are left.
+/// The notification settings of a deleted event type, which apply to its remaining bookings.
 async fn of_deleted(tx: &mut Tx, row: &BookingRow) -> Result<BookingNotifications> {
     let found = event_types::find_ever(&mut *tx, &row.tenant, &row.event_type_id).await?;
     let found: Option<EventType> = found.map(|found| serde_json::from_str(&found.body)).transpose()?;
     Ok(found.map(|event_type| event_type.notifications).unwrap_or_default())
 }
 
-/// When the change happened that a job tells of, in milliseconds since 1970; 0 where its arguments do not say it.
+/// The time of the change that a job reports (Unix ms); 0 if its arguments lack it.
 pub fn changed_at(job: &Job) -> i64 {
     let args = job.args.as_deref().and_then(|args| serde_json::from_str::<serde_json::Value>(args).ok());
     args.and_then(|args| args["at"].as_i64()).unwrap_or_default()
 }
 
-/// Who is told.
+/// The recipients of a kind of message.
 fn roles(kind: MailKind, body: &Booking, settings: &BookingNotifications) -> Vec<MailRole> {
-    // Guests are invited to what takes place. The invitee has asked for it, and is told of every step; a reminder is for who may come late.
+    // Guests are invited to confirmed bookings only. The invitee made the request, and is informed of every step; reminders are for those
+    // who may come late.
     let has_guests = !body.guests.is_empty()
         && !matches!(kind, MailKind::Pending | MailKind::AllDay | MailKind::Reminder(_));
     [

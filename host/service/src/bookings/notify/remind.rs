@@ -1,4 +1,4 @@
-//! A reminder whose time has come: people get a message, and clients an entry in the log, which webhooks tell them of.
+//! Handles a due reminder: people get a message, and clients a log entry, which webhooks report.
 
 use base::error::Result;
 use model::scheduling::booking::{Booking, BookingStatus};
@@ -15,26 +15,26 @@ use crate::bookings::notify::queue;
 use crate::bookings::notify::reminder::{Channels, due_at, read_key};
 use crate::bookings::{state, view};
 
-/// How a turn ended.
+/// The end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReminderResult {
-    /// It is due then, in milliseconds since 1970.
+    /// The reminder is due then, Unix ms.
     Later(i64),
-    /// Everything is written, or there is nothing to remind of any more, and the job is ended.
+    /// Everything is written, or there is nothing left to remind of, and the job is ended.
     Committed,
 }
 
-/// Reminds of a booking: its message is enqueued and its entry written with the end of the job.
+/// Reminds of a booking: enqueues its message and writes its log entry with the end of the job.
 pub async fn run(app: &App, job: &Job) -> Result<ReminderResult> {
     let (held, job) = (app.clone(), job.clone());
     app.db.write(move |tx| Box::pin(async move { remind(tx, &held, &job).await })).await
 }
 
-/// What a job finds when its time has come.
+/// The state of a reminder when its job runs.
 enum ReminderState {
-    /// There is nothing to remind of any more.
+    /// There is nothing left to remind of.
     Nothing,
-    /// It is due then, in milliseconds since 1970.
+    /// The reminder is due then, Unix ms.
     Early(i64),
     /// The booking begins in so many minutes.
     Due(Box<(BookingRow, Booking)>, i64),
@@ -83,7 +83,7 @@ async fn look(tx: &mut Tx, job: &Job, now: i64) -> Result<ReminderState> {
     }
 }
 
-/// `booking.reminder` in the log.
+/// Writes `booking.reminder` into the log.
 async fn tell(tx: &mut Tx, app: &App, row: &BookingRow, body: &Booking) -> Result<()> {
     let events = meeting_events::of_meeting(&mut *tx, &row.meeting_id).await?;
     let note = NewLogEntry {

@@ -1,4 +1,4 @@
-//! The jobs of reminders. Each is enqueued when the booking has its time; a move has jobs of its own, and those of before find nothing
+//! The jobs of reminders. Each is enqueued when the booking gets its time; a move enqueues new ones, and the earlier ones then find nothing
 //! to do.
 
 use base::error::Result;
@@ -13,19 +13,19 @@ use storage::wakes::JobClass;
 use crate::bookings::notify::kind::NotifiedBooking;
 use crate::bookings::rules::MINUTE_MS;
 
-/// The kind of the jobs that remind. The key is the booking, its sequence and the minutes before its start, with colons between them.
+/// The job kind of reminders. The key is the booking, its sequence and the minutes before its start, separated by colons.
 pub const REMIND_JOB: &str = "booking_remind";
 
-/// By which ways a job reminds, as the event type said when the booking had its time.
+/// The channels of a reminder, as the event type set them when the booking got its time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Channels {
     pub email: bool,
-    /// An entry in the log, which webhooks tell of.
+    /// A log entry, which webhooks report.
     pub webhook: bool,
 }
 
-/// Has people reminded of confirmed bookings of one event type. What was to come before `now` is left out.
+/// Enqueues the reminders of confirmed bookings of one event type. Those due before `now` are left out.
 pub async fn enqueue(
     tx: &mut Tx,
     told: &[NotifiedBooking<'_>],
@@ -50,7 +50,7 @@ pub async fn enqueue(
     let jobs = due.iter().map(|(row, minutes, key, args)| NewJob {
         kind: REMIND_JOB,
         key,
-        // Somebody waits for the time.
+        // The class of messages, because people wait for it.
         class: JobClass::Send,
         tenant: &row.tenant,
         connection_id: None,
@@ -62,12 +62,12 @@ pub async fn enqueue(
     Ok(notices::enqueue(tx, &new, now).await?)
 }
 
-/// When a reminder is due, in milliseconds since 1970.
+/// The due time of a reminder, Unix ms.
 pub fn due_at(row: &BookingRow, minutes: i64) -> i64 {
     row.start_at.saturating_sub(minutes.saturating_mul(MINUTE_MS))
 }
 
-/// The booking's id, its sequence, and the minutes.
+/// Parses the booking's id, its sequence, and the minutes.
 pub fn read_key(key: &str) -> Option<(&str, i64, i64)> {
     let (rest, minutes) = key.rsplit_once(':')?;
     let (id, sequence) = rest.rsplit_once(':')?;

@@ -1,5 +1,5 @@
-//! One message about a booking: it is written from what is known now, and put into the outbox in one transaction with the end of its job. A
-//! host that dies before leaves the job, which is done anew; after that the outbox has the message, and sends it once.
+//! One message about a booking: written from current data, and put into the outbox in one transaction with the end of its job. If a host
+//! dies before that, the job is repeated; after that the outbox has the message, and sends it once.
 
 use base::error::Result;
 use base::ids::Kind;
@@ -21,40 +21,40 @@ use crate::connections;
 use crate::connections::request_context::RequestContext;
 use crate::sending::{cancel, submit};
 
-/// For so long after a change its message waits until the event is in the organizer's calendar, which can give the booking another UID
-/// and a link to its conference, ms. A link that comes later has a message of its own (`MailKind::Conference`).
+/// Longest time after a change for which its message waits for the event in the organizer's calendar, which can give the booking another
+/// UID and a link to its conference, ms. A link that comes later has a message of its own (`MailKind::Conference`).
 const WAIT_MS: i64 = 60_000;
-/// The shortest wait between two looks at the calendar, ms. It becomes longer the longer it has taken.
+/// The shortest interval between checks of the calendar, ms. It grows with the time that has passed.
 const LOOK_AGAIN_MS: i64 = 2_000;
-/// For so long after a change its guests' message waits where it is not known whether the provider invites them, ms: as long as a message waits
-/// in the outbox.
+/// Longest time after a change for which its guests' message waits while it is unknown whether the provider invites them, ms: as long as a
+/// message waits in the outbox.
 const UNKNOWN_MS: i64 = 24 * 3_600_000;
-/// How long it waits until the provider is asked again, ms.
+/// Interval between requests to the provider, ms.
 const ASK_AGAIN_MS: i64 = 5 * 60_000;
-/// The shortest and the longest wait of a reminder for an account that cannot be used, ms. It becomes longer the longer it has taken.
+/// The shortest and the longest wait of a reminder for an account that cannot be used, ms. It grows with the time that has passed.
 const REMIND_AGAIN_MS: (i64, i64) = (60_000, 30 * 60_000);
-/// Messages that one turn writes, or writes anew because the booking was changed meanwhile.
+/// Most messages that one run writes, including rewrites after changes of the booking.
 const TRIES: usize = 5;
-/// After so many changes in a row the message is written in another turn, ms later.
+/// Delay of the next run after so many changes in a row, ms.
 const CHANGED_MS: i64 = 1_000;
 
-/// How a turn ended.
+/// The end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MailJobResult {
     /// There is nothing to send, and never will be.
     Nothing,
-    /// It is due again then, in milliseconds since 1970.
+    /// The message is due again then, Unix ms.
     Later(i64),
     /// The message is in the outbox, and the job is ended.
     Committed,
 }
 
-/// What is to be done next.
+/// The next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum MailStep {
     Nothing,
     Wait(i64),
-    /// The invitation of an organizer whose place another one took is taken back first.
+    /// First cancel the invitation of an organizer who was replaced.
     TakeBack,
     Send(Calendar),
 }
@@ -92,7 +92,7 @@ async fn step(app: &App, job: &Job, key: &MailKey, facts: &MessageContext) -> Re
     }
     let is_reminder = matches!(key.kind, MailKind::Reminder(_));
     if is_reminder && connections::usable(&facts.sender.connection).is_err() {
-        // In the outbox it would wait longer than it is worth something. `MailKey::holds` ends this when the booking begins.
+        // In the outbox it would wait for longer than it is useful. `MailKey::holds` ends this when the booking begins.
         return Ok(MailStep::Wait(remind_again(app.now(), changed_at(job))));
     }
     if key.role == MailRole::Hosts {
@@ -110,13 +110,13 @@ async fn step(app: &App, job: &Job, key: &MailKey, facts: &MessageContext) -> Re
             match sent {
                 Some(sent) if sent.i_cal_uid != facts.booking.i_cal_uid => return Ok(MailStep::TakeBack),
                 Some(_) => Calendar::Request,
-                // What is not certain stands in no calendar but the host's.
+                // An unconfirmed booking is in no calendar but the host's.
                 None if facts.is_pending() => Calendar::Nothing,
                 None => match invites_itself(app, facts).await {
                     Ok(true) => Calendar::Nothing,
                     Ok(false) => Calendar::Request,
                     Err(_) if app.now() < until => return Ok(MailStep::Wait(later(app.now(), until))),
-                    // Guests have nothing but the invitation: theirs waits as long as a message in the outbox does.
+                    // Guests only have the invitation: theirs waits as long as a message in the outbox does.
                     Err(_) if key.role == MailRole::Guests && is_worth_asking(app.now(), changed_at(job)) => {
                         return Ok(MailStep::Wait(app.now().saturating_add(ASK_AGAIN_MS)));
                     }
@@ -129,14 +129,14 @@ async fn step(app: &App, job: &Job, key: &MailKey, facts: &MessageContext) -> Re
         }
     };
     if calendar == Calendar::Nothing && key.role == MailRole::Guests {
-        // Their calendars have nothing to be told, and there is nothing that they could do.
+        // Their calendars need no change, and there is nothing that they could do.
         return Ok(MailStep::Nothing);
     }
     Ok(MailStep::Send(calendar))
 }
 
-/// When to look again whether the event is in the organizer's calendar with the link to its conference. None: it is, it cannot be, or that has
-/// taken until `until`.
+/// The time of the next check whether the event is in the organizer's calendar with the link to its conference. None: it is, it cannot be,
+/// or `until` has passed.
 async fn wait_for_calendar(app: &App, facts: &MessageContext, until: i64) -> Result<Option<i64>> {
     let now = app.now();
     let Some(organizer) = facts.booking.organizer_connection_id.as_ref().filter(|_| now < until) else {
@@ -152,33 +152,33 @@ async fn wait_for_calendar(app: &App, facts: &MessageContext, until: i64) -> Res
     Ok(is_awaited.then(|| later(now, until)))
 }
 
-/// The next look, if there was none since `until - WAIT_MS`.
+/// The next check, if there was none since `until - WAIT_MS`.
 fn later(now: i64, until: i64) -> i64 {
     let waited = now.saturating_sub(until.saturating_sub(WAIT_MS));
     now.saturating_add(waited.max(LOOK_AGAIN_MS)).min(until)
 }
 
-/// Whether a message about a change at `changed_at` still waits for the answer whether the provider invites.
+/// Whether a message about a change at `changed_at` still waits to learn whether the provider invites.
 fn is_worth_asking(now: i64, changed_at: i64) -> bool {
     now < changed_at.saturating_add(UNKNOWN_MS)
 }
 
-/// The next look whether the account can be used that a reminder of `since` waits for.
+/// The next check of the account for a reminder that waits since `since`.
 fn remind_again(now: i64, since: i64) -> i64 {
     let (shortest, longest) = REMIND_AGAIN_MS;
     now.saturating_add((now.saturating_sub(since) / 4).clamp(shortest, longest))
 }
 
-/// Whether the organizer's provider sends invitations by itself: then the event that it was given has invited already.
+/// Whether the organizer's provider sends invitations itself: then the written event has already invited people.
 async fn invites_itself(app: &App, facts: &MessageContext) -> Result<bool> {
     let meeting = meetings::find(app.db.reader(), &facts.row.meeting_id).await?;
     if meeting.is_none_or(|meeting| meeting.seats > 1) {
-        // The event names none of those who have seats beside others.
+        // The event of a shared meeting names no attendees.
         return Ok(false);
     }
     let Some(organizer) = &facts.booking.organizer_connection_id else { return Ok(false) };
     let found = connection_table::find(app.db.reader(), &facts.row.tenant, organizer).await?;
-    // Of an account that was disconnected no event is written.
+    // No event is written with a disconnected account.
     let Some(connection) = found else { return Ok(false) };
     connections::usable(&connection)?;
     let request_id = app.new_id(Kind::Request);
@@ -190,8 +190,8 @@ async fn invites_itself(app: &App, facts: &MessageContext) -> Result<bool> {
     Ok(has.scheduling)
 }
 
-/// Puts messages into the outbox. False, and nothing is written: the account was disconnected, or what the messages say is not so
-/// any more. What they overtake and nobody has is taken back, so that it does not come after them.
+/// Puts messages into the outbox. False, without any write: the account was disconnected, or the messages are outdated. Unsent messages
+/// that they supersede are cancelled, so that they do not arrive after them.
 async fn write(tx: &mut Tx, app: &App, job: &Job, draft: Draft) -> Result<bool> {
     let Draft { messages, connection_id, overtakes, booking_id, version, role, before, kept, is_last } =
         draft;
@@ -213,7 +213,7 @@ async fn write(tx: &mut Tx, app: &App, job: &Job, draft: Draft) -> Result<bool> 
         }
     }
     for message in messages {
-        // The change was told before, under another job.
+        // The change was already reported, by another job.
         let is_there = outbox::by_message_id(&mut *tx, &connection_id, &message.message_id).await?.is_some();
         if !is_there {
             submit::submit_in(tx, app, &lock, message.ready).await?;

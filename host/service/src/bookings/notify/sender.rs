@@ -9,18 +9,18 @@ use storage::connections::{self as table, Connection};
 use crate::app::App;
 use crate::connections;
 
-/// Hosts that are looked at for one who can send.
+/// Most hosts that are checked for one who can send.
 const MAX_HOSTS_LOOKED_AT: usize = 8;
 
-/// An account that may send, and what it sends as.
+/// An account that may send, and its sender address.
 #[derive(Clone)]
 pub struct Sender {
     pub connection: Connection,
     pub from: EmailAddress,
 }
 
-/// The account that messages about a booking go out by: the organizer's, else the one that the event type names for it. None: neither may
-/// send, so nobody is told by mail.
+/// The account that sends messages about a booking: the organizer's, else the one that the event type names. None: neither may send, so no
+/// mail is sent.
 pub async fn of(
     app: &App,
     tenant: &Tenant,
@@ -33,7 +33,7 @@ pub async fn of(
         if connections::usable(&sender.connection).is_ok() {
             return Ok(Some(sender));
         }
-        // In the outbox a message waits a day for an account to be connected anew.
+        // In the outbox a message waits a day for an account to be reconnected.
         found = found.or(Some(sender));
     }
     Ok(found)
@@ -54,7 +54,7 @@ pub async fn is_there_one(app: &App, tenant: &Tenant, event_type: &EventType) ->
     Ok(false)
 }
 
-/// An account by its id, if it was granted to send and its address is known.
+/// An account by its id, if it may send and its address is known.
 pub async fn that_sends(
     app: &App,
     tenant: &Tenant,
@@ -70,7 +70,7 @@ pub async fn that_sends(
     Ok(from.map(|from| Sender { connection, from }))
 }
 
-/// The address of an account, with the name that invitees see of it. None: there is none that a message can have.
+/// The address of an account, with its name for invitees. None: it has no valid address.
 pub fn address_of(connection: &Connection, event_type: &EventType) -> Option<EmailAddress> {
     let email = connection.email.as_ref().or(connection.addresses.first())?;
     ::mail::check::email(email).ok()?;

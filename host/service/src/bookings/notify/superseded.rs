@@ -1,23 +1,23 @@
-//! The names of messages, from which their Message-IDs are made, and which of them a later one overtakes. Pure.
+//! The names of messages, from which their Message-IDs are derived, and the earlier ones that a message supersedes. Pure.
 
 use model::scheduling::event_type::BookingReminder;
 
 use crate::bookings::notify::kind::{MailKey, MailKind, MailRole};
 
-/// How many moves back messages are looked for that still wait in the outbox.
+/// Number of earlier moves whose messages may still be in the outbox.
 const MOVES: i64 = 2;
 
-/// The name of the message of a change: however often it is repeated, the same.
+/// The name of the message about a change, the same for every repetition.
 pub fn name_of(booking_id: &str, kind: MailKind, sequence: i64, role: MailRole) -> String {
     format!("booking/{booking_id}/{kind}/{sequence}/{}", role.as_str())
 }
 
-/// The name of a host's own message, where each host has one. `name` is that of the change.
+/// The name of one host's message, if each host has one. `name` is that of the change.
 pub fn name_of_host(name: &str, connection_id: &str) -> String {
     format!("{name}/{connection_id}")
 }
 
-/// The names of hosts' own messages among those with these names: of those that ask hosts to decide.
+/// The names of the messages to single hosts for these names of changes: only of those that ask hosts to decide.
 pub fn overtaken_of_hosts<'h>(names: &[String], hosts: impl Iterator<Item = &'h str>) -> Vec<String> {
     let asks = |name: &&String| name.contains("/pending/") || name.contains("/rescheduled/");
     let asking: Vec<&String> = names.iter().filter(asks).collect();
@@ -26,8 +26,8 @@ pub fn overtaken_of_hosts<'h>(names: &[String], hosts: impl Iterator<Item = &'h 
         .collect()
 }
 
-/// The names of what was said to the same people before and is not so any more: as long as nobody has it, it must not come after this.
-/// A move overtakes what was said of the times before it, a confirmation besides that its time waits for one, and an end everything.
+/// The names of earlier messages to the same people that no longer apply: unless they were sent, they must not arrive after this one. A
+/// move supersedes messages about the times before it, a confirmation also those about the pending state, and an end all of them.
 pub fn overtaken(key: &MailKey, reminders: &[BookingReminder]) -> Vec<String> {
     let mut all = vec![
         MailKind::Pending,
@@ -41,7 +41,7 @@ pub fn overtaken(key: &MailKey, reminders: &[BookingReminder]) -> Vec<String> {
         MailKind::Cancelled | MailKind::Rejected | MailKind::Expired => all.clone(),
         MailKind::Confirmed => vec![MailKind::Pending, MailKind::Rescheduled],
         MailKind::Rescheduled => Vec::new(),
-        // What was said of the time before its conference had a link is still so.
+        // A message about the time, sent before the link was known, still applies.
         MailKind::Pending | MailKind::Conference | MailKind::AllDay | MailKind::Reminder(_) => {
             return Vec::new();
         }

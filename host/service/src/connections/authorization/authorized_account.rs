@@ -1,5 +1,5 @@
-//! An account that a user let this host into: sealed while it waits for the client's code, and written as a connection, or as the new grant
-//! of one.
+//! An account that a user authorized: sealed until the client exchanges its code, and written as a connection, or as a connection's new
+//! grant.
 
 use std::collections::BTreeMap;
 
@@ -21,23 +21,23 @@ use crate::connections::oauth::grant;
 use crate::connections::settings::connector;
 use crate::connections::{self, NewConnection, new_tokens, view};
 
-/// An account that the user let this host into, before it is a connection.
+/// An account that the user authorized, before it is a connection.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AuthorizedAccount {
     /// The connection's id: a new one, or that of the connection that is authorized again.
     pub id: String,
     pub given: GivenCredentials,
-    /// Milliseconds since 1970, where the provider tells.
+    /// Milliseconds since 1970, if the provider reports it.
     pub refresh_token_expires_at: Option<i64>,
-    /// Our names of what the user granted.
+    /// The scopes that the user granted, by our names.
     pub granted_scopes: Vec<String>,
     pub checked: CheckedAccount,
     /// The tags of a new connection.
     pub tags: BTreeMap<String, String>,
 }
 
-/// Tokens that the provider issued, and the grant that they are part of.
+/// Tokens that the provider issued, and their grant.
 #[derive(Clone)]
 pub struct IssuedTokens {
     pub given: GivenCredentials,
@@ -49,7 +49,7 @@ pub struct IssuedTokens {
 pub struct NewGrant {
     pub connection: Connection,
     pub issued: IssuedTokens,
-    /// Milliseconds since 1970, where the provider tells.
+    /// Milliseconds since 1970, if the provider reports it.
     refresh_token_expires_at: Option<i64>,
 }
 
@@ -59,14 +59,14 @@ impl AuthorizedAccount {
         Ok(app.keyring.seal(&place(pending), &serde_json::to_vec(self)?)?)
     }
 
-    /// Opens the account that waits for the code of an authorization; none: no account waits for it.
+    /// Opens the account that waits for the code of an authorization; none if no account waits.
     pub fn open(app: &App, pending: &PendingAuthorization) -> Result<Option<AuthorizedAccount>> {
         let Some(sealed) = &pending.account else { return Ok(None) };
         let text = app.keyring.open(&place(pending), sealed)?;
         Ok(Some(serde_json::from_slice(&text).context("an account that waits for its code")?))
     }
 
-    /// The tokens of the account, as they are revoked where no connection comes of it.
+    /// Returns the tokens of the account, for a revocation if it does not become a connection.
     pub fn issued(&self, pending: &PendingAuthorization) -> Result<IssuedTokens> {
         let client_id = self.given.oauth_client_id.as_deref().unwrap_or_default();
         let token_url = ProviderEndpoints::from_stored(&pending.endpoints)?.token_url;
@@ -76,13 +76,13 @@ impl AuthorizedAccount {
     }
 }
 
-/// The place of a sealed account.
+/// Returns the context that a sealed account is bound to.
 fn place(pending: &PendingAuthorization) -> String {
     format!("authorizations.account:{}:{}", pending.state_hash, pending.tenant.organization_id)
 }
 
 impl NewGrant {
-    /// The connection as it is stored if it is a new one, with its tokens.
+    /// Returns the row of a new connection, with its tokens.
     pub fn from_account(
         app: &App,
         pending: &PendingAuthorization,
@@ -101,8 +101,8 @@ impl NewGrant {
     }
 }
 
-/// Locks the connection that is authorized again; none where the authorization is for a new one. A failure: the connection is gone, or is
-/// another account's.
+/// Locks the connection that is authorized again; none if the authorization is for a new one. Fails if the connection was deleted, or
+/// belongs to another account.
 pub async fn lock(
     tx: &mut Tx,
     pending: &PendingAuthorization,
@@ -117,7 +117,7 @@ pub async fn lock(
     })
 }
 
-/// Writes a new connection, or gives the locked one its new grant. The id of that, and the ids of everything in it, stay.
+/// Writes a new connection, or gives the locked one its new grant. Its id, and the ids of its data, stay.
 pub async fn write(tx: &mut Tx, app: &App, lock: Option<ConnectionLock>, new: NewGrant) -> Result<()> {
     let Some(lock) = lock else {
         let body = view::json(app, &new.connection, &[]).to_string();
@@ -149,7 +149,7 @@ pub async fn write(tx: &mut Tx, app: &App, lock: Option<ConnectionLock>, new: Ne
     keep_tokens(tx, app, &fresh, &issued, refresh_token_expires_at).await
 }
 
-/// Notes the grant that the tokens of a connection are part of, and sees to it that they are renewed.
+/// Stores the grant that the tokens of a connection belong to, and schedules their renewal.
 async fn keep_tokens(
     tx: &mut Tx,
     app: &App,
@@ -162,7 +162,7 @@ async fn keep_tokens(
     new_tokens::schedule(tx, app, connection, &issued.given).await
 }
 
-/// The new tokens; with the refresh token that was there, where the provider issued no other and it belongs to the same client.
+/// Returns the new tokens, with the previous refresh token if the provider issued no other and it belongs to the same client.
 fn with_kept_token(old: GivenCredentials, new: GivenCredentials) -> GivenCredentials {
     let is_same = old.oauth_client_id == new.oauth_client_id;
     let kept = old.refresh_token.filter(|_| is_same);
@@ -193,7 +193,7 @@ mod tests {
         }
     }
 
-    /// The sealed form loses nothing that a connection is made of.
+    /// Sealing and opening loses no field of an account.
     #[test]
     fn an_account_survives_its_sealed_form() {
         let account = AuthorizedAccount {

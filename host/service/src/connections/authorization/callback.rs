@@ -1,4 +1,4 @@
-//! The user's return (RFC 6749, section 4.1.2): which authorization it belongs to, that nobody else works on it, and whether it can be
+//! The user's return (RFC 6749, section 4.1.2): finds its authorization, claims it against other hosts, and checks that the return can be
 //! trusted. Only then is the code exchanged, once.
 
 use std::time::Duration;
@@ -29,15 +29,15 @@ use crate::connections::request_context::RequestContext;
 use crate::connections::settings::settings_of;
 use crate::connections::{self, account, check};
 
-/// After so long a claim of another host counts as given up, in milliseconds: longer than all requests of a return together.
+/// Age at which a claim of another host counts as given up, in milliseconds: longer than all requests of a return together.
 const STALE_MS: i64 = 60_000;
 
-/// How long a return waits for another that works on the same authorization, and how often it looks.
+/// Time that a return waits for another one of the same authorization, and the interval of its checks.
 const WAIT: Duration = Duration::from_secs(2);
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Answers a user's return at `provider`'s address. `caller` is whoever presented an API key with the scope `connections.write`: a backend
-/// that forwards the return. A return that belongs to no authorization, or not to this path or application, uses nothing up.
+/// Handles a user's return to `provider`'s callback URL. `caller` is the client with an API key that has the scope `connections.write`: a
+/// backend that forwards the return. A return without an authorization, or with one of another path or application, uses nothing up.
 pub async fn callback(
     app: &App,
     provider: &str,
@@ -66,13 +66,13 @@ pub async fn callback(
             return Err(refuse(Code::Forbidden, message));
         }
     }
-    // A browser that goes away does not stop what has begun at the provider.
+    // A browser that disconnects does not stop what has begun at the provider.
     let (app, lane) = (app.clone(), Lane::requests().of(&pending.tenant.application_id));
     let work = lane.spawn(async move { claimed(&app, pending, &params).await });
     work.await.context("the task of a user's return")?
 }
 
-/// The answer to a return that belongs to no authorization here.
+/// Returns the response to a return without an authorization here.
 fn elsewhere(reason: PageReason, wants_json: bool) -> CallbackOutcome {
     if !wants_json {
         return CallbackOutcome::Page(reason);
@@ -84,7 +84,7 @@ fn elsewhere(reason: PageReason, wants_json: bool) -> CallbackOutcome {
     CallbackOutcome::Refused(invalid(Code::InvalidParameter, "state", message))
 }
 
-/// The answer to a return whose authorization has ended, or is being worked on.
+/// Returns the response to a return whose authorization has ended, or is being processed.
 fn already_used(wants_json: bool) -> CallbackOutcome {
     match wants_json {
         false => CallbackOutcome::Page(PageReason::AlreadyUsed),
@@ -95,7 +95,7 @@ fn already_used(wants_json: bool) -> CallbackOutcome {
     }
 }
 
-/// Works on the return, alone: one task in this process, and one host.
+/// Processes the return under its lock in this process and its claim in the database.
 async fn claimed(
     app: &App,
     pending: PendingAuthorization,
@@ -146,7 +146,7 @@ async fn claimed(
     })
 }
 
-/// The claim's fence; none: another host works on it, or has ended it.
+/// Returns the claim's fence; none if another host processes the return or has ended it.
 async fn claim(app: &App, pending: &PendingAuthorization) -> Result<Option<i64>> {
     let (hash, owner, now) = (pending.state_hash.clone(), app.boot.clone(), app.now());
     let claim = app.db.write(move |tx| {
@@ -156,7 +156,7 @@ async fn claim(app: &App, pending: &PendingAuthorization) -> Result<Option<i64>>
     Ok(claim?)
 }
 
-/// Waits until the other host has ended the authorization, two seconds at most.
+/// Waits until the other host has ended the authorization, at most two seconds.
 async fn wait_for_other(app: &App, hash: &str) -> Result<()> {
     let mut waited = Duration::ZERO;
     while waited < WAIT {
@@ -170,14 +170,14 @@ async fn wait_for_other(app: &App, hash: &str) -> Result<()> {
     Ok(())
 }
 
-/// What the provider gave for a code.
+/// The provider's response to the exchange of a code.
 struct TokenExchange {
     provider: OAuthProvider,
     tokens: TokenAnswer,
     options: AuthorizationOptions,
 }
 
-/// The tokens of an account that the user has let this host into; or how the authorization ends.
+/// Returns the tokens of an account that the user has authorized, or the outcome without them.
 async fn exchanged(
     app: &App,
     pending: &PendingAuthorization,
@@ -207,7 +207,7 @@ async fn exchanged(
     Ok(TokenExchange { provider, tokens, options })
 }
 
-/// The tokens as they are revoked where no connection comes of them.
+/// Returns the tokens for a revocation if they do not become a connection's.
 fn unused(
     provider: &OAuthProvider,
     tokens: &TokenAnswer,
@@ -226,7 +226,7 @@ fn unused(
     }
 }
 
-/// The account, checked at its provider; or how the authorization ends.
+/// Returns the account, checked at its provider, or the outcome without it.
 async fn account(
     app: &App,
     pending: &PendingAuthorization,
@@ -250,18 +250,18 @@ async fn account(
     })
 }
 
-/// The time so many seconds from now, ms since 1970.
+/// Returns the time `seconds` from now, ms since 1970.
 fn after(app: &App, seconds: u64) -> i64 {
     app.now().saturating_add(i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000))
 }
 
-/// What the provider answered.
+/// The result in a user's return.
 enum CallbackAnswer<'a> {
     Code(&'a str),
     Error(&'a str),
 }
 
-/// RFC 9207, section 2.4: a return that another server made is refused, whatever it says (RFC 9700, section 4.4).
+/// Refuses a return from another server, whatever it says (RFC 9207, section 2.4; RFC 9700, section 4.4).
 fn check_issuer(pending: &PendingAuthorization, iss: Option<&str>) -> Result<(), Failure> {
     match (iss, pending.issuer.as_deref()) {
         (None, _) if pending.requires_iss => Err(Failure::InvalidRequest),
@@ -270,7 +270,7 @@ fn check_issuer(pending: &PendingAuthorization, iss: Option<&str>) -> Result<(),
     }
 }
 
-/// A return has a code or an error, and not both (RFC 6749, section 4.1.2).
+/// Returns the code or the error of a return, which must have exactly one of them (RFC 6749, section 4.1.2).
 fn one_of(params: &CallbackParams) -> Result<CallbackAnswer<'_>, Failure> {
     let (code, error) = (params.code.as_deref(), params.error.as_deref());
     match (code.filter(|code| !code.is_empty()), error.filter(|error| !error.is_empty())) {
@@ -280,7 +280,7 @@ fn one_of(params: &CallbackParams) -> Result<CallbackAnswer<'_>, Failure> {
     }
 }
 
-/// The provider sent the user back with an error. Its description is neither shown nor logged.
+/// Returns the outcome for an error in the return. Its description is neither shown nor logged.
 fn refused(pending: &PendingAuthorization, provider: &OAuthProvider, error: &str) -> AuthorizationOutcome {
     let class = classify::of_return(&provider.connector.manifest.auth, error);
     let word = classify::clean(error).unwrap_or_default();
@@ -288,7 +288,7 @@ fn refused(pending: &PendingAuthorization, provider: &OAuthProvider, error: &str
     ending(provider, Failure::of_class(class))
 }
 
-/// The authorization server refused, did not answer, or answered what cannot be used.
+/// Returns the outcome for an authorization server that refused, did not respond, or sent an unusable response.
 fn unusable(
     pending: &PendingAuthorization,
     provider: &OAuthProvider,
@@ -308,7 +308,7 @@ fn ending(provider: &OAuthProvider, failure: Failure) -> AuthorizationOutcome {
     AuthorizationOutcome::Failed { failure, admin_consent_url: url.map(ToString::to_string) }
 }
 
-/// How an authorization ends where this host, or a connector, has failed.
+/// Returns the outcome after a failure of this host or of a connector.
 fn failed(pending: &PendingAuthorization, error: Error) -> AuthorizationOutcome {
     use Code::{Overloaded, ProviderRateLimited, ProviderTimeout, ProviderUnavailable};
     tracing::error!(provider = pending.provider, error = %error, "an authorization failed");
@@ -330,7 +330,7 @@ fn granted(pending: &PendingAuthorization, provider: &OAuthProvider, tokens: &To
     )
 }
 
-/// The tokens as they are sealed, with the user name for logins where the manifest says what it is.
+/// Returns the tokens for sealing, with the user name for logins if the manifest defines it.
 fn given(
     app: &App,
     pending: &PendingAuthorization,
@@ -358,7 +358,7 @@ fn given(
     })
 }
 
-/// The id of the connection, and its account as the connector sees it, as when one is connected by credentials.
+/// Returns the id of the connection, and its account as the connector reports it, as for a connection by credentials.
 async fn checked(
     app: &App,
     pending: &PendingAuthorization,
@@ -375,7 +375,7 @@ async fn checked(
                 Some(Code::NotFound) => Failure::InvalidRequest.into(),
                 _ => failed(pending, e),
             })?;
-            // What its connector found before, and the operator's values as they are now.
+            // The settings that its connector found before, and the operator's present values.
             let mut known = settings_of(app, &found);
             known.append(&mut settings);
             settings = known;

@@ -1,5 +1,5 @@
-//! How an authorization ends in the store: its outcome, and the connection and the log entry, or the account that waits for its code, in one
-//! transaction, or none of them.
+//! Writes the end of an authorization: its outcome, and the connection with its log entry, or the account that waits for its code, in one
+//! transaction.
 
 use base::error::{Error, Result};
 use storage::Tx;
@@ -14,8 +14,7 @@ use crate::connections::authorization::unredeemed;
 use crate::connections::authorization::{CODE_LIFETIME_MS, random_text};
 use crate::connections::revocation;
 
-/// Ends an authorization without a connection. `unused`: tokens of an account that was let in; they are revoked. None: it has ended otherwise
-/// meanwhile.
+/// Ends an authorization without a connection. `unused`: tokens to revoke. None: it has already ended otherwise.
 pub async fn end(
     app: &App,
     pending: &PendingAuthorization,
@@ -45,8 +44,8 @@ async fn drop_tokens(
     revocation::enqueue(tx, app, &pending.tenant, &pending.provider, &issued.grant, &issued.given).await
 }
 
-/// Ends an authorization with a connection: a new one, or the one that it was for. Where the client is to exchange a code, the account waits
-/// for that, and nothing else changes. None: it has ended otherwise meanwhile, and nothing is written.
+/// Ends an authorization with a connection: a new one, or the one that it was for. If the client has to exchange a code, the account waits
+/// for that, and nothing else changes. None: it has already ended otherwise, and nothing is written.
 // Contract silent: with `codeChallenge` nobody but the client that began the authorization may end it. Until it has shown its verifier there is
 // no connection, no event, and a connection that is authorized again has its old grant.
 pub async fn connect(
@@ -89,7 +88,7 @@ pub async fn connect(
     Ok(ended)
 }
 
-/// Ends an authorization whose account is not the connection's, and has its tokens revoked.
+/// Ends an authorization for another account than the connection's, and has its tokens revoked.
 async fn refuse(
     tx: &mut Tx,
     app: &App,
@@ -104,7 +103,7 @@ async fn refuse(
     Ok(ended)
 }
 
-/// Writes the outcome, if the authorization is still this claim's.
+/// Writes the outcome if this claim still holds the authorization.
 async fn finish(
     tx: &mut Tx,
     app: &App,

@@ -1,5 +1,5 @@
-//! The exchange of a client's code (RFC 6749, section 4.1.3; RFC 7636, section 4.6): the account that waited for it becomes a connection,
-//! and the client gets tokens of that connection.
+//! The exchange of a client's code (RFC 6749, section 4.1.3; RFC 7636, section 4.6): the waiting account becomes a connection, and the
+//! client gets tokens for it.
 
 use base::error::{Code, Result, refuse};
 use base::scopes;
@@ -19,7 +19,7 @@ use crate::app::stored_response::IdempotentAttempt;
 use crate::connections::authorization::authorized_account::{self, AuthorizedAccount, NewGrant};
 use crate::connections::authorization::unredeemed;
 
-/// A client's request. The verifier has the form that RFC 7636, section 4.1, gives it.
+/// A client's request. The verifier has the form of RFC 7636, section 4.1.
 #[derive(Clone)]
 pub struct CodeRequest {
     pub code: String,
@@ -27,14 +27,14 @@ pub struct CodeRequest {
     pub verifier: String,
 }
 
-/// The connection that a code was exchanged for, with the scopes that its tokens have.
+/// The connection of an exchanged code, and the scopes of its tokens.
 struct ExchangedConnection {
     id: String,
     scopes: Vec<String>,
 }
 
-/// Exchanges a code, once. Whatever else the key's application does wrong with a code uses it up, and drops the account that waited for it;
-/// used again, it revokes what it was exchanged for.
+/// Exchanges a code, once. A wrong request by the key's application also uses the code up, and drops the waiting account; a repeated
+/// exchange revokes the tokens of the first one.
 pub async fn exchange(
     app: &App,
     parent: &ApiKey,
@@ -49,7 +49,7 @@ pub async fn exchange(
         .db
         .write(move |tx| Box::pin(async move { exchange_in(tx, &app, &parent, &request, &attempt).await }));
     let outcome = match exchanged.await {
-        // Rolled back: the code stays good for whose it is.
+        // Rolled back: the code stays valid for its owner.
         Err(e) if e.code() == Some(Code::AccessDenied) => Ok(Err(refused())),
         outcome => outcome,
     };
@@ -100,7 +100,7 @@ async fn exchange_in(
     Ok(Ok(issued.response))
 }
 
-/// Connects the account that waited for the code. An error: nothing is written.
+/// Connects the account that waits for the code. After an error nothing is written.
 async fn connect(
     tx: &mut Tx,
     app: &App,
@@ -130,13 +130,13 @@ async fn connect(
     Ok(Ok(allowed))
 }
 
-/// The connection of an authorization that a host of the version before ended: that version connected at the user's return.
+/// Returns the connection of an authorization that a host of the previous version has ended: that version connected at the user's return.
 fn connected_before(pending: &PendingAuthorization) -> Option<&str> {
     let outcome = pending.outcome.as_ref().filter(|outcome| outcome["status"] == "active")?;
     outcome["connectionId"].as_str()
 }
 
-/// The scopes that the user granted and the client's key has.
+/// Returns the scopes that the user granted and the client's key has.
 fn allowed(parent: &ApiKey, connection: &Connection) -> Result<ExchangedConnection, TokenError> {
     let is_held = |scope: &&String| scopes::holds(&parent.scopes, scope);
     let scopes: Vec<String> = connection.granted_scopes.iter().filter(is_held).cloned().collect();
@@ -147,7 +147,7 @@ fn allowed(parent: &ApiKey, connection: &Connection) -> Result<ExchangedConnecti
     Ok(ExchangedConnection { id: connection.id.clone(), scopes })
 }
 
-/// Whether the request comes from the client that the code was made for, in time.
+/// Whether the request comes from the client that the code was issued to, in time.
 fn fits(pending: &PendingAuthorization, parent: &ApiKey, request: &CodeRequest, now: i64) -> bool {
     let challenge = BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(&request.verifier));
     let expected = pending.code_challenge.as_deref().unwrap_or_default();

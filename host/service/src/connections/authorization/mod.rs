@@ -1,6 +1,6 @@
-//! Connecting an account by OAuth 2.0 (RFC 6749, section 4.1): the address to send the user to (`start`), the user's return (`callback`),
-//! what is stored of it (`commit`, `authorized_account`), and what the return is answered with (`outcome`). A client that asked for a code
-//! exchanges it (`exchange`), or the account is dropped (`unredeemed`).
+//! Connecting an account by OAuth 2.0 (RFC 6749, section 4.1): the URL to send the user to (`start`), the user's return (`callback`), its
+//! storage (`commit`, `authorized_account`), and the response to it (`outcome`). A client that requested a code exchanges it (`exchange`),
+//! or the account is dropped (`unredeemed`).
 
 mod authorized_account;
 mod callback;
@@ -28,32 +28,32 @@ pub use outcome::{CallbackOutcome, PageReason};
 pub use start::{ReturnTo, start};
 pub use unredeemed::EXPIRE_CODE;
 
-/// How long an authorization can be finished, in milliseconds.
+/// Lifetime of an authorization, in milliseconds.
 const LIFETIME_MS: i64 = 10 * 60_000;
 
-/// How long a client can exchange the code that it is sent, in milliseconds.
+/// Lifetime of a client's code, in milliseconds.
 const CODE_LIFETIME_MS: i64 = 60_000;
 
-/// What a user's return has in its query (RFC 6749, section 4.1.2; RFC 9207). The caller has checked that each is there once at
-/// most and no longer than it may be.
+/// The query parameters of a user's return (RFC 6749, section 4.1.2; RFC 9207). The caller has checked that each occurs at most once and is
+/// not too long.
 #[derive(Clone, Default)]
 pub struct CallbackParams {
     pub code: Option<String>,
     pub state: Option<String>,
     pub iss: Option<String>,
     pub error: Option<String>,
-    /// The answer is JSON and not for a browser.
+    /// The response is JSON and not for a browser.
     pub wants_json: bool,
 }
 
-// Written by hand so that no log line can hold a secret.
+// A manual implementation, so that no log line can hold a secret.
 impl fmt::Debug for CallbackParams {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("CallbackParams(..)")
     }
 }
 
-/// What is sealed in `authorizations.secrets` until the authorization ends.
+/// The content of `authorizations.secrets` until the authorization ends, before sealing.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Secrets {
@@ -61,7 +61,7 @@ struct Secrets {
     verifier: String,
     /// OpenID Connect Core, section 3.1.2.1; only where the identity comes from the `id_token`.
     nonce: Option<String>,
-    /// The client's own `state`, which it gets back.
+    /// The client's own `state`, which is returned to it.
     client_state: Option<String>,
 }
 
@@ -71,7 +71,7 @@ impl Secrets {
         Ok(app.keyring.seal(&place(state_hash, organization_id), &text)?)
     }
 
-    /// Opens the secrets of an authorization that is not finished.
+    /// Opens the secrets of an authorization that has not ended.
     fn open(app: &App, pending: &PendingAuthorization) -> Result<Secrets> {
         let place = place(&pending.state_hash, &pending.tenant.organization_id);
         let text = app.keyring.open(&place, &pending.secrets)?;
@@ -79,22 +79,22 @@ impl Secrets {
     }
 }
 
-/// Where sealed secrets belong.
+/// Returns the context that sealed secrets are bound to.
 fn place(state_hash: &str, organization_id: &str) -> String {
     format!("authorizations.secrets:{state_hash}:{organization_id}")
 }
 
-/// What is kept in `authorizations.options`.
+/// The content of `authorizations.options`.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct AuthorizationOptions {
-    /// Of the connection to make.
+    /// The tags of the connection to create.
     tags: BTreeMap<String, String>,
-    /// The client id that the user was sent with: a code is exchanged with no other.
+    /// The client id of the authorization request: the code is exchanged with no other.
     client_id: String,
 }
 
-/// 32 random bytes as text: 43 characters, which is also what a PKCE verifier has to have (RFC 7636, section 4.1).
+/// Returns 32 random bytes as text: 43 characters, the minimum of a PKCE verifier (RFC 7636, section 4.1).
 fn random_text(app: &App) -> String {
     BASE64_URL_SAFE_NO_PAD.encode(app.entropy.bytes::<32>())
 }

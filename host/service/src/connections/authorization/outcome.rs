@@ -1,4 +1,4 @@
-//! How a user's return ends: in a connection or in one of a few errors; and how that is told to a browser and to a backend.
+//! The outcome of a user's return, a connection or one of a few errors, and the response for a browser or a backend.
 
 use base::error::{Code, Error, Refusal};
 use model::connection::{AuthorizationResult, ConnectionStatus};
@@ -6,52 +6,52 @@ use runtime::ErrorClass;
 use serde_json::{Value, json};
 use url::form_urlencoded::Serializer;
 
-/// The answer to a user's return. It can hold a code, and so it has no `Debug`.
+/// The response to a user's return. It can hold a code, so that it has no `Debug`.
 pub enum CallbackOutcome {
-    /// Where the browser goes on to: the client's registered address with the outcome in its query.
+    /// The address to redirect the browser to: the client's registered address with the outcome in its query.
     Redirect(String),
-    /// There is no address to go on to: a page says why.
+    /// There is no address to redirect to: a page shows the reason.
     Page(PageReason),
     Json(AuthorizationResult),
-    /// In place of `Json` where there is no connection.
+    /// Replaces `Json` if there is no connection.
     Refused(Error),
 }
 
-/// Why a browser's return leads to no address of a client.
+/// The reason why a browser's return has no address to redirect to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageReason {
     /// No authorization has this `state`.
     UnknownLink,
-    /// The authorization has ended; its outcome is not told again.
+    /// The authorization has ended; its outcome is not shown again.
     AlreadyUsed,
-    /// A parameter is missing, is there twice, or is too long.
+    /// A parameter is missing, repeated or too long.
     Malformed,
-    /// The `state` belongs to another provider than the address.
+    /// The `state` belongs to another provider than the path.
     WrongProvider,
     /// This host has failed.
     Unavailable,
 }
 
-/// Why a return makes no connection.
+/// The reason why a return creates no connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// The user or the provider refused.
     AccessDenied,
     AdminBlocked,
-    /// Another account came back than the connection's own.
+    /// The return is for another account than the connection's.
     AccountMismatch,
     /// None of the requested scopes was granted.
     ScopeMissing,
     ExpiredState,
-    /// The return is not one that can be trusted.
+    /// The return cannot be trusted.
     InvalidRequest,
-    /// The registration or the provider's answer is wrong.
+    /// The registration or the provider's response is wrong.
     ServerError,
     TemporarilyUnavailable,
 }
 
 impl Failure {
-    /// `error` of the redirect: words of RFC 6749, section 4.1.2.1, and our own.
+    /// Returns `error` of the redirect: a code of RFC 6749, section 4.1.2.1, or our own.
     pub fn as_str(self) -> &'static str {
         match self {
             Failure::AccessDenied => "access_denied",
@@ -65,7 +65,7 @@ impl Failure {
         }
     }
 
-    /// `error_description`, in our own words: nothing of the provider's is shown.
+    /// Returns `error_description`, in our own words: none of the provider's text is shown.
     pub fn description(self) -> &'static str {
         match self {
             Failure::AccessDenied => "the user or the provider refused the authorization",
@@ -83,7 +83,7 @@ impl Failure {
         }
     }
 
-    /// What an error of the provider's comes to.
+    /// Returns the failure for an error class of the provider.
     pub fn of_class(class: ErrorClass) -> Failure {
         match class {
             ErrorClass::Denied | ErrorClass::Reauthorize | ErrorClass::ConsentMissing => {
@@ -95,7 +95,7 @@ impl Failure {
         }
     }
 
-    /// The same as an error of the API. `admin_consent_url`: where an administrator lets the application in.
+    /// Returns the failure as an error of the API. `admin_consent_url`: the page where an administrator grants consent.
     fn refusal(self, admin_consent_url: Option<&str>) -> Refusal {
         let code = match self {
             Failure::AccessDenied => Code::AccessDenied,
@@ -124,7 +124,7 @@ pub enum AuthorizationOutcome {
     Connected {
         connection_id: String,
         missing_scopes: Vec<String>,
-        /// The code that the client exchanges, where it asked for one: until then the connection is pending.
+        /// The code that the client exchanges, if it requested one: until then the connection is pending.
         code: Option<String>,
     },
     Failed {
@@ -140,7 +140,7 @@ impl From<Failure> for AuthorizationOutcome {
 }
 
 impl AuthorizationOutcome {
-    /// What is stored in `authorizations.outcome`; the code is not in it.
+    /// Returns the value of `authorizations.outcome`, without the code.
     pub fn stored(&self) -> Value {
         match self {
             AuthorizationOutcome::Connected { connection_id, missing_scopes, code } => {
@@ -151,7 +151,7 @@ impl AuthorizationOutcome {
         }
     }
 
-    /// The answer to the user's return. `state` is the client's own.
+    /// Returns the response to the user's return. `state` is the client's own.
     pub fn told(self, redirect_uri: &str, state: Option<String>, wants_json: bool) -> CallbackOutcome {
         if !wants_json {
             return CallbackOutcome::Redirect(self.redirect(redirect_uri, state.as_deref()));
@@ -173,7 +173,7 @@ impl AuthorizationOutcome {
         }
     }
 
-    /// The registered address, byte for byte, with parameters after those that it has (RFC 6749, section 4.1.2).
+    /// Returns the registered address, byte for byte, with parameters added after its own (RFC 6749, section 4.1.2).
     fn redirect(&self, redirect_uri: &str, state: Option<&str>) -> String {
         let mut query = Serializer::new(String::new());
         match self {
@@ -201,7 +201,7 @@ impl AuthorizationOutcome {
     }
 }
 
-/// The status of the connection: it is there with the exchange of the code, where there is one.
+/// Returns the status of the connection: with a code it exists only after the exchange.
 fn status(code: Option<&str>) -> ConnectionStatus {
     match code {
         Some(_) => ConnectionStatus::Pending,

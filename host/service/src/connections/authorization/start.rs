@@ -1,5 +1,4 @@
-//! The beginning of an authorization (RFC 6749, section 4.1.1): what the client asks for is checked, and the address to send the user to is
-//! made.
+//! The start of an authorization (RFC 6749, section 4.1.1): checks the client's request and builds the URL to send the user to.
 
 use base::error::{Code, Result, invalid, not_found, refuse};
 use base::input::metadata;
@@ -26,21 +25,21 @@ const MAX_STATE: usize = 1_024;
 /// Longest `loginHint`, bytes.
 const MAX_HINT: usize = 1_024;
 
-/// Characters of a challenge of PKCE by S256: 32 bytes in base64url (RFC 7636, section 4.2).
+/// Length of a PKCE challenge by S256, characters: 32 bytes in base64url (RFC 7636, section 4.2).
 const CHALLENGE: usize = 43;
 
 /// The address to which the user returns from the provider.
 #[derive(Clone, Debug)]
 pub enum ReturnTo {
-    /// An address of the client's: it has to be registered for the application.
+    /// An address of the client, which must be registered for the application.
     Registered(String),
-    /// The page of the administration panel, which is this service's own.
+    /// A page of the administration panel of this service.
     Panel(String),
 }
 
-/// Stores an authorization request and answers the address to send the user to: 201 with `authorizationUrl`, `state` and `expiresAt`, ten
-/// minutes from now. `key_id` is the key that asks. The user returns to `return_to`, whatever `redirectUri` of the request says. Fails with a
-/// field's name where the request is wrong, and as `oauth::provider` where the provider cannot be used.
+/// Stores an authorization request and returns the response: 201 with `authorizationUrl`, `state` and `expiresAt`, ten minutes from now.
+/// `key_id` is the requesting key. The user returns to `return_to`, whatever `redirectUri` of the request is. Fails with a field's name if
+/// the request is wrong, and as `oauth::provider` if the provider cannot be used.
 pub async fn start(
     cx: &WriteContext,
     key_id: &str,
@@ -66,7 +65,7 @@ pub async fn start(
     check_challenge(&new)?;
     metadata::check("tags", &new.tags)?;
     check_connection(app, asker, provider, new.connection_id.as_deref()).await?;
-    // What is wrong with the registration is said now, and not to a user who has just agreed.
+    // Faults of the registration are reported now, and not after the user has agreed.
     registered.settings(app).await?;
     let callback_uri = registered.callback_uri(app);
     let provider = registered.resolve(app).await?;
@@ -89,7 +88,7 @@ pub async fn start(
     Ok(answer)
 }
 
-/// The row, our `state`, and the address.
+/// Returns the row, our `state`, and the URL.
 fn prepared(
     app: &App,
     provider: &OAuthProvider,
@@ -155,7 +154,7 @@ fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-/// Scopes of ours that the provider has.
+/// Refuses scopes that the provider does not have.
 fn check_scopes(provider: &str, map: &ScopeMap, requested: &[String]) -> Result<()> {
     connections::check_scopes(requested)?;
     match requested.iter().position(|scope| !map.contains_key(scope)) {
@@ -168,7 +167,7 @@ fn check_scopes(provider: &str, map: &ScopeMap, requested: &[String]) -> Result<
     }
 }
 
-/// A registered address, byte for byte (RFC 9700, section 2.1).
+/// Refuses an address that is not registered, byte for byte (RFC 9700, section 2.1).
 async fn check_redirect(app: &App, tenant: &Tenant, uri: &str) -> Result<()> {
     if uri.is_empty() {
         let message = "redirectUri is required: one of the application's registered addresses";
@@ -214,7 +213,7 @@ fn check_texts(auth: &Auth, new: &NewAuthorization) -> Result<()> {
     Ok(())
 }
 
-/// PKCE of the client (RFC 7636). Without a method a challenge would mean `plain`, which protects nothing (section 4.3).
+/// Checks the client's PKCE parameters (RFC 7636). Without a method a challenge would mean `plain`, which protects nothing (section 4.3).
 fn check_challenge(new: &NewAuthorization) -> Result<()> {
     let (challenge, method) = match (&new.code_challenge, &new.code_challenge_method) {
         (None, None) => return Ok(()),
@@ -241,7 +240,7 @@ fn check_challenge(new: &NewAuthorization) -> Result<()> {
     Ok(())
 }
 
-/// A connection to authorize again: one that the key may use, of this provider, that was made by OAuth.
+/// Checks the connection to authorize again: the key may use it, it is of this provider, and it was made by OAuth.
 async fn check_connection(app: &App, asker: &RequestContext, provider: &str, id: Option<&str>) -> Result<()> {
     let Some(id) = id else {
         if asker.bound_to().is_none() {

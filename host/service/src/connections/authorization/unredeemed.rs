@@ -1,5 +1,5 @@
-//! The kind `authorization`: drops an account that waits for its client's code once the code has expired, and has its tokens revoked at the
-//! provider. There is one job for each account that waits; it is enqueued with the code.
+//! The job kind `authorization`: drops a waiting account once its client's code has expired, and has its tokens revoked at the provider.
+//! Each waiting account has one job, enqueued with the code.
 
 use base::error::{Error, Result};
 use storage::authorizations::{self, PendingAuthorization};
@@ -13,7 +13,7 @@ use crate::connections::authorization::authorized_account::AuthorizedAccount;
 use crate::connections::revocation;
 use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 
-/// The kind; the key of a job is the hash of the authorization's `state`.
+/// The job kind; the key of a job is the hash of the authorization's `state`.
 pub const EXPIRE_CODE: JobKind = JobKind {
     name: "authorization",
     class: JobClass::Upkeep,
@@ -43,7 +43,7 @@ async fn run(turn: &JobRun) -> Result<JobEnd> {
     .await
 }
 
-/// Keeps a sealed account until the code of its authorization is exchanged or expires, in the transaction that makes the code.
+/// Stores a sealed account until the code of its authorization is exchanged or expires, in the transaction that creates the code.
 pub async fn hold_account(
     tx: &mut Tx,
     app: &App,
@@ -58,7 +58,7 @@ pub async fn hold_account(
         key: &pending.state_hash,
         class: EXPIRE_CODE.class,
         tenant: &pending.tenant,
-        // The account is dropped also when the connection that it is for goes.
+        // The account is also dropped when its connection is deleted.
         connection_id: None,
         target: "",
         due_at: Some(now + CODE_LIFETIME_MS),
@@ -67,7 +67,7 @@ pub async fn hold_account(
     Ok(jobs::enqueue(tx, &job, now).await?)
 }
 
-/// Drops the account that waits for a code, if one does, and has its tokens revoked, unless a connection has the same grant.
+/// Drops the account that waits for a code, if there is one, and has its tokens revoked, unless a connection has the same grant.
 pub async fn drop_account(tx: &mut Tx, app: &App, pending: &PendingAuthorization) -> Result<()> {
     if pending.account.is_none() {
         return Ok(());
@@ -82,7 +82,7 @@ pub async fn drop_account(tx: &mut Tx, app: &App, pending: &PendingAuthorization
                 .await
         }
         Ok(None) => Ok(()),
-        // What cannot be opened can be dropped all the same.
+        // An account that cannot be opened can still be dropped.
         Err(e) => {
             tracing::warn!(provider = pending.provider, error = %e, "the tokens of an account cannot be revoked");
             Ok(())

@@ -1,26 +1,26 @@
-//! Bodies of token endpoints' answers as they are in practice: JSON (RFC 6749, section 5.1) under whatever `Content-Type`, with a byte order
-//! mark, or in the encoding of forms, and refusals that are no JSON object. Pure.
+//! Bodies of token endpoints' responses as they occur in practice: JSON (RFC 6749, section 5.1) under any `Content-Type`, with a byte order
+//! mark, or form-encoded, and refusals that are no JSON object. Pure.
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 use url::form_urlencoded;
 
-/// Error codes with which servers refuse what the user once granted: that of RFC 6749, section 5.2, those of GitHub and Slack, and that of
-/// RFC 6750, section 3.1, in the place of the first.
+/// Error codes by which servers report that the user's grant has ended: that of RFC 6749, section 5.2, those of GitHub and Slack, and that
+/// of RFC 6750, section 3.1, which some use in place of the first.
 pub const ENDED_GRANTS: [&str; 5] =
     ["invalid_grant", "bad_refresh_token", "bad_verification_code", "invalid_refresh_token", "invalid_token"];
 
-/// The one of them that gateways and proxies have in their own pages, where it says nothing of the grant.
+/// The one of these codes that also occurs in pages of gateways and proxies, where it says nothing about the grant.
 const AMBIGUOUS: &str = "invalid_token";
 
-/// Members in which servers give the error code that belongs into `error`.
+/// Members in which servers put the error code that belongs in `error`.
 const CODE_MEMBERS: [&str; 5] = ["code", "error_code", "errorCode", "error", "type"];
 
-/// Longest name of a parameter, bytes. What has longer ones is no form.
+/// Longest name of a parameter, bytes. A body with longer ones is no form.
 const MAX_NAME: usize = 64;
 
-/// The text of a body. A byte order mark is no part of it (RFC 8259, section 8.1); after one of UTF-16 the text is UTF-16.
+/// Returns the text of a body, without its byte order mark (RFC 8259, section 8.1); after a UTF-16 mark it is decoded as UTF-16.
 pub fn decoded(body: &[u8]) -> Cow<'_, str> {
     match body {
         [0xEF, 0xBB, 0xBF, text @ ..] => String::from_utf8_lossy(text),
@@ -35,7 +35,7 @@ fn utf16<'t>(text: &[u8], unit: fn([u8; 2]) -> u16) -> Cow<'t, str> {
     Cow::Owned(String::from_utf16_lossy(&units))
 }
 
-/// The parameters of an answer: the members of a JSON object, or the fields of a form. None: it is neither.
+/// Returns the parameters of a response: the members of a JSON object, or the fields of a form. None: it is neither.
 pub fn parameters(text: &str) -> Option<Map<String, Value>> {
     let text = text.trim();
     match serde_json::from_str::<Value>(text) {
@@ -45,7 +45,7 @@ pub fn parameters(text: &str) -> Option<Map<String, Value>> {
     }
 }
 
-/// A form with a token or an error in it: almost every text is a form of some kind.
+/// Parses a form that contains a token or an error: almost every text is a form of some kind.
 fn form(text: &str) -> Option<Map<String, Value>> {
     let mut parameters = Map::new();
     for (name, value) in form_urlencoded::parse(text.as_bytes()) {
@@ -54,7 +54,7 @@ fn form(text: &str) -> Option<Map<String, Value>> {
         if !is_name {
             return None;
         }
-        // RFC 6749, section 3.2: a parameter without a value is as one that is not there. GitHub's `scope` is one.
+        // RFC 6749, section 3.2: a parameter without a value counts as omitted. GitHub's `scope` is an example.
         if !value.is_empty() {
             parameters.insert(name.into_owned(), value.into_owned().into());
         }
@@ -64,7 +64,7 @@ fn form(text: &str) -> Option<Map<String, Value>> {
     is_answer.then_some(parameters)
 }
 
-/// Whether the parameters name an error. Some servers have the member in each answer, and leave it empty in good ones.
+/// Whether the parameters contain an error. Some servers send an empty `error` in successful responses.
 pub fn is_refusal(parameters: &Map<String, Value>) -> bool {
     match parameters.get("error") {
         None | Some(Value::Null | Value::Bool(false)) => false,
@@ -74,7 +74,7 @@ pub fn is_refusal(parameters: &Map<String, Value>) -> bool {
     }
 }
 
-/// The error code of a refusal: `error`, or, where there is no such text, one of `ENDED_GRANTS` that stands elsewhere in the body.
+/// Returns the error code of a refusal: `error`, or, if that is no text, one of `ENDED_GRANTS` elsewhere in the body.
 pub fn error_code(text: &str, parameters: Option<&Map<String, Value>>) -> Option<String> {
     let error = parameters.and_then(|parameters| parameters.get("error"));
     if let Some(error) = error.and_then(Value::as_str).map(str::trim).filter(|error| !error.is_empty()) {
@@ -88,7 +88,7 @@ pub fn error_code(text: &str, parameters: Option<&Map<String, Value>>) -> Option
     named.or_else(|| words(text).filter_map(ended_grant).find(|code| *code != AMBIGUOUS)).map(str::to_owned)
 }
 
-/// The code that a text is, in whatever case.
+/// Returns the code that the text is, ignoring case.
 fn ended_grant(text: &str) -> Option<&'static str> {
     ENDED_GRANTS.into_iter().find(|code| text.trim().eq_ignore_ascii_case(code))
 }
@@ -170,7 +170,7 @@ mod tests {
     }
 
     proptest! {
-        /// A form is read as the server meant it, whatever the tokens are made of.
+        /// A form is parsed as the server wrote it, whatever characters the tokens have.
         #[test]
         fn a_form_is_read_as_it_was_written(access in "\\PC{1,40}", refresh in "\\PC{1,40}") {
             let fields = [("access_token", &access), ("refresh_token", &refresh), ("scope", &String::new())];
@@ -179,7 +179,7 @@ mod tests {
             prop_assert_eq!(parameters(&form), wanted.as_object().cloned());
         }
 
-        /// No body makes the reader fail.
+        /// No body makes the parser fail.
         #[test]
         fn any_body_is_read(body in proptest::collection::vec(any::<u8>(), 0..300)) {
             let text = decoded(&body);

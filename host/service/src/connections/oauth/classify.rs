@@ -1,5 +1,5 @@
-//! What an authorization server's refusals mean, and what a request comes to that it does not answer. Nothing of an answer's body is
-//! kept but its `error` word: the rest can hold tokens.
+//! Classifies refusals of authorization servers, and requests that got no response. Only the `error` word of a response's body is kept: the
+//! rest can hold tokens.
 
 use std::fmt;
 
@@ -12,29 +12,29 @@ use zeroize::Zeroizing;
 
 use crate::connections::oauth::answer_body::{self, ENDED_GRANTS};
 
-/// Longest wait that a provider is believed, in milliseconds.
+/// Longest `Retry-After` that is respected, in milliseconds.
 const MAX_RETRY_AFTER_MS: i64 = 3_600_000;
 
 /// Longest `error` that is kept, bytes.
 const MAX_ERROR: usize = 64;
 
-/// A request to an authorization server that brought nothing.
+/// A failed request to an authorization server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenFailure {
     pub class: ErrorClass,
-    /// `error` of the answer (RFC 6749, section 5.2), if it is one word.
+    /// `error` of the response (RFC 6749, section 5.2), if it is one word.
     pub error: Option<String>,
-    /// When the provider wants to be asked again, milliseconds from now; at most an hour.
+    /// The wait that the provider asks for, milliseconds from now; at most an hour.
     pub retry_after_ms: Option<i64>,
     /// The server may have acted on the request.
     pub sent: bool,
-    /// It may have, and its answer did not arrive.
+    /// The server may have acted on the request, and its response did not arrive.
     pub lost: bool,
-    /// The refresh token of an answer that is of no other use. At many servers it is the only one that is good from now on.
+    /// The refresh token of an otherwise unusable response. At many servers it is the only one that is valid from now on.
     pub rotated: Option<RotatedToken>,
 }
 
-/// A refresh token that a server issued in the place of the one that was sent.
+/// A refresh token that a server issued to replace the one in the request.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RotatedToken(Zeroizing<String>);
 
@@ -43,7 +43,7 @@ impl RotatedToken {
         RotatedToken(Zeroizing::new(token.to_owned()))
     }
 
-    /// The token itself, to be sealed.
+    /// Returns the token itself, for sealing.
     pub fn secret(&self) -> &str {
         &self.0
     }
@@ -56,7 +56,7 @@ impl fmt::Debug for RotatedToken {
 }
 
 impl TokenFailure {
-    /// A failure without words of the provider's. `sent`: the server may have acted on the request.
+    /// Creates a failure without an error code. `sent`: the server may have acted on the request.
     pub fn new(class: ErrorClass, sent: bool) -> Self {
         TokenFailure { class, error: None, retry_after_ms: None, sent, lost: false, rotated: None }
     }
@@ -71,10 +71,10 @@ impl fmt::Display for TokenFailure {
 
 impl std::error::Error for TokenFailure {}
 
-/// What a request without an answer comes to.
+/// Returns the failure for a request without a response.
 pub fn unanswered(error: DirectError) -> TokenFailure {
     match error {
-        // The operator has registered, or the metadata names, a place that the operator does not allow.
+        // The operator has registered, or the metadata names, an address that the operator does not allow.
         DirectError::Denied => TokenFailure::new(ErrorClass::Operator, false),
         DirectError::Connect => TokenFailure::new(ErrorClass::Retry, false),
         DirectError::Timeout { sent } | DirectError::Unavailable { sent } => {
@@ -84,8 +84,8 @@ pub fn unanswered(error: DirectError) -> TokenFailure {
     }
 }
 
-/// The parameters of a successful answer of the token endpoint; else what its refusal means (RFC 6749, section 5.2). Any 2xx with a token is
-/// a success, however it is encoded; one with `error` in it is a refusal. `now`: when it came, in milliseconds since 1970.
+/// Returns the parameters of a successful response of the token endpoint, else its refusal (RFC 6749, section 5.2). Any 2xx with a token is
+/// a success, however it is encoded; one with `error` is a refusal. `now`: the time of the response, in milliseconds since 1970.
 pub fn token_answer(
     auth: &Auth,
     answer: &DirectResponse,
@@ -116,7 +116,7 @@ pub fn token_answer(
     })
 }
 
-/// What `error` of a user's return means (RFC 6749, section 4.1.2.1).
+/// Returns the class of the `error` in a user's return (RFC 6749, section 4.1.2.1).
 pub fn of_return(auth: &Auth, error: &str) -> ErrorClass {
     let usual = match error {
         "access_denied" => ErrorClass::Denied,
@@ -126,7 +126,7 @@ pub fn of_return(auth: &Auth, error: &str) -> ErrorClass {
     auth.error_class(ErrorPlace::Authorize, Some(error), &[]).unwrap_or(usual)
 }
 
-/// What a refusal means where the manifest has no rule for it.
+/// Returns the class of a refusal for which the manifest has no rule.
 fn usual(status: StatusCode, error: Option<&str>) -> ErrorClass {
     let passes = status.is_server_error()
         || status.is_redirection()
@@ -141,7 +141,7 @@ fn usual(status: StatusCode, error: Option<&str>) -> ErrorClass {
     }
 }
 
-/// The provider's own numbers of an error.
+/// Returns the provider's own numeric codes of an error.
 fn codes(auth: &Auth, body: &Map<String, Value>) -> Vec<i64> {
     let Some(pointer) = &auth.codes_at else { return Vec::new() };
     let body = Value::Object(body.clone());
@@ -152,14 +152,14 @@ fn codes(auth: &Auth, body: &Map<String, Value>) -> Vec<i64> {
     }
 }
 
-/// `error` for logs: one word of the characters that RFC 6749, appendix A.7 allows, and no more.
+/// Returns `error` for logs, if it is one word of the characters that RFC 6749, appendix A.7 allows.
 pub fn clean(error: &str) -> Option<String> {
     let fits = (1..=MAX_ERROR).contains(&error.len())
         && error.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'));
     fits.then(|| error.to_owned())
 }
 
-/// `Retry-After` as a wait from `now` on: seconds, or a date by this host's clock.
+/// Returns `Retry-After` as a wait from `now` on: it holds seconds, or a date by this host's clock.
 fn retry_after_ms(headers: &HeaderMap, now: i64) -> Option<i64> {
     let at = retry_at(headers.get(RETRY_AFTER)?.to_str().ok()?, now)?;
     Some(at.saturating_sub(now).min(MAX_RETRY_AFTER_MS))

@@ -1,5 +1,5 @@
-//! The URLs of a provider's authorization server: those of the manifest and of the registration, and for what they leave open the
-//! server's own metadata (RFC 8414; OpenID Connect Discovery).
+//! The URLs of a provider's authorization server: those of the manifest and of the registration, and for omitted ones the server's own
+//! metadata (RFC 8414; OpenID Connect Discovery).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,34 +17,34 @@ use crate::app::App;
 use crate::connections::oauth::answer_body;
 use crate::connections::oauth::registration::Registration;
 
-/// Longest time that metadata may take.
+/// Timeout of a request for metadata.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Most bytes of metadata.
 const MAX_BYTES: usize = 64 << 10;
 
-/// How long a failure to read metadata is remembered, in milliseconds. Metadata itself: as long as `App::metadata` keeps it.
+/// Time for which a failure to read metadata is cached, in milliseconds. Metadata itself is kept as long as `App::metadata` allows.
 const FAILURE_MS: i64 = 30_000;
 
-/// The URLs that an authorization uses from its beginning to its end.
+/// The URLs that an authorization uses from start to end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProviderEndpoints {
     /// Compared byte for byte with `iss` of the user's return (RFC 9207).
     pub issuer: Option<String>,
-    /// A return without `iss` is refused.
+    /// A user's return without `iss` is refused.
     pub requires_iss: bool,
     pub authorize_url: Url,
     pub token_url: Url,
-    /// Where tokens are revoked (RFC 7009); none: nowhere.
+    /// The revocation endpoint (RFC 7009); none if the provider has none.
     pub revoke_url: Option<Url>,
     pub userinfo_url: Option<Url>,
-    /// Where an administrator lets the client in.
+    /// The page where an administrator grants consent to the client.
     pub admin_consent_url: Option<Url>,
 }
 
 impl ProviderEndpoints {
-    /// As they are stored with an authorization.
+    /// Returns the URLs in the form in which they are stored with an authorization.
     pub fn stored(&self) -> Result<Map<String, Value>> {
         match serde_json::to_value(self)? {
             Value::Object(map) => Ok(map),
@@ -58,7 +58,7 @@ impl ProviderEndpoints {
     }
 }
 
-/// What is read of metadata (RFC 8414, section 2). Values of another type than they should have count as absent.
+/// The fields that are read from metadata (RFC 8414, section 2). Values of a wrong type count as absent.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct ServerMetadata {
     authorize_url: Option<String>,
@@ -82,8 +82,8 @@ impl ServerMetadata {
     }
 }
 
-/// The provider's URLs, with what has to be discovered. Fails with `provider_not_registered` where the registration does not fit the
-/// manifest, with `provider_error` where the metadata is wrong, and with `provider_unavailable` where it cannot be read now.
+/// Returns the provider's URLs, with discovered ones. Fails with `provider_not_registered` if the registration does not fit the manifest,
+/// with `provider_error` if the metadata is wrong, and with `provider_unavailable` if it cannot be read now.
 pub async fn resolve(
     app: &App,
     tenant: &Tenant,
@@ -113,7 +113,7 @@ pub async fn resolve(
     })
 }
 
-/// The URLs that are known, and from the metadata those that are not. The error names what is wrong with the metadata.
+/// Returns the configured URLs, completed from the metadata. The error says what is wrong with the metadata.
 fn joined(
     known: Endpoints,
     metadata: ServerMetadata,
@@ -145,7 +145,7 @@ fn joined(
     })
 }
 
-/// An issuer's metadata, from the cache or from the issuer.
+/// Returns an issuer's metadata, from the cache or from the issuer.
 async fn document(
     app: &App,
     tenant: &Tenant,
@@ -153,7 +153,7 @@ async fn document(
     issuer: &str,
     url: &Url,
 ) -> Result<Map<String, Value>> {
-    // Which addresses a connector may reach differs from one to the next.
+    // The addresses that a connector may reach differ between connectors.
     let (name, now) = (format!("{provider} {issuer} {url}"), app.now());
     match app.metadata.get(&name, now).as_deref() {
         Some(Ok(document)) => return Ok(document.clone()),
@@ -206,7 +206,7 @@ async fn read(
     }
     let document: Map<String, Value> = serde_json::from_str(&answer_body::decoded(&answer.body))
         .map_err(|_| wrong("it is no JSON object"))?;
-    // RFC 8414, section 3.3: else one server could speak for another.
+    // RFC 8414, section 3.3: otherwise one server could impersonate another.
     if document.get("issuer").and_then(Value::as_str) != Some(issuer) {
         return Err(wrong(&format!("its issuer is not {issuer}")));
     }
@@ -283,7 +283,7 @@ mod tests {
         }
         let why = joined(known(DISCOVERED), ServerMetadata::default(), false).unwrap_err();
         assert!(why.contains("authorization_endpoint"), "{why}");
-        // What the operator registers may be on this machine, and then its endpoints too.
+        // A registered address may be on this machine, and then so may its endpoints.
         let local = known("issuer = \"http://127.0.0.1:9999\"\ndiscovery = \"oauth\"");
         let found = metadata(json!({
             "authorization_endpoint": "http://127.0.0.1:9999/authorize",

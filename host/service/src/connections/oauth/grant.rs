@@ -1,11 +1,11 @@
-//! What an account has allowed to a client of ours, as a value that can be compared.
+//! The grant that an account has given to a client of ours, as a comparable value.
 
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use storage::token_refresh::Grant;
 use url::Url;
 
-/// The grant of an account, by its id at the provider, to a client. `account` none: it is not known whose it is.
+/// Returns the grant of an account, by its id at the provider, to a client. `account` is none if the account is unknown.
 pub fn of(token_url: &Url, client_id: &str, account: Option<&str>) -> Grant {
     let origin = token_url.origin().ascii_serialization();
     let hash = |of: serde_json::Value| hex::encode(Sha256::digest(of.to_string()));

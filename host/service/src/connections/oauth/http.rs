@@ -1,5 +1,5 @@
-//! The HTTP of token requests: the crate `oauth2` over the host's guarded client, and answers as they are in practice made into answers as
-//! RFC 6749, section 5.1 has them.
+//! The HTTP layer of token requests: the crate `oauth2` over the host's guarded client. Responses as they occur in practice are normalized
+//! to the form of RFC 6749, section 5.1.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -14,16 +14,16 @@ use crate::connections::oauth::OAuthProvider;
 use crate::connections::oauth::answer_body;
 use crate::connections::oauth::classify::{self, RotatedToken, TokenFailure};
 
-/// Longest time that a token request may take. The lease of a refresh is longer.
+/// Timeout of a token request. The claim of a refresh lasts longer.
 pub const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Most bytes of an answer.
+/// Most bytes of a response.
 pub const MAX_BYTES: usize = 64 << 10;
 
-/// Longest access token that is taken, bytes.
+/// Longest accepted access token, bytes.
 const MAX_TOKEN: usize = 16 << 10;
 
-/// A provider's token endpoint. One request is one try: nothing is sent again, and no redirect is followed.
+/// A provider's token endpoint. Each request is sent once: there are no retries, and no redirect is followed.
 pub struct TokenEndpoint<'a> {
     pub app: &'a App,
     pub provider: &'a OAuthProvider,
@@ -39,8 +39,8 @@ impl<'c> AsyncHttpClient<'c> for TokenEndpoint<'_> {
 }
 
 impl TokenEndpoint<'_> {
-    /// A successful answer, normalized. Refusals are errors here, so that their status and `Retry-After` are not lost, and so are tokens that
-    /// cannot be used. A refresh token beside either is part of the error.
+    /// Sends a request and returns the normalized successful response. Refusals are errors, so that their status and `Retry-After` are not
+    /// lost, and so are unusable tokens. The error contains a refresh token of such a response.
     async fn send(&self, request: HttpRequest) -> Result<HttpResponse, TokenFailure> {
         let manifest = &self.provider.connector.manifest;
         let (parts, body) = request.into_parts();
@@ -67,18 +67,19 @@ impl TokenEndpoint<'_> {
     }
 }
 
-/// The refresh token of a normalized answer.
+/// Returns the refresh token of a normalized response.
 fn rotated(body: &Map<String, Value>) -> Option<RotatedToken> {
     body.get("refresh_token").and_then(Value::as_str).map(RotatedToken::new)
 }
 
-/// The refresh token of a 2xx answer that names an error as well.
+/// Returns the refresh token of a 2xx response that also has an error.
 fn beside_error(answer: &DirectResponse) -> Option<RotatedToken> {
     let text = answer.status.is_success().then(|| answer_body::decoded(&answer.body))?;
     rotated(&normalized(answer_body::parameters(&text)?))
 }
 
-/// Why the access token of a normalized answer cannot be used. It has to be a bearer token (RFC 6749, section 7.1) that fits into a header.
+/// Returns the reason why the access token of a normalized response is unusable. It has to be a bearer token (RFC 6749, section 7.1) that
+/// fits into a header.
 fn misfit(body: &Map<String, Value>) -> Option<ErrorClass> {
     let text = |name: &str| body.get(name).and_then(Value::as_str).unwrap_or_default();
     if !text("token_type").trim().eq_ignore_ascii_case("bearer") {
@@ -92,13 +93,14 @@ fn is_token(text: &str) -> bool {
     (1..=MAX_TOKEN).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
-/// Whether a text can be a refresh token: it goes back in a form, which can carry any text. What was not UTF-8 is not what the server wrote.
+/// Whether a text can be a refresh token: it is sent back in a form, which can carry any text. Text that was no UTF-8 is not what the
+/// server sent.
 fn is_refresh_token(text: &str) -> bool {
     !text.is_empty() && !text.chars().any(|c| c.is_control() || c == char::REPLACEMENT_CHARACTER)
 }
 
-/// The answer with numbers where they are texts, scopes separated by spaces, and the one token type that is used where none is named. What
-/// is not of its type is left out: no other member makes good tokens unreadable.
+/// Returns the response with numbers instead of texts, scopes separated by spaces, and the token type `bearer` if none is named. Members of
+/// a wrong type are left out, so that they do not make valid tokens unreadable.
 fn normalized(mut body: Map<String, Value>) -> Map<String, Value> {
     for name in ["expires_in", "refresh_token_expires_in"] {
         if let Some(seconds) = body.remove(name).as_ref().and_then(seconds) {
@@ -128,11 +130,11 @@ fn normalized(mut body: Map<String, Value>) -> Map<String, Value> {
     body
 }
 
-/// Whole seconds, written as a number or as a text.
+/// Parses whole seconds, written as a number or as a text.
 fn seconds(value: &Value) -> Option<u64> {
     match value {
         Value::String(text) => text.trim().parse().ok(),
-        // A fraction of a second is of no account.
+        // Fractions of a second are dropped.
         other => other.as_u64().or_else(|| other.as_f64().filter(|s| *s >= 0.0).map(|s| s as u64)),
     }
 }

@@ -1,5 +1,5 @@
-//! Whose account it is: from the provider's userinfo (OpenID Connect Core, section 5.3), from the `id_token` of the token answer
-//! (section 2), or from the connector's `check`, which is asked elsewhere.
+//! Identifies an account: by the provider's userinfo (OpenID Connect Core, section 5.3), by the `id_token` of the token response (section
+//! 2), or by the connector's `check`, which is called elsewhere.
 
 use std::time::Duration;
 
@@ -18,11 +18,11 @@ use crate::connections::oauth::answer_body;
 use crate::connections::oauth::classify::{self, TokenFailure};
 use crate::connections::oauth::{OAuthProvider, TokenAnswer};
 
-/// How often userinfo is asked for, and how long each time.
+/// Most requests for userinfo, and the timeout of each.
 const ATTEMPTS: u32 = 3;
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Between two of these.
+/// Pause between two of these requests.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// Most bytes of userinfo.
@@ -31,19 +31,20 @@ const MAX_BYTES: usize = 64 << 10;
 /// Longest id of an account, bytes.
 const MAX_ID: usize = 2_048;
 
-/// How far a provider's clock may be behind, seconds.
+/// Time that a provider's clock may be behind, seconds.
 const CLOCK_SKEW_S: i64 = 60;
 
-/// Whose account it is, as the authorization server says.
+/// The identity of an account as the authorization server reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccountIdentity {
-    /// The provider's lasting id.
+    /// The provider's permanent id.
     pub id: String,
     pub email: Option<String>,
     pub name: Option<String>,
 }
 
-/// The account to which these tokens belong; none: the connector's `check` says it. `nonce` is that of the authorization request.
+/// Returns the account that these tokens belong to; none if the connector's `check` identifies it. `nonce` is that of the authorization
+/// request.
 pub async fn of(
     app: &App,
     provider: &OAuthProvider,
@@ -74,7 +75,7 @@ pub async fn of(
     read(pointers, &document).map(Some).ok_or_else(operator)
 }
 
-/// The manifest or the registration does not fit the provider.
+/// Returns the failure for a manifest or registration that does not fit the provider.
 fn operator() -> TokenFailure {
     TokenFailure::new(ErrorClass::Operator, true)
 }
@@ -129,7 +130,7 @@ async fn ask(
     }
 }
 
-/// The account's fields in userinfo or claims. None: there is no id of 1 to 2,048 bytes.
+/// Returns the account's fields from userinfo or claims. None: there is no id of 1 to 2,048 bytes.
 fn read(pointers: &UserinfoPointers, document: &Value) -> Option<AccountIdentity> {
     let text = |pointer: &String| match document.pointer(pointer)? {
         Value::String(text) => Some(text.clone()),
@@ -142,7 +143,7 @@ fn read(pointers: &UserinfoPointers, document: &Value) -> Option<AccountIdentity
     Some(AccountIdentity { id: text(&pointers.id).filter(is_id)?, email, name })
 }
 
-/// The claims of an `id_token`. It came from the token endpoint over TLS, so its signature says nothing that TLS does not (OpenID Connect
+/// Returns the claims of an `id_token`. It came from the token endpoint over TLS, so that its signature need not be checked (OpenID Connect
 /// Core, section 3.1.3.7, item 6).
 fn claims(id_token: &str) -> Option<Value> {
     let mut parts = id_token.split('.');
@@ -151,9 +152,9 @@ fn claims(id_token: &str) -> Option<Value> {
     serde_json::from_slice(&bytes).ok().filter(Value::is_object)
 }
 
-/// What an `id_token` has to be (OpenID Connect Core, section 3.1.3.7).
+/// The required values of an `id_token` (OpenID Connect Core, section 3.1.3.7).
 struct ExpectedIdToken<'a> {
-    /// None: the provider has one for each of its own tenants, and it is not compared.
+    /// None: the provider has an issuer for each of its own tenants, and it is not compared.
     issuer: Option<&'a str>,
     client_id: &'a str,
     nonce: Option<&'a str>,
@@ -168,7 +169,7 @@ impl ExpectedIdToken<'_> {
         let is_ours = match claims.get("aud") {
             Some(Value::String(aud)) => aud == self.client_id,
             Some(Value::Array(all)) => {
-                // With several audiences, `azp` says for whom it was issued.
+                // With several audiences, `azp` names the client that it was issued to.
                 all.iter().any(|aud| aud.as_str() == Some(self.client_id))
                     && (all.len() == 1 || text("azp") == Some(self.client_id))
             }

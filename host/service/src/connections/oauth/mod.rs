@@ -1,6 +1,6 @@
-//! The OAuth client (RFC 6749): a provider as the operator registered it for an application, the address that users are sent to, the
-//! exchange of their codes, and whose account it is. Everything that is particular to a provider is in its connector's manifest, what is
-//! secret or the installation's own is in the registration.
+//! The OAuth client (RFC 6749): a provider as the operator registered it for an application, the authorization URL, the exchange of codes,
+//! and the account's identity. Provider-specific settings are in the connector's manifest; secrets and settings of this installation are in
+//! the registration.
 
 mod answer_body;
 pub mod classify;
@@ -43,30 +43,30 @@ pub struct OAuthProvider {
     pub endpoints: ProviderEndpoints,
 }
 
-/// What is particular to one authorization request (RFC 6749, section 4.1.1).
+/// The parameters of one authorization request (RFC 6749, section 4.1.1).
 pub struct AuthorizationRequest<'a> {
-    /// `redirect_uri`: where the provider sends the user back to.
+    /// `redirect_uri`: the address to which the provider returns the user.
     pub callback_uri: &'a str,
     pub state: &'a str,
     /// RFC 7636, section 4.1: 43 to 128 characters.
     pub verifier: &'a str,
     pub nonce: Option<&'a str>,
-    /// The provider's.
+    /// The provider's scopes.
     pub scopes: &'a [String],
     pub login_hint: Option<&'a str>,
-    /// Joined to the manifest's own.
+    /// Added to the manifest's own.
     pub prompt: Option<&'a str>,
-    /// A connection is authorized again.
+    /// An existing connection is authorized again.
     pub is_reauthorization: bool,
 }
 
-/// A provider that the application can use, with its URLs as they are now. Fails with `not_found` where no connector has this name, with
-/// `capability_not_supported` where it has no OAuth, and with `provider_not_registered`; for its URLs see `endpoints::resolve`.
+/// Returns a provider that the application can use, with its present URLs. Fails with `not_found` if no connector has this name, with
+/// `capability_not_supported` if it has no OAuth, and with `provider_not_registered`; for errors about URLs see `endpoints::resolve`.
 pub async fn provider(app: &App, tenant: &Tenant, name: &str) -> Result<OAuthProvider> {
     registered(app, tenant, name).await?.resolve(app).await
 }
 
-/// The same with the URLs that an authorization began with.
+/// Same as `provider`, with the URLs that an authorization began with.
 pub async fn pinned(
     app: &App,
     tenant: &Tenant,
@@ -77,14 +77,14 @@ pub async fn pinned(
     Ok(OAuthProvider { tenant, connector, registration, endpoints })
 }
 
-/// A provider before its URLs are known: nobody was asked yet.
+/// A provider whose URLs are not resolved yet: no request was sent.
 pub struct RegisteredProvider {
     pub tenant: Tenant,
     pub connector: Arc<Loaded>,
     pub registration: Registration,
 }
 
-/// The registration of a provider; fails as `provider` does.
+/// Returns the registration of a provider; fails as `provider` does.
 pub async fn registered(app: &App, tenant: &Tenant, name: &str) -> Result<RegisteredProvider> {
     let connector = settings::connector(app, name).map_err(|e| match e {
         Error::Refused(r) => Refusal { code: Code::NotFound, param: None, ..*r }.into(),
@@ -119,14 +119,14 @@ pub async fn registered(app: &App, tenant: &Tenant, name: &str) -> Result<Regist
 }
 
 impl RegisteredProvider {
-    /// Finds the provider's URLs; asks its authorization server where they are to be discovered.
+    /// Resolves the provider's URLs; reads its authorization server's metadata if they have to be discovered.
     pub async fn resolve(self, app: &App) -> Result<OAuthProvider> {
         let endpoints = endpoints::resolve(app, &self.tenant, &self.connector, &self.registration).await?;
         let RegisteredProvider { tenant, connector, registration } = self;
         Ok(OAuthProvider { tenant, connector, registration, endpoints })
     }
 
-    /// Where the provider sends users back to.
+    /// Returns the address to which the provider returns users.
     pub fn callback_uri(&self, app: &App) -> String {
         self.registration.endpoints.callback_url.clone().unwrap_or_else(|| {
             let (address, name) = (app.config.public_address(), &self.connector.manifest.name);
@@ -134,8 +134,8 @@ impl RegisteredProvider {
         })
     }
 
-    /// The settings of a connection that is made by OAuth: the operator's and the manifest's, since tokens go to the servers among them.
-    /// Fails with `provider_not_registered` where one is missing or is not of its kind.
+    /// Returns the settings of a connection that is made by OAuth: the operator's and the manifest's, since tokens go to the servers among
+    /// them. Fails with `provider_not_registered` if one is missing or has a wrong type.
     pub async fn settings(&self, app: &App) -> Result<Map<String, Value>> {
         settings(app, &self.tenant, &self.connector, &self.registration).await
     }
@@ -170,17 +170,17 @@ async fn settings(
 }
 
 impl OAuthProvider {
-    /// As `RegisteredProvider::settings`.
+    /// Same as `RegisteredProvider::settings`.
     pub async fn settings(&self, app: &App) -> Result<Map<String, Value>> {
         settings(app, &self.tenant, &self.connector, &self.registration).await
     }
 
-    /// Where the identity of an account comes from.
+    /// Returns the source of an account's identity.
     pub fn identity_source(&self) -> IdentitySource {
         self.connector.manifest.auth.identity_source(self.endpoints.userinfo_url.as_ref())
     }
 
-    /// The address to send the user to, with the challenge of PKCE (RFC 7636, section 4.3).
+    /// Returns the URL to send the user to, with the PKCE challenge (RFC 7636, section 4.3).
     pub fn authorization_url(&self, request: &AuthorizationRequest<'_>) -> Result<Url> {
         let client = self.client(request.callback_uri).context("the callback URL")?;
         let state = CsrfToken::new(request.state.to_owned());
@@ -198,7 +198,7 @@ impl OAuthProvider {
     }
 }
 
-/// Parameters beside those of RFC 6749 and RFC 7636; the manifest has none of those (`Manifest::parse`).
+/// Returns the parameters beyond RFC 6749 and RFC 7636, which the manifest cannot override (`Manifest::parse`).
 fn params(auth: &Auth, request: &AuthorizationRequest<'_>) -> BTreeMap<String, String> {
     let more = match request.is_reauthorization {
         true => &auth.reauthorize_params,
@@ -226,7 +226,7 @@ fn params(auth: &Auth, request: &AuthorizationRequest<'_>) -> BTreeMap<String, S
     params
 }
 
-/// The words that a client's `prompt` may have: those that the manifest names for it, and its own.
+/// Returns the values that a client's `prompt` may have: those that the manifest allows, and its own.
 pub fn prompts(auth: &Auth) -> Vec<&str> {
     let own = [&auth.authorize_params, &auth.connect_params, &auth.reauthorize_params];
     let own = own.into_iter().filter_map(|params| params.get("prompt"));

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 use crate::app::App;
 use crate::connections::oauth::scopes::ScopeMap;
 
-/// The id of the registration that the sandbox provider has without an operator's doing.
+/// The id of the sandbox provider's built-in registration.
 const BUILT_IN: &str = "oac_sandbox";
 
 /// An OAuth client (RFC 6749, section 2) with its secret opened.
@@ -20,14 +20,14 @@ pub struct Registration {
     pub client_id: String,
     pub(crate) client_secret: Option<Zeroizing<String>>,
     pub client_auth: ClientAuth,
-    /// Values of the settings that the operator gives, for URLs and for the connector.
+    /// Values of the operator's settings, for URLs and for the connector.
     pub settings: Map<String, Value>,
     pub endpoints: EndpointOverrides,
-    /// The manifest's, with the operator's in their place.
+    /// The manifest's scopes, overridden by the operator's.
     pub scopes: ScopeMap,
 }
 
-/// A stored registration. `issuer`: of the provider that this process serves, where no other is registered.
+/// Opens a stored registration. `issuer`: that of the sandbox provider in this process, if no other is registered.
 pub(crate) fn opened(
     app: &App,
     auth: &Auth,
@@ -66,7 +66,7 @@ pub(crate) fn opened(
     })
 }
 
-/// This host as a public client of the sandbox provider that it serves.
+/// Returns this host as a public client of its own sandbox provider.
 pub(crate) fn of_sandbox(auth: &Auth, issuer: Option<String>) -> Registration {
     Registration {
         id: BUILT_IN.to_owned(),

@@ -1,4 +1,4 @@
-//! Revocation requests (RFC 7009). By hand and not by the crate `oauth2`, which takes no http URL, not even of this machine.
+//! Revocation requests (RFC 7009). Not sent through the crate `oauth2`, which accepts no http URL, not even of this machine.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -13,8 +13,8 @@ use crate::connections::oauth::classify::{self, TokenFailure};
 use crate::connections::oauth::http::{MAX_BYTES, TIMEOUT};
 
 impl OAuthProvider {
-    /// Has the provider end a token, and with a refresh token all that came of it. Nothing is done where the provider has no place for that. A
-    /// token that the provider does not know is at its end.
+    /// Asks the provider to revoke a token, and with a refresh token the whole grant. Does nothing if the provider has no revocation
+    /// endpoint. A token that the provider does not know counts as revoked.
     pub async fn revoke(&self, app: &App, token: &str, is_refresh_token: bool) -> Result<(), TokenFailure> {
         let Some(url) = &self.endpoints.revoke_url else { return Ok(()) };
         let hint = if is_refresh_token { "refresh_token" } else { "access_token" };
@@ -55,7 +55,7 @@ impl OAuthProvider {
     }
 }
 
-/// Whether the token is known to be no good, or can be revoked in no other way (RFC 7009, section 2.2.1).
+/// Whether the token is known to be invalid, or cannot be revoked in another way (RFC 7009, section 2.2.1).
 fn is_over(failure: &TokenFailure) -> bool {
     matches!(
         failure.error.as_deref(),
@@ -63,7 +63,7 @@ fn is_over(failure: &TokenFailure) -> bool {
     )
 }
 
-/// RFC 6749, section 2.3.1: both are encoded as in a form first.
+/// Returns the Basic credentials. RFC 6749, section 2.3.1: both parts are form-encoded first.
 fn basic(client_id: &str, secret: &str) -> Result<HeaderValue, TokenFailure> {
     let encoded = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();
     let pair = BASE64_STANDARD.encode(format!("{}:{}", encoded(client_id), encoded(secret)));

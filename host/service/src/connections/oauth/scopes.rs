@@ -1,25 +1,25 @@
-//! Our scopes and the provider's: what is asked for, and what an answer grants.
+//! Mapping between our scopes and the provider's: which to request, and which a response grants.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use runtime::{Auth, ScopeCase};
 
-/// Our scope to the provider's scopes that it needs.
+/// The provider's scopes that each of our scopes requires.
 pub type ScopeMap = BTreeMap<String, Vec<String>>;
 
-/// What a provider granted.
+/// The scopes that a provider granted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GrantedScopes {
-    /// Ours, in the order in which they were requested.
+    /// Our scopes, in the order in which they were requested.
     pub granted: Vec<String>,
-    /// Requested and not granted.
+    /// Requested scopes that were not granted.
     pub missing: Vec<String>,
-    /// The provider's, as it wrote them.
+    /// The provider's scopes, as it wrote them.
     pub provider: Vec<String>,
 }
 
-/// The provider's scopes to ask for: the base scopes and those that `requested` needs, without what another of them implies.
+/// Returns the provider's scopes to request: the base scopes and those that `requested` requires, without those that another one implies.
 pub fn asked(auth: &Auth, map: &ScopeMap, requested: &[String]) -> Vec<String> {
     let mut all: Vec<&String> = Vec::new();
     let mapped = requested.iter().filter_map(|scope| map.get(scope)).flatten();
@@ -33,7 +33,7 @@ pub fn asked(auth: &Auth, map: &ScopeMap, requested: &[String]) -> Vec<String> {
     let is_implied = |at: usize| {
         (0..all.len()).any(|other| {
             let by_other = implied[other].contains(&*names[at]);
-            // Two that imply each other, or are one: the first stays.
+            // Of two that imply each other or are equal, the first stays.
             let back = implied[at].contains(&*names[other]);
             other != at && by_other && (!back || other < at)
         })
@@ -41,8 +41,8 @@ pub fn asked(auth: &Auth, map: &ScopeMap, requested: &[String]) -> Vec<String> {
     (0..all.len()).filter(|at| !is_implied(*at)).map(|at| all[at].clone()).collect()
 }
 
-/// What an answer grants of `requested`. `answered` are the scopes that it names; none: it grants all of `asked` (RFC 6749, section 5.1).
-/// One of ours is granted if everything that it needs is.
+/// Returns the scopes of `requested` that a response grants. `answered` are the scopes that it names; none: it grants all of `asked` (RFC
+/// 6749, section 5.1). One of our scopes is granted if all scopes that it requires are.
 pub fn granted(
     auth: &Auth,
     map: &ScopeMap,
@@ -60,7 +60,7 @@ pub fn granted(
     GrantedScopes { granted: owned(granted), missing: owned(missing), provider: provider.to_vec() }
 }
 
-/// The scopes and all that they imply, by their canonical names.
+/// Returns the scopes and all that they imply, by their canonical names.
 fn closure<'s>(auth: &Auth, scopes: impl IntoIterator<Item = &'s String>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut next: Vec<String> = scopes.into_iter().map(|scope| canonical(auth, scope).into_owned()).collect();
@@ -77,8 +77,8 @@ fn closure<'s>(auth: &Auth, scopes: impl IntoIterator<Item = &'s String>) -> BTr
     found
 }
 
-/// The name under which a scope is compared: without the provider's prefix, as it is asked for and not as it is answered, and in lower
-/// case where the provider's case means nothing.
+/// Returns the name by which a scope is compared: without the provider's prefix, in the form of a request, and in lower case if the
+/// provider ignores case.
 fn canonical<'s>(auth: &'s Auth, scope: &'s str) -> Cow<'s, str> {
     let same = |one: &str, other: &str| match auth.scope_case {
         ScopeCase::Exact => one == other,

@@ -1,4 +1,4 @@
-//! Token requests (RFC 6749, sections 4.1.3 and 5) and what their answers hold.
+//! Token requests (RFC 6749, sections 4.1.3 and 5) and their responses.
 
 use std::fmt;
 
@@ -19,10 +19,10 @@ use crate::connections::oauth::OAuthProvider;
 use crate::connections::oauth::classify::TokenFailure;
 use crate::connections::oauth::http::TokenEndpoint;
 
-/// Longest life of a token that is believed, seconds: ten years.
+/// Upper bound of a token's reported lifetime, seconds: ten years.
 const MAX_LIFETIME_S: u64 = 10 * 365 * 24 * 3_600;
 
-/// The crate's client, with or without the two URLs that are used.
+/// The crate's client, with or without the two URLs.
 type ClientWith<Authorize, Token> = oauth2::Client<
     BasicErrorResponse,
     Response,
@@ -40,13 +40,13 @@ pub type Client = ClientWith<EndpointSet, EndpointSet>;
 
 type Response = StandardTokenResponse<ExtraFields, BasicTokenType>;
 
-/// Fields beside those of RFC 6749.
+/// Fields beyond RFC 6749.
 #[derive(Clone, Deserialize, Serialize)]
 pub struct ExtraFields {
     /// OpenID Connect Core, section 3.1.3.3.
     #[serde(default)]
     id_token: Option<String>,
-    /// Seconds; Microsoft and Google have it.
+    /// Seconds; sent by Microsoft and Google.
     #[serde(default)]
     refresh_token_expires_in: Option<u64>,
 }
@@ -62,13 +62,13 @@ impl ExtraTokenFields for ExtraFields {}
 /// Tokens as a provider issued them.
 pub struct TokenAnswer {
     pub access_token: Zeroizing<String>,
-    /// None: the provider gave none, and one that was there before stays good.
+    /// None: the provider issued none, and an earlier one stays valid.
     pub refresh_token: Option<Zeroizing<String>>,
-    /// How long the access token lives from now, seconds.
+    /// Lifetime of the access token from now on, seconds.
     pub expires_in_s: u64,
-    /// How long the refresh token lives from now, seconds, where the provider tells.
+    /// Lifetime of the refresh token from now on, seconds, if the provider reports it.
     pub refresh_token_expires_in_s: Option<u64>,
-    /// The provider's scopes that were granted; none: as asked (RFC 6749, section 5.1).
+    /// The provider's scopes that were granted; none: as requested (RFC 6749, section 5.1).
     pub scopes: Option<Vec<String>>,
     pub id_token: Option<Zeroizing<String>>,
 }
@@ -103,8 +103,8 @@ impl OAuthProvider {
         Ok(answer(auth, &response))
     }
 
-    /// Asks for new tokens with a refresh token (RFC 6749, section 6). `scopes` are the provider's, as they were granted: the request names them
-    /// where the manifest wants that.
+    /// Requests new tokens with a refresh token (RFC 6749, section 6). `scopes` are the provider's, as they were granted: the request
+    /// contains them if the manifest requires it.
     pub async fn refresh(
         &self,
         app: &App,
@@ -125,12 +125,12 @@ impl OAuthProvider {
         Ok(answer(auth, &response))
     }
 
-    /// The crate's client for this registration. Fails where `callback_uri` is no URL.
+    /// Returns the crate's client for this registration. Fails if `callback_uri` is no URL.
     pub(crate) fn client(&self, callback_uri: &str) -> Result<Client, url::ParseError> {
         Ok(self.client_of_tokens().set_redirect_uri(RedirectUrl::new(callback_uri.to_owned())?))
     }
 
-    /// The same for requests that need no redirect URI.
+    /// Same as `client` for requests that need no redirect URI.
     fn client_of_tokens(&self) -> Client {
         let registration = &self.registration;
         let auth_type = match registration.client_auth {
@@ -149,7 +149,7 @@ impl OAuthProvider {
     }
 }
 
-/// What a failed request comes to. The crate's own errors are never shown: they hold the body with the tokens, or the provider's text.
+/// Returns the failure of a request. The crate's own errors are never shown: they contain the body with the tokens, or the provider's text.
 fn failure(error: RequestTokenError<TokenFailure, BasicErrorResponse>) -> TokenFailure {
     match error {
         RequestTokenError::Request(failure) => failure,
@@ -159,7 +159,7 @@ fn failure(error: RequestTokenError<TokenFailure, BasicErrorResponse>) -> TokenF
     }
 }
 
-/// The tokens of an answer, which `TokenEndpoint` has checked.
+/// Returns the tokens of a response, which `TokenEndpoint` has checked.
 fn answer(auth: &Auth, response: &Response) -> TokenAnswer {
     let scopes = response.scopes().map(|scopes| {
         let words = scopes.iter().map(|scope| scope.to_string()).filter(|scope| !scope.is_empty());

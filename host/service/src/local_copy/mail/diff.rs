@@ -1,4 +1,4 @@
-//! What a page of mail changes here.
+//! Computes the changes that a page of mail makes to the local copy.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -24,7 +24,7 @@ use crate::local_copy::mail::threads::Threads;
 use crate::local_copy::record::{NormalizedContent, NormalizedItem, NormalizedRecord};
 use crate::local_copy::transaction::CopyTransaction;
 
-/// The rows that these sources change, but for what is stored of them since `as_of`. Writes nothing but threads.
+/// Returns the rows that these records change, without rows that were written since `as_of`. Writes only threads.
 pub async fn differences<'l>(
     copy: &mut CopyTransaction<'_, 'l>,
     sources: &[NormalizedRecord],
@@ -58,7 +58,7 @@ pub async fn differences<'l>(
             }
         }
     }
-    // Folders first: messages name them.
+    // Folders first: messages refer to them.
     for folders in [true, false] {
         for source in read() {
             for fresh in source.items.iter().filter(|i| is_place(i.kind) == folders) {
@@ -107,7 +107,7 @@ impl<'l> MailPage<'_, 'l> {
         match &fresh.partial {
             Some(fields) => match known.filter(|k| k.deleted_at.is_none()) {
                 Some(known) => self.told_fields(source, fresh, known, fields),
-                // Whoever asked reads it whole first (`sync::pull`); one that went meanwhile is none of ours.
+                // The caller reads it completely first (`sync::pull`); one that was deleted in between is not ours.
                 None => Ok(()),
             },
             None => self.told_whole(source, fresh, known),
@@ -122,7 +122,7 @@ impl<'l> MailPage<'_, 'l> {
     ) -> Result<()> {
         let mut message: EmailMessage = serde_json::from_str(&fresh.content.body)?;
         let before = known.as_ref().map(|k| k.body.clone());
-        // The thread of what went may be part of another one by now; the Message-ID leads there.
+        // The thread of a deleted message may have been merged; the Message-ID leads to it.
         let live = known.as_ref().filter(|k| k.deleted_at.is_none());
         let thread_before = live.and_then(|k| k.series_id.as_deref());
         let thread = self.threads.of(self.app, &message, thread_before);
@@ -130,8 +130,8 @@ impl<'l> MailPage<'_, 'l> {
         message.folder_ids = self.names.ours(ResourceKind::EmailFolder, &message.folder_ids);
         message.label_ids = self.names.ours(ResourceKind::EmailLabel, &message.label_ids);
         let kind = kind_of(&message);
-        // A draft that became a message is another resource: it was sent, here or by another client. What becomes of one that we are
-        // sending is for the outbox to say: its copy may be read before the send has answered.
+        // A draft that became a message is another resource: it was sent, here or by another client. The outbox decides about one that this
+        // host is sending: its copy may be read before the send has returned.
         let (known, other) = match known {
             Some(item) if item.kind != kind.as_str() => (None, Some(item)),
             known => (known, None),
@@ -143,7 +143,7 @@ impl<'l> MailPage<'_, 'l> {
         let places = message.folder_ids.iter().chain(&message.label_ids).cloned().collect();
         let mut fresh = NormalizedItem { kind, aside: aside.text(), ..fresh.clone() };
         if announced.is_some() && known.as_ref().is_some_and(|k| k.source_id == source.source_id) {
-            // It is still the version before the one that was announced.
+            // It is still the version before the announced one.
             fresh.uid = announced;
         }
         fresh.content = contents_of(message, kind, before.as_deref())?;
@@ -151,7 +151,7 @@ impl<'l> MailPage<'_, 'l> {
         let row = row(self.app, self.place, source, &fresh, id, known.as_deref());
         let mut item = Item { series_id: Some(thread), ..row };
         if let Some(known) = &known {
-            // Back after it was gone: it was on its way from one name to the next, and keeps what was ours.
+            // It reappeared after a deletion: it was being renamed, and keeps the host's fields.
             (item.metadata, item.created_at) = (known.metadata.clone(), known.created_at);
         }
         self.push(kind, item, known, places);
@@ -213,7 +213,7 @@ impl<'l> MailPage<'_, 'l> {
         Ok(())
     }
 
-    /// A row as it is to be: told later in the page once more, the last counts.
+    /// Adds a row; if the page contains the item once more, the last one counts.
     pub(crate) fn push(
         &mut self,
         kind: ResourceKind,
@@ -237,7 +237,7 @@ impl<'l> MailPage<'_, 'l> {
         self.changed.add(tombstone);
     }
 
-    /// The deletion of an item.
+    /// Returns the deletion of an item.
     pub(crate) fn tombstone(&self, item: Locked<'l, Item>) -> ItemChange<'l> {
         let now = self.app.now();
         let kind = ResourceKind::parse(&item.kind).unwrap_or(ResourceKind::EmailMessage);
@@ -245,7 +245,7 @@ impl<'l> MailPage<'_, 'l> {
         changed(kind, tombstone, ChangeKind::Deleted, Some(item), Vec::new())
     }
 
-    /// Messages of threads that were taken in by others.
+    /// Updates the messages of merged threads.
     async fn rethread(&mut self, tx: &mut Tx) -> Result<()> {
         let merged: Vec<String> = self.threads.merged().cloned().collect();
         let merged: Vec<&str> = merged.iter().map(String::as_str).collect();
@@ -271,10 +271,10 @@ impl<'l> MailPage<'_, 'l> {
         Ok(())
     }
 
-    /// What differs from what is stored. What the provider alone changed is told to nobody.
+    /// Returns the differences from the stored rows. Changes that only the provider sees are not logged.
     fn finish(self) -> Differences<'l> {
         let mut out = Differences::default();
-        // Then all of it is written in its order, as names are taken once.
+        // If a name passes from one item to another, all rows are written in their order, as names are unique.
         let names_change_hands = self.changed.iter().any(|c| c.item.source_id.starts_with(GONE));
         for changed in self.changed.into_changes() {
             let same = changed.change == ChangeKind::Updated
@@ -303,7 +303,7 @@ impl<'l> MailPage<'_, 'l> {
     }
 }
 
-/// A change of mail, whose items name no others.
+/// Returns a change of mail, whose items have no references.
 fn changed<'l>(
     kind: ResourceKind,
     item: Item,
@@ -318,7 +318,7 @@ fn kind_of(message: &EmailMessage) -> ResourceKind {
     if message.draft { ResourceKind::EmailDraft } else { ResourceKind::EmailMessage }
 }
 
-/// The columns of a message, with what only the host knows of it.
+/// Returns the columns of a message, with the host's fields.
 fn contents_of(
     message: EmailMessage,
     kind: ResourceKind,

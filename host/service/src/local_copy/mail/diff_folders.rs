@@ -13,7 +13,7 @@ use crate::local_copy::mail::normalize::hash;
 use crate::local_copy::mail::page::{MailPage, StoredFolders};
 use crate::local_copy::record::{NormalizedItem, NormalizedRecord};
 
-/// The rows of the folders and labels that a page tells of, under their present and their previous names.
+/// Returns the rows of the folders and labels on a page, under their present and their previous names.
 pub(crate) async fn stored_folders<'l>(
     tx: &mut Tx,
     lock: &'l ConnectionLock,
@@ -51,7 +51,7 @@ impl MailPage<'_, '_> {
         self.push(fresh.kind, item, known, Vec::new());
     }
 
-    /// Folders name the folder above them; it may have come with this page, before or after.
+    /// Sets the parents of folders; a parent may be on this page, before or after.
     pub(crate) fn nest(&mut self, sources: &[&NormalizedRecord]) {
         let told = sources.iter().flat_map(|s| &s.items).filter(|i| i.kind == ResourceKind::EmailFolder);
         for fresh in told {

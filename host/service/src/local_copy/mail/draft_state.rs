@@ -6,7 +6,7 @@ use storage::items::Item;
 
 use crate::app::resource_kind::ResourceKind;
 
-/// Whether it was sent: only we still know of it.
+/// Whether it was sent and exists only in the local copy.
 pub fn is_gone(item: &Item) -> bool {
     item.source_id.starts_with(crate::local_copy::mail::source_names::SENT)
 }
@@ -17,14 +17,14 @@ pub fn status(item: &Item) -> Result<DraftStatus> {
     Ok(draft.status)
 }
 
-/// Whether the outbox has the draft's message. What becomes of the draft is the outbox's to say then: providers take it out of the
-/// mailbox when they have sent it, which is no deletion.
+/// Whether the outbox has the draft's message. The outbox then decides about the draft: providers remove it from the mailbox once they have
+/// sent it, which is no deletion.
 pub fn is_being_sent(item: &Item) -> bool {
     item.kind == ResourceKind::EmailDraft.as_str()
         && status(item).is_ok_and(|s| matches!(s, DraftStatus::Scheduled | DraftStatus::Sending))
 }
 
-/// Only what is not on its way can be changed.
+/// Refuses changes of a draft that is being sent or was sent.
 pub fn is_open(item: &Item) -> Result<()> {
     match status(item)? {
         DraftStatus::Draft | DraftStatus::Failed => Ok(()),

@@ -1,4 +1,4 @@
-//! The folders and labels of a connection: what the provider calls them, and what we do.
+//! Ids of a connection's folders and labels: the provider's and ours.
 
 use std::collections::HashMap;
 
@@ -9,14 +9,14 @@ use storage::items::{self, Item};
 
 use crate::app::resource_kind::ResourceKind;
 
-/// Our ids by the provider's.
+/// Our ids by the provider's ids.
 #[derive(Default)]
 pub struct FolderIds {
     by_external: HashMap<(ResourceKind, String), String>,
 }
 
 impl FolderIds {
-    /// Those that are stored.
+    /// Loads the stored folders and labels.
     pub async fn of(tx: &mut Tx, connection_id: &str) -> Result<Self> {
         let kinds = (ResourceKind::EmailFolder.as_str(), ResourceKind::EmailLabel.as_str());
         let mut names = FolderIds::default();
@@ -36,7 +36,7 @@ impl FolderIds {
         self.by_external.get(&(kind, external_id.to_owned()))
     }
 
-    /// Our ids of these; one that is not known is left out: the connector tells of a folder before it tells of what is in it.
+    /// Returns our ids of these; unknown ones are left out: the connector reports a folder before its contents.
     pub fn ours(&self, kind: ResourceKind, external_ids: &[String]) -> Vec<String> {
         let mut ids: Vec<String> = external_ids.iter().filter_map(|e| self.get(kind, e)).cloned().collect();
         ids.sort();
@@ -45,7 +45,7 @@ impl FolderIds {
     }
 }
 
-/// The folder of a mailbox that has this role.
+/// Returns the folder of a mailbox that has this role.
 pub fn with_role(folders: &[Item], role: FolderRole) -> Option<&Item> {
     folders
         .iter()

@@ -1,4 +1,4 @@
-//! What only the host knows of a message or a draft: how far it got on its way out, what is tracked. Changes of it are told like any other.
+//! Fields of a message or a draft that only the host knows: its delivery and its tracking. Changes of them are logged like any other.
 
 use base::error::Result;
 use serde_json::{Map, Value};
@@ -13,7 +13,7 @@ use crate::local_copy::mail::normalize::hash;
 use crate::local_copy::render;
 use crate::local_copy::transaction::CopyTransaction;
 
-/// Sets these fields of a stored message, and tells of it as `word` (`updated`, `sent`, `bounced`). Nothing is told where nothing changes.
+/// Sets these fields of a stored message, and logs the change as `word` (`updated`, `sent`, `bounced`). Does nothing if they are unchanged.
 pub async fn set<'l>(
     copy: &mut CopyTransaction<'_, 'l>,
     before: Locked<'l, Item>,

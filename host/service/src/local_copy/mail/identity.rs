@@ -1,5 +1,5 @@
-//! Which message it is that a provider tells of. A message keeps its id when it is moved and when the provider calls it otherwise: it
-//! is known by the name that it had, by its own name, or by its fingerprint while another one with it goes.
+//! Identifies the stored message that a provider's record stands for. A message keeps its id when it is moved or renamed: it is found by
+//! its previous name, by its own name, or by its fingerprint while another one with the same fingerprint disappears.
 
 use std::collections::HashMap;
 
@@ -16,10 +16,10 @@ use crate::local_copy::mail::page::{MailPage, StoredMessages};
 use crate::local_copy::mail::source_names::{GONE, OUTGOING, is_outgoing};
 use crate::local_copy::record::{NormalizedItem, NormalizedRecord};
 
-/// After how long something that went is no longer taken for what comes.
+/// Time after a deletion in which a new message can be the moved one, ms.
 const MOVED_WITHIN_MS: i64 = 3_600_000;
 
-/// Most messages that went lately and are looked through for what comes.
+/// Most recently deleted messages that are compared with new ones.
 const MOST_GONE: i64 = 1_000;
 
 impl<'l> StoredMessages<'l> {
@@ -54,7 +54,7 @@ impl<'l> StoredMessages<'l> {
         Ok(stored)
     }
 
-    /// Whether the message of a source is found by a name of the source, so that no other row is looked for.
+    /// Whether the message of a record is found by one of the record's names, so that no other row has to be compared.
     fn is_named(&self, source: &NormalizedRecord) -> bool {
         match self.message_of(&source.source_id) {
             Some(item) => item.deleted_at.is_none(),
@@ -62,12 +62,12 @@ impl<'l> StoredMessages<'l> {
         }
     }
 
-    /// Everything that was ever read from a source of the page, tombstones included.
+    /// Returns all rows that were ever read from a record of the page, tombstones included.
     pub fn of_source(&self, source_id: &str) -> &[Locked<'l, Item>] {
         self.by_source.get(source_id).map_or(&[], Vec::as_slice)
     }
 
-    /// The message of a source; where it went, its tombstone.
+    /// Returns the message of a record; after a deletion its tombstone.
     fn message_of(&self, source_id: &str) -> Option<&Locked<'l, Item>> {
         let mut messages = self.of_source(source_id).iter().filter(|item| is_message(item));
         let first = messages.clone().next();
@@ -97,8 +97,8 @@ fn is_message(item: &Item) -> bool {
 }
 
 impl<'l> MailPage<'_, 'l> {
-    /// Other messages that have the name which a message comes to: it may have been told as a message of its own, by a look between
-    /// two steps of the provider's.
+    /// Returns other messages with the name that a message gets: it may have been read as a message of its own between two steps of the
+    /// provider.
     pub(crate) fn namesakes(&self, source: &NormalizedRecord, known: Option<&Item>) -> Vec<Locked<'l, Item>> {
         let Some(known) = known else { return Vec::new() };
         let of_source = self.known.of_source(&source.source_id).iter();
@@ -107,7 +107,7 @@ impl<'l> MailPage<'_, 'l> {
         of_source.filter(is_other).cloned().collect()
     }
 
-    /// Gone, and its name is another's: it is written before that one is.
+    /// Deletes an item whose name another one takes: this is written before the other one is.
     pub(crate) fn nameless(&mut self, item: Locked<'l, Item>) {
         let name = format!("{GONE}{}", item.id);
         let mut gone = self.tombstone(item);
@@ -115,7 +115,7 @@ impl<'l> MailPage<'_, 'l> {
         self.changed.add(gone);
     }
 
-    /// The row that this is told of.
+    /// Returns the row that this item belongs to.
     pub(crate) fn known(
         &mut self,
         source: &NormalizedRecord,
@@ -141,7 +141,8 @@ impl<'l> MailPage<'_, 'l> {
         moved.find(|item| !self.changed.contains(&item.id)).cloned().or(tombstone)
     }
 
-    /// The draft that this is the next version of: whoever changes it here has announced it, and its old version goes or just went.
+    /// Returns the draft that this is the next version of: the write that changes it here has announced this version, and the page deletes
+    /// the old one, or an earlier page did.
     fn saved_here(&mut self, fresh: &NormalizedItem) -> Option<Locked<'l, Item>> {
         let message_id = fresh.uid.as_ref().filter(|_| is_draft(fresh))?;
         let leaving = |item: &Item| self.leaving.get(item.fingerprint.as_ref()?);
@@ -163,7 +164,7 @@ impl<'l> MailPage<'_, 'l> {
         Some(saved)
     }
 
-    /// The message of ours that this is the copy of.
+    /// Returns the message of ours that this is a copy of.
     fn sent_here(&self, fresh: &NormalizedItem) -> Option<Locked<'l, Item>> {
         let message_id = fresh.uid.as_ref().filter(|_| fresh.partial.is_none())?;
         if is_draft(fresh) || is_outgoing(&fresh.external_id) {

@@ -1,4 +1,4 @@
-//! Where messages are, and what their parts are called: kept beside them.
+//! The folders and labels of messages, and the names of their parts: stored beside them.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -11,13 +11,13 @@ use crate::local_copy::change::{ChangeKind, ItemChange};
 use crate::local_copy::mail::normalize::attachment_id;
 use crate::local_copy::transaction::CopyTransaction;
 
-/// Folders and labels: what messages are in.
+/// Whether the kind is one that contains messages: folders and labels.
 pub fn is_place(kind: ResourceKind) -> bool {
     matches!(kind, ResourceKind::EmailFolder | ResourceKind::EmailLabel)
 }
 
-/// Stores the places of the messages of a page, and the time of the newest message of each of their threads. Called once, after their rows are
-/// written.
+/// Stores the folders and labels of a page's messages, and the time of the newest message of each of their threads. Called once, after
+/// their rows are written.
 pub async fn put(copy: &mut CopyTransaction<'_, '_>, written: &[ItemChange<'_>]) -> Result<()> {
     let messages = || written.iter().filter(|one| !is_place(one.kind));
     let stored: Vec<&str> =
@@ -45,7 +45,7 @@ pub async fn put(copy: &mut CopyTransaction<'_, '_>, written: &[ItemChange<'_>])
     Ok(table::set_latest(copy.tx, &threads, copy.app.now()).await?)
 }
 
-/// Gives attachments our ids; what the connector calls them is kept beside.
+/// Gives attachments our ids; returns the connector's names of them for the side data.
 pub fn take_parts(message_id: &str, attachments: &mut [Attachment]) -> Vec<(String, String)> {
     let mut parts = Vec::with_capacity(attachments.len());
     for attachment in attachments {

@@ -1,4 +1,4 @@
-//! What differs for mail: identity, folders, threads, and the fields that only the host knows.
+//! The parts of the local copy that are specific to mail: identity, folders, threads, and the fields that only the host knows.
 
 pub mod diff;
 mod diff_folders;

@@ -1,5 +1,5 @@
-//! What a connector told of folders, labels and messages, read and made ready to be stored. Other resources still have the provider's
-//! names in it: `differences` puts ours in their place.
+//! Parses a connector's folders, labels and messages and prepares them for storing. References still use the provider's names:
+//! `differences` replaces them by our ids.
 
 use model::email::draft::DraftStatus;
 use model::email::folders::{Folder, Label};
@@ -14,7 +14,7 @@ use crate::local_copy::mail::source_names::flags;
 use crate::local_copy::record::{NormalizedContent, NormalizedItem};
 use crate::local_copy::search_text::searchable;
 
-/// Fields of a message that can change once it is there.
+/// Fields of a message that can change after it was received.
 const CHANGEABLE: [&str; 9] = [
     "unread",
     "starred",
@@ -26,31 +26,30 @@ const CHANGEABLE: [&str; 9] = [
     "folderIds",
     "labelIds",
 ];
-/// Addresses and references that one message keeps of each kind.
+/// Most addresses and references of each kind that one message keeps.
 const MANY: usize = 1_000;
-/// Attachments that one message tells of.
+/// Most attachments that one message lists.
 const ATTACHMENTS: usize = 1_000;
 
-/// What is kept beside a message.
+/// The side data of a message, folder or label.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MessageSideData {
-    /// What the connector wants back when the message is read again.
+    /// The hint that the connector wants back when the message is read again.
     #[serde(rename = "h", default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<Value>,
-    /// Ids of its attachments, and what the connector calls them.
+    /// Ids of its attachments, with the connector's names.
     #[serde(rename = "p", default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<(String, String)>,
-    /// Of a folder or a label: all and unread messages, as the provider counts them.
+    /// The numbers of all and of unread messages in a folder or a label, as the provider counts them.
     #[serde(rename = "n", default, skip_serializing_if = "Option::is_none")]
     pub counts: Option<(Option<i64>, Option<i64>)>,
-    /// Of a message that was told whole, and of which nothing else was told since: the hash of that, so that the same told once more needs
-    /// no look at the rest.
+    /// The hash of a message that was last reported completely: the same report again needs no comparison.
     #[serde(rename = "t", default, skip_serializing_if = "Option::is_none")]
     pub told: Option<String>,
 }
 
 impl MessageSideData {
-    /// What is kept beside an item; nothing where it cannot be read.
+    /// Parses an item's side data; empty if they cannot be read.
     pub fn of(text: Option<&str>) -> Self {
         text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
     }
@@ -63,7 +62,7 @@ impl MessageSideData {
     }
 }
 
-/// One item of a source. The error says what does not fit the model.
+/// Normalizes one item of a record. The error says what does not fit the model.
 pub fn prepared(kind: ResourceKind, item: Item) -> Result<NormalizedItem, String> {
     let mut prepared = NormalizedItem {
         kind,
@@ -96,13 +95,13 @@ pub fn prepared(kind: ResourceKind, item: Item) -> Result<NormalizedItem, String
         _ if item.partial => {
             let mut fields: Map<String, Value> = body.read().map_err(wrong)?;
             fields.retain(|name, _| CHANGEABLE.contains(&name.as_str()));
-            // It is a message once these are its fields, or it never is.
+            // Either these fields fit a message, or they never will.
             serde_json::from_value::<EmailMessage>(with_time(&fields)).map_err(wrong)?;
             prepared.partial = Some(fields);
         }
         _ => {
             let mut message: EmailMessage = body.read().map_err(wrong)?;
-            // That only the host knows.
+            // Only the host sets these.
             (message.tracking, message.delivery) = (None, None);
             prepared.uid = message.internet_message_id.clone();
             prepared.content = content(message).map_err(wrong)?;
@@ -115,7 +114,7 @@ pub fn prepared(kind: ResourceKind, item: Item) -> Result<NormalizedItem, String
     Ok(prepared)
 }
 
-/// These fields as those of a message.
+/// Returns these fields as a complete message.
 fn with_time(fields: &Map<String, Value>) -> Value {
     let mut message = json!({ "receivedAt": "1970-01-01T00:00:00Z" });
     if let Some(object) = message.as_object_mut() {
@@ -128,7 +127,7 @@ pub fn hash(body: &str) -> String {
     hex::encode(&Sha256::digest(body)[..16])
 }
 
-/// The columns of a message.
+/// Returns the columns of a message.
 pub fn content(mut message: EmailMessage) -> serde_json::Result<NormalizedContent> {
     tidy(&mut message);
     Ok(NormalizedContent {
@@ -141,16 +140,16 @@ pub fn content(mut message: EmailMessage) -> serde_json::Result<NormalizedConten
     })
 }
 
-/// Fields of a message that the host alone knows.
+/// Fields of a message that only the host knows.
 const OWN: [&str; 2] = ["tracking", "delivery"];
-/// Fields of a draft that the host alone knows, beside those.
+/// Further fields of a draft that only the host knows.
 const OWN_OF_DRAFT: [&str; 6] =
     ["status", "sendAt", "replyToMessageId", "replyMode", "sentMessageId", "sendError"];
 
-/// A message's body with what only we know of it, as it was before. Drafts have fields of their own.
+/// Returns a message's body with the host's fields as they were before. Drafts have fields of their own.
 pub fn with_own(body: String, kind: ResourceKind, before: Option<&str>) -> serde_json::Result<String> {
     let is_draft = kind == ResourceKind::EmailDraft;
-    // Most messages have none of it.
+    // Most messages have none of them.
     let has_any = before.is_some_and(|b| OWN.iter().any(|f| !b.contains(&format!("\"{f}\":null"))));
     if !is_draft && !has_any {
         return Ok(body);
@@ -170,14 +169,14 @@ pub fn with_own(body: String, kind: ResourceKind, before: Option<&str>) -> serde
     serde_json::to_string(&fields)
 }
 
-/// What is kept of the body of a message or draft that is gone: it may come back under another name, and then has what is ours again.
+/// Returns the host's fields of a deleted message or draft: it may reappear under another name, and gets them back.
 pub fn own_of(body: &str) -> serde_json::Result<String> {
     let mut fields: Map<String, Value> = serde_json::from_str(body)?;
     fields.retain(|name, _| OWN.contains(&name.as_str()) || OWN_OF_DRAFT.contains(&name.as_str()));
     serde_json::to_string(&fields)
 }
 
-/// Nothing is without a bound, and what is read on demand is not kept.
+/// Truncates lists to their limits, and removes the parts that are read on demand.
 fn tidy(message: &mut EmailMessage) {
     message.body = None;
     message.headers = Vec::new();
@@ -195,7 +194,7 @@ fn tidy(message: &mut EmailMessage) {
     message.keywords.dedup();
 }
 
-/// What lists look for words in: everybody's names and addresses, subject, snippet, names of files.
+/// Returns the text that lists search: names and addresses, subject, snippet, file names.
 fn search_text(message: &EmailMessage) -> String {
     let people = [&message.from, &message.to, &message.cc, &message.bcc, &message.reply_to];
     let of = |a: &EmailAddress| [a.name.clone(), Some(a.email.clone())];
@@ -205,7 +204,7 @@ fn search_text(message: &EmailMessage) -> String {
     searchable(texts.into_iter().chain(names.iter().map(Option::as_deref)).chain(files))
 }
 
-/// The id of an attachment: made of its message's and of what the connector calls it, so that nobody has to keep it.
+/// Returns the id of an attachment, derived from its message's id and the connector's name, so that it need not be stored.
 pub fn attachment_id(message_id: &str, part: &str) -> String {
     let digest = Sha256::digest(format!("{message_id}\n{part}"));
     let mut bytes = [0; 16];

@@ -1,4 +1,4 @@
-//! What a page of mail changes, while it is compared with what is stored.
+//! The changes of a page of mail while it is compared with the stored rows.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -11,7 +11,7 @@ use crate::local_copy::change::{CopyLocation, ItemChange};
 use crate::local_copy::mail::folder_ids::FolderIds;
 use crate::local_copy::mail::threads::Threads;
 
-/// What is changed while a page is looked at.
+/// The state of a page's comparison.
 pub(crate) struct MailPage<'a, 'l> {
     pub(crate) app: &'a App,
     pub(crate) place: &'a CopyLocation,
@@ -20,22 +20,22 @@ pub(crate) struct MailPage<'a, 'l> {
     pub(crate) folders: StoredFolders<'l>,
     pub(crate) names: FolderIds,
     pub(crate) threads: Threads,
-    /// Rows of sources that the page says are gone, by fingerprint.
+    /// Rows of records that the page deletes, by fingerprint.
     pub(crate) leaving: HashMap<String, Vec<Locked<'l, Item>>>,
     pub(crate) changed: PageChanges<'l>,
     /// The log's last sequence when the provider was asked.
     pub(crate) as_of: i64,
-    /// What was left out because it was written here since then, by the provider's names.
+    /// Records that were left out because they were written here since then, by the provider's names.
     pub(crate) superseded: BTreeSet<String>,
     pub(crate) superseded_folders: bool,
 }
 
-/// What is stored of what a page may be about; asked for once.
+/// The stored rows that a page may affect; read once.
 pub(crate) struct StoredMessages<'l> {
     pub(crate) by_source: HashMap<String, Vec<Locked<'l, Item>>>,
-    /// What went lately.
+    /// Recently deleted messages.
     pub(crate) by_fingerprint: HashMap<String, Vec<Locked<'l, Item>>>,
-    /// What others call it that only we know, or only we change.
+    /// Messages by their Message-ID that only this host has, or that it has just changed.
     pub(crate) by_uid: HashMap<String, Vec<Locked<'l, Item>>>,
 }
 
@@ -45,7 +45,7 @@ pub(crate) type StoredFolders<'l> = HashMap<(ResourceKind, String), Locked<'l, I
 /// The changes of a page, in their order.
 #[derive(Default)]
 pub(crate) struct PageChanges<'l> {
-    /// An empty slot had a change that a later one of the same item replaced.
+    /// A slot is empty if a later change of the same item replaced its change.
     changes: Vec<Option<ItemChange<'l>>>,
     /// The slot of the first change of each item, by the item's id.
     by_item: HashMap<String, usize>,
@@ -68,7 +68,7 @@ impl<'l> PageChanges<'l> {
         self.changes.push(Some(change));
     }
 
-    /// Takes the first change of an item out.
+    /// Removes the first change of an item and returns it.
     pub(crate) fn take(&mut self, id: &str) -> Option<ItemChange<'l>> {
         let at = self.by_item.remove(id)?;
         self.changes.get_mut(at)?.take()

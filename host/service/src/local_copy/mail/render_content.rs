@@ -1,4 +1,4 @@
-//! Text and HTML of a message, put into its rendered form.
+//! Inserts text and HTML of a message into its rendered form.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use base::error::Result;
 use model::email::{EmailBody, EmailHeader};
 use serde_json::{Map, Value, json};
 
-/// What is not kept of a message.
+/// The content of a message that is not stored.
 #[derive(Clone, Debug, Default)]
 pub struct MessageContent {
     pub headers: Vec<EmailHeader>,
@@ -14,13 +14,13 @@ pub struct MessageContent {
 }
 
 impl MessageContent {
-    /// How much there is to clean.
+    /// Returns the number of bytes to sanitize.
     pub fn bytes(&self) -> usize {
         self.body.iter().flat_map(|b| [&b.text, &b.html]).flatten().map(String::len).sum()
     }
 }
 
-/// A printed message with its headers and its text.
+/// Returns a rendered message with its headers and its text.
 pub fn with_content(text: &str, content: MessageContent, with_images: bool) -> Result<String> {
     let mut message: Map<String, Value> = serde_json::from_str(text)?;
     let cids = cids(&message);
@@ -36,7 +36,7 @@ pub fn with_content(text: &str, content: MessageContent, with_images: bool) -> R
     Ok(Value::Object(message).to_string())
 }
 
-/// Where the pictures of a message are that its HTML shows.
+/// Returns the URLs of the images that a message's HTML shows, by content id.
 pub(crate) fn cids(message: &Map<String, Value>) -> HashMap<String, String> {
     let attachments = message.get("attachments").and_then(Value::as_array);
     let of = |a: &Value| {
@@ -46,7 +46,7 @@ pub(crate) fn cids(message: &Map<String, Value>) -> HashMap<String, String> {
     attachments.into_iter().flatten().filter_map(of).collect()
 }
 
-/// The text and the headers of a message of ours.
+/// Returns the text and the headers of a message of ours.
 pub fn content_of(bytes: &[u8]) -> crate::local_copy::mail::render_content::MessageContent {
     let Ok(read) = ::mail::read::message(bytes) else {
         return crate::local_copy::mail::render_content::MessageContent::default();

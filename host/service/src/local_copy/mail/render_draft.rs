@@ -9,7 +9,7 @@ use storage::items::Item;
 
 use crate::local_copy::render;
 
-/// What the host keeps of a draft for its author.
+/// The fields of a draft that the host stores for its author.
 #[derive(Clone, Debug, Default)]
 pub struct DraftHostFields {
     pub send_at: Option<Instant>,
@@ -31,7 +31,7 @@ impl DraftHostFields {
     }
 }
 
-/// A draft as it is shown: a message without the time at which it was received.
+/// Returns a draft as it is shown: a message without a time of receipt.
 pub fn printed(
     item: &Item,
     content: Option<&crate::local_copy::mail::render_content::MessageContent>,
@@ -48,7 +48,7 @@ pub fn printed(
     without_time(&text)
 }
 
-/// A printed draft without the time at which its folder got it.
+/// Removes the time of receipt from a rendered draft.
 pub fn without_time(text: &str) -> Result<String> {
     let mut draft: Map<String, Value> = serde_json::from_str(text)?;
     draft.shift_remove("receivedAt");

@@ -1,4 +1,4 @@
-//! Messages that are stored and are about messages that were sent from here: a reply is counted, a report gets a job that reads it.
+//! Stored messages that concern messages sent from here: a reply is counted, a report gets a job that reads it.
 
 use base::error::Result;
 use base::ids;
@@ -16,10 +16,10 @@ use crate::app::resource_kind::ResourceKind;
 use crate::local_copy::change::{ChangeKind, ItemChange};
 use crate::local_copy::transaction::CopyTransaction;
 
-/// The kind of the jobs that read reports. Their key is the id of the message.
+/// The kind of the jobs that read reports; the key of a job is the id of the message.
 pub const REPORT_JOB: &str = "report";
 
-/// Messages of ours that one message answers at most, as far as it counts as a reply to them.
+/// Most messages of ours that one message counts as a reply to.
 const MAX_ANSWERED: usize = 5;
 
 /// A message that names a Message-ID as answered.
@@ -28,7 +28,7 @@ struct IncomingReply<'w> {
     answered: String,
 }
 
-/// Looks at the messages that were told just now, in the transaction that stores them.
+/// Processes the messages that were just stored, in the same transaction.
 pub async fn look(copy: &mut CopyTransaction<'_, '_>, written: &[ItemChange<'_>]) -> Result<()> {
     if copy.location.origin != Origin::Provider {
         return Ok(());
@@ -59,7 +59,7 @@ pub async fn look(copy: &mut CopyTransaction<'_, '_>, written: &[ItemChange<'_>]
     Ok(jobs::enqueue_all(copy.tx, &jobs, now).await?)
 }
 
-/// The job that reads a message which may be a report.
+/// Returns the job that reads a message which may be a report.
 pub(crate) fn report_job(report: &Report, now: i64) -> NewJob<'_> {
     NewJob {
         kind: REPORT_JOB,
@@ -73,7 +73,7 @@ pub(crate) fn report_job(report: &Report, now: i64) -> NewJob<'_> {
     }
 }
 
-/// Whether it can be a report at all: by its parts, or by who says that it sent it.
+/// Whether a message can be a report: by its parts, or by its sender.
 pub(crate) fn may_report(message: &EmailMessage) -> bool {
     let types = [
         "message/delivery-status",
@@ -87,7 +87,7 @@ pub(crate) fn may_report(message: &EmailMessage) -> bool {
         || message.from.iter().chain(&message.sender).any(is_server)
 }
 
-/// Counts answers to messages of ours.
+/// Counts replies to messages of ours.
 async fn count_replies(copy: &mut CopyTransaction<'_, '_>, replies: &[IncomingReply<'_>]) -> Result<()> {
     let (app, location) = (copy.app, copy.location);
     let answered: Vec<&str> = replies.iter().map(|reply| reply.answered.as_str()).collect();
@@ -115,7 +115,7 @@ async fn count_replies(copy: &mut CopyTransaction<'_, '_>, replies: &[IncomingRe
             reason: None,
             detail: Some(json!({ "messageId": item.id }).to_string()),
         };
-        // One after the other: few messages of a page answer one that is tracked.
+        // One after the other: few messages of a page are replies to tracked ones.
         if table::add_event(copy.tx, &record.id, &event).await? {
             entries.extend(log_entry(record, &event, json!({ "messageId": item.id })));
         }
@@ -126,7 +126,7 @@ async fn count_replies(copy: &mut CopyTransaction<'_, '_>, replies: &[IncomingRe
     Ok(())
 }
 
-/// Tells of what happened to a message, in the log.
+/// Logs an event of a sent message.
 pub async fn tell(tx: &mut Tx, app: &App, record: &Record, event: &Event, more: Value) -> Result<()> {
     if let Some(entry) = log_entry(record, event, more) {
         event_log::append(tx, app, &record.tenant, vec![entry]).await?;
@@ -134,7 +134,7 @@ pub async fn tell(tx: &mut Tx, app: &App, record: &Record, event: &Event, more: 
     Ok(())
 }
 
-/// The log's line for an event; none for kinds that no line tells of.
+/// Returns the log entry of an event; none for kinds that are not logged.
 fn log_entry(record: &Record, event: &Event, more: Value) -> Option<NewLogEntry> {
     let word = match event.kind.as_str() {
         "open" => "opened",

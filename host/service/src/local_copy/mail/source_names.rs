@@ -1,20 +1,20 @@
-//! Names of the host's own for messages that no provider has.
+//! The host's own source names, for messages that no provider has.
 
 use model::email::EmailMessage;
 use storage::mail::flag;
 
-/// What the sources of messages begin with that are on their way, or were sent without a copy.
+/// Prefix of messages that are being sent, or were sent without a copy.
 pub const OUTGOING: &str = "outbox:";
 
-/// The same of drafts that were sent.
+/// Prefix of drafts that were sent.
 pub const SENT: &str = "sent:";
 
-/// Whether a message is on its way, or was sent without a copy: no provider has it.
+/// Whether a message is being sent, or was sent without a copy: no provider has it.
 pub fn is_outgoing(source_id: &str) -> bool {
     source_id.starts_with(OUTGOING)
 }
 
-/// The source of what no provider has: that, or a draft that was sent.
+/// Whether no provider has the message: it is outgoing, or a draft that was sent.
 pub fn is_only_here(source_id: &str) -> bool {
     is_outgoing(source_id) || source_id.starts_with(SENT)
 }
@@ -24,7 +24,7 @@ pub fn is_nameless(source_id: &str) -> bool {
     source_id.starts_with(crate::local_copy::mail::source_names::GONE)
 }
 
-/// What lists filter by.
+/// Returns the flags that lists filter by.
 pub fn flags(message: &EmailMessage) -> i64 {
     let bit = |is_set: bool, bit: i64| if is_set { bit } else { 0 };
     bit(message.unread, flag::UNREAD)
@@ -33,5 +33,5 @@ pub fn flags(message: &EmailMessage) -> i64 {
         | bit(message.draft, flag::DRAFT)
 }
 
-/// What the source of a message is called that lost its name to another.
+/// Prefix of messages that lost their names to others.
 pub(crate) const GONE: &str = "gone:";

@@ -1,4 +1,4 @@
-//! What a page of mail says of messages that were written here since the provider was asked: it is left out, and read again.
+//! Leaves out records of a page of mail whose messages were written here after the provider was asked; they are read again.
 
 use base::error::Result;
 use model::email::EmailMessage;
@@ -12,8 +12,8 @@ use crate::local_copy::mail::page::MailPage;
 use crate::local_copy::mail::source_names::is_only_here;
 use crate::local_copy::record::{NormalizedItem, NormalizedRecord};
 
-/// The sources that can be read, and apart from them those whose name an item of ours lost after the provider was asked: taken as they
-/// are, they would create that item a second time.
+/// Splits off records whose name an item of ours lost after the provider was asked: stored as they are, they would create that item a
+/// second time. Returns the other readable ones, and these.
 pub(crate) async fn without_renamed<'s>(
     tx: &mut Tx,
     connection_id: &str,
@@ -38,7 +38,7 @@ impl MailPage<'_, '_> {
         item.sequence > self.as_of
     }
 
-    /// Leaves a source out. Under both of its names, so that it is known again when both are read once more.
+    /// Leaves a record out, under both of its names, so that it is recognized when both are read again.
     pub(crate) fn supersede(&mut self, source: &NormalizedRecord) {
         match source.items.iter().any(|i| is_place(i.kind)) {
             true => self.superseded_folders = true,
@@ -59,14 +59,14 @@ impl MailPage<'_, '_> {
     }
 }
 
-/// Whether the same was told of a message before, and nothing else since.
+/// Whether the last complete report of a message was the same.
 pub(crate) fn is_as_stored(known: &Item, source: &NormalizedRecord, fresh: &NormalizedItem) -> bool {
     let (was, is) =
         (MessageSideData::of(known.aside.as_deref()).told, MessageSideData::of(fresh.aside.as_deref()).told);
     known.deleted_at.is_none() && known.source_id == source.source_id && is.is_some() && was == is
 }
 
-/// The Message-ID that the next version of a draft has, as long as that version was not told.
+/// Returns the announced Message-ID of a draft's next version, until that version is reported.
 pub(crate) fn announced_uid(item: &Item) -> Option<&String> {
     let is_draft = item.kind == ResourceKind::EmailDraft.as_str() && item.deleted_at.is_none();
     let shown: EmailMessage = serde_json::from_str(&item.body).ok().filter(|_| is_draft)?;

@@ -1,6 +1,6 @@
-//! Which messages belong together. The provider's own threads where it has them; else messages of which one names the Message-ID of
-//! the other, under the same base subject (RFC 8621 section 3, RFC 5256 section 2.1). A late joiner can make two threads one: then the
-//! older one takes in the younger, whose id keeps working.
+//! Threads: the provider's own if it has them; else messages of which one names the Message-ID of the other, under the same base subject
+//! (RFC 8621 section 3, RFC 5256 section 2.1). A late message can join two threads: then the older one absorbs the younger, whose id keeps
+//! working.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -21,35 +21,35 @@ use crate::local_copy::mail::locations::is_place;
 use crate::local_copy::record::NormalizedRecord;
 use crate::local_copy::transaction::CopyTransaction;
 
-/// Message-IDs of one message that count; the last ones, which are its nearest relatives.
+/// Most Message-IDs of one message that count; the last ones, which are its nearest relatives.
 const MOST_REFS: usize = 50;
 
 /// The threads of a page of messages, read once and changed in memory: a message finds the threads and names that an earlier message of the
-/// page has made. `write` stores the changes.
+/// page has created. `write` stores the changes.
 #[derive(Debug, Default)]
 pub struct Threads {
     of_provider: HashMap<String, String>,
-    /// Ids of threads by the names of `refs`. A thread that was merged since leads on: see `now`.
+    /// Ids of threads by the names of `refs`. A merged thread leads to another one: see `now`.
     by_ref: HashMap<String, String>,
-    /// Merged threads, each with one that it is part of, whose id is smaller.
+    /// Merged threads, each with one that absorbed it, whose id is smaller.
     merged: HashMap<String, String>,
     new: Vec<NewThread>,
     /// Names that are not stored yet. Stored names change only by merges.
     new_refs: Vec<String>,
 }
 
-/// Changes that a page makes of the threads of its connection.
+/// Changes that a page makes to the threads of its connection.
 #[derive(Debug, Default, PartialEq)]
 struct ThreadChanges {
     new: Vec<NewThread>,
-    /// Merged threads, by the thread that each is part of.
+    /// Merged threads, by the thread that absorbed them.
     merged: BTreeMap<String, Vec<String>>,
     /// New names, with their threads.
     names: Vec<(String, String)>,
 }
 
 impl Threads {
-    /// The stored threads of all messages that these sources tell whole.
+    /// Loads the threads of all messages that these records contain completely.
     pub async fn load(tx: &mut Tx, connection_id: &str, sources: &[&NormalizedRecord]) -> Result<Threads> {
         let (mut external_ids, mut names) = (BTreeSet::new(), BTreeSet::new());
         let told = sources.iter().flat_map(|source| &source.items);
@@ -69,7 +69,7 @@ impl Threads {
         })
     }
 
-    /// The id of the thread of a message that was read whole, and of which `known` was the thread. `message.thread_id` is the provider's.
+    /// Returns the id of the thread of a completely read message whose thread was `known`. `message.thread_id` is the provider's.
     pub fn of(&mut self, app: &App, message: &EmailMessage, known: Option<&str>) -> String {
         let make = || NewThread {
             id: app.new_id(ids::Kind::Thread),
@@ -119,14 +119,14 @@ impl Threads {
         id
     }
 
-    /// The thread that this one is part of by now.
+    /// Returns the thread that this one belongs to now.
     pub fn now(&mut self, id: &str) -> String {
         let mut last = id;
         while let Some(into) = self.merged.get(last) {
             last = into;
         }
         let last = last.to_owned();
-        // From each on the way to the last at once, so that a long chain is walked once.
+        // Redirects each one on the way to the last, so that a long chain is walked once.
         let mut id = id.to_owned();
         while let Some(into) = self.merged.get_mut(&id) {
             id = std::mem::replace(into, last.clone());
@@ -139,7 +139,7 @@ impl Threads {
         self.merged.keys()
     }
 
-    /// Takes the changes that are to be written.
+    /// Takes the changes to write.
     fn take_changes(&mut self) -> ThreadChanges {
         let mut changes = ThreadChanges { new: std::mem::take(&mut self.new), ..ThreadChanges::default() };
         let merged: BTreeSet<String> = self.merged.keys().cloned().collect();
@@ -159,7 +159,7 @@ impl Threads {
         let (app, location) = (copy.app, copy.location);
         let ThreadChanges { new, merged, names } = self.take_changes();
         table::insert_threads(copy.tx, &location.tenant, &location.connection_id, &new).await?;
-        // Few messages join threads: a call for each thread that took in others, however many.
+        // Few messages join threads: one call for each thread that absorbed others, however many.
         for (into, from) in &merged {
             let from: Vec<&str> = from.iter().map(String::as_str).collect();
             table::merge_threads(copy.tx, &from, into, app.now()).await?;
@@ -170,12 +170,12 @@ impl Threads {
     }
 }
 
-/// A thread that the key may see; one that was merged is found under its old id.
+/// Returns a thread that the key may see; a merged one is found under its old id.
 pub async fn find(app: &App, asker: &RequestContext, id: &str) -> Result<Thread> {
     asker.ensure_scope(ResourceKind::EmailMessage.read_scope())?;
     let missing = || not_found("thread");
     let mut id = id.to_owned();
-    // Merges point to what is there: one step, or two while one is under way.
+    // Merges lead to the present thread in one step, or two while one is running.
     for _ in 0..4 {
         if !ids::is_plausible(&id) {
             return Err(missing());
@@ -212,7 +212,7 @@ pub async fn find_joined(
     Ok(None)
 }
 
-/// The names that lead to a message's thread: its own Message-ID and those that it names, each under its subject.
+/// Returns the names that lead to a message's thread: its own Message-ID and those that it refers to, each under its subject.
 fn refs(message: &EmailMessage) -> Vec<String> {
     let subject = text::folding::fold(&base_subject(message.subject.as_deref().unwrap_or_default()));
     let named = message.references.iter().chain(&message.in_reply_to).rev().take(MOST_REFS);
@@ -237,7 +237,7 @@ mod tests {
         NewThread { id: id.to_owned(), external_id: None, created_at: 1, latest_at: 1 }
     }
 
-    /// The threads of a connection as tables: each message is looked up in them and written to them before the next one.
+    /// The threads of a connection as tables: each message is looked up and written before the next one.
     #[derive(Clone, Debug, Default, PartialEq)]
     struct Tables {
         refs: BTreeMap<String, String>,
@@ -269,7 +269,7 @@ mod tests {
         }
     }
 
-    /// A message as far as threads go.
+    /// A message reduced to the fields that threads depend on.
     #[derive(Clone, Debug)]
     struct ThreadedMessage {
         refs: Vec<String>,
@@ -289,7 +289,7 @@ mod tests {
         })
     }
 
-    /// The id of a thread that is stored; new ones may have greater or smaller ids.
+    /// Returns the id of a stored thread; new ones may have greater or smaller ids.
     fn stored(n: u8) -> String {
         format!("thr-{:03}-stored", 40 * n)
     }

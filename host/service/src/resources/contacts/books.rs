@@ -1,4 +1,4 @@
-//! What is particular to contact books as collections.
+//! Contact books as a kind of `Collection`.
 
 use base::error::Result;
 use base::input::validate::{self, MAX_LINE};

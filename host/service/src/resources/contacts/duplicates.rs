@@ -19,9 +19,9 @@ use crate::local_copy::render;
 use crate::resources::collection_items::ListPosition;
 use crate::resources::contacts::find;
 
-/// Contacts that one query looks through.
+/// Most contacts that one query reads.
 const MOST: usize = 250_000;
-/// Rows read at a time; between them others have their turn.
+/// Rows read at a time; other tasks run in between.
 const ROWS: i64 = 500;
 /// Most books or contacts that a query names.
 const MAX_NAMED: usize = 100;
@@ -35,7 +35,7 @@ pub fn valid(query: &MergeSuggestionQuery) -> Result<()> {
     validate::length("contactIds", query.contact_ids.len(), MAX_NAMED)
 }
 
-/// A page of rendered suggestions, and where the next begins.
+/// A page of rendered suggestions, and the position of the next one.
 pub async fn page(
     app: &App,
     asker: &RequestContext,
@@ -57,7 +57,7 @@ pub async fn page(
         for id in &one.contact_ids {
             members.extend(contact(app, asker, id).await?);
         }
-        // A member that went since the ranking takes its suggestion along.
+        // A suggestion is left out once one of its members was deleted.
         if let Some(suggestion) = suggestion(one, &members, None) {
             let text = serde_json::to_string(&suggestion)?;
             if !room.take(text.len()) {
@@ -94,7 +94,7 @@ async fn freshen(app: &App, asker: &RequestContext, query: &MergeSuggestionQuery
     Ok(())
 }
 
-/// A fault of a list's parameter as one of this query's field.
+/// Maps an error of a list parameter to the field of this query.
 fn named(e: Error, parameter: &str, field: &str) -> Error {
     match e {
         Error::Refused(r) if r.param.as_deref() == Some(parameter) => {
@@ -105,7 +105,7 @@ fn named(e: Error, parameter: &str, field: &str) -> Error {
     }
 }
 
-/// All suggestions of a query. They are kept for who pages through them, as long as nothing changes.
+/// All suggestions of a query, cached for paging as long as nothing changes.
 async fn ranking(app: &App, asker: &RequestContext, query: &MergeSuggestionQuery) -> Result<Arc<Ranking>> {
     let sequence = log::last_sequence(app.db.resources(), &asker.tenant).await?;
     let asked =

@@ -14,7 +14,7 @@ use crate::resources::collection_items::{self, ListPosition};
 use crate::resources::collections::{self, freshen_all, open_to_read};
 use crate::sync::collection_set;
 
-/// What to list. It is part of what a cursor is bound to.
+/// Filters and options of a list of contacts. The serialized part is bound to the cursor.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ContactQuery {
     pub connection_id: Option<String>,
@@ -24,12 +24,12 @@ pub struct ContactQuery {
     pub email: Option<String>,
     pub phone: Option<String>,
     pub updated_after: Option<i64>,
-    /// Whether it is printed too. It selects nothing: a cursor goes with or without.
+    /// Whether provider data is returned too. Not part of the filter: a cursor is valid with or without it.
     #[serde(skip)]
     pub with_provider_data: bool,
 }
 
-/// Sees to it that what is asked about is fresh enough to be read, and may be read.
+/// Refreshes the books of the query if they are stale. Fails if they may not be read.
 pub async fn freshen(app: &App, asker: &RequestContext, query: &ContactQuery) -> Result<()> {
     let kind = ResourceKind::ContactBook;
     if let Some(id) = &query.connection_id {
@@ -59,7 +59,7 @@ pub async fn freshen(app: &App, asker: &RequestContext, query: &ContactQuery) ->
     Ok(())
 }
 
-/// A page of what was freshened.
+/// A page of contacts or groups that were already refreshed.
 pub async fn list(
     app: &App,
     asker: &RequestContext,
@@ -93,14 +93,14 @@ pub async fn list(
     };
     let connection = query.connection_id.as_deref();
     let admits = |row: &storage::items::Shown<'_>| {
-        // A book of another connection than the one that is named holds nothing that was asked for.
+        // A book of another connection than the given one holds no match.
         let is_asked = connection.is_none_or(|c| c == row.connection_id);
         Ok(is_asked && !asker.reading.withholds(row.connection_id))
     };
     collection_items::list(app, asker, &list, after, query.with_provider_data, admits).await
 }
 
-/// Sees to it that the book of a contact or a group is fresh.
+/// Refreshes the book of a contact or a group if it is stale.
 pub async fn freshen_one(app: &App, asker: &RequestContext, kind: ResourceKind, id: &str) -> Result<()> {
     let item = asker.item(app, kind, id).await?;
     let opened = open_to_read(app, asker, ResourceKind::ContactBook, &item.parent_id).await?;

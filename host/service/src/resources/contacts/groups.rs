@@ -1,4 +1,4 @@
-//! What is particular to contact groups as contents.
+//! Contact groups as a kind of `CollectionItem`.
 
 use base::error::{Code, Result, invalid};
 use base::input::validate;
@@ -46,7 +46,7 @@ impl CollectionItem for ContactGroup {
         mut write: ItemWrite<Self>,
         _: Option<&Self>,
     ) -> Result<ItemWrite<Self>> {
-        // Members that stay as they are are the provider's to know.
+        // Unchanged members are not checked: they are the provider's data.
         let members =
             write.body.contact_ids.take().filter(|_| write.changed.iter().any(|f| f == "contactIds"));
         if let Some(members) = members {

@@ -1,5 +1,5 @@
-//! What a client may write into a contact: bounds and formats, checked before the provider is asked, each fault with its field.
-//! Only what the client changed is checked: what a provider has in other fields is the provider's.
+//! Validation of contacts: bounds and formats of the fields that a client may write, before the provider is called; errors name their
+//! field. Only fields that the client changed are checked: the others are the provider's data.
 
 use base::error::{Code, Result, invalid};
 use base::input::validate::{self, MAX_LINE, MAX_TEXT, fault};
@@ -17,8 +17,8 @@ const MAX_GROUPS: usize = 500;
 /// Largest picture in bytes.
 const MAX_PICTURE: usize = 512 << 10;
 
-/// Checks the fields of a contact that `changed` names, and that the contact has something to be known by unless it had nothing
-/// `before`. Entries of a list that it had before stay as they are.
+/// Checks the fields of a contact that `changed` names, and that the contact has at least one identifying field unless it had none
+/// `before`. List entries that it had before are not checked.
 pub fn valid(contact: &Contact, changed: &[String], before: Option<&Contact>) -> Result<()> {
     if before.is_none_or(has_something) && !has_something(contact) {
         let message =
@@ -129,7 +129,7 @@ fn phones(phones: &[ContactPhone], had: &[ContactPhone]) -> Result<()> {
     one_primary("phones", phones.iter().map(|p| p.primary), had.iter().filter(|p| p.primary).count())
 }
 
-/// `custom` says that the label tells what it is.
+/// Checks a label; `custom` needs one.
 fn label(field: &str, label: Option<&str>, is_custom: bool) -> Result<()> {
     if is_custom && label.is_none_or(|l| l.trim().is_empty()) {
         return Err(invalid(Code::MissingField, field, format!("{field} is required with type custom")));
@@ -137,7 +137,7 @@ fn label(field: &str, label: Option<&str>, is_custom: bool) -> Result<()> {
     validate::text(field, label, 255)
 }
 
-/// One is the first to use, unless there `were` as many before.
+/// At most one entry is primary, unless there `were` more before.
 fn one_primary(list: &str, primary: impl Iterator<Item = bool>, were: usize) -> Result<()> {
     let found: Vec<usize> = primary.enumerate().filter(|(_, is)| *is).map(|(i, _)| i).collect();
     match found.get(1).filter(|_| found.len() > were) {
@@ -229,7 +229,7 @@ fn dates(contact: &Contact, before: &Contact, is_new: &impl Fn(&str) -> bool) ->
     Ok(())
 }
 
-/// A day that exists; without a year, one that exists in some year.
+/// A date that exists; without a year, one that exists in some year.
 fn partial_date(field: &str, date: &PartialDate) -> Result<()> {
     /// A leap year.
     const ANY_YEAR: i64 = 2000;

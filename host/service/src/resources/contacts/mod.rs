@@ -1,5 +1,5 @@
-//! Contacts: what is derived from them (`derive`, sort and search texts, keys), `input` checks what clients write, `books`,
-//! `groups` and `people` are the three kinds, `find` lists, `photo` reads pictures, `duplicates` suggests merges.
+//! Contacts: `input` validates client input, `books`, `groups` and `people` are the three kinds, `find` lists, `photo` reads photos,
+//! `duplicates` suggests merges.
 
 pub mod books;
 pub mod duplicates;

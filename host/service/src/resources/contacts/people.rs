@@ -1,4 +1,4 @@
-//! What is particular to contacts as contents.
+//! Contacts as a kind of `CollectionItem`.
 
 use base::error::{Code, Result, invalid};
 use base::input::validate::fault;
@@ -30,7 +30,7 @@ impl CollectionItem for Contact {
         _: Instant,
         _: &str,
     ) -> Result<()> {
-        // A name that was made of the parts goes along with them.
+        // A display name that was derived from the parts changes with them.
         let was_composed = before.is_some_and(|b| b.display_name == composed_name(b));
         let says_name = changed.iter().any(|f| f == "displayName");
         let goes_along = was_composed && !says_name && composed_name(self).is_some();
@@ -39,7 +39,7 @@ impl CollectionItem for Contact {
         }
         input::valid(self, changed, before)?;
         derive(self);
-        // What is shown of somebody without a name, a nickname, is not the name.
+        // The nickname that is shown for a contact without a name is not its name.
         if !says_name && before.is_none_or(|b| goes_along && b.display_name != self.display_name) {
             changed.push("displayName".to_owned());
         }
@@ -72,8 +72,7 @@ impl CollectionItem for Contact {
     }
 }
 
-/// The book that a create of a contact or a group is meant for: the one that the body names, else the default one of the
-/// connection that it names.
+/// The book for a new contact or group: the one that the body names, else the default book of the connection that the body names.
 pub async fn book_of(cx: &WriteContext, input: &mut Map<String, Value>) -> Result<OpenCollection> {
     match input.remove("bookId") {
         None | Some(Value::Null) => {}

@@ -1,4 +1,4 @@
-//! The picture of a contact that its record holds.
+//! The photo in a contact's record.
 
 use base::error::{Code, Result, not_found, refuse};
 use base64::Engine;
@@ -21,7 +21,7 @@ pub struct PhotoBytes {
     pub etag: Option<String>,
 }
 
-/// Reads it from the provider: pictures are not kept here.
+/// Reads the photo from the provider: photos are not stored here.
 pub async fn get(app: &App, asker: &RequestContext, contact_id: &str) -> Result<PhotoBytes> {
     let item = asker.item(app, ResourceKind::Contact, contact_id).await?;
     let opened = open_to_read(app, asker, ResourceKind::ContactBook, &item.parent_id).await?;
@@ -39,7 +39,7 @@ pub async fn get(app: &App, asker: &RequestContext, contact_id: &str) -> Result<
     Ok(PhotoBytes { content_type: image_type(&picture.content_type), bytes, etag: photo.etag })
 }
 
-/// Only what browsers show as a picture is told as one: the type comes from whoever wrote the record.
+/// Returns the media type if browsers show it as a picture; the type comes from the record's author.
 fn image_type(told: &str) -> String {
     const KNOWN: [&str; 7] =
         ["image/jpeg", "image/png", "image/gif", "image/webp", "image/bmp", "image/heic", "image/avif"];

@@ -1,6 +1,6 @@
-//! A page of a calendar with instances in the place of series. Of every series only as many are computed as the page can have, and of each
-//! no more than its place: an event is made of it when it is rendered, one after the other, until the page is full. A series that cannot be
-//! expanded is listed as it is stored, with a warning that says why, and changes nothing for the others.
+//! A page of a calendar with instances in place of series. Of each series at most a page of instances is computed, and only their times are
+//! kept: an instance's event is built when it is rendered, one after the other, until the page is full. A series that cannot be expanded is
+//! listed as it is stored, with a warning that gives the reason, and does not affect the others.
 
 use std::collections::HashMap;
 
@@ -18,17 +18,17 @@ use crate::resources::events::instances;
 use crate::resources::events::listing::{EventListPosition, EventPage, EventQuery, is_listed};
 use crate::resources::events::series::{ExpansionBudget, Series, Start};
 
-/// A stretch that is expanded at a time.
+/// Length of the time range that is expanded at a time.
 const STEP_MS: i64 = 31 * 86_400_000;
 
-/// Single events that are read at a time at least, however few of them a page can have: a filter may leave most of them out.
+/// Least single events read at a time, even for a smaller page: a filter may drop most of them.
 const MIN_ROWS: i64 = 100;
 
-/// What is listed, as far as it is known before it is rendered.
+/// An entry of the list before it is rendered.
 struct ListedEntry {
     at: i64,
     id: String,
-    /// About how many it has when it is rendered.
+    /// Approximate size of the rendered entry.
     bytes: usize,
     what: EntryKind,
 }
@@ -38,24 +38,24 @@ enum EntryKind {
     Event(String),
     /// An instance of the series with this number.
     Instance(usize, recurrence::Place),
-    /// The series with this number itself, and why it is not expanded.
+    /// The series with this index itself, and the reason why it is not expanded.
     Series(usize, Value),
 }
 
-/// The first of what was found, as many as a page can have and one more, which tells that there is another page.
+/// The first entries that were found: as many as fit on a page, and one more that shows whether there is a next page.
 struct InstanceBuffer {
     all: Vec<ListedEntry>,
     limit: usize,
 }
 
 impl InstanceBuffer {
-    /// Sorts, and forgets what is past the limit.
+    /// Sorts the entries and drops those beyond the limit.
     fn cut(&mut self) {
         self.all.sort_by(|a, b| (a.at, &a.id).cmp(&(b.at, &b.id)));
         self.all.truncate(self.limit);
     }
 
-    /// The part of a range that can still have something: what begins after the last of a full page has no place on it.
+    /// The part of a range that can still add entries: those that begin after the last entry of a full page do not fit on it.
     fn bound(&mut self, from: i64, to: i64) -> (i64, i64) {
         if self.all.len() < self.limit.saturating_mul(4) {
             return (from, to);
@@ -65,25 +65,25 @@ impl InstanceBuffer {
         (from, to.min(last))
     }
 
-    /// Whether what begins later has no place on the page.
+    /// Whether later entries do not fit on the page.
     fn is_full(&self) -> bool {
         let bytes = self.all.iter().fold(0_usize, |sum, listed| sum.saturating_add(listed.bytes));
         self.all.len() >= self.limit || bytes > page_cache::MAX_BYTES
     }
 }
 
-/// The stretch that is looked at.
+/// The time range that is being expanded.
 struct TimeStretch<'q> {
     query: &'q EventQuery,
     after: Option<&'q EventListPosition>,
     from: i64,
     to: i64,
-    /// Also what began before it: the range that was asked for begins here.
+    /// Whether events that began before the range are included: only in the first range of the query.
     start: Start,
 }
 
 impl TimeStretch<'_> {
-    /// Whether this page has the event, which begins at `at`.
+    /// Whether the event, which begins at `at`, belongs on this page.
     fn has(&self, at: i64, id: &str) -> bool {
         let is_new = self.start == Start::Before || at >= self.from;
         is_new && self.after.is_none_or(|place| (at, id) > (place.sort_at, place.id.as_str()))
@@ -97,7 +97,7 @@ impl TimeStretch<'_> {
         self.is_recent(item.updated_at) && self.query.admits(event)
     }
 
-    /// The place in the list that its single events come after.
+    /// The list position after which the single events of this page begin.
     fn first(&self) -> Option<After> {
         match self.after {
             Some(place) if self.start == Start::Before || place.sort_at >= self.from => {
@@ -109,7 +109,7 @@ impl TimeStretch<'_> {
     }
 }
 
-/// The page after a place. `query` has a start and an end.
+/// The page after a position. `query` has a start and an end.
 pub async fn page(
     app: &App,
     asker: &RequestContext,
@@ -151,7 +151,7 @@ pub async fn page(
     if is_light { finish() } else { app.compute.run_heavy(tenant, finish).await }
 }
 
-/// Each series, and that nothing was told of it yet.
+/// Parses each series, paired with a flag: whether its warning is already in the list.
 fn read<'a>(rows: &'a [Item], exceptions: &'a HashMap<String, Vec<Item>>) -> Result<Vec<(Series<'a>, bool)>> {
     let mut series = Vec::with_capacity(rows.len());
     for row in rows {
@@ -161,8 +161,8 @@ fn read<'a>(rows: &'a [Item], exceptions: &'a HashMap<String, Vec<Item>>) -> Res
     Ok(series)
 }
 
-/// Adds the single events of a stretch, in order, up to the first for which a page has no room. Returns the end of the part of the stretch in
-/// which all of them are found.
+/// Adds the single events of a range, in order, up to the first that does not fit on the page. Returns the end of the part of the range in
+/// which all of them were found.
 async fn add_events(
     app: &App,
     asker: &RequestContext,
@@ -202,12 +202,12 @@ async fn add_events(
         if chunk.is_last {
             return Ok(stretch.to);
         }
-        // Others have their turn between the steps of a long search.
+        // Yields to other tasks between the steps of a long search.
         tokio::task::yield_now().await;
     }
 }
 
-/// Adds what a series has in a stretch. `told`: what keeps it from being expanded stands in the list.
+/// Adds the instances of a series in a range. `told`: whether the warning that the series cannot be expanded is in the list already.
 fn expand(
     number: usize,
     series: &Series<'_>,
@@ -216,8 +216,8 @@ fn expand(
     found: &mut InstanceBuffer,
     budget: &mut ExpansionBudget,
 ) {
-    // Its occurrences differ from it in their times only, but for those that follow an exception: what is asked about anything else is
-    // answered once, and once of each exception.
+    // Occurrences differ from the series in their times only, except those that follow an exception. So filters on other fields are
+    // evaluated once for the series and once per exception.
     let is_admitted = stretch.admits(series.row, &series.event);
     if !is_admitted && !series.has_exceptions() {
         return;
@@ -249,7 +249,7 @@ fn expand(
     let is_unknown_at_once = unexpanded.range.0 == own_start.max(stretch.from);
     let (at, is_new) = match stretch.start {
         Start::Before if is_unknown_at_once => (own_start, true),
-        // A rule that cannot be read was told of where it began.
+        // For a rule that cannot be read, the warning is in the list where the series began.
         _ => (unexpanded.range.0, !(unexpanded.is_invalid() && own_start < stretch.from)),
     };
     if is_new && stretch.has(at, &series.row.id) {
@@ -258,7 +258,8 @@ fn expand(
     }
 }
 
-/// What fits on the page, rendered, and the place of its last where the list goes on after it. `has_more`: not all of the range was looked at.
+/// The rendered entries that fit on the page, and the position of the last one if there are more. `has_more`: not all of the range was
+/// searched.
 fn rendered(
     all: Vec<ListedEntry>,
     series: &[(Series<'_>, bool)],
@@ -293,8 +294,8 @@ fn rendered(
     Ok((texts, place.filter(|_| has_more)))
 }
 
-/// An instance of a series: as it is stored, or the series' row with the event that takes place there. Its version is the series': that is
-/// what a change of it changes.
+/// Renders an instance of a series: the stored exception, or the series' row with the times of the occurrence. Its etag is the series',
+/// because changing it changes the series.
 fn instance(series: &Series<'_>, id: &str, place: recurrence::Place, raw: bool) -> Result<String> {
     if let Some(stored) = series.stored(&place) {
         return Ok(render::item(stored, &[], raw));

@@ -1,4 +1,4 @@
-//! What a client may write into an event: bounds and formats, checked before the provider is asked, each fault with its field.
+//! Validation of events: bounds and formats of the fields that a client may write, before the provider is called; errors name their field.
 
 use std::collections::HashMap;
 
@@ -11,8 +11,8 @@ const MAX_REMINDERS: usize = 20;
 const MAX_ATTACHMENTS: usize = 50;
 const MAX_REMINDER_MINUTES: i64 = 40_320;
 
-/// Checks the fields of an event that `changed` names. Everything else stays as other programs wrote it, and so do entries of a list
-/// that `before` had already.
+/// Checks the fields of an event that `changed` names. Other fields, and list entries that `before` had, are not checked: other programs
+/// may have written them.
 pub fn valid(event: &Event, changed: &[String], before: &Event) -> Result<()> {
     let is_new = |field: &str| changed.iter().any(|f| f == field);
     lengths(event, &is_new)?;
@@ -54,7 +54,7 @@ fn lengths(event: &Event, is_new: &impl Fn(&str) -> bool) -> Result<()> {
     changed.try_for_each(|(field, value, max)| validate::text(field, value.as_deref(), max))
 }
 
-/// An address that `had` has may be none (`urn:uuid:…`), and may be there as often as before.
+/// Checks attendees. An address that `had` contains may be no email address (`urn:uuid:…`), and may occur as often as before.
 fn attendees(attendees: &[Attendee], had: &[Attendee]) -> Result<()> {
     validate::length("attendees", attendees.len(), MAX_ATTENDEES.max(had.len()))?;
     let key = |attendee: &Attendee| ::mail::address::folded(&attendee.email);

@@ -1,20 +1,20 @@
-//! One instance of a series, and what an event id names.
+//! One instance of a series, and the target of an event id.
 
 use model::calendar::Event;
 use storage::items::Item;
 
-/// An event as it takes place.
+/// An event instance with its times.
 #[derive(Clone, Debug)]
 pub struct Instance {
     /// Its own id, or the series' id with the original start.
     pub id: String,
     pub event: Event,
-    /// The stored row, where it is one.
+    /// The stored row, if the instance has one.
     pub stored: Option<Item>,
 }
 
 impl Instance {
-    /// An occurrence as a row of its series, to be printed. Its version is the series': that is what a change of it changes.
+    /// An occurrence as a row of its series, for rendering. Its etag is the series', because changing it changes the series.
     pub fn item(&self, series: &Item) -> Item {
         match &self.stored {
             Some(item) => item.clone(),
@@ -31,16 +31,16 @@ impl Instance {
     }
 }
 
-/// What an event id names.
+/// The event that an id refers to.
 pub enum EventIdTarget {
     /// A stored event: a single one, a series, or an exception.
     Stored(Box<Item>),
-    /// An occurrence that only the series knows.
+    /// An occurrence that is computed from its series.
     Occurrence { series: Box<Item>, instance: Box<Instance> },
 }
 
 impl EventIdTarget {
-    /// The same, given away.
+    /// As `item`, by value.
     pub fn into_item(self) -> Item {
         match self {
             EventIdTarget::Stored(item) => *item,
@@ -48,7 +48,7 @@ impl EventIdTarget {
         }
     }
 
-    /// As the API prints it.
+    /// The row that the API renders.
     pub fn item(&self) -> Item {
         match self {
             EventIdTarget::Stored(item) => (**item).clone(),

@@ -16,7 +16,7 @@ use crate::resources::events::series::Series;
 
 /// Rows read at a time.
 const PAGE: i64 = 500;
-/// Most events of one calendar that a query over a range looks at.
+/// Most events of one calendar that a query over a range reads.
 pub const MAX_EVENTS: usize = 50_000;
 /// Most bytes of events of one shape that a query over a range holds.
 const MAX_BYTES: usize = 64 << 20;
@@ -53,7 +53,7 @@ async fn rows(
         let chunk = items::list_window(app.db.reader(), &asker.tenant, &window).await?;
         after = chunk.rows.last().map(|i| items::After { sort_at: i.sort_at, id: i.id.clone() });
         for mut item in chunk.rows {
-            // What is not shown of an event, and can be as long as it.
+            // Fields that the list does not show, and that can be as long as the rest of the event.
             item.search_text = String::new();
             let raw = item.provider_data.as_ref().map_or(0, String::len);
             bytes = bytes.saturating_add(item.body.len() + raw);
@@ -68,13 +68,13 @@ async fn rows(
     }
 }
 
-/// 400: a range has more events than a query looks at.
+/// The 400 error for a range with more events than a query reads.
 pub fn too_many() -> Error {
     refuse(Code::RangeTooLarge, "too many events in this range; ask for a shorter one")
 }
 
-/// Series that take place in a range, and their exceptions. An exception may have been moved to where its series has nothing else, beyond
-/// the rule's own end too: its series takes place there by it.
+/// Series with instances in a range, and their exceptions. An exception may have been moved to a time outside its series' rule, even after
+/// its end: the series is included because of it.
 pub async fn series_between(
     app: &App,
     asker: &RequestContext,
@@ -115,7 +115,7 @@ fn bounded(found: Chunk<Item>) -> Result<Vec<Item>> {
     }
 }
 
-/// The instance with this suffix; an exception where one is stored.
+/// The instance with this suffix; the exception if one is stored.
 pub async fn by_suffix(app: &App, series: &Item, suffix: &str) -> Result<Option<EventIdTarget>> {
     let Some(suffix_value) = recurrence::parse_suffix(suffix) else { return Ok(None) };
     let at = match suffix_value {
@@ -138,13 +138,13 @@ pub async fn by_suffix(app: &App, series: &Item, suffix: &str) -> Result<Option<
     }))
 }
 
-/// Where the original start of an instance of this suffix may be.
+/// The range (Unix ms) in which the original start of an instance with this suffix lies.
 fn near(suffix: Suffix, at: i64) -> (i64, i64) {
     const DAY: i64 = 86_400_000;
     match suffix {
-        // Cut to seconds.
+        // The suffix is cut to seconds.
         Suffix::Instant(_) => (at, at + 1_000),
-        // A date: the midnight of its zone is somewhere near.
+        // A date: midnight in the series' zone is within two days.
         Suffix::Date(_) => (at - 2 * DAY, at + 2 * DAY),
     }
 }

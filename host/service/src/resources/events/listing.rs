@@ -1,4 +1,4 @@
-//! A page of events, and what it was asked by.
+//! Parameters and result of a list of events.
 
 use base::error::{Code, Result, invalid};
 use model::calendar::Event;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Longest range that is expanded.
 pub(crate) const MAX_EXPAND_MS: i64 = 400 * 86_400_000;
 
-/// What to list. It is part of what a cursor is bound to.
+/// Filters and options of a list of events. The serialized part is bound to the cursor.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct EventQuery {
     pub calendar_id: String,
@@ -20,12 +20,12 @@ pub struct EventQuery {
     pub attendee: Option<String>,
     pub status: Option<String>,
     pub show_cancelled: bool,
-    /// Whether it is printed too. It selects nothing: a cursor goes with or without.
+    /// Whether provider data is returned too. Not part of the filter: a cursor is valid with or without it.
     #[serde(skip)]
     pub with_provider_data: bool,
 }
 
-/// A place in the list: after this start and id.
+/// A position in the list: after this start and id.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct EventListPosition {
     #[serde(rename = "s")]
@@ -34,7 +34,7 @@ pub struct EventListPosition {
     pub id: String,
 }
 
-/// A page of printed events, and where the next begins.
+/// A page of rendered events, and the position of the next page.
 pub type EventPage = (Vec<String>, Option<EventListPosition>);
 
 impl EventQuery {
@@ -80,13 +80,13 @@ impl EventQuery {
     }
 }
 
-/// Whether an address, however it is spelled, is one of the event's attendees.
+/// Whether an address, normalized, is one of the event's attendees.
 fn is_attendee(event: &Event, email: &str) -> bool {
     let folded = ::mail::address::folded(email);
     event.attendees.iter().any(|attendee| ::mail::address::folded(&attendee.email) == folded)
 }
 
-/// Every word of the query stands somewhere in the texts.
+/// Whether each word of the query occurs in the event's texts.
 pub(crate) fn matches(event: &Event, q: &str) -> bool {
     let mut text = String::new();
     for part in [&event.title, &event.description, &event.location].into_iter().flatten() {
@@ -105,7 +105,7 @@ pub fn is_listed(query: &EventQuery, body: &str) -> serde_json::Result<bool> {
     if query.is_plain() && query.show_cancelled {
         return Ok(true);
     }
-    // A cheap look before the costly one: most events are confirmed and most lists have no filter.
+    // A cheap check before parsing: most events are confirmed and most lists have no filter.
     if query.is_plain() && !body.contains("\"status\":\"cancelled\"") {
         return Ok(true);
     }

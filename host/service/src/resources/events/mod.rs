@@ -1,6 +1,6 @@
-//! Calendar events: `read` lists and reads, `expanded` lists instances in the place of series, `series` knows what a series means and
-//! `instances` finds those of a calendar, `input` and `times` check what clients send, `write`
-//! creates, changes and deletes, `respond` answers invitations and asks for conferences.
+//! Calendar events: `read` lists and reads, `expanded` lists instances in place of series, `series` evaluates one series and `instances`
+//! finds those of a calendar, `input` and `times` validate client input, `write` creates, changes and deletes, `respond` answers
+//! invitations and requests conferences.
 
 pub mod expanded;
 pub mod input;
@@ -25,7 +25,7 @@ use crate::app::resource_kind::ResourceKind;
 use crate::connections::request_context::RequestContext;
 use crate::resources::events::instance::EventIdTarget;
 
-/// Finds an event of a calendar by its id, be it stored or computed.
+/// Finds an event of a calendar by its id, stored or computed.
 pub async fn named(
     app: &App,
     asker: &RequestContext,
@@ -37,7 +37,7 @@ pub async fn named(
     target_of(app, stored, calendar_id, event_id).await
 }
 
-/// The same of the stored event that the id begins with.
+/// As `named`, if the stored event that the id begins with was already read.
 pub async fn target_of(app: &App, stored: Item, calendar_id: &str, event_id: &str) -> Result<EventIdTarget> {
     let EventIdParts { suffix, .. } = EventIdParts::of(event_id)?;
     if stored.parent_id != calendar_id {
@@ -50,7 +50,7 @@ pub async fn target_of(app: &App, stored: Item, calendar_id: &str, event_id: &st
     Box::pin(instances::by_suffix(app, &stored, suffix)).await?.ok_or_else(missing)
 }
 
-/// An event's id: that of the stored event, and of an instance what follows it.
+/// The parts of an event id: the id of the stored event and, for an instance, the suffix.
 pub struct EventIdParts<'i> {
     pub stored_id: String,
     suffix: Option<&'i str>,

@@ -1,4 +1,4 @@
-//! An event that is about to be changed: its calendar, and the event, as fresh as a read.
+//! An event to write: its calendar, and the event, refreshed if the copy is stale.
 
 use base::error::Result;
 
@@ -17,18 +17,19 @@ pub struct EventPath<'p> {
 }
 
 impl EventPath<'_> {
-    /// The id of the stored event; of an instance its series'. They change under one lock: they are one object at the provider.
+    /// The id of the stored event; for an instance the series'. A series and its instances share one lock: they are one object at the
+    /// provider.
     fn stored_id(self) -> String {
         EventIdParts::of(self.event_id).map_or_else(|_| self.event_id.to_owned(), |parts| parts.stored_id)
     }
 
-    /// The name of that lock.
+    /// The name of the lock.
     pub fn lock_name(self) -> String {
         format!("item:{}", self.stored_id())
     }
 }
 
-/// An event that is about to be changed.
+/// An event to write.
 pub struct EventToWrite<'p> {
     pub opened: OpenCollection,
     path: EventPath<'p>,
@@ -43,7 +44,7 @@ impl<'p> EventToWrite<'p> {
         Ok(EventToWrite { opened, path, known })
     }
 
-    /// The event, as fresh as a read.
+    /// The event, refreshed if the copy is stale.
     pub async fn current(&mut self, cx: &WriteContext) -> Result<EventIdTarget> {
         let copy_at = ensure_inside_fresh(cx, &mut self.opened).await?;
         let EventPath { calendar_id, event_id } = self.path;

@@ -1,5 +1,4 @@
-//! Lists and reads. A plain list splices stored rows; a filter looks into them; `expand` puts the instances of series in
-//! their place.
+//! Lists and reads events. A plain list joins stored JSON; a filter parses it; `expand` lists the instances of series in their place.
 
 use std::sync::Arc;
 
@@ -19,10 +18,10 @@ use crate::resources::collections;
 use crate::resources::events::listing::{EventListPosition, EventPage, EventQuery, is_listed};
 use crate::resources::events::{expanded, named};
 
-/// Rows that one page looks at when a filter drops most of them; the page may then be short.
+/// Most rows that one page scans when a filter drops most of them; the page may then be short.
 const MAX_SCANNED: usize = 2_000;
 
-/// The calendar that is asked about, fresh enough to be read.
+/// Opens the calendar of the query and refreshes it if it is stale.
 pub async fn open(app: &App, asker: &RequestContext, query: &EventQuery) -> Result<Arc<(Connection, Item)>> {
     query.check()?;
     let opened = collections::open_to_read(app, asker, ResourceKind::Calendar, &query.calendar_id).await?;
@@ -58,7 +57,7 @@ async fn stored(
     let mut place = after;
     let mut scanned = 0;
     loop {
-        // One more than wanted tells whether anything comes after.
+        // One row more than needed shows whether there is a next page.
         let chunk = scan(app, asker, query, place.as_ref(), limit + 1).await?;
         scanned += chunk.rows.len();
         let mut rows = chunk.rows.into_iter();
@@ -77,7 +76,7 @@ async fn stored(
             return Ok((found, None));
         }
         if room.is_full() || scanned >= MAX_SCANNED {
-            // The row that tells whether anything comes after may have been taken.
+            // The row that shows whether there is a next page may have been taken.
             let is_end = rows.as_slice().is_empty()
                 && scan(app, asker, query, place.as_ref(), 1).await?.rows.is_empty();
             return Ok((found, place.filter(|_| !is_end)));
@@ -111,14 +110,14 @@ async fn scan(
     Ok(items::read_window(app.db.resources(), &asker.tenant, &window, with_provider_data, print).await?)
 }
 
-/// Sees to it that the events of a calendar that the caller may read are fresh.
+/// Refreshes the events of a calendar that the caller may read, if they are stale.
 pub async fn freshen(app: &App, asker: &RequestContext, calendar_id: &str) -> Result<()> {
     let opened = collections::open_to_read(app, asker, ResourceKind::Calendar, calendar_id).await?;
     let (connection, calendar) = &*opened;
     collections::freshen(app, asker, connection, calendar).await
 }
 
-/// One event, stored or computed, of a calendar that was freshened.
+/// One event, stored or computed, of a calendar that was already refreshed.
 pub async fn get(
     app: &App,
     asker: &RequestContext,
@@ -137,7 +136,7 @@ pub async fn get(
     {
         return Ok(answer);
     }
-    // An instance, or nothing.
+    // Otherwise the id is an instance's, or unknown.
     let item = Box::pin(named(app, asker, calendar_id, event_id)).await?.into_item();
     Ok(printed(&Shown::from(&item)))
 }

@@ -1,4 +1,4 @@
-//! Answering invitations, and asking for a conference.
+//! Responds to invitations, and requests conferences.
 
 use base::error::{Code, Result, invalid, refuse};
 use model::calendar::{ConferenceProvider, Event, ResponseStatus};
@@ -17,20 +17,20 @@ use crate::writes::open_collection::OpenCollection;
 use crate::writes::reconcile::reconcile;
 use crate::writes::response::{ItemView, ResponseChange};
 
-/// What a client answers.
+/// A client's response to an invitation.
 pub struct InvitationResponse {
     pub status: ResponseStatus,
     pub comment: Option<String>,
     pub notify_organizer: bool,
-    /// Refused where the provider cannot do as `notify_organizer` says.
+    /// Refuses a `notify_organizer` that the provider cannot do.
     pub strict: bool,
     pub scope: Option<RecurrenceScope>,
     pub expected: ExpectedEtag,
-    /// What was wrong with the request.
+    /// Warnings about the request, to be returned with the answer.
     pub warnings: Vec<Value>,
 }
 
-/// Accepts, declines, or perhaps.
+/// Sets the account's response: accepted, declined or tentative.
 pub async fn respond(
     cx: &WriteContext,
     path: EventPath<'_>,

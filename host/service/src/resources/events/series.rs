@@ -1,5 +1,5 @@
-//! A stored series and its exceptions, as what they mean in a range of time; and when a series that cannot be expanded may take
-//! place there. Pure.
+//! A stored series and its exceptions, evaluated over a range of time; and the ranges in which a series that cannot be expanded may have
+//! instances. Pure.
 
 use base::error::Result;
 use model::Instant;
@@ -13,7 +13,7 @@ use crate::resources::events::instance::Instance;
 /// The code of the warnings about a recurrence.
 const WARNING: &str = "recurrence_not_expanded";
 
-/// A series, read once for everything that is asked of it.
+/// A series, parsed once for all queries of a request.
 pub struct Series<'a> {
     pub row: &'a Item,
     pub event: Event,
@@ -26,7 +26,7 @@ pub struct Series<'a> {
 /// Steps that all series of one request may cost together: sixteen times what one of them may (0.8 s at worst).
 const REQUEST_STEPS: u32 = 16 * 250_000;
 
-/// What the series of one request may still cost, so that many expensive series do not cost many times what one may.
+/// Steps that the series of one request may still use, so that many expensive series together stay bounded.
 #[derive(Debug)]
 pub struct ExpansionBudget(u32);
 
@@ -36,33 +36,34 @@ impl Default for ExpansionBudget {
     }
 }
 
-/// Which instances belong to a range.
+/// The instances that count as inside a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// Those that begin in it.
+    /// Instances that begin in the range.
     Inside,
-    /// Also those that began before and still run.
+    /// Also instances that began before the range and are still running.
     Before,
 }
 
-/// The part of a range in which nobody knows when a series takes place.
+/// The part of a range in which the times of a series are unknown.
 #[derive(Debug)]
 pub struct UnexpandedRange {
-    /// Milliseconds, half-open: it may take place here and nowhere else.
+    /// Unix ms, half-open: the series may have instances here and nowhere else.
     pub range: (i64, i64),
     pub error: Error,
 }
 
 impl<'a> Series<'a> {
-    /// Two exceptions may stand for one instance, where a provider told of them on two pages. The one with the higher SEQUENCE (RFC 5545) counts,
-    /// as on one page (`local_copy::deduplicate`); of equal ones the one that was told or changed last.
+    /// Parses a series with its exceptions. Two exceptions may replace one instance if a provider reported them on two pages. The one with
+    /// the higher SEQUENCE (RFC 5545) counts, as on one page (`local_copy::deduplicate`); of equal ones the one that was stored or changed
+    /// last.
     pub fn read(row: &'a Item, exceptions: &'a [Item]) -> Result<Series<'a>> {
         let event: Event = serde_json::from_str(&row.body)?;
         let mut read = Vec::with_capacity(exceptions.len());
         for item in exceptions {
             read.push((item, serde_json::from_str::<Event>(&item.body)?));
         }
-        // Of two for one instance the last counts (`recurrence::Instances`).
+        // The later of two exceptions for one instance counts (`recurrence::Instances`).
         read.sort_by(|(one, a), (other, b)| {
             (a.sequence, one.sequence, &one.id).cmp(&(b.sequence, other.sequence, &other.id))
         });
@@ -71,7 +72,7 @@ impl<'a> Series<'a> {
         Ok(Series { row, event, exceptions, changed, rules })
     }
 
-    /// The same without its long texts, for whoever asks when it takes place and not what it is about.
+    /// The series without its long texts, for queries that need only its times.
     pub fn without_texts(mut self) -> Self {
         for event in self.changed.iter_mut().chain([&mut self.event]) {
             event.description = None;
@@ -80,14 +81,14 @@ impl<'a> Series<'a> {
         self
     }
 
-    /// Whether some of its instances were changed by themselves.
+    /// Whether some of its instances were changed individually.
     pub fn has_exceptions(&self) -> bool {
         !self.changed.is_empty()
     }
 
-    /// Visits the instances in a range (milliseconds), in order of start, exceptions in their place and cancelled ones included, until
-    /// the visitor returns false. Where the recurrence cannot be read or costs too much, the exceptions are visited all the
-    /// same, and the rest of the range is returned.
+    /// Visits the instances in a range (Unix ms), in order of start, exceptions in their place and cancelled ones included, until the
+    /// visitor returns false. If the recurrence cannot be read or costs too much, the exceptions are visited all the same, and the rest of
+    /// the range is returned.
     pub fn visit(
         &self,
         from: i64,
@@ -135,7 +136,7 @@ impl<'a> Series<'a> {
         unexpanded.filter(|_| !is_stopped)
     }
 
-    /// The exceptions as they are stored, for a series that says nothing more of them.
+    /// The stored exceptions in a range, for a series whose rule cannot be evaluated further.
     fn exceptions_in(&self, from: Instant, to: Instant, start: Start) -> Vec<Place> {
         let is_inside = |event: &Event| {
             event.start < to && (event.start >= from || (start == Start::Before && event.end > from))
@@ -153,7 +154,7 @@ impl<'a> Series<'a> {
         found
     }
 
-    /// What is not known from `known_to` on, where the series may take place in the range at all.
+    /// The part of the range after `known_to` in which the series may have instances; none if it has none there.
     pub fn unexpanded(&self, from: i64, to: i64, known_to: i64, error: Error) -> Option<UnexpandedRange> {
         let (from, to) = (Instant::from_millis(from), Instant::from_millis(to));
         let (from, to) = recurrence::possible_span(&self.event).within(from, to)?;
@@ -161,17 +162,17 @@ impl<'a> Series<'a> {
         (from < to.as_millis()).then(|| UnexpandedRange { range: (from, to.as_millis()), error })
     }
 
-    /// The exception that stands for the instance whose id ends in this suffix.
+    /// The exception that replaces the instance whose id ends in this suffix.
     pub fn exception(&self, suffix: &str) -> Option<&'a Item> {
         let rules = self.rules.as_ref().ok()?;
         let is_it =
             |event: &Event| recurrence::exception_suffix(rules, event).is_some_and(|own| own == suffix);
-        // Of two for one instance the last counts.
+        // Of two exceptions for one instance the last counts.
         self.exceptions.get(self.changed.iter().rposition(is_it)?).copied()
     }
 
-    /// The instance whose id ends in this suffix, where no exception stands for it; its original start lies in the range
-    /// (milliseconds). None also where the recurrence cannot be read: then it has no instances that anybody could name.
+    /// The instance whose id ends in this suffix, if no exception replaces it; its original start lies in the range (Unix ms). None also if
+    /// the recurrence cannot be read: then no id refers to an instance.
     pub fn named(&self, suffix: &str, from: i64, to: i64) -> std::result::Result<Option<Instance>, Error> {
         let Ok(rules) = &self.rules else { return Ok(None) };
         let range = (Instant::from_millis(from), Instant::from_millis(to));
@@ -180,7 +181,7 @@ impl<'a> Series<'a> {
         Ok(place.map(|place| self.instance(place)))
     }
 
-    /// The id of an instance: its own where it is stored, else the series' with the original start.
+    /// The id of an instance: the exception's own, else the series' with the original start.
     pub fn id_of(&self, place: &Place) -> String {
         match &place.source {
             Source::Exception(index) => self.exceptions.get(*index).map(|i| i.id.clone()).unwrap_or_default(),
@@ -196,8 +197,7 @@ impl<'a> Series<'a> {
         }
     }
 
-    /// The exception whose fields an instance has but for its times, by its number: its own, or the one that it follows. None: it has the
-    /// series'.
+    /// The exception whose fields (except times) an instance has, with its index: its own, or the one that it follows. None: the series'.
     pub fn changed_by(&self, place: &Place) -> Option<(usize, &Event)> {
         let index = match place.source {
             Source::Exception(index) => index,
@@ -206,13 +206,13 @@ impl<'a> Series<'a> {
         Some((index, self.changed.get(index)?))
     }
 
-    /// The event that takes place there.
+    /// Builds the event of an instance.
     pub fn instance(&self, place: Place) -> Instance {
         let (id, stored) = (self.id_of(&place), self.stored(&place).cloned());
         Instance { id, event: place.instance(&self.event, &self.changed).event, stored }
     }
 
-    /// What the instances' reader should know: dates that could not be read.
+    /// Warnings to return with the instances: dates of the rule that could not be read.
     pub fn warnings(&self) -> Vec<Value> {
         let faults = self.rules.as_ref().map(recurrence::Series::faults).unwrap_or_default();
         faults.iter().map(|fault| warning(&format!("{fault}; it is left out"))).collect()
@@ -220,12 +220,12 @@ impl<'a> Series<'a> {
 }
 
 impl UnexpandedRange {
-    /// Whether the recurrence cannot be read at all; else it costs too much.
+    /// Whether the recurrence cannot be read at all; otherwise it is too expensive.
     pub fn is_invalid(&self) -> bool {
         matches!(self.error, Error::Invalid(_))
     }
 
-    /// For the event that stands in a list instead of its instances.
+    /// The warning at the event that is listed in place of its instances.
     pub fn warning(&self) -> Value {
         warning(&format!("this series is listed as it is stored, without its instances: {}", self.error))
     }
@@ -257,7 +257,7 @@ mod tests {
         }
     }
 
-    /// Starts (day and hour) of what is visited in March 2026, and what is not known.
+    /// Starts (day and hour) of the instances in March 2026, and the unknown range.
     fn march(event: &Event, exceptions: &[Item]) -> (Vec<String>, Option<(String, String)>) {
         let row = item("evt_1", event);
         let whole = Series::read(&row, exceptions).unwrap();
@@ -282,7 +282,7 @@ mod tests {
             Item { sequence, ..item(id, &event) }
         };
         let daily = series(&["RRULE:FREQ=DAILY;COUNT=2"]);
-        // Of each: its SEQUENCE, and the sequence of its last change.
+        // SEQUENCE and last-change sequence of each.
         for (first, second, counts) in
             [((0, 1), (0, 2), "21"), ((0, 2), (0, 1), "20"), ((1, 1), (0, 2), "20"), ((0, 2), (1, 1), "21")]
         {
@@ -299,7 +299,7 @@ mod tests {
 
     #[test]
     fn the_series_of_one_request_share_what_they_may_cost() {
-        // No instance, and each second of the month is looked at.
+        // No instance matches, and each second of the month is tried.
         let costly = series(&["RRULE:FREQ=SECONDLY", "EXRULE:FREQ=SECONDLY"]);
         let cheap = series(&["RRULE:FREQ=DAILY"]);
         let (costly, cheap) = (item("evt_1", &costly), item("evt_2", &cheap));

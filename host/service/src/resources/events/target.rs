@@ -1,5 +1,5 @@
-//! What a change of an event is aimed at: the event itself, one instance, all from one instance on, or a whole series; and the
-//! event that the connector gets for it.
+//! The target of an event write: the event itself, one instance, all from one instance on, or a whole series; and the event that the
+//! connector gets for it.
 
 use base::error::{Code, Result, invalid};
 use base::input::validate;
@@ -16,39 +16,39 @@ use crate::resources::events::instance::EventIdTarget;
 use crate::resources::events::instances;
 use crate::writes::etag::ExpectedEtag;
 
-/// What a change is aimed at.
+/// The target of an event write.
 pub struct WriteTarget {
     pub target: EventTarget,
-    /// The event that the caller's patch is put over.
+    /// The event that the caller's patch is applied to.
     pub current: Event,
     /// The row whose etag counts.
     pub versioned: Item,
-    /// Of an instance: its series.
+    /// The series of an instance.
     pub series: Option<(Item, Event)>,
 }
 
 impl WriteTarget {
-    /// The row whose record the provider changes: that of the series where an exception that is a record of its own stands for it.
+    /// The row whose record the provider changes: the series' row if there is a series and the scope is not `this`.
     fn changed_row(&self) -> &Item {
         let series = self.series.as_ref().filter(|_| self.target.scope != RecurrenceScope::This);
         series.map_or(&self.versioned, |(row, _)| row)
     }
 
-    /// The target with the provider's version that the caller insists on. `expected` is about the event that was named, also where the
-    /// provider changes the record of its series.
+    /// The target with the provider's version that the caller requires. `expected` refers to the event in the path, even if the provider
+    /// changes the record of its series.
     // Contract silent: whose etag counts where an exception is changed with a scope of more. That of the event in the path, as for all
     // other instances; the provider is held to the version of the series that is stored here.
     pub fn expecting(&self, expected: &ExpectedEtag) -> EventTarget {
         EventTarget { if_match: expected.provider_etag(self.changed_row()), ..self.target.clone() }
     }
 
-    /// The event that was named, with the record that is read again when the provider has another version.
+    /// The event in the path, with the record to read again when the provider has another version.
     pub fn conflicting(&self) -> Item {
         Item { source_id: self.changed_row().source_id.clone(), ..self.versioned.clone() }
     }
 }
 
-/// Finds the series of an exception or an instance, where a change with this scope is one of the series.
+/// Finds the series of an exception or an instance, if a change with this scope changes the series.
 pub async fn find_series(
     app: &App,
     asker: &RequestContext,
@@ -61,7 +61,7 @@ pub async fn find_series(
     Ok(items::find(app.db.reader(), &asker.tenant, ResourceKind::Event.as_str(), id).await?)
 }
 
-/// Finds out what is meant. The scope is `this` for an instance and `all` for a series unless the caller says otherwise.
+/// Determines the target. The scope defaults to `this` for an instance and `all` for a series.
 pub async fn aim(
     app: &App,
     asker: &RequestContext,
@@ -96,7 +96,7 @@ pub async fn aim(
         target.recurrence_id.clone_from(&current.recurrence_id);
         target.original_start = current.original_start;
         if scope == RecurrenceScope::ThisAndFollowing && is_first(series.as_ref(), &current)? {
-            // From the first on is all of them: nothing is split off.
+            // From the first instance on means all of them: nothing is split off.
             target =
                 EventTarget { scope: RecurrenceScope::All, source: target.source, ..EventTarget::default() };
         }
@@ -104,7 +104,7 @@ pub async fn aim(
     Ok(WriteTarget { target, current, versioned: item, series })
 }
 
-/// Whether it is an instance whose series is not here: one that the account alone was invited to (RFC 4791 section 4.1).
+/// Whether this is an instance whose series is unknown here: the account was invited to this instance alone (RFC 4791 section 4.1).
 pub fn is_lone(item: &Item, event: &Event) -> bool {
     item.series_id.is_none() && event.event_type == EventType::Exception
 }
@@ -130,8 +130,8 @@ fn is_first(series: Option<&(Item, Event)>, instance: &Event) -> Result<bool> {
     Ok(first.is_some_and(|f| Some(f.start) == instance.original_start))
 }
 
-/// The event that the connector gets: for a whole series the series itself, moved as the instance was; for the following
-/// ones the first of the new series with the rest of the rule.
+/// The event for the connector: for a whole series the series itself, moved as the instance was; for the following instances the first of
+/// the new series with the rest of the rule.
 pub fn aimed(aim: &WriteTarget, mut wanted: Event, changed: &[String]) -> Result<Event> {
     wanted.busy = wanted.derived_busy();
     let Some((_, series)) = &aim.series else {
@@ -169,8 +169,8 @@ pub fn aimed(aim: &WriteTarget, mut wanted: Event, changed: &[String]) -> Result
     }
 }
 
-/// The series with the fields that the caller changed on one instance. A moved instance moves the series by as much local
-/// time, so that 9 o'clock stays 9 o'clock over a change of clocks.
+/// The series with the fields that the caller changed on one instance. A moved instance moves the series by the same local time, so that
+/// 9:00 stays 9:00 across a change to daylight saving time.
 fn moved_series(series: &Event, instance: &Event, wanted: Event, changed: &[String]) -> Result<Event> {
     let times = ["start", "end", "startDate", "endDate", "allDay"];
     let Value::Object(mut whole) = serde_json::to_value(series)? else { return Ok(wanted) };
@@ -186,7 +186,7 @@ fn moved_series(series: &Event, instance: &Event, wanted: Event, changed: &[Stri
         }
         let length = wanted.end.as_millis() - wanted.start.as_millis();
         let tz = match &event.time_zone_rules {
-            // The provider's own zone, whose name is not in `timeZone`.
+            // The zone is the provider's own; its name is not in `timeZone`.
             Some(_) => recurrence::zone_of(&event).map_err(|e| instances::refusal(&e.into()))?,
             None => validate::zone("timeZone", &event.time_zone)?,
         };

@@ -1,5 +1,5 @@
-//! The time fields of an event as clients send them: instants with any offset, or dates for all-day events. They are brought
-//! into the model's form before anything else looks at them.
+//! The time fields of an event as clients send them: instants with any offset, or dates for all-day events. They are normalized before any
+//! other code reads them.
 
 use base::error::{Code, Result, invalid};
 use base::input::validate::{self, date, zone};
@@ -9,7 +9,7 @@ use model::Instant;
 use model::calendar::Event;
 use serde_json::{Map, Value};
 
-/// Longest event: a year and a bit. Longer ones are mistakes, or attempts to fill every range.
+/// Longest event: 400 days. Longer ones are mistakes, or attempts to fill every range.
 const MAX_LENGTH_MS: i64 = 400 * 86_400_000;
 fn text<'a>(input: &'a Map<String, Value>, field: &str) -> Result<Option<&'a str>> {
     match input.get(field) {
@@ -114,7 +114,7 @@ fn day(input: &Map<String, Value>, dated: &str, timed: &str, tz: &TimeZone) -> R
     Err(invalid(Code::InvalidParameter, timed, message))
 }
 
-/// The first instant of a local day: where midnight does not exist, the first that does.
+/// The first instant of a local day, also where midnight does not exist.
 pub fn midnight(day: Date, tz: &TimeZone) -> Result<Instant> {
     let zoned = day.to_zoned(tz.clone()).map_err(|e| anyhow::anyhow!("midnight of {day}: {e}"))?;
     Ok(Instant::from(zoned.timestamp()))
@@ -179,7 +179,7 @@ mod tests {
         let b = normal(json!({ "startDate": "2026-03-29" })).unwrap();
         assert_eq!(a, b);
         assert_eq!(a["start"], "2026-03-28T23:00:00.000Z");
-        // The day on which the clocks go forward has 23 hours.
+        // The day on which daylight saving time begins has 23 hours.
         assert_eq!(a["end"], "2026-03-29T22:00:00.000Z");
     }
 

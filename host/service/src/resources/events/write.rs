@@ -1,5 +1,5 @@
-//! Create, change, delete. The provider is asked first, with its own version of the event where the caller insisted on ours;
-//! `reconcile` stores its answer.
+//! Create, change, delete. The provider is called first, with its own version of the event if the caller requires ours; `reconcile` stores
+//! its answer.
 
 use base::error::{Code, Result, invalid};
 use base::input::merge_patch;
@@ -24,13 +24,13 @@ use crate::writes::open_collection::OpenCollection;
 use crate::writes::reconcile::reconcile;
 use crate::writes::response::{GoneView, ItemView, ResponseChange};
 
-/// How a write is to be done, beside what is written.
+/// Options of an event write.
 #[derive(Clone, Debug)]
 pub struct EventWriteOptions {
     pub expected: ExpectedEtag,
     pub notify: Notify,
     pub scope: Option<RecurrenceScope>,
-    /// What nobody knows is refused, and what the provider cannot do about `notify`.
+    /// Refuses unknown fields, and a `notify` that the provider cannot do.
     pub strict: bool,
 }
 
@@ -139,7 +139,7 @@ pub async fn delete(
     let _one = cx.app.locks.lock(&path.lock_name()).await;
     let mut target = EventToWrite::open(cx, path).await?;
     let named = match target.current(cx).await {
-        // An earlier attempt got as far as this.
+        // An earlier attempt has deleted the event.
         Err(e) if cx.attempt.resumed && e.code() == Some(Code::NotFound) => {
             return Ok(StoredResponse::no_content());
         }

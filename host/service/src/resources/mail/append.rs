@@ -1,4 +1,4 @@
-//! A message put into a folder without being sent: one that is moved here from elsewhere, or was made.
+//! Appends a message to a folder without sending it: an imported message, or one made from fields.
 
 use ::mail::read::message as read_message;
 use base::error::{Code, Error, Refusal, Result, invalid};
@@ -34,7 +34,7 @@ pub async fn append(cx: &WriteContext, new: NewMessage, warnings: Vec<Value>) ->
     }
     metadata::check("metadata", &new.metadata)?;
     let mut account = cx.account(&new.connection_id, "email.write").await?;
-    // Folders are named, and threads found, among what is here.
+    // Folders and threads are looked up in the local copy.
     ensure_mailbox_fresh(&cx.app, &mut account, false).await?;
     let connection = &account.connection;
     let (bytes, message_id) = bytes(cx, connection, &new).await?;
@@ -67,7 +67,7 @@ pub fn full() -> Error {
     Refusal::new(Code::Overloaded, "there is no room for this message now").into()
 }
 
-/// The message and its Message-ID: what the caller sent, or made of its fields.
+/// The bytes and the Message-ID of the message: as the caller sent it, or built from its fields.
 async fn bytes(cx: &WriteContext, connection: &Connection, new: &NewMessage) -> Result<(Vec<u8>, String)> {
     let key = &cx.attempt.connector_key;
     let Some(raw) = &new.raw_base64 else {
@@ -89,11 +89,11 @@ async fn bytes(cx: &WriteContext, connection: &Connection, new: &NewMessage) -> 
     let read = || whole(raw);
     let tenant = &cx.request.tenant.application_id;
     let (bytes, read) = cx.app.compute.run(tenant, raw.len(), read).await?;
-    // However odd its id is: a second one would make two messages of it for those who look for it.
+    // Even an invalid Message-ID stays the only one: a second one would make two messages of it for programs that look it up.
     match read.message.internet_message_id {
         Some(id) => Ok((bytes, id)),
         None => {
-            // Servers and clients find a message by it.
+            // Servers and clients identify a message by it.
             let id = message_id(key, connection.email.as_deref());
             let mut named = format!("Message-ID: <{id}>\r\n").into_bytes();
             named.extend(bytes);
@@ -102,7 +102,7 @@ async fn bytes(cx: &WriteContext, connection: &Connection, new: &NewMessage) -> 
     }
 }
 
-/// A message that was given whole, with lines as mail has them.
+/// Parses a message that was given as raw text, with CRLF line ends.
 fn whole(raw: &str) -> Result<(Vec<u8>, ::mail::read::Mail)> {
     let bytes = BASE64_STANDARD
         .decode(raw.as_bytes())
@@ -120,7 +120,7 @@ fn whole(raw: &str) -> Result<(Vec<u8>, ::mail::read::Mail)> {
     Ok((bytes, read))
 }
 
-/// Lines that end as those of mail do (RFC 5322 section 2.1): servers refuse bare line feeds, or read them as they like.
+/// Converts line ends to CRLF (RFC 5322 section 2.1): servers refuse bare line feeds, or interpret them in different ways.
 fn with_crlf(bytes: Vec<u8>) -> Vec<u8> {
     let is_right = |at: usize| bytes[at] != b'\n' || (at > 0 && bytes[at - 1] == b'\r');
     let lone_cr = |at: usize| bytes[at] == b'\r' && bytes.get(at + 1) != Some(&b'\n');

@@ -1,5 +1,4 @@
-//! Attachments: their bytes come from the provider into a blob of the host's, on disk where they are large, and go from there to the
-//! client piece by piece.
+//! Attachments: their bytes are read from the provider into a blob of the host, on disk if they are large, and streamed to the client.
 
 use base::error::{Result, not_found};
 use model::email::{Attachment, EmailMessage};
@@ -15,7 +14,7 @@ use crate::local_copy::mail::normalize::MessageSideData;
 use crate::resources::mail::read::open;
 use crate::writes::provider_records::{content, message_ref};
 
-/// Most bytes of an attachment that is answered as JSON.
+/// Most bytes of an attachment that is returned as JSON.
 pub const MAX_JSON: u64 = 10 << 20;
 
 /// An attachment and its bytes.
@@ -37,7 +36,7 @@ pub async fn fetch(
     Ok(AttachmentBytes { attachment, blob })
 }
 
-/// What is known of an attachment, and what the connector calls it.
+/// Returns an attachment of a message, and the connector's id of its part. `not_found` if there is none.
 pub fn find(item: &Item, attachment_id: &str) -> Result<(Attachment, String)> {
     let message: EmailMessage = serde_json::from_str(&item.body)?;
     let attachment = message.attachments.into_iter().find(|a| a.id == attachment_id);

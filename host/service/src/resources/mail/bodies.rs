@@ -1,4 +1,4 @@
-//! Texts and headers of messages: not kept here, asked of the provider for those who want them, all messages of a page at once.
+//! Bodies and headers of messages: not stored here, but fetched from the provider on request, for all messages of a page at once.
 
 use std::collections::HashMap;
 
@@ -22,14 +22,14 @@ use crate::resources::readable::missed;
 use crate::writes::provider_records::MessageToFetch;
 use crate::writes::store_read::size;
 
-/// Most bytes of each text of a message that are shown; what is longer is marked `truncated`.
+/// Most bytes of each body that is shown; a longer one is cut and marked `truncated`.
 pub const MAX_BODY: u32 = 2 << 20;
-/// The same on a list, where there are many.
+/// The same limit in a list.
 const MAX_LISTED_BODY: u32 = 256 << 10;
-/// Messages asked for at a time.
+/// Messages fetched at a time.
 const AT_ONCE: usize = 50;
 
-/// The rows as they are shown, with what the query wants of them: the first ones where a page has no room for all.
+/// Renders rows with the content that the query asks for: the first ones if not all fit on the page.
 pub async fn printed(
     app: &App,
     asker: &RequestContext,
@@ -43,7 +43,7 @@ pub async fn printed(
         return Ok(texts.take_while(|text| room.take(text.len())).collect());
     }
     let mut texts = Vec::with_capacity(rows.len());
-    // Some at a time: what had no room on the page is then not asked for, but for the rest of its part.
+    // In chunks: messages that do not fit on the page are then not fetched, except the rest of the current chunk.
     for part in rows.chunks(AT_ONCE) {
         let mut contents: HashMap<String, MessageContent> = HashMap::new();
         for connection in connections {
@@ -56,7 +56,7 @@ pub async fn printed(
             let read = ask(app, asker, connection, &wanted, query.fields, MAX_LISTED_BODY).await;
             match read {
                 Ok(read) => contents.extend(content_of(app, asker, &wanted, &read.sources).await),
-                // An account that does not answer hides nothing of the others: its messages are listed without their texts.
+                // An account that does not answer must not hide the messages of the others: its messages are listed without bodies.
                 Err(e) if connections.len() > 1 => missed(asker, connection, &e),
                 Err(e) => return Err(e),
             }
@@ -75,7 +75,7 @@ pub async fn printed(
     Ok(texts)
 }
 
-/// `with_content` where it holds up nobody: cleaning large HTML takes long.
+/// Runs `with_content` on the compute pool: cleaning large HTML is slow.
 pub async fn shown(
     app: &App,
     tenant: &Tenant,
@@ -88,7 +88,7 @@ pub async fn shown(
         .await
 }
 
-/// Asks the provider for messages, and notes that it was asked.
+/// Fetches messages from the provider, and notes the call.
 pub async fn ask(
     app: &App,
     asker: &RequestContext,
@@ -110,7 +110,7 @@ pub async fn ask(
     Ok(sources)
 }
 
-/// What is not kept of messages, by our ids, read where it holds up nobody.
+/// Parses fetched records on the compute pool. Returns the content that is not stored, by our message ids.
 pub async fn content_of(
     app: &App,
     asker: &RequestContext,
@@ -120,13 +120,13 @@ pub async fn content_of(
     app.compute.run(&asker.tenant.application_id, size(sources), || of_sources(wanted, sources)).await
 }
 
-/// What is not kept, by our ids.
+/// The content that is not stored, by our message ids.
 fn of_sources(wanted: &[MessageToFetch], sources: &[Source]) -> HashMap<String, MessageContent> {
     let mut contents = HashMap::new();
     for source in sources {
         let Some(of) = wanted.iter().find(|w| w.source_id == source.external_id) else { continue };
         let Some(item) = source.items.first() else { continue };
-        // One that cannot be read costs the others of its page nothing.
+        // A message that cannot be read does not affect the others of its page.
         let Ok(message) = item.body.read::<EmailMessage>() else {
             tracing::warn!(message_id = %of.id, "the connector's answer does not fit the model: its text is left out");
             continue;

@@ -1,5 +1,5 @@
-//! A message as a caller wrote it, made ready to be built: sender, recipients, what it answers or forwards, and the bytes of what is
-//! attached.
+//! Prepares a message for building from a caller's input: sender, recipients, the message that it replies to or forwards, and the
+//! attachments' bytes.
 
 use base::error::{Code, Error, Result, invalid};
 use base::input::validate::{fault, length, text};
@@ -20,16 +20,16 @@ use crate::resources::mail::reply::answer;
 use crate::resources::mail::{attachments, read};
 use crate::sending::message::{Original, OutgoingMessage};
 
-/// Recipients of one message; servers take 100 at the least (RFC 5321 section 4.5.3.1.8), and large ones some hundreds.
+/// Most recipients of one message; servers take 100 at the least (RFC 5321 section 4.5.3.1.8), and large ones some hundreds.
 pub const MAX_RECIPIENTS: usize = 500;
-/// Files of one message.
+/// Most files of one message.
 const MAX_FILES: usize = 100;
-/// Header fields of the caller's own.
+/// Most custom header fields.
 pub const MAX_HEADERS: usize = 50;
-/// Characters of a subject that a caller writes.
+/// Most characters of a subject.
 pub const MAX_SUBJECT: usize = 998;
 
-/// What a caller writes of a message, whatever becomes of it.
+/// The content of a message as a caller writes it, whether it is saved, sent or appended.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct DraftContent {
@@ -45,22 +45,22 @@ pub struct DraftContent {
     pub importance: Importance,
     pub reply_to_message_id: Option<String>,
     pub reply_mode: Option<ReplyMode>,
-    /// Of a draft that is written anew: what it answers is in it already.
+    /// The reply references of a draft that is rewritten.
     #[serde(skip)]
     pub kept: Option<ReplyReference>,
-    /// It is not sent yet: its author may not have finished the addresses. They are judged when it is sent.
+    /// Whether the message is only saved: its addresses may be unfinished, and are validated when it is sent.
     #[serde(skip)]
     pub is_draft: bool,
 }
 
-/// What a draft keeps of what it answers.
+/// The references that a draft keeps to the message that it replies to.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReplyReference {
     pub in_reply_to: Vec<String>,
     pub references: Vec<String>,
 }
 
-/// Makes the message. Its Message-ID is made from `key`: of the same attempt, whenever it is repeated, the same.
+/// Builds the message. Its Message-ID is derived from `key`, so that a repeated attempt has the same one.
 pub async fn compose(
     app: &App,
     asker: &RequestContext,
@@ -103,13 +103,13 @@ pub async fn compose(
     Ok(OutgoingMessage { outgoing, built, original })
 }
 
-/// How much is to be built.
+/// Bytes of the content to build.
 fn bytes(outgoing: &Outgoing) -> usize {
     let texts = [&outgoing.text, &outgoing.html].into_iter().flatten().map(String::len).sum::<usize>();
     texts + outgoing.attachments.iter().map(|file| file.content.len()).sum::<usize>()
 }
 
-/// What cannot be written into a message, as the caller's error.
+/// Maps an error of the message builder to an error of the API.
 fn wrong(e: &Invalid) -> Error {
     invalid(Code::InvalidParameter, e.field.clone(), format!("{}: {}", e.field, e.message))
 }
@@ -123,7 +123,7 @@ fn check(content: &DraftContent) -> Result<()> {
     length("replyTo", content.reply_to.len(), 100)?;
     length("attachments", content.attachments.len(), MAX_FILES)?;
     length("headers", content.headers.len(), MAX_HEADERS)?;
-    // The subject of a draft that is written anew can be another program's. One that the caller gives is judged where it is read.
+    // The subject of a rewritten draft may come from another program. One that the caller gives is validated where it is read.
     match content.kept {
         Some(_) => Ok(()),
         None => text("subject", content.subject.as_deref(), MAX_SUBJECT),
@@ -140,7 +140,7 @@ fn own_address(connection: &Connection) -> Result<EmailAddress> {
     Ok(EmailAddress { name: connection.display_name.clone(), email: email.ok_or_else(missing)? })
 }
 
-/// A Message-ID of our own making, under the domain of an address.
+/// A Message-ID made by the host, in the domain of an address.
 pub fn message_id(key: &str, address: Option<&str>) -> String {
     let domain = address.and_then(|a| a.rsplit_once('@')).map(|(_, domain)| domain);
     let is_plain = |d: &&str| d.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.'));
@@ -170,7 +170,7 @@ async fn original(
     Ok(Some(Original { item, mode: content.reply_mode.unwrap_or_default() }))
 }
 
-/// The bytes of everything that is attached. What was given is gone with each that is decoded.
+/// Returns the bytes of all attachments. Each input is freed once it is decoded.
 async fn files(app: &App, asker: &RequestContext, given: Vec<NewAttachment>) -> Result<Vec<OutgoingFile>> {
     let mut files = Vec::with_capacity(given.len());
     let mut bytes = 0;

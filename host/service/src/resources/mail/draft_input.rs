@@ -1,4 +1,4 @@
-//! What authors write into drafts: a whole one, or changes of one that is there.
+//! Input for drafts: a whole draft, or changes of an existing one.
 
 use ::mail::foreign;
 use base::error::Result;
@@ -32,7 +32,7 @@ const WRITABLE: [&str; 14] = [
     "sendAt",
     "tracking",
 ];
-/// What of a body a draft is made of, by its type.
+/// Takes the known fields out of a body and parses them by their types.
 pub fn typed<T: DeserializeOwned>(input: &mut Map<String, Value>) -> Result<T> {
     let mut known = Map::new();
     for name in WRITABLE {
@@ -80,7 +80,7 @@ pub fn own(app: &App, input: &mut Map<String, Value>, before: &DraftHostFields) 
     Ok(own)
 }
 
-/// The draft with what is changed of it. Files that are not named stay.
+/// Applies a patch to a draft. Attachments that the patch does not name stay.
 pub fn merged(
     message: &EmailMessage,
     content: &crate::local_copy::mail::render_content::MessageContent,
@@ -126,7 +126,8 @@ fn body_over(before: &NewBody, mut fields: Map<String, Value>) -> Result<NewBody
     Ok(body)
 }
 
-/// A draft as it is. Another program may have written it: what cannot be written as it stands is made fit to be, or left out.
+/// The content of an existing draft. Another program may have written it: parts that cannot be written as they are are corrected or left
+/// out.
 pub fn content_before(
     message: &EmailMessage,
     content: &crate::local_copy::mail::render_content::MessageContent,
@@ -159,7 +160,7 @@ pub fn content_before(
     }
 }
 
-/// A file as a read shows it is the one that is there.
+/// Replaces a file that is sent back as a read showed it by a reference to the stored one.
 fn as_reference(file: &mut Value, draft_id: &str) {
     let Some(fields) = file.as_object_mut() else { return };
     let Some(Value::String(id)) = fields.get("id").cloned() else { return };
@@ -170,10 +171,10 @@ fn as_reference(file: &mut Value, draft_id: &str) {
     *file = reference;
 }
 
-/// How far ahead a message can be sent.
+/// Longest delay of a scheduled message, ms.
 pub(crate) const MAX_AHEAD_MS: i64 = 90 * 86_400_000;
 
-/// When something is to be sent: within 90 days.
+/// Checks the time of a scheduled message: at most 90 days ahead.
 pub fn send_at(app: &App, at: Option<Instant>) -> Result<()> {
     match at {
         Some(at) if at.as_millis() > app.now() + MAX_AHEAD_MS => {
@@ -183,7 +184,7 @@ pub fn send_at(app: &App, at: Option<Instant>) -> Result<()> {
     }
 }
 
-/// What is to be tracked.
+/// Checks tracking settings.
 pub fn tracking(settings: Option<&TrackingSettings>) -> Result<()> {
     let label = settings.and_then(|t| t.label.as_deref());
     base::input::validate::text("tracking.label", label, 2_048)

@@ -1,5 +1,5 @@
-//! Drafts: messages in the drafts folder of the provider, so that every client of the account sees them, with what only we know: when
-//! they are to be sent, what they answer, what became of them.
+//! Drafts: messages in the provider's drafts folder, so that every client of the account sees them, with data that only the host has: when
+//! they are to be sent, the message that they reply to, and the result of sending.
 
 use base::error::{Code, Error, Result, invalid, not_found, refuse};
 use base::input::merge_patch;
@@ -80,7 +80,7 @@ struct DraftVersion<'d> {
     expected: ExpectedEtag,
 }
 
-/// Has the provider keep it, in place of the version that it was.
+/// Saves a draft at the provider, replacing its previous version.
 async fn save(
     cx: &WriteContext,
     account: &WriteAccount,
@@ -116,7 +116,7 @@ async fn save(
     reconcile(cx, WriteLocation::top(connection, ResourceKind::EmailMessage), done, view).await
 }
 
-/// Returns the provider's id of the thread that a draft belongs to. A draft that no longer answers what it answered leaves its thread.
+/// Returns the provider's id of the thread that a draft belongs to. A draft that no longer replies to its message leaves the thread.
 async fn find_thread(
     app: &App,
     connection: &Connection,
@@ -135,7 +135,7 @@ async fn find_thread(
     threads::find_joined(app, &connection.tenant, answered, draft).await
 }
 
-/// Notes the Message-ID that the next version has, so that a pull which meets that version first knows whose it is.
+/// Stores the Message-ID of the next version, so that a pull that sees that version first assigns it to this draft.
 async fn announce(app: &App, connection: &Connection, item: &Item, message_id: &str) -> Result<()> {
     let place = place(connection, ResourceKind::EmailMessage, "");
     let (id, message_id) = (item.id.clone(), message_id.to_owned());
@@ -150,7 +150,7 @@ async fn announce(app: &App, connection: &Connection, item: &Item, message_id: &
         .await
 }
 
-/// One draft, with its text.
+/// One draft, with its body.
 pub async fn get(
     app: &App,
     asker: &RequestContext,
@@ -164,7 +164,7 @@ pub async fn get(
     Ok(StoredResponse::ok(text).etag(&item.etag))
 }
 
-/// The draft as the provider has it. One that was sent is no longer there.
+/// The draft with its content, read from the provider; the stored item without content if the draft was sent or is being sent.
 async fn current(
     app: &App,
     asker: &RequestContext,
@@ -177,7 +177,7 @@ async fn current(
     }
     let id = item.id.clone();
     let (item, content) = match read::read(app, asker, connection, item, MessageFields::Full).await {
-        // The provider has sent it by now, or had lost it before: what became of it the outbox is about to say.
+        // The provider has already sent it, or had lost it before: the outbox will record which.
         Err(e) if e.code() == Some(Code::NotFound) => {
             let item = find(app, asker, &id).await?;
             return if is_gone(&item) || is_being_sent(&item) { Ok((item, None)) } else { Err(e) };
@@ -190,7 +190,7 @@ async fn current(
     }
 }
 
-/// Changes a draft. The caller says which version it knows.
+/// Changes a draft. The caller names the version that it changes.
 pub async fn update(
     cx: &WriteContext,
     id: &str,
@@ -204,7 +204,7 @@ pub async fn update(
     is_open(&item)?;
     let (item, content) = current(app, asker, &account.connection, item).await?;
     account.advance(app).await?;
-    // It may have been sent while the provider was asked.
+    // The draft may have been sent during the call to the provider.
     is_open(&item)?;
     let content = content.unwrap_or_default();
     if !cx.attempt.resumed {
@@ -212,7 +212,7 @@ pub async fn update(
     }
     let before: Draft = serde_json::from_str(&item.body)?;
     let shown: Value = serde_json::from_str(&printed(&item, Some(&content), &[], true)?)?;
-    // What a read showed and comes back as it was is no change.
+    // Fields that are sent back as a read showed them are no change.
     input.retain(|name, value| shown.get(name) != Some(value));
     let metadata = taken_metadata(&mut input)?;
     let own_before = DraftHostFields {
@@ -236,7 +236,7 @@ pub async fn update(
     let warnings = merge_patch::warnings(&unknown, manner.strict)?;
     let composed = compose(app, asker, &account.connection, next, &cx.attempt.connector_key).await?;
     let own_id = &composed.outgoing.message_id;
-    // The version that is there is the one that an earlier attempt made, or was about to.
+    // The current version is the one that an earlier attempt saved, or was about to save.
     if cx.attempt.resumed && item.uid.as_ref() != Some(own_id) {
         manner.expected.check(&item.etag)?;
     }
@@ -245,7 +245,7 @@ pub async fn update(
     save(cx, &account, version, change).await
 }
 
-/// Whatever a draft has and nobody writes must be as it was.
+/// Refuses changes of read-only fields.
 fn read_only(input: &Map<String, Value>, shown: &Value) -> Result<()> {
     match input.keys().find(|name| shown.get(name.as_str()).is_some()) {
         Some(name) => {

@@ -1,14 +1,14 @@
-//! Files of a message that is written: their bytes and bounds.
+//! Attachments of a message to build: bytes and bounds.
 
 use ::mail::foreign;
 use base::error::{Code, Error, Result};
 use mail::build::OutgoingFile;
 use model::email::Attachment;
 
-/// Bytes of all files of one message, decoded.
+/// Most bytes of all files of one message, decoded.
 pub(crate) const MAX_FILE_BYTES: usize = 25 << 20;
 
-/// Refuses more files than a message takes.
+/// Fails if the files are larger than a message may be.
 pub fn within(bytes: usize, field: &str) -> Result<()> {
     if bytes > MAX_FILE_BYTES {
         return Err(Error::from(
@@ -19,7 +19,7 @@ pub fn within(bytes: usize, field: &str) -> Result<()> {
     Ok(())
 }
 
-/// A file of another message, without its content. What its author wrote of it is made fit to be written.
+/// An attachment of another message, without its content. Names and types are corrected so that they can be written.
 pub fn taken(attachment: &Attachment) -> OutgoingFile {
     OutgoingFile {
         filename: attachment.filename.as_deref().and_then(::mail::read::file_name),

@@ -1,4 +1,4 @@
-//! What lists of messages can be narrowed by.
+//! Filters of message lists.
 
 use base::error::Result;
 use model::email::EmailAddress;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use storage::mail::flag;
 use text::folding::search_key;
 
-/// What to list. It is part of what a cursor is bound to.
+/// Filters and options of a list of messages. The serialized part is bound to the cursor.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct MailQuery {
     pub connection_id: Option<String>,
@@ -28,7 +28,7 @@ pub struct MailQuery {
     pub received_before: Option<i64>,
     /// Only drafts.
     pub drafts: bool,
-    /// These select nothing: a cursor goes with or without.
+    /// Not part of the filter: a cursor is valid with or without these.
     #[serde(skip)]
     pub fields: MessageFields,
     #[serde(skip)]
@@ -37,7 +37,7 @@ pub struct MailQuery {
     pub with_provider_data: bool,
 }
 
-/// What of a message decides whether it is listed.
+/// The fields of a stored message that the filters need.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct People {
@@ -48,7 +48,7 @@ struct People {
     bcc: Vec<EmailAddress>,
 }
 
-/// The filters on people and subject, folded.
+/// The filters on people and subject, case-folded.
 pub struct FoldedFilter(Vec<(&'static str, String)>);
 
 impl FoldedFilter {
@@ -91,14 +91,14 @@ impl FoldedFilter {
         }))
     }
 
-    /// Texts that stand in what is searched, whatever else.
+    /// Texts that each match contains, for the text index.
     pub fn words(&self) -> Vec<String> {
-        // What is searched has the words one below the other, and control characters left out: only what is one word is sure.
+        // The searched text has its words on separate lines and no control characters: only a single word is certain to match.
         self.0.iter().map(|(_, text)| text.clone()).filter(|t| !t.chars().any(char::is_whitespace)).collect()
     }
 }
 
-/// Which bits a query asks for: the mask, and what they are.
+/// The flags that a query asks for: a mask, and their values.
 pub fn bits(query: &MailQuery) -> (i64, i64) {
     let wanted = [
         (query.unread, flag::UNREAD),
@@ -112,7 +112,7 @@ pub fn bits(query: &MailQuery) -> (i64, i64) {
     })
 }
 
-/// Whether a message is in all the places that a query names; rows were found by one of them.
+/// Whether a message is in all folders and labels of the query; the rows were selected by one of them.
 pub fn is_in(query: &MailQuery, body: &str) -> Result<bool> {
     let named = [&query.folder_id, &query.label_id, &query.thread_id];
     if named.iter().filter(|n| n.is_some()).count() < 2 {
@@ -129,7 +129,7 @@ pub fn is_in(query: &MailQuery, body: &str) -> Result<bool> {
     Ok(among(&query.folder_id, &places.folder_ids) && among(&query.label_id, &places.label_ids))
 }
 
-/// How much of a message is shown.
+/// The fields of a message that are returned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MessageFields {
     #[default]

@@ -1,4 +1,4 @@
-//! Folders and labels. They come with the messages; how many messages are in them the provider counts.
+//! Folders and labels. They are synced with the messages; the provider counts their messages.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use crate::resources::mail::list;
 use crate::resources::readable::readable_connections;
 use crate::sync::backfill;
 
-/// A page of them in id order. Without a connection: of every connection that the key may read mail of.
+/// A page of folders or labels in id order. Without a connection: of all connections whose mail the key may read.
 pub async fn list(
     app: &App,
     asker: &RequestContext,
@@ -29,7 +29,7 @@ pub async fn list(
         let connection = asker.connection(app, id, "email.read").await?;
         asker.reading.note(backfill::refresh(app, &connection, asker.no_cache).await?);
     } else {
-        // With each page, which tells what is missing.
+        // On each page, because each lists the missing connections.
         let connections = readable_connections(app, asker, kind).await?;
         list::freshen_each(app, asker, &connections).await?;
     }
@@ -51,7 +51,7 @@ pub async fn list(
     Ok(found)
 }
 
-/// Folders or labels as they are shown. Where the provider does not count, the copy is counted, once it is whole.
+/// Renders folders or labels. If the provider has no counts, the local copy is counted once it is complete.
 pub async fn printed(app: &App, items: &[Item], with_provider_data: bool) -> Result<Vec<String>> {
     let told = |item: &Item| MessageSideData::of(item.aside.as_deref()).counts.unwrap_or_default();
     let counted = items.iter().filter(|item| told(item).0.is_none());

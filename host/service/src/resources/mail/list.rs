@@ -1,5 +1,5 @@
-//! Lists of messages, newest first, off the local copy. While a mailbox is read for the first time a list goes as far back as the copy
-//! does: a page may then be short, and its cursor goes on where the copy ended.
+//! Lists of messages, newest first, from the local copy. During the initial sync of a mailbox a list goes as far back as the copy does: a
+//! page may then be short, and its cursor continues where the copy ended.
 
 use std::time::Duration;
 
@@ -25,14 +25,14 @@ use crate::resources::readable::{missed, noted, nothing_known, readable_connecti
 use crate::sync::backfill::{self, BackfillCoverage};
 use crate::writes::provider_records::MessageToFetch;
 
-/// Rows that one page looks at when a filter drops most of them; the page may then be short.
+/// Most rows that one page scans when a filter drops most of them; the page may then be short.
 const MAX_SCANNED: i64 = 20_000;
-/// How long a list waits for a mailbox that is being read for the first time, when it has nothing to show yet.
+/// Longest time that a list waits for an initial sync when it has nothing to show yet.
 pub const PATIENCE: Duration = Duration::from_secs(15);
-/// Mailboxes that are asked at a time when all of them are.
+/// Mailboxes that are refreshed at a time.
 const CONCURRENT: usize = 8;
 
-/// Finds out what the query is about, and that it may be read.
+/// Finds the mailboxes of the query and checks that they may be read.
 pub async fn open(app: &App, asker: &RequestContext, query: &MailQuery) -> Result<MailAccounts> {
     let mut connection = None;
     if let Some(id) = &query.connection_id {
@@ -58,7 +58,7 @@ pub async fn open(app: &App, asker: &RequestContext, query: &MailQuery) -> Resul
             _ => e,
         })?;
         owned(app, asker, &mut connection, &thread.connection_id, "thread_id").await?;
-        // The fewest messages are in a thread.
+        // A thread has the fewest messages.
         place_id = Some(thread.id);
     }
     let connections = match connection {
@@ -73,7 +73,7 @@ pub async fn open(app: &App, asker: &RequestContext, query: &MailQuery) -> Resul
     Ok(MailAccounts { connections, place_id })
 }
 
-/// What the query names must be of one connection.
+/// Checks that a filter belongs to the same connection as the others, and that the connection may be read.
 async fn owned(
     app: &App,
     asker: &RequestContext,
@@ -91,7 +91,7 @@ async fn owned(
     }
 }
 
-/// Sees to it that the newest messages are there, and notes how old they are.
+/// Refreshes the newest messages if they are stale, and notes their age.
 pub async fn freshen(app: &App, asker: &RequestContext, opened: &MailAccounts) -> Result<()> {
     match opened.connections.as_slice() {
         [connection] => {
@@ -102,7 +102,7 @@ pub async fn freshen(app: &App, asker: &RequestContext, opened: &MailAccounts) -
     }
 }
 
-/// The same of several mailboxes. One that does not answer is shown as it was, and the answer tells of it.
+/// As `freshen`, for several mailboxes. The stored data of one that does not answer is shown, and the answer names it.
 pub async fn freshen_each(app: &App, asker: &RequestContext, connections: &[Connection]) -> Result<()> {
     let freshened = connections.iter().cloned().map(|connection| {
         let (app, asker) = (app.clone(), asker.clone());
@@ -128,13 +128,13 @@ pub async fn freshen_each(app: &App, asker: &RequestContext, connections: &[Conn
     nothing_known(asker, unknown.into_iter().flatten().collect(), connections.len())
 }
 
-/// The refusal of a cursor that leads into a search at the provider, where the local copy is listed.
+/// The error for a cursor of a search at the provider when the local copy is listed.
 fn other_source() -> Error {
     let message = "this cursor is of a search at the provider, which cannot be continued; repeat the request without cursor";
     invalid(Code::InvalidCursor, "cursor", message)
 }
 
-/// Off the local copy.
+/// A page from the local copy.
 pub async fn local(
     app: &App,
     asker: &RequestContext,
@@ -177,8 +177,8 @@ pub async fn local(
         if bound == i64::MIN || query.received_after.is_some_and(|after| after >= bound) {
             return Ok((rows, None));
         }
-        // The copy ends here. What was found is shown; with nothing to show the list waits. The copy of a mailbox that was connected after
-        // the list was begun can end above the place that the list has come to: the list does not go back up for that.
+        // The copy ends here. Matches so far are returned; without any, the list waits. The copy of a mailbox that was connected after the
+        // list began may end above the current position: the list does not go back for it.
         before = before.min((bound, String::new()));
         let is_late = tokio::time::Instant::now() >= deadline;
         if before.0 != i64::MAX && (is_late || !rows.is_empty()) {
@@ -189,12 +189,12 @@ pub async fn local(
     }
 }
 
-/// Whether a list over several mailboxes goes on without this one: the answer tells that it is missing.
+/// Whether a list over several mailboxes continues without this one, which the answer names as missing.
 fn is_left_out(asker: &RequestContext, connections: &[Connection], connection: &Connection) -> bool {
     connections.len() > 1 && asker.reading.misses(&connection.id)
 }
 
-/// How far back all of these have been read, ms; the least time where they are here whole.
+/// The time (Unix ms) down to which all of these mailboxes were read; the minimum if their copies are complete.
 pub async fn bound(app: &App, asker: &RequestContext, connections: &[Connection]) -> Result<i64> {
     let mut bound = i64::MIN;
     for connection in connections {
@@ -205,14 +205,15 @@ pub async fn bound(app: &App, asker: &RequestContext, connections: &[Connection]
             BackfillCoverage::Whole => i64::MIN,
             BackfillCoverage::Since(at) => at,
             BackfillCoverage::Nothing if connections.len() == 1 => i64::MAX,
-            // One of many that could not be read at all hides nothing.
+            // One of many mailboxes that could not be read at all does not hide the others.
             BackfillCoverage::Nothing => i64::MIN,
         });
     }
     Ok(bound)
 }
 
-/// Waits for the one that has got least far. Of several, one that does not answer is left out from then on, and the answer tells of it.
+/// Waits for the mailbox whose sync is least advanced. Of several, one that does not answer is left out from then on, and the answer names
+/// it.
 pub async fn further(app: &App, asker: &RequestContext, connections: &[Connection]) -> Result<()> {
     let mut least: Option<(i64, &Connection, BackfillCoverage)> = None;
     for connection in connections {
@@ -240,7 +241,7 @@ pub async fn further(app: &App, asker: &RequestContext, connections: &[Connectio
     }
 }
 
-/// The next rows within what is here; the place of the last one if there may be more. `filter.limit` is set here.
+/// The next rows within the copy; the position of the last one if there may be more. `filter.limit` is set here.
 async fn scan(
     app: &App,
     asker: &RequestContext,
@@ -253,7 +254,7 @@ async fn scan(
     let mut before = (filter.before.0, filter.before.1.to_owned());
     let mut rows = Vec::new();
     let mut scanned = 0;
-    // One more than wanted tells whether anything comes after.
+    // One row more than needed shows whether there is a next page.
     let limit = i64::try_from(room.items_left()).unwrap_or(MAX_SCANNED) + 1;
     loop {
         let step = Filter { before: (before.0, &before.1), limit, ..filter.clone() };
@@ -270,7 +271,7 @@ async fn scan(
         let chunk =
             table::list_messages(reader, &asker.tenant, &step, query.with_provider_data, read).await?;
         if scanned > 0 {
-            // Others have their turn between the steps of a long search.
+            // Yields to other tasks between the steps of a long search.
             tokio::task::yield_now().await;
         }
         scanned += chunk.rows.len() as i64;

@@ -1,21 +1,21 @@
-//! The place in a list of messages, its rows, and the connections that it reads.
+//! Position in a list of messages, its rows, and the connections that it reads.
 
 use serde::{Deserialize, Serialize};
 use storage::connections::Connection;
 
 use crate::writes::provider_records::MessageToFetch;
 
-/// A place in a list.
+/// A position in a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum MailListPosition {
-    /// After the message that was received then (ms) and has this id; with an empty id, before that time.
+    /// After the message with this time of receipt (Unix ms) and id; with an empty id, before that time.
     #[serde(rename = "t")]
     Before(i64, String),
-    /// Of a search at the provider: the connector's cursor.
+    /// A position in a search at the provider: the connector's cursor.
     #[serde(rename = "s")]
     Search(String),
-    /// In a page of a search at the provider that had no room on one of ours: after the message with this id, which was its `at`th, of the
-    /// page of at most `limit` that the connector's cursor, or none, leads to.
+    /// A position within a page of a search at the provider that did not fit on one of ours: after the message with this id, which was
+    /// number `at` of the page of at most `limit` messages at the connector's cursor (none: the first page).
     #[serde(rename = "w")]
     Within { cursor: Option<String>, id: String, at: usize, limit: i64 },
 }
@@ -25,16 +25,16 @@ pub struct MailRow {
     pub id: String,
     pub at: i64,
     pub text: String,
-    /// The fields to ask the provider for; none where the list shows stored fields alone.
+    /// The fields to fetch from the provider; none if the list shows stored fields only.
     pub wanted: Option<MessageToFetch>,
-    /// Where the list goes on after it.
+    /// The position after this row.
     pub place: MailListPosition,
 }
 
-/// Whose mail is listed.
+/// The mailboxes of a list.
 pub struct MailAccounts {
-    /// One, or all that the key may use.
+    /// The given one, or all that the key may use.
     pub connections: Vec<Connection>,
-    /// The narrowest place that the query names.
+    /// The id by which rows are selected: of the thread, label or folder, else of the connection or application.
     pub place_id: String,
 }

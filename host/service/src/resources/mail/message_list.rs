@@ -1,4 +1,4 @@
-//! A page of messages, off the local copy or from a search at the provider.
+//! A page of messages, from the local copy or from a search at the provider.
 
 use base::error::Result;
 
@@ -9,7 +9,7 @@ use crate::resources::mail::list::{local, open};
 use crate::resources::mail::list_place::MailListPosition;
 use crate::resources::mail::{bodies, search};
 
-/// A page, and where the next begins.
+/// A page, and the position of the next one.
 pub async fn list(
     app: &App,
     asker: &RequestContext,
@@ -24,7 +24,7 @@ pub async fn list(
     };
     let places: Vec<MailListPosition> = rows.iter().map(|row| row.place.clone()).collect();
     let texts = bodies::printed(app, asker, &opened.connections, rows, query).await?;
-    // What had no room begins the next page.
+    // A message that did not fit begins the next page.
     let place = match texts.len() < places.len() {
         true => texts.len().checked_sub(1).and_then(|last| places.into_iter().nth(last)),
         false => place,

@@ -1,6 +1,5 @@
-//! Mail. Messages and drafts are items of a connection; `prepare` reads what connectors tell of them, `differences` finds out what that
-//! changes here, `names` turns the provider's folders into ours, `threads` says which messages belong together. `list` and `read`
-//! answer, `write` changes and deletes.
+//! Mail. Messages and drafts are items of a connection; `local_copy::mail` stores the connectors' records and groups messages into threads.
+//! `list` and `read` answer, `write` changes and deletes.
 
 pub mod append;
 pub mod attachments;

@@ -1,4 +1,4 @@
-//! One message, with its text: asked of the provider, which also tells how its flags are now.
+//! One message with its body, fetched from the provider, whose answer also updates the flags.
 
 use base::error::{Code, Result, not_found, refuse};
 use storage::connections::Connection;
@@ -18,16 +18,16 @@ use crate::resources::mail::filter::MessageFields;
 use crate::sync::backfill;
 use crate::writes::provider_records::wanted;
 
-/// How a message is to be shown.
+/// Options of reading a message.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadOptions {
     pub fields: MessageFields,
-    /// Remote pictures too.
+    /// Whether remote images are included.
     pub with_images: bool,
     pub with_provider_data: bool,
 }
 
-/// A message or draft that the key may read. A draft is a message too: its id is good here.
+/// A message or draft that the key may read. A draft is a message too: its id is valid here.
 pub async fn find(app: &App, asker: &RequestContext, id: &str) -> Result<Item> {
     asker.ensure_scope(ResourceKind::EmailMessage.read_scope())?;
     let missing = || not_found("message");
@@ -41,7 +41,7 @@ pub async fn find(app: &App, asker: &RequestContext, id: &str) -> Result<Item> {
     found.filter(|i| is_message(i) && asker.may_use(&i.connection_id)).ok_or_else(missing)
 }
 
-/// The same with its connection, on which this scope must have been granted.
+/// As `find`, with the connection, on which this scope must be granted.
 pub async fn open(app: &App, asker: &RequestContext, id: &str, scope: &str) -> Result<(Connection, Item)> {
     let item = find(app, asker, id).await?;
     let connection = asker.connection(app, &item.connection_id, scope).await?;
@@ -69,7 +69,7 @@ pub async fn get(app: &App, asker: &RequestContext, id: &str, shown: ReadOptions
     Ok(StoredResponse::ok(text).etag(&item.etag))
 }
 
-/// The text of a message that is on its way. Of one that was sent without a copy there is none.
+/// The body of an outgoing message; empty for one that was sent without a copy.
 async fn outgoing(app: &App, asker: &RequestContext, item: &Item) -> Result<MessageContent> {
     let pieces = storage::outbox::pieces(app.db.reader(), &item.id).await?;
     Ok(match pieces.is_empty() {
@@ -82,7 +82,7 @@ async fn outgoing(app: &App, asker: &RequestContext, item: &Item) -> Result<Mess
     })
 }
 
-/// A message with what is not kept of it. What the provider says of it otherwise is kept.
+/// A message with the content that is not stored. Fields that changed at the provider are stored.
 pub async fn read(
     app: &App,
     asker: &RequestContext,
@@ -99,11 +99,11 @@ pub async fn read(
     };
     sources.retain(|s| s.external_id == item.source_id);
     if sources.iter().all(|s| s.items.is_empty() && s.error.is_none()) {
-        // It went, or it was moved by somebody else: the next look at the mailbox tells which.
+        // It was deleted or moved by another program: the next pull shows which.
         backfill::ensure(app, connection, true).await?;
         let moved = find(app, asker, &item.id).await?;
         if is_only_here(&moved.source_id) {
-            // It was sent meanwhile: the provider has no name for it, and must not be asked by ours.
+            // It is being sent: the provider has no id for it, and must not be asked for ours.
             return Err(not_found("message"));
         }
         if moved.source_id == item.source_id {

@@ -1,4 +1,4 @@
-//! What follows from the message that one answers or forwards: subject, references, recipients, the quoted original and its files.
+//! Fields of a reply or forward that derive from the original message: subject, references, recipients, the quoted text and its files.
 
 use std::collections::HashMap;
 
@@ -19,10 +19,10 @@ use crate::resources::mail::filter::MessageFields;
 use crate::resources::mail::{attachments, read};
 use crate::sending::message::Original;
 
-/// Bytes of a text that are taken over from a message that is forwarded.
+/// Most bytes of an original's text that a forward quotes.
 const MAX_QUOTED: usize = 512 << 10;
 
-/// What follows from the message that is answered. Recipients come from the caller alone, unless it is for all.
+/// Adds to a reply or forward the fields that derive from the original. Recipients come from the caller alone, except for reply-all.
 pub async fn answer(
     app: &App,
     asker: &RequestContext,
@@ -57,7 +57,7 @@ pub async fn answer(
     Ok(())
 }
 
-/// Adds everybody who is in the conversation but us.
+/// Adds the other participants of the conversation.
 fn everybody(connection: &Connection, message: &EmailMessage, outgoing: &mut Outgoing) {
     let own: Vec<String> = connection.addresses.iter().chain(&connection.email).cloned().collect();
     let is_own = |a: &EmailAddress| {
@@ -66,7 +66,7 @@ fn everybody(connection: &Connection, message: &EmailMessage, outgoing: &mut Out
             || outgoing.from.iter().any(|f| ::mail::address::folded(&f.email) == folded)
     };
     let senders = if message.reply_to.is_empty() { &message.from } else { &message.reply_to };
-    // An answer to what we sent ourselves goes to whom that went to.
+    // A reply to our own message goes to its recipients.
     let is_ours = senders.iter().all(is_own);
     let to: Vec<&EmailAddress> = match is_ours {
         true => message.to.iter().collect(),
@@ -96,7 +96,7 @@ fn everybody(connection: &Connection, message: &EmailMessage, outgoing: &mut Out
     }
 }
 
-/// Adds the original below what the caller wrote, and its files.
+/// Appends the original and its files to the caller's text.
 async fn forward(
     app: &App,
     asker: &RequestContext,
@@ -127,8 +127,8 @@ fn bytes_of(body: &EmailBody) -> usize {
     [&body.text, &body.html].into_iter().flatten().map(String::len).sum()
 }
 
-/// Adds the original to each of the texts that the caller wrote: to the plain one its text, or that of its HTML; to the HTML its HTML, or
-/// its text. Where the caller wrote neither, it is in the kind that the original has.
+/// Appends the original to each text that the caller wrote: to the plain text its text, or that of its HTML; to the HTML its HTML, or its
+/// text. If the caller wrote neither, the original's kind is used.
 fn quote(message: &EmailMessage, body: EmailBody, outgoing: &mut Outgoing) {
     let (text, _) = ::mail::read::cut(body.text.unwrap_or_default(), MAX_QUOTED);
     let (html, _) = ::mail::read::cut(body.html.unwrap_or_default(), MAX_QUOTED);
@@ -154,7 +154,7 @@ fn quote(message: &EmailMessage, body: EmailBody, outgoing: &mut Outgoing) {
     }
 }
 
-/// The original's HTML without what could act. Its pictures are named as its files are in the message that is written.
+/// The original's HTML without active content. Its images refer to the files of the new message.
 fn passed_on(message: &EmailMessage, html: &str) -> String {
     let ids = message.attachments.iter().filter_map(|file| file.content_id.as_deref());
     let ids: HashMap<&str, String> =
@@ -163,7 +163,7 @@ fn passed_on(message: &EmailMessage, html: &str) -> String {
     ::mail::html::safe(html, &::mail::html::Safe { images: true, cid: &cid })
 }
 
-/// The head of a message that is passed on.
+/// The header lines of a forwarded message.
 fn head(message: &EmailMessage) -> Vec<(&'static str, String)> {
     let people = |list: &[EmailAddress]| {
         let shown = list.iter().take(20).map(|a| match &a.name {
@@ -195,7 +195,7 @@ mod tests {
 
     const HTML: &str = "<style type='text/css'>p{}</style><p>Look <img src=\"cid:image%201%20(2)%40x\"></p><script>x</script>";
 
-    /// What is sent of an original, below what the caller wrote.
+    /// Builds a forward of an original below the caller's own text.
     fn forwarded(original: (Option<&str>, Option<&str>), own: (Option<&str>, Option<&str>)) -> Outgoing {
         let owned = |text: Option<&str>| text.map(str::to_owned);
         let picture =

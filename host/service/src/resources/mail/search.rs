@@ -1,4 +1,4 @@
-//! Search at the provider, which looks into texts too. What it finds is kept like what a pull finds, and shown in its order.
+//! Search at the provider, which also covers message bodies. Its results are stored as a pull's are, and returned in its order.
 
 use base::error::{Code, Result, invalid, refuse};
 use model::wire::Sources;
@@ -22,8 +22,8 @@ use crate::resources::mail::list_place::{MailAccounts, MailListPosition, MailRow
 use crate::sync::backfill;
 use crate::writes::provider_records::MessageToFetch;
 
-/// A page of what the provider finds. Where it cannot search, the local copy is: that refuses the cursor of a search that another connector
-/// began.
+/// A page of the provider's results. Falls back to the local copy if the provider cannot search; the copy refuses the cursor of a search
+/// that another connector began.
 pub async fn list(
     app: &App,
     asker: &RequestContext,
@@ -43,15 +43,15 @@ pub async fn list(
             }
         };
     };
-    // What is asked of the connector: the page that was begun, where one was, whatever number of its messages is wanted now.
+    // The page to request: the one that was begun, with its own limit rather than this request's.
     let (cursor, last_shown, most) = match after.clone() {
-        // It was the copy that was searched.
+        // The cursor belongs to a list of the local copy.
         Some(MailListPosition::Before(..)) => return local(app, asker, query, opened, after, limit).await,
         Some(MailListPosition::Search(cursor)) => (Some(cursor), None, limit),
         Some(MailListPosition::Within { cursor, id, at, limit }) => (cursor, Some((id, at)), limit),
         None => (None, None, limit),
     };
-    // Folders first: what is found names them.
+    // Folders first: the results refer to them.
     backfill::ensure(app, connection, false).await?;
     let args = arguments(app, asker, query, most).await?;
     let as_of = crate::writes::store_read::now(app, asker).await?;
@@ -81,7 +81,7 @@ pub async fn list(
         }
     }
     if let Some((id, at)) = last_shown {
-        // Where the last one shown is gone, what followed it has taken its place.
+        // If the last message shown was deleted, the one after it has taken its place.
         let start = rows.iter().position(|row| row.id == id).map_or(at, |at| at + 1);
         rows.drain(..start.min(rows.len()));
         let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
@@ -120,7 +120,7 @@ async fn ask(
     Ok(reply)
 }
 
-/// The query as the connector gets it: with the provider's names.
+/// The query for the connector, with the provider's ids.
 async fn arguments(
     app: &App,
     asker: &RequestContext,

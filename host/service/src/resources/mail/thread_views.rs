@@ -1,4 +1,4 @@
-//! Threads as they are shown: put together from their messages when they are read.
+//! Threads for the API, built from their messages when they are read.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -24,12 +24,12 @@ use crate::resources::mail::list;
 use crate::resources::mail::list_place::MailAccounts;
 use crate::sync::backfill;
 
-/// Threads that one page looks at when a filter drops most of them; the page may then be short.
+/// Most threads that one page scans when a filter drops most of them; the page may then be short.
 const MAX_SCANNED: usize = 1_000;
-/// People that a thread names.
+/// Most people that a thread lists.
 const PARTICIPANTS: usize = 100;
 
-/// A place in a list of threads.
+/// A position in a list of threads.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ThreadListPosition {
     #[serde(rename = "t")]
@@ -38,12 +38,12 @@ pub struct ThreadListPosition {
     pub id: String,
 }
 
-/// One thread; the old id of one that was merged shows the one that it is part of now.
+/// One thread; the old id of a merged thread shows the thread that it is part of now.
 pub async fn get(app: &App, asker: &RequestContext, id: &str) -> Result<StoredResponse> {
     let thread = threads::find(app, asker, id).await?;
     let connection = asker.connection(app, &thread.connection_id, "email.read").await?;
     asker.reading.note(backfill::refresh(app, &connection, asker.no_cache).await?);
-    // What was just read may have merged it.
+    // The refresh may have merged it.
     let thread = threads::find(app, asker, id).await?;
     let mut found = table::messages_of(app.db.reader(), &asker.tenant, &[&thread.id]).await?;
     let messages = found.remove(&thread.id).ok_or_else(|| not_found("thread"))?;
@@ -51,20 +51,20 @@ pub async fn get(app: &App, asker: &RequestContext, id: &str) -> Result<StoredRe
     Ok(StoredResponse::ok(text).etag(&etag))
 }
 
-/// A page of threads while it is put together.
+/// A page of threads while it is built.
 struct ThreadPage {
     texts: Vec<String>,
-    /// Threads that it has at most.
+    /// Most threads on the page.
     limit: i64,
     room: PageBudget,
-    /// Threads that were looked at.
+    /// Threads that were scanned.
     scanned: usize,
-    /// Where the list goes on.
+    /// The position after the last scanned thread.
     place: ThreadListPosition,
 }
 
-/// A page of threads by their newest message. While a mailbox is read for the first time the list goes as far back as the copy does, as the
-/// list of messages: a page may then be short, and its cursor goes on where the copy ended.
+/// A page of threads by their newest message. During the initial sync of a mailbox the list goes as far back as the copy does: a page may
+/// then be short, and its cursor continues where the copy ended.
 pub async fn list(
     app: &App,
     asker: &RequestContext,
@@ -90,7 +90,7 @@ pub async fn list(
         if bound == i64::MIN || query.received_after.is_some_and(|after| after >= bound) {
             return Ok((page.texts, None));
         }
-        // The copy ends here. What was found is shown; with nothing to show the list waits.
+        // The copy ends here. Matches so far are returned; without any, the list waits.
         if (bound, "") < (page.place.at, page.place.id.as_str()) {
             page.place = ThreadListPosition { at: bound, id: String::new() };
         }
@@ -103,8 +103,8 @@ pub async fn list(
     }
 }
 
-/// Adds the threads whose newest message was received at `bound` (ms) or later. True: the page is full, or as many threads were looked at
-/// as one page may.
+/// Adds the threads whose newest message was received at `bound` (Unix ms) or later. Returns true if the page is full or the scan limit was
+/// reached.
 async fn fill(
     app: &App,
     asker: &RequestContext,
@@ -123,7 +123,7 @@ async fn fill(
         let before = (page.place.at, page.place.id.as_str());
         let mut found = table::list_threads(reader, tenant, connection_id, before, page.limit + 1).await?;
         let is_end = found.len() <= wanted || found.last().is_some_and(|thread| thread.latest_at < bound);
-        // Of what is older only what searches have found is here.
+        // Of older mail, only messages that searches found are stored.
         found.retain(|thread| thread.latest_at >= bound);
         let is_asked = |id: &str| opened.connections.iter().any(|c| c.id == id) && asker.may_use(id);
         let asked = found.iter().filter(|thread| is_asked(&thread.connection_id));
@@ -154,7 +154,7 @@ async fn fill(
     }
 }
 
-/// A thread is listed when one of its messages is what is asked for.
+/// Whether a thread is listed: one of its messages matches the query.
 fn is_listed(query: &MailQuery, messages: &[Item]) -> Result<bool> {
     let (mask, flags) = filter::bits(query);
     let narrow = filter::FoldedFilter::of(query);
@@ -177,7 +177,7 @@ fn is_listed(query: &MailQuery, messages: &[Item]) -> Result<bool> {
     Ok(false)
 }
 
-/// The JSON of a thread, and its etag. `asked` is the id that it was asked for by.
+/// The JSON of a thread, and its etag. `asked` is the id in the request.
 fn printed(
     id: &str,
     external_id: Option<&str>,
@@ -209,7 +209,7 @@ fn printed(
     Ok((Value::Object(printed).to_string(), etag))
 }
 
-/// What a thread's messages, oldest first, say of it.
+/// Aggregates a thread from its messages, oldest first.
 fn summary(items: &[Item]) -> Result<EmailThread> {
     let mut thread = EmailThread::default();
     let (mut folders, mut labels) = (BTreeSet::new(), BTreeSet::new());
@@ -248,7 +248,7 @@ fn summary(items: &[Item]) -> Result<EmailThread> {
     Ok(thread)
 }
 
-/// Everybody once, by address, with the first name that was given.
+/// Adds a participant unless the address is already listed; keeps the first name that was given. At most `PARTICIPANTS`.
 fn take_part(people: &mut Vec<EmailAddress>, seen: &mut HashMap<String, usize>, person: EmailAddress) {
     let key = ::mail::address::folded(&person.email);
     match seen.get(&key) {

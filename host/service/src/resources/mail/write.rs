@@ -35,14 +35,14 @@ use crate::writes::provider_records::reference;
 use crate::writes::reconcile::reconcile;
 use crate::writes::response::{GoneView, ResponseChange};
 
-/// Fields that a caller changes.
+/// Fields that a caller may change.
 const WRITABLE: [&str; 6] = ["unread", "starred", "answered", "folderIds", "labelIds", "importance"];
-/// Labels and keywords that one change names.
+/// Most labels and keywords in one change.
 const MANY: usize = 100;
-/// Characters of a keyword.
+/// Most characters of a keyword.
 const KEYWORD: usize = 100;
 
-/// Changes that are no fields.
+/// Label and keyword changes, which are no fields of a message.
 struct MessageMoves {
     add_label_ids: Vec<String>,
     remove_label_ids: Vec<String>,
@@ -67,7 +67,7 @@ pub async fn update(
     let moves = moves(&mut input)?;
     let before: EmailMessage = serde_json::from_str(&item.body)?;
     let printed = printed(cx, connection, &item, &input).await?;
-    // What only a provider sets, and what is shown of a message beside what is stored.
+    // Fields that only a provider sets, and fields that are shown but not stored.
     let read_only: Vec<&str> = printed
         .as_object()
         .into_iter()
@@ -106,7 +106,7 @@ pub async fn update(
     reconcile(cx, location, done, view).await
 }
 
-/// The message as fresh as a read, with its account.
+/// The message, refreshed if the copy is stale, with its account.
 async fn current(cx: &WriteContext, id: &str) -> Result<(WriteAccount, Item)> {
     let item = find(&cx.app, &cx.request, id).await?;
     let (connection_id, scope) = (item.connection_id.clone(), SyncScope::mail());
@@ -120,7 +120,7 @@ async fn current(cx: &WriteContext, id: &str) -> Result<(WriteAccount, Item)> {
     Ok((account, item))
 }
 
-/// The message as a read shows it; with its text where the caller sends that back.
+/// The message as a read returns it; with its body if the caller sends that back.
 async fn printed(
     cx: &WriteContext,
     connection: &Connection,
@@ -138,7 +138,8 @@ async fn printed(
     Ok(serde_json::from_str(&shown)?)
 }
 
-/// A summary repeats a message without its text: that is no wish to empty it.
+/// Drops fields that equal the current message. Null bodies and empty headers are dropped too: a list shows messages without them, so they
+/// are no request to clear them.
 fn drop_equal(input: &mut Map<String, Value>, printed: &Value) {
     if input.get("body").is_some_and(Value::is_null) {
         input.remove("body");
@@ -197,7 +198,7 @@ pub fn keywords(field: &str, given: Vec<String>) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// What the connector is asked to change: only what differs.
+/// Fills in the arguments for the connector: only fields that differ.
 async fn changes(
     cx: &WriteContext,
     connection: &Connection,
@@ -237,7 +238,7 @@ async fn changes(
     Ok(())
 }
 
-/// The provider's names of these folders or labels of the connection.
+/// The provider's ids of folders or labels of the connection.
 pub async fn named(
     cx: &WriteContext,
     connection: &Connection,
@@ -261,7 +262,7 @@ pub async fn named(
     Ok(names)
 }
 
-/// Moves a message to the trash; one that is there, or with `permanent`, is destroyed. One that waits to be sent is taken back.
+/// Moves a message to the trash; destroys one that is already there, or any with `permanent`. Cancels one that waits to be sent.
 pub async fn delete(
     cx: &WriteContext,
     id: &str,
@@ -270,7 +271,7 @@ pub async fn delete(
 ) -> Result<StoredResponse> {
     let _one = cx.app.locks.lock(&format!("item:{id}")).await;
     let (account, item) = match current(cx, id).await {
-        // An earlier attempt got as far as this.
+        // An earlier attempt has deleted the message.
         Err(e) if cx.attempt.resumed && e.code() == Some(Code::NotFound) => {
             return Ok(StoredResponse::no_content());
         }
@@ -295,7 +296,7 @@ pub async fn delete(
     }
 }
 
-/// The provider had another version: it is read, so that the caller gets the etag that is true now.
+/// Reads the message again after a version conflict, so that the caller gets the current etag.
 pub async fn conflict(cx: &WriteContext, connection: &Connection, item: &Item, e: Error) -> Error {
     if e.code() != Some(Code::StaleEtag) {
         return e;

@@ -10,28 +10,28 @@ use crate::connections::request_context::RequestContext;
 use crate::local_copy::search_text::words;
 use crate::resources::collection_items::{self, ListPosition};
 
-/// What to list. It is part of what a cursor is bound to.
+/// Filters and options of a list of tasks. The serialized part is bound to the cursor.
 // Contract silent: the filters of tasks.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct TaskQuery {
     pub task_list_id: String,
     pub q: Option<String>,
     pub status: Option<String>,
-    /// Only tasks that are still to be done, or only those that are not.
+    /// Only open tasks (true), or only closed ones (false).
     pub open: Option<bool>,
-    /// Days, included.
+    /// A date, inclusive.
     pub due_after: Option<String>,
-    /// Days, not included.
+    /// A date, exclusive.
     pub due_before: Option<String>,
     pub parent_id: Option<String>,
     pub category: Option<String>,
     pub updated_after: Option<i64>,
-    /// Whether it is printed too. It selects nothing: a cursor goes with or without.
+    /// Whether provider data is returned too. Not part of the filter: a cursor is valid with or without it.
     #[serde(skip)]
     pub with_provider_data: bool,
 }
 
-/// What a filter looks at.
+/// The fields of a stored task that the filters need.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct TaskFilterInput {
@@ -68,7 +68,7 @@ impl TaskQuery {
     }
 }
 
-/// A page of a list that was freshened, by position.
+/// A page of a list that was already refreshed, by position.
 pub async fn list(
     app: &App,
     asker: &RequestContext,
@@ -90,7 +90,7 @@ pub async fn list(
     collection_items::list(app, asker, &list, after, raw, |row| query.admits(row)).await
 }
 
-/// The names of all statuses, as a filter says them.
+/// The names of all statuses, as a filter spells them.
 pub const STATUSES: [&str; 6] =
     ["needsAction", "inProgress", "completed", "waiting", "deferred", "cancelled"];
 

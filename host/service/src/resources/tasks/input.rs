@@ -1,4 +1,4 @@
-//! What a client may write into a task: bounds and formats, checked before the provider is asked, each fault with its field.
+//! Validation of tasks: bounds and formats of the fields that a client may write, before the provider is called; errors name their field.
 
 use base::error::{Code, Result, invalid};
 use base::input::validate::{self, MAX_LINE, MAX_TEXT, fault};
@@ -7,8 +7,7 @@ use model::tasks::{Assignee, Task};
 /// Most entries of each list.
 const MAX_ENTRIES: usize = 100;
 
-/// Checks the fields of a task that `changed` names; of a new one its title as well. Entries of a list that it had `before` stay as
-/// they are.
+/// Checks the fields of a task that `changed` names, and the title of a new one. List entries that it had `before` are not checked.
 pub fn valid(task: &Task, changed: &[String], before: Option<&Task>) -> Result<()> {
     let is_new = |field: &str| changed.iter().any(|f| f == field);
     if before.is_none() || is_new("title") {
@@ -45,7 +44,7 @@ pub fn valid(task: &Task, changed: &[String], before: Option<&Task>) -> Result<(
     Ok(())
 }
 
-/// 1 to 1,024 characters, for tasks, steps and links.
+/// Checks the title of a task, step or link: 1 to 1,024 characters.
 pub fn title(field: &str, title: &str) -> Result<()> {
     if title.trim().is_empty() {
         return Err(invalid(Code::MissingField, field, format!("{field} is required")));

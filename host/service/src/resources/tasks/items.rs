@@ -1,4 +1,4 @@
-//! What is particular to tasks as contents.
+//! Tasks as a kind of `CollectionItem`.
 
 use base::error::Result;
 use base::input::validate::fault;
@@ -13,7 +13,7 @@ use crate::resources::collection_items::{self, CollectionItem};
 use crate::resources::tasks::input;
 use crate::writes::open_collection::OpenCollection;
 
-/// Generations of tasks that are looked through for a circle.
+/// Most ancestors that the cycle check visits.
 const MAX_DEPTH: usize = 100;
 
 impl CollectionItem for Task {
@@ -29,11 +29,11 @@ impl CollectionItem for Task {
     ) -> Result<()> {
         let is_new = |changed: &[String], field: &str| changed.iter().any(|f| f == field);
         if self.due_date.is_none() && self.due_time.is_some() && !is_new(changed, "dueTime") {
-            // Taking the day away takes the time of that day away.
+            // Clearing the date clears the time of that date.
             self.due_time = None;
             changed.push("dueTime".to_owned());
         }
-        // A time that holds wherever its reader is stays one as long as nobody changes it.
+        // A floating time (the same in every zone) stays floating until it is changed.
         let is_placed = is_new(changed, "dueTime") || is_new(changed, "timeZone");
         if self.due_time.is_some() && self.time_zone.is_none() && is_placed {
             self.time_zone = Some(zone.to_owned());
@@ -68,7 +68,7 @@ impl CollectionItem for Task {
     }
 }
 
-/// What comes with a status. A trait of its own, because the type is the model's.
+/// Sets the fields that follow from a task's status. A trait, because the type is the model's.
 trait Stamp {
     fn stamp(&mut self, before: Option<&Task>, now: Instant, changed: &mut Vec<String>);
 }
@@ -89,7 +89,7 @@ impl Stamp for Task {
     }
 }
 
-/// A task must not become a part of its own parts.
+/// Refuses a parent that would make a task its own descendant.
 async fn no_circle(cx: &WriteContext, parent_id: &str, source_id: Option<&str>) -> Result<()> {
     let mut at = Some(parent_id.to_owned());
     for _ in 0..MAX_DEPTH {

@@ -1,4 +1,4 @@
-//! What is particular to task lists as collections.
+//! Task lists as a kind of `Collection`.
 
 use base::error::Result;
 use model::tasks::TaskList;

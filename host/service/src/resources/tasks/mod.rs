@@ -1,5 +1,4 @@
-//! Tasks: what is derived from them, `input` checks what clients write, `lists` and `items` are the two kinds, `parts` are their
-//! steps and links, `find` lists.
+//! Tasks: `input` validates client input, `lists` and `items` are the two kinds, `parts` are their steps and links, `find` lists.
 
 pub mod find;
 pub mod input;

@@ -23,16 +23,16 @@ use crate::writes::part_response::{PartName, PartView};
 use crate::writes::reconcile::reconcile;
 use crate::writes::response::{GoneView, ResponseChange};
 
-/// A task that a part of is about to be written.
+/// A task with a part that is about to be written.
 pub struct TaskPartTarget {
     target: ItemToWrite,
     item: Item,
     pub task: Task,
 }
 
-/// A part of a task as it shall be.
+/// The write of a part of a task.
 pub struct TaskPartWrite<'p, T> {
-    /// The table's word for it.
+    /// The kind's name in the table.
     pub kind: &'static str,
     /// The connector's operation.
     pub op: &'static str,
@@ -43,7 +43,7 @@ pub struct TaskPartWrite<'p, T> {
     pub changed: Vec<String>,
 }
 
-/// Opens the task; nobody else of this process writes it meanwhile.
+/// Opens and locks the task: no other request of this process writes it until this is dropped.
 pub async fn open(cx: &WriteContext, list_id: &str, task_id: &str) -> Result<TaskPartTarget> {
     let path = ItemPath { kind: ResourceKind::Task, collection_id: Some(list_id), id: task_id };
     let mut target = ItemToWrite::open(cx, path).await?;
@@ -71,7 +71,7 @@ impl TaskPartTarget {
         Ok(found.ok_or_else(|| anyhow::anyhow!("a part of a task has no row: {id}"))?.external_id)
     }
 
-    /// Has the provider write a part, and answers with it.
+    /// Has the provider write a part, and returns the part.
     pub async fn put<T: Default + Serialize + Send + Sync>(
         &self,
         cx: &WriteContext,
@@ -90,7 +90,7 @@ impl TaskPartTarget {
         reconcile(cx, self.target.opened.location(), done, view).await
     }
 
-    /// Has the provider take a part away.
+    /// Has the provider delete a part.
     pub async fn remove<T: Default + Serialize + Send + Sync>(
         &self,
         cx: &WriteContext,
@@ -118,7 +118,7 @@ impl TaskPartTarget {
     }
 }
 
-/// Refuses a stale version of a step.
+/// Refuses a write with an outdated etag of a step.
 pub fn expect(expected: &ExpectedEtag, step: &ChecklistItem) -> Result<()> {
     match expected {
         ExpectedEtag::OneOf(etags) if !etags.contains(&step.etag) => Err(stale(&step.etag)),
@@ -126,13 +126,13 @@ pub fn expect(expected: &ExpectedEtag, step: &ChecklistItem) -> Result<()> {
     }
 }
 
-/// Checks a step as it shall be.
+/// Checks a step.
 pub fn valid_step(step: &ChecklistItem) -> Result<()> {
     title("title", &step.title)?;
     validate::text("position", step.position.as_deref(), 255)
 }
 
-/// A new link: one of `url` and `resourceId`, and what it names must be there.
+/// Checks a new link: exactly one of `url` and `resourceId`, and the resource must exist.
 pub async fn valid_link(app: &App, asker: &RequestContext, new: &NewTaskLink) -> Result<TaskLink> {
     validate::text("title", new.title.as_deref(), MAX_LINE)?;
     validate::text("applicationName", new.application_name.as_deref(), 255)?;
@@ -163,7 +163,7 @@ async fn resource_exists(app: &App, asker: &RequestContext, linked: LinkedType, 
             let message = "resourceType must say what resourceId is: calendar_event or contact";
             return Err(invalid(Code::MissingField, "resourceType", message));
         }
-        // Nothing of the mailbox is stored yet, so no id of it can be right.
+        // No mail of the account is stored yet, so no message id can be valid.
         LinkedType::EmailMessage => return Err(fault("resourceId", "names no e-mail message")),
     };
     match asker.item(app, kind, id).await {
@@ -175,7 +175,7 @@ async fn resource_exists(app: &App, asker: &RequestContext, linked: LinkedType, 
     }
 }
 
-/// A task whose parts are to be read, fresh.
+/// Reads the task for its parts, refreshed if the copy is stale.
 pub async fn read(app: &App, asker: &RequestContext, list_id: &str, task_id: &str) -> Result<Task> {
     let opened = open_to_read(app, asker, ResourceKind::TaskList, list_id).await?;
     collections::freshen(app, asker, &opened.0, &opened.1).await?;

@@ -1,5 +1,5 @@
-//! Places of attempts at this host beside the first one of each turn, which always has one: together they bound the memory and the
-//! connections of a host. Attempts that take long have places of their own, and no application has all of either.
+//! Concurrency permits for delivery attempts at this host, except the first one of each run, which always gets one: together they bound the
+//! memory and connections of a host. Slow attempts have a pool of their own, and no application gets all of either.
 
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -11,33 +11,33 @@ use tokio::time::timeout;
 
 use crate::job_runner::permits;
 
-/// How often an attempt that lasts looks for a place among those that do, at the least.
+/// Longest interval between the tries of a long attempt to move to the pool of slow ones.
 const LOOKS_EVERY: Duration = Duration::from_secs(2);
 
-/// With the first attempts of the turns 2,600 are under way at the most. By the sizes of its buffers one holds some 30 KiB while its endpoint
-/// hangs, or 50 KiB with TLS, beside its body: for those see `webhooks::body_budget`.
+/// With the first attempts of all runs, at most 2,600 are in flight. The buffers of one take some 30 KiB while its endpoint hangs, or 50
+/// KiB with TLS, plus the body: for those see `webhooks::body_budget`.
 static PLACES: LazyLock<Arc<AttemptPermits>> = LazyLock::new(|| Arc::new(AttemptPermits::new(1_024, 512)));
 
-/// The places of a host.
+/// The permits of a host.
 struct AttemptPermits {
     fast: Pool,
     slow: Pool,
 }
 
-/// Places of one kind.
+/// Permits of one pool.
 struct Pool {
     all: Arc<Semaphore>,
     of_application: Shares,
 }
 
-/// A place, and the share of its application.
+/// A permit, and the share of its application.
 struct ApplicationShare {
     _place: OwnedSemaphorePermit,
     _share: OwnedSemaphorePermit,
 }
 
 impl Pool {
-    /// One application has three quarters of them at the most.
+    /// One application gets at most three quarters of them.
     fn new(places: usize) -> Pool {
         let of_application = Shares::new(places - places / 4);
         Pool { all: Arc::new(Semaphore::new(places)), of_application }
@@ -63,17 +63,17 @@ impl AttemptPermits {
     }
 }
 
-/// The place of an attempt, given back when it is dropped.
+/// The permit of an attempt, released on drop.
 pub struct AttemptPermit {
     places: Arc<AttemptPermits>,
     application_id: String,
-    /// None: it is the first one of its turn.
+    /// None: the first attempt of its run.
     held: Option<ApplicationShare>,
     is_slow: bool,
 }
 
 impl AttemptPermit {
-    /// Of the first attempt of a turn.
+    /// A permit for the first attempt of a run.
     pub fn of_first() -> AttemptPermit {
         AttemptPermit {
             places: Arc::clone(&PLACES),
@@ -83,13 +83,13 @@ impl AttemptPermit {
         }
     }
 
-    /// Of another attempt of an application's webhook; `is_slow`: attempts at its endpoint take long. None: all are taken.
+    /// Takes a permit for another attempt of an application's webhook; `is_slow`: attempts at its endpoint are slow. None: all are taken.
     pub fn take(application_id: &str, is_slow: bool) -> Option<AttemptPermit> {
         PLACES.take(application_id, is_slow)
     }
 
-    /// Makes an attempt in this place. One that lasts goes to the places of those that do as soon as there is room: endpoints that are now
-    /// fast and now slow leave the others' places.
+    /// Makes an attempt with this permit. A long one moves to the pool of slow attempts as soon as there is room: endpoints that vary in
+    /// speed do not block the others.
     pub async fn during<T>(mut self, attempt: impl Future<Output = T>) -> T {
         tokio::pin!(attempt);
         let mut wait = permits::move_after(JobClass::Deliver);
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(fast.len(), 3);
         let hanging: Vec<_> =
             fast.into_iter().map(|place| tokio::spawn(place.during(pending::<()>()))).collect();
-        // They move one after the other: each place that they leave is there to be taken, for as long as it is held.
+        // They move one after the other: each permit that is released can be taken while it is free.
         let mut again = Vec::new();
         while again.len() < 3 {
             again.extend(places.take("one", false));

@@ -1,6 +1,6 @@
-//! The kind `deliver`: sends the events that a webhook wants to its endpoint. There is one job for each webhook, so that one host at a time
-//! works on an endpoint. A turn first repeats what is due again, then goes on in the log from the webhook's cursor (`work`); it makes
-//! attempts side by side (`sending`, `rate`), and writes what came of them while others are under way (`outcomes`).
+//! The job kind `deliver`: sends the events that match a webhook to its endpoint. There is one job for each webhook, so that one host at a
+//! time works on an endpoint. A run first retries deliveries that are due, then continues in the log from the webhook's cursor (`work`); it
+//! makes attempts concurrently (`sending`, `rate`), and writes their results while others are in flight (`outcomes`).
 
 pub mod concurrency;
 mod outcomes;
@@ -23,7 +23,7 @@ use crate::webhooks::delivery::rate::Rate;
 use crate::webhooks::delivery::sending::Sending;
 use crate::webhooks::notification_types::Matcher;
 
-/// The kind.
+/// The job kind.
 pub const DELIVER: JobKind = JobKind {
     name: "deliver",
     class: JobClass::Deliver,
@@ -33,9 +33,9 @@ pub const DELIVER: JobKind = JobKind {
     run: |turn| Box::pin(run(turn)),
 };
 
-/// Deliveries that one step gives up when a webhook is disabled, or lets go when it is not ordered any more.
+/// Deliveries that one step discards when a webhook is disabled, or releases when it is no longer ordered.
 const STEP: i64 = 500;
-/// When a subscription is looked at again whose key has ended, ms.
+/// Time after which a subscription whose key has ended is checked again, ms.
 const ENDED_MS: i64 = 5_000;
 
 async fn run(turn: &JobRun) -> Result<JobEnd> {
@@ -45,7 +45,7 @@ async fn run(turn: &JobRun) -> Result<JobEnd> {
     };
     let now = app.now();
     match endpoint.status.as_str() {
-        // Its key has ended: a job disables it, or lets it rest on another key.
+        // Its key has ended: a job disables it, or binds it to another key.
         "active" if endpoint.has_ended(now) => return put_off(turn, Some(now + ENDED_MS)).await,
         "active" => {}
         "disabled" => return discard(app, &endpoint.tenant, webhook_id).await,
@@ -67,8 +67,8 @@ async fn run(turn: &JobRun) -> Result<JobEnd> {
     sending.end().await
 }
 
-/// Ends a turn in which no attempt may begin before this time, in ms since 1970; none: before it is woken. It says nothing of how long
-/// attempts take, so that a slow endpoint stays one.
+/// Ends a run in which no attempt may begin before this time (Unix ms; none: until it is woken). Does not record how long attempts take, so
+/// that a slow endpoint stays marked as slow.
 async fn put_off(turn: &JobRun, until: Option<i64>) -> Result<JobEnd> {
     let (job, now) = (turn.job.clone(), turn.app.now());
     let end = End { due_at: until, done_at: Some(now), ..End::default() };
@@ -84,7 +84,7 @@ async fn put_off(turn: &JobRun, until: Option<i64>) -> Result<JobEnd> {
     Ok(JobEnd::Committed)
 }
 
-/// Gives up what waits for a webhook that is disabled, step by step.
+/// Discards the pending deliveries of a disabled webhook, step by step.
 async fn discard(app: &App, tenant: &Tenant, webhook_id: &str) -> Result<JobEnd> {
     let (id, tenant, now) = (webhook_id.to_owned(), tenant.clone(), app.now());
     let goes_on: Result<bool> = app
@@ -92,7 +92,7 @@ async fn discard(app: &App, tenant: &Tenant, webhook_id: &str) -> Result<JobEnd>
         .write(move |tx| {
             Box::pin(async move {
                 if replays::lock(tx, &tenant, &id).await? != Some(WebhookStatus::Disabled) {
-                    // It was activated meanwhile: the next turn reads it anew.
+                    // It was activated in the meantime: the next run reads it again.
                     return Ok(true);
                 }
                 Ok(table::discard(tx, &id, now, STEP).await? > 0)
@@ -102,7 +102,7 @@ async fn discard(app: &App, tenant: &Tenant, webhook_id: &str) -> Result<JobEnd>
     Ok(if goes_on? { JobEnd::At(now) } else { JobEnd::Park })
 }
 
-/// Lets deliveries go that waited for an earlier one while the webhook was ordered, some of them with each turn.
+/// Releases deliveries that waited for an earlier one while the webhook was ordered, some with each run.
 async fn let_go(turn: &JobRun) -> Result<()> {
     let (job, now) = (turn.job.clone(), turn.app.now());
     turn.app

@@ -1,4 +1,4 @@
-//! What a turn writes: what became of deliveries with how far it has got, while attempts are under way, and the end of the turn.
+//! Writes of a delivery run: results of attempts with the cursor while others are in flight, and the end of the run.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -17,27 +17,27 @@ use crate::webhooks::attempt::OpenSubscription;
 use crate::webhooks::ending::disabled_event;
 use crate::webhooks::figures::Figures;
 
-/// When a webhook is looked at again of which as many deliveries wait as may, but nothing is due, ms.
+/// Time after which a webhook with the most waiting deliveries and none due is checked again, ms.
 const LOOK_AGAIN_AFTER_MS: i64 = 60_000;
 /// Rows over which the webhooks of an application spread each of its counts.
 const SHARDS: u8 = 16;
 
-/// A write that is under way.
+/// A write in progress.
 pub type PendingWrite = BoxFuture<'static, Result<WriteResult>>;
 
-/// What a write came to.
+/// The result of a write.
 pub struct WriteResult {
-    /// How the webhook stands; none when it is deleted, or was disabled by this write.
+    /// The state of the webhook; none if it is deleted, or was disabled by this write.
     pub standing: Option<Standing>,
-    /// Deliveries that have waited for an earlier one of their resource, and may be attempted now.
+    /// Deliveries that waited for an earlier one of their resource, and may be attempted now.
     pub released: Vec<Delivery>,
-    /// Resources of the deliveries that were attempted, or dropped, without replays.
+    /// Resources of the deliveries that were attempted or dropped, except replays.
     pub tried: Vec<String>,
-    /// Something was written of deliveries.
+    /// Whether deliveries were written.
     pub has_progressed: bool,
 }
 
-/// What a write takes along.
+/// The data of a write.
 #[derive(Clone)]
 pub struct WriteFollowUp {
     pub app: App,
@@ -50,15 +50,15 @@ pub struct WriteFollowUp {
     /// See `Settled`.
     pub cursor: i64,
     pub health: Health,
-    /// JSON, kept with the job.
+    /// JSON, stored with the job.
     pub progress: String,
-    /// Why the webhook is to be disabled.
+    /// The reason to disable the webhook.
     pub disabled: Option<&'static str>,
-    /// Deliveries may wait for some of these.
+    /// Whether deliveries may be waiting for some of these.
     pub releases: bool,
 }
 
-/// The webhook was changed since it was opened: what an endpoint answered before does not disable it.
+/// The webhook was changed since it was opened: an earlier answer of its endpoint does not disable it.
 #[derive(Debug)]
 struct WebhookChanged;
 
@@ -76,7 +76,7 @@ impl WriteFollowUp {
         let (db, now) = (self.app.db.clone(), self.app.now());
         Box::pin(async move {
             // The log is written before the webhook's row is locked. If that row turns out to have changed, the transaction is rolled back
-            // and written again without the line.
+            // and repeated without the log entry.
             let without = self.disabled.is_some().then(|| WriteFollowUp { disabled: None, ..self.clone() });
             let written: Result<WriteResult> = db.write(move |tx| Box::pin(self.write(tx, now))).await;
             match (written, without) {
@@ -123,7 +123,7 @@ impl WriteFollowUp {
         Ok(WriteResult { standing, released, tried, has_progressed: !self.outcomes.is_empty() })
     }
 
-    /// Resources of which a delivery has ended.
+    /// Resources with a delivery that has ended.
     fn over(&self) -> Vec<String> {
         let is_over = |d: &&Delivery| d.replay_id.is_empty() && d.status != DeliveryStatus::Pending;
         let resources: BTreeSet<&String> =
@@ -132,7 +132,7 @@ impl WriteFollowUp {
     }
 }
 
-/// Adds attempts to the usage of the application, in one statement. The counts of usage are locked before the webhook's row.
+/// Adds attempts to the usage of the application, in one statement. The usage counts are locked before the webhook's row.
 async fn count(tx: &mut Tx, to: &OpenSubscription, figures: &Figures, now: i64) -> Result<()> {
     if figures.is_empty() {
         return Ok(());
@@ -148,32 +148,32 @@ fn settled<'h>(to: &OpenSubscription, cursor: i64, health: &'h Health) -> Settle
     Settled { cursor, health, updated_at: to.endpoint.updated_at }
 }
 
-/// The end of a turn.
+/// The end of a run.
 #[derive(Clone)]
 pub struct TurnEnd {
     pub job: Job,
     pub to: Arc<OpenSubscription>,
-    /// Deliveries that were attempted last, where none waits for one of them.
+    /// The last attempted deliveries, if none waits for one of them.
     pub outcomes: Vec<Delivery>,
     /// The attempts among them.
     pub figures: Figures,
-    /// JSON, kept with the job.
+    /// JSON, stored with the job.
     pub progress: String,
     /// See `Settled`.
     pub cursor: i64,
     pub health: Health,
-    /// When the next attempt may begin at the earliest, in ms since 1970.
+    /// The earliest time of the next attempt, Unix ms.
     pub begins_at: i64,
-    /// Nothing is left to do now.
+    /// Whether nothing is left to do now.
     pub is_done: bool,
-    /// The log was not read to its end: as many deliveries wait as may.
+    /// Whether the log was not read to its end because the most deliveries are waiting.
     pub is_stopped: bool,
-    /// Its attempts take long.
+    /// Whether its attempts are slow.
     pub is_slow: bool,
 }
 
 impl TurnEnd {
-    /// Writes what became of the last deliveries, keeps the cursor, and says when the job is due again.
+    /// Writes the results of the last deliveries and the cursor, and schedules the job.
     pub async fn write(self, tx: &mut Tx, now: i64) -> Result<()> {
         let (tenant, id) = (&self.to.endpoint.tenant, self.to.id.as_str());
         count(tx, &self.to, &self.figures, now).await?;
@@ -181,7 +181,7 @@ impl TurnEnd {
         let standing = table::write_outcomes(tx, (id, tenant), &self.outcomes, &settled, now).await?;
         let due_at = match standing.is_some_and(|standing| self.to.is_as(&standing)) {
             true => self.due_at(tx, now).await?.map(|at| at.max(self.begins_at)),
-            // The next turn sees to what the webhook is now.
+            // The next run handles the changed webhook.
             false => Some(now),
         };
         if self.is_slow != self.job.is_slow {
@@ -195,7 +195,7 @@ impl TurnEnd {
         Ok(())
     }
 
-    /// When there is something to do; none: when the job is woken.
+    /// The time of the next work; none: when the job is woken.
     async fn due_at(&self, tx: &mut Tx, now: i64) -> Result<Option<i64>> {
         if !self.is_done {
             return Ok(Some(now));

@@ -1,21 +1,20 @@
-//! How many attempts an endpoint gets in a second. What was begun is kept with the job, so that the next turn knows of it, whichever host
-//! has it.
+//! The rate limit of an endpoint: attempts per second. Recent starts are stored with the job, so that the next run on any host counts them.
 
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-/// Attempts are counted in slots of this length, ms: what is kept of a second is small, however many they are.
+/// Attempts are counted in slots of this length, ms: the state of a second stays small for any number of attempts.
 const SLOT_MS: i64 = 50;
-/// Slots that one second can touch.
+/// Most slots that overlap one second.
 const SLOTS: i64 = 1_000 / SLOT_MS + 1;
 
-/// The attempts that were begun in the last second.
+/// The attempts that began in the last second.
 #[derive(Debug)]
 pub struct Rate {
-    /// Most of them in any second; none: no limit.
+    /// Most attempts in any second; none: no limit.
     most: Option<i64>,
-    /// Slots since 1970 in which there were some, and how many, the earliest first.
+    /// Slot numbers (since 1970) with their counts, earliest first; empty slots are left out.
     begun: VecDeque<(i64, i64)>,
 }
 
@@ -32,18 +31,18 @@ fn slot(now: i64) -> i64 {
 }
 
 impl Rate {
-    /// `progress` is what was kept of earlier turns. All times are milliseconds since 1970.
+    /// `progress` is the stored state of earlier runs. All times are Unix ms.
     pub fn new(most: Option<i64>, progress: Option<&str>, now: i64) -> Rate {
         let kept =
             progress.and_then(|kept| serde_json::from_str::<RateProgress>(kept).ok()).unwrap_or_default();
         let mut rate = Rate { most, begun: kept.begun };
-        // Of another host's clock that is ahead.
+        // Written by a host whose clock is ahead.
         rate.begun.retain(|(at, _)| *at <= slot(now));
         rate.forget(now);
         rate
     }
 
-    /// When the next attempt may begin: `now`, or later.
+    /// The earliest time of the next attempt: `now`, or later.
     pub fn next_at(&self, now: i64) -> i64 {
         let Some(most) = self.most else { return now };
         let counted = self.begun.iter().filter(|(at, _)| *at > slot(now) - SLOTS);
@@ -66,7 +65,7 @@ impl Rate {
         }
         self.forget(now);
         match self.begun.back_mut() {
-            // A clock that was put back counts on in the last slot.
+            // After the clock was set back, counting continues in the last slot.
             Some((at, count)) if *at >= slot(now) => *count += 1,
             _ => self.begun.push_back((slot(now), 1)),
         }
@@ -76,7 +75,7 @@ impl Rate {
         self.begun.retain(|(at, _)| *at > slot(now) - SLOTS);
     }
 
-    /// What is to be kept for the next turn: JSON, less than 1 KiB.
+    /// The state for the next run: JSON, less than 1 KiB.
     pub fn progress(&self) -> String {
         storage::json_text(&RateProgress { begun: self.begun.clone() })
     }
@@ -116,11 +115,11 @@ mod tests {
         let kept = rate.progress();
         assert_eq!(Rate::new(Some(1), Some(&kept), 1_500).next_at(1_500), 2_050);
         assert_eq!(Rate::new(Some(1), Some(&kept), 3_000).next_at(3_000), 3_000);
-        // By a clock that is behind it was not begun yet.
+        // By a clock that is behind, the attempt has not begun yet.
         assert_eq!(Rate::new(Some(1), Some(&kept), 500).next_at(500), 500);
     }
 
-    /// The times between attempts that are there to be begun, in ms, and whether a new turn begins.
+    /// Times between attempts that are ready to begin, in ms, and whether a new run begins.
     fn waits() -> impl Strategy<Value = Vec<(i64, bool)>> {
         proptest::collection::vec((0_i64..200, any::<bool>()), 1..300)
     }
@@ -128,7 +127,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(200))]
 
-        /// Whatever the clock shows, and wherever a turn ends.
+        /// For any clock and any ends of runs.
         #[test]
         fn no_second_has_more(most in 1_i64..40, history in waits()) {
             let (mut now, mut begun) = (1_772_352_000_000_i64, Vec::new());

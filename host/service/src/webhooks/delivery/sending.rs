@@ -1,5 +1,5 @@
-//! A turn's attempts: they run side by side, as many as the webhook's settings and its endpoint allow, and in the order of the events of
-//! each resource.
+//! The attempts of a delivery run: concurrent within the limits of the webhook and its endpoint, and in the order of the events of each
+//! resource.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -26,17 +26,17 @@ use crate::webhooks::figures::Figures;
 use crate::webhooks::health::{self, HealthVerdict};
 
 const CLASS: JobClass = JobClass::Deliver;
-/// A turn starts no attempt after this time: others have their turn.
+/// Time after which a run starts no attempt, so that other jobs run.
 const BUDGET: Duration = Duration::from_secs(10);
-/// A turn in which so many deliveries found no room for their bodies begins no attempt any more: each has cost a look at the database.
+/// Parked deliveries after which a run begins no attempt: each has cost a read of the database.
 const MOST_PARKED: usize = 8;
-/// When the next turn after one that found no room for a body may begin attempts, ms.
+/// Wait of the next run after one with parked deliveries, ms.
 const PARKED_MS: i64 = 1_000;
-/// Replayed deliveries that are under way at a time: what is new has room beside them.
+/// Most replayed deliveries in flight, so that new events have room.
 const MOST_REPLAYED: usize = 4;
 
-/// A turn's attempts, and the write of what became of those that have ended. One write is under way at a time, and takes everything that
-/// ended since the last.
+/// The attempts of a run, and the write of those that have ended. One write is in progress at a time, and takes everything that ended since
+/// the last.
 pub struct Sending {
     app: App,
     job: Job,
@@ -44,26 +44,26 @@ pub struct Sending {
     work: Work,
     rate: Rate,
     health: Health,
-    /// Resources that there are attempts for now and, where the webhook is ordered, those of which an outcome is not written yet.
+    /// Resources with attempts in flight and, if the webhook is ordered, those with an unwritten result.
     under_way: BTreeSet<String>,
-    /// The same for replays: their ids with the resources.
+    /// The same for replays: replay ids with resources.
     replaying: Vec<(String, String)>,
-    /// The attempt that was begun last was of a replay: where both wait they take turns, what is new first.
+    /// Whether the last attempt was of a replay: if both kinds wait they alternate, new events first.
     was_replay: bool,
-    /// Deliveries that are to be written.
+    /// Deliveries to write.
     ended: Vec<Delivery>,
     /// The attempts among them.
     figures: Figures,
-    /// Why the webhook is to be disabled.
+    /// The reason to disable the webhook.
     disabled: Option<&'static str>,
-    /// Deliveries that found no room for their bodies in this turn.
+    /// Deliveries of this run that found no room for their bodies.
     parked: usize,
-    /// No attempt is begun any more.
+    /// Whether no more attempts begin.
     is_over: bool,
-    /// Something was settled.
+    /// Whether deliveries were written.
     has_progressed: bool,
     began: Instant,
-    /// How long the longest attempt took; none: there was none.
+    /// Duration of the longest attempt; none: there was none.
     longest: Option<Duration>,
 }
 
@@ -92,9 +92,9 @@ impl Sending {
         }
     }
 
-    /// Makes attempts until there is nothing left to do, or the turn is over, and writes what came of them. What came of the last ones is
-    /// left to `end`, where nothing can follow from it: most turns then have one transaction. When the process ends no attempt begins any
-    /// more, and those that are under way end and are written down.
+    /// Makes attempts until nothing is left to do or the run is over, and writes their results. The last results are left to `end` if
+    /// nothing can follow from them: most runs then have one transaction. At shutdown no attempt begins any more, and those in flight end
+    /// and are written.
     pub async fn run(&mut self, turn: &JobRun) -> Result<()> {
         turn.must_finish.store(true, Ordering::Release);
         let mut attempts: FuturesUnordered<Attempting> = FuturesUnordered::new();
@@ -116,7 +116,7 @@ impl Sending {
             tokio::select! {
                 Some(attempted) = attempts.next() => match attempted {
                     Ok((attempted, took)) => self.take(attempted, took),
-                    // What else was sent is written down first.
+                    // Other results are written first.
                     Err(e) => {
                         self.is_over = true;
                         failed.get_or_insert(e);
@@ -157,7 +157,7 @@ impl Sending {
         }
     }
 
-    /// Which delivery is next; none: none may begin now.
+    /// The index of the next delivery; none if none may begin now.
     fn next(&self) -> Option<usize> {
         let free = |is_replay: bool| {
             let is_of = |d: &Delivery| d.replay_id.is_empty() != is_replay;
@@ -166,7 +166,7 @@ impl Sending {
         free(!self.was_replay).or_else(|| free(self.was_replay))
     }
 
-    /// Whether an attempt may begin beside those that are under way.
+    /// Whether an attempt may begin beside those in flight.
     fn is_free(&self, delivery: &Delivery) -> bool {
         let is_same = |(replay_id, resource_id): &(String, String)| {
             *replay_id == delivery.replay_id && *resource_id == delivery.resource_id
@@ -177,7 +177,7 @@ impl Sending {
         }
     }
 
-    /// The place of an attempt among those of this host; none: all are taken.
+    /// Takes a concurrency permit of this host; none: all are taken.
     fn place(&self, is_first: bool) -> Option<AttemptPermit> {
         match is_first {
             true => Some(AttemptPermit::of_first()),
@@ -185,7 +185,7 @@ impl Sending {
         }
     }
 
-    /// Takes what an attempt came to.
+    /// Handles the result of an attempt.
     fn take(&mut self, attempted: AttemptRecord, took: Duration) {
         let AttemptRecord { delivery, outcome } = attempted;
         if matches!(outcome, AttemptOutcome::Parked) {
@@ -201,7 +201,7 @@ impl Sending {
         }
         match outcome {
             AttemptOutcome::Superseded => {
-                // The next turn makes the attempt, as the webhook is then.
+                // The next run makes the attempt, with the webhook's settings then.
                 self.is_over = true;
                 if !is_replay {
                     self.under_way.remove(&delivery.resource_id);
@@ -229,15 +229,15 @@ impl Sending {
         self.ended.push(delivery);
     }
 
-    /// Leaves a delivery whose body found no room to a later turn. Others go on: this one stays among those under way, so that neither it nor a
-    /// later event of its resource is begun in this turn.
+    /// Leaves a delivery without room for its body to a later run. Others go on: this one stays in `under_way`, so that neither it nor a
+    /// later event of its resource begins in this run.
     fn park(&mut self, delivery: Delivery) {
         self.parked += 1;
         self.is_over |= self.parked >= MOST_PARKED;
         self.work.deliveries.push_front(delivery);
     }
 
-    /// Lets the later events of a resource wait until an earlier one has ended.
+    /// Holds the later events of a resource until an earlier one has ended.
     fn hold(&mut self, resource_id: &str) {
         let is_later = |d: &Delivery| d.replay_id.is_empty() && d.resource_id == resource_id;
         let (later, others): (Vec<Delivery>, Vec<Delivery>) =
@@ -246,12 +246,12 @@ impl Sending {
         self.ended.extend(later.into_iter().map(|d| Delivery { next_attempt_at: None, ..d }));
     }
 
-    /// Deliveries may wait for some of those that end.
+    /// Whether deliveries may be waiting for some of those that ended.
     fn releases(&self) -> bool {
         self.to.endpoint.ordered || self.to.endpoint.held > 0
     }
 
-    /// What has ended and is to be written now.
+    /// Takes the ended deliveries to write them now.
     fn take_ended(&mut self) -> Vec<Delivery> {
         let outcomes = std::mem::take(&mut self.ended);
         for delivery in outcomes.iter().filter(|d| d.replay_id.is_empty()) {
@@ -261,7 +261,7 @@ impl Sending {
         outcomes
     }
 
-    /// Begins to write what has ended, with how the endpoint stands after it.
+    /// Begins to write the ended deliveries, with the endpoint's health after them.
     fn write(&mut self) -> PendingWrite {
         let outcomes = self.take_ended();
         let written = WriteFollowUp {
@@ -279,7 +279,7 @@ impl Sending {
         written.begin()
     }
 
-    /// Goes on after a write.
+    /// Continues after a write.
     fn go_on(&mut self, done: WriteResult) {
         self.has_progressed |= done.has_progressed;
         if self.to.endpoint.ordered {
@@ -287,24 +287,24 @@ impl Sending {
                 self.under_way.remove(resource_id);
             }
         }
-        // Changed, paused, disabled or deleted: the next turn reads it anew.
+        // Changed, paused, disabled or deleted: the next run reads it again.
         self.is_over |= !done.standing.is_some_and(|standing| self.to.is_as(&standing));
         for delivery in done.released.into_iter().rev() {
             self.work.deliveries.push_front(delivery);
         }
     }
 
-    /// Up to here everything has a delivery or is not for the webhook.
+    /// The sequence number up to which every event has a delivery or does not match the webhook.
     fn cursor(&self) -> i64 {
         self.work.unsettled.first().map_or(self.work.up_to, |first| first - 1)
     }
 
-    /// Ends the turn: what has ended is written, the cursor is kept, and the job comes again when there is something to do.
+    /// Ends the run: writes ended deliveries and the cursor, and schedules the job for its next work.
     pub async fn end(mut self) -> Result<JobEnd> {
         let (app, now) = (self.app.clone(), self.app.now());
         let outcomes = self.take_ended();
         self.has_progressed |= !outcomes.is_empty();
-        // Where no more deliveries may wait, the next turn finds room if this one has made some.
+        // If the limit of waiting deliveries was reached, the next run finds room if this one has made some.
         let is_full = self.work.is_full || (self.work.is_stopped && self.has_progressed);
         let was_slow = self.job.is_slow;
         let is_slow = self.longest.map_or(was_slow, |took| permits::is_slow(CLASS, took, was_slow));
@@ -327,7 +327,7 @@ impl Sending {
     }
 }
 
-/// What the write came to; it never ends where there is none.
+/// Returns the result of the write in progress; never completes if there is none.
 async fn written(writing: &mut Option<PendingWrite>) -> Result<WriteResult> {
     match writing {
         Some(writing) => writing.await,

@@ -1,4 +1,4 @@
-//! What a turn has to do: deliveries that are due again, and what lies in the log after the webhook's cursor.
+//! The work of a delivery run: deliveries that are due for a retry, and events after the webhook's cursor.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -13,36 +13,36 @@ use crate::app::App;
 use crate::webhooks::health::PROBING_AFTER;
 use crate::webhooks::notification_types::Matcher;
 
-/// Deliveries that a turn repeats at most.
+/// Most deliveries that a run retries.
 const REPEATED: i64 = 64;
-/// Lines of the log that a turn looks at.
+/// Log entries that a run reads.
 const PAGE: i64 = 256;
-/// Deliveries that a turn of an endpoint repeats at most that takes long or is being probed: it gets few of them done, and each holds up to
-/// 12 KiB of earlier answers. A thousand such turns are under way at a time.
+/// Most deliveries that a run retries if the endpoint is slow or being probed: it completes few of them, and each holds up to 12 KiB of
+/// earlier answers. A thousand such runs are in progress at a time.
 const REPEATED_OF_SLOW: i64 = 8;
-/// Events that are new to such an endpoint and that a turn takes at most, for each attempt at a time.
+/// Most new events that a run takes for such an endpoint, for each concurrent attempt.
 const NEW_OF_SLOW: i64 = 2;
-/// Deliveries of one subscription that wait for an earlier one of their resource. Beyond it the log is not read further.
+/// Most deliveries of one subscription that wait for an earlier one of their resource. Beyond it the log is not read further.
 const MOST_HELD: i64 = 10_000;
 
-/// What a turn has to do.
+/// The work of a run.
 #[derive(Debug, Default, PartialEq)]
 pub struct Work {
-    /// In the order in which it is begun.
+    /// In the order in which attempts begin.
     pub deliveries: VecDeque<Delivery>,
-    /// What has to wait for an earlier one of its resource, as it is to be written.
+    /// Deliveries that have to wait for an earlier one of their resource, in their stored form.
     pub held: Vec<Delivery>,
-    /// Numbers of the log that have no delivery yet.
+    /// Sequence numbers of events without a delivery.
     pub unsettled: BTreeSet<i64>,
-    /// Up to here the log was read.
+    /// The sequence number up to which the log was read.
     pub up_to: i64,
-    /// There may be more.
+    /// Whether there may be more.
     pub is_full: bool,
-    /// The log was not read further: as many deliveries wait as may.
+    /// Whether the log was not read further because the most deliveries are waiting.
     pub is_stopped: bool,
 }
 
-/// How many deliveries a turn repeats at most, and how many new ones it takes.
+/// Most deliveries that a run retries, and most new ones that it takes.
 fn bounds(endpoint: &Endpoint, is_slow: bool) -> (i64, i64) {
     match is_slow || endpoint.health.consecutive_failures >= PROBING_AFTER {
         true => (REPEATED_OF_SLOW, endpoint.max_concurrent.clamp(4, 64) * NEW_OF_SLOW),
@@ -50,13 +50,13 @@ fn bounds(endpoint: &Endpoint, is_slow: bool) -> (i64, i64) {
     }
 }
 
-/// Looks for what is to be done, as the subscription is now. `is_slow`: its endpoint takes long.
+/// Finds the work for a subscription as it is now. `is_slow`: its endpoint is slow.
 pub async fn find(app: &App, endpoint: &Endpoint, matcher: &Matcher, is_slow: bool) -> Result<Work> {
     let (reader, tenant, webhook_id) = (app.db.reader(), &endpoint.tenant, &endpoint.filters.id);
     let (most_repeated, most_new) = bounds(endpoint, is_slow);
     let repeated = table::due(reader, webhook_id, app.now(), most_repeated).await?;
     let is_full = i64::try_from(repeated.len()).is_ok_and(|count| count >= most_repeated);
-    // What lies between the cursor and the first event that was found for it is not for it.
+    // Events between the cursor and the first match do not match the subscription.
     let after = endpoint.wake_from.map_or(endpoint.cursor, |from| endpoint.cursor.max(from - 1));
     let last = log::last_sequence(reader, tenant).await?;
     let mut found = log::light_after(reader, tenant, after, PAGE).await?;
@@ -94,7 +94,7 @@ fn is_wanted(matcher: &Matcher, line: &Light) -> bool {
     matcher.matching(line.into()).next().is_some()
 }
 
-/// The delivery of an event of which there was no attempt yet.
+/// The delivery of an event before its first attempt.
 fn first(app: &App, line: Light) -> Delivery {
     Delivery {
         id: app.new_id(Kind::Delivery),
@@ -108,8 +108,8 @@ fn first(app: &App, line: Light) -> Delivery {
     }
 }
 
-/// Of what is due again and of what is new, what may be begun and what has to wait. `earliest` has the first event of each resource whose
-/// delivery has not ended, and `room` is how many more deliveries may wait: where it ends, the new ones end.
+/// Splits due retries and new deliveries into those that may begin and those that have to wait. `earliest` has the first event of each
+/// resource whose delivery has not ended. `room` is how many more deliveries may wait: when it is used up, no more new ones are taken.
 fn in_order(
     repeated: Vec<Delivery>,
     new: Vec<Delivery>,
@@ -130,7 +130,7 @@ fn in_order(
     let mut seen = BTreeSet::new();
     for delivery in new {
         let waits = has_to_wait(&delivery);
-        // The second one of a resource has to wait when the first one fails.
+        // The second one of a resource has to wait if the first one fails.
         let is_second = !seen.insert(delivery.resource_id.clone());
         if waits || is_second {
             let Some(left) = room.checked_sub(1) else {
@@ -188,7 +188,7 @@ mod tests {
         assert!(!work.is_stopped);
     }
 
-    /// No more than may wait is taken out of the log, also when every attempt fails.
+    /// No more events are taken from the log than may wait, even if every attempt fails.
     #[test]
     fn the_log_is_read_as_far_as_there_is_room() {
         let earliest = BTreeMap::from([("a".to_owned(), 1)]);

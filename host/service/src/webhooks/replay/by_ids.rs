@@ -15,13 +15,12 @@ use crate::webhooks::event_head::EventHead;
 use crate::webhooks::replay::event_filter::EventFilter;
 use crate::webhooks::replay::search;
 
-/// Most events that an answer tells one by one.
+/// Most events that an answer lists one by one.
 const MAX_TOLD: usize = 100;
-/// The error of an event that is not there, was forgotten, or is not the caller's.
+/// The error for an event that does not exist, is no longer kept, or is not visible to the caller.
 const UNKNOWN: &str = "is no event of this application that is still kept";
 
-/// The events that are sent, in the order of the log, and a warning for each that is left out. Refuses ids of which the caller may know
-/// nothing.
+/// The events to send, in the order of the log, and a warning for each that is left out. Refuses ids of events that the caller may not see.
 pub async fn find(
     app: &App,
     key: &ApiKey,
@@ -54,12 +53,12 @@ pub async fn find(
     Ok((events, warnings(&asked.event_ids, &left_out)))
 }
 
-/// The place of an id in the request.
+/// The position of an id in the request.
 fn place(n: usize) -> String {
     format!("eventIds[{n}]")
 }
 
-/// The lines of the log with these ids, in their order. Refuses ids of which the caller may know nothing.
+/// The log entries with these ids, in their order. Refuses ids of events that the caller may not see.
 async fn known(app: &App, key: &ApiKey, event_ids: &[String]) -> Result<Vec<Light>> {
     let plausible: Vec<String> = event_ids.iter().filter(|id| ids::is_plausible(id)).cloned().collect();
     let mut found = log::by_ids(app.db.reader(), &key.tenant, &plausible).await?;

@@ -1,4 +1,4 @@
-//! Which events a replay sends: those that the subscription asks for as it is now, narrowed by what the replay was asked for.
+//! The filter of a replay: events that the subscription matches as it is now, narrowed by the replay's own parameters.
 
 use model::webhook::NewWebhookReplay;
 use storage::log::Light;
@@ -34,17 +34,17 @@ impl EventFilter {
         }
     }
 
-    /// Whether the subscription asks for this event.
+    /// Whether the subscription matches this event.
     pub fn is_wanted(&self, line: &Light) -> bool {
         self.subscription.matching(line.into()).next().is_some()
     }
 
-    /// Whether it is of one of the types that the replay was asked for.
+    /// Whether the event has one of the replay's types.
     pub fn has_type(&self, line: &Light) -> bool {
         self.event_types.is_empty() || self.event_types.iter().any(|pattern| names(pattern, &line.entry_type))
     }
 
-    /// Whether a replay of a range sends this event. Tests of a webhook are sent again by their ids only.
+    /// Whether a replay of a range sends this event. Test events are only replayed by id.
     pub fn admits(&self, timed: &TimedLine) -> bool {
         timed.line.entry_type != notification_types::TEST
             && self.period.is_none_or(|period| period.contains(timed.at))
@@ -53,7 +53,7 @@ impl EventFilter {
     }
 }
 
-/// Whether a known pattern (`*`, `calendar.*`) or kind names this kind.
+/// Whether a known pattern (`*`, `calendar.*`) or kind matches this kind.
 fn names(pattern: &str, kind: &str) -> bool {
     let is_below = |above: &str| kind.strip_prefix(above).is_some_and(|rest| rest.starts_with('.'));
     pattern == "*" || pattern == kind || pattern.strip_suffix(".*").is_some_and(is_below)

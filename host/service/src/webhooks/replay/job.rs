@@ -1,4 +1,4 @@
-//! The kind `replay`: writes the deliveries of a replay of a range of the log, a part at a time. They are sent by the kind `deliver`.
+//! The job kind `replay`: writes the deliveries of a replay of a range of the log, step by step. The job kind `deliver` sends them.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 use crate::webhooks::replay::JOB;
 use crate::webhooks::replay::walk::{self, StepEnd};
 
-/// The kind; the key of a job is the id of the replay.
+/// The job kind; a job's key is the id of the replay.
 pub const REPLAY: JobKind = JobKind {
     name: JOB,
     class: JobClass::Deliver,
@@ -19,7 +19,7 @@ pub const REPLAY: JobKind = JobKind {
     run: |turn| Box::pin(run(turn)),
 };
 
-/// How long a turn begins further steps: then other jobs of its class have their turn.
+/// Time during which a run begins further steps; then other jobs of its class run.
 const TURN: Duration = Duration::from_secs(2);
 
 async fn run(turn: &JobRun) -> Result<JobEnd> {

@@ -1,6 +1,6 @@
-//! Replays: events that were sent before, or were missed, are sent to a subscription once more. The deliveries of events that are named by
-//! their ids are written with the replay (`by_ids`). The events of a range of time (`range`) are found in the log (`search`) by a job, which
-//! writes their deliveries step by step (`walk`).
+//! Replays: events that were sent before, or were missed, are sent to a subscription again. The deliveries of events that are named by id
+//! are written with the replay (`by_ids`). The events of a time range (`range`) are found in the log (`search`) by a job, which writes
+//! their deliveries step by step (`walk`).
 
 mod by_ids;
 mod event_filter;
@@ -33,18 +33,18 @@ use crate::webhooks::{input, subscription};
 
 /// The kind of the job that writes the deliveries of a range; its key is the id of the replay.
 pub const JOB: &str = "replay";
-/// Most replays of a subscription that are under way at a time.
+/// Most running replays of a subscription.
 const MAX_RUNNING: i64 = 100;
-/// After this time it is worth to ask again, seconds.
+/// Time after which a retry makes sense, seconds.
 const WAIT_S: u64 = 60;
-/// A replay that failed is continued this long before the time that it reached, ms: the times of events rise with their numbers up to the
-/// difference of the clocks of hosts.
+/// A failed replay is continued this long before the time that it reached, ms: event times rise with sequence numbers only up to the clock
+/// difference between hosts.
 const BACK_MS: i64 = 1_000;
-/// Comes after every id of a replay in their order.
+/// Sorts after every replay id.
 const AFTER_ALL: &str = "z";
 
-/// Sends events to a subscription once more: those of them that it wants as it is now. They are sent by the job that sends it everything,
-/// in the order of the log, each with its own id.
+/// Replays events to a subscription: those that it matches as it is now. Its delivery job sends them in the order of the log, each with its
+/// own id.
 pub async fn start(
     app: &App,
     key: &ApiKey,
@@ -107,12 +107,12 @@ fn of_events(app: &App, replay: &mut Replay, events: Vec<Light>) -> Vec<Delivery
     (replay.position, replay.last_sequence) = (last_sequence, last_sequence);
     (replay.written, replay.due_until) = (count, replay.created_at - 1);
     replay.status = ReplayStatus::Running;
-    // All of them are due, each a millisecond later than the one before: they are begun in the order of the log.
+    // All of them are due, each a millisecond later than the one before, so that they begin in the order of the log.
     let deliveries = (replay.created_at - count..).zip(events);
     deliveries.map(|(due_at, event)| walk::delivery(app, &replay.id, event, due_at)).collect()
 }
 
-/// Finds out where the range of a replay is in the log, and how many events are in it, as far as that is quickly done.
+/// Finds the sequence numbers of a replay's range, and the number of its events as far as that is quickly counted.
 async fn measure(
     app: &App,
     webhook: &Webhook,
@@ -127,7 +127,7 @@ async fn measure(
     let search = Search::new(reader, webhook, asked, last);
     (replay.event_count, replay.is_counted) = search.count(after).await?;
     if replay.is_counted && replay.event_count == 0 {
-        // Nothing is to be sent.
+        // There is nothing to send.
         replay.position = last;
     } else {
         replay.status = ReplayStatus::Running;
@@ -152,7 +152,7 @@ async fn write(
 ) -> Result<StoredResponse> {
     let PlannedReplay { webhook, replay, deliveries } = planned;
     let now = replay.created_at;
-    // It may have been changed since it was looked at.
+    // It may have changed since it was read.
     let status = table::lock(tx, &webhook.tenant, &webhook.id).await?;
     input::check_active(status.ok_or_else(|| not_found("webhook"))?)?;
     if table::running(&mut *tx, &webhook.id).await? >= MAX_RUNNING {
@@ -178,7 +178,7 @@ async fn write(
     Ok(answer)
 }
 
-/// Refuses a replay of whose deliveries there is no room beside those that wait already. Those of a range are written as there is room.
+/// Refuses a replay without room for its deliveries beside those that are waiting. Those of a range are written as room becomes free.
 async fn check_room(tx: &mut Tx, replay: &Replay) -> Result<()> {
     let is_over = replay.status == ReplayStatus::Completed;
     if is_over || table::waiting(tx, &replay.webhook_id).await? + replay.written.max(1) <= MAX_WAITING_OF_ALL
@@ -205,7 +205,7 @@ fn job_of(replay: &Replay, due_at: i64) -> NewJob<'_> {
     }
 }
 
-/// How a replay of a subscription stands.
+/// The state of a replay of a subscription.
 pub async fn read(app: &App, key: &ApiKey, webhook_id: &str, id: &str) -> Result<StoredResponse> {
     let webhook = subscription::find(app, key, webhook_id).await?;
     if !ids::is_plausible(id) {

@@ -1,4 +1,4 @@
-//! Where a range of time lies in the log, and whether the log still has all of it.
+//! The position of a time range in the log, and the check that the log still covers it.
 
 use anyhow::Result;
 use base::error::{self, Code, invalid};
@@ -10,16 +10,16 @@ use storage::webhooks::replay_lines;
 
 use crate::webhooks::replay::selection::Period;
 
-/// Lines of the log are kept for at least this long, ms.
+/// Shortest time for which log entries are kept, ms.
 const KEPT_MS: i64 = 30 * 24 * 3_600_000;
-/// How far the clocks of hosts may be apart, ms: the times of lines rise with their numbers up to this.
+/// Largest assumed difference between the clocks of hosts, ms: entry times rise with sequence numbers up to this.
 const SKEW_MS: i64 = 60_000;
 
-/// Refuses a range that begins before the oldest event that is kept: its first events would be missing.
+/// Refuses a range that begins before the oldest kept event: its first events would be missing.
 pub async fn check_kept(reader: &Reader, tenant: &Tenant, from: i64, now: i64) -> error::Result<()> {
     let floor = log::floor(reader, tenant).await?;
     if floor == 0 {
-        // Nothing was forgotten yet.
+        // No entry was deleted yet.
         return Ok(());
     }
     let first = replay_lines::first_after(reader, tenant, floor).await?;
@@ -33,8 +33,8 @@ pub async fn check_kept(reader: &Reader, tenant: &Tenant, from: i64, now: i64) -
     Err(invalid(Code::InvalidTimeRange, "from", message))
 }
 
-/// The numbers between which the lines of a range are: after the first, and up to the second. A few lines around the range are among them.
-/// Later lines, which are not in the log yet, are not.
+/// The sequence numbers that enclose the entries of a range: after the first, up to the second. They include a few entries around the
+/// range, and no entries that are written later.
 pub async fn bounds(reader: &Reader, tenant: &Tenant, period: Period) -> Result<(i64, i64)> {
     let floor = log::floor(reader, tenant).await?;
     let last = log::last_sequence(reader, tenant).await?;
@@ -48,8 +48,8 @@ pub async fn bounds(reader: &Reader, tenant: &Tenant, period: Period) -> Result<
     Ok((after, last))
 }
 
-/// The number up to which lines are older than `at`, between `low` and `high`. A binary search: the log has no index by time within an
-/// application.
+/// The sequence number up to which entries are older than `at`, between `low` and `high`. A binary search, because the log has no index by
+/// time within an application.
 async fn number_before(reader: &Reader, tenant: &Tenant, mut low: i64, high: i64, at: i64) -> Result<i64> {
     let mut above = high;
     while low < above {

@@ -11,31 +11,31 @@ use storage::webhooks::replay_lines::{self, TimedLine};
 
 use crate::webhooks::replay::event_filter::EventFilter;
 
-/// Lines, or deliveries that were given up, that are read at a time.
+/// Log entries, or failed deliveries, that are read at a time.
 const PAGE: i64 = 500;
-/// Pages that `find` looks at, at most: then what was found is written, whatever there is of it.
+/// Most pages that `find` reads; then the matches so far are written, however few.
 const PAGES: usize = 10;
-/// Pages that `count` looks at, at most.
+/// Most pages that `count` reads.
 const COUNTED_PAGES: usize = 20;
 
-/// What is looked for.
+/// A search for the events of a replay.
 pub struct Search<'a> {
     reader: &'a Reader,
     webhook: &'a Webhook,
     filter: EventFilter,
     only_failed: bool,
-    /// The number of the last line that is looked at.
+    /// The sequence number of the last entry to read.
     last: i64,
 }
 
-/// What was found.
+/// The matches of a search.
 #[derive(Debug, Default)]
 pub struct ReplayMatches {
     /// In the order of the log.
     pub events: Vec<Light>,
-    /// Up to this number the log was looked at.
+    /// The sequence number up to which the log was searched.
     pub position: i64,
-    /// When the event there happened, in milliseconds since 1970; none where no line was looked at.
+    /// The time of the event at `position`, Unix ms; none if no entry was read.
     pub reached_at: Option<i64>,
 }
 
@@ -45,7 +45,8 @@ impl<'a> Search<'a> {
         Search { reader, webhook, filter, only_failed: asked.only_failed, last }
     }
 
-    /// Finds at most `most` events with numbers after `after`. Fewer do not mean that there are no more: `position` says how far it looked.
+    /// Finds at most `most` events with sequence numbers after `after`. Fewer do not mean that there are no more: `position` is how far the
+    /// search got.
     pub async fn find(&self, after: i64, most: usize) -> Result<ReplayMatches> {
         let mut all = ReplayMatches { position: after, ..ReplayMatches::default() };
         for _ in 0..PAGES {
@@ -61,7 +62,7 @@ impl<'a> Search<'a> {
         Ok(all)
     }
 
-    /// Counts the events with numbers after `after` in the first 10,000 lines. Returns how many there are, and whether these are all.
+    /// Counts the events with sequence numbers after `after` in the first 10,000 entries. Returns the count, and whether it is complete.
     pub async fn count(&self, after: i64) -> Result<(i64, bool)> {
         let (mut count, mut position) = (0, after);
         for _ in 0..COUNTED_PAGES {
@@ -93,7 +94,7 @@ impl<'a> Search<'a> {
         Ok(ReplayMatches { events, position, reached_at })
     }
 
-    /// A page of lines, and up to where it goes.
+    /// A page of entries, and the sequence number of its end.
     async fn lines(&self, after: i64) -> Result<(Vec<TimedLine>, i64)> {
         let tenant = &self.webhook.tenant;
         let lines = replay_lines::after(self.reader, tenant, (after, self.last), PAGE).await?;
@@ -101,7 +102,7 @@ impl<'a> Search<'a> {
         Ok((lines, position))
     }
 
-    /// The same of lines whose deliveries were given up.
+    /// As `lines`, for entries with failed deliveries.
     async fn given_up(&self, after: i64) -> Result<(Vec<TimedLine>, i64)> {
         let webhook_id = &self.webhook.id;
         let rows = replay_lines::given_up(self.reader, webhook_id, (after, self.last), PAGE).await?;
@@ -116,15 +117,15 @@ impl<'a> Search<'a> {
         Ok((lines, position))
     }
 
-    /// Up to where a page goes that has so many rows: a page that is not full goes to the end.
+    /// The sequence number of the end of a page with so many rows: a page that is not full reaches to the end of the search.
     fn end_of(&self, rows: usize, last: Option<i64>) -> i64 {
         let is_full = i64::try_from(rows).is_ok_and(|rows| rows >= PAGE);
         last.filter(|_| is_full).unwrap_or(self.last)
     }
 }
 
-/// Of the events with these numbers, those whose delivery to a subscription was given up, and that neither arrived in a replay nor are on
-/// their way.
+/// Returns those of these events whose delivery to a subscription failed or was discarded, and that no replay has delivered or is
+/// delivering.
 pub async fn not_arrived(reader: &Reader, webhook_id: &str, sequences: &[i64]) -> Result<BTreeSet<i64>> {
     let (mut given_up, mut others) = (BTreeSet::new(), BTreeSet::new());
     for (sequence, status) in replay_lines::statuses(reader, webhook_id, sequences).await? {

@@ -1,4 +1,4 @@
-//! Which events a replay is asked to send: those with some ids, or those of a range of time.
+//! The selection of a replay: events with some ids, or those of a time range.
 
 use base::error::{Code, Result, invalid};
 use base::input::validate;
@@ -10,17 +10,17 @@ use crate::webhooks::input;
 /// Most ids of one replay.
 const MAX_EVENTS: usize = 1_000;
 
-/// A range of time, in milliseconds since 1970.
+/// A time range, Unix ms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Period {
-    /// The first moment of it.
+    /// Inclusive.
     pub from: i64,
-    /// The first moment after it; `i64::MAX` where it has no end.
+    /// Exclusive; `i64::MAX` if it has no end.
     pub to: i64,
 }
 
 impl Period {
-    /// The range that was asked for; none where there is no `from`.
+    /// The range of a request; none without `from`.
     pub fn of(asked: &NewWebhookReplay) -> Option<Period> {
         let from = asked.from?.as_millis();
         Some(Period { from, to: asked.to.map_or(i64::MAX, Instant::as_millis) })
@@ -31,7 +31,7 @@ impl Period {
     }
 }
 
-/// Checks everything that can be told from the request alone. Returns the range of time; none: the events are named by their ids.
+/// Checks everything that depends on the request alone. Returns the time range; none: the events are named by id.
 pub fn check(asked: &NewWebhookReplay, now: i64) -> Result<Option<Period>> {
     if !asked.event_types.is_empty() {
         input::event_types(&asked.event_types)?;

@@ -14,43 +14,42 @@ use crate::app::App;
 use crate::webhooks::replay::search::{ReplayMatches, Search};
 use crate::webhooks::subscription;
 
-/// Most deliveries of one replay that are written and have not ended: a replay of a million events does not write a million rows at once.
+/// Most unfinished deliveries of one replay: a replay of a million events does not write a million rows at once.
 const MAX_WAITING: i64 = 1_000;
-/// Most deliveries of all replays of a subscription that are written and have not ended, with those that a pause has left.
+/// Most unfinished deliveries of all replays of a subscription, including those from before a pause.
 pub const MAX_WAITING_OF_ALL: i64 = 100_000;
-/// With less room than this for more of them, a replay waits.
+/// With less room than this for more deliveries, a replay waits.
 const LEAST_ROOM: usize = 100;
-/// Deliveries that one step writes, at most.
+/// Most deliveries that one step writes.
 const STEP: usize = 500;
-/// How long a replay waits for room, ms: half the time since something of it last ended, within these bounds.
+/// Bounds of the wait for room, ms: half the time since a delivery of the replay last ended.
 const SHORTEST_WAIT_MS: i64 = 1_000;
 const LONGEST_WAIT_MS: i64 = 60_000;
 
-/// How a step ended.
+/// The end of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepEnd {
     /// There is nothing more to write.
     Finished,
     /// There may be more.
     Advanced,
-    /// The replay, or all of the subscription together, have as many deliveries waiting as they may: look again at this time, in
-    /// milliseconds since 1970.
+    /// The replay, or all of the subscription together, have the most waiting deliveries: continue at this time, Unix ms.
     Waiting(i64),
 }
 
-/// What became of a step's transaction.
+/// The result of a step's transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum StepWrite {
     /// There may be more.
     Advanced,
     /// The replay is over.
     Over,
-    /// Other replays have taken the room meanwhile: nothing was written.
+    /// Other replays have taken the room in the meantime: nothing was written.
     NoRoom,
 }
 
-/// Writes the next deliveries of the replay whose job this is, with the position that it reached, in one transaction. Where the subscription
-/// is paused or disabled, the replay fails. Where it is deleted, nothing is left to do.
+/// Writes the next deliveries of the job's replay, with the position that it reached, in one transaction. If the subscription is paused or
+/// disabled, the replay fails. If it is deleted, nothing is left to do.
 pub async fn step(app: &App, job: &Job) -> Result<StepEnd> {
     let reader = app.db.reader();
     let Some(replay) = replays::by_id(reader, &job.tenant, job.key()).await? else {
@@ -92,7 +91,7 @@ pub async fn step(app: &App, job: &Job) -> Result<StepEnd> {
     })
 }
 
-/// A replay without room is looked at again: half the time since something of it last ended, within bounds.
+/// Schedules a replay without room: half the time since a delivery of it last ended, within bounds.
 fn waits(replay: &Replay, now: i64) -> StepEnd {
     let idle = now - replay.updated_at;
     StepEnd::Waiting(now + (idle / 2).clamp(SHORTEST_WAIT_MS, LONGEST_WAIT_MS))
@@ -109,8 +108,8 @@ struct PlannedStep {
 
 fn plan(app: &App, webhook: Webhook, replay: Replay, found: ReplayMatches, now: i64) -> PlannedStep {
     let written = i64::try_from(found.events.len()).unwrap_or(i64::MAX);
-    // All of them are due, each a millisecond later than the one before, and after those of the step before: they are begun in the order of
-    // the log.
+    // All of them are due, each a millisecond later than the one before, and after those of the step before, so that they begin in the
+    // order of the log.
     let first_due_at = (now - MAX_WAITING).max(replay.due_until + 1);
     let step = Step {
         position: found.position,
@@ -137,13 +136,13 @@ pub fn delivery(app: &App, replay_id: &str, event: Light, due_at: i64) -> Delive
     }
 }
 
-/// Writes a step, or why there is none.
+/// Writes a step. Returns its result.
 async fn write(tx: &mut Tx, planned: &PlannedStep, job: &Job, now: i64) -> Result<StepWrite> {
     let PlannedStep { webhook, replay, step, deliveries } = planned;
-    // It may have been changed since it was looked at.
+    // It may have changed since it was read.
     let goes_on = match replays::lock(tx, &webhook.tenant, &webhook.id).await? {
         Some(WebhookStatus::Active | WebhookStatus::Failing) => {
-            // With the lock nobody takes room beside this.
+            // While the lock is held, no other replay takes room.
             if replays::waiting(&mut *tx, &webhook.id).await? + step.written > MAX_WAITING_OF_ALL {
                 jobs::check_fence(tx, job, None, now).await?;
                 return Ok(StepWrite::NoRoom);

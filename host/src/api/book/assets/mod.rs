@@ -1,7 +1,7 @@
-//! What pages load and what stands in their heads. The address of the script changes with its text and with the style: a browser keeps it
-//! for ever, a new version of the service is used at once, and a script knows by it which pages are of its own version. Without scripts
-//! everything that a page offers works by links and forms. The script by which other sites show the page has one address, which they write
-//! into their pages: a new version arrives within an hour.
+//! Scripts and style of the pages. The address of the script changes with its text and with the style: browsers cache it forever, a new
+//! version of the service takes effect at once, and a script recognizes pages of its own version by it. Without scripts everything works by
+//! links and forms. The script by which other sites embed the page has a fixed address, which they write into their pages: a new version
+//! arrives within an hour.
 
 use std::sync::LazyLock;
 
@@ -13,7 +13,7 @@ use http::{HeaderName, HeaderValue, StatusCode, header};
 
 use crate::web::assets::{content_hash, without_comments};
 
-/// The style of every page, which stands in its head: what is seen first needs one request.
+/// The style of every page, inlined into its head, so that the first view needs one request.
 pub const STYLE: &str = concat!(include_str!("../../../web/assets/base.css"), include_str!("book.css"));
 static SCRIPT: LazyLock<String> = LazyLock::new(|| without_comments(include_str!("page.js")));
 static EMBED_SCRIPT: LazyLock<String> = LazyLock::new(|| without_comments(include_str!("embed.js")));
@@ -28,14 +28,14 @@ pub fn script_path() -> &'static str {
     &SCRIPT_PATH
 }
 
-/// The scripts. They are the same for everybody: nothing is asked for, and nothing is counted.
+/// The scripts. They are the same for everybody: no key is needed, and nothing is counted.
 pub fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
     Router::new()
         .route("/book/assets/{hash}/page.js", get(page_script))
         .route("/book/embed.js", get(embed_script))
 }
 
-/// The script of this version. One of another version is not served in its place, because it would not know this page.
+/// The script of this version. One of another version is not served in its place, because it would not match this page.
 async fn page_script(Path(hash): Path<String>) -> Response {
     if hash != *SCRIPT_HASH {
         let no_store = HeaderValue::from_static("no-store");
@@ -44,7 +44,7 @@ async fn page_script(Path(hash): Path<String>) -> Response {
     script(&SCRIPT, HeaderValue::from_static("public, max-age=31536000, immutable"))
 }
 
-/// The script of other sites. Those that let in nothing of others without its consent get that here.
+/// The script for other sites, with the consent header that sites with cross-origin isolation require.
 async fn embed_script() -> Response {
     let mut response = script(&EMBED_SCRIPT, HeaderValue::from_static("public, max-age=3600"));
     let headers = response.headers_mut();

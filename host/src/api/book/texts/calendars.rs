@@ -1,11 +1,11 @@
-//! Texts of the ways into the visitor's own calendar. Names of products are the same everywhere.
+//! Texts for adding a booking to the visitor's own calendar. Product names are not translated.
 
 use service::locale::Language;
 
 /// The texts of one language.
 #[derive(Clone, Copy, Debug)]
 pub struct Calendars {
-    /// Stands before the links.
+    /// Precedes the links.
     pub add: &'static str,
     /// The link to the file, for all other calendars.
     pub file: &'static str,

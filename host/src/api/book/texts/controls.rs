@@ -1,18 +1,18 @@
-//! Texts of what helps with the list of times: the way to it, the hosts, the next free day, the parts of the day, the clock that is chosen,
-//! the zone, and what the page's script adds.
+//! Texts around the list of times: the skip link, the hosts, the next free day, the parts of the day, the clock, the zone, and texts of the
+//! page's script.
 
 use service::locale::Language;
 
 /// The texts of one language.
 #[derive(Clone, Copy, Debug)]
 pub struct Controls {
-    /// The link over everything that stands before the times.
+    /// The link that skips everything before the times.
     pub skip_to_times: &'static str,
-    /// Stands for the picture of a host whose name is not told.
+    /// Alternative text of a host's image if the name is not shown.
     pub picture_of_host: &'static str,
-    /// Stands between names, and between a day and its month.
+    /// Separates names, and a day from its month.
     pub comma: &'static str,
-    /// Stand before and behind the number of hosts who are not named.
+    /// Precede and follow the number of hosts who are not named.
     pub other_hosts: [&'static str; 2],
     /// Unfolds the rest of a description.
     pub read_more: &'static str,
@@ -20,24 +20,24 @@ pub struct Controls {
     pub clock: &'static str,
     pub twelve_hours: &'static str,
     pub twenty_four_hours: &'static str,
-    /// `{time}` is the present time in the zone.
+    /// `{time}` is the current time in the zone.
     pub now: &'static str,
     /// Unfolds the field for another zone: a word of `change_zone`.
     pub change: &'static str,
-    /// Stands before a number.
+    /// Precedes a number.
     pub zones_found: &'static str,
     pub no_zone_found: &'static str,
-    /// Until noon, until five in the afternoon, and later: headings of the times then.
+    /// Until noon, until five in the afternoon, and later: headings of the times.
     pub parts_of_day: [&'static str; 3],
-    /// Stands before the number of seats that a time has left.
+    /// Precedes the number of free seats of a time.
     pub seats_left: &'static str,
     /// `{day}` has its weekday and its year.
     pub next_day: &'static str,
     /// `{day}` is the day and its month.
     pub show_day: &'static str,
-    /// A booking stays where it is while another time is chosen.
+    /// The booking keeps its time while another one is chosen.
     pub keeps_time: &'static str,
-    /// Another month or day is on its way.
+    /// Another month or day is being loaded.
     pub loading: &'static str,
 }
 

@@ -11,12 +11,12 @@ pub struct DecisionTexts {
     /// `{invitee}` is the invitee's name, or the email address.
     pub asks: &'static str,
     pub is_confirmed: &'static str,
-    /// `{when}` is the time at which the reader, or someone else, decided.
+    /// `{when}` is the time at which the reader, or another person, decided.
     pub you_confirmed: &'static str,
     pub was_confirmed: &'static str,
     pub you_declined: &'static str,
     pub was_declined: &'static str,
-    /// The host's calendar has something else at the time.
+    /// The host's calendar has another event at the time.
     pub busy: &'static str,
     pub moved_meanwhile: &'static str,
 }

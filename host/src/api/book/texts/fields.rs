@@ -1,15 +1,15 @@
-//! Every text of the booking page. A language that lacks one does not compile. There are no plural forms: numbers stand behind a colon.
+//! All texts of the booking page. A language that lacks one does not compile. There are no plural forms: numbers follow a colon.
 
 /// The texts of one language.
 #[derive(Clone, Copy, Debug)]
 pub struct Texts {
-    /// Stands behind a number of minutes.
+    /// Follows a number of minutes.
     pub minutes: &'static str,
     pub duration: &'static str,
     pub place: &'static str,
     pub when: &'static str,
     pub times_in: &'static str,
-    /// The zone is the host's, because the visitor named none.
+    /// The zone is the host's, because the visitor gave none.
     pub host_zone: &'static str,
     pub change_zone: &'static str,
     pub zone: &'static str,
@@ -19,12 +19,12 @@ pub struct Texts {
     pub months: &'static str,
     pub previous_month: &'static str,
     pub next_month: &'static str,
-    /// Stands before a number of times.
+    /// Precedes a number of times.
     pub free_times: &'static str,
     /// `{month}` is its name without the year.
     pub none_in_month: &'static str,
     pub none_ahead: &'static str,
-    /// Heading and text where there are times neither in the month nor in others.
+    /// Heading and text if there are no times in the month or any other.
     pub none_at_all: [&'static str; 2],
     pub unreadable: [&'static str; 2],
     pub try_again: &'static str,
@@ -34,9 +34,9 @@ pub struct Texts {
     pub email: &'static str,
     pub phone: &'static str,
     pub notes: &'static str,
-    /// People who come along.
+    /// The guests.
     pub guests: &'static str,
-    /// Heading of a page for hosts alone, and what to bear in mind of the texts on it.
+    /// Heading of a page for hosts only, and the warning about the texts on it.
     pub for_hosts: [&'static str; 2],
     pub optional: &'static str,
     /// In person, the host calls, the invitee is called, Google Meet, Teams, Zoom, online.
@@ -47,7 +47,7 @@ pub struct Texts {
     pub other_times: &'static str,
     /// Heads the list of mistakes in a form.
     pub check_fields: &'static str,
-    /// Heads other reasons why a form was not taken.
+    /// Heads other reasons why a form was not accepted.
     pub not_booked: &'static str,
     pub taken: &'static str,
     pub limit_reached: &'static str,
@@ -65,18 +65,18 @@ pub struct Texts {
     pub needed: &'static str,
     pub failed: &'static str,
     pub confirmed: [&'static str; 2],
-    /// Follows the text of `confirmed` where the invitee gets mail.
+    /// Follows the text of `confirmed` if the invitee gets mail.
     pub link_in_email: &'static str,
     /// `{host}` is the host's name, or `the_host`.
     pub pending: [&'static str; 2],
-    /// The text of `pending` where the invitee gets no mail.
+    /// The text of `pending` if the invitee gets no mail.
     pub pending_unmailed: &'static str,
     pub the_host: &'static str,
     pub cancelled: [&'static str; 2],
     /// `{host}` is the host's name, or `the_host`.
     pub rejected: [&'static str; 2],
     pub expired: [&'static str; 2],
-    /// What a link, a heading and a button say.
+    /// The text of a link, a heading and a button.
     pub cancel_booking: &'static str,
     /// Explains a cancellation.
     pub cancel_question: &'static str,
@@ -84,7 +84,7 @@ pub struct Texts {
     pub to_booking: &'static str,
     pub move_booking: &'static str,
     pub move_here: &'static str,
-    /// When a booking takes place that is to be moved.
+    /// The current time of a booking to be rescheduled.
     pub present_time: &'static str,
     pub new_time: &'static str,
     pub confirms_again: &'static str,

@@ -1,16 +1,16 @@
-//! Texts of the form for a booking and of the pages that say how a booking stands.
+//! Texts of the booking form and of the pages that show a booking's status.
 
 use service::locale::Language;
 
 /// The texts of one language.
 #[derive(Clone, Copy, Debug)]
 pub struct OutcomeTexts {
-    /// Leads to the other times where one is taken.
+    /// The link to the other times if one is taken.
     pub choose_another: &'static str,
-    /// Follows where a form was sent.
+    /// Follows if a form was sent.
     pub typed_is_kept: &'static str,
     pub show_all: &'static str,
-    /// Explains a phone number that is needed for one of several places.
+    /// The hint of a phone number that only one of several places needs.
     pub if_called: &'static str,
     pub choose_option: &'static str,
     pub bad_number: &'static str,
@@ -35,9 +35,9 @@ pub struct OutcomeTexts {
     /// A heading.
     pub ask_cancel: &'static str,
     pub cancel_request: &'static str,
-    /// Leaves the booking as it is.
+    /// Leaves the booking unchanged.
     pub keep: &'static str,
-    /// Stands behind a label. `{name}` is the name of the one who reads the text.
+    /// Follows a label. `{name}` is the name of the person who reads the text.
     pub read_by: &'static str,
     pub decline_instead: &'static str,
     pub confirm_instead: &'static str,

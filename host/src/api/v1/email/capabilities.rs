@@ -1,4 +1,4 @@
-//! `/v1/email/capabilities/{connectionId}`: what an account can do, asked before it is tried.
+//! `/v1/email/capabilities/{connectionId}`: the mail operations that an account supports.
 
 use axum::extract::State;
 use model::capabilities::Capabilities;

@@ -15,7 +15,7 @@ use crate::api::pagination;
 use crate::api::request::extractors::Params;
 use crate::api::response::error::ApiError;
 
-/// Where a client goes on that had a stream before (WHATWG HTML, section 9.2.4).
+/// The header with the position at which a reconnecting client continues (WHATWG HTML, section 9.2.4).
 const LAST_EVENT_ID: &str = "last-event-id";
 /// Tells reverse proxies to pass on each event at once.
 const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
@@ -41,7 +41,7 @@ async fn open(
 ) -> Result<Response, ApiError> {
     let backfill = params.flag("include_backfill")?;
     let wish = EventRequest::read(params.get("type"), params.get("connection_id"), backfill)?;
-    // What is no text is no sequence either.
+    // A value that is no text is no sequence number either.
     let last_event_id = headers.get(LAST_EVENT_ID).map(|value| value.to_str().unwrap_or("?"));
     let last_event_id = pagination::sequence("Last-Event-ID", last_event_id.filter(|id| !id.is_empty()))?;
     let after = pagination::sequence("after_sequence", params.get("after_sequence"))?;

@@ -1,4 +1,4 @@
-//! `/v1/scheduling`: what can be booked, when, and bookings.
+//! `/v1/scheduling`: event types, slots and bookings.
 
 pub mod availability;
 pub mod booking_links;

@@ -1,4 +1,4 @@
-//! What a connector is and what it asks for, as text and as JSON.
+//! Facts about a connector and its demands, as text and as JSON.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::cli::connector::check::words;
 
-/// Lines for one label of the text. JSON has all values.
+/// Most lines of one label in the text. JSON has all values.
 const SHOWN: usize = 5;
 
 /// A connector that a host would install.
@@ -37,9 +37,9 @@ pub struct ConnectorFacts {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Surfaces {
-    /// Those of the manifest, with the version of the WIT package.
+    /// Surfaces of the manifest, with the version of the WIT package.
     pub claimed: Vec<String>,
-    /// Those of the component.
+    /// Surfaces of the component.
     pub exported: Vec<String>,
 }
 
@@ -48,7 +48,7 @@ pub struct Surfaces {
 #[serde(rename_all = "camelCase")]
 pub struct Import {
     pub name: String,
-    /// What the host gives the connector by it.
+    /// The meaning of the import for the connector.
     pub means: &'static str,
 }
 
@@ -62,7 +62,7 @@ pub struct Component {
     pub has_debug_information: bool,
 }
 
-/// What starting takes, and the most that it may take. Each call starts the component anew.
+/// Cost of a start, and its limits. Each call starts the component again.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StartCost {
@@ -72,7 +72,7 @@ pub struct StartCost {
     pub most_memory_bytes: u64,
 }
 
-/// What one call may take.
+/// Limits of one call.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CallBudget {
@@ -124,7 +124,7 @@ impl ConnectorFacts {
         }
     }
 
-    /// The names of its imports that WASI defines.
+    /// The imports that WASI defines.
     pub fn wasi(&self) -> impl Iterator<Item = &Import> {
         self.imports.iter().filter(|import| import.name.starts_with("wasi:"))
     }
@@ -200,7 +200,7 @@ fn megabytes(bytes: usize) -> String {
     format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000)
 }
 
-/// Whole mebibytes without a fraction, others with a tenth.
+/// Whole mebibytes without a fraction, others with one decimal.
 fn mebibytes(bytes: u64) -> String {
     let tenths = bytes.saturating_mul(10) >> 20;
     match tenths % 10 {
@@ -209,7 +209,7 @@ fn mebibytes(bytes: u64) -> String {
     }
 }
 
-/// Whole seconds as such, all else in milliseconds with a tenth.
+/// Whole seconds without a fraction, others in milliseconds with one decimal.
 fn milliseconds(micros: u64) -> String {
     match micros {
         1_000_000.. if micros.is_multiple_of(1_000_000) => format!("{} s", micros / 1_000_000),

@@ -1,4 +1,4 @@
-//! `switchboard connector check`: what a host finds when it installs the connector. No operation of the connector is called.
+//! `switchboard connector check`: the checks of a host at install. No operation of the connector is called.
 
 mod facts;
 pub mod refused;
@@ -25,7 +25,7 @@ use crate::cli::output::answer;
 
 /// Exit code: there are warnings, and --strict was given.
 const WARNED: u8 = 3;
-/// What the host logs by itself: a connector that it does not take is the command's own error.
+/// The log level of the command: an error of a connector that does not load is the command's own error.
 pub const LOG: &str = "error,runtime=off";
 
 /// Check the built component and connector.toml as a host does at install, and show what the connector asks for
@@ -57,7 +57,7 @@ pub struct Check {
     json: bool,
 }
 
-/// A connector to check: its files as they were read, once.
+/// A connector to check: its files, read once.
 struct CheckTarget {
     manifest: ManifestFile,
     wasm: Vec<u8>,
@@ -75,7 +75,7 @@ struct CheckReport<'a> {
 }
 
 impl Check {
-    /// Checks, and prints what was found. Fails where a host would refuse the connector.
+    /// Checks the connector, and prints the report. Fails if a host would refuse the connector.
     pub async fn run(self) -> Result<ExitCode> {
         let target = match &self.folder {
             Some(folder) => of_folder(folder)?,
@@ -120,7 +120,7 @@ fn of_folder(folder: &Path) -> Result<CheckTarget> {
     Ok(CheckTarget { manifest, wasm, component, project: None })
 }
 
-/// The bytes of a component that a host would read. `if_missing` is the remedy where there is no such file.
+/// The bytes of a component that a host would read. `if_missing` is the remedy if there is no such file.
 fn read_component(path: &Path, if_missing: &str) -> Result<Vec<u8>, Fault> {
     let shown = shown_path(path);
     if !path.exists() {
@@ -131,7 +131,7 @@ fn read_component(path: &Path, if_missing: &str) -> Result<Vec<u8>, Fault> {
 }
 
 /// Loads the connector with the production runtime, which refuses what it would refuse at install. Compiled code of a project stays in the
-/// project, where `connector test` keeps it too; of another folder it is removed.
+/// project, shared with `connector test`; that of another folder is removed.
 async fn load(target: &CheckTarget) -> Result<Arc<Loaded>> {
     let scratch = tempfile::tempdir().context("cannot make a temporary folder")?;
     let kept = target.project.as_ref().map(|project| project.folder.join(".switchboard/compiled"));
@@ -165,7 +165,7 @@ async fn load(target: &CheckTarget) -> Result<Arc<Loaded>> {
     Ok(loaded.map_err(|error| refused::of_component(shown_path(&target.component), &error))?)
 }
 
-/// Makes a folder with the manifest and the component, as the runtime reads them: what is loaded is what was read.
+/// Creates a folder with the manifest and the component, for the runtime: it loads exactly the files that were read.
 fn placed_together(target: &CheckTarget, scratch: &Path) -> Result<PathBuf> {
     let folder = scratch.join("connector");
     std::fs::create_dir(&folder).with_context(|| format!("cannot make {}", folder.display()))?;

@@ -1,11 +1,11 @@
-//! Why a host refuses a connector, and what its author can do about it.
+//! Reasons why a host refuses a connector, and their remedies.
 
 use std::path::Path;
 
 use authoring::Fault;
 use runtime::{Manifest, ManifestSyntaxError};
 
-/// Most letters that a misspelt key differs by from the key that is meant.
+/// Largest edit distance of a misspelled key from the suggested one.
 const FARTHEST: usize = 3;
 
 const WIT: &str =
@@ -14,7 +14,7 @@ const SURFACES: &str =
     "make surfaces in connector.toml and the interfaces that the component exports the same";
 const ANEW: &str = "build it again: switchboard connector build";
 
-/// Parts of the runtime's messages, and the remedy; the first part that a message has counts.
+/// Parts of the runtime's messages, and the remedy; the first part that a message contains counts.
 const REMEDIES: [(&str, &str); 21] = [
     ("cannot be seen", "write the line again: such a character comes with text that was copied"),
     ("a regular file", "give the file itself, as the build wrote it: no device, no pipe, no folder"),
@@ -76,7 +76,7 @@ pub fn read_manifest(folder: &Path) -> Result<ManifestFile, Fault> {
     }
 }
 
-/// A manifest that is no TOML, or has a key or a value that no manifest has.
+/// The error of a manifest that is no TOML, or has an unknown key or an invalid value.
 fn of_text(path: &str, error: &ManifestSyntaxError) -> Fault {
     let message = error.message.as_str();
     let said = format!("{path}, line {}: {message}", error.line);
@@ -94,7 +94,7 @@ fn of_text(path: &str, error: &ManifestSyntaxError) -> Fault {
     Fault::new(said, help)
 }
 
-/// The refusal of the component in the file `path`.
+/// The error of the component in the file `path`.
 pub fn of_component(path: &Path, error: &anyhow::Error) -> Fault {
     let said = format!("{}: {error:#}", path.display());
     let help = remedy(&said).unwrap_or(ANEW);
@@ -105,7 +105,7 @@ fn remedy(message: &str) -> Option<&'static str> {
     REMEDIES.iter().find(|(part, _)| message.contains(part)).map(|(_, remedy)| *remedy)
 }
 
-/// The key that is spelt most like the unknown one of "unknown field `a`, expected one of `b`, `c`".
+/// The known key nearest to the unknown one of "unknown field `a`, expected one of `b`, `c`".
 fn nearest(message: &str) -> Option<&str> {
     let mut keys = message.strip_prefix("unknown field")?.split('`').skip(1).step_by(2);
     let unknown = keys.next()?;

@@ -1,4 +1,4 @@
-//! What an author should know of a connector that a host would install.
+//! Warnings about a connector that a host would install.
 
 use std::path::Path;
 
@@ -9,22 +9,22 @@ use serde_json::Value;
 
 use crate::cli::connector::check::facts::ConnectorFacts;
 
-/// Bytes of a component in Rust above which something in it is larger than it has to be.
+/// Size of a component in Rust, in bytes, above which it contains something unnecessarily large.
 const LARGE_RUST: usize = 5_000_000;
 /// Beginnings of the names of files that hold a licence, in lower case.
 const LICENCE_FILES: [&str; 4] = ["licence", "license", "copying", "unlicense"];
 
-/// A fault that a host does not refuse.
+/// A problem for which a host does not refuse a connector.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Warning {
-    /// What programs recognize it by.
+    /// The code for programs.
     pub code: &'static str,
     pub said: String,
     pub help: &'static str,
 }
 
-/// Finds them all. Without a project only those of the manifest and the component.
+/// Finds all warnings. Without a project only those of the manifest and the component.
 pub fn find(facts: &ConnectorFacts, project: Option<&Project>) -> Vec<Warning> {
     let mut found = of_manifest(facts);
     found.extend(of_component(facts, project));
@@ -114,7 +114,7 @@ fn of_component(facts: &ConnectorFacts, project: Option<&Project>) -> Vec<Warnin
     found
 }
 
-/// Whether the project has a file with a licence, or names one in the manifest of its language.
+/// Whether the project has a license file, or names a license in the manifest of its language.
 fn has_licence(folder: &Path) -> bool {
     let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let is_licence = |name: &str| LICENCE_FILES.iter().any(|start| name.starts_with(start));

@@ -1,4 +1,4 @@
-//! Permissions and needs of a connector in words, as users read them before they install it.
+//! Permissions and needs of a connector as text for users, before they install it.
 
 use runtime::{AuthKind, HostRule, Manifest, Setting, Surface};
 use serde_json::Value;
@@ -7,13 +7,13 @@ use serde_json::Value;
 const PACKAGE: &str = "switchboard:connector/";
 const PRIVATE: &str = "in private networks only where the operator allows it";
 
-/// The name of an interface of the host's own, without package and version. None: of another package, or types alone.
+/// The name of an interface of the host's own package, without package and version. None: of another package, or types alone.
 pub fn own_interface(import: &str) -> Option<&str> {
     let name = import.strip_prefix(PACKAGE)?.split('@').next()?;
     (name != "types").then_some(name)
 }
 
-/// What the host gives a connector by this import.
+/// Describes an import of a connector.
 pub fn import(name: &str) -> &'static str {
     let interface = name.split('@').next().unwrap_or(name);
     match interface.strip_prefix(PACKAGE) {
@@ -46,7 +46,7 @@ fn wasi(interface: &str) -> &'static str {
     }
 }
 
-/// Where the connector may send requests, and whether the account's credentials go with them.
+/// The servers to which the connector may send requests, and whether the account's credentials are sent along.
 pub fn destinations(manifest: &Manifest) -> Vec<String> {
     let mut all: Vec<String> = manifest.hosts.iter().map(host).collect();
     let lists = [
@@ -86,7 +86,7 @@ pub fn destinations(manifest: &Manifest) -> Vec<String> {
     all
 }
 
-/// A rule of `[[hosts]]`.
+/// Describes a rule of `[[hosts]]`.
 pub fn host(rule: &HostRule) -> String {
     let scheme = if rule.scheme == "https" { String::new() } else { format!("{}://", rule.scheme) };
     let port = rule.port.map(|port| format!(":{port}")).unwrap_or_default();
@@ -107,7 +107,7 @@ pub fn value(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// What a user gives for a kind of credentials.
+/// Describes a kind of credentials for users.
 pub fn credentials(kind: AuthKind) -> &'static str {
     match kind {
         AuthKind::Basic => "a user name and a password",
@@ -121,7 +121,7 @@ fn settings(names: &[String]) -> String {
     format!("{noun} {}", names.join(", "))
 }
 
-/// What a user gives to connect an account.
+/// The data that a user gives to connect an account.
 pub fn needs_from_user(manifest: &Manifest) -> Vec<String> {
     let kinds: Vec<&str> = manifest.auth.kinds.iter().map(|kind| credentials(*kind)).collect();
     let mut needs = Vec::new();
@@ -138,7 +138,7 @@ fn needed(setting: &Setting) -> String {
     format!("the setting {}{optional}", setting.name)
 }
 
-/// What the operator registers before users can connect accounts.
+/// The data that the operator registers before users can connect accounts.
 pub fn needs_from_operator(manifest: &Manifest) -> Vec<String> {
     let mut needs = Vec::new();
     if manifest.auth.kinds.contains(&AuthKind::Oauth) {

@@ -1,4 +1,4 @@
-//! The key and the connection that `connector dev` has by itself.
+//! The API key and the connection of `connector dev`.
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
@@ -29,9 +29,9 @@ const PAPER_TOKEN: &str = "paper-alice";
 const SERVER: &str = "serverUrl";
 /// The application of the key.
 const NAMES: (&str, &str) = ("default", "connector dev");
-/// Bytes of an answer.
+/// Most bytes of an answer.
 const MOST: usize = 1 << 20;
-/// Where a first look at each surface goes.
+/// The path of a first request for each surface.
 const PATHS: [(&str, &str); 4] = [
     ("tasks", "/v1/task-lists"),
     ("calendar", "/v1/calendars"),
@@ -39,7 +39,7 @@ const PATHS: [(&str, &str); 4] = [
     ("email", "/v1/email/messages"),
 ];
 
-/// An account at the provider, and what it is connected with.
+/// An account at the provider, and its credentials and settings.
 pub struct DevAccount {
     provider: String,
     surfaces: Vec<String>,
@@ -48,7 +48,7 @@ pub struct DevAccount {
     token: String,
     /// Names of the settings that users give.
     setting_names: Vec<String>,
-    /// The manifest names hosts, which the provider plays.
+    /// Whether the manifest names hosts, which are redirected to the provider.
     has_hosts: bool,
 }
 
@@ -79,7 +79,7 @@ impl DevAccount {
         })
     }
 
-    /// The provider is at this address, unless the project says otherwise.
+    /// Sets the provider's address, unless the project sets it.
     pub fn has_server(&mut self, url: &str) {
         if self.setting_names.iter().any(|name| name == SERVER) {
             self.settings.entry(SERVER).or_insert_with(|| json!(url));
@@ -92,7 +92,7 @@ impl DevAccount {
         self.operator.register(app, key, &self.provider).await
     }
 
-    /// Sends requests to the hosts that the manifest names to the provider at this address; none where the manifest names no hosts.
+    /// Redirects requests to the hosts of the manifest to the provider at this address; none if the manifest names no hosts.
     pub fn redirect_to(&self, url: &str) -> Result<Option<ProviderRedirect>, Fault> {
         if !self.has_hosts {
             return Ok(None);
@@ -103,13 +103,13 @@ impl DevAccount {
         })
     }
 
-    /// Where to look first.
+    /// The path of a first request.
     pub fn path(&self) -> &'static str {
         let of_surface = PATHS.iter().find(|(surface, _)| self.surfaces.iter().any(|s| s == surface));
         of_surface.map_or("/v1/connections", |(_, path)| path)
     }
 
-    /// The id of its connection: one that is there, or a new one. Or why the API has refused it.
+    /// The id of the account's connection, existing or new; or the API's error.
     pub async fn connect(&self, service: &Router, key: &str) -> Result<Result<String, String>> {
         let list = Request::get(format!("/v1/connections?provider={}", self.provider)).body(Body::empty())?;
         let (_, listed) = call(service, key, list).await?;
@@ -122,7 +122,7 @@ impl DevAccount {
         if let Some(id) = known.first().and_then(|connection| connection["id"].as_str()) {
             return Ok(Ok(id.to_owned()));
         }
-        // Their provider was at another address, and is there no more.
+        // Their provider had another address, and is no longer there.
         for id in others.iter().filter_map(|connection| connection["id"].as_str()) {
             let delete = Request::delete(format!("/v1/connections/{id}")).body(Body::empty())?;
             call(service, key, delete).await?;
@@ -152,7 +152,7 @@ async fn call(service: &Router, key: &str, mut request: Request<Body>) -> Result
     Ok((status, serde_json::from_slice(&body).unwrap_or_default()))
 }
 
-/// The key in the project's `.switchboard/key`, made the first time: so it stays the same from one start to the next.
+/// The key in the project's `.switchboard/key`, created the first time, so that it stays the same across starts.
 pub async fn key(app: &App, project: &Project) -> Result<String> {
     let path = project.folder.join(".switchboard/key");
     if let Some(key) = kept(app, &path).await? {

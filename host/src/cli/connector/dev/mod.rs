@@ -28,7 +28,7 @@ use crate::cli::output::answer;
 use crate::cli::serve::{BoundService, Signals, serve};
 use crate::cli::serve_settings::ServeSettings;
 
-/// What the host logs by itself. Calls that fail and connectors that do not load are shown already.
+/// The default log level of the host. Failed calls and connectors that do not load are shown already.
 const LOG: &str = "error,runtime=off";
 
 /// Serve the connector while you write it: built again and swapped when a file changes
@@ -43,16 +43,17 @@ Example:
 pub struct Dev {
     #[command(flatten)]
     project: InProject,
-    /// Where the API is served
+    /// Address of the API
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
-    /// Where Paper is served, for a project whose provider it is
+    /// Address of Paper, if the project uses it as its provider
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8081")]
     provider_listen: SocketAddr,
-    /// A value that the connector leaves to the operator, as `apps provider set` takes it (repeatable); kept in .switchboard/, without a value it is removed
+    /// A value that the connector leaves to the operator, as `apps provider set` takes it (repeatable); kept in .switchboard/, without a
+    /// value it is removed
     #[arg(long = "setting", value_name = "NAME=VALUE", value_parser = inputs::setting)]
     settings: Vec<Setting>,
-    /// What the host logs, as `serve --log-level`
+    /// Log level of the host, as `serve --log-level`
     #[arg(long, value_name = "LEVEL", default_value = LOG)]
     pub log_level: String,
 }
@@ -72,7 +73,7 @@ impl Dev {
         let (ready, started) = oneshot::channel();
         let mut serving = tokio::spawn(serve(self.host(&project, redirect), Some(ready)));
         let follow = async {
-            // It ends before it is ready: the reason is its own error.
+            // It ended before it was ready: the reason is its own error.
             let Ok(BoundService { app, service }) = started.await else {
                 return std::future::pending().await;
             };
@@ -92,7 +93,7 @@ impl Dev {
         }
     }
 
-    /// The account, whose settings name the provider, the provider's address, and the process that plays it.
+    /// The account, whose settings name the provider, the provider's address, and its process.
     async fn provider(
         &self,
         project: &Project,
@@ -118,8 +119,7 @@ impl Dev {
         }
     }
 
-    /// The settings of its host: nothing older than the call is answered, and a provider may be on this machine, in place of the hosts that
-    /// the manifest names.
+    /// The settings of the host: every call reads from the provider, which may be on this machine and replaces the hosts of the manifest.
     fn host(&self, project: &Project, redirect: Option<ProviderRedirect>) -> ServeSettings {
         let networks = ["127.0.0.0/8", "::1/128"].map(|net| net.parse().expect("a network"));
         let config = Config {
@@ -146,8 +146,8 @@ impl Dev {
     }
 }
 
-/// Opens the account, and tells how to call the API. An account that cannot be opened is the connector's fault, or that of the settings: the
-/// next build may open it.
+/// Connects the account, and prints how to call the API. A failure is the fault of the connector or of the settings: the next build may fix
+/// it.
 async fn tell_connection(
     account: &DevAccount,
     service: &axum::Router,

@@ -1,4 +1,4 @@
-//! Values of the settings that a connector leaves to the operator, who is the author here: the host takes them from a registration.
+//! Values of a connector's operator settings, which the author gives here: the host reads them from a registration.
 
 use std::collections::BTreeMap;
 
@@ -12,21 +12,21 @@ use service::manage::providers::inputs::Setting;
 use storage::oauth_clients::{self, OAuthClient};
 use storage::{Db, api_keys};
 
-/// The client id of the registration that is made for the values.
+/// The client id of the registration that holds the values.
 const CLIENT_ID: &str = "connector-dev";
 
-/// The settings of a connector with `operator = true`, and the values that are given for them.
+/// The settings of a connector with `operator = true`, and their given values.
 #[derive(Debug)]
 pub struct OperatorSettings {
-    /// Names of all such settings, and `limits` where the connector has some.
+    /// Names of all such settings, and `limits` if the connector has some.
     names: Vec<String>,
     /// None: a value of an earlier start is removed.
     values: BTreeMap<String, Option<Value>>,
 }
 
 impl OperatorSettings {
-    /// Takes the operator's settings out of those of the project, and adds the ones of the command line, which count where both have one. Fails
-    /// for one that is not the operator's, and for figures of limits that the connector does not have.
+    /// Moves the operator's settings out of those of the project, and adds those of the command line, which take precedence. Fails for a
+    /// setting that is not the operator's, and for limits that the connector does not have.
     pub fn take(
         manifest: &Manifest,
         project: &mut Map<String, Value>,
@@ -56,15 +56,15 @@ impl OperatorSettings {
         Ok(OperatorSettings { names, values })
     }
 
-    /// Gives a value to a setting of the operator that has none.
+    /// Sets a value for an operator setting without one.
     pub fn set_default(&mut self, name: &str, value: &str) {
         if self.names.iter().any(|own| own == name) {
             self.values.entry(name.to_owned()).or_insert_with(|| Some(json!(value)));
         }
     }
 
-    /// Puts the values into the registration of the provider for the application of this key. Values of earlier starts that are not given now
-    /// stay.
+    /// Writes the values into the registration of the provider for the application of this key. Values of earlier starts that are not given
+    /// now stay.
     pub async fn register(&self, app: &App, key: &str, provider: &str) -> Result<()> {
         if self.values.is_empty() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Builds, one at a time and again after each change, and what each brings into service.
+//! Builds the project, one build at a time and again after each change, and loads each result.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,25 +16,25 @@ use crate::cli::connector::dev::shown::say;
 use crate::cli::connector::project::step;
 use crate::cli::connector::test::announce_first_build;
 
-/// Editors write a file in several steps; this long without an event means that they are done.
+/// Editors write a file in several steps; after this time without an event they are done.
 const DEBOUNCE: Duration = Duration::from_millis(200);
 /// Characters of a digest.
 const SHORT: usize = 8;
 
-/// The project, and what of it was built last.
+/// The project, and the state of its last build.
 pub struct Rebuild {
     project: Project,
     clock: Clock,
-    /// What the last build read.
+    /// The sources of the last build.
     seen: Sources,
-    /// Beginning of the digest of what is in service.
+    /// Beginning of the digest of the loaded component.
     in_service: String,
 }
 
-/// How a build ended.
+/// The end of a build.
 enum BuildEnd {
     Built(Built),
-    /// Files have changed meanwhile.
+    /// Files have changed in the meantime.
     CalledOff,
 }
 
@@ -46,7 +46,7 @@ struct Events {
 
 impl Events {
     fn new(project: &Project) -> Result<Events> {
-        // One event that waits is as good as many.
+        // One pending event is as good as many.
         let (tell, told) = mpsc::channel(1);
         let watch = SourceWatch::start(project, move || {
             let _ = tell.try_send(());
@@ -54,7 +54,7 @@ impl Events {
         Ok(Events { _watch: watch, told })
     }
 
-    /// Waits for an event, and until it is quiet again.
+    /// Waits for an event, and until there are no more.
     async fn next(&mut self) {
         self.told.recv().await;
         while let Ok(Some(())) = tokio::time::timeout(DEBOUNCE, self.told.recv()).await {}
@@ -66,7 +66,7 @@ impl Rebuild {
         Rebuild { project, clock: Clock::system(), seen: Sources::default(), in_service: String::new() }
     }
 
-    /// The folder of the first component that can be built; faults are shown, and changes waited for.
+    /// Returns the folder of the first successful build; shows errors and waits for changes.
     pub async fn first(&mut self) -> Result<PathBuf> {
         announce_first_build(&self.project, Profile::Dev);
         loop {
@@ -81,7 +81,7 @@ impl Rebuild {
         }
     }
 
-    /// Builds after each change, for as long as nobody ends it.
+    /// Builds after each change, until the process ends.
     pub async fn follow(&mut self, runtime: &Runtime) -> Result<()> {
         loop {
             let (built, changed) = self.next_build().await?;
@@ -97,7 +97,7 @@ impl Rebuild {
         }
     }
 
-    /// Loads a component, which calls have from then on.
+    /// Loads a component for all later calls.
     pub async fn put_into_service(&mut self, runtime: &Runtime, folder: &Path) {
         let start = Instant::now();
         let before = runtime.find(&self.project.name).map_or(0, |loaded| loaded.stats().running);
@@ -128,11 +128,11 @@ impl Rebuild {
         }
     }
 
-    /// Waits for files to be other than those of the last build, and builds them. The files that changed, in a few words.
+    /// Waits until files differ from those of the last build, and builds them. Returns the changed files as a short text.
     async fn next_build(&mut self) -> Result<(Result<Built>, String)> {
         let mut changes = Vec::new();
         loop {
-            // A new watch each time, because folders may be new. It comes before the look: what changes after the look is an event.
+            // A new watch each time, because folders may be new. It starts before the sources are read: later changes are events.
             let mut events = Events::new(&self.project)?;
             let now = Sources::of(&self.project);
             let changed = self.seen.changed(&now);
@@ -151,7 +151,7 @@ impl Rebuild {
         }
     }
 
-    /// Builds what is there now. A newer change ends it.
+    /// Builds the current sources. A newer change cancels it.
     async fn build(&mut self, events: &mut Events) -> Result<BuildEnd> {
         let project = Project::open(&self.project.folder)?;
         self.project = project.clone();
@@ -178,7 +178,7 @@ impl Rebuild {
     }
 }
 
-/// Ends a build that nobody waits for any more.
+/// Cancels a build on drop.
 struct CallOff(Arc<AtomicBool>);
 
 impl Drop for CallOff {

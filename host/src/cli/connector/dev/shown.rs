@@ -1,4 +1,4 @@
-//! Each call of the connector and each line of its log, on the terminal as they happen.
+//! Prints each call of the connector and each line of its log on the terminal.
 
 use std::fmt;
 use std::io::Write;
@@ -10,10 +10,10 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use runtime::{Answer, CallObserver, CallStats, Called, Code, Error, LogLevel, LogLine};
 
-/// The field of a line in which a connector in JavaScript tells where an error was.
+/// The log field in which a connector in JavaScript reports the place of an error.
 const STACK: &str = "stack";
 
-/// Shows calls.
+/// Prints calls.
 pub struct CallPrinter {
     clock: Clock,
     /// The project's folder.
@@ -36,11 +36,11 @@ impl fmt::Debug for CallPrinter {
     }
 }
 
-/// A line with the time of day in front.
+/// Prints a line with the time of day in front.
 pub fn say(clock: &Clock, text: &str) {
     let now = Timestamp::from_millisecond(clock.now_ms()).unwrap_or_default();
     let time = now.to_zoned(TimeZone::system()).strftime("%H:%M:%S").to_string();
-    // A closed terminal is nobody's to tell.
+    // A closed terminal is ignored.
     let _ = writeln!(std::io::stderr().lock(), "{time} {text}");
 }
 
@@ -58,7 +58,7 @@ impl CallObserver for CallPrinter {
             text.push_str(&format!(" {name}={value}"));
         }
         for (_, stack) in stacks {
-            // The host has escaped the ends of its lines.
+            // The host has escaped line ends.
             let stack = placed(&self.folder, &stack.replace("\\u{a}", "\n"));
             for frame in own_frames(&stack) {
                 text.push_str(&format!("\n           {frame}"));
@@ -77,10 +77,10 @@ impl CallObserver for CallPrinter {
 
 fn told(folder: &Path, called: &Called, error: &Error) -> String {
     let mut text = format!("✗ {called}  {}  {}{}", error.code, figures(&error.stats), request(called));
-    // Of a panic the log has told more.
+    // For a panic the log has more.
     let why = if error.author.detail.is_empty() { &error.message } else { &error.author.detail };
     if error.code != Code::Panic {
-        // A stack of JavaScript names places of the bundle: the author's own are told instead.
+        // A JavaScript stack refers to the bundle: the author's own files are shown instead.
         for line in placed(folder, why).lines() {
             text.push_str(&format!("\n           {line}"));
         }
@@ -102,7 +102,7 @@ fn figures(stats: &CallStats) -> String {
         1 => "  1 request".to_owned(),
         some => format!("  {some} requests"),
     };
-    // To a tenth of a MiB.
+    // With one decimal.
     let tenths = stats.peak_memory * 10 / (1 << 20);
     format!(
         "{} ms  cpu {} ms  {}.{} MiB{requests}",

@@ -1,4 +1,4 @@
-//! Calls of the connector for an account that is tried, with the figures of each.
+//! Calls of the connector for a tested account, with their figures.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,11 +16,11 @@ use storage::connections::Connection;
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CallFigures {
-    /// HTTP requests to the provider. Commands over lines (IMAP, SMTP) are not among them.
+    /// HTTP requests to the provider, without line protocols (IMAP, SMTP).
     pub requests: u32,
     /// Time from the component's start to its answer.
     pub milliseconds: u64,
-    /// Units of `[limits]` that the requests have used, by bucket.
+    /// Units of `[limits]` that the requests used, by bucket.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub units: BTreeMap<String, u64>,
 }
@@ -32,12 +32,12 @@ impl CallFigures {
     }
 }
 
-/// The figures of the last call, as the runtime tells them.
+/// The figures of the last call, from the runtime.
 #[derive(Debug, Default)]
 pub struct CallMeter(Mutex<CallFigures>);
 
 impl CallMeter {
-    /// Returns the figures since the last time: zeros where no call was made.
+    /// Returns the figures since the last time: zeros if no call was made.
     fn take(&self) -> CallFigures {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -59,17 +59,17 @@ impl CallObserver for CallMeter {
     }
 }
 
-/// An account that is tried.
+/// An account to test.
 pub struct TrialAccount<'a> {
     pub app: &'a App,
     pub connection: &'a Connection,
     pub meter: &'a CallMeter,
-    /// Tokens may be renewed by this process.
+    /// Whether this process may renew tokens.
     pub renews: bool,
 }
 
 impl TrialAccount<'_> {
-    /// Runs one operation. Its outcome changes nothing of the connection; waits that the provider asks for are kept, and what renewing tokens came to.
+    /// Runs one operation. Its result does not change the connection; waits that the provider asks for, and renewed tokens, are stored.
     pub async fn call<A, R>(
         &self,
         op: Op,

@@ -4,16 +4,16 @@ use base::error::Code;
 use serde::Serialize;
 use service::connections::{refusal, throttle};
 
-/// A failure as the report shows it.
+/// A failure for the report.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StepFailure {
     /// The code that a user of the API gets.
     pub code: &'static str,
-    /// The code of the call, as logs have it.
+    /// The code of the call, as in logs.
     pub cause: &'static str,
     pub message: String,
-    /// The provider's HTTP status, where the connector names one.
+    /// The provider's HTTP status, if the connector reports one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_status: Option<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,7 +34,7 @@ impl StepFailure {
     }
 }
 
-/// The message without words that may be an address of somebody.
+/// The message without words that may be an email address.
 fn without_addresses(message: &str) -> String {
     let word = |word: &str| {
         let is_address =
@@ -44,7 +44,7 @@ fn without_addresses(message: &str) -> String {
     message.split_whitespace().map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// An order for the operator.
+/// The remedy for the operator.
 fn remedy(e: &runtime::Error) -> String {
     let fixed = match refusal::code(e) {
         Code::ReauthRequired => {

@@ -1,4 +1,4 @@
-//! `switchboard connector try`: the answers of a connected account to each read of its connector.
+//! `switchboard connector try`: runs each read operation of a connector for a connected account.
 
 mod calls;
 mod failure;
@@ -29,9 +29,9 @@ use crate::cli::store::{self, Lock};
 
 /// Exit code: a step failed.
 const STEPS_FAILED: u8 = 3;
-/// The log of the command: a failed step is in the report, and lines for a connector's author may hold data of the account.
+/// The log level of the command: a failed step is in the report, and log lines for a connector's author may contain data of the account.
 pub const LOG: &str = "error,runtime=off";
-/// Time that tokens which are being renewed have to be stored.
+/// Time limit for storing tokens that are being renewed.
 const RENEWAL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Read a connected account through its connector, and show what works
@@ -68,8 +68,8 @@ impl Trial {
         let Trial { name, connection, pages, json, settings } = self;
         let config = settings.resolve()?.config;
         ensure_usable(&config).await?;
-        // A server on the same SQLite file renews tokens by itself. Two processes that do it at once can end the grant, so that it is done here
-        // only while no server can be there.
+        // A server on the same SQLite file renews tokens itself. Two processes that do it at once can end the grant, so it is done here
+        // only if no server can be running.
         let lock = Lock::take(&config).ok();
         let mut signals = Signals::new()?;
         let meter = Arc::new(CallMeter::default());
@@ -80,7 +80,7 @@ impl Trial {
             report = examine(&app, &meter, wanted) => report,
             () = signals.end() => Err(anyhow::anyhow!("interrupted before the account was read")),
         };
-        // Tokens that were issued and not stored would be lost. A second signal ends it at once.
+        // Tokens that were issued and not stored would be lost. A second signal ends the command at once.
         tokio::select! {
             _ = tokio::time::timeout(RENEWAL_TIMEOUT, app.renewals.close()) => {}
             () = signals.end() => {}
@@ -92,18 +92,18 @@ impl Trial {
     }
 }
 
-/// An account that is to be read.
+/// An account to read.
 struct TrialRequest<'a> {
     /// The connector's name.
     name: &'a str,
     /// The connection's id.
     connection: &'a str,
     pages: u32,
-    /// Tokens may be renewed by this process.
+    /// Whether this process may renew tokens.
     renews: bool,
 }
 
-/// Fails where `serve` has not been on the database, has another master key, or is of another version: nothing is made or migrated here.
+/// Fails if `serve` has not used the database yet, or has another master key or version: no key or schema is created or migrated here.
 async fn ensure_usable(config: &Config) -> Result<()> {
     let db = store::open_to_read(config).await?;
     let usable = ensure_database(&db, config).await;
@@ -149,7 +149,7 @@ async fn examine(app: &App, meter: &CallMeter, wanted: TrialRequest<'_>) -> Resu
     Ok(TrialReport::new(&connection, &connector, surfaces))
 }
 
-/// The connection with this id, of whatever application.
+/// The connection with this id, in any application.
 async fn find_connection(app: &App, id: &str) -> Result<Connection> {
     for tenant in api_keys::tenants(app.db.reader()).await? {
         if let Some(connection) = connection_rows::find(app.db.reader(), &tenant, id).await? {

@@ -10,11 +10,11 @@ use crate::cli::connector::try_account::calls::CallFigures;
 use crate::cli::connector::try_account::failure::StepFailure;
 use crate::cli::output::table;
 
-/// Everything that was found.
+/// The full report.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TrialReport {
-    /// No step failed.
+    /// Whether no step failed.
     pub ok: bool,
     connector: String,
     version: String,
@@ -22,7 +22,7 @@ pub struct TrialReport {
     /// The connection's status.
     status: String,
     scopes: ScopeReport,
-    /// Kinds of data that the connector has and the account lacks.
+    /// Kinds of data that the connector supports and the account lacks.
     lacking: Vec<String>,
     surfaces: Vec<SurfaceReport>,
 }
@@ -32,9 +32,9 @@ pub struct TrialReport {
 #[serde(rename_all = "camelCase")]
 struct ScopeReport {
     granted: Vec<String>,
-    /// Scopes that were asked for and not granted.
+    /// Scopes that were requested and not granted.
     missing: Vec<MissingScope>,
-    /// The provider's own names of what was granted, where it tells.
+    /// The provider's own names of the granted scopes, if it reports them.
     provider: Vec<String>,
 }
 
@@ -43,7 +43,7 @@ struct ScopeReport {
 #[serde(rename_all = "camelCase")]
 struct MissingScope {
     scope: String,
-    /// The provider's scopes that it needs, by the manifest.
+    /// The provider's scopes that it needs, from the manifest.
     needs: Vec<String>,
 }
 
@@ -174,7 +174,7 @@ fn steps(surfaces: &[SurfaceReport]) -> impl Iterator<Item = (Surface, &StepRepo
     surfaces.iter().flat_map(|of| of.steps.iter().map(|step| (of.surface, step)))
 }
 
-/// A step's figures in a line: `records 3, items event 2 task 1, more`. What is not so is left out.
+/// A step's figures in a line: `records 3, items event 2 task 1, more`. Absent ones are left out.
 fn shown(result: &Map<String, Value>) -> String {
     let member = |(name, value): (&String, &Value)| match value {
         Value::Null | Value::Bool(false) => None,

@@ -1,4 +1,5 @@
-//! The steps that read an account: what the connector says of it, and for each kind of data its features, collections, records and changes.
+//! The steps that read an account: its description by the connector, and for each kind of data its features, collections, records and
+//! changes.
 
 use std::collections::BTreeMap;
 
@@ -17,14 +18,14 @@ use crate::cli::connector::try_account::calls::{CallFigures, TrialAccount};
 use crate::cli::connector::try_account::failure::StepFailure;
 use crate::cli::connector::try_account::report::{StepOutcome, StepReport, SurfaceReport};
 
-/// Collections of a kind of data that are read.
+/// Most collections of a kind of data that are read.
 const COLLECTIONS: usize = 3;
-/// Bytes of a message's text that are asked for.
+/// Most bytes of a message's body that are requested.
 const MAX_BODY_BYTES: u32 = 65_536;
-/// Characters of a connector's word that are shown.
+/// Most characters of a connector's word that are shown.
 const WORD: usize = 40;
 
-/// Takes all steps, each whatever became of those of other kinds of data and collections. `pages`: of each collection.
+/// Runs all steps; a failure does not affect other kinds of data and collections. `pages`: pages of each collection.
 pub async fn run(account: &TrialAccount<'_>, connector: &Loaded, pages: u32) -> Vec<SurfaceReport> {
     let mut reports = Vec::new();
     if connector.surfaces.contains(&Surface::Lifecycle) {
@@ -78,7 +79,7 @@ impl<'a> SurfaceTrial<'a> {
         SurfaceReport { surface: self.surface, steps: self.steps }
     }
 
-    /// Asks whose account it is, as when it was connected.
+    /// Requests the account's identity, as when it is connected.
     async fn check(&mut self) {
         let call = StepCall {
             step: "check",
@@ -126,7 +127,7 @@ impl<'a> SurfaceTrial<'a> {
         self.take(call, |reply: &Reply<Value>| features(&reply.body)).await;
     }
 
-    /// The first collections of the account; none where they cannot be listed.
+    /// The first collections of the account; empty if they cannot be listed.
     async fn list(&mut self, kind: ResourceKind, contents: ResourceKind) -> Vec<TrialCollection> {
         let (verb, op) = kind.ops().pull;
         let args = ChangesRequest { limit: self.account.app.config.pull_page, ..ChangesRequest::default() };
@@ -144,7 +145,7 @@ impl<'a> SurfaceTrial<'a> {
         readable.take(COLLECTIONS).enumerate().map(collection).collect()
     }
 
-    /// Reads some pages from the beginning, one record of them, and what comes at the last cursor: the changes where all was read.
+    /// Reads some pages from the beginning, one record of them, and the page at the last cursor: the changes, if everything was read.
     async fn collection(&mut self, of: &TrialCollection) {
         let mut cursor = None;
         let (mut has_more, mut has_record) = (true, false);
@@ -188,7 +189,7 @@ impl<'a> SurfaceTrial<'a> {
         self.take(call, |reply: &Reply<Sources>| counts(reply, of.kind)).await
     }
 
-    /// Reads a record of the page by itself. False: the page has none.
+    /// Reads a single record of the page. False: the page has none.
     async fn get(&mut self, of: &TrialCollection, page: &Sources) -> bool {
         let is_wanted = |(_, item): &(&Source, &Item)| !of.kind.is_mail() || is_message(item);
         let Some((source, item)) = page.sources.iter().filter_map(first_item).find(is_wanted) else {
@@ -218,7 +219,7 @@ impl<'a> SurfaceTrial<'a> {
         true
     }
 
-    /// Takes a step. None: it failed, which is in the report then.
+    /// Runs a step. None: it failed, and the report has the failure.
     async fn take<A, R>(
         &mut self,
         call: StepCall<'_, A>,
@@ -245,7 +246,7 @@ impl<'a> SurfaceTrial<'a> {
     }
 }
 
-/// A record that is there and can be read, with the first item in it.
+/// A readable record, with the first item in it.
 fn first_item(source: &Source) -> Option<(&Source, &Item)> {
     let item = source.items.first().filter(|_| !source.deleted && source.error.is_none())?;
     Some((source, item))
@@ -255,7 +256,7 @@ fn is_message(item: &Item) -> bool {
     !item.partial && item.kind.as_deref().is_none_or(|kind| kind == ResourceKind::EmailMessage.as_str())
 }
 
-/// Numbers of a page, and nothing that its records hold. `kind` is that of items which name none.
+/// The counts of a page, without any content of its records. `kind` is that of items without one.
 fn counts(reply: &Reply<Sources>, kind: ResourceKind) -> Map<String, Value> {
     let page = &reply.body;
     let mut items: BTreeMap<&str, usize> = BTreeMap::new();
@@ -286,7 +287,7 @@ fn counts(reply: &Reply<Sources>, kind: ResourceKind) -> Map<String, Value> {
     counts
 }
 
-/// The account without who it is.
+/// The account without its identity.
 fn account_facts(account: &Account) -> Map<String, Value> {
     let known = account.surfaces.iter().filter_map(|name| Surface::parse(name)).map(Surface::as_str);
     let facts = [
@@ -299,7 +300,7 @@ fn account_facts(account: &Account) -> Map<String, Value> {
     facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Features that are numbers, truths or words; of a list its length, since aliases are addresses.
+/// Features that are numbers, Booleans or words; of a list its length, since aliases are addresses.
 fn features(features: &Value) -> Map<String, Value> {
     let shown = |value: &Value| match value {
         Value::Array(list) => Some(json!(list.len())),
@@ -311,7 +312,7 @@ fn features(features: &Value) -> Map<String, Value> {
     members.filter_map(|(name, value)| Some((word(name), shown(value)?))).collect()
 }
 
-/// A word of a connector's, or `other` for a text that is none.
+/// A word from a connector, or `other` for any other text.
 fn word(text: &str) -> String {
     let is_word = text.len() <= WORD && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c));
     if is_word { text.to_owned() } else { "other".to_owned() }

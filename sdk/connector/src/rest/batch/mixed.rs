@@ -19,7 +19,7 @@ const MAX_BOUNDARY_BYTES: usize = 256;
 const MAX_UNITS: u32 = 1_000_000;
 
 /// Returns the request with these parts. It costs the units of all of them. Fails with `internal` for a part that cannot be written: one
-/// with a blob, or with a line break where there is none to be.
+/// with a blob, or with a line break where none is allowed.
 ///
 /// ```
 /// use connector_sdk::http::Request;
@@ -186,7 +186,7 @@ fn read_part(section: &[u8]) -> Option<(usize, Response)> {
 /// Names and values of header fields.
 type Fields = Vec<(String, String)>;
 
-/// Header fields, names in lower case, and what follows the empty line after them.
+/// Header fields, names in lower case, and the text after the empty line.
 fn split_fields(bytes: &[u8]) -> Option<(Fields, &[u8])> {
     let mut fields = Vec::new();
     let mut rest = bytes;

@@ -1,4 +1,4 @@
-//! Many requests in one: sent in turn, read part by part, and what failed for a while sent once more.
+//! Many requests in one: sent one batch after the other, read part by part; parts that failed temporarily are sent once more.
 
 mod mixed;
 mod part;
@@ -10,9 +10,9 @@ use crate::http::Response;
 pub use mixed::{mixed, read_mixed};
 pub use part::{Part, PartOutcome};
 
-/// Parts of one batch, whatever the connector says.
+/// Most parts of one batch, also where the connector asks for more.
 const MAX_PARTS: usize = 100;
-/// The wait where the provider leaves parts out of its answer without a word, ms.
+/// The wait where the provider leaves parts out of its answer without a reason, ms.
 const LOST_WAIT_MS: u32 = 30_000;
 
 /// The rules by which a provider takes batches.
@@ -56,11 +56,11 @@ impl BatchOutcome {
     }
 }
 
-/// Sends the parts in batches of `multipart/mixed`, one after the other, and returns what became of each.
+/// Sends the parts in batches of `multipart/mixed`, one after the other, and returns the result of each.
 ///
-/// Parts that failed for a while (a limit, a status of 5xx, no answer at all) and parts whose token was refused go once more, in a batch of
+/// Parts that failed temporarily (a limit, a status of 5xx, no answer at all) and parts whose token was refused go once more, in a batch of
 /// their own; with a new token where that was refused. A part that meets a limit again, or is lost again, is missing: the wait is noted
-/// (`Context::note_wait`), and no later batch is sent. A part that has another answer by then is answered, whatever its status.
+/// (`Context::note_wait`), and no later batch is sent. A part that has another answer by then keeps it, with any status.
 ///
 /// Fails with `auth-expired` where a part's token is refused twice, and with the failure of the provider where it answers nothing at all.
 ///
@@ -159,7 +159,7 @@ impl Chunk<'_> {
         Ok(ChunkOutcome { answers, stop })
     }
 
-    /// Sends some of the parts in one batch and puts their answers in place. What did not fit into an answer goes in another batch. Returns
+    /// Sends some of the parts in one batch and stores their answers. Parts that did not fit into the answer go in another batch. Returns
     /// the failure of a batch that was not answered for a while; any other failure ends the call.
     fn exchange(
         &self,
@@ -231,7 +231,7 @@ fn passing(failure: Failure) -> Outcome<Failure> {
     }
 }
 
-/// The failure that asks for the longer wait.
+/// The failure with the longer wait.
 fn longer(one: Option<Failure>, other: Failure) -> Failure {
     match one {
         Some(one) if one.retry_after_ms >= other.retry_after_ms => one,
@@ -271,7 +271,7 @@ mod tests {
         (0..count).map(part).collect()
     }
 
-    /// The numbers of the things that a batch asks for.
+    /// The numbers of the things that a batch requests.
     fn asked(request: &Request) -> Vec<usize> {
         let text = String::from_utf8(body(request)).unwrap();
         let lines =
@@ -279,7 +279,7 @@ mod tests {
         lines.collect()
     }
 
-    /// A batch in which each part has the status that `status` says, told in reverse.
+    /// A batch in which each part has the status that `status` gives, listed in reverse.
     fn answer(request: &Request, status: impl Fn(usize) -> u16) -> Response {
         let mut text = String::new();
         for (at, thing) in asked(request).into_iter().enumerate().rev() {
@@ -304,7 +304,7 @@ mod tests {
 
     type Waits = Vec<(String, String)>;
 
-    /// Runs so many parts with a provider whose n-th batch is answered by the n-th round.
+    /// Runs this many parts with a provider whose n-th batch is answered by the n-th round.
     fn run_with(
         rounds: Vec<Answerer>,
         count: usize,
@@ -359,7 +359,7 @@ mod tests {
         assert!(requests.iter().all(|request| request.extra.len() == 1));
     }
 
-    /// A part that stays without an answer is missing, and no later batch is sent: the provider has asked to be left alone.
+    /// A part that stays without an answer is missing, and no later batch is sent: the provider has asked for a wait.
     #[test]
     fn what_fails_again_is_missing_with_the_wait() {
         let status = |thing: usize| [200, 429, 404, LOST][thing];
@@ -374,7 +374,7 @@ mod tests {
         assert_eq!((outcome.unwrap().first_missing, waits), (Some(1), wait("30000")));
     }
 
-    /// An answer has an end: what did not fit is asked for again, at least one part at a time.
+    /// Answers are limited: parts that did not fit are requested again, at least one at a time.
     #[test]
     fn an_answer_that_is_cut_off_is_gone_on_with() {
         let cut = |end: &'static str| {
@@ -431,7 +431,7 @@ mod tests {
         };
         let (outcome, _, waits) = run_with(vec![all_with(|_| 200), held()], 3, 2);
         assert_eq!((outcome.unwrap().first_missing, waits), (Some(2), wait("4000")));
-        // Any other failure is no matter of waiting.
+        // Any other failure does not pass by waiting.
         let denied = round(|_| Ok(response(403, &[], "")));
         let (outcome, _, _) = run_with(vec![all_with(|_| 200), denied], 3, 2);
         assert_eq!(outcome.unwrap_err().code, code::FORBIDDEN);

@@ -1,4 +1,4 @@
-//! The parts of a batch, and what became of each.
+//! The parts of a batch and their results.
 
 use crate::http::{Request, Response};
 
@@ -20,8 +20,8 @@ impl Part {
 /// The outcome of a part.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PartOutcome {
-    /// An answer, whatever its status.
+    /// An answer, of any status.
     Answered(Response),
-    /// No answer yet: the provider wants to be left alone, or has left the part out. It says nothing of what was asked for.
+    /// No answer yet: the provider asks for a wait, or has left the part out. It proves nothing about the request.
     Missing,
 }

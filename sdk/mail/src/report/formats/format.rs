@@ -1,4 +1,4 @@
-//! What is known of one program: how its reports begin, and where addresses and reasons stand in them.
+//! The reports of one program: how they begin, and where addresses and reasons stand in them.
 
 /// A program.
 pub struct Format {
@@ -7,11 +7,11 @@ pub struct Format {
     pub name: &'static str,
     /// One of them stands at the beginning of the report.
     pub openings: &'static [&'static str],
-    /// Others write the same: counts only where the sender is a mail system for certain.
+    /// Other texts begin the same way: the format counts only if the sender is certainly a mail system.
     pub is_common: bool,
     pub lists: &'static [List],
     pub labels: &'static [Label],
-    /// What stands behind one of them is said of all recipients.
+    /// Phrases after which a reason for all recipients follows.
     pub reasons: &'static [&'static str],
 }
 
@@ -23,10 +23,10 @@ pub struct List {
     pub is_delayed: Option<bool>,
 }
 
-/// Where the address stands in a line of a list.
+/// The position of the address in a line of a list.
 #[derive(Clone, Copy)]
 pub enum Shape {
-    /// Nothing else is in the line but a remark in brackets: the reason is on the lines after it, or elsewhere.
+    /// The address is alone in its line but for a remark in brackets: the reason is on the lines after it, or elsewhere.
     Alone,
     /// At the beginning; a reason may follow.
     Leading,
@@ -34,7 +34,7 @@ pub enum Shape {
     Angle,
     /// At the beginning, or in brackets anywhere.
     Within,
-    /// What was said to the other server, and its answers.
+    /// The commands to the other server, and its answers.
     Transcript,
 }
 

@@ -8,7 +8,7 @@ mod small;
 
 use crate::report::formats::format::Format;
 
-/// What says that a report is a warning, whatever the program: the message is tried again.
+/// Phrases that mark a report of any program as a warning: the message is tried again.
 pub const DELAYS: [&str; 16] = [
     "this is a warning message only",
     "this is a warning only",

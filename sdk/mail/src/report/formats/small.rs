@@ -1,4 +1,4 @@
-//! Programs that are met less often, gateways, and at last what they have in common.
+//! Less common programs, gateways, and at last their common phrases.
 
 use crate::report::formats::format::Shape::{Alone, Leading, Within};
 use crate::report::formats::format::{Format, Label, NONE, delayed, failed, label, list, reason};
@@ -254,7 +254,7 @@ pub const FORMATS: &[Format] = &[
         reasons: &["grund:", "aus folgendem grund", "der grund daf\u{fc}r:"],
         ..NONE
     },
-    // What is left: words that most programs have in some order.
+    // The rest: words that most programs use in some order.
     Format {
         name: "any",
         openings: &[

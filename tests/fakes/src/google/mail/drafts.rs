@@ -103,7 +103,7 @@ pub fn delete(state: &mut State, call: &Call) -> MethodResult {
     Ok(None)
 }
 
-/// `drafts.send`: sends the draft as it stands, or as the call has it anew, and removes it.
+/// `drafts.send`: sends the stored draft, or the one in the call, and removes it.
 pub fn send(state: &mut State, call: &Call) -> MethodResult {
     let mailbox = mailbox(state, call)?;
     let draft = call.body["id"].as_str().ok_or_else(|| invalid("Invalid draft"))?.to_owned();

@@ -120,7 +120,7 @@ fn readable<'m>(mailbox: &'m Mailbox, id: &str, now_ms: i64) -> Result<&'m MailR
     mailbox.messages.get(id).filter(|message| message.readable_ms <= now_ms).ok_or_else(not_found)
 }
 
-/// The ids and labels of a message, with the id of the history where it is told too.
+/// Returns the ids and labels of a message, with its history id if requested.
 fn changed_value(mailbox: &Mailbox, id: &str, has_history: bool) -> MethodResult {
     let message = mailbox.messages.get(id).ok_or_else(not_found)?;
     let mut value = short_value(message);

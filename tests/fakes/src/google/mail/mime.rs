@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 
 use crate::google::facts;
 
-/// Levels of parts inside each other that are told.
+/// The maximum nesting of parts in an answer.
 const MAX_DEPTH: usize = 60;
 /// Characters of a snippet before it is escaped.
 const SNIPPET_CHARS: usize = 200;
 
-/// The part of a message that is told.
+/// The detail of parts in an answer.
 pub enum PayloadDetail {
     Full,
     /// The head alone, with these fields; with all where it is none.
@@ -91,7 +91,7 @@ fn child_id(parent: &str, number: usize) -> String {
     }
 }
 
-/// Whether the text of a part is told with the message, and not as an attachment.
+/// Returns whether the text of a part is in the message, and not an attachment.
 fn is_inline_text(part: &MessagePart<'_>, bytes: usize) -> bool {
     file_name(part).is_empty() && bytes <= facts::number("mail_limits", "inline_text_bytes")
 }

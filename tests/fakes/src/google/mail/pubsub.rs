@@ -21,7 +21,7 @@ const ACCOUNT_NUMBER: &str = "113774264463038321964";
 /// All topics.
 #[derive(Default)]
 pub struct PubSub {
-    /// None: a watch may name any topic, which nobody subscribes to.
+    /// None: a watch may name any topic, without a subscription.
     pub topics: Vec<Topic>,
     /// Projects by the ids of their OAuth clients. Other clients may name topics of any project.
     pub projects: BTreeMap<String, String>,
@@ -59,7 +59,7 @@ pub struct PushedMessage {
 }
 
 impl PubSub {
-    /// The message about a mailbox; none where nobody subscribes to the topic.
+    /// Returns the message about a mailbox; none if the topic has no subscription.
     fn message(&mut self, topic: &str, user: &str, history_id: u64, now_ms: i64) -> Option<PushedMessage> {
         self.messages += 1;
         let topic = self.topics.iter().find(|known| known.name == topic)?;

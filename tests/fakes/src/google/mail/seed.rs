@@ -1,4 +1,4 @@
-//! `/__control/mail/{user}/…`: what a test in another process does with a mailbox.
+//! `/__control/mail/{user}/…`: operations of a test in another process on a mailbox.
 
 use serde_json::{Value, json};
 

@@ -65,7 +65,7 @@ pub fn hand_over(state: &mut State, user: &str, raw: &[u8], thread: Option<Strin
     let loses_own_fields = state.traps.fires("x_headers_lost");
     let Some(mailbox) = state.mail.get_mut(user) else { return Value::Null };
     let is_own = head.from.first().is_some_and(|from| mailbox.sends_as(user, from));
-    // Whoever the message says that it is from, and however it calls itself: Gmail replaces both, and keeps no trace.
+    // Gmail replaces the Message-ID, and a From that is not the user's own, and keeps no trace of them.
     let kept = headers::without(raw, |name| {
         name == "message-id" || (!is_own && name == "from") || (loses_own_fields && name.starts_with("x-"))
     });

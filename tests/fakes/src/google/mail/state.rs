@@ -80,8 +80,8 @@ impl State {
         self.mailbox(user).aliases.push(alias);
     }
 
-    /// Puts messages as they really occur, and as few expect them, into a user's inbox: of a hundred parts, in a charset that nobody knows,
-    /// and one whose reads have no payload. Returns their ids.
+    /// Puts rare but real messages into a user's inbox: one of a hundred parts, one in an unknown charset, and one whose reads have no
+    /// payload. Returns their ids.
     pub fn add_odd_mail(&mut self, user: &str) -> Vec<String> {
         let head = |subject: &str| {
             format!(

@@ -1,4 +1,4 @@
-//! Units of quota: each method has its price, and a user has so many in a minute.
+//! Units of quota: each method has its price, and a user has a number of units a minute.
 
 use std::collections::VecDeque;
 

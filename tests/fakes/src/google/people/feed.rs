@@ -137,7 +137,7 @@ impl FeedWalk {
         Ok(FeedWalk { position, size, feed_ms, gives_token })
     }
 
-    /// The page of this walk. A full read is up to date even where the feed is late: its sync token goes back to what the feed has.
+    /// Returns the page of this walk. A full read is current even if the feed is late: its sync token is that of the feed.
     pub fn page<'r, T: Clone + 'r>(
         &self,
         records: impl Iterator<Item = &'r FeedRecord<T>>,

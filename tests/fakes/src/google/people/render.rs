@@ -1,4 +1,4 @@
-//! People and groups as Google answers them: with what it computes for a reader.
+//! People and groups as Google answers them, with the fields that it computes for a reader.
 
 use serde_json::{Map, Value, json};
 

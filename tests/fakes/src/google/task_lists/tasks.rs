@@ -25,7 +25,7 @@ impl TaskChange {
         TaskChange { number: state.next_change(), at_ms: state.clock.now_ms(), keeps_etag: false }
     }
 
-    /// A change of a task that is there, which the trap lets keep its etag.
+    /// A change of an existing task, which the trap lets keep its etag.
     pub fn for_existing(state: &mut State) -> TaskChange {
         let keeps_etag = state.traps.fires("task_etag_stays");
         TaskChange { keeps_etag, ..TaskChange::new(state) }

@@ -1,4 +1,4 @@
-//! What messages say, and the invitations that go along.
+//! Tests of the text of messages, and of their invitations.
 
 mod parts;
 mod readers;
@@ -164,7 +164,7 @@ fn an_invitee_reads_what_when_where_and_how_to_change_it() {
     assert!(message.html.contains("href=\"https://meet.example.org/a?b&amp;c\""), "{}", message.html);
 }
 
-/// French has a space before a colon, at which no line ends.
+/// French has a non-breaking space before a colon.
 #[test]
 fn a_french_subject_has_a_space_before_its_colon() {
     let facts = MessageContext { language: Language::French, ..facts() };
@@ -192,7 +192,7 @@ fn guests_have_no_link_that_changes_the_booking() {
     assert_eq!(people, [EmailAddress { name: None, email: "bob@example.net".to_owned() }], "each once");
 }
 
-/// Hosts read English, in the zone of the event type, and see who comes.
+/// Hosts read English, in the zone of the event type, and see the attendees.
 #[test]
 fn hosts_read_who_comes_and_what_they_wrote() {
     let schedule = Schedule { time_zone: "Asia/Tokyo".to_owned(), ..Schedule::default() };
@@ -228,7 +228,7 @@ fn what_does_not_take_place_leads_to_other_times() {
     assert!(!message.text.contains("/book/"), "{}", message.text);
 }
 
-/// A name or a number of the invitee's leads nobody anywhere but hosts, who see both.
+/// A name or a number of the invitee's becomes no link for anybody but hosts, who see both.
 #[test]
 fn names_that_read_as_links_and_numbers_go_to_hosts_alone() {
     let mut facts = facts();
@@ -252,7 +252,7 @@ fn names_that_read_as_links_and_numbers_go_to_hosts_alone() {
     }
 }
 
-/// Nobody has verified the addresses of a booking.
+/// The addresses of a booking are not verified.
 #[test]
 fn what_an_invitee_writes_goes_to_hosts_alone() {
     let mut facts = facts();
@@ -270,7 +270,7 @@ fn what_an_invitee_writes_goes_to_hosts_alone() {
     }
 }
 
-/// An invitation says that the invitee takes part where they chose the time, and asks them where somebody else did. Guests are always asked.
+/// The invitation marks the invitee as accepted if they chose the time, and asks them if another party did. Guests are always asked.
 #[test]
 fn an_invitee_is_asked_for_an_answer_to_a_time_that_others_chose() {
     let mut facts = facts();
@@ -311,7 +311,7 @@ fn a_host_whose_event_has_no_time_reads_what_to_do() {
     assert!(!message.text.contains("secret"), "{}", message.text);
 }
 
-/// What changes an invitation names the organizer who sent it, whoever sends now.
+/// A changed invitation names the organizer who sent it, whichever account sends now.
 #[test]
 fn an_organizer_keeps_the_invitation() {
     let mut facts = facts();
@@ -345,7 +345,7 @@ fn an_organizer_keeps_the_invitation() {
     }
 }
 
-/// What tells of the link to a conference changes no time: the invitation keeps its SEQUENCE, and the later of two revisions counts.
+/// A message about the conference link changes no time: the invitation keeps its SEQUENCE, and the later of two revisions counts.
 #[test]
 fn a_link_that_comes_later_updates_the_invitation() {
     let mut facts = facts();
@@ -367,7 +367,7 @@ fn a_link_that_comes_later_updates_the_invitation() {
     assert!(message.text.starts_with("Here is the link to join."), "{}", message.text);
 }
 
-/// Both times of a move, and both ends of a meeting, can be read in one way only: on the day on which clocks are set back a time comes twice.
+/// Both times of a move, and both ends of a meeting, are unambiguous: when daylight saving time ends, a local time comes twice.
 #[test]
 fn times_on_both_sides_of_a_change_of_clocks_have_their_offsets() {
     let at = |text: &str| text.parse::<Instant>().expect("an instant");

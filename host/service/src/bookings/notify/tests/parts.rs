@@ -47,7 +47,7 @@ fn answered() -> MessageContext {
     facts
 }
 
-/// A booking that the host is asked about.
+/// A booking that the host is asked to confirm.
 fn asked() -> MessageContext {
     let mut facts = answered();
     facts.booking.status = BookingStatus::Pending;
@@ -57,7 +57,7 @@ fn asked() -> MessageContext {
     facts
 }
 
-/// The addresses that a part of HTML names.
+/// The addresses in an HTML part.
 fn addresses(html: &str) -> Vec<String> {
     let hrefs = html.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
     hrefs.map(|href| href.replace("&amp;", "&")).collect()
@@ -68,7 +68,7 @@ fn each_message(facts: &MessageContext) -> Vec<MessageText> {
     ROLES.into_iter().flat_map(of).collect()
 }
 
-/// Mail programs leave tables as they are on phones, hide pictures, and tell the sender of a part that is loaded.
+/// Mail programs do not adapt tables to phones, hide images, and reveal to the sender when a part is loaded.
 #[test]
 fn html_has_no_table_and_loads_nothing() {
     for facts in [answered(), asked()] {
@@ -83,7 +83,7 @@ fn html_has_no_table_and_loads_nothing() {
     }
 }
 
-/// Text that is not shown as HTML says the same: every address and every answer.
+/// The plain text has the same content: every address and every answer.
 #[test]
 fn text_has_every_link_and_answer_of_the_html() {
     for facts in [answered(), asked()] {
@@ -102,7 +102,7 @@ fn text_has_every_link_and_answer_of_the_html() {
     }
 }
 
-/// An answer that the host offers is no text of a stranger's. Free text goes to the hosts alone, because the invitee's address is not verified.
+/// An answer that the host offers is no stranger's text. Free text goes to the hosts only, because the invitee's address is not verified.
 #[test]
 fn an_invitee_reads_the_answers_that_were_chosen() {
     let invitees = message_text::of_change(&answered(), &key(MailKind::Confirmed, MailRole::Invitee), false);
@@ -123,7 +123,7 @@ fn text_has_72_columns() {
     }
 }
 
-/// A button leads to a page, and what it does there takes another click: programs open the addresses of a mail.
+/// A button leads to a page, where the action takes another click: mail programs open the addresses of a mail.
 #[test]
 fn a_host_reads_who_asks_and_what_the_buttons_do() {
     let message = message_text::of_change(&asked(), &key(MailKind::Pending, MailRole::Hosts), false);
@@ -153,7 +153,7 @@ fn hostile_names_are_text_in_every_part() {
     }
 }
 
-/// A message offers what the event type still lets its invitee do, and says until when.
+/// A message offers the actions that the event type still allows its invitee, with their deadline.
 #[test]
 fn ways_that_are_closed_are_not_offered() {
     let mut facts = answered();
@@ -181,7 +181,7 @@ fn a_message_has_the_direction_of_its_language() {
     assert!(message.html.contains("lang=\"ar\" dir=\"rtl\" class=\"m-ground m-text\""), "{}", message.html);
 }
 
-/// The main button has the brand's colour, and links the nearest one that can be read.
+/// The main button has the brand's colour, and links the nearest readable one.
 #[test]
 fn a_message_has_the_colour_of_its_event_type() {
     let mut facts = answered();

@@ -13,7 +13,7 @@ use model::scheduling::event_type::Host;
 /// The page on which the host decides.
 const PAGE: &str = "https://book.example.org/book/h/secret";
 
-/// A booking that waits for the host whom the message is for.
+/// A pending booking, in the message to the host who decides.
 fn asked() -> MessageContext {
     let mut facts = MessageContext { language: Language::English, ..facts() };
     facts.booking.status = BookingStatus::Pending;
@@ -22,7 +22,7 @@ fn asked() -> MessageContext {
     facts
 }
 
-/// The words of the invitee are quoted, with a warning before them, and stand behind the host's own links.
+/// The invitee's words are quoted, with a warning before them, after the host's own links.
 #[test]
 fn words_of_the_invitee_do_not_look_like_the_hosts_links() {
     let mut facts = asked();
@@ -48,7 +48,7 @@ fn words_of_the_invitee_do_not_look_like_the_hosts_links() {
     }
 }
 
-/// An answer would quote the links: a host writes a new message, in which the invitee's address fills in nothing else.
+/// An answer would quote the links: a host writes a new message, with only the invitee's address filled in.
 #[test]
 fn a_host_who_is_asked_writes_to_the_invitee_in_a_message_of_its_own() {
     let mut facts = asked();
@@ -63,7 +63,7 @@ fn a_host_who_is_asked_writes_to_the_invitee_in_a_message_of_its_own() {
     assert!(!message.text.contains("Replies to"), "{}", message.text);
 }
 
-/// The name is that of the host who declined; of several who are waited for, nobody's.
+/// The name is that of the host who declined; none if several hosts can confirm.
 #[test]
 fn an_invitee_reads_who_declined_or_has_to_confirm() {
     let mut facts = MessageContext { language: Language::English, ..facts() };
@@ -121,7 +121,7 @@ fn who_waits_for_the_host_can_only_cancel() {
     assert!(message.text.starts_with("The host still has to confirm."), "{}", message.text);
 }
 
-/// The clock and the order of the day and the month are those that the invitee reads.
+/// The clock and the order of day and month are the invitee's.
 #[test]
 fn times_are_written_as_the_invitee_reads_them() {
     let facts = MessageContext { language: Language::AmericanEnglish, hours: Hours::Twelve, ..facts() };

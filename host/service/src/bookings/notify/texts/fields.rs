@@ -5,13 +5,13 @@ use crate::bookings::notify::kind::MailKind;
 /// The texts of one language.
 #[derive(Clone, Copy, Debug)]
 pub struct MailTexts {
-    /// What happened, in a few words: stands before the title and a colon in subjects.
+    /// The change in a few words: stands before the title and a colon in subjects.
     pub subjects: Changes,
-    /// The same as a sentence, to the invitee and to guests. `{host}` is the host's name, or `the_host`.
+    /// The change as a sentence, for the invitee and guests. `{host}` is the host's name, or `the_host`.
     pub sentences: Changes,
-    /// To guests, who hear of a booking for the first time.
+    /// For guests, for whom it is the first message about the booking.
     pub invited: &'static str,
-    /// To whom the invitation of an organizer is taken back, because another one sends one.
+    /// For recipients of a former organizer's invitation, which is cancelled because another one sends a new one.
     pub replaced: &'static str,
     pub what: &'static str,
     pub when: &'static str,
@@ -27,20 +27,20 @@ pub struct MailTexts {
     pub in_person: &'static str,
     pub by_phone: &'static str,
     pub online: &'static str,
-    /// Stands for the name of a host whom the event type does not name.
+    /// Replaces the name of a host if the event type shows none.
     pub the_host: &'static str,
     /// A link to the booking's page.
     pub change: &'static str,
-    /// The same while the booking waits for its host.
+    /// The same link while the booking is pending.
     pub cancel: &'static str,
     pub reschedule: &'static str,
     pub view: &'static str,
-    /// Until when the booking can be changed: `{when}` is the day and the time.
+    /// The time until which the booking can be changed: `{when}` is the day and the time.
     pub until: &'static str,
-    /// A button to the page on which people meet.
+    /// A button to the meeting's page.
     pub join: &'static str,
     pub add_to_calendar: &'static str,
-    /// A link to the page on which another time can be booked.
+    /// A link to the page for booking another time.
     pub book_again: &'static str,
 }
 
@@ -50,11 +50,11 @@ pub struct Changes {
     pub pending: &'static str,
     pub confirmed: &'static str,
     pub rescheduled: &'static str,
-    /// It was moved, and the host has to confirm the new time.
+    /// It was rescheduled, and the host has to confirm the new time.
     pub rescheduled_pending: &'static str,
-    /// Where its conference is.
+    /// The link to its conference.
     pub conference: &'static str,
-    /// Its event has no time any more.
+    /// Its event no longer has a time.
     pub all_day: &'static str,
     pub cancelled: &'static str,
     pub rejected: &'static str,
@@ -63,7 +63,7 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// The text for a change, after which the booking waits for its host or does not.
+    /// The text for a change that leaves the booking pending, or not.
     pub fn of(&self, kind: MailKind, is_pending: bool) -> &'static str {
         match kind {
             MailKind::Pending => self.pending,

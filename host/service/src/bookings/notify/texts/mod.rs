@@ -31,19 +31,19 @@ pub fn texts(language: Language) -> &'static MailTexts {
 
 /// Begins the subject of a message that asks a host to decide.
 pub const ASKS: &str = "Please confirm or decline";
-/// Stands over the heading of such a message.
+/// Stands above the heading of such a message.
 pub const WAITS_FOR_YOU: &str = "Waiting for you";
-/// Explains the buttons by which a host decides.
+/// Explains the buttons for the host's decision.
 pub const OPENS_PAGE: &str = "Each button opens a page where you confirm your choice.";
 /// `{when}` is the day and the time.
 pub const EXPIRES: &str = "Without an answer the request expires on {when}.";
-/// Buttons by which a host decides.
+/// Buttons for the host's decision.
 pub const CONFIRM: &str = "Confirm";
 pub const DECLINE: &str = "Decline";
 
-/// Stands before the invitee's own words, as on the page for hosts.
+/// Precedes the invitee's own words, as on the page for hosts.
 pub const UNVERIFIED: &str = "The person who booked wrote this, and it is not verified. Don't open web addresses that you don't expect.";
-/// Stands behind the links by which a host decides: who quotes them in an answer gives them away.
+/// Follows the decision links: quoting them in an answer gives them away.
 pub const UNANSWERED: &str =
     "Replies to this message don't reach the person who booked. Write to their email address instead.";
 

@@ -23,7 +23,7 @@ use crate::api::request::extractors::{Extract, Params, Path};
 use crate::api::response::error::ApiError;
 use crate::api::response::reply::response;
 
-/// Bytes that are on their way at a time.
+/// Bytes in flight at a time.
 const PIECE: usize = 64 << 10;
 
 pub fn routes() -> Routes<App> {
@@ -65,8 +65,9 @@ fn json(AttachmentBytes { attachment, blob }: AttachmentBytes) -> Result<StoredR
     }
     let bytes =
         blob.read(0, usize::try_from(blob.size()).unwrap_or(usize::MAX)).map_err(anyhow::Error::from)?;
-    // Contract silent: whether a message learns what a fetch tells. It does not: with the size its etag would change, and whoever is subscribed
-    // would be told of an update of a message that nobody touched; the next list would have to take it back, as it does not know it.
+    // Contract silent: whether a message learns what a fetch tells. It does not: with the size its etag would change, and whoever is
+    // subscribed would be told of an update of a message that nobody touched; the next list would have to take it back, as it does not know
+    // it.
     let shown = Attachment {
         size: i64::try_from(bytes.len()).ok(),
         checksum_sha256: Some(attachments::checksum(&bytes)),
@@ -76,7 +77,7 @@ fn json(AttachmentBytes { attachment, blob }: AttachmentBytes) -> Result<StoredR
     Ok(StoredResponse::ok(serde_json::to_string(&shown)?))
 }
 
-/// The bytes, piece by piece off the disk: never all of them in memory.
+/// The bytes in pieces from the disk, never all of them in memory.
 fn raw(
     AttachmentBytes { attachment, blob }: AttachmentBytes,
     range: Option<&HeaderValue>,
@@ -99,7 +100,7 @@ fn raw(
     set(header::CONTENT_LENGTH, (part.end - part.start).to_string());
     set(header::ACCEPT_RANGES, "bytes".to_owned());
     set(header::CONTENT_DISPOSITION, disposition(attachment.filename.as_deref()));
-    // What somebody else wrote is never shown as a page of ours.
+    // Foreign content is never shown as a page of this service.
     set(header::X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned());
     set(header::CONTENT_SECURITY_POLICY, "sandbox".to_owned());
     match status {
@@ -118,7 +119,7 @@ fn pieces(blob: Blob, part: Range<u64>) -> impl futures::Stream<Item = std::io::
             return None;
         }
         let len = usize::try_from(part.end - at).unwrap_or(PIECE).min(PIECE);
-        // The disk is asked on a thread that may wait.
+        // The disk is read on a blocking thread.
         let read = tokio::task::spawn_blocking(move || (blob.read(at, len), blob)).await;
         match read {
             Ok((Ok(bytes), blob)) => Some((Ok(bytes), (blob, at + len as u64))),
@@ -128,7 +129,7 @@ fn pieces(blob: Blob, part: Range<u64>) -> impl futures::Stream<Item = std::io::
     })
 }
 
-/// What a Range header asks for (RFC 9110 section 14). One range of bytes; anything else is as if it were not there.
+/// The ranges of a Range header (RFC 9110 section 14). A single range of bytes; other headers are ignored.
 #[derive(Debug, PartialEq, Eq)]
 enum RangeRequest {
     All,
@@ -148,7 +149,7 @@ fn wanted(range: &str, size: u64) -> RangeRequest {
     if part.start >= part.end { RangeRequest::Nothing } else { RangeRequest::Part(part) }
 }
 
-/// RFC 6266: a download, under its own name.
+/// The header of a download with its own name (RFC 6266).
 fn disposition(filename: Option<&str>) -> String {
     let Some(name) = filename else { return "attachment".to_owned() };
     let plain: String = name

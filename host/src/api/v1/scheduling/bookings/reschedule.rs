@@ -42,7 +42,7 @@ async fn post(
     let warnings = json::unknown_fields(&headers, &unknown)?;
     let viewer = Viewer { asker: &asker, sees_hosts: asker.holds("scheduling.read"), warnings };
     if let Some(token) = &asked.manage_token {
-        // As where a booking is cancelled: a key moves what is of its connections alone.
+        // As for cancellations: a key reschedules only bookings of its own connections.
         list::find(&app, &asker, &id).await?;
         let found = manage_token::load(&app, &asker.tenant, &id, token).await?;
         return Ok(ApiResponse(reschedule::by_invitee(&app, viewer, &found, asked.clone(), &attempt).await?));
