@@ -97,7 +97,31 @@ pub fn new(kind: Kind, clock: &Clock, entropy: &Entropy) -> String {
     format!("{}_{}", kind.prefix(), ulid::Ulid::from_parts(ms, random))
 }
 
+/// The id that is before all that are made at `ms` (since 1970) or later, and after all that were made before.
+pub fn first_at(kind: Kind, ms: i64) -> String {
+    format!("{}_{}", kind.prefix(), ulid::Ulid::from_parts(u64::try_from(ms).unwrap_or(0), 0))
+}
+
 /// Whether this can be an id at all; what cannot is not looked up.
 pub fn is_plausible(id: &str) -> bool {
     !id.is_empty() && id.len() <= 64 && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_id_of_a_time_is_between_those_before_and_after() {
+        let entropy = Entropy::seeded(7);
+        let made_at = |ms: i64| {
+            let clock = Clock::fixed("2026-03-01T08:00:00Z".parse().expect("an instant"));
+            clock.advance_ms(ms);
+            (clock.now_ms(), new(Kind::AuditEntry, &clock, &entropy))
+        };
+        let (before, (at, id)) = (made_at(0).1, made_at(1));
+        let first = first_at(Kind::AuditEntry, at);
+        assert!(before < first && first < id && is_plausible(&first), "{before} {first} {id}");
+        assert!(first_at(Kind::AuditEntry, -1) < before, "there was nothing before 1970");
+    }
 }

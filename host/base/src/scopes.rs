@@ -25,6 +25,10 @@ pub const ALL: [&str; 21] = [
     "usage.read",
 ];
 
+/// Scopes of keys that administer the installation. They stand apart from `ALL`: only the command line and administrators in the panel give
+/// them, to keys of the installation's own organization.
+pub const ADMIN: [&str; 4] = ["admin.read", "admin.write", "admin.operators", "admin.connectors"];
+
 /// Whether these scopes include that one. Writing includes reading, reading a calendar includes its busy times, managing
 /// scheduling includes booking; sending does not include reading.
 pub fn holds(scopes: &[String], scope: &str) -> bool {
@@ -43,14 +47,29 @@ pub fn holds(scopes: &[String], scope: &str) -> bool {
     }
 }
 
-/// Whether a key can have this scope.
+/// Whether a key of an application can have this scope.
 pub fn is_scope(scope: &str) -> bool {
     ALL.contains(&scope)
 }
 
+/// Whether it is a scope of administration.
+pub fn is_admin_scope(scope: &str) -> bool {
+    ADMIN.contains(&scope)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::holds;
+    use super::{ADMIN, ALL, holds, is_admin_scope, is_scope};
+
+    #[test]
+    fn scopes_of_administration_stand_apart() {
+        assert!(ADMIN.iter().all(|scope| !is_scope(scope) && is_admin_scope(scope)));
+        assert!(ALL.iter().all(|scope| !is_admin_scope(scope)));
+        let all = ALL.map(str::to_owned);
+        assert!(ADMIN.iter().all(|scope| !holds(&all, scope)));
+        let writer = ["admin.write".to_owned()];
+        assert!(holds(&writer, "admin.read") && !holds(&writer, "admin.operators"));
+    }
 
     #[test]
     fn writing_includes_reading() {

@@ -13,8 +13,10 @@ use base::tenant::Tenant;
 
 use crate::Tx;
 use crate::api_key_domains;
+use crate::installation::of_tenants;
 use crate::json;
 use crate::json_text;
+use crate::request_log::{self, RequestLogMode};
 
 /// A text that sorts after the ids of all keys, whatever the collation: no id has so late a time.
 const AFTER_ALL_KEYS: &str = "key_ZZZZZZZZZZZZZZZZZZZZZZZZZZ";
@@ -313,10 +315,12 @@ pub async fn ensure_application(
     ids: (&str, &str),
     now: i64,
 ) -> Result<Tenant> {
-    let found = query("select id from organizations where name = $1 order by id limit 1")
-        .bind(names.0)
-        .fetch_optional(&mut *tx, |row| row.get("id"))
-        .await?;
+    let by_name = concat!(
+        "select id from organizations where name = $1 and ",
+        of_tenants!("id"),
+        " order by id limit 1"
+    );
+    let found = query(by_name).bind(names.0).fetch_optional(&mut *tx, |row| row.get("id")).await?;
     let organization_id: String = match found {
         Some(id) => id,
         None => {
@@ -356,19 +360,26 @@ pub struct Application {
     pub organization: String,
     /// The name that it was given for the addresses of its booking pages.
     pub handle: Option<String>,
+    /// What its request log keeps.
+    pub request_log: RequestLogMode,
+    /// The end of the time in which its request log keeps full bodies, milliseconds since 1970.
+    pub full_bodies_until: Option<i64>,
 }
 
 /// Every application, in the order in which they were made, for the operator's command.
 pub async fn applications(reader: &Reader) -> Result<Vec<Application>> {
     let application = |row: &Row<'_>| {
+        let (request_log, full_bodies_until) = request_log::mode_and_window(row)?;
         Ok(Application {
             tenant: Tenant { organization_id: row.get("organization_id")?, application_id: row.get("id")? },
             name: row.get("name")?,
             organization: row.get("organization")?,
             handle: row.get("handle")?,
+            request_log,
+            full_bodies_until,
         })
     };
-    let sql = "select a.id, a.organization_id, a.name, o.name as organization, a.handle from applications a \
+    let sql = "select a.id, a.organization_id, a.name, o.name as organization, a.handle, a.request_log, a.full_bodies_until from applications a \
                join organizations o on o.id = a.organization_id order by a.id";
     query(sql).fetch_all(reader, application).await
 }

@@ -130,6 +130,11 @@ impl Db {
         checked.context("cannot check the database")
     }
 
+    /// Bytes that the database takes on its disk.
+    pub async fn size_bytes(&self) -> Result<i64> {
+        query(self.dialect.database_size()).fetch_one(&self.reader, |row| row.get("bytes")).await
+    }
+
     /// Whether the last write failed for want of room or of leave to write.
     pub(crate) fn is_unwritable(&self) -> bool {
         self.availability.is_unwritable()

@@ -156,6 +156,16 @@ impl Dialect {
         }
     }
 
+    /// How much room the database takes on its disk, as `bytes`.
+    pub fn database_size(self) -> &'static str {
+        match self {
+            Dialect::Sqlite => {
+                "select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()"
+            }
+            Dialect::Postgres => "select cast(pg_database_size(current_database()) as bigint) as bytes",
+        }
+    }
+
     /// What the database's clock shows in milliseconds since 1970, as `now`. None for SQLite, which runs in the host's process.
     pub fn now_ms(self) -> Option<&'static str> {
         match self {

@@ -4,6 +4,17 @@ use anyhow::{Context, Result};
 
 use crate::sql::{On, Tx, query};
 
+/// A condition: the organization whose id is in `$column` is not the installation's own.
+macro_rules! of_tenants {
+    ($column:literal) => {
+        concat!(
+            $column,
+            " <> coalesce((select value from installation where name = 'operator_organization'), '')"
+        )
+    };
+}
+pub(crate) use of_tenants;
+
 /// The value with this name: the one that is there, or else `value`, which is then kept.
 pub async fn settle(tx: &mut Tx, name: &str, value: &str) -> Result<String> {
     query("insert into installation (name, value) values ($1, $2) on conflict (name) do nothing")

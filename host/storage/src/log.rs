@@ -320,6 +320,19 @@ fn light(row: &Row<'_>) -> Result<Light> {
     })
 }
 
+/// The tenant whose log has a line with this id. For search alone, which checks afterwards whether its reader may see the line.
+pub async fn tenant_of(reader: &Reader, id: &str) -> Result<Option<Tenant>> {
+    query("select organization_id, application_id from log where id = $1")
+        .bind(id)
+        .fetch_optional(reader, |row| {
+            Ok(Tenant {
+                organization_id: row.get("organization_id")?,
+                application_id: row.get("application_id")?,
+            })
+        })
+        .await
+}
+
 /// The lines of the application with these ids, without what they hold, oldest first.
 pub async fn by_ids(reader: &Reader, tenant: &Tenant, ids: &[String]) -> Result<Vec<Light>> {
     // `coalesce`: else SQLite goes through all lines of the application instead of looking up the ids.

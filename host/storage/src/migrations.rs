@@ -148,6 +148,7 @@ pub(super) const MIGRATIONS: &[(i64, &str, Sql)] = &[
         Sql::Both(include_str!("../../../migrations/0096_api_key_old_secrets.sql")),
     ),
     (97, "connection lists", Sql::Both(include_str!("../../../migrations/0097_connection_lists.sql"))),
+    (98, "request log", Sql::Both(include_str!("../../../migrations/0098_request_log.sql"))),
 ];
 
 impl Db {

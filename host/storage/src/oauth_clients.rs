@@ -1,14 +1,17 @@
 //! Providers as the operator registered them for an application, and the addresses to which the application's users return.
 //! Tables: `migrations/0042_oauth_clients.sql`.
 
+use std::collections::BTreeMap;
+
 use anyhow::Result;
 use base::tenant::Tenant;
 use serde_json::{Map, Value};
 
 use crate::Tx;
+use crate::dialect::one_of;
 use crate::json;
 use crate::json_text;
-use crate::sql::{On, Query, Row, query};
+use crate::sql::{On, Query, Reader, Row, query};
 
 /// A registration of a provider for one application: an OAuth client (RFC 6749, section 2). `client_secret` is sealed.
 #[derive(Clone, Debug)]
@@ -158,6 +161,25 @@ pub async fn redirects(on: impl Into<On<'_>>, tenant: &Tenant) -> Result<Vec<Str
         .bind(&tenant.application_id)
         .fetch_all(on, |row| row.get("uri"))
         .await
+}
+
+/// The redirect URIs of each of these applications, in their order as text.
+pub async fn redirects_of(
+    reader: &Reader,
+    application_ids: &[String],
+) -> Result<BTreeMap<String, Vec<String>>> {
+    let sql = one_of!(
+        reader,
+        "select application_id, uri from application_redirects where application_id",
+        "$1",
+        " order by application_id, uri"
+    );
+    let pair = |row: &Row<'_>| Ok((row.get::<String>("application_id")?, row.get::<String>("uri")?));
+    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (id, uri) in query(sql).bind(json_text(application_ids)).fetch_all(reader, pair).await? {
+        found.entry(id).or_default().push(uri);
+    }
+    Ok(found)
 }
 
 /// Registers a redirect URI, which the caller has checked; false when the application has it already.

@@ -22,7 +22,7 @@ pub struct Operator {
     pub name: String,
     /// May do everything in the whole installation.
     pub is_admin: bool,
-    /// A PHC string. None: the operator has to set a password by a link first.
+    /// A PHC string. None: the operator signs in by the OpenID provider, or has to set a password by a link first.
     pub password_hash: Option<String>,
     /// The sealed secret of the second factor.
     pub totp_secret: Option<String>,
@@ -42,7 +42,7 @@ pub struct Operator {
     pub updated_at: i64,
 }
 
-fn operator(row: &Row<'_>) -> Result<Operator> {
+pub(crate) fn operator(row: &Row<'_>) -> Result<Operator> {
     Ok(Operator {
         id: row.get("id")?,
         email: row.get("email")?,
@@ -322,9 +322,14 @@ pub async fn known_addresses(reader: &Reader, email_keys: &[String]) -> Result<V
     query(sql).bind(json_text(email_keys)).fetch_all(reader, |row| row.get("email_key")).await
 }
 
-/// The names of organizations among these that are there, by id.
+/// The names of organizations among these that are there, by id. The installation's own organization is left out: nobody has a role in it.
 pub async fn organization_names(reader: &Reader, ids: &[String]) -> Result<BTreeMap<String, String>> {
-    let sql = one_of!(reader, "select id, name from organizations where id", "$1");
+    let sql = one_of!(
+        reader,
+        "select id, name from organizations where id",
+        "$1",
+        " and id <> coalesce((select value from installation where name = 'operator_organization'), '')"
+    );
     let found = query(sql)
         .bind(json_text(ids))
         .fetch_all(reader, |row| Ok((row.get("id")?, row.get("name")?)))

@@ -5,6 +5,7 @@ use base::tenant::Tenant;
 
 use crate::LockRank;
 use crate::Tx;
+use crate::installation::of_tenants;
 use crate::sql::{On, Row, query};
 
 fn tenant(row: &Row<'_>) -> Result<Tenant> {
@@ -47,5 +48,10 @@ pub async fn set_handle(tx: &mut Tx, id: &str, handle: Option<&str>) -> Result<b
 
 /// The tenant of the application that was made first; ids sort by the time at which they were made.
 pub async fn oldest(on: impl Into<On<'_>>) -> Result<Option<Tenant>> {
-    query("select id, organization_id from applications order by id limit 1").fetch_optional(on, tenant).await
+    let sql = concat!(
+        "select id, organization_id from applications where id > '' and ",
+        of_tenants!("organization_id"),
+        " order by id limit 1"
+    );
+    query(sql).fetch_optional(on, tenant).await
 }

@@ -26,7 +26,8 @@ use crate::tests::seed::START_MS;
 use crate::tests::{
     calls_accounts, calls_booking_life, calls_booking_mail, calls_deliveries, calls_domains, calls_held,
     calls_item_sets, calls_jobs, calls_keys, calls_mail_sets, calls_operators, calls_organizations,
-    calls_pools, calls_refresh, calls_replays, calls_scheduling, calls_tokens, calls_watches, calls_webhooks,
+    calls_pools, calls_refresh, calls_replays, calls_request_log, calls_scheduling, calls_tokens,
+    calls_usage, calls_watches, calls_webhooks,
 };
 use crate::throttles::{self, Throttle};
 use crate::token_refresh::Grant;
@@ -47,6 +48,7 @@ fn tenant() -> Tenant {
 /// Everything, once.
 pub async fn all(db: &Db) -> Result<()> {
     read_keys_and_connections(db).await?;
+    calls_usage::all(db).await?;
     read_collections(db).await?;
     read_windows(db).await?;
     read_lists(db).await?;
@@ -115,6 +117,7 @@ pub async fn all(db: &Db) -> Result<()> {
     calls_deliveries::all(db).await?;
     calls_held::all(db).await?;
     calls_replays::all(db).await?;
+    calls_request_log::all(db).await?;
     calls_watches::all(db).await?;
     calls_webhooks::all(db).await?;
     calls_keys::all(db).await?;
@@ -358,7 +361,10 @@ async fn read_registrations(db: &Db) -> Result<()> {
     assert!(oauth_clients::find(reader, tenant, "provider-10").await?.is_some());
     assert!(oauth_clients::list(reader, "app_1").await?.len() > 500);
     assert!(oauth_clients::settings_named(reader, "provider-10", "tenant").await?.is_empty());
-    assert!(oauth_clients::redirects(reader, tenant).await?.len() > 10_000);
+    let redirects = oauth_clients::redirects(reader, tenant).await?;
+    assert!(redirects.len() > 10_000);
+    let of_two = oauth_clients::redirects_of(reader, &["app_1".into(), "app_none".into()]).await?;
+    assert_eq!(of_two, std::collections::BTreeMap::from([("app_1".to_owned(), redirects)]));
     assert!(authorizations::find(reader, "state-10").await?.is_some());
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! Runs every statement on jobs and hosts.
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
 use base::clock::Entropy;
 use base::tenant::Tenant;
@@ -9,6 +11,7 @@ use crate::Tx;
 use crate::hosts::{self, Host};
 use crate::job_admin::{self, Filter};
 use crate::job_claims;
+use crate::job_lists::{self, JobPosition};
 use crate::jobs::{self, Busy, Claim, End, Fence, NewJob};
 use crate::locked::ConnectionLock;
 use crate::lost_jobs;
@@ -49,6 +52,8 @@ pub async fn all(db: &Db) -> Result<()> {
     assert!(!job_admin::list(reader, &connection, 20).await?.is_empty());
     let counts = job_admin::counts(reader).await?;
     assert_eq!(counts.iter().map(|count| count.jobs).sum::<i64>(), 100_000);
+    read_lists(db).await?;
+    assert!(db.size_bytes().await? > 1 << 20);
     db.write(|tx| {
         Box::pin(async move {
             tx.in_any_order();
@@ -70,6 +75,36 @@ pub async fn all(db: &Db) -> Result<()> {
         })
     })
     .await
+}
+
+/// The lists by state, two pages of each: no job is on both, and each page is in order.
+async fn read_lists(db: &Db) -> Result<()> {
+    let reader = db.reader();
+    let start = JobPosition::default();
+    let first = job_lists::queued(reader, JobClass::Upkeep, &start, 50).await?;
+    let next = job_lists::queued(reader, JobClass::Upkeep, &first[49].position, 50).await?;
+    let due: Vec<i64> = first.iter().chain(&next).map(|job| job.position.at).collect();
+    let ids: BTreeSet<&str> = first.iter().chain(&next).map(|job| job.position.id.as_str()).collect();
+    assert!(ids.len() == 100 && due.is_sorted(), "{due:?}");
+    assert!(first.iter().all(|job| job.state == "queued" && job.position.group == "upkeep"));
+    let app = "app_0";
+    let first = job_lists::queued_of_application(reader, JobClass::Pull, app, &start, 50).await?;
+    let last = &first[49].position;
+    let next = job_lists::queued_of_application(reader, JobClass::Pull, app, last, 50).await?;
+    assert!(next.len() == 50 && next[0].position.at > last.at);
+    assert!(first.iter().chain(&next).all(|job| job.application_id == app));
+    let first = job_lists::running(reader, &start, 40).await?;
+    let next = job_lists::running(reader, &first[39].position, 100).await?;
+    assert_eq!((first.len(), next.len()), (40, 60));
+    assert!(first.iter().chain(&next).all(|job| job.state == "running"));
+    let newest = JobPosition { at: i64::MAX, ..JobPosition::default() };
+    let first = job_lists::ended(reader, &newest, 50).await?;
+    let next = job_lists::ended(reader, &first[49].position, 50).await?;
+    assert!(next.len() == 50 && next[0].position.at < first[49].position.at);
+    assert!(first.iter().all(|job| ["failed", "cancelled"].contains(&job.state.as_str())));
+    let ids: Vec<&str> = first.iter().map(|job| job.position.id.as_str()).chain(["none"]).collect();
+    assert_eq!(job_lists::find_all(reader, &ids).await?.len(), 50);
+    Ok(())
 }
 
 async fn write_jobs(tx: &mut Tx) -> Result<()> {

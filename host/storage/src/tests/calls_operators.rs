@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::Db;
 use crate::Tx;
 use crate::audit_log::{self, AuditActor, AuditEntry, INSTALLATION, NEWEST};
+use crate::operator_identities::{self, OperatorIdentity};
 use crate::operator_links::{self, OperatorLink};
 use crate::operator_sessions::{self, HALF, OperatorSession};
 use crate::operators::{self, Operator, OperatorProfile, OperatorRole, SecondFactor};
@@ -26,6 +27,7 @@ pub async fn all(db: &Db) -> Result<()> {
             tx.in_any_order();
             write_operators(tx).await?;
             write_factors(tx).await?;
+            write_identities(tx).await?;
             write_sessions(tx).await?;
             write_links(tx).await?;
             write_tries(tx).await?;
@@ -165,6 +167,24 @@ async fn write_factors(tx: &mut Tx) -> Result<()> {
     let now = found(tx).await?;
     assert_eq!((now.totp_step, now.recovery), (11, left));
     operators::set_second_factor(tx, NEW, &SecondFactor::default(), 12).await
+}
+
+/// An identity is of one operator, and an operator has one.
+async fn write_identities(tx: &mut Tx) -> Result<()> {
+    let grace = OperatorIdentity { issuer: "https://id.example.com".into(), subject: "248289761001".into() };
+    let other = OperatorIdentity { subject: "1".into(), ..grace.clone() };
+    assert!(operator_identities::find_operator(&mut *tx, &grace).await?.is_none());
+    assert!(operator_identities::insert(tx, NEW, &grace, 13).await?);
+    assert!(!operator_identities::insert(tx, NEW, &other, 14).await?, "they have one");
+    assert!(!operator_identities::insert(tx, "opr_100000", &grace, 14).await?, "somebody has it");
+    let found = operator_identities::find_operator(&mut *tx, &grace).await?;
+    assert_eq!(found.map(|operator| operator.id).as_deref(), Some(NEW));
+    assert_eq!(operator_identities::find(&mut *tx, NEW).await?, Some(grace));
+    assert!(operator_identities::find(&mut *tx, "opr_100000").await?.is_none());
+    assert!(
+        operator_identities::remove(tx, NEW, 15).await? && !operator_identities::remove(tx, NEW, 16).await?
+    );
+    Ok(())
 }
 
 fn session(number: i64, method: &str) -> OperatorSession {

@@ -5,6 +5,8 @@ use base::tenant::Tenant;
 
 use crate::Db;
 use crate::Tx;
+use crate::operator_organization;
+use crate::operators;
 use crate::organizations::{self, Organization, OrganizationPosition};
 
 fn tenant(application_id: &str) -> Tenant {
@@ -24,19 +26,53 @@ pub async fn all(db: &Db) -> Result<()> {
     assert_eq!(names(&organizations::of_ids(reader, &ids).await?), ["organization 1", "organization 3"]);
     assert_eq!(organizations::applications(reader, "org_1", "", 10).await?.len(), 1);
     assert!(organizations::applications(reader, "org_1", "application", 10).await?.is_empty());
+    let page = organizations::all_applications(reader, "", 2).await?;
+    let next = organizations::all_applications(reader, &page[1].tenant.application_id, 1).await?;
+    assert!(page[0].tenant.application_id < page[1].tenant.application_id);
+    assert!(page[1].tenant.application_id < next[0].tenant.application_id);
+    assert!(operator_organization::id(reader).await?.is_none());
+    assert!(operator_organization::tenant(reader).await?.is_none());
     db.write(|tx| {
         Box::pin(async move {
             tx.in_any_order();
             write(tx).await
         })
     })
-    .await
+    .await?;
+    let own = operator_organization::tenant(reader).await?.expect("it was made");
+    assert_eq!((own.organization_id.as_str(), own.application_id.as_str()), ("org_own", "app_own"));
+    let listed = organizations::list(reader, &OrganizationPosition::default(), 100).await?;
+    assert!(listed.iter().all(|organization| organization.id != "org_own"), "nothing lists it");
+    let applications = organizations::all_applications(reader, "", 100).await?;
+    assert!(applications.iter().all(|application| application.tenant != own));
+    assert!(
+        operators::organization_names(reader, &[own.organization_id]).await?.is_empty(),
+        "nobody has a role in it"
+    );
+    Ok(())
+}
+
+/// The installation's own organization is made once, and is found by nothing that finds tenants.
+async fn write_own(tx: &mut Tx) -> Result<()> {
+    let new = |number: &str| Tenant {
+        organization_id: format!("org_own{number}"),
+        application_id: format!("app_own{number}"),
+    };
+    let own = operator_organization::ensure(tx, &new(""), 1).await?;
+    assert_eq!(own, new(""));
+    assert_eq!(operator_organization::ensure(tx, &new("_2"), 2).await?, own);
+    assert!(organizations::find(&mut *tx, "org_own").await?.is_none());
+    assert!(organizations::find_application(&mut *tx, "app_own").await?.is_none());
+    assert!(organizations::find_by_name(&mut *tx, "operators").await?.is_none());
+    Ok(())
 }
 
 async fn write(tx: &mut Tx) -> Result<()> {
+    write_own(tx).await?;
     let new = Organization { id: "org_acme".into(), name: "Acme".into(), created_at: 1 };
     organizations::insert(tx, &new).await?;
     assert_eq!(organizations::find_by_name(&mut *tx, "Acme").await?.as_ref(), Some(&new));
+    assert!(organizations::lock(tx, "org_acme").await? && !organizations::lock(tx, "org_none").await?);
     assert!(organizations::rename(tx, "org_acme", "Acme Ltd").await?);
     assert!(!organizations::rename(tx, "org_none", "Acme").await?);
     let renamed = organizations::find(&mut *tx, "org_acme").await?.expect("it is there");
@@ -48,6 +84,8 @@ async fn write(tx: &mut Tx) -> Result<()> {
         !organizations::insert_application(tx, &tenant("app_third"), "Shop", 1).await?,
         "the name is taken"
     );
+    assert!(organizations::lock_application(tx, "app_shop").await?);
+    assert!(!organizations::lock_application(tx, "app_none").await?);
     assert!(
         !organizations::rename_application(tx, &tenant("app_office"), "Shop").await?,
         "the name is taken"

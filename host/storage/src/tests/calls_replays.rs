@@ -11,7 +11,7 @@ use crate::Tx;
 use crate::log;
 use crate::webhooks::cleaning;
 use crate::webhooks::deliveries::{self, Delivery, Health, Settled};
-use crate::webhooks::delivery_list::{self, Which};
+use crate::webhooks::delivery_list::{self, EventDelivery, Which};
 use crate::webhooks::replay_lines;
 use crate::webhooks::replays::{self, Ended, Replay, Step};
 
@@ -79,6 +79,10 @@ async fn read_lines(db: &Db) -> Result<()> {
     assert!(lines.is_sorted_by_key(|timed| timed.line.sequence));
     let first = replay_lines::first_after(reader, tenant, 10_000).await?;
     assert_eq!(first.as_ref(), lines.first());
+    let newest = replay_lines::before(reader, tenant, lines[499].line.sequence + 1, 500).await?;
+    assert!(newest.iter().rev().eq(&lines), "the same lines, newest first");
+    assert_eq!(log::tenant_of(reader, &lines[0].line.id).await?.as_ref(), Some(tenant));
+    assert_eq!(log::tenant_of(reader, "ev_none").await?, None);
     let ids: Vec<String> = lines.iter().rev().take(16).map(|timed| timed.line.id.clone()).collect();
     assert_eq!(replay_lines::by_ids(reader, tenant, &ids).await?, lines[484..]);
     let given_up = replay_lines::given_up(reader, MOST, (10_000, 90_000), 100).await?;
@@ -98,6 +102,10 @@ async fn read_deliveries(db: &Db) -> Result<()> {
         assert!(page.rows.iter().rev().is_sorted_by_key(|delivery| delivery.sequence));
         let last = &page.rows[49];
         assert_eq!(delivery_list::find(db.reader(), MOST, last.sequence).await?.as_ref(), Some(last));
+        let ids = [MOST.to_owned(), WEBHOOK.to_owned()];
+        let of_event = delivery_list::of_event(db.reader(), &ids, last.sequence, 100).await?;
+        let is_last = |found: &EventDelivery| found.webhook_id == MOST && found.delivery == *last;
+        assert!(of_event.iter().any(is_last), "{which:?}: {of_event:?}");
     }
     let page = delivery_list::before(db.reader(), (MOST, Which::All), ((51, ""), 50), 50).await?;
     assert_eq!((page.rows.len(), page.is_last), (1, true));

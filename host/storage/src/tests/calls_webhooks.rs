@@ -43,6 +43,7 @@ pub fn new() -> Webhook {
         disabled_reason: None,
         cursor: 0,
         consecutive_failures: 0,
+        first_failure_at: None,
         last_success_at: None,
         last_failure_at: None,
         last_failure: None,
@@ -59,6 +60,8 @@ pub async fn all(db: &Db) -> Result<()> {
     assert_eq!(page.len(), 50);
     let known = webhooks::find(reader, &tenant(), &page[0].id).await?;
     assert_eq!(known.as_ref(), page.first());
+    assert_eq!(webhooks::tenant_of(reader, &page[0].id).await?, Some(tenant()));
+    assert_eq!(webhooks::tenant_of(reader, "wh_none").await?, None);
     assert!(webhooks::count(reader, &tenant()).await? > 5_000);
     db.write(|tx| {
         Box::pin(async move {

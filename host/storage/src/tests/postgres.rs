@@ -12,7 +12,7 @@ use crate::sql::{Query, Reader};
 use crate::tests::recorder::{POSTGRES, Recorded};
 use crate::tests::{
     POSTGRES_RECORDER, allowed, calls, is_whole, recorder, seed, seed_deliveries, seed_jobs, seed_operators,
-    seed_scheduling,
+    seed_request_log, seed_scheduling,
 };
 
 /// How often a read is looked at: lists have a dozen ways to be asked for.
@@ -42,6 +42,7 @@ async fn every_statement_finds_its_rows_by_an_index() {
         .chain(seed_jobs::STATEMENTS)
         .chain(seed_deliveries::STATEMENTS)
         .chain(seed_operators::STATEMENTS)
+        .chain(seed_request_log::STATEMENTS)
         .chain(seed_scheduling::STATEMENTS)
     {
         run(&db, (*sql).to_owned()).await;

@@ -9,7 +9,7 @@ use crate::Options;
 use crate::tests::recorder::Recorded;
 use crate::tests::{
     allowed, calls, exceptions_are_used, is_small, is_whole, literals, recorder, seed, seed_deliveries,
-    seed_jobs, seed_operators, seed_scheduling,
+    seed_jobs, seed_operators, seed_request_log, seed_scheduling,
 };
 
 /// Steps of the virtual machine that a visited row takes, generously: two dozen columns, each compared or copied.
@@ -29,6 +29,7 @@ async fn every_statement_finds_its_rows_by_an_index() {
                 .chain(seed_jobs::STATEMENTS)
                 .chain(seed_deliveries::STATEMENTS)
                 .chain(seed_operators::STATEMENTS)
+                .chain(seed_request_log::STATEMENTS)
                 .chain(seed_scheduling::STATEMENTS)
             {
                 tx.batch(sql).await.map_err(|e| e.context(*sql))?;

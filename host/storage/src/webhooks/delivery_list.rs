@@ -3,7 +3,9 @@
 use anyhow::Result;
 use model::webhook::{Attempt, DeliveryStatus};
 
+use crate::dialect::each_of;
 use crate::json;
+use crate::json_text;
 use crate::sql::{Chunk, Reader, Row, query};
 use crate::webhooks::of_word;
 
@@ -84,4 +86,39 @@ pub async fn find(reader: &Reader, webhook_id: &str, sequence: i64) -> Result<Op
     let sql = "select id, sequence, replay_id, event_id, status, attempts, next_attempt_at from webhook_deliveries \
                where webhook_id = $1 and sequence = $2 and replay_id = ''";
     query(sql).bind(webhook_id).bind(sequence).fetch_optional(reader, listed).await
+}
+
+/// A delivery with the subscription that it is of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EventDelivery {
+    pub webhook_id: String,
+    pub delivery: ListedDelivery,
+}
+
+/// At most `limit` deliveries of the event with this number at these subscriptions, those of replays among them, by the ids of subscriptions
+/// and replays.
+pub async fn of_event(
+    reader: &Reader,
+    webhook_ids: &[String],
+    sequence: i64,
+    limit: i64,
+) -> Result<Vec<EventDelivery>> {
+    // `cross join` as in `replay_lines::statuses`: each subscription is looked up.
+    let sql = each_of!(
+        reader,
+        "select d.webhook_id, d.id, d.sequence, d.replay_id, d.event_id, d.status, d.attempts, d.next_attempt_at \
+         from (select value ->> 'id' as webhook_id",
+        "$1",
+        ") as s cross join webhook_deliveries d where d.webhook_id = s.webhook_id and d.sequence = $2 \
+         order by d.webhook_id, d.replay_id limit $3"
+    );
+    let wanted: Vec<_> = webhook_ids.iter().map(|id| serde_json::json!({ "id": id })).collect();
+    query(sql)
+        .bind(json_text(&wanted))
+        .bind(sequence)
+        .bind(limit)
+        .fetch_all(reader, |row| {
+            Ok(EventDelivery { webhook_id: row.get("webhook_id")?, delivery: listed(row)? })
+        })
+        .await
 }

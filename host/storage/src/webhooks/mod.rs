@@ -68,6 +68,8 @@ pub struct Webhook {
     /// Up to here in the log everything has an outcome, or is not for it.
     pub cursor: i64,
     pub consecutive_failures: i64,
+    /// The first of these failures; none after a success.
+    pub first_failure_at: Option<i64>,
     pub last_success_at: Option<i64>,
     pub last_failure_at: Option<i64>,
     pub last_failure: Option<DeliveryFailure>,
@@ -117,6 +119,7 @@ fn webhook(row: &Row<'_>) -> Result<Webhook> {
         disabled_reason: disabled_reason.map(of_word).transpose()?,
         cursor: row.get("cursor")?,
         consecutive_failures: row.get("consecutive_failures")?,
+        first_failure_at: row.get("first_failure_at")?,
         last_success_at: row.get("last_success_at")?,
         last_failure_at: row.get("last_failure_at")?,
         last_failure: last_failure.map(|text| serde_json::from_str(&text)).transpose()?,
@@ -144,6 +147,19 @@ pub async fn find(on: impl Into<On<'_>>, tenant: &Tenant, id: &str) -> Result<Op
         .bind(&tenant.application_id)
         .bind(id)
         .fetch_optional(on, webhook)
+        .await
+}
+
+/// The tenant of a subscription. For search alone, which checks afterwards whether its reader may see it.
+pub async fn tenant_of(reader: &Reader, id: &str) -> Result<Option<Tenant>> {
+    query("select organization_id, application_id from webhooks where id = $1 and deleted_at is null")
+        .bind(id)
+        .fetch_optional(reader, |row| {
+            Ok(Tenant {
+                organization_id: row.get("organization_id")?,
+                application_id: row.get("application_id")?,
+            })
+        })
         .await
 }
 

@@ -54,6 +54,19 @@ pub async fn after(
         .await
 }
 
+/// The last `limit` lines with numbers before `before`, newest first.
+pub async fn before(reader: &Reader, tenant: &Tenant, before: i64, limit: i64) -> Result<Vec<TimedLine>> {
+    let sql = "select sequence, id, connection_id, account_ids, type, resource_id, origin, at from log \
+               where application_id = $1 and organization_id = $2 and sequence < $3 order by sequence desc limit $4";
+    query(sql)
+        .bind(&tenant.application_id)
+        .bind(&tenant.organization_id)
+        .bind(before)
+        .bind(limit)
+        .fetch_all(reader, timed)
+        .await
+}
+
 /// The first line with a number after `after`.
 pub async fn first_after(on: impl Into<On<'_>>, tenant: &Tenant, after: i64) -> Result<Option<TimedLine>> {
     let sql = "select sequence, id, connection_id, account_ids, type, resource_id, origin, at from log \
