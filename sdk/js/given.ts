@@ -1,6 +1,6 @@
 /** What the host gives a connector: arguments, in which every field is there. Made of `sdk/model` by its test `typescript`. */
 
-/** What the account may do with a calendar. */
+/** The account's rights in a calendar. */
 export type AccessRole = "owner" | "writer" | "reader" | "freeBusyReader";
 
 export interface Anniversary {
@@ -18,9 +18,9 @@ export interface Assignee {
 export interface AttachmentRef {
   /** External id of the source. */
   source: string;
-  /** `Item.hint` of its item, as it was told last. */
+  /** `Item.hint` of its item, as it was reported last. */
   hint: unknown;
-  /** `attachments[].id` as the connector told it. */
+  /** `attachments[].id` as the connector reported it. */
   part: string;
 }
 
@@ -39,7 +39,7 @@ export type AttendeeKind = "individual" | "group" | "resource" | "room";
 
 export type AttendeeRole = "required" | "optional" | "chair" | "nonParticipant";
 
-/** What the account may do in a book. */
+/** The account's rights in a book. */
 export interface BookRights {
   read: boolean;
   write: boolean;
@@ -48,7 +48,7 @@ export interface BookRights {
 
 /** A calendar, as the provider has it. */
 export interface Calendar {
-  /** What the user calls it. */
+  /** The user's name for the calendar. */
   name: string;
   description: string | null;
   /** IANA name; the zone of all-day events and of times without one. */
@@ -57,13 +57,13 @@ export interface Calendar {
   color: string | null;
   /** The account's default calendar. */
   isPrimary: boolean;
-  /** The account owns it. */
+  /** Whether the account owns the calendar. */
   isOwned: boolean;
   readOnly: boolean;
   accessRole: AccessRole;
   location: string | null;
   defaultReminders: Reminder[];
-  /** Which events count as busy (RFC 9670 `includeInAvailability`). */
+  /** The events that count as busy (RFC 9670 `includeInAvailability`). */
   includeInAvailability: IncludeInAvailability;
   /** Conference providers that events here can have; empty: none. */
   conferenceTypes: ConferenceProvider[];
@@ -78,14 +78,14 @@ export interface ChangesRequest {
   /** At most about this many sources in one answer; 0: the connector's choice. */
   limit: number;
   /**
-   * Only name the sources (`externalId`, `etag`, `deleted`) and read nothing of what is in them. The host asks so for the
-   * page that killed the connector, to read its sources one by one and find the one that does it. A connector that cannot
-   * ignores it, and such a source holds up its collection.
+   * Only name the sources (`externalId`, `etag`, `deleted`) and read none of their content. The host requests it for the
+   * page that crashed the connector, to read its sources one by one and find the faulty one. A connector that cannot
+   * ignores it, and such a source blocks its collection.
    */
   namesOnly: boolean;
   /**
-   * Where there is more than a page, the answer may be the names of all of it (`Sources.named`), however many: one listing instead of
-   * one per page, for a provider that cannot go on inside a listing. A connector that can ignores it.
+   * Allows an answer that names all sources of the listing (`Sources.named`), however many, where there is more than a page: one
+   * listing instead of one per page, for a provider that cannot go on inside a listing. A connector that can ignores it.
    */
   namesFirst: boolean;
 }
@@ -107,7 +107,7 @@ export interface ChecklistItem {
 export interface CollectionDelete {
   source: string;
   ifMatch: string | null;
-  /** Though it is not empty. The host has looked; a provider that can refuse looks again. */
+  /** Delete the collection even if it is not empty. The host has checked; a provider that can refuse checks again. */
   force: boolean;
 }
 
@@ -167,14 +167,14 @@ export type ConferenceProvider = "googleMeet" | "teams" | "zoom" | "webex" | "ot
 
 export type ConferenceStatus = "pending" | "ready" | "failed";
 
-/** Body that goes with every call: what the connector must know of the connection. Host puts it under `connection`. */
+/** Body that goes with every call: the connector's view of the connection. The host puts it under `connection`. */
 export interface Connection {
   /**
-   * What the user gave (`serverUrl`) merged with what `check` found. `discoveredOrigins`, a list of texts, are the origins that
+   * The user's settings (`serverUrl`) merged with those that `check` found. `discoveredOrigins`, a list of texts, are the origins that
    * `check` found and the host accepted.
    */
   settings: { [name: string]: unknown };
-  /** The account's addresses, lower case: who "self" is. */
+  /** The account's addresses, lower case: "self" among the people of an event. */
   addresses: string[];
   /** The login name, where the connection has one. Never the password. */
   username: string | null;
@@ -187,7 +187,7 @@ export interface Connection {
 export interface Contact {
   /** None on a create: the default book of `connectionId`. It stays the same for the contact's life. */
   bookId?: string | null;
-  /** None on a create: made of the other names, else of the organization, an address or a number. */
+  /** None on a create: composed of the other names, else of the organization, an address or a number. */
   displayName: string | null;
   givenName: string | null;
   middleName: string | null;
@@ -208,11 +208,11 @@ export interface Contact {
   anniversaries: Anniversary[];
   notes: string | null;
   photo: Photo | null;
-  /** The groups that it is a member of; of the same book. */
+  /** The groups of the same book that the contact is a member of. */
   groupIds: string[];
   source: ContactSource;
   starred: boolean;
-  /** The contact that this one became part of; its old id keeps working. */
+  /** The contact that this one was merged into; the old id keeps working. */
   mergedInto: string | null;
 }
 
@@ -245,20 +245,20 @@ export interface ContactGroup {
   readOnly: boolean;
 }
 
-/** What an address or number is for. */
+/** The use of an address or number. */
 export type ContactKind = "home" | "work" | "other" | "custom";
 
 export interface ContactPhone {
   /** As written. */
   value: string;
-  /** ITU E.164, where it can be told: `+4930901820`. */
+  /** ITU E.164, where the number can be parsed: `+4930901820`. */
   e164: string | null;
   type: PhoneKind;
   label: string | null;
   primary: boolean;
 }
 
-/** Where the provider has it from. */
+/** The part of the provider's account that the contact comes from. */
 export type ContactSource = "addressBook" | "suggested" | "directory";
 
 export interface ContactUrl {
@@ -277,15 +277,15 @@ export interface ContactWrite {
   /** The whole item as it shall be; other items in it are named as `Item.uid` names them. */
   body: Contact;
   /**
-   * Names (camelCase) of the fields that the caller changed; all given ones on create. What is not named keeps the
+   * Names (camelCase) of the fields that the caller changed; all given ones on create. Fields that are not named keep the
    * provider's bytes.
    */
   changed: string[];
   /** Provider etag that the change is based on; a mismatch is failure "conflict". */
   ifMatch: string | null;
   /**
-   * What the provider cannot keep is refused (failure "unsupported", the field's name as `detail.field`) before anything
-   * is written. Else the rest is written, and a warning `field_not_supported` tells of it.
+   * Refuses the write (failure "unsupported", the field's name as `detail.field`) before anything is written, if the provider cannot
+   * keep a field. Without it the rest is written, with a warning `field_not_supported`.
    */
   strict: boolean;
   /** External ids of the sources of the groups that it shall become a member of. */
@@ -334,10 +334,10 @@ export interface Event {
   appliesToFollowing?: boolean;
   /** First instant. For all-day events the midnight of `startDate` in the calendar's zone. */
   start: Instant;
-  /** The instant at which it is over (exclusive); equal to `start` for a moment. */
+  /** The end (exclusive); equal to `start` for an event without a length. */
   end: Instant;
   /**
-   * How long each instance of a series takes, as an RFC 5545 DURATION such as `P1DT2H`, where the provider says it with days: so many
+   * How long each instance of a series takes, as an RFC 5545 DURATION such as `P1DT2H`, where the provider gives it in days: so many
    * days later by the clock, then so many hours later. Absent: exactly as long as from `start` to `end`.
    */
   duration?: string | null;
@@ -346,7 +346,7 @@ export interface Event {
   /** IANA name, where the end is in another zone. */
   endTimeZone: string | null;
   /**
-   * How the clock of the start's zone goes, where the provider's zone is none of IANA's: then `timeZone` is `UTC`, and the instances of
+   * The rules of the start's zone, where the provider's zone is none of IANA's: then `timeZone` is `UTC`, and the instances of
    * the series are at the same time of day on this clock. Only on a series with times, and on an exception that applies to following
    * instances. Read only.
    */
@@ -385,8 +385,8 @@ export interface Event {
   /** The response of the attendee who is the account itself; null where it is not invited. */
   myResponse: ResponseStatus | null;
   /**
-   * RFC 5545 lines without DTSTART: at most one `RRULE:`, any `RDATE` and `EXDATE`. Only on a series. What others wrote is shown as
-   * it is, also more rules and `EXRULE` (RFC 2445).
+   * RFC 5545 lines without DTSTART: at most one `RRULE:`, any `RDATE` and `EXDATE`. Only on a series. Lines of other programs are
+   * shown unchanged, also several rules and `EXRULE` (RFC 2445).
    */
   recurrence: string[];
   conference: Conference | null;
@@ -431,7 +431,7 @@ export interface EventRespond {
 
 export type EventStatus = "confirmed" | "tentative" | "cancelled";
 
-/** Which event: the source, and inside it the series, an instance, or all from one instance on. */
+/** The event to change: the source, and inside it the series, an instance, or all from one instance on. */
 export interface EventTarget {
   /** External id of the source; none on create. */
   source: string | null;
@@ -459,14 +459,14 @@ export interface EventWrite {
    */
   event: Event;
   /**
-   * Names (camelCase) of the fields that the caller changed; all given ones on create. What is not named keeps the
+   * Names (camelCase) of the fields that the caller changed; all given ones on create. Fields that are not named keep the
    * provider's bytes.
    */
   changed: string[];
   notify: Notify;
   /**
-   * Where the provider cannot tell exactly those whom `notify` names, it is refused (failure "unsupported", `notify` as
-   * `detail.field`) before anything is written. Else it is written, and a warning `notify_not_supported` tells of it.
+   * Refuses the write (failure "unsupported", `notify` as `detail.field`) before anything is written, if the provider cannot notify
+   * exactly those whom `notify` names. Without it the event is written, with a warning `notify_not_supported`.
    */
   strict: boolean;
 }
@@ -475,7 +475,7 @@ export interface EventWrite {
 export interface FreeBusyRequest {
   /** External ids of calendars of this account; empty with an `email`. */
   collections: string[];
-  /** Somebody else's address, asked through this account. */
+  /** The address of another person, queried through this account. */
   email: string | null;
   start: Instant;
   end: Instant;
@@ -514,15 +514,15 @@ export interface ItemWriteOfTask {
   /** The whole item as it shall be; other items in it are named as `Item.uid` names them. */
   body: Task;
   /**
-   * Names (camelCase) of the fields that the caller changed; all given ones on create. What is not named keeps the
+   * Names (camelCase) of the fields that the caller changed; all given ones on create. Fields that are not named keep the
    * provider's bytes.
    */
   changed: string[];
   /** Provider etag that the change is based on; a mismatch is failure "conflict". */
   ifMatch: string | null;
   /**
-   * What the provider cannot keep is refused (failure "unsupported", the field's name as `detail.field`) before anything
-   * is written. Else the rest is written, and a warning `field_not_supported` tells of it.
+   * Refuses the write (failure "unsupported", the field's name as `detail.field`) before anything is written, if the provider cannot
+   * keep a field. Without it the rest is written, with a warning `field_not_supported`.
    */
   strict: boolean;
 }
@@ -538,15 +538,15 @@ export interface ItemWriteOfContactGroup {
   /** The whole item as it shall be; other items in it are named as `Item.uid` names them. */
   body: ContactGroup;
   /**
-   * Names (camelCase) of the fields that the caller changed; all given ones on create. What is not named keeps the
+   * Names (camelCase) of the fields that the caller changed; all given ones on create. Fields that are not named keep the
    * provider's bytes.
    */
   changed: string[];
   /** Provider etag that the change is based on; a mismatch is failure "conflict". */
   ifMatch: string | null;
   /**
-   * What the provider cannot keep is refused (failure "unsupported", the field's name as `detail.field`) before anything
-   * is written. Else the rest is written, and a warning `field_not_supported` tells of it.
+   * Refuses the write (failure "unsupported", the field's name as `detail.field`) before anything is written, if the provider cannot
+   * keep a field. Without it the rest is written, with a warning `field_not_supported`.
    */
   strict: boolean;
 }
@@ -586,7 +586,7 @@ export interface MessageAppend {
 export interface MessageDelete {
   /** External id of the source. */
   source: string;
-  /** `Item.hint` of its item, as it was told last. */
+  /** `Item.hint` of its item, as it was reported last. */
   hint: unknown;
   /** Destroy it. Else it goes to the trash, and where there is none it is destroyed too. */
   permanent: boolean;
@@ -603,11 +603,11 @@ export interface MessageFind {
 export interface MessageRef {
   /** External id of the source. */
   source: string;
-  /** `Item.hint` of its item, as it was told last. */
+  /** `Item.hint` of its item, as it was reported last. */
   hint: unknown;
 }
 
-/** What to look for at the provider, over all that a message holds; `Context.cursor` continues. Newest first by `receivedAt`. */
+/** A search at the provider, over all that a message holds; `Context.cursor` continues. Newest first by `receivedAt`. */
 export interface MessageSearch {
   /** Words that all must occur, in headers or text. */
   text: string | null;
@@ -633,7 +633,7 @@ export interface MessageSearch {
  * after that step counts as a refusal, with nothing handed over, when its `detail` says `{"handedOver": false}`, and does not when it
  * says `{"handedOver": true}`. Where `detail` says neither, a refusal is a status of 4xx without 408, and 503.
  *
- * Call `Context::reached("accepted")` as soon as the provider has said that it takes the message for at least one recipient, and go on with
+ * Call `Context::reached("accepted")` as soon as the provider has accepted the message for at least one recipient, and go on with
  * the copy and the draft after that. A call that ends in between is then a message that was sent; without it the host has to look for the
  * message, and of one without a copy (`save_to_sent` false) it could only say that the outcome is unknown.
  */
@@ -658,11 +658,11 @@ export interface MessageSend {
   thread: string | null;
 }
 
-/** A change of a message. What is none stays as it is. */
+/** A change of a message. Fields that are none stay as they are. */
 export interface MessageUpdate {
   /** External id of the source. */
   source: string;
-  /** `Item.hint` of its item, as it was told last. */
+  /** `Item.hint` of its item, as it was reported last. */
   hint: unknown;
   unread: boolean | null;
   starred: boolean | null;
@@ -681,7 +681,7 @@ export interface MessageUpdate {
   ifMatch: string | null;
 }
 
-/** Messages to read. An unknown one is left out of the answer, or told as `deleted`. */
+/** Messages to read. An unknown one is left out of the answer, or reported as `deleted`. */
 export interface MessagesGet {
   /** At most 200. */
   messages: MessageRef[];
@@ -689,20 +689,20 @@ export interface MessagesGet {
   headers: boolean;
   /** With `headers` and `body`. */
   body: boolean;
-  /** Most bytes of each of `body.text` and `body.html`; what is longer is cut at a character and marked `truncated`. */
+  /** Most bytes of each of `body.text` and `body.html`; a longer one is cut at a character and marked `truncated`. */
   maxBodyBytes: number;
 }
 
 export type NotesFormat = "text" | "html";
 
-/** Whom the provider tells. */
+/** The attendees that the provider notifies. */
 export type Notify = "all" | "externalOnly" | "none";
 
 export interface Organization {
   name: string | null;
   title: string | null;
   department: string | null;
-  /** Whether they are there now. Where it is not said, they are. */
+  /** Whether the contact is in the organization now; true if absent. */
   current: boolean;
 }
 
@@ -750,7 +750,7 @@ export interface PartialDate {
 export interface Person {
   email: string | null;
   name: string | null;
-  /** It is the connected account. */
+  /** The attendee is the connected account. */
   self: boolean;
 }
 
@@ -758,8 +758,8 @@ export type PhoneKind = "mobile" | "home" | "work" | "homeFax" | "workFax" | "pa
 
 export interface Photo {
   /**
-   * Where the picture is. Null beside an `etag`: it is stored in the record, and `GET /v1/contacts/{contactId}/photo` has
-   * it. On a write, a `data:` URL (RFC 2397) of an image, at most 512 KiB, stores the picture in the record.
+   * The picture's address. Null beside an `etag`: it is stored in the record, and `GET /v1/contacts/{contactId}/photo` has it. On a
+   * write, a `data:` URL (RFC 2397) of an image, at most 512 KiB, stores the picture in the record.
    */
   url: string | null;
   /** Changes with the picture. */
@@ -769,7 +769,7 @@ export interface Photo {
 export interface PostalAddress {
   type: ContactKind;
   label: string | null;
-  /** The whole address as it is written on a letter. */
+  /** The whole address as it is written on an envelope. */
   formatted: string | null;
   street: string | null;
   extended: string | null;
@@ -782,7 +782,7 @@ export interface PostalAddress {
   countryCode: string | null;
 }
 
-/** Which instances of a series a change is meant for. */
+/** The instances of a series that a change is meant for. */
 export type RecurrenceScope = "this" | "thisAndFollowing" | "all";
 
 export interface Relation {
@@ -820,8 +820,8 @@ export interface SourceRef {
 }
 
 /**
- * Sources of one collection, to be read in one call; body of `*.batchGet`. The answer tells of each: its items, an error, or that it is
- * gone.
+ * Sources of one collection, to be read in one call; body of `*.batchGet`. The answer has for each its items, an error, or
+ * `deleted`.
  */
 export interface SourcesGet {
   /** External id of the collection. */
@@ -832,7 +832,7 @@ export interface SourcesGet {
   timeZone: string | null;
 }
 
-/** Something to do. Setting `status` to `completed` stamps `completedAt`, leaving it clears that. */
+/** A task. Setting `status` to `completed` stamps `completedAt`, leaving it clears that. */
 export interface Task {
   /** The list of the path. */
   taskListId?: string | null;
@@ -868,7 +868,7 @@ export interface Task {
   webUrl: string | null;
 }
 
-/** What a task is about: a resource here, or a page elsewhere. */
+/** The subject of a task: a resource here, or a page elsewhere. */
 export interface TaskLink {
   id: string;
   taskId: string;
@@ -918,7 +918,7 @@ export interface TimeZoneRules {
 
 /** A change of clocks. */
 export interface TimeZoneTransition {
-  /** When clocks are changed. */
+  /** The instant of the change. */
   at: Instant;
   /** Seconds east of UTC from then on. */
   offset: number;
@@ -926,7 +926,7 @@ export interface TimeZoneTransition {
 
 export type Visibility = "default" | "public" | "private" | "confidential";
 
-/** Asks the provider to go on with a watch; args of `watch.renew`. */
+/** Asks the provider to extend a watch; args of `watch.renew`. */
 export interface WatchRenew {
   /** `Watching.externalId` of the last answer. */
   externalId: string;
@@ -975,7 +975,7 @@ export interface WatchStart {
   wantedUntil: Instant;
 }
 
-/** Asks the provider to post no more; args of `watch.stop`. */
+/** Asks the provider to stop posting; args of `watch.stop`. */
 export interface WatchStop {
   /** `Watching.externalId` of the last answer. */
   externalId: string;

@@ -1,6 +1,6 @@
 /** What a connector answers: resources, of which every field may be left out. Made of `sdk/model` by its test `typescript`. */
 
-/** What the account may do with a calendar. */
+/** The account's rights in a calendar. */
 export type AccessRole = "owner" | "writer" | "reader" | "freeBusyReader";
 
 /** Answer of `lifecycle.check`: the account that the credentials open. */
@@ -14,19 +14,19 @@ export interface Account {
   timeZone?: string | null;
   /** Surfaces that this account has: "email", "calendar", "contacts", "tasks". */
   surfaces?: string[];
-  /** The provider's own names of what was granted, where it tells. */
+  /** The granted scopes in the provider's own names, where it returns them. */
   providerScopes?: string[];
   /**
-   * What the connector wants back with every call (found home sets, principal URL); no secrets, at most 64 KiB. Settings that the
-   * manifest declares are the user's: the host ignores them here.
+   * The settings that the connector wants back with every call (found home sets, principal URL); no secrets, at most 64 KiB. Settings
+   * that the manifest declares are the user's: the host ignores them here.
    */
   settings?: { [name: string]: unknown };
   /**
-   * Where the provider keeps the account beside the servers that the user gave: origins `https://host[:port]`, at most 16 and all
-   * that there are now. The host takes those that belong to a given server: in the same registrable domain (public suffix list),
-   * on the same host, or named by the manifest (`related_hosts`). It sends credentials there from then on. Any other fails the
-   * check. Where some are new to it, the host runs `check` again, with all of them as the setting `discoveredOrigins`: so a
-   * connector that cannot go on without one answers with no more than this field.
+   * The provider's servers of the account beside those that the user gave: origins `https://host[:port]`, at most 16 and all that
+   * there are now. The host takes those that belong to a given server: in the same registrable domain (public suffix list), on the
+   * same host, or named by the manifest (`related_hosts`). It sends credentials there from then on. Any other fails the check. Where
+   * some are new to it, the host runs `check` again, with all of them as the setting `discoveredOrigins`: so a connector that cannot
+   * go on without one answers with no more than this field.
    */
   discoveredOrigins?: string[];
 }
@@ -64,11 +64,11 @@ export interface Attachment {
   /** Content-ID without the angle brackets. */
   contentId?: string | null;
   disposition?: Disposition | null;
-  /** It is a whole message (`message/rfc822`). */
+  /** The file is a whole message (`message/rfc822`). */
   isMessage?: boolean;
   /** Lower-case hexadecimal. */
   checksumSha256?: string | null;
-  /** Where its bytes are: the path of this attachment in the API. */
+  /** The path of the attachment's content in the API. */
   downloadUrl?: string | null;
   /** The bytes; only when one attachment is read as JSON, up to 10 MiB. */
   contentBase64?: string | null;
@@ -89,7 +89,7 @@ export type AttendeeKind = "individual" | "group" | "resource" | "room";
 
 export type AttendeeRole = "required" | "optional" | "chair" | "nonParticipant";
 
-/** What the account may do in a book. */
+/** The account's rights in a book. */
 export interface BookRights {
   read?: boolean;
   write?: boolean;
@@ -107,7 +107,7 @@ export interface BusyInterval {
 
 /** A calendar, as the provider has it. */
 export interface Calendar {
-  /** What the user calls it. */
+  /** The user's name for the calendar. */
   name?: string;
   description?: string | null;
   /** IANA name; the zone of all-day events and of times without one. */
@@ -116,19 +116,19 @@ export interface Calendar {
   color?: string | null;
   /** The account's default calendar. */
   isPrimary?: boolean;
-  /** The account owns it. */
+  /** Whether the account owns the calendar. */
   isOwned?: boolean;
   readOnly?: boolean;
   accessRole?: AccessRole;
   location?: string | null;
   defaultReminders?: Reminder[];
-  /** Which events count as busy (RFC 9670 `includeInAvailability`). */
+  /** The events that count as busy (RFC 9670 `includeInAvailability`). */
   includeInAvailability?: IncludeInAvailability;
   /** Conference providers that events here can have; empty: none. */
   conferenceTypes?: ConferenceProvider[];
 }
 
-/** What this account's provider can do, for the capabilities operation. */
+/** The features of this account's provider, for the capabilities operation. */
 export interface CalendarFeatures {
   createCalendar?: boolean;
   updateCalendar?: boolean;
@@ -193,7 +193,7 @@ export type ConferenceStatus = "pending" | "ready" | "failed";
 export interface Contact {
   /** None on a create: the default book of `connectionId`. It stays the same for the contact's life. */
   bookId?: string | null;
-  /** None on a create: made of the other names, else of the organization, an address or a number. */
+  /** None on a create: composed of the other names, else of the organization, an address or a number. */
   displayName?: string | null;
   givenName?: string | null;
   middleName?: string | null;
@@ -214,11 +214,11 @@ export interface Contact {
   anniversaries?: Anniversary[];
   notes?: string | null;
   photo?: Photo | null;
-  /** The groups that it is a member of; of the same book. */
+  /** The groups of the same book that the contact is a member of. */
   groupIds?: string[];
   source?: ContactSource;
   starred?: boolean;
-  /** The contact that this one became part of; its old id keeps working. */
+  /** The contact that this one was merged into; the old id keeps working. */
   mergedInto?: string | null;
 }
 
@@ -251,20 +251,20 @@ export interface ContactGroup {
   readOnly?: boolean;
 }
 
-/** What an address or number is for. */
+/** The use of an address or number. */
 export type ContactKind = "home" | "work" | "other" | "custom";
 
 export interface ContactPhone {
   /** As written. */
   value?: string;
-  /** ITU E.164, where it can be told: `+4930901820`. */
+  /** ITU E.164, where the number can be parsed: `+4930901820`. */
   e164?: string | null;
   type?: PhoneKind;
   label?: string | null;
   primary?: boolean;
 }
 
-/** Where the provider has it from. */
+/** The part of the provider's account that the contact comes from. */
 export type ContactSource = "addressBook" | "suggested" | "directory";
 
 export interface ContactUrl {
@@ -272,7 +272,7 @@ export interface ContactUrl {
   type?: ContactKind;
 }
 
-/** What this account's provider can do, for the capabilities operation. */
+/** The features of this account's provider, for the capabilities operation. */
 export interface ContactsFeatures {
   createBook?: boolean;
   updateBook?: boolean;
@@ -303,7 +303,7 @@ export interface EmailAddress {
   email?: string;
 }
 
-/** The text of a message. A part that it does not have is null: none is made up from the other. */
+/** The text of a message. A missing part is null: it is not derived from the other one. */
 export interface EmailBody {
   text?: string | null;
   /** As the sender wrote it: untrusted. */
@@ -312,11 +312,11 @@ export interface EmailBody {
   safeHtml?: string | null;
   /** Charset that the parts had. */
   charset?: string | null;
-  /** It was longer than what is shown here. */
+  /** The text was cut at the size limit. */
   truncated?: boolean;
 }
 
-/** How changes are found. */
+/** The way in which changes are found. */
 export type EmailDelta = "history" | "deltaToken" | "uid" | "scan";
 
 export interface EmailHeader {
@@ -329,7 +329,7 @@ export interface EmailMessage {
   threadId?: string | null;
   /** Message-ID without the angle brackets. */
   internetMessageId?: string | null;
-  /** What it was before the provider rewrote it on sending. */
+  /** The Message-ID before the provider rewrote it on sending. */
   originalInternetMessageId?: string | null;
   /** Message-IDs without the angle brackets. */
   inReplyTo?: string[];
@@ -366,14 +366,14 @@ export interface EmailMessage {
   size?: number;
   /** Only with `fields=headers` or `full`; in order, duplicates kept. */
   headers?: EmailHeader[];
-  /** Sent by a machine in answer to something (RFC 3834). */
+  /** An automatic reply (RFC 3834). */
   autoReply?: boolean;
   /** The List-Unsubscribe header (RFC 2369). */
   listUnsubscribe?: string | null;
-  /** The invitation that it carries (RFC 5546). */
+  /** The invitation in the message (RFC 5546). */
   calendarMethod?: CalendarMethod | null;
   tracking?: TrackingSettings | null;
-  /** What became of it; only on messages that were sent through the API. */
+  /** The state of delivery; only on messages that were sent through the API. */
   delivery?: MessageDelivery | null;
 }
 
@@ -395,10 +395,10 @@ export interface Event {
   appliesToFollowing?: boolean;
   /** First instant. For all-day events the midnight of `startDate` in the calendar's zone. */
   start?: Instant;
-  /** The instant at which it is over (exclusive); equal to `start` for a moment. */
+  /** The end (exclusive); equal to `start` for an event without a length. */
   end?: Instant;
   /**
-   * How long each instance of a series takes, as an RFC 5545 DURATION such as `P1DT2H`, where the provider says it with days: so many
+   * How long each instance of a series takes, as an RFC 5545 DURATION such as `P1DT2H`, where the provider gives it in days: so many
    * days later by the clock, then so many hours later. Absent: exactly as long as from `start` to `end`.
    */
   duration?: string | null;
@@ -407,7 +407,7 @@ export interface Event {
   /** IANA name, where the end is in another zone. */
   endTimeZone?: string | null;
   /**
-   * How the clock of the start's zone goes, where the provider's zone is none of IANA's: then `timeZone` is `UTC`, and the instances of
+   * The rules of the start's zone, where the provider's zone is none of IANA's: then `timeZone` is `UTC`, and the instances of
    * the series are at the same time of day on this clock. Only on a series with times, and on an exception that applies to following
    * instances. Read only.
    */
@@ -446,8 +446,8 @@ export interface Event {
   /** The response of the attendee who is the account itself; null where it is not invited. */
   myResponse?: ResponseStatus | null;
   /**
-   * RFC 5545 lines without DTSTART: at most one `RRULE:`, any `RDATE` and `EXDATE`. Only on a series. What others wrote is shown as
-   * it is, also more rules and `EXRULE` (RFC 2445).
+   * RFC 5545 lines without DTSTART: at most one `RRULE:`, any `RDATE` and `EXDATE`. Only on a series. Lines of other programs are
+   * shown unchanged, also several rules and `EXRULE` (RFC 2445).
    */
   recurrence?: string[];
   conference?: Conference | null;
@@ -474,7 +474,7 @@ export interface Folder {
   /** Names from the root down, this one last. */
   path?: string[];
   parentId?: string | null;
-  /** What it is for; at most one folder of a mailbox has each role. */
+  /** The folder's purpose; at most one folder of a mailbox has each role. */
   role?: FolderRole | null;
   totalCount?: number | null;
   unreadCount?: number | null;
@@ -487,7 +487,7 @@ export interface Folder {
   system?: boolean;
 }
 
-/** What the account may do in a folder (RFC 4314, RFC 8621). */
+/** The account's rights in a folder (RFC 4314, RFC 8621). */
 export interface FolderRights {
   read?: boolean;
   add?: boolean;
@@ -524,36 +524,36 @@ export type Instant = string;
 export interface Item {
   /** Unique within the collection and the kind. The source's own id for the main item. */
   externalId?: string;
-  /** Which resource it is (`contact_group`), where an operation tells of several; none: the one that it is named after. */
+  /** The resource type (`contact_group`), where an operation reports several; none: the one that it is named after. */
   kind?: string | null;
   /**
-   * What other items of the collection call it: a vCard's or a task's UID. None: its `externalId`. Where a body names
-   * other items (members of a group, the parent of a task), it names them so; the host finds out whose ids they are.
+   * The name by which other items of the collection refer to it: a vCard's or a task's UID. None: its `externalId`. Where a body names
+   * other items (members of a group, the parent of a task), it names them so; the host resolves them to ids.
    */
   uid?: string | null;
   /** Exceptions of a series: the `externalId` of the series' item, in this source or in another one of the collection. */
   seriesExternalId?: string | null;
   /** The normalized resource: `calendar::Event`, `calendar::Calendar`, ... */
   body?: unknown;
-  /** What the model has no field for, as the provider has it; null where there is nothing to add. */
+  /** The provider's fields that the model has none for, in its own form; null where there are none. */
   providerData?: unknown;
   /**
-   * What whoever reads the item should know: what the provider has of it and `body` cannot say. Shown with it until it is read
-   * without them; a new or another warning is a change of the item. Few, and in few words: not of mail, and 64 KiB of JSON at most.
+   * Warnings for readers of the item: what the provider has of it and `body` cannot express. Shown with it until it is read without
+   * them; a new or another warning is a change of the item. Few, and in few words: not of mail, and 64 KiB of JSON at most.
    */
   warnings?: Warning[];
   /** `body` holds only some fields of a known item; the others stay as they are. Mail alone. */
   partial?: boolean;
   /**
-   * What stays the same when the provider gives it another id: an immutable id, else Message-ID, date and size. An item that
-   * comes under a new id while one with this fingerprint goes is the same item. Mail alone.
+   * The part that stays the same when the provider gives the item another id: an immutable id, else Message-ID, date and size. An item
+   * that comes under a new id while one with this fingerprint goes is the same item. Mail alone.
    */
   fingerprint?: string | null;
-  /** What the connector wants back when the item is read again (which parts are its text). Small; not shown to anybody. */
+  /** The data that the connector wants back when the item is read again (which parts are its text). Small; not part of the API. */
   hint?: unknown;
 }
 
-/** Why a source could not be turned into items. */
+/** The reason why a source could not be converted to items. */
 export interface ItemError {
   code?: string;
   message?: string;
@@ -588,7 +588,7 @@ export interface Location {
   geo?: string | null;
 }
 
-/** What this account's provider can do, for the capabilities operation. */
+/** The features of this account's provider, for the capabilities operation. */
 export interface MailFeatures {
   /** `messages.search` with `text`. */
   search?: boolean;
@@ -618,19 +618,19 @@ export interface MailFeatures {
   aliases?: Alias[];
 }
 
-/** How far a sent message got. */
+/** The delivery of a sent message. */
 export interface MessageDelivery {
   state?: DeliveryState;
   sendAt?: Instant | null;
   attempts?: number;
   recipients?: RecipientDelivery[];
-  /** Why it is not on its way. With `outcome_unknown` it may have been delivered: look before it is sent once more. */
+  /** The reason why it was not sent. With `outcome_unknown` it may have been delivered: check before you send it again. */
   error?: SendError | null;
 }
 
 /** Answer of every `mutate`. */
 export interface Mutated {
-  /** What changed at the provider, as it is now. */
+  /** The changed sources at the provider, in their new state. */
   sources?: Source[];
   /** External id of the item that the call was about; none after a delete. */
   item?: string | null;
@@ -645,7 +645,7 @@ export interface Organization {
   name?: string | null;
   title?: string | null;
   department?: string | null;
-  /** Whether they are there now. Where it is not said, they are. */
+  /** Whether the contact is in the organization now; true if absent. */
   current?: boolean;
 }
 
@@ -661,7 +661,7 @@ export interface PartialDate {
 export interface Person {
   email?: string | null;
   name?: string | null;
-  /** It is the connected account. */
+  /** The attendee is the connected account. */
   self?: boolean;
 }
 
@@ -669,8 +669,8 @@ export type PhoneKind = "mobile" | "home" | "work" | "homeFax" | "workFax" | "pa
 
 export interface Photo {
   /**
-   * Where the picture is. Null beside an `etag`: it is stored in the record, and `GET /v1/contacts/{contactId}/photo` has
-   * it. On a write, a `data:` URL (RFC 2397) of an image, at most 512 KiB, stores the picture in the record.
+   * The picture's address. Null beside an `etag`: it is stored in the record, and `GET /v1/contacts/{contactId}/photo` has it. On a
+   * write, a `data:` URL (RFC 2397) of an image, at most 512 KiB, stores the picture in the record.
    */
   url?: string | null;
   /** Changes with the picture. */
@@ -688,7 +688,7 @@ export interface Picture {
 export interface PostalAddress {
   type?: ContactKind;
   label?: string | null;
-  /** The whole address as it is written on a letter. */
+  /** The whole address as it is written on an envelope. */
   formatted?: string | null;
   street?: string | null;
   extended?: string | null;
@@ -710,7 +710,7 @@ export interface RecipientDelivery {
   at?: Instant | null;
 }
 
-/** What the server said of one recipient. */
+/** The server's answer for one recipient. */
 export interface RecipientOutcome {
   email?: string;
   accepted?: boolean;
@@ -753,7 +753,7 @@ export interface SendError {
   at?: Instant | null;
 }
 
-/** What became of a message to send. Refused recipients are no failure of the call. */
+/** The result of sending a message. Refused recipients are no failure of the call. */
 export interface Sent {
   /** One for each recipient. */
   recipients?: RecipientOutcome[];
@@ -767,49 +767,49 @@ export interface Sent {
 export type ShowAs = "busy" | "free" | "tentative" | "oof" | "workingElsewhere";
 
 /**
- * One thing of the provider that changes as a whole and has one provider etag: a CalDAV resource, a Google event, a card.
- * It holds one or more of our items: a CalDAV resource holds the series and its exceptions.
+ * One record of the provider that changes as a whole and has one provider etag: a CalDAV resource, a Google event, a card.
+ * It contains one or more of our items: a CalDAV resource holds the series and its exceptions.
  */
 export interface Source {
-  /** The provider's id of it (an href, an event id); stable as far as the provider allows. */
+  /** The provider's id of the source (an href, an event id); stable as far as the provider allows. */
   externalId?: string;
-  /** The provider's version of it, passed back as `ifMatch`. */
+  /** The provider's version of the source, passed back as `ifMatch`. */
   etag?: string | null;
-  /** It is gone, and so are all its items; `items` is empty. */
+  /** The source was deleted, and so were all its items; `items` is empty. */
   deleted?: boolean;
-  /** Everything that it holds now. What the host stored of this source earlier and is not listed here is gone. */
+  /** All items of the source now. The host deletes stored items of this source that are not listed here. */
   items?: Item[];
-  /** It is there but could not be read: kept out, shown on the sync state, never a reason to stop. */
+  /** The source exists but could not be read: it is left out, shown in the sync state, and never stops a sync. */
   error?: ItemError | null;
-  /** What the provider called it until now: it was moved or stored anew. Its items keep their ids. */
+  /** The source's previous external id: it was moved or stored again. Its items keep their ids. */
   previousId?: string | null;
   /**
-   * When the provider last changed it, by the provider's clock, which never goes back. A page of changes that tells a version
+   * When the provider last changed it, by the provider's clock, which never goes back. A page of changes with a version
    * from before the stored one does not replace that one: the host reads the source by itself. Not of mail.
    */
   updatedAt?: Instant | null;
 }
 
-/** A source by its name and version, without what it holds. */
+/** A source by its name and version, without its items. */
 export interface SourceName {
   /** As `Source.externalId`. */
   externalId?: string;
   /** As `Source.etag`; where the host holds this version, it need not read it again. */
   etag?: string | null;
-  /** It is gone; there is nothing to read. */
+  /** The source was deleted; there is nothing to read. */
   deleted?: boolean;
 }
 
 /** Answer of `changes` and of every `*.list`. */
 export interface Sources {
-  /** Each is read by itself: one that is no `Source` is here with an error, under its own id. */
+  /** Each element is read by itself: one that is no `Source` is listed with an error, under its own id. */
   sources?: Source[];
   /**
-   * True: the pages since the cursor-less call are everything there is, so what they do not name is gone once the last
+   * True: the pages since the cursor-less call name all sources there are: the host deletes the others once the last
    * page was read. False: only differences.
    */
   enumeration?: boolean;
-  /** Of an enumeration that goes from new to old: all items of this time and later have been told by now. Mail alone. */
+  /** In an enumeration from new to old: all items of this time and later have been reported by now. Mail alone. */
   coveredSince?: Instant | null;
   /**
    * Sources whose content is still to be read, where the request was `namesFirst`: the host keeps these names, reads what they
@@ -819,7 +819,7 @@ export interface Sources {
   named?: SourceName[];
 }
 
-/** Something to do. Setting `status` to `completed` stamps `completedAt`, leaving it clears that. */
+/** A task. Setting `status` to `completed` stamps `completedAt`, leaving it clears that. */
 export interface Task {
   /** The list of the path. */
   taskListId?: string | null;
@@ -855,7 +855,7 @@ export interface Task {
   webUrl?: string | null;
 }
 
-/** What a task is about: a resource here, or a page elsewhere. */
+/** The subject of a task: a resource here, or a page elsewhere. */
 export interface TaskLink {
   id?: string;
   taskId?: string;
@@ -890,7 +890,7 @@ export type TaskPriority = "low" | "normal" | "high";
 
 export type TaskStatus = "needsAction" | "inProgress" | "completed" | "waiting" | "deferred" | "cancelled";
 
-/** What this account's provider can do, for the capabilities operation. */
+/** The features of this account's provider, for the capabilities operation. */
 export interface TasksFeatures {
   createList?: boolean;
   updateList?: boolean;
@@ -914,7 +914,7 @@ export interface TasksFeatures {
   delta?: string;
 }
 
-/** Who decides which messages are one thread. */
+/** The side that groups messages into threads. */
 export type ThreadSource = "server" | "computed";
 
 /** The offsets of a time zone that has no IANA name (RFC 5545 section 3.6.5). */
@@ -932,13 +932,13 @@ export interface TimeZoneRules {
 
 /** A change of clocks. */
 export interface TimeZoneTransition {
-  /** When clocks are changed. */
+  /** The instant of the change. */
   at?: Instant;
   /** Seconds east of UTC from then on. */
   offset?: number;
 }
 
-/** What is tracked of a sent message, and the record that it is tracked in. */
+/** The tracking options of a sent message, and the record that it is tracked in. */
 export interface TrackingSettings {
   /** Set by the service. */
   trackingId?: string | null;
@@ -951,22 +951,22 @@ export interface TrackingSettings {
 
 export type Visibility = "default" | "public" | "private" | "confidential";
 
-/** Something that the caller should know, though the call succeeded. */
+/** A warning to the caller of a call that succeeded. */
 export interface Warning {
   code?: string;
   message?: string;
-  /** What it is about: a field, an instance. */
+  /** The subject: a field, an instance. */
   target?: string | null;
 }
 
-/** A watch that the provider has begun or prolonged; answer of `watch.start` and `watch.renew`. */
+/** A watch that the provider has started or renewed; answer of `watch.start` and `watch.renew`. */
 export interface Watching {
   /**
-   * What the provider calls the watch in its notifications (`watch` of the manifest's `[push]`), at most 512 bytes. For a provider
-   * whose notifications name only the account: `channel`.
+   * The provider's id of the watch in its notifications (`watch` of the manifest's `[push]`), at most 512 bytes. For a provider whose
+   * notifications name only the account: `channel`.
    */
   externalId?: string;
-  /** What the provider wants back when the watch is stopped, beside its id (Google's `resourceId`), at most 2 KiB. */
+  /** The value that the provider requires beside the id to stop the watch (Google's `resourceId`), at most 2 KiB. */
   resource?: string | null;
   /** When the provider ends the watch by itself. A missing one, or one in 1970, is a fault of the connector. */
   expiresAt?: Instant;

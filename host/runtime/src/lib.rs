@@ -66,8 +66,8 @@ pub use crate::manifest::{
     AccountLimits, Auth, AuthKind, ClientAuth, DISCOVERED, Discovery, EndpointOverrides, Endpoints,
     ErrorClass, ErrorPlace, ErrorRule, EventSource, HostRule, IdentitySource, IssParameter, LIMITS_SETTING,
     Level, LoginName, Manifest, ManifestSyntaxError, MemoryClass, Pkce, Push, PushAlgorithm, PushAuth,
-    PushJwt, PushPlace, RateLimit, RelatedHosts, Rotation, ScopeCase, Setting, SurfaceVersion, UrlSetting,
-    UrlSettingKind, UrlTemplate, UserinfoPointers, WithoutSecret,
+    PushJwt, PushPlace, RateLimit, RelatedHosts, Rotation, ScopeCase, Setting, SetupCopy, SetupStep,
+    SurfaceVersion, UrlSetting, UrlSettingKind, UrlTemplate, UserinfoPointers, WithoutSecret,
 };
 pub use crate::observer::{CallObserver, Called};
 pub use crate::outbound::{

@@ -2,6 +2,8 @@
 //! Plain serde types without I/O: the same structs are used by connectors, storage and the API, so they must compile to wasm.
 //! Every field is always present in JSON: an unset scalar is `null`, an unset list is `[]`.
 
+pub mod admin;
+pub mod admin_operations;
 pub mod application;
 pub mod connection;
 pub mod webhook;

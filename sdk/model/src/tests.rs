@@ -1,6 +1,10 @@
 //! Every resource: its default survives a round trip through JSON, all its fields are printed, and its JSON Schema names
 //! exactly those. `cargo test -p model -- --nocapture` prints the schemas.
 
+use crate::admin::{
+    AdminApplication, AdminApplicationPatch, AdminOrganization, AdminOrganizationPatch, AdminProvider,
+    NewAdminApplication, NewAdminOrganization, NewAdminProvider,
+};
 use crate::application::{ApiKey, CreatedApiKey, KeyRotation, NewApiKey, RotatedApiKey, Usage};
 use crate::calendar::{Calendar, Event};
 use crate::calendar_query::{
@@ -126,6 +130,7 @@ fn every_other_answer_prints_all_of_its_fields() {
         WebhookReplay,
         ErrorEnvelope
     );
+    check_all!(AdminOrganization, AdminApplication, AdminProvider);
 }
 
 #[test]
@@ -160,6 +165,8 @@ fn every_request_body_can_be_empty_json() {
         NewWebhookReplay
     );
     check_all!(BookingRejection, BookingCancellation, BookingMove);
+    check_all!(NewAdminOrganization, AdminOrganizationPatch, NewAdminApplication, AdminApplicationPatch);
+    check_all!(NewAdminProvider);
     check_new::<New<Calendar>>(&[]);
     check_new::<New<Event>>(&["appliesToFollowing", "duration", "timeZoneRules"]);
     check_new::<New<Contact>>(&["bookId"]);

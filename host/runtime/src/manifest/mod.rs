@@ -30,6 +30,7 @@ mod limits;
 mod names;
 mod push;
 mod push_checks;
+mod setup;
 mod source;
 mod url_template;
 
@@ -50,6 +51,7 @@ pub use event_source::EventSource;
 pub use hosts::{HostRule, RelatedHosts};
 pub use limits::{AccountLimits, LIMITS_SETTING, RateLimit};
 pub use push::{Push, PushAlgorithm, PushAuth, PushJwt, PushPlace, WithoutSecret};
+pub use setup::{SetupCopy, SetupStep};
 pub use source::ManifestSyntaxError;
 pub use url_template::{UrlSetting, UrlSettingKind, UrlTemplate};
 
@@ -123,6 +125,10 @@ pub struct Manifest {
     /// What a user has to say to connect an account, beside credentials. No secrets.
     #[serde(default)]
     pub settings: Vec<Setting>,
+    /// The steps by which an operator gets ready for the provider: texts, links, and the address to enter there. Default: none. Hosts that
+    /// have no such steps refuse the key by its name.
+    #[serde(default)]
+    pub setup: Vec<SetupStep>,
     /// The oldest version of this host that the connector works with, `major.minor.patch`.
     #[serde(default)]
     pub min_host: Option<String>,
@@ -299,6 +305,7 @@ impl Manifest {
         auth_checks::check(&self.auth)?;
         push_checks::check(&self.push_tables())?;
         limits::check(&self.limits_table())?;
+        setup::check(&self.setup, self.auth.kinds.contains(&AuthKind::Oauth))?;
         if let Some(source) = &self.event_source {
             ensure!(self.idle_server.is_none(), "event_source: idle_server is there too, name one of them");
             event_source::check(source, self.surfaces.iter().any(|s| s.surface == Surface::Email))?;

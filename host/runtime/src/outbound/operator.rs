@@ -83,6 +83,17 @@ impl OperatorClient {
         Ok(status)
     }
 
+    /// Sends a POST request, and returns the answer, whatever its status. `deadline` is for everything up to the head of the answer.
+    pub async fn post_form(
+        &self,
+        url: &Url,
+        headers: HeaderMap,
+        form: Bytes,
+        deadline: Duration,
+    ) -> Result<OperatorAnswer, PostError> {
+        self.send(Method::POST, url, (headers, form), deadline).await
+    }
+
     async fn send(
         &self,
         method: Method,
@@ -128,6 +139,22 @@ impl OperatorAnswer {
             self.arrived = frame.into_data().unwrap_or_default();
         }
         Ok(Some(self.arrived.split_to(self.arrived.len().min(MAX_PIECE_BYTES))))
+    }
+
+    /// Returns the whole body, of at most `most` bytes. Fails with `PostError::Timeout` when it has not arrived after `deadline`, and closes
+    /// the connection when it is longer.
+    pub async fn whole(mut self, most: usize, deadline: Duration) -> Result<Vec<u8>, PostError> {
+        let reading = async {
+            let mut body = Vec::new();
+            while let Some(piece) = self.piece(deadline).await? {
+                if body.len() + piece.len() > most {
+                    return Err(PostError::Http(format!("the answer has more than {most} bytes")));
+                }
+                body.extend_from_slice(&piece);
+            }
+            Ok(body)
+        };
+        tokio::time::timeout(deadline, reading).await.map_err(|_| PostError::Timeout)?
     }
 
     /// Returns the first bytes of the body, at most 1 KiB: what an error says. A body that is late or breaks off ends there.
@@ -190,6 +217,24 @@ mod tests {
         let client = OperatorClient::new(&[]).unwrap();
         let mut answer = client.get(&url, HeaderMap::new(), DEADLINE).await.unwrap();
         assert_eq!(answer.piece(Duration::from_millis(50)).await, Err(PostError::Timeout));
+    }
+
+    #[tokio::test]
+    async fn a_whole_body_has_a_bound_and_a_deadline() {
+        let echo = async |form: Bytes| form;
+        let silent = async || Body::from_stream(stream::pending::<io::Result<Bytes>>());
+        let url = serve(Router::new().route("/", post(echo)).route("/silent", get(silent))).await;
+        let client = OperatorClient::new(&[]).unwrap();
+        let whole = async |most| {
+            let form = Bytes::from_static(b"code=1");
+            let answer = client.post_form(&url, HeaderMap::new(), form, DEADLINE).await.unwrap();
+            answer.whole(most, DEADLINE).await
+        };
+        assert_eq!(whole(6).await, Ok(b"code=1".to_vec()));
+        assert!(matches!(whole(5).await, Err(PostError::Http(_))));
+        let silent = url.join("silent").unwrap();
+        let answer = client.get(&silent, HeaderMap::new(), DEADLINE).await.unwrap();
+        assert_eq!(answer.whole(6, Duration::from_millis(50)).await, Err(PostError::Timeout));
     }
 
     #[tokio::test]
