@@ -1,5 +1,5 @@
-//! What is no longer needed goes: the data of connections that were deleted, and what is older than it is kept. In steps of a bounded number
-//! of rows, each a transaction of its own, so that other writes have their turn in between. Steps do no harm when they are repeated.
+//! Retention: deletes the data of deleted connections, and expired data. Each step deletes a bounded number of rows in a transaction of its
+//! own, so that other writes run in between. Repeated steps are harmless.
 
 use std::time::Duration;
 
@@ -13,10 +13,11 @@ use storage::scheduling::{erasure, links, made, notices};
 use storage::webhooks::cleaning;
 use storage::{
     Tx, api_keys, audit_log, authorizations, items, job_admin, log, old_secrets, operator_links,
-    operator_sessions, sign_in_failures, token_grants,
+    operator_sessions, request_log, sign_in_failures, token_grants,
 };
 use tokio::time::Instant;
 
+use crate::app::request_log::writing::{KEPT_BODIES, KEPT_ENTRIES};
 use crate::app::{App, usage};
 
 /// Most rows that one step changes.
@@ -27,7 +28,7 @@ const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 24 * HOUR_MS;
 /// Idempotent answers are kept this long.
 const IDEMPOTENCY_MS: i64 = 48 * HOUR_MS;
-/// What became of a message that was sent is kept this long after the last news of it: as long as it is tracked, and a month.
+/// Retention of the result of a sent message after its last news, ms: as long as it is tracked, and a month.
 const OUTBOX_MS: i64 = crate::tracking::LIFETIME_MS + 30 * DAY_MS;
 /// A tracking record is kept this long after it stopped counting.
 const TRACKING_MS: i64 = 30 * DAY_MS;
@@ -47,7 +48,7 @@ const DELIVERED_MS: i64 = 72 * HOUR_MS;
 const MAILED_ADDRESSES_MS: i64 = HOUR_MS;
 /// Time that bookings reserved is kept this long after it was over.
 const RESERVED_MS: i64 = 24 * HOUR_MS;
-/// Who had a booking is kept this long after it was over.
+/// Retention of a booking's people after its end, ms.
 const INVITEES_MS: i64 = 395 * DAY_MS;
 /// Bookings without that are kept this long after they were over.
 const BOOKINGS_MS: i64 = 2 * 366 * DAY_MS;
@@ -63,7 +64,7 @@ const SIGN_IN_TRIES_MS: i64 = HOUR_MS;
 /// Entries of the audit log are kept this long.
 const AUDIT_MS: i64 = 400 * DAY_MS;
 
-/// What was removed.
+/// The number of deleted rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RemovedRows {
     pub steps: u64,
@@ -80,7 +81,7 @@ impl RemovedRows {
     }
 }
 
-/// What a step goes by.
+/// The times that a step uses.
 #[derive(Clone, Copy)]
 struct RetentionTimes {
     /// The present, in milliseconds since 1970.
@@ -88,16 +89,24 @@ struct RetentionTimes {
     /// How long the log is kept, in milliseconds, and with it tombstones and empty threads (RFC 8620, section 5.2, has servers tell changes
     /// for 30 days).
     log: i64,
+    /// How long the request log is kept, in milliseconds.
+    request_log: i64,
 }
 
 impl RetentionTimes {
     fn of(app: &App) -> RetentionTimes {
-        RetentionTimes { now: app.now(), log: app.config.events_ms() }
+        let (log, request_log) = (app.config.events_ms(), app.config.request_log_ms());
+        RetentionTimes { now: app.now(), log, request_log }
     }
 
-    /// What the log tells no more is older than this.
+    /// Log entries older than this time are deleted.
     fn before_log(self) -> i64 {
         self.now.saturating_sub(self.log)
+    }
+
+    /// The time before which the request log keeps nothing.
+    fn before_request_log(self) -> i64 {
+        self.now.saturating_sub(self.request_log)
     }
 }
 
@@ -106,7 +115,7 @@ type OfAll = for<'t> fn(&'t mut Tx, RetentionTimes) -> BoxFuture<'t, Result<i64>
 /// The same for the rows of one application.
 type OfOne = for<'t> fn(&'t mut Tx, &'t Tenant, RetentionTimes) -> BoxFuture<'t, Result<i64>>;
 
-/// What is kept for a time, and goes in steps after that. Each has a job of its own: one that fails holds up no other.
+/// A kind of data that expires and is deleted in steps. Each has a job of its own: a failure does not hold up the others.
 pub struct Sweep {
     /// The key of its job.
     pub name: &'static str,
@@ -129,7 +138,7 @@ const fn one(name: &'static str, step: OfOne) -> Sweep {
 }
 
 /// Everything that is kept for a time.
-pub static SWEEPS: [Sweep; 28] = [
+pub static SWEEPS: [Sweep; 31] = [
     all("idempotency", |tx, at| Box::pin(expire::idempotency(tx, at.now - IDEMPOTENCY_MS, STEP))),
     all("outbox", |tx, at| Box::pin(expire::outbox(tx, at.now - OUTBOX_MS, STEP))),
     all("tracking", |tx, at| Box::pin(expire::tracking(tx, at.now - TRACKING_MS, STEP))),
@@ -155,6 +164,9 @@ pub static SWEEPS: [Sweep; 28] = [
     all("operator_links", |tx, at| Box::pin(operator_links::expire(tx, at.now, STEP))),
     all("sign_in_failures", |tx, at| Box::pin(sign_in_failures::expire(tx, at.now - SIGN_IN_TRIES_MS, STEP))),
     all("audit_log", |tx, at| Box::pin(audit_log::expire(tx, at.now - AUDIT_MS, STEP))),
+    all("request_log", |tx, at| Box::pin(request_log::expire(tx, at.before_request_log(), STEP))),
+    all("request_bodies", |tx, at| Box::pin(request_log::expire_bodies(tx, at.before_request_log(), STEP))),
+    one("request_log_size", |tx, of, _| Box::pin(oldest_requests(tx, of))),
     one("log", |tx, of, at| Box::pin(lines(tx, of, at.before_log()))),
     one("tombstones", |tx, of, _| Box::pin(tombstones(tx, of))),
     one("usage", |tx, of, at| Box::pin(old_usage(tx, of, at.now))),
@@ -193,7 +205,7 @@ impl Sweep {
     }
 }
 
-/// What the steps of a turn are about.
+/// The target of a run's steps: all rows, or those of one connection.
 #[derive(Clone)]
 enum Due {
     All(OfAll),
@@ -290,6 +302,14 @@ async fn lines(tx: &mut Tx, of: &Tenant, before: i64) -> Result<i64> {
 async fn tombstones(tx: &mut Tx, of: &Tenant) -> Result<i64> {
     let floor = log::floor(&mut *tx, of).await?;
     expire::tombstones(tx, of, floor, STEP).await
+}
+
+async fn oldest_requests(tx: &mut Tx, of: &Tenant) -> Result<i64> {
+    let id = &of.application_id;
+    match request_log::trim_bodies(tx, id, KEPT_BODIES, STEP).await? {
+        0 => request_log::trim(tx, id, KEPT_ENTRIES, STEP).await,
+        removed => Ok(removed),
+    }
 }
 
 async fn old_usage(tx: &mut Tx, of: &Tenant, now: i64) -> Result<i64> {

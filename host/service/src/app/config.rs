@@ -71,6 +71,8 @@ pub struct Config {
     /// How long the event log is kept, in days from 30 to 365, and with it positions in change feeds, deliveries that were given up, and
     /// replays.
     pub events_days: i64,
+    /// How long the request log is kept, in days up to 365; 0: nothing is logged.
+    pub request_log_days: i64,
     /// Bounds of event streams. For tests: no flag changes them.
     pub event_streams: EventStreams,
     /// How long an attempt to deliver to a webhook may take, until the head of the answer is there. For tests: no flag changes it.
@@ -97,6 +99,8 @@ pub struct Config {
     pub admin_url: Option<String>,
     /// People may sign in to the panel over plain http under a name that is not this machine's own.
     pub admin_allow_http: bool,
+    /// The OpenID provider by which people may sign in to the panel; none: by passwords alone.
+    pub admin_oidc: Option<OidcSettings>,
     /// The program that compiles connectors, apart from the process that holds secrets; none: compile in this process.
     pub compile_program: Option<PathBuf>,
     /// Traps of connectors tell files and lines. While a connector is written: no flag changes it.
@@ -107,6 +111,20 @@ pub struct Config {
     pub connector_redirect: Option<ProviderRedirect>,
     /// What hosts of one process share of their connectors' code: for tests. No flag changes it.
     pub connector_code: Option<SharedCode>,
+}
+
+/// The OpenID provider by which operators sign in to the administration panel.
+#[derive(Clone, Debug)]
+pub struct OidcSettings {
+    /// The issuer, exactly as the provider names itself.
+    pub issuer: String,
+    pub client_id: String,
+    /// None: a public client, which is bound to its codes by PKCE alone.
+    pub client_secret: Option<SecretString>,
+    /// The name on the button.
+    pub name: String,
+    /// Longest time of a request to the provider. For tests: no flag changes it.
+    pub deadline: Duration,
 }
 
 /// Bounds of the event streams that clients keep open (`webhooks::stream`).
@@ -162,6 +180,7 @@ impl Default for Config {
             pull_page: 200,
             webhook_test_wait: Duration::from_secs(16),
             events_days: 30,
+            request_log_days: 7,
             event_streams: EventStreams::default(),
             webhook_deadline: Duration::from_secs(15),
             anonymous_per_minute: 300,
@@ -174,6 +193,7 @@ impl Default for Config {
             admin_listen: None,
             admin_url: None,
             admin_allow_http: false,
+            admin_oidc: None,
             compile_program: None,
             connector_lines: false,
             connector_observer: None,
@@ -215,6 +235,11 @@ impl Config {
     /// How long the event log is kept, in milliseconds.
     pub fn events_ms(&self) -> i64 {
         self.events_days.saturating_mul(86_400_000)
+    }
+
+    /// How long the request log is kept, in milliseconds.
+    pub fn request_log_ms(&self) -> i64 {
+        self.request_log_days.saturating_mul(86_400_000)
     }
 
     /// Whether others can reach this service: only then can it be told that a message was opened.

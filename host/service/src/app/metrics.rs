@@ -42,6 +42,8 @@ pub struct Metrics {
     pub statement_rows: Family<StatementLabels, Counter>,
     /// Jobs that were taken over from hosts that were gone.
     pub takeovers: Counter,
+    /// Requests that the request log had no room for, or could not write.
+    pub request_log_dropped: Counter,
     /// Notifications of providers, by connector and by what became of them.
     pub notifications: Family<NotificationLabels, Counter>,
 }
@@ -118,6 +120,7 @@ impl Default for Metrics {
             statements: Family::default(),
             statement_rows: Family::default(),
             takeovers: Counter::default(),
+            request_log_dropped: Counter::default(),
             notifications: Family::default(),
         }
     }

@@ -11,9 +11,11 @@ pub mod live_channels;
 pub mod log_queue;
 pub mod metrics;
 pub mod named_locks;
+pub mod oidc_client;
 pub mod page_cache;
 pub mod pull_progress;
 pub mod recent_cache;
+pub mod request_log;
 pub mod resource_kind;
 pub mod running_claims;
 pub mod signed_in_operator;
@@ -61,9 +63,11 @@ use crate::app::jwks::JwksCache;
 use crate::app::live_channels::Watches;
 use crate::app::metrics::Metrics;
 use crate::app::named_locks::NamedLocks;
+use crate::app::oidc_client::OidcClient;
 use crate::app::page_cache::PageCache;
 use crate::app::pull_progress::PullProgress;
 use crate::app::recent_cache::RecentCache;
+use crate::app::request_log::RequestLog;
 use crate::app::running_claims::RunningClaims;
 use crate::app::signed_in_operator::SignedInOperator;
 use crate::app::sold_out_slots::SoldOut;
@@ -137,7 +141,10 @@ pub struct Handles {
     pub hashing_room: Arc<Semaphore>,
     /// Sessions of operators by the hashes of their cookies: what another process changes is seen after a second.
     pub operator_sessions: RecentCache<SignedInOperator>,
+    /// The way to the OpenID provider of the administration panel, where the settings name one.
+    pub oidc: Option<OidcClient>,
     pub usage: Counters,
+    pub request_log: RequestLog,
     pub metrics: Metrics,
     /// Room for event streams at this host, and how much of it each API key and each application has.
     pub stream_room: Arc<Semaphore>,
@@ -180,9 +187,14 @@ impl App {
         let clock_deviation = ClockDeviation::default();
         database_clock::follow(&db, &clock, &clock_deviation).await?;
         same_keyring(&db, &keyring).await?;
+        let oidc = match config.admin_oidc {
+            Some(_) => Some(OidcClient::new(&extra_roots(&config)?)?),
+            None => None,
+        };
         let runtime = Runtime::start(runtime_config(&config, &keyring, &clock)?).await?;
         let boot = ids::new(Kind::Request, &clock, &entropy);
         let streams = config.event_streams;
+        let request_log = RequestLog::new(config.request_log_days > 0);
         Ok(App(Arc::new(Handles {
             config,
             clock,
@@ -214,7 +226,9 @@ impl App {
             hashing: Compute::new(HASHES_AT_ONCE),
             hashing_room: Arc::new(Semaphore::new(HASHES_AT_ONCE + MAX_WAITING_HASHES)),
             operator_sessions: RecentCache::default(),
+            oidc,
             usage: Counters::default(),
+            request_log,
             metrics: Metrics::default(),
             stream_room: Arc::new(Semaphore::new(streams.of_host)),
             stream_shares: Shares::new(streams.of_key),
@@ -289,13 +303,18 @@ pub fn connector_dir(config: &Config) -> PathBuf {
     config.data_dir.join("connectors")
 }
 
+/// The certificates that are trusted beside the system's, each file as a PEM text.
+fn extra_roots(config: &Config) -> Result<Vec<String>> {
+    let read = |file: &PathBuf| {
+        let pem = std::fs::read_to_string(file);
+        pem.with_context(|| format!("cannot read the CA file {}", file.display()))
+    };
+    config.ca_files.iter().map(read).collect()
+}
+
 /// What the connectors' runtime is told.
 pub fn runtime_config(config: &Config, keyring: &Keyring, clock: &Clock) -> Result<runtime::Config> {
-    let mut extra_roots_pem = Vec::new();
-    for file in &config.ca_files {
-        let pem = std::fs::read_to_string(file);
-        extra_roots_pem.push(pem.with_context(|| format!("cannot read the CA file {}", file.display()))?);
-    }
+    let extra_roots_pem = extra_roots(config)?;
     // The sandbox provider is this very process: its one address has to be reachable for its connector, and for no other.
     let own_provider = config
         .sandbox

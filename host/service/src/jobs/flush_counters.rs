@@ -1,4 +1,4 @@
-//! What the host keeps in memory and writes down or forgets now and then: counts of usage, suggestions that nobody pages through any more.
+//! Periodic flush of in-memory state: counts of usage, logged requests, and cached merge suggestions that are no longer paged through.
 
 use std::time::Duration;
 
@@ -6,6 +6,7 @@ use base::error::is_outage;
 use tokio::sync::watch;
 
 use crate::app::App;
+use crate::app::request_log::writing;
 use crate::app::supervise::guarded;
 
 /// How often.
@@ -19,6 +20,11 @@ pub async fn run(app: &App, mut stop: watch::Receiver<bool>) {
             && !is_outage(&e)
         {
             tracing::warn!(error = %format!("{e:#}"), "usage figures cannot be written");
+        }
+        if let Err(e) = guarded(&app.metrics, "request_log", writing::flush(app)).await
+            && !is_outage(&e)
+        {
+            tracing::warn!(error = %format!("{e:#}"), "the request log cannot be written");
         }
         app.rankings.forget_old(app.now());
         tokio::select! {

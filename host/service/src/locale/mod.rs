@@ -1,4 +1,4 @@
-//! The languages in which people are written to, and how each of them writes dates and times.
+//! The languages of pages and mail, and how each of them writes dates and times.
 
 pub mod dates;
 pub mod html;
@@ -35,18 +35,36 @@ impl Language {
         LANGUAGES.iter().find(|(_, language)| *language == self).map_or("en", |(tag, _)| *tag)
     }
 
-    /// It is written from right to left.
+    /// All languages.
+    pub fn all() -> impl Iterator<Item = Language> {
+        LANGUAGES.iter().map(|(_, language)| *language)
+    }
+
+    /// Its name in the language itself.
+    pub fn own_name(self) -> &'static str {
+        match self {
+            Language::English => "English",
+            Language::AmericanEnglish => "English (US)",
+            Language::German => "Deutsch",
+            Language::Spanish => "Español",
+            Language::French => "Français",
+            Language::Japanese => "日本語",
+            Language::Arabic => "العربية",
+        }
+    }
+
+    /// Whether the language is written from right to left.
     pub fn is_right_to_left(self) -> bool {
         self == Language::Arabic
     }
 
-    /// The language of a tag that `tag` gives.
+    /// Returns the language of a tag that `tag` returns.
     pub fn of_tag(tag: &str) -> Option<Language> {
         LANGUAGES.iter().find(|(known, _)| *known == tag).map(|(_, language)| *language)
     }
 
-    /// The language that an `Accept-Language` value gives the highest weight (RFC 9110 §12.5.4); of several with the same weight
-    /// the first. English where the value names none of them.
+    /// Returns the language to which an `Accept-Language` value gives the highest weight (RFC 9110 §12.5.4); of several with the same
+    /// weight the first. English if the value names none of them.
     pub fn preferred(accept_language: &str) -> Language {
         let mut best = (0.0, Language::English);
         for range in accept_language.split(',') {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use base::error::{Error, Result};
 use base::ids::Kind;
 use base::scopes;
 use base::tenant::Tenant;
@@ -10,7 +11,7 @@ use storage::api_keys::{ApiKey, KeyKind};
 use storage::audit_log::{AuditEntry, INSTALLATION};
 
 use crate::app::App;
-use crate::app::stored_response::IdempotentAttempt;
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::connections::request_context::RequestContext;
 use crate::manage::actor::{Actor, Role};
 
@@ -125,6 +126,22 @@ pub fn attempt(
             IdempotentAttempt::new(connector_key, false, None).audited(entry)
         }
     }
+}
+
+/// Stores the answer of an act whose effect is outside the database, with its entry of the audit log.
+///
+/// # Errors
+/// Those of the database, and `idempotency_in_progress` where another attempt took the claim over.
+pub async fn record(app: &App, attempt: &IdempotentAttempt, answer: &StoredResponse) -> Result<()> {
+    let (held, attempt, answer, now) = (app.clone(), attempt.clone(), answer.clone(), app.now());
+    app.db
+        .write(move |tx| {
+            Box::pin(async move {
+                attempt.store(tx, &held.keyring, &answer, now).await?;
+                Ok::<_, Error>(())
+            })
+        })
+        .await
 }
 
 #[cfg(test)]

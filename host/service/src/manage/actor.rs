@@ -5,18 +5,62 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use base::error::{Code, Result, not_found, refuse};
+use base::scopes::holds;
 use storage::audit_log::AuditActor;
 
 /// Time after a proof of who they are in which an operator may do dangerous things, ms.
 pub const FRESH_MS: i64 = 15 * 60_000;
+
+/// The scopes of administration that an API key has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AdminScopes {
+    /// See everything but the contents of events and requests.
+    pub read: bool,
+    /// Change organizations, applications, and everything that belongs to them.
+    pub write: bool,
+    /// Make operators and give them roles, which includes giving them all rights.
+    pub operators: bool,
+    pub connectors: bool,
+}
+
+impl AdminScopes {
+    /// The scopes of administration among these.
+    pub fn among(scopes: &[String]) -> AdminScopes {
+        AdminScopes {
+            read: holds(scopes, "admin.read"),
+            write: holds(scopes, "admin.write"),
+            operators: holds(scopes, "admin.operators"),
+            connectors: holds(scopes, "admin.connectors"),
+        }
+    }
+
+    /// Whether a key with these scopes may do this. No key makes keys of administration: only the command line and the panel do.
+    pub fn allow(self, act: Act) -> bool {
+        match act {
+            Act::SeeApplication | Act::SeeAudit => self.read,
+            Act::SeeContent
+            | Act::ManageKeys
+            | Act::ManageAccounts
+            | Act::ManageWebhooks
+            | Act::Disconnect
+            | Act::ManageProviders
+            | Act::ManageApplication
+            | Act::ManageOrganizations
+            | Act::ManageJobs => self.write,
+            Act::ManageMembers | Act::ManageOperators => self.operators,
+            Act::ManageConnectors => self.connectors,
+            Act::ManageAdminKeys => false,
+        }
+    }
+}
 
 /// The kind of an actor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ActorKind {
     /// A person who is signed in.
     Operator,
-    /// An API key of the operator organization.
-    Key,
+    /// An API key of the installation's own organization, with its scopes.
+    Key(AdminScopes),
     /// The command line, beside a running server or without one.
     Command,
 }
@@ -26,7 +70,7 @@ impl ActorKind {
     pub fn as_str(self) -> &'static str {
         match self {
             ActorKind::Operator => "operator",
-            ActorKind::Key => "key",
+            ActorKind::Key(_) => "key",
             ActorKind::Command => "command",
         }
     }
@@ -168,8 +212,26 @@ impl Actor {
         }
     }
 
-    /// The role in an organization, that of an owner for an admin.
+    /// An API key of the installation's own organization: it may do in every organization what its scopes say.
+    pub fn key(id: &str, name: &str, scopes: &[String], ip: Option<IpAddr>) -> Actor {
+        Actor {
+            kind: ActorKind::Key(AdminScopes::among(scopes)),
+            id: id.to_owned(),
+            name: name.to_owned(),
+            ip,
+            is_admin: true,
+            roles: BTreeMap::new(),
+            fresh_at: 0,
+        }
+    }
+
+    /// The role in an organization, that of an owner for an admin. A key has the role that is as narrow as its scopes.
     pub fn role(&self, organization_id: &str) -> Option<Role> {
+        match self.kind {
+            ActorKind::Key(scopes) if scopes.write => return Some(Role::Owner),
+            ActorKind::Key(scopes) => return Some(Role::Viewer).filter(|_| scopes.read),
+            ActorKind::Operator | ActorKind::Command => {}
+        }
         match self.is_admin {
             true => Some(Role::Owner),
             false => self.roles.get(organization_id).copied(),
@@ -183,6 +245,9 @@ impl Actor {
 
     /// Whether the actor may do this in the organization; the organization does not count for acts of the installation.
     pub fn may(&self, act: Act, organization_id: &str) -> bool {
+        if let ActorKind::Key(scopes) = self.kind {
+            return scopes.allow(act);
+        }
         match act.least_role() {
             _ if self.is_admin => true,
             None => false,
@@ -236,6 +301,8 @@ impl Actor {
 
 #[cfg(test)]
 pub mod tests {
+    use base::scopes;
+
     use super::*;
 
     /// An operator with one role, signed in at 0.
@@ -283,6 +350,28 @@ pub mod tests {
         assert_eq!(code(Act::ManageKeys, i64::MAX), None);
         assert_eq!(code(Act::ManageOperators, FRESH_MS), Some(Code::NotFound), "no right comes first");
         assert!(Actor::command("test").check(Act::ManageOperators, "", i64::MAX).is_ok());
+    }
+
+    #[test]
+    fn a_key_may_do_what_its_scopes_say() {
+        let key = |scopes: &[&str]| {
+            let scopes: Vec<String> = scopes.iter().map(|scope| (*scope).to_owned()).collect();
+            Actor::key("key_1", "ops", &scopes, None)
+        };
+        assert_eq!(allowed(&key(&["admin.read"])), [Act::SeeApplication, Act::SeeAudit]);
+        assert_eq!(key(&["admin.read"]).role("org_1"), Some(Role::Viewer));
+        let writer = key(&["admin.write"]);
+        assert_eq!(writer.role("org_1"), Some(Role::Owner));
+        for act in [Act::ManageMembers, Act::ManageOperators, Act::ManageConnectors, Act::ManageAdminKeys] {
+            assert!(!writer.may(act, "org_1"), "{act:?}");
+        }
+        assert!(writer.may(Act::ManageOrganizations, "") && writer.may(Act::SeeApplication, "org_1"));
+        assert!(writer.check(Act::Disconnect, "org_1", i64::MAX).is_ok(), "a key is always fresh");
+        let operators = key(&["admin.operators"]);
+        assert_eq!(allowed(&operators), [Act::ManageMembers, Act::ManageOperators]);
+        assert!(!operators.sees("org_1"));
+        assert_eq!(allowed(&key(&["admin.connectors"])), [Act::ManageConnectors]);
+        assert!(allowed(&key(&scopes::ALL)).is_empty(), "scopes of applications give nothing here");
     }
 
     #[test]

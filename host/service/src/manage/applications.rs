@@ -6,6 +6,7 @@ use base::tenant::Tenant;
 use serde_json::{Value, json};
 use storage::api_keys::Application;
 use storage::organizations;
+use storage::request_log::RequestLogMode;
 use storage::scheduling::applications;
 
 use crate::app::App;
@@ -50,7 +51,14 @@ pub async fn create(
                 if !organizations::insert_application(tx, &tenant, &name, at).await? {
                     return Err(name_taken(&name));
                 }
-                let made = Application { tenant, name, organization: owner.name, handle: None };
+                let made = Application {
+                    tenant,
+                    name,
+                    organization: owner.name,
+                    handle: None,
+                    request_log: RequestLogMode::default(),
+                    full_bodies_until: None,
+                };
                 let answer = StoredResponse::created(shown(&made).to_string());
                 attempt.store(tx, &keyed.keyring, &answer, at).await?;
                 Ok(answer)
@@ -109,8 +117,7 @@ pub async fn set_handle(
                 let found = organizations::find_application(&mut *tx, id).await?;
                 let found = found.ok_or_else(|| not_found("application"))?;
                 if !is_set {
-                    let message = "another application has this handle: choose another one";
-                    return Err(invalid(Code::AlreadyExists, "handle", message));
+                    return Err(handle_taken());
                 }
                 let answer = StoredResponse::ok(shown(&found).to_string());
                 attempt.store(tx, &keyed.keyring, &answer, at).await?;
@@ -120,9 +127,15 @@ pub async fn set_handle(
         .await
 }
 
-fn name_taken(name: &str) -> Error {
+/// The refusal of a name that another application of the organization has.
+pub fn name_taken(name: &str) -> Error {
     let message = format!("the organization has an application with the name \"{name}\"");
     invalid(Code::AlreadyExists, "name", message)
+}
+
+/// The refusal of a handle that another application has.
+pub fn handle_taken() -> Error {
+    invalid(Code::AlreadyExists, "handle", "another application has this handle: choose another one")
 }
 
 fn shown(application: &Application) -> Value {

@@ -88,7 +88,11 @@ pub async fn retry_in(tx: &mut Tx, found: &HostedJob, now: i64) -> Result<()> {
     if job_admin::retry(tx, &found.job.id, now).await? {
         return Ok(());
     }
-    let message = format!("{} runs on {}: it can be repeated when it has ended", found.job.id, found.host());
+    let id = &found.job.id;
+    let message = match found.job.state.as_str() {
+        "running" => format!("{id} runs on {}: it can be repeated when it has ended", found.host()),
+        _ => moved_on(id),
+    };
     Err(refuse(Code::InvalidState, message))
 }
 
@@ -107,9 +111,15 @@ pub async fn cancel_in(tx: &mut Tx, found: &HostedJob, now: i64) -> Result<()> {
     }
     let message = match state.as_str() {
         "cancelled" => format!("{id} is cancelled already"),
-        _ => format!("{id} runs on {}: it ends by itself", found.host()),
+        "running" => format!("{id} runs on {}: it ends by itself", found.host()),
+        _ => moved_on(id),
     };
     Err(refuse(Code::InvalidState, message))
+}
+
+/// The message about a job that could be changed when it was read.
+fn moved_on(id: &str) -> String {
+    format!("{id} has just started to run, or is done: read it again")
 }
 
 /// Why a job of this kind cannot be cancelled by itself, and what to do instead; none where it can be.
@@ -118,13 +128,57 @@ pub fn cancel_refusal(kind: &str) -> Option<&'static str> {
         "send" => Some("cancel the message with DELETE /v1/email/messages/{messageId}"),
         "pull" | "watch" => Some("the copy would stay behind; disconnect the connection instead"),
         "refresh" => Some("the account's token would expire; disconnect the connection instead"),
+        "revoke" => Some("the provider would still accept the tokens of a disconnected account"),
+        "authorization" => {
+            Some("the provider would still accept the tokens of an account that nobody connected")
+        }
+        "webhook_key" => Some("webhooks of an API key that has ended would not be reported as disabled"),
         "fanout" | "deliver" | "replay" => Some(
             "events would be lost; pause or delete the webhook with PATCH or DELETE /v1/webhooks/{webhookId}",
         ),
-        "booking-event" => {
+        "booking_event" => {
             Some("the calendar would differ from the booking; cancel the booking through the API")
         }
+        "booking_expire" | "booking_complete" | "booking_recheck" => {
+            Some("the booking would never change its state; cancel the booking through the API")
+        }
+        "booking_reconcile" => Some("it finds work on bookings that was lost, for the whole installation"),
+        "host_gone" => Some("event types would keep a host whose account is disconnected"),
         "clean" | "purge" => Some("it removes data that must not be kept"),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jobs::KINDS;
+
+    #[test]
+    fn what_would_be_lost_is_not_cancelled() {
+        for name in [
+            "send",
+            "pull",
+            "watch",
+            "refresh",
+            "revoke",
+            "authorization",
+            "webhook_key",
+            "fanout",
+            "deliver",
+            "replay",
+            "booking_event",
+            "booking_expire",
+            "booking_complete",
+            "booking_recheck",
+            "booking_reconcile",
+            "host_gone",
+            "clean",
+            "purge",
+        ] {
+            assert!(KINDS.iter().any(|kind| kind.name == name), "{name} is no kind");
+            assert!(cancel_refusal(name).is_some(), "{name}");
+        }
+        assert_eq!(cancel_refusal("report"), None);
     }
 }

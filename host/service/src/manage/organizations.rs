@@ -9,6 +9,8 @@ use storage::organizations::{self, Organization, OrganizationPosition};
 use crate::app::App;
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::manage::actor::Actor;
+use crate::manage::content_etag::content_etag;
+use crate::writes::etag::ExpectedEtag;
 
 /// Characters of the name of an organization, an application or a key at most.
 pub const MAX_NAME: usize = 100;
@@ -37,17 +39,41 @@ pub async fn find(app: &App, id: &str) -> Result<Option<Organization>> {
     Ok(organizations::find(app.db.reader(), id).await?)
 }
 
-/// Makes an organization. The answer's JSON has `id`, `name` and `createdAt`.
+/// A change of an organization.
+#[derive(Clone, Debug)]
+pub struct OrganizationUpdate {
+    /// None: it stays as it is.
+    pub name: Option<String>,
+    /// The version that the change is based on.
+    pub expected: ExpectedEtag,
+    /// Warnings about the request, which the answer repeats.
+    pub warnings: Vec<Value>,
+}
+
+/// Makes an organization. The answer's JSON has `id`, `name`, `createdAt` and `etag`.
 ///
 /// # Errors
 /// `invalid_parameter` or `already_exists` of `name`.
 pub async fn create(app: &App, name: &str, attempt: &IdempotentAttempt) -> Result<StoredResponse> {
+    create_warned(app, name, &[], attempt).await
+}
+
+/// The same, where the answer repeats warnings about the request.
+///
+/// # Errors
+/// As `create`.
+pub async fn create_warned(
+    app: &App,
+    name: &str,
+    warnings: &[Value],
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let new = Organization {
         id: app.new_id(Kind::Organization),
         name: checked_name("name", name)?,
         created_at: app.now(),
     };
-    let answer = StoredResponse::created(shown(&new).to_string());
+    let answer = answer(201, &new, warnings);
     let (kept, keyed, attempt, at) = (answer.clone(), app.clone(), attempt.about(&new.id), app.now());
     app.db
         .write(move |tx| {
@@ -69,19 +95,39 @@ pub async fn create(app: &App, name: &str, attempt: &IdempotentAttempt) -> Resul
 /// # Errors
 /// `not_found`; `invalid_parameter` or `already_exists` of `name`.
 pub async fn rename(app: &App, id: &str, name: &str, attempt: &IdempotentAttempt) -> Result<StoredResponse> {
-    let name = checked_name("name", name)?;
+    let name = Some(name.to_owned());
+    let change = OrganizationUpdate { name, expected: ExpectedEtag::Anything, warnings: Vec::new() };
+    update(app, id, change, attempt).await
+}
+
+/// Changes an organization, unless it is another one by now than the change is based on. The answer's JSON is that of `create`.
+///
+/// # Errors
+/// `not_found`; `stale_etag`; `invalid_parameter` or `already_exists` of `name`.
+pub async fn update(
+    app: &App,
+    id: &str,
+    change: OrganizationUpdate,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
+    let name = change.name.as_deref().map(|name| checked_name("name", name)).transpose()?;
     let (id, keyed, attempt, at) = (id.to_owned(), app.clone(), attempt.clone(), app.now());
     app.db
         .write(move |tx| {
             Box::pin(async move {
-                let same_name = organizations::find_by_name(&mut *tx, &name).await?;
-                if same_name.is_some_and(|found| found.id != id) {
-                    return Err(name_taken(&name));
+                organizations::lock(tx, &id).await?;
+                let found = organizations::find(&mut *tx, &id).await?;
+                let mut organization = found.ok_or_else(|| not_found("organization"))?;
+                change.expected.check(&etag(&organization))?;
+                if let Some(name) = name {
+                    let same_name = organizations::find_by_name(&mut *tx, &name).await?;
+                    if same_name.is_some_and(|found| found.id != id) {
+                        return Err(name_taken(&name));
+                    }
+                    organizations::rename(tx, &id, &name).await?;
+                    organization.name = name;
                 }
-                organizations::rename(tx, &id, &name).await?;
-                let renamed = organizations::find(&mut *tx, &id).await?;
-                let renamed = renamed.ok_or_else(|| not_found("organization"))?;
-                let answer = StoredResponse::ok(shown(&renamed).to_string());
+                let answer = answer(200, &organization, &change.warnings);
                 attempt.store(tx, &keyed.keyring, &answer, at).await?;
                 Ok(answer)
             })
@@ -104,6 +150,23 @@ pub fn checked_name(field: &str, name: &str) -> Result<String> {
 
 fn name_taken(name: &str) -> Error {
     invalid(Code::AlreadyExists, "name", format!("there is an organization with the name \"{name}\""))
+}
+
+/// The version of an organization.
+pub fn etag(organization: &Organization) -> String {
+    content_etag(&shown(organization))
+}
+
+/// An organization as the API shows it.
+pub fn json(organization: &Organization) -> Value {
+    let mut shown = shown(organization);
+    shown["etag"] = json!(etag(organization));
+    shown
+}
+
+fn answer(status: u16, organization: &Organization, warnings: &[Value]) -> StoredResponse {
+    let shown = json(organization).to_string();
+    StoredResponse::json(status, shown).warned(warnings).etag(&etag(organization))
 }
 
 fn shown(organization: &Organization) -> Value {

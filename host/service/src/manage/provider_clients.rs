@@ -8,15 +8,20 @@ use base::ids::Kind;
 use base::tenant::Tenant;
 use runtime::{AuthKind, ClientAuth, Manifest, Setting};
 use serde_json::{Map, Value};
+use storage::connections;
 use storage::oauth_clients::{self, OAuthClient};
 use zeroize::Zeroizing;
 
 use crate::app::App;
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
-use crate::manage::providers::{callback_url, inputs, secret_place};
+use crate::connections::oauth;
+use crate::manage::providers::{callback_url, default_callback_url, inputs, secret_place};
+use crate::writes::etag::ExpectedEtag;
 
 /// Longest secret of a client, bytes.
 const MAX_SECRET: usize = 4_096;
+/// Accounts of a provider that are counted at most.
+pub const MAX_COUNTED_ACCOUNTS: usize = 100;
 
 /// A client as a form has it.
 pub struct ClientChange {
@@ -91,12 +96,16 @@ fn registered(app: &App, manifest: Arc<Manifest>, client: Option<OAuthClient>) -
     let address = app.config.public_address();
     let callback_url = match &client {
         Some(client) => callback_url(&address, client),
-        None => format!("{}/v1/auth/connectors/{}/callback", address.trim_end_matches('/'), manifest.name),
+        None => default_callback_url(&address, &manifest.name),
     };
     RegisteredClient { manifest, client, callback_url }
 }
 
-fn manifest(app: &App, provider: &str) -> Result<Arc<Manifest>> {
+/// The manifest of a provider with OAuth.
+///
+/// # Errors
+/// `not_found`.
+pub fn manifest(app: &App, provider: &str) -> Result<Arc<Manifest>> {
     let connector = app.runtime.find(provider).ok_or_else(|| not_found("provider"))?;
     match connector.manifest.auth.kinds.contains(&AuthKind::Oauth) {
         true => Ok(connector.manifest.clone()),
@@ -161,7 +170,11 @@ pub async fn save(
     Ok(answer)
 }
 
-async fn write(tx: &mut storage::Tx, client: &OAuthClient, is_new: bool) -> Result<()> {
+/// Writes a client, new or changed.
+///
+/// # Errors
+/// `invalid_state` where somebody else changed it at the same moment.
+pub async fn write(tx: &mut storage::Tx, client: &OAuthClient, is_new: bool) -> Result<()> {
     let is_written = match is_new {
         true => {
             oauth_clients::insert(tx, client).await?;
@@ -177,7 +190,8 @@ async fn write(tx: &mut storage::Tx, client: &OAuthClient, is_new: bool) -> Resu
     }
 }
 
-fn new_client(app: &App, tenant: &Tenant, provider: &str) -> OAuthClient {
+/// A client of the application at a provider, with nothing in it yet.
+pub fn new_client(app: &App, tenant: &Tenant, provider: &str) -> OAuthClient {
     let now = app.now();
     OAuthClient {
         id: app.new_id(Kind::OAuthClient),
@@ -196,7 +210,11 @@ fn new_client(app: &App, tenant: &Tenant, provider: &str) -> OAuthClient {
     }
 }
 
-fn check_secret(secret: Option<&Zeroizing<String>>) -> Result<()> {
+/// Checks a client's secret.
+///
+/// # Errors
+/// `invalid_parameter` of `clientSecret`.
+pub fn check_secret(secret: Option<&Zeroizing<String>>) -> Result<()> {
     let fits = |text: &str| (1..=MAX_SECRET).contains(&text.len()) && !text.chars().any(char::is_control);
     match secret.is_none_or(|secret| fits(secret.as_str())) {
         true => Ok(()),
@@ -256,4 +274,74 @@ pub async fn set_disabled(
     let answer = answer.await?;
     app.registrations.clear();
     Ok(answer)
+}
+
+/// Checks what connecting an account needs: that the client is registered and in use, that the operator's settings are whole, and that the
+/// addresses of the provider are known or are found in its metadata. Returns the address to which users are sent, without its query. No
+/// user and no secret is sent anywhere.
+///
+/// # Errors
+/// `provider_not_registered` with the cause; `provider_error` and `provider_unavailable` where the provider's metadata cannot be read or used;
+/// `not_found` for a provider without OAuth.
+pub async fn check(app: &App, tenant: &Tenant, provider: &str) -> Result<String> {
+    manifest(app, provider)?;
+    let registered = oauth::registered(app, tenant, provider).await?;
+    registered.settings(app).await?;
+    let mut address = registered.resolve(app).await?.endpoints.authorize_url;
+    address.set_query(None);
+    Ok(address.into())
+}
+
+/// The number of live accounts of the application at a provider, at most `MAX_COUNTED_ACCOUNTS`.
+///
+/// # Errors
+/// Those of the database.
+pub async fn count_accounts(app: &App, tenant: &Tenant, provider: &str) -> Result<usize> {
+    let most = i64::try_from(MAX_COUNTED_ACCOUNTS).unwrap_or(i64::MAX);
+    Ok(connections::list(app.db.reader(), tenant, (provider, ""), "", most).await?.len())
+}
+
+/// Removes a client with its secret. `is_forced`: also where accounts of the provider are connected, whose tokens can then not be renewed any
+/// more. An account that is connected at the same moment stays. `expected` is the version that the removal is based on.
+///
+/// # Errors
+/// `not_empty` where accounts are connected and it is not forced; `invalid_state` where there is no client, or where somebody else changed it
+/// at the same moment; `stale_etag`.
+pub async fn remove(
+    app: &App,
+    tenant: &Tenant,
+    provider: &str,
+    is_forced: bool,
+    expected: &ExpectedEtag,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
+    if !is_forced && count_accounts(app, tenant, provider).await? > 0 {
+        let message = format!("accounts of this application are connected with {provider}");
+        return Err(refuse(Code::NotEmpty, message));
+    }
+    let (keyed, tenant, provider) = (app.clone(), tenant.clone(), provider.to_owned());
+    let (expected, attempt) = (expected.clone(), attempt.clone());
+    let answer = app.db.write(move |tx| {
+        Box::pin(async move {
+            let found = oauth_clients::find(&mut *tx, &tenant, &provider).await?;
+            let client = found.ok_or_else(|| {
+                refuse(Code::InvalidState, "the application has no client at this provider")
+            })?;
+            expected.check(&etag(&client))?;
+            // It locks the row, so that no other version than the one that was checked is removed.
+            write(tx, &client, false).await?;
+            oauth_clients::remove(tx, &tenant, &provider).await?;
+            let answer = StoredResponse::no_content();
+            attempt.store(tx, &keyed.keyring, &answer, keyed.now()).await?;
+            Ok::<_, Error>(answer)
+        })
+    });
+    let answer = answer.await?;
+    app.registrations.clear();
+    Ok(answer)
+}
+
+/// The version of a registration. One that is made again has another id, so that no version of the one before it is its own.
+pub(crate) fn etag(client: &OAuthClient) -> String {
+    format!("\"{}_{}\"", client.id, client.version)
 }

@@ -3,7 +3,9 @@
 use base::error::Result;
 use base::ids;
 use base::tenant::Tenant;
-use storage::{api_keys, connections, organizations};
+use storage::{
+    api_keys, connections, jobs, log, operator_organization, organizations, request_log, webhooks,
+};
 
 use crate::app::App;
 use crate::manage::actor::{Act, Actor};
@@ -19,7 +21,11 @@ pub enum SearchHit {
     Application { id: String },
     ApiKey { tenant: Tenant, id: String },
     Account { tenant: Tenant, id: String },
+    Webhook { tenant: Tenant, id: String },
+    Event { tenant: Tenant, id: String },
+    Request { tenant: Tenant, id: String },
     Operator { id: String },
+    Job { id: String },
 }
 
 /// The one thing that has this id or address, as far as the actor may see it.
@@ -30,6 +36,9 @@ pub async fn find(app: &App, actor: &Actor, text: &str) -> Result<Option<SearchH
     }
     if text.contains('@') {
         return operator_of_address(app, actor, text).await;
+    }
+    if text.contains(':') {
+        return job(app, actor, text).await;
     }
     if !ids::is_plausible(text) {
         return Ok(None);
@@ -48,6 +57,9 @@ pub async fn find(app: &App, actor: &Actor, text: &str) -> Result<Option<SearchH
         }
         "key" => {
             let found = api_keys::find_any(reader, text).await?.filter(|key| !key.is_token());
+            // Keys of the administration have pages of their own.
+            let own = operator_organization::id(reader).await?;
+            let found = found.filter(|key| own.as_ref() != Some(&key.tenant.organization_id));
             let seen = found.filter(|key| actor.may(Act::SeeApplication, &key.tenant.organization_id));
             Ok(seen.map(|key| SearchHit::ApiKey { tenant: key.tenant, id: key.id }))
         }
@@ -56,12 +68,36 @@ pub async fn find(app: &App, actor: &Actor, text: &str) -> Result<Option<SearchH
             let seen = found.filter(|tenant| actor.may(Act::SeeApplication, &tenant.organization_id));
             Ok(seen.map(|tenant| SearchHit::Account { tenant, id: text.to_owned() }))
         }
+        "wh" => {
+            let found = webhooks::tenant_of(reader, text).await?;
+            let seen = found.filter(|tenant| actor.may(Act::SeeApplication, &tenant.organization_id));
+            Ok(seen.map(|tenant| SearchHit::Webhook { tenant, id: text.to_owned() }))
+        }
+        "ev" => {
+            let found = log::tenant_of(reader, text).await?;
+            let seen = found.filter(|tenant| actor.may(Act::SeeApplication, &tenant.organization_id));
+            Ok(seen.map(|tenant| SearchHit::Event { tenant, id: text.to_owned() }))
+        }
+        "req" => {
+            let found = request_log::tenant_of(reader, text).await?;
+            let seen = found.filter(|tenant| actor.may(Act::SeeApplication, &tenant.organization_id));
+            Ok(seen.map(|tenant| SearchHit::Request { tenant, id: text.to_owned() }))
+        }
         "opr" if actor.may(Act::ManageOperators, "") => {
             let found = directory::find(app, text).await?;
             Ok(found.map(|operator| SearchHit::Operator { id: operator.id }))
         }
         _ => Ok(None),
     }
+}
+
+/// The job in the background with this id: its kind and what it works on.
+async fn job(app: &App, actor: &Actor, id: &str) -> Result<Option<SearchHit>> {
+    if !actor.may(Act::ManageJobs, "") || !id.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Ok(None);
+    }
+    let found = jobs::find(app.db.reader(), id).await?;
+    Ok(found.map(|job| SearchHit::Job { id: job.id }))
 }
 
 async fn operator_of_address(app: &App, actor: &Actor, email: &str) -> Result<Option<SearchHit>> {

@@ -27,7 +27,7 @@ const STEP: i64 = 500;
 /// Entries that are read at a time with what they hold.
 pub const WHOLE_AT_A_TIME: usize = 16;
 
-/// Which events a client asks for.
+/// The events that a client requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct EventRequest {
     /// Kinds and patterns as a webhook's; empty: all.
@@ -38,10 +38,10 @@ pub struct EventRequest {
 }
 
 impl EventRequest {
-    /// What the parameters `type` and `connection_id` say, each a list with commas.
+    /// Parses the parameters `type` and `connection_id`, each a comma-separated list.
     ///
     /// # Errors
-    /// 400 for a type that there is not, and for a list that is too long.
+    /// 400 for an unknown type, and for a list that is too long.
     pub fn read(
         types: Option<&str>,
         connection_ids: Option<&str>,
@@ -70,7 +70,7 @@ fn listed(name: &str, text: Option<&str>) -> Result<Vec<String>> {
     Ok(entries)
 }
 
-/// Which events a key is shown of those that it asks for: the rules are those of a webhook that the key makes.
+/// A filter of the requested events to those that the key may see: by the rules of a webhook that the key creates.
 pub struct EventLogFilter(Matcher);
 
 impl EventLogFilter {
@@ -155,7 +155,7 @@ pub async fn page(
 ) -> Result<EventLogPage> {
     let (reader, tenant) = (app.db.reader(), &key.tenant);
     let filter = EventLogFilter::new(app, key, wish).await?;
-    let last = log::last_sequence(reader, tenant).await?;
+    let last = log_end(reader, tenant).await?;
     let begin = match after {
         Some(after) => after,
         None => log::floor(reader, tenant).await?,
@@ -167,6 +167,11 @@ pub async fn page(
         check_position(after, log::floor(reader, tenant).await?, last)?;
     }
     Ok(page)
+}
+
+/// The last number of an application's log: every entry up to it is there to be read.
+pub async fn log_end(reader: &sql::Reader, tenant: &Tenant) -> Result<i64> {
+    Ok(log::last_sequence(reader, tenant).await?)
 }
 
 /// Looks through the log after `begin` up to `last`, a number that was committed before: every entry up to it is there to be read, because

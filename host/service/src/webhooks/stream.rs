@@ -57,20 +57,20 @@ pub struct EventStream {
     ends_at: Instant,
     beat_at: Instant,
     has_begun: bool,
-    /// Of the key, of its application and of the host.
+    /// Permits of the key, of its application and of the host.
     _room: [OwnedSemaphorePermit; 3],
 }
 
-/// What a stream sends next.
+/// The next output of a stream.
 enum StreamChunk {
     Next(Bytes),
     Last(Bytes),
 }
 
-/// What the log has for a stream.
+/// The result of reading the log for a stream.
 enum LogRead {
     Events(Bytes),
-    /// Nothing in what was looked at, and there is more to look at.
+    /// No match in the entries that were read, and there are more entries.
     More,
     Nothing,
     Overtaken,
@@ -256,7 +256,7 @@ impl EventStream {
 }
 
 /// Takes room for a stream of this key, until the permits are dropped.
-fn take_room(app: &App, key: &ApiKey) -> Result<[OwnedSemaphorePermit; 3]> {
+pub(super) fn take_room(app: &App, key: &ApiKey) -> Result<[OwnedSemaphorePermit; 3]> {
     let limits = app.config.event_streams;
     let full = |whose: &str, most: usize| {
         let message = format!("{whose} has {most} event streams open, which is the most; close one of them");

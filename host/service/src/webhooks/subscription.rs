@@ -134,6 +134,7 @@ fn empty(app: &App, key: &ApiKey) -> Webhook {
         disabled_reason: None,
         cursor: 0,
         consecutive_failures: 0,
+        first_failure_at: None,
         last_success_at: None,
         last_failure_at: None,
         last_failure: None,

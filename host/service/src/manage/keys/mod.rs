@@ -1,5 +1,6 @@
 //! API keys: made, rotated, revoked. A rotation gives a key another secret: its id, and everything that rests on it, stays.
 
+pub mod admin_keys;
 pub mod restrictions;
 
 use base::clock::{Clock, Entropy};

@@ -11,6 +11,8 @@ use model::Instant;
 use model::application::NewApiKey;
 use storage::api_keys::ApiKey;
 
+use crate::manage::acting;
+
 /// Requests per minute of a key that is given no limit.
 const DEFAULT_RATE: i64 = 1_000;
 
@@ -24,15 +26,40 @@ pub fn network(text: &str) -> Option<IpNet> {
 /// # Errors
 /// Names the field that is wrong, or wider than `maker` has it.
 pub fn restrict(new: &mut NewApiKey, maker: &ApiKey, now: i64) -> Result<()> {
-    if new.name.is_empty() || new.name.chars().count() > 100 {
-        return Err(invalid(Code::InvalidParameter, "name", "name must have 1 to 100 characters"));
-    }
+    check_name(&new.name)?;
     check_scopes(&new.scopes, maker)?;
     restrict_domains(&mut new.allowed_domains, &maker.allowed_domains)?;
     restrict_addresses(&mut new.allowed_ips, &maker.allowed_ips)?;
     restrict_connections(&mut new.connection_ids, &maker.connection_ids)?;
     restrict_rate(&mut new.rate_limit_per_minute, maker.rate_limit_per_minute)?;
     restrict_expiry(&mut new.expires_at, maker.expires_at, now)
+}
+
+/// Checks a new key of the administration, and gives it a limit where it has none. Such a key is used by servers: sites and connections are none
+/// of its restrictions. `now` in milliseconds.
+///
+/// # Errors
+/// Names the field that is wrong.
+pub fn restrict_admin(new: &mut NewApiKey, now: i64) -> Result<()> {
+    check_name(&new.name)?;
+    if new.scopes.is_empty() {
+        return Err(invalid(Code::MissingField, "scopes", "scopes needs at least one scope"));
+    }
+    if let Some(i) = new.scopes.iter().position(|scope| !scopes::is_admin_scope(scope)) {
+        let message = format!("scopes[{i}] must be one of {}", scopes::ADMIN.join(", "));
+        return Err(invalid(Code::InvalidParameter, format!("scopes[{i}]"), message));
+    }
+    restrict_addresses(&mut new.allowed_ips, &[])?;
+    restrict_rate(&mut new.rate_limit_per_minute, acting::RATE_LIMIT)?;
+    restrict_expiry(&mut new.expires_at, None, now)
+}
+
+/// Refuses a name that is empty or longer than 100 characters.
+fn check_name(name: &str) -> Result<()> {
+    match name.is_empty() || name.chars().count() > 100 {
+        true => Err(invalid(Code::InvalidParameter, "name", "name must have 1 to 100 characters")),
+        false => Ok(()),
+    }
 }
 
 /// Checks that a key may do no more than `other`, which is about to learn its secret.
@@ -165,12 +192,26 @@ mod tests {
     use base::tenant::Tenant;
 
     use super::*;
-    use crate::manage::acting;
     use crate::manage::actor::Role;
     use crate::manage::actor::tests::operator;
 
     fn texts(all: &[&str]) -> Vec<String> {
         all.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_key_of_the_administration_has_its_scopes_alone() {
+        let refused = |scopes: &[&str]| {
+            let mut new =
+                NewApiKey { name: "Robot".to_owned(), scopes: texts(scopes), ..NewApiKey::default() };
+            let refused = restrict_admin(&mut new, 0).err().and_then(|e| e.code());
+            (refused, new.rate_limit_per_minute)
+        };
+        assert_eq!(refused(&["admin.read", "admin.operators"]), (None, Some(DEFAULT_RATE)));
+        assert_eq!(refused(&[]).0, Some(Code::MissingField));
+        for other in ["email.read", "admin.*", "all", ""] {
+            assert_eq!(refused(&["admin.read", other]).0, Some(Code::InvalidParameter), "{other}");
+        }
     }
 
     #[test]

@@ -15,6 +15,7 @@ use crate::app::App;
 use crate::locale::Language;
 use crate::manage::acting::Target;
 use crate::manage::actor::{Actor, ActorKind, Role};
+use crate::manage::keys::admin_keys;
 use crate::manage::operators::address::address_key;
 use crate::manage::operators::links::{self, FIRST_OPERATOR, LinkKind};
 use crate::manage::operators::sessions::{self, Session, SessionStart, SignInOrigin};
@@ -84,7 +85,12 @@ pub async fn accept(app: &App, token: &str, new: &NewOperator, from: &SignInOrig
 }
 
 /// A new operator without rights.
-fn operator(app: &App, new: &NewOperator, email: String, password_hash: Option<String>) -> Operator {
+pub(crate) fn operator(
+    app: &App,
+    new: &NewOperator,
+    email: String,
+    password_hash: Option<String>,
+) -> Operator {
     let now = app.now();
     Operator {
         id: app.new_id(Kind::Operator),
@@ -108,7 +114,8 @@ fn operator(app: &App, new: &NewOperator, email: String, password_hash: Option<S
     }
 }
 
-fn entry(app: &App, operator: &Operator, act: &str, from: &SignInOrigin) -> AuditEntry {
+/// The entry of an act of an operator, who is signed in by it.
+pub(crate) fn entry(app: &App, operator: &Operator, act: &str, from: &SignInOrigin) -> AuditEntry {
     let actor = Actor {
         kind: ActorKind::Operator,
         id: operator.id.clone(),
@@ -123,8 +130,11 @@ fn entry(app: &App, operator: &Operator, act: &str, from: &SignInOrigin) -> Audi
 }
 
 /// Refuses a link whose maker may no longer give what it gives: operators who lose their rights keep no way back in.
-async fn still_given(tx: &mut Tx, link: &OperatorLink) -> Result<()> {
+pub(crate) async fn still_given(tx: &mut Tx, link: &OperatorLink) -> Result<()> {
     let Some(maker_id) = &link.created_by else { return Ok(()) };
+    if admin_keys::is_of_revoked_key(&mut *tx, maker_id).await? {
+        return Err(gone());
+    }
     // Keys and commands are no operators.
     let Some(maker) = operators::find(&mut *tx, maker_id).await? else { return Ok(()) };
     let roles = operators::roles(&mut *tx, maker_id).await?;
@@ -166,7 +176,7 @@ async fn begin(
 }
 
 /// Writes the operator of a link that was taken. Call it under `operators::lock_all`.
-async fn write_operator(tx: &mut Tx, mut operator: Operator, link: &OperatorLink) -> Result<()> {
+pub(crate) async fn write_operator(tx: &mut Tx, mut operator: Operator, link: &OperatorLink) -> Result<()> {
     let is_first = LinkKind::parse(&link.kind) == Some(LinkKind::First);
     let settled = installation::settle(tx, FIRST_OPERATOR, &operator.id).await?;
     if is_first && settled != operator.id {

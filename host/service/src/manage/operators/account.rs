@@ -25,18 +25,20 @@ pub const THEMES: [&str; 2] = ["light", "dark"];
 /// Recovery codes in the only moment in which they are known.
 pub type RecoveryCodes = Vec<Zeroizing<String>>;
 
-async fn own(app: &App, session: &Session) -> Result<Operator> {
+/// The operator of a session, as long as they may still sign in.
+pub(crate) async fn own(app: &App, session: &Session) -> Result<Operator> {
     let found = operators::find(app.db.reader(), &session.operator_id).await?;
     found.filter(|operator| operator.disabled_at.is_none()).ok_or_else(|| not_found("operator"))
 }
 
 /// The operator in the transaction of a change, as long as they may still sign in.
-async fn own_locked(tx: &mut Tx, id: &str) -> Result<Operator> {
+pub(crate) async fn own_locked(tx: &mut Tx, id: &str) -> Result<Operator> {
     let locked = operators::lock(tx, id).await?;
     locked.filter(|operator| operator.disabled_at.is_none()).ok_or_else(|| not_found("operator"))
 }
 
-fn entry(app: &App, actor: &Actor, session: &Session, act: &str) -> AuditEntry {
+/// The entry of an act on the operator's own account.
+pub(crate) fn entry(app: &App, actor: &Actor, session: &Session, act: &str) -> AuditEntry {
     let target = Target::installation(session.operator_id.as_str());
     target.entry(actor, act, app.new_id(Kind::AuditEntry), app.now())
 }

@@ -5,19 +5,20 @@ use std::collections::BTreeMap;
 use base::error::{Code, Result, invalid, not_found, refuse};
 use base::ids::{self, Kind};
 use base::input::validate;
+use storage::operator_links::{self, OperatorLink};
 use storage::operators::{self, Operator, OperatorRole};
-use storage::{audit_log, installation, operator_links};
+use storage::{audit_log, installation};
 
 use crate::manage::acting::Target;
 use crate::manage::actor::{Act, Actor, Role};
 use crate::manage::operators::acceptance::check_name;
 use crate::manage::operators::address::address_key;
-use crate::manage::operators::links::FIRST_OPERATOR;
+use crate::manage::operators::links::{self, FIRST_OPERATOR, Link, LinkKind, RESET_MS};
 use crate::manage::operators::rights::stored;
 use crate::manage::operators::store::OperatorStore;
 
-/// Most operators in a page.
-pub const MAX_PAGE: i64 = 200;
+/// Most operators that are read at once: a page of 200, and one that says whether there are more.
+pub const MAX_PAGE: i64 = 201;
 
 /// A role of an operator with its organization.
 #[derive(Clone, Debug)]
@@ -156,7 +157,34 @@ pub struct NewAccount {
 /// # Errors
 /// `already_exists` where somebody has the address; `not_found` for an organization; `invalid_parameter` and `missing_field`.
 pub async fn create(store: impl Into<OperatorStore<'_>>, actor: &Actor, new: &NewAccount) -> Result<String> {
+    insert(store.into(), actor, new, None).await
+}
+
+/// Makes an operator together with the link by which they set a password: both are there, or neither. Returns the id and the link.
+///
+/// # Errors
+/// As `create`.
+pub async fn create_with_link(
+    store: impl Into<OperatorStore<'_>>,
+    actor: &Actor,
+    new: &NewAccount,
+) -> Result<(String, Link)> {
     let store = store.into();
+    let (link, mut row) = links::new_link(store, LinkKind::Reset, RESET_MS);
+    row.email = Some(new.email.clone());
+    row.email_key = Some(address_key(&new.email));
+    row.created_by = Some(actor.id.clone());
+    row.created_by_name = Some(actor.name.clone());
+    Ok((insert(store, actor, new, Some(row)).await?, link))
+}
+
+/// Makes an operator, and stores a link for them.
+async fn insert(
+    store: OperatorStore<'_>,
+    actor: &Actor,
+    new: &NewAccount,
+    link: Option<OperatorLink>,
+) -> Result<String> {
     let now = store.now();
     actor.check(Act::ManageOperators, "", now)?;
     validate::address("email", &new.email)?;
@@ -180,7 +208,11 @@ pub async fn create(store: impl Into<OperatorStore<'_>>, actor: &Actor, new: &Ne
         .collect();
     let details = serde_json::json!({ "email": new.email, "isAdmin": new.is_admin });
     let target = Target::installation(operator.id.as_str()).details(details);
-    let entry = store.entry(actor, "operator_created", &target);
+    let mut entries = vec![store.entry(actor, "operator_created", &target)];
+    if link.is_some() {
+        let target = Target::installation(operator.id.as_str());
+        entries.push(store.entry(actor, "password_link_made", &target));
+    }
     let id = operator.id.clone();
     let created: Result<()> = store
         .db
@@ -198,7 +230,13 @@ pub async fn create(store: impl Into<OperatorStore<'_>>, actor: &Actor, new: &Ne
                     installation::settle(tx, FIRST_OPERATOR, &operator.id).await?;
                     operator_links::remove_first(tx).await?;
                 }
-                Ok(audit_log::insert(tx, &entry).await?)
+                if let Some(link) = &link {
+                    operator_links::insert(tx, link).await?;
+                }
+                for entry in &entries {
+                    audit_log::insert(tx, entry).await?;
+                }
+                Ok(())
             })
         })
         .await;

@@ -16,6 +16,7 @@ use storage::{Tx, audit_log, installation};
 use crate::app::App;
 use crate::manage::acting::Target;
 use crate::manage::actor::{Act, Actor, Role};
+use crate::manage::keys::admin_keys;
 use crate::manage::operators::address::address_key;
 use crate::manage::operators::sessions;
 use crate::manage::operators::store::OperatorStore;
@@ -25,7 +26,7 @@ pub const FIRST_OPERATOR: &str = "first_operator";
 /// Time for which a link works, ms.
 const FIRST_MS: i64 = 24 * 3_600_000;
 const INVITE_MS: i64 = 7 * 24 * 3_600_000;
-const RESET_MS: i64 = 3_600_000;
+pub(crate) const RESET_MS: i64 = 3_600_000;
 /// Letters of a token: 32 random bytes.
 const TOKEN_CHARS: usize = 43;
 /// Links in a list.
@@ -102,7 +103,7 @@ fn hash_of(keyring: &Keyring, token: &str) -> String {
 }
 
 /// A new link of a kind that is still to be written.
-fn new_link(store: OperatorStore<'_>, kind: LinkKind, life_ms: i64) -> (Link, OperatorLink) {
+pub(crate) fn new_link(store: OperatorStore<'_>, kind: LinkKind, life_ms: i64) -> (Link, OperatorLink) {
     let token = BASE64_URL_SAFE_NO_PAD.encode(store.random::<32>());
     let now = store.now();
     let link = Link { id: store.new_id(Kind::OperatorLink), token, kind, expires_at: now + life_ms };
@@ -282,6 +283,9 @@ pub async fn find(app: &App, token: &str) -> Result<Option<LinkView>> {
 
 async fn is_still_given(app: &App, link: &OperatorLink) -> Result<bool> {
     let (Some(maker_id), reader) = (&link.created_by, app.db.reader()) else { return Ok(true) };
+    if admin_keys::is_of_revoked_key(reader, maker_id).await? {
+        return Ok(false);
+    }
     // Keys and commands are no operators.
     let Some(maker) = operators::find(reader, maker_id).await? else { return Ok(true) };
     Ok(may_give(&maker, &operators::roles(reader, maker_id).await?, link))

@@ -23,7 +23,7 @@ pub fn stored(operator_id: &str, organization_id: &str, role: Role) -> OperatorR
 
 /// A change of what an operator may do.
 #[derive(Clone, Debug)]
-enum RightsChange {
+pub(super) enum RightsChange {
     Admin(bool),
     Disabled(bool),
     /// The role in an organization; none takes it away.
@@ -42,7 +42,8 @@ impl RightsChange {
         }
     }
 
-    fn entry(&self, store: OperatorStore<'_>, actor: &Actor, operator_id: &str) -> AuditEntry {
+    /// The entry of the change in the audit log.
+    pub(super) fn entry(&self, store: OperatorStore<'_>, actor: &Actor, operator_id: &str) -> AuditEntry {
         let (act, target) = match self {
             RightsChange::Admin(true) => ("admin_granted", Target::installation(operator_id)),
             RightsChange::Admin(false) => ("admin_revoked", Target::installation(operator_id)),
@@ -143,7 +144,7 @@ async fn change(
 }
 
 /// The actor with the rights that they have in this transaction: another one may have taken them away a moment ago.
-async fn present(tx: &mut Tx, actor: Actor) -> Result<Actor> {
+pub(super) async fn present(tx: &mut Tx, actor: Actor) -> Result<Actor> {
     if actor.kind != ActorKind::Operator {
         return Ok(actor);
     }
@@ -154,7 +155,7 @@ async fn present(tx: &mut Tx, actor: Actor) -> Result<Actor> {
 }
 
 /// The change itself, unless it takes the last admin or the last owner away. Call it under the lock of all operators.
-async fn apply(
+pub(super) async fn apply(
     tx: &mut Tx,
     actor: &Actor,
     operator: &Operator,

@@ -157,6 +157,21 @@ pub async fn write(tx: &mut Tx, row: &OperatorSession) -> anyhow::Result<()> {
 
 /// The operator and the session of a cookie. None: it leads to no session, or the session is over. The actor has no address yet.
 pub async fn session(app: &App, cookie: &str) -> Result<Option<(Actor, Session)>> {
+    let Some(found) = find_live(app, cookie).await? else { return Ok(None) };
+    let now = app.now();
+    if now - found.session.seen_at >= NOTE_USE_AFTER_MS {
+        note_use(app, hash_of(app, cookie), now).await?;
+    }
+    Ok(Some((actor(&found), view(&found))))
+}
+
+/// The same without noting that the session is used: for what a page asks by itself, which keeps no session from its end.
+pub async fn session_without_use(app: &App, cookie: &str) -> Result<Option<(Actor, Session)>> {
+    let found = find_live(app, cookie).await?;
+    Ok(found.map(|found| (actor(&found), view(&found))))
+}
+
+async fn find_live(app: &App, cookie: &str) -> Result<Option<Arc<SignedInOperator>>> {
     if !is_plausible(cookie) {
         return Ok(None);
     }
@@ -166,17 +181,11 @@ pub async fn session(app: &App, cookie: &str) -> Result<Option<(Actor, Session)>
         None => {
             let Some(found) = load(app, &hash).await? else { return Ok(None) };
             let found = Arc::new(found);
-            app.operator_sessions.put(hash.clone(), Arc::clone(&found), now);
+            app.operator_sessions.put(hash, Arc::clone(&found), now);
             found
         }
     };
-    if !is_live(&found, now) {
-        return Ok(None);
-    }
-    if now - found.session.seen_at >= NOTE_USE_AFTER_MS {
-        note_use(app, hash, now).await?;
-    }
-    Ok(Some((actor(&found), view(&found))))
+    Ok(Some(found).filter(|found| is_live(found, now)))
 }
 
 async fn load(app: &App, hash: &str) -> Result<Option<SignedInOperator>> {

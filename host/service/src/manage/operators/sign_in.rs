@@ -103,13 +103,14 @@ fn actor(operator: &Operator, from: &SignInOrigin) -> Actor {
     }
 }
 
-fn entry(app: &App, operator: &Operator, act: &str, from: &SignInOrigin) -> AuditEntry {
+/// The entry of an act of an operator who signs in.
+pub(crate) fn entry(app: &App, operator: &Operator, act: &str, from: &SignInOrigin) -> AuditEntry {
     let target = Target::installation(operator.id.as_str());
     target.entry(&actor(operator, from), act, app.new_id(Kind::AuditEntry), app.now())
 }
 
 /// Notes a failure after which the next try has to wait.
-async fn note_failure(app: &App, operator: &Operator, from: &SignInOrigin) -> Result<()> {
+pub(crate) async fn note_failure(app: &App, operator: &Operator, from: &SignInOrigin) -> Result<()> {
     let entry = entry(app, operator, "sign_in_failed", from);
     app.db.write(move |tx| Box::pin(async move { Ok(audit_log::insert(tx, &entry).await?) })).await
 }

@@ -2,6 +2,7 @@
 //! are. From the sixth on the next one has to wait, longer each time. What nobody owns is counted like all the rest.
 
 use base::error::Result;
+use storage::operator_identities::OperatorIdentity;
 use storage::sign_in_failures::{self, SignInTries};
 
 use crate::app::App;
@@ -41,6 +42,16 @@ pub fn of_confirmation(app: &App, operator_id: &str) -> String {
     subject(app, "confirmation", operator_id)
 }
 
+/// The subject of sign-ins by an identity at the OpenID provider.
+pub fn of_identity(app: &App, identity: &OperatorIdentity) -> String {
+    subject(app, "identity", &format!("{} {}", identity.issuer, identity.subject))
+}
+
+/// The subject of a return from the OpenID provider, which counts once.
+pub fn of_return(app: &App, seed: &str) -> String {
+    subject(app, "return", seed)
+}
+
 /// An HMAC: the database keeps no list of addresses that somebody tried.
 fn subject(app: &App, kind: &str, name: &str) -> String {
     app.keyring.purpose("sign-in-tries").tag(format!("{kind}/{name}").as_bytes())
@@ -60,6 +71,24 @@ pub async fn begin(app: &App, subject: &str) -> Result<TryTurn> {
                 let wait_until = now + 1_000 * wait_s(tries);
                 sign_in_failures::set(tx, &subject, SignInTries { tries, wait_until }).await?;
                 Ok(TryTurn::Allowed { is_noted: wait_until > now })
+            })
+        })
+        .await
+}
+
+/// Uses up a subject that may be tried once. Returns false when it was used before, on whichever host.
+pub async fn use_up(app: &App, subject: &str) -> Result<bool> {
+    let (subject, now) = (subject.to_owned(), app.now());
+    app.db
+        .write(move |tx| {
+            Box::pin(async move {
+                let before = sign_in_failures::lock(tx, &subject, now).await?;
+                if before.tries > 0 {
+                    return Ok(false);
+                }
+                let used = SignInTries { tries: 1, wait_until: now };
+                sign_in_failures::set(tx, &subject, used).await?;
+                Ok(true)
             })
         })
         .await
