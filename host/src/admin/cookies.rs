@@ -14,10 +14,14 @@ pub enum CookieKind {
     HalfSession,
     /// A browser in which an operator has signed in before.
     Device,
+    /// A browser whose user is on the way to the OpenID provider and back.
+    Provider,
 }
 
 /// Days for which a browser is remembered.
 const DEVICE_DAYS: u32 = 90;
+/// Seconds for which a way to the provider and back may take.
+const PROVIDER_S: u32 = 600;
 
 impl CookieKind {
     /// The cookie's name.
@@ -31,6 +35,8 @@ impl CookieKind {
             (CookieKind::HalfSession, false) => "sb_code",
             (CookieKind::Device, true) => "__Host-sb_device",
             (CookieKind::Device, false) => "sb_device",
+            (CookieKind::Provider, true) => "__Host-sb_provider",
+            (CookieKind::Provider, false) => "sb_provider",
         }
     }
 
@@ -51,6 +57,7 @@ impl CookieKind {
         let life = match (value, self) {
             (None, _) => "; Max-Age=0".to_owned(),
             (Some(_), CookieKind::Device) => format!("; Max-Age={}", DEVICE_DAYS * 86_400),
+            (Some(_), CookieKind::Provider) => format!("; Max-Age={PROVIDER_S}"),
             (Some(_), _) => String::new(),
         };
         let secure = if is_secure { "; Secure" } else { "" };

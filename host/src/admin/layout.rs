@@ -11,7 +11,7 @@ use crate::admin::parts::badge::BadgeTone;
 use crate::admin::parts::icon::{PanelIcon, icon, sprite};
 use crate::admin::parts::note::note;
 use crate::admin::texts::fill;
-use crate::admin::view::{FrameKind, MenuEntry, PanelPage, View, ViewKind};
+use crate::admin::view::{FrameKind, MenuEntry, PanelFile, PanelPage, View, ViewKind};
 use crate::admin::visit::{PanelPlace, Visit};
 use crate::web::request_id::X_REQUEST_ID;
 
@@ -31,6 +31,8 @@ pub fn response(visit: &Visit, view: View) -> Response {
     let mut response = match view.kind {
         ViewKind::Page(page) => document(visit, &page),
         ViewKind::SeeOther(path) => see_other(visit, &path),
+        ViewKind::Live(rows) => rows.response(),
+        ViewKind::File(file) => download(file),
     };
     for (kind, value) in &view.cookies {
         if let Some(cookie) = kind.set(value.as_deref(), visit.is_secure()) {
@@ -67,6 +69,18 @@ fn see_other(visit: &Visit, path: &str) -> Response {
     *response.status_mut() = StatusCode::SEE_OTHER;
     if let Ok(location) = HeaderValue::try_from(visit.link(path)) {
         response.headers_mut().insert(header::LOCATION, location);
+    }
+    response
+}
+
+/// A file that is saved and never shown: what stands in it was chosen by others.
+fn download(file: PanelFile) -> Response {
+    let mut response = Response::new(Body::from(file.text));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(file.media_type));
+    let disposition = format!("attachment; filename=\"{}\"", file.name);
+    if let Ok(value) = HeaderValue::try_from(disposition) {
+        headers.insert(header::CONTENT_DISPOSITION, value);
     }
     response
 }
@@ -148,7 +162,24 @@ fn panel(visit: &Visit, page: &PanelPage, html: &mut Html) {
     if let Some(flash) = visit.flash {
         note(html, BadgeTone::Good, flash.text(visit.texts));
     }
+    full_bodies(visit, html);
     html.html(&page.body).raw("</main>\n");
+}
+
+/// Says on each page of an application that the bodies of its requests are recorded in full.
+fn full_bodies(visit: &Visit, html: &mut Html) {
+    let PanelPlace::Application(application) = &visit.place else { return };
+    let Some(until) = application.full_bodies_until.filter(|until| *until > visit.time.now) else { return };
+    let texts = visit.texts.frame;
+    let said = fill(texts.full_bodies, &[("until", &visit.time.exact(until))]);
+    html.raw("<div class=\"note warn\">");
+    icon(html, PanelIcon::Alert);
+    html.raw("<div><p>").text(&said);
+    if visit.may(Act::ManageApplication) {
+        let path = format!("apps/{}/settings", application.tenant.application_id);
+        html.raw(" ").link(&visit.link(&path), texts.full_bodies_stop);
+    }
+    html.raw("</p></div></div>\n");
 }
 
 /// The menu: what the page is about, the search, the entries that the reader may open.
@@ -176,12 +207,10 @@ fn menu(visit: &Visit, entry: Option<MenuEntry>, html: &mut Html, find_id: &'sta
         add_item(visit, html, &item, entry);
     }
     html.raw("</ul><hr><ul>");
-    let may_see_system =
-        visit.signed.as_ref().is_some_and(|signed| signed.actor.may(Act::ManageOperators, ""));
+    let may_see_system = visit.signed.as_ref().is_some_and(|signed| signed.actor.may(Act::ManageJobs, ""));
     if may_see_system && !matches!(visit.place, PanelPlace::System) {
-        let path = "system/operators".to_owned();
-        let system =
-            MenuItem { entry: MenuEntry::Operators, path, shape: PanelIcon::Server, word: texts.menu_system };
+        let (path, word) = ("system".to_owned(), texts.menu_system);
+        let system = MenuItem { entry: MenuEntry::System, path, shape: PanelIcon::Server, word };
         add_item(visit, html, &system, None);
     }
     if let Some(signed) = &visit.signed {
@@ -225,12 +254,19 @@ fn entries(visit: &Visit) -> Vec<MenuItem<'static>> {
             let base = format!("apps/{}", application.tenant.application_id);
             let keys = format!("{base}/keys");
             let accounts = format!("{base}/accounts");
+            let providers = format!("{base}/providers");
             let webhooks = format!("{base}/webhooks");
+            let events = format!("{base}/events");
+            let (requests, usage) = (format!("{base}/requests"), format!("{base}/usage"));
             let settings = format!("{base}/settings");
             add(true, MenuEntry::Overview, base, PanelIcon::Home, texts.overview);
             add(true, MenuEntry::Keys, keys, PanelIcon::Key, texts.keys);
             add(true, MenuEntry::Accounts, accounts, PanelIcon::Person, texts.accounts);
+            add(true, MenuEntry::Providers, providers, PanelIcon::Server, texts.providers);
             add(true, MenuEntry::Webhooks, webhooks, PanelIcon::Globe, texts.webhooks);
+            add(true, MenuEntry::Events, events, PanelIcon::Clock, texts.events);
+            add(true, MenuEntry::Requests, requests, PanelIcon::List, texts.requests);
+            add(true, MenuEntry::Usage, usage, PanelIcon::Chart, texts.usage);
             let may = visit.may(Act::ManageApplication);
             add(may, MenuEntry::Settings, settings, PanelIcon::Gear, texts.settings);
         }
@@ -244,9 +280,17 @@ fn entries(visit: &Visit) -> Vec<MenuItem<'static>> {
             add(may, MenuEntry::OrganizationAudit, audit, PanelIcon::List, texts.audit);
         }
         PanelPlace::System => {
+            let installation = "system".to_owned();
+            let (jobs, connectors) = ("system/jobs".to_owned(), "system/connectors".to_owned());
             let operators = "system/operators".to_owned();
+            add(true, MenuEntry::System, installation, PanelIcon::Server, texts.installation);
+            add(true, MenuEntry::Jobs, jobs, PanelIcon::Clock, texts.jobs);
+            add(true, MenuEntry::Connectors, connectors, PanelIcon::Globe, texts.connectors);
             add(true, MenuEntry::Operators, operators, PanelIcon::Person, texts.operators);
+            add(true, MenuEntry::SystemKeys, "system/keys".to_owned(), PanelIcon::Key, texts.admin_keys);
             add(true, MenuEntry::SystemAudit, "system/audit".to_owned(), PanelIcon::List, texts.audit);
+            let plays = visit.sandbox.is_some();
+            add(plays, MenuEntry::Sandbox, "sandbox".to_owned(), PanelIcon::Half, texts.sandbox);
         }
         PanelPlace::Nowhere => {
             add(true, MenuEntry::Applications, String::new(), PanelIcon::Home, texts.organizations);

@@ -9,9 +9,12 @@ pub mod cookies;
 pub mod failure;
 pub mod form_token;
 pub mod layout;
+pub mod live;
+pub mod notices;
 pub mod pages;
 pub mod parts;
 pub mod routes;
+pub mod sandbox_calls;
 pub mod scheme;
 pub mod serve;
 pub mod texts;
@@ -32,9 +35,10 @@ use crate::admin::layout::SecretPage;
 use crate::admin::routes::{NO_PAGE, OTHER_METHOD, PanelRoute, RouteMethod, TABLE};
 use crate::admin::serve::{Panel, PanelParams, serve};
 
-/// The routes of the panel, with budgets of their own.
-pub fn routes(_app: &App) -> Router<App> {
-    let panel = Arc::new(Panel::default());
+/// The routes of the panel, with budgets of their own. `sandbox`: the routes of the provider that this process plays, which the panel's page of
+/// the sandbox asks.
+pub fn routes(_app: &App, sandbox: Option<Router>) -> Router<App> {
+    let panel = Arc::new(Panel::new(sandbox));
     let mut router = Router::new();
     for route in TABLE {
         router = router.route(route.path, handler(&panel, route));
@@ -63,7 +67,7 @@ pub fn routes(_app: &App) -> Router<App> {
 fn handler(panel: &Arc<Panel>, route: &'static PanelRoute) -> MethodRouter<App> {
     let panel = panel.clone();
     let filter = match route.method {
-        RouteMethod::Get => MethodFilter::GET,
+        RouteMethod::Get | RouteMethod::Live => MethodFilter::GET,
         RouteMethod::Post => MethodFilter::POST,
     };
     on(filter, move |State(app): State<App>, params: PanelParams, request: Request| {

@@ -6,12 +6,15 @@ use std::pin::Pin;
 use base::error::{Code, Result, not_found, refuse};
 use service::manage::actor::Act;
 
+use crate::admin::pages::oidc;
 use crate::admin::pages::{
     account, accounts, accounts_changes, accounts_detail, accounts_new, accounts_return, applications, audit,
-    confirm, key, key_changes, keys, members, membership, new_key, new_webhook, operator, operators,
-    organizations, overview, providers, search, second_factor, settings, sign_in, webhook, webhook_changes,
-    webhook_delivery, webhooks, welcome,
+    confirm, connector, connectors, event, events, job, jobs, key, key_changes, keys, members, membership,
+    new_key, new_webhook, operator, operators, organizations, overview, providers, replays, request,
+    request_bodies, request_log_switch, requests, search, second_factor, settings, sign_in, system, usage,
+    webhook, webhook_changes, webhook_delivery, webhooks, welcome,
 };
+use crate::admin::pages::{new_admin_key, provider_changes, sandbox, sandbox_changes};
 use crate::admin::view::View;
 use crate::admin::visit::Visit;
 
@@ -23,6 +26,8 @@ pub type PageFn = for<'v> fn(&'v Visit) -> Pin<Box<dyn Future<Output = Result<Vi
 pub enum RouteMethod {
     Get,
     Post,
+    /// A GET of an event stream, which is no use of the session.
+    Live,
 }
 
 /// The visitors that may open a page.
@@ -65,6 +70,11 @@ impl PanelRoute {
         }
     }
 
+    /// Whether it is watched, and not opened.
+    pub fn is_live(&self) -> bool {
+        self.method == RouteMethod::Live
+    }
+
     /// Whether it takes a form.
     pub fn is_form(&self) -> bool {
         self.method == RouteMethod::Post
@@ -73,6 +83,10 @@ impl PanelRoute {
 
 const fn get(path: &'static str, access: PageAccess, page: PageFn) -> PanelRoute {
     PanelRoute { method: RouteMethod::Get, path, access, needs_fresh: false, page }
+}
+
+const fn live(path: &'static str, access: PageAccess, page: PageFn) -> PanelRoute {
+    PanelRoute { method: RouteMethod::Live, path, access, needs_fresh: false, page }
 }
 
 const fn post(path: &'static str, access: PageAccess, page: PageFn) -> PanelRoute {
@@ -94,7 +108,13 @@ const MEMBERS: PageAccess = PageAccess::Organization(Act::ManageMembers);
 const ORG_AUDIT: PageAccess = PageAccess::Organization(Act::SeeAudit);
 const ORGS: PageAccess = PageAccess::Installation(Act::ManageOrganizations);
 const SYSTEM: PageAccess = PageAccess::Installation(Act::ManageOperators);
+const JOBS: PageAccess = PageAccess::Installation(Act::ManageJobs);
+const CONNECTORS: PageAccess = PageAccess::Installation(Act::ManageConnectors);
+/// The sandbox is one for the whole process, so its page is for administrators. It holds nothing real: a session need not be fresh.
+const SANDBOX: PageAccess = PageAccess::Installation(Act::ManageJobs);
+const ADMIN_KEYS: PageAccess = PageAccess::Installation(Act::ManageAdminKeys);
 const SEE_APP: PageAccess = PageAccess::Application(Act::SeeApplication);
+const CONTENT: PageAccess = PageAccess::Application(Act::SeeContent);
 const KEYS: PageAccess = PageAccess::Application(Act::ManageKeys);
 const ACCOUNTS: PageAccess = PageAccess::Application(Act::ManageAccounts);
 const DISCONNECT: PageAccess = PageAccess::Application(Act::Disconnect);
@@ -121,12 +141,17 @@ pub static TABLE: &[PanelRoute] = &[
     post(JOIN, OPEN, |v| Box::pin(welcome::send(v))),
     get("/admin/confirm", SIGNED_IN, |v| Box::pin(confirm::show(v))),
     post("/admin/confirm", SIGNED_IN, |v| Box::pin(confirm::send(v))),
+    post("/admin/confirm/provider", SIGNED_IN, |v| Box::pin(oidc::confirm(v))),
+    post("/admin/oidc/start", OPEN, |v| Box::pin(oidc::start(v))),
+    get("/admin/oidc/return", OPEN, |v| Box::pin(oidc::show_return(v))),
     post("/admin/sign-out", SIGNED_IN, |v| Box::pin(sign_in::sign_out(v))),
     get("/admin/search", SIGNED_IN, |v| Box::pin(search::show(v))),
     get("/admin/account", SIGNED_IN, |v| Box::pin(account::show(v))),
     post("/admin/account", SIGNED_IN, |v| Box::pin(account::save(v))),
     fresh(get("/admin/account/password", SIGNED_IN, |v| Box::pin(account::show_password(v)))),
     fresh(post("/admin/account/password", SIGNED_IN, |v| Box::pin(account::save_password(v)))),
+    fresh(post("/admin/account/identity/connect", SIGNED_IN, |v| Box::pin(oidc::connect(v)))),
+    fresh(post("/admin/account/identity/disconnect", SIGNED_IN, |v| Box::pin(oidc::disconnect(v)))),
     post("/admin/account/sessions/end-others", SIGNED_IN, |v| Box::pin(account::end_others(v))),
     post("/admin/account/sessions/{s}/end", SIGNED_IN, |v| Box::pin(account::end_session(v))),
     fresh(get("/admin/account/second-factor", SIGNED_IN, |v| Box::pin(second_factor::show(v)))),
@@ -151,6 +176,21 @@ pub static TABLE: &[PanelRoute] = &[
     post("/admin/orgs/{o}/members/{m}/remove", MEMBERS, |v| Box::pin(membership::remove(v))),
     post("/admin/orgs/{o}/invitations/{i}/end", MEMBERS, |v| Box::pin(membership::end_invitation(v))),
     get("/admin/orgs/{o}/audit", ORG_AUDIT, |v| Box::pin(audit::of_organization(v))),
+    get("/admin/system", JOBS, |v| Box::pin(system::show(v))),
+    post("/admin/system/check-integrity", JOBS, |v| Box::pin(system::check_integrity(v))),
+    get("/admin/system/jobs", JOBS, |v| Box::pin(jobs::list(v))),
+    get("/admin/system/jobs/{j}", JOBS, |v| Box::pin(job::show(v))),
+    post("/admin/system/jobs/{j}/retry", JOBS, |v| Box::pin(job::retry(v))),
+    get("/admin/system/jobs/{j}/cancel", JOBS, |v| Box::pin(job::show_cancel(v))),
+    post("/admin/system/jobs/{j}/cancel", JOBS, |v| Box::pin(job::cancel(v))),
+    get("/admin/system/connectors", CONNECTORS, |v| Box::pin(connectors::list(v))),
+    get("/admin/system/connectors/{n}", CONNECTORS, |v| Box::pin(connector::show(v))),
+    fresh(get("/admin/system/connectors/{n}/roll-back", CONNECTORS, |v| {
+        Box::pin(connector::show_roll_back(v))
+    })),
+    post("/admin/system/connectors/{n}/roll-back", CONNECTORS, |v| Box::pin(connector::roll_back(v))),
+    fresh(get("/admin/system/connectors/{n}/remove", CONNECTORS, |v| Box::pin(connector::show_remove(v)))),
+    post("/admin/system/connectors/{n}/remove", CONNECTORS, |v| Box::pin(connector::remove(v))),
     get("/admin/system/operators", SYSTEM, |v| Box::pin(operators::list(v))),
     fresh(get("/admin/system/operators/invite", SYSTEM, |v| Box::pin(operators::show_invite(v)))),
     post("/admin/system/operators/invite", SYSTEM, |v| Box::pin(operators::invite(v))),
@@ -158,7 +198,22 @@ pub static TABLE: &[PanelRoute] = &[
     get("/admin/system/operators/{m}", SYSTEM, |v| Box::pin(operators::show(v))),
     fresh(get("/admin/system/operators/{m}/{change}", SYSTEM, |v| Box::pin(operator::confirm(v)))),
     post("/admin/system/operators/{m}/{change}", SYSTEM, |v| Box::pin(operator::change(v))),
+    get("/admin/system/keys", ADMIN_KEYS, |v| Box::pin(keys::list(v))),
+    fresh(get("/admin/system/keys/new", ADMIN_KEYS, |v| Box::pin(new_admin_key::show(v)))),
+    fresh(post("/admin/system/keys/new", ADMIN_KEYS, |v| Box::pin(new_admin_key::create(v)))),
+    get("/admin/system/keys/{k}", ADMIN_KEYS, |v| Box::pin(key::show(v))),
+    fresh(post("/admin/system/keys/{k}/rotate", ADMIN_KEYS, |v| Box::pin(key_changes::rotate(v)))),
+    fresh(get("/admin/system/keys/{k}/end-old", ADMIN_KEYS, |v| Box::pin(key_changes::show_end_old(v)))),
+    fresh(post("/admin/system/keys/{k}/end-old", ADMIN_KEYS, |v| Box::pin(key_changes::end_old(v)))),
+    fresh(get("/admin/system/keys/{k}/revoke", ADMIN_KEYS, |v| Box::pin(key_changes::show_revoke(v)))),
+    fresh(post("/admin/system/keys/{k}/revoke", ADMIN_KEYS, |v| Box::pin(key_changes::revoke(v)))),
     get("/admin/system/audit", SYSTEM, |v| Box::pin(audit::of_installation(v))),
+    get("/admin/sandbox", SANDBOX, |v| Box::pin(sandbox::show(v))),
+    post("/admin/sandbox/mail", SANDBOX, |v| Box::pin(sandbox_changes::receive(v))),
+    post("/admin/sandbox/events", SANDBOX, |v| Box::pin(sandbox_changes::invite(v))),
+    post("/admin/sandbox/faults", SANDBOX, |v| Box::pin(sandbox_changes::add_fault(v))),
+    post("/admin/sandbox/faults/clear", SANDBOX, |v| Box::pin(sandbox_changes::clear_faults(v))),
+    post("/admin/sandbox/reset", SANDBOX, |v| Box::pin(sandbox_changes::reset(v))),
     get("/admin/apps/{a}", SEE_APP, |v| Box::pin(overview::show(v))),
     get("/admin/apps/{a}/keys", SEE_APP, |v| Box::pin(keys::list(v))),
     get("/admin/apps/{a}/keys/new", KEYS, |v| Box::pin(new_key::show(v))),
@@ -184,6 +239,9 @@ pub static TABLE: &[PanelRoute] = &[
     get("/admin/apps/{a}/providers", SEE_APP, |v| Box::pin(providers::list(v))),
     get("/admin/apps/{a}/providers/{p}", PROVIDERS, |v| Box::pin(providers::show(v))),
     post("/admin/apps/{a}/providers/{p}", PROVIDERS, |v| Box::pin(providers::save(v))),
+    post("/admin/apps/{a}/providers/{p}/check", PROVIDERS, |v| Box::pin(provider_changes::check(v))),
+    get("/admin/apps/{a}/providers/{p}/remove", PROVIDERS, |v| Box::pin(provider_changes::show_remove(v))),
+    post("/admin/apps/{a}/providers/{p}/remove", PROVIDERS, |v| Box::pin(provider_changes::remove(v))),
     post("/admin/apps/{a}/providers/{p}/disable", PROVIDERS, |v| Box::pin(providers::disable(v))),
     post("/admin/apps/{a}/providers/{p}/enable", PROVIDERS, |v| Box::pin(providers::enable(v))),
     get("/admin/connected", OPEN, |v| Box::pin(accounts_return::show(v))),
@@ -197,12 +255,24 @@ pub static TABLE: &[PanelRoute] = &[
     post("/admin/apps/{a}/webhooks/{w}/rotate", WEBHOOKS, |v| Box::pin(webhook_changes::rotate(v))),
     get("/admin/apps/{a}/webhooks/{w}/delete", WEBHOOKS, |v| Box::pin(webhook_changes::show_delete(v))),
     post("/admin/apps/{a}/webhooks/{w}/delete", WEBHOOKS, |v| Box::pin(webhook_changes::delete(v))),
+    get("/admin/apps/{a}/webhooks/{w}/replays", SEE_APP, |v| Box::pin(replays::list(v))),
+    post("/admin/apps/{a}/webhooks/{w}/replays", WEBHOOKS, |v| Box::pin(replays::start(v))),
     get("/admin/apps/{a}/webhooks/{w}/{d}", SEE_APP, |v| Box::pin(webhook_delivery::show(v))),
     post("/admin/apps/{a}/webhooks/{w}/{d}/send-again", WEBHOOKS, |v| {
         Box::pin(webhook_delivery::send_again(v))
     }),
+    get("/admin/apps/{a}/events", SEE_APP, |v| Box::pin(events::list(v))),
+    live("/admin/apps/{a}/events/live", SEE_APP, |v| Box::pin(events::watch(v))),
+    get("/admin/apps/{a}/events/{e}", SEE_APP, |v| Box::pin(event::show(v))),
+    get("/admin/apps/{a}/requests", SEE_APP, |v| Box::pin(requests::list(v))),
+    get("/admin/apps/{a}/requests/{r}", SEE_APP, |v| Box::pin(request::show(v))),
+    post("/admin/apps/{a}/requests/{r}/bodies", CONTENT, |v| Box::pin(request_bodies::show(v))),
+    get("/admin/apps/{a}/usage", SEE_APP, |v| Box::pin(usage::show(v))),
+    get("/admin/apps/{a}/usage/csv", SEE_APP, |v| Box::pin(usage::download(v))),
     get("/admin/apps/{a}/settings", APP, |v| Box::pin(settings::show(v))),
     post("/admin/apps/{a}/settings", APP, |v| Box::pin(settings::save(v))),
+    post("/admin/apps/{a}/settings/request-log", APP, |v| Box::pin(request_log_switch::set_mode(v))),
+    post("/admin/apps/{a}/settings/full-bodies", APP, |v| Box::pin(request_log_switch::set_full_bodies(v))),
     post("/admin/apps/{a}/settings/redirects", APP, |v| Box::pin(settings::add_redirect(v))),
     post("/admin/apps/{a}/settings/redirects/remove", APP, |v| Box::pin(settings::remove_redirect(v))),
 ];

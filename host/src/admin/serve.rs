@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant as Stopwatch};
 
+use axum::Router;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request};
 use axum::response::Response;
@@ -15,18 +16,19 @@ use scheduling::hours::Zone;
 use service::app::App;
 use service::locale::Language;
 use service::locale::dates::Hours;
-use service::manage::operators::sessions::{self, Flash, Session, SignInOrigin};
+use service::manage::operators::sessions::{self, Session, SignInOrigin};
 use service::manage::{applications, organizations};
 use storage::lane::Lane;
 use storage::statement_counts::StatementCounts;
 
 use crate::admin::cookies::CookieKind;
+use crate::admin::notices::pass_flash;
 use crate::admin::parts::moment::TimeFormat;
 use crate::admin::routes::{PageAccess, PanelRoute};
 use crate::admin::scheme::BrowserScheme;
 use crate::admin::texts::texts;
-use crate::admin::view::{FlashCode, View, ViewKind};
-use crate::admin::visit::{PanelPlace, SentForm, SignedIn, Visit, up_and_path};
+use crate::admin::view::View;
+use crate::admin::visit::{LiveRequest, PanelPlace, SentForm, SignedIn, Visit, up_and_path};
 use crate::admin::{failure, form_token, layout};
 use crate::web::client_ip::{client_ip, peer};
 use crate::web::fingerprint::of_bytes;
@@ -58,11 +60,15 @@ const MAX_USER_AGENT: usize = 256;
 pub struct Panel {
     limiters: Limiters,
     room: BodyRoom,
+    /// The sandbox provider that this process plays.
+    sandbox: Option<Router>,
 }
 
-impl Default for Panel {
-    fn default() -> Self {
-        Panel { limiters: Limiters::default(), room: BodyRoom::new(ROOM_BYTES, ROOM_BYTES_OF_ADDRESS) }
+impl Panel {
+    /// Budgets that nothing has used yet. `sandbox`: the routes of the provider that this process plays.
+    pub fn new(sandbox: Option<Router>) -> Panel {
+        let room = BodyRoom::new(ROOM_BYTES, ROOM_BYTES_OF_ADDRESS);
+        Panel { limiters: Limiters::default(), room, sandbox }
     }
 }
 
@@ -126,6 +132,7 @@ async fn run(
     request: Request,
 ) -> (Visit, View) {
     let mut visit = new_visit(app, &request);
+    visit.sandbox.clone_from(&panel.sandbox);
     // No id has a NUL, which PostgreSQL takes in no text.
     let params = params.ok().map(|Path(params)| params);
     let named = params.filter(|params| !params.values().any(|value| value.contains('\0')));
@@ -153,7 +160,7 @@ fn new_visit(app: &App, request: &Request) -> Visit {
     let text = |name: HeaderName| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
     let scheme = BrowserScheme::of(&app.config, headers, peer(request));
     let is_secure = scheme == BrowserScheme::Https;
-    let language = panel_language(Language::preferred(text(header::ACCEPT_LANGUAGE).unwrap_or_default()));
+    let language = Language::preferred(text(header::ACCEPT_LANGUAGE).unwrap_or_default());
     let (up, path) = up_and_path(request.uri().path());
     Visit {
         app: app.clone(),
@@ -170,6 +177,7 @@ fn new_visit(app: &App, request: &Request) -> Visit {
         fields: FormFields::default(),
         is_own_form: text(HeaderName::from_static("sec-fetch-site")) == Some("same-origin"),
         form: None,
+        live: LiveRequest::from_headers(headers),
         texts: texts(language),
         language,
         time: TimeFormat { zone: Zone::utc(), language, hours: Hours::default(), now: app.now() },
@@ -179,8 +187,10 @@ fn new_visit(app: &App, request: &Request) -> Visit {
         form_cookie: None,
         half_session: CookieKind::HalfSession.read(headers, is_secure),
         device: CookieKind::Device.read(headers, is_secure),
+        provider_cookie: CookieKind::Provider.read(headers, is_secure),
         place: PanelPlace::Nowhere,
         flash: None,
+        sandbox: None,
     }
 }
 
@@ -198,7 +208,7 @@ async fn admit(
 ) -> Result<Option<View>> {
     // Before the session, which may have to be read.
     take(panel, visit, &format!("all {}", address(visit.origin.ip)), REQUESTS_PER_MINUTE)?;
-    find_session(visit, request.headers()).await?;
+    find_session(visit, route, request.headers()).await?;
     let is_form = route.is_form();
     within_budget(panel, visit, route)?;
     let check = match is_form {
@@ -220,15 +230,20 @@ async fn admit(
 }
 
 /// Finds who is signed in, and how they read.
-async fn find_session(visit: &mut Visit, headers: &HeaderMap) -> Result<()> {
+async fn find_session(visit: &mut Visit, route: &PanelRoute, headers: &HeaderMap) -> Result<()> {
     let is_secure = visit.is_secure();
-    if let Some(cookie) = CookieKind::Session.read(headers, is_secure)
-        && let Some((mut actor, session)) = sessions::session(&visit.app, &cookie).await?
-    {
+    let cookie = CookieKind::Session.read(headers, is_secure);
+    let found = match &cookie {
+        // A page that is left open asks for it by itself.
+        Some(cookie) if route.is_live() => sessions::session_without_use(&visit.app, cookie).await?,
+        Some(cookie) => sessions::session(&visit.app, cookie).await?,
+        None => None,
+    };
+    if let Some((mut actor, session)) = found {
         actor.ip = Some(visit.origin.ip);
         read_as(visit, &session);
         visit.signed = Some(SignedIn { actor, session });
-        visit.cookie = cookie;
+        visit.cookie = cookie.unwrap_or_default();
         return Ok(());
     }
     match CookieKind::Form.read(headers, is_secure) {
@@ -244,7 +259,7 @@ async fn find_session(visit: &mut Visit, headers: &HeaderMap) -> Result<()> {
 
 /// Pages are written as the operator chose.
 fn read_as(visit: &mut Visit, session: &Session) {
-    if let Some(language) = session.language.as_deref().and_then(Language::of_tag).map(panel_language) {
+    if let Some(language) = session.language.as_deref().and_then(Language::of_tag) {
         visit.language = language;
         visit.texts = texts(language);
         visit.time.language = language;
@@ -257,14 +272,6 @@ fn read_as(visit: &mut Visit, session: &Session) {
         Some("dark") => Some("dark"),
         _ => None,
     };
-}
-
-/// The language in which the panel writes to a reader of another one.
-fn panel_language(language: Language) -> Language {
-    match language {
-        Language::AmericanEnglish => language,
-        _ => Language::English,
-    }
 }
 
 fn within_budget(panel: &Panel, visit: &Visit, route: &PanelRoute) -> Result<()> {
@@ -366,26 +373,4 @@ async fn home(visit: &Visit) -> Result<PanelPlace> {
     };
     let found = organizations::find(&visit.app, id).await?;
     Ok(found.map_or(PanelPlace::Nowhere, PanelPlace::Organization))
-}
-
-/// Keeps what a form has done for the next page, and takes it on that page, to be said there.
-async fn pass_flash(app: &App, visit: &mut Visit, view: &View, method: &Method) {
-    let Some(signed) = &visit.signed else { return };
-    let passed = match (&view.kind, view.flash) {
-        (ViewKind::SeeOther(_), Some(code)) => {
-            let flash = Flash { code: code.as_str().to_owned(), ids: Vec::new() };
-            sessions::set_flash(app, &signed.session, &flash).await
-        }
-        // A page that is only measured takes no notice away.
-        (ViewKind::Page(_), _) if method == Method::GET && signed.session.flash.is_some() => {
-            let taken = sessions::take_flash(app, &signed.session).await;
-            taken.map(|flash| visit.flash = flash.and_then(|flash| FlashCode::of_name(&flash.code)))
-        }
-        _ => Ok(()),
-    };
-    if let Err(e) = passed
-        && !e.is_outage()
-    {
-        tracing::error!(error = ?e, "a notice of the panel was lost");
-    }
 }

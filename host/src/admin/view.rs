@@ -4,6 +4,7 @@ use http::StatusCode;
 use service::locale::html::Html;
 
 use crate::admin::cookies::CookieKind;
+use crate::admin::live::LiveRows;
 use crate::admin::texts::PanelTexts;
 
 /// The outcome of a request.
@@ -19,6 +20,18 @@ pub enum ViewKind {
     Page(Box<PanelPage>),
     /// Another page of the panel, by its path below `/admin/`.
     SeeOther(String),
+    /// A file that the browser saves.
+    File(PanelFile),
+    /// A list that is watched.
+    Live(Box<LiveRows>),
+}
+
+/// A text file that a page offers for download.
+pub struct PanelFile {
+    /// The name under which it is saved.
+    pub name: &'static str,
+    pub media_type: &'static str,
+    pub text: String,
 }
 
 /// A document of the panel.
@@ -53,13 +66,22 @@ pub enum MenuEntry {
     Overview,
     Keys,
     Accounts,
+    Providers,
     Webhooks,
+    Events,
+    Requests,
+    Usage,
     Settings,
     Applications,
     Members,
     OrganizationAudit,
+    System,
+    Jobs,
+    Connectors,
     Operators,
+    SystemKeys,
     SystemAudit,
+    Sandbox,
     Account,
 }
 
@@ -76,6 +98,8 @@ pub enum FlashCode {
     ProfileSaved,
     PasswordChanged,
     SecondFactorOff,
+    IdentityConnected,
+    IdentityDisconnected,
     SessionsEnded,
     OrganizationSaved,
     OperatorChanged,
@@ -85,14 +109,25 @@ pub enum FlashCode {
     AccountRefreshed,
     AccountDisconnected,
     ProviderSaved,
+    ProviderRemoved,
+    SandboxMailSent,
+    SandboxInvited,
+    SandboxFaultAdded,
+    SandboxFaultsRemoved,
+    SandboxReset,
+    JobRetried,
+    JobCancelled,
+    ConnectorRolledBack,
+    ConnectorRemoved,
     WebhookPaused,
     WebhookResumed,
     WebhookDeleted,
     EventSentAgain,
+    ReplayStarted,
 }
 
 /// The codes with the names under which sessions keep them.
-const FLASH_CODES: [(FlashCode, &str); 23] = [
+const FLASH_CODES: [(FlashCode, &str); 36] = [
     (FlashCode::ApplicationSaved, "application_saved"),
     (FlashCode::KeyRevoked, "key_revoked"),
     (FlashCode::OldSecretEnded, "old_secret_ended"),
@@ -103,6 +138,8 @@ const FLASH_CODES: [(FlashCode, &str); 23] = [
     (FlashCode::ProfileSaved, "profile_saved"),
     (FlashCode::PasswordChanged, "password_changed"),
     (FlashCode::SecondFactorOff, "second_factor_off"),
+    (FlashCode::IdentityConnected, "identity_connected"),
+    (FlashCode::IdentityDisconnected, "identity_disconnected"),
     (FlashCode::SessionsEnded, "sessions_ended"),
     (FlashCode::OrganizationSaved, "organization_saved"),
     (FlashCode::OperatorChanged, "operator_changed"),
@@ -112,10 +149,21 @@ const FLASH_CODES: [(FlashCode, &str); 23] = [
     (FlashCode::AccountRefreshed, "account_refreshed"),
     (FlashCode::AccountDisconnected, "account_disconnected"),
     (FlashCode::ProviderSaved, "provider_saved"),
+    (FlashCode::ProviderRemoved, "provider_removed"),
+    (FlashCode::SandboxMailSent, "sandbox_mail_sent"),
+    (FlashCode::SandboxInvited, "sandbox_invited"),
+    (FlashCode::SandboxFaultAdded, "sandbox_fault_added"),
+    (FlashCode::SandboxFaultsRemoved, "sandbox_faults_removed"),
+    (FlashCode::SandboxReset, "sandbox_reset"),
+    (FlashCode::JobRetried, "job_retried"),
+    (FlashCode::JobCancelled, "job_cancelled"),
+    (FlashCode::ConnectorRolledBack, "connector_rolled_back"),
+    (FlashCode::ConnectorRemoved, "connector_removed"),
     (FlashCode::WebhookPaused, "webhook_paused"),
     (FlashCode::WebhookResumed, "webhook_resumed"),
     (FlashCode::WebhookDeleted, "webhook_deleted"),
     (FlashCode::EventSentAgain, "event_sent_again"),
+    (FlashCode::ReplayStarted, "replay_started"),
 ];
 
 impl FlashCode {
@@ -143,6 +191,8 @@ impl FlashCode {
             FlashCode::ProfileSaved => t.profile_saved,
             FlashCode::PasswordChanged => t.password_changed,
             FlashCode::SecondFactorOff => t.second_factor_off,
+            FlashCode::IdentityConnected => t.identity_connected,
+            FlashCode::IdentityDisconnected => t.identity_disconnected,
             FlashCode::SessionsEnded => t.sessions_ended,
             FlashCode::OrganizationSaved => t.organization_saved,
             FlashCode::OperatorChanged => t.operator_changed,
@@ -152,10 +202,21 @@ impl FlashCode {
             FlashCode::AccountRefreshed => t.account_refreshed,
             FlashCode::AccountDisconnected => t.account_disconnected,
             FlashCode::ProviderSaved => t.provider_saved,
+            FlashCode::ProviderRemoved => t.provider_removed,
+            FlashCode::SandboxMailSent => t.sandbox_mail_sent,
+            FlashCode::SandboxInvited => t.sandbox_invited,
+            FlashCode::SandboxFaultAdded => t.sandbox_fault_added,
+            FlashCode::SandboxFaultsRemoved => t.sandbox_faults_removed,
+            FlashCode::SandboxReset => t.sandbox_reset,
+            FlashCode::JobRetried => t.job_retried,
+            FlashCode::JobCancelled => t.job_cancelled,
+            FlashCode::ConnectorRolledBack => t.connector_rolled_back,
+            FlashCode::ConnectorRemoved => t.connector_removed,
             FlashCode::WebhookPaused => t.webhook_paused,
             FlashCode::WebhookResumed => t.webhook_resumed,
             FlashCode::WebhookDeleted => t.webhook_deleted,
             FlashCode::EventSentAgain => t.event_sent_again,
+            FlashCode::ReplayStarted => t.replay_started,
         }
     }
 }
@@ -175,6 +236,18 @@ impl View {
     pub fn with_cookie(mut self, kind: CookieKind, value: Option<String>) -> View {
         self.cookies.push((kind, value));
         self
+    }
+}
+
+impl From<PanelFile> for View {
+    fn from(file: PanelFile) -> View {
+        View { kind: ViewKind::File(file), cookies: Vec::new(), flash: None }
+    }
+}
+
+impl From<LiveRows> for View {
+    fn from(rows: LiveRows) -> View {
+        View { kind: ViewKind::Live(Box::new(rows)), cookies: Vec::new(), flash: None }
     }
 }
 

@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 
+use axum::Router;
 use base::error::{Code, Result, not_found, refuse};
 use base::tenant::Tenant;
+use http::HeaderMap;
 use serde::de::DeserializeOwned;
 use service::app::App;
 use service::locale::Language;
@@ -14,8 +16,10 @@ use storage::api_keys::Application;
 use storage::organizations::Organization;
 
 use crate::admin::form_token::{self, TOKEN};
+use crate::admin::parts::amounts;
 use crate::admin::parts::field::hidden;
 use crate::admin::parts::moment::{self, TimeFormat};
+use crate::admin::parts::pager::ListPager;
 use crate::admin::scheme::BrowserScheme;
 use crate::admin::texts::PanelTexts;
 use crate::admin::view::FlashCode;
@@ -41,6 +45,8 @@ pub struct Visit {
     /// The browser says that a page of the panel sent it.
     pub is_own_form: bool,
     pub form: Option<SentForm>,
+    /// The browser asks for server-sent events.
+    pub live: Option<LiveRequest>,
     pub texts: &'static PanelTexts,
     pub language: Language,
     pub time: TimeFormat,
@@ -54,15 +60,36 @@ pub struct Visit {
     /// The browser's own cookies beside that.
     pub half_session: Option<String>,
     pub device: Option<String>,
+    pub provider_cookie: Option<String>,
     pub place: PanelPlace,
     /// The notice that the page before left.
     pub flash: Option<FlashCode>,
+    /// The sandbox provider that this process plays.
+    pub sandbox: Option<Router>,
 }
 
 /// An operator who is signed in.
 pub struct SignedIn {
     pub actor: Actor,
     pub session: Session,
+}
+
+/// A request for server-sent events.
+pub struct LiveRequest {
+    /// The id of the last event that the browser received before.
+    pub last_id: Option<i64>,
+}
+
+impl LiveRequest {
+    /// The request of these headers; none where they ask for something else (WHATWG HTML, section 9.2.4), and where another site asks: it could
+    /// read nothing, and would take the room of the operator's own lists.
+    pub fn from_headers(headers: &HeaderMap) -> Option<LiveRequest> {
+        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        let is_own = text("sec-fetch-site").is_none_or(|site| site == "same-origin");
+        let is_live = is_own && text("accept").is_some_and(|accept| accept.contains("text/event-stream"));
+        let last_id = text("last-event-id").and_then(|id| id.parse().ok());
+        is_live.then_some(LiveRequest { last_id })
+    }
 }
 
 /// A form that came with a good token.
@@ -181,6 +208,21 @@ impl Visit {
         moment::moment(html, self.texts.frame, &self.time, at_ms);
     }
 
+    /// An amount as the reader's language writes it.
+    pub fn amount(&self, amount: i64) -> String {
+        amounts::grouped(amount, self.language)
+    }
+
+    /// A number of bytes in the largest unit that fits.
+    pub fn bytes(&self, bytes: i64) -> String {
+        amounts::bytes_text(bytes, self.language)
+    }
+
+    /// A part of a whole in percent.
+    pub fn share(&self, part: i64, whole: i64) -> String {
+        amounts::share_text(part, whole, self.language)
+    }
+
     /// A moment as people say it, or the word for none.
     pub fn moment_or_never(&self, at_ms: Option<i64>) -> Html {
         let mut html = Html::default();
@@ -217,6 +259,13 @@ impl Visit {
     pub fn list_place<P: DeserializeOwned>(&self, binding: &Binding) -> Result<Option<P>> {
         let cursor = Some(self.query.first("cursor")).filter(|cursor| !cursor.is_empty());
         binding.place(&self.app.keyring, cursor)
+    }
+
+    /// Adds the ways to the pages of a list before and after this one. `path` is the list's own address, with its filters; `next` is the cursor of
+    /// the page after this one.
+    pub fn add_pager(&self, html: &mut Html, path: &str, next: Option<&str>) {
+        let (cursor, trail) = (self.query.first("cursor"), self.query.first("trail"));
+        ListPager { path, cursor, trail, next }.add_to(html, self.texts.frame);
     }
 }
 

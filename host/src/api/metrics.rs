@@ -69,6 +69,8 @@ fn requests(registry: &mut Registry, metrics: &Metrics, callers: usize) {
     registry.register("database_rows", rows, metrics.statement_rows.clone());
     let takeovers = "Jobs that this host took over from hosts that were gone";
     registry.register("jobs_takeovers", takeovers, metrics.takeovers.clone());
+    let dropped = "Requests that the request log had no room for, or that could not be written";
+    registry.register("request_log_dropped", dropped, metrics.request_log_dropped.clone());
     let notifications = "Notifications of providers, by connector and outcome; wrong_secret, unknown_watch: not by a watch of ours; unproved: without a secret, and taken as a hint; no_keys: not verified, because the keys of the provider could not be fetched";
     registry.register("provider_notifications", notifications, metrics.notifications.clone());
     registry.register(
@@ -220,7 +222,7 @@ async fn store(registry: &mut Registry, app: &App) {
     }
 }
 
-/// What the store is asked for.
+/// Counts that are read from the database.
 #[derive(Default)]
 struct StoreCounts {
     lags: Vec<Lag>,

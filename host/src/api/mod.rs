@@ -1,4 +1,4 @@
-//! What every operation shares, one file per promise of the contract. `promises` below is the order in which they are kept.
+//! Common parts of all operations, one file for each promise of the contract. `promises` below is the order in which they are kept.
 
 pub mod access;
 pub mod book;
@@ -17,8 +17,7 @@ pub mod system;
 pub mod track;
 pub mod v1;
 
-use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
 use axum::Router;
@@ -29,8 +28,8 @@ use base::error::{Code, Error, Result, refuse};
 use http::{HeaderMap, Method, StatusCode};
 use service::app::App;
 use service::app::freshness::ReadTrace;
+use service::app::request_log::redaction::KnownWords;
 use service::app::usage::RequestKind;
-use storage::api_keys::ApiKey;
 use storage::lane::Lane;
 use storage::statement_counts::StatementCounts;
 
@@ -41,6 +40,8 @@ use crate::api::operation::{ANY_KEY, Operation};
 use crate::api::operations::Operations;
 use crate::api::request::body::{Bodies, BodySender, ReadBody};
 use crate::api::response::error::ApiError;
+use crate::api::response::facts::ResponseFacts;
+use crate::api::response::request_log::{self, RequestFacts};
 use crate::web::idempotency::{ClaimResult, finish};
 use crate::web::rate_limit::{Class, Limiters, Standing, site};
 use crate::web::request_id::RequestId;
@@ -64,6 +65,7 @@ pub fn service(app: App) -> Router {
     let track = track::routes(limiters.clone());
     let book = book::routes(limiters.clone());
     let (key_lookups, sites, bodies) = Default::default();
+    app.request_log.set_known_words(known_words);
     let gate = Gate { app: app.clone(), operations, limiters, key_lookups, sites, bodies };
     let v1 = routes
         .fallback(unknown_path)
@@ -79,7 +81,14 @@ pub fn operations() -> Vec<Operation> {
     v1::routes().operations()
 }
 
-/// Whoever has no key shares what one application may have of the database.
+/// The words of the API's document.
+fn known_words() -> &'static KnownWords {
+    static WORDS: LazyLock<KnownWords> =
+        LazyLock::new(|| KnownWords::from_document(&openapi::document(&operations(), "")));
+    &WORDS
+}
+
+/// Runs a request without a key: all of these share the database capacity of one application.
 async fn without_key(request: Request, next: Next) -> Response {
     Lane::requests().of("").scope(next.run(request)).await
 }
@@ -94,18 +103,6 @@ fn no_operation() -> Error {
 
 async fn unknown_method() -> ApiError {
     ApiError(refuse(Code::MethodNotAllowed, "this path does not have this method; see /docs"))
-}
-
-/// What is known of a request when its answer leaves.
-struct ResponseFacts {
-    request_id: String,
-    ip: IpAddr,
-    /// When it came, in milliseconds.
-    started: i64,
-    standing: Standing,
-    /// The request's key, if it is valid; also where it may not be used from there.
-    key: Option<Arc<ApiKey>>,
-    caller: Option<Caller>,
 }
 
 /// The promises of the contract, in order: id, key, allowlists, budget, scope, idempotency; then the work; then the headers
@@ -125,7 +122,8 @@ async fn promises(State(gate): State<Gate>, request: Request, next: Next) -> Res
         request.headers(),
         &app.config.trusted_proxies,
     );
-    let mut seen = ResponseFacts { request_id, ip, started, standing: anonymous, key: None, caller: None };
+    let mut seen = ResponseFacts::new(request_id, ip, started, anonymous);
+    let (uri, bytes_in) = (request.uri().clone(), request_log::declared_bytes(&request));
     let is_oauth = operation.as_deref().is_some_and(|o| o.oauth_errors);
     let challenge = is_oauth.then(|| crate::api::access::client_auth::challenge(request.headers()));
     let (origin, is_options) = (RequestOrigin::of(request.headers()), method == Method::OPTIONS);
@@ -142,6 +140,7 @@ async fn promises(State(gate): State<Gate>, request: Request, next: Next) -> Res
         let admitted = admit(&gate, operation.as_deref(), request.headers(), &mut seen);
         match counted.scope(admitted).await {
             Ok(()) => {
+                seen.recorder = request_log::recorder(app, seen.key.as_deref(), started);
                 let lane = lane(seen.caller.as_ref()).counted(&counts);
                 lane.scope(run(&gate, operation, &seen, request, next)).await
             }
@@ -161,7 +160,10 @@ async fn promises(State(gate): State<Gate>, request: Request, next: Next) -> Res
     count(&gate, &seen, &route, response.status());
     app.metrics.observe(&route, &method, response.status().as_u16(), arrived.elapsed());
     app.metrics.count_request_statements(&route, &method, &counts);
-    note(&seen, &method, &route, response.status(), app.now() - started);
+    // By the clock that never steps.
+    let ms = i64::try_from(arrived.elapsed().as_millis()).unwrap_or(i64::MAX);
+    let facts = RequestFacts { method: &method, route: &route, uri: &uri, bytes_in, ms };
+    let response = request_log::note(app, &seen, &facts, response).await;
     // Of a body that came too slowly nothing waits that could keep the answer from arriving.
     if response.status() != StatusCode::REQUEST_TIMEOUT {
         rest.take().await;
@@ -193,19 +195,6 @@ async fn options(
 fn lane(caller: Option<&Caller>) -> Lane {
     let requests = Lane::requests();
     requests.of(caller.map_or("", |caller| caller.tenant().application_id.as_str()))
-}
-
-/// The request's line in the log. Reads that succeed are counted (`/metrics`); a line for each is for who asks for `debug`.
-fn note(seen: &ResponseFacts, method: &Method, route: &str, status: StatusCode, ms: i64) {
-    let (request_id, status) = (&seen.request_id, status.as_u16());
-    let key = seen.caller.as_ref().map(|c| c.key.id.as_str());
-    match (status, method) {
-        (500.., _) => tracing::warn!(request_id, %method, route, status, ms, key, "request"),
-        (..400, &Method::GET | &Method::OPTIONS) => {
-            tracing::debug!(request_id, %method, route, status, ms, key, "request");
-        }
-        _ => tracing::info!(request_id, %method, route, status, ms, key, "request"),
-    }
 }
 
 /// Key, allowlists, budget, scope: everything that is decided before any work.
@@ -305,6 +294,9 @@ async fn run(
     let app = &gate.app;
     request.extensions_mut().insert(RequestId(seen.request_id.clone()));
     request.extensions_mut().insert(seen.standing);
+    if let Some(recorder) = &seen.recorder {
+        request.extensions_mut().insert(recorder.clone());
+    }
     if operation.as_ref().is_some_and(|o| o.own_budget) {
         request.extensions_mut().insert(gate.limiters.clone());
     }

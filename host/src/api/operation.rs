@@ -38,8 +38,8 @@ impl Priority {
     }
 }
 
-/// Where a parameter stands. Path parameters come from the path, `limit`, `cursor`, `Idempotency-Key` and `If-Match` from
-/// the kind of the operation: only what is particular to a row is declared.
+/// The location of a parameter. Path parameters come from the path, `limit`, `cursor`, `Idempotency-Key` and `If-Match` from the kind of
+/// the operation: only parameters particular to a row are declared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParameterLocation {
     Query,
@@ -56,7 +56,7 @@ pub struct Parameter {
     pub schema: Value,
 }
 
-/// What the document says of an operation beyond its line.
+/// The documentation of an operation.
 #[derive(Clone, Debug, Default)]
 pub struct Docs {
     pub summary: &'static str,
@@ -88,9 +88,9 @@ pub struct Operation {
     pub priority: Priority,
     /// No key is asked for: something else authenticates the call.
     pub public: bool,
-    /// Of a public operation: a key that is sent all the same is authenticated, and a wrong one refused.
+    /// Whether a key that is sent to a public operation is authenticated, and an invalid one refused.
     pub optional_key: bool,
-    /// Of a public operation: it counts its requests itself, and the budgets of addresses have no part in it.
+    /// Whether a public operation counts its requests itself, instead of the budgets of addresses.
     pub own_budget: bool,
     /// Errors have the shape of RFC 6749, and the key may be the password of HTTP's Basic scheme.
     pub oauth_errors: bool,
@@ -108,7 +108,7 @@ pub struct Operation {
 
 /// Last words of a path that are themselves what is done.
 const VERBS: &str = "accept authorize callback cancel changes conference confirm decline notifications query refresh reject renew \
-                     replay reschedule reset rotate send start status stream tentative test token";
+                     replay reschedule reset retry rotate send start status stream tentative test token";
 
 impl Operation {
     /// The `operationId`, made of the path: `calendars.events.create`.
@@ -159,7 +159,7 @@ impl Operation {
 
     /// Whether it changes one resource that has an etag, and so takes `If-Match`.
     pub fn takes_etag(&self) -> bool {
-        matches!(self.method, Method::PATCH | Method::DELETE)
+        matches!(self.method, Method::PATCH | Method::PUT | Method::DELETE)
     }
 
     /// Whether it reads the copy of what a provider has: then it takes `fresh`, and says how old its data are.
@@ -177,7 +177,7 @@ impl Operation {
 
 /// Families of paths that are about what a provider has.
 const COPIED: &str = "calendars contact-books contact-groups contacts email task-lists";
-/// What their paths lead to besides: what is asked of the provider each time, and what is our own.
+/// Parts of these paths without a local copy: data that is read from the provider each time, and data of the service's own.
 const NOT_COPIED: &str = "attachments capabilities photo status tracking";
 
 fn is_among(words: &str, word: &str) -> bool {
@@ -196,7 +196,20 @@ fn camel(segment: &str) -> String {
     out
 }
 
-/// Rows with their handlers. `get`, `post`, `patch` and `delete` add a row; what is chained after it documents that row.
+/// Functions that add a row, each with the HTTP method that it is called after.
+macro_rules! verbs {
+    ($($name:ident $method:ident),*) => {$(
+        pub fn $name<H, T>(self, path: &'static str, scope: &'static str, priority: Priority, handler: H) -> Self
+        where
+            H: Handler<T, S>,
+            T: 'static,
+        {
+            self.row(Method::$method, path, scope, priority, on(MethodFilter::$method, handler))
+        }
+    )*};
+}
+
+/// Rows with their handlers. `get`, `post`, `patch`, `put` and `delete` add a row; what is chained after it documents that row.
 pub struct Routes<S = ()> {
     tag: &'static str,
     pub(crate) rows: Vec<(Operation, MethodRouter<S>)>,
@@ -208,37 +221,7 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
         Routes { tag, rows: Vec::new() }
     }
 
-    pub fn get<H, T>(self, path: &'static str, scope: &'static str, priority: Priority, handler: H) -> Self
-    where
-        H: Handler<T, S>,
-        T: 'static,
-    {
-        self.row(Method::GET, path, scope, priority, on(MethodFilter::GET, handler))
-    }
-
-    pub fn post<H, T>(self, path: &'static str, scope: &'static str, priority: Priority, handler: H) -> Self
-    where
-        H: Handler<T, S>,
-        T: 'static,
-    {
-        self.row(Method::POST, path, scope, priority, on(MethodFilter::POST, handler))
-    }
-
-    pub fn patch<H, T>(self, path: &'static str, scope: &'static str, priority: Priority, handler: H) -> Self
-    where
-        H: Handler<T, S>,
-        T: 'static,
-    {
-        self.row(Method::PATCH, path, scope, priority, on(MethodFilter::PATCH, handler))
-    }
-
-    pub fn delete<H, T>(self, path: &'static str, scope: &'static str, priority: Priority, handler: H) -> Self
-    where
-        H: Handler<T, S>,
-        T: 'static,
-    {
-        self.row(Method::DELETE, path, scope, priority, on(MethodFilter::DELETE, handler))
-    }
+    verbs!(get GET, post POST, patch PATCH, put PUT, delete DELETE);
 
     fn row(
         mut self,
@@ -285,7 +268,7 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
         self.last(|o| o.docs.summary = summary)
     }
 
-    /// What the summary has no room for: rules, limits, particular errors.
+    /// Adds details that do not fit into the summary: rules, limits, particular errors.
     pub fn description(self, description: &'static str) -> Self {
         self.last(|o| o.docs.description = description)
     }
@@ -413,6 +396,8 @@ mod tests {
             .post("/v1/calendars/{calendarId}/events/{eventId}/accept", "", Priority::Mvp, handler)
             .get("/v1/email/sync/status/{connectionId}", "", Priority::Mvp, handler)
             .get("/v1/usage", "", Priority::Mvp, handler)
+            .put("/v1/applications/{applicationId}/providers/{provider}", "", Priority::Mvp, handler)
+            .post("/v1/jobs/{jobId}/retry", "", Priority::Mvp, handler)
             .operations()
             .iter()
             .map(|o| format!("{} {}", o.status(), o.id()))
@@ -425,7 +410,9 @@ mod tests {
                 "200 calendars.events.update",
                 "200 calendars.events.accept",
                 "200 email.sync.status",
-                "200 usage.get"
+                "200 usage.get",
+                "200 applications.providers.replace",
+                "200 jobs.retry"
             ]
         );
     }

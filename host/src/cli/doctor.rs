@@ -1,5 +1,6 @@
 //! `switchboard doctor`: whether this machine and this data directory are fit to serve. Writes nothing there.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -7,25 +8,17 @@ use anyhow::{Context, Result};
 use base::clock::{Clock, Entropy};
 use base::keyring::Keyring;
 use clap::Args;
-use runtime::{Allocation, Runtime};
-use rustix::fs::Access;
+use runtime::Runtime;
 use serde_json::json;
 use service::app;
 use service::app::config::Config;
-use storage::dialect::Dialect;
-use storage::{Db, migrations};
+use service::manage::checks::{self, CheckFinding, CheckStatus};
+use storage::Db;
 
 use crate::cli::master_key::{self, KeyMatch, KeySource};
 use crate::cli::output::{answer, table};
 use crate::cli::settings::Settings;
 use crate::cli::store;
-
-/// Less free space than this is a warning; less than a tenth of it a failure.
-const FREE_BYTES: u64 = 1 << 30;
-/// 2025-01-01T00:00:00Z: a clock before it was never set.
-const EARLIEST_MS: i64 = 1_735_689_600_000;
-/// Files from this far in the future mean that the clock went back.
-const SKEW_MS: i64 = 60_000;
 
 /// Check whether everything that `serve` needs is in order
 ///
@@ -44,46 +37,29 @@ pub struct Doctor {
     settings: Settings,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Status {
-    Ok,
-    Warn,
-    Fail,
-}
-
-impl Status {
-    fn as_str(self) -> &'static str {
-        match self {
-            Status::Ok => "ok",
-            Status::Warn => "warn",
-            Status::Fail => "fail",
-        }
-    }
-}
-
-/// What one check found.
-struct CheckFinding {
+/// The result of a check in words.
+struct CheckLine {
     name: &'static str,
-    status: Status,
+    status: CheckStatus,
     message: String,
 }
 
 /// A check's result: good news or a warning. An error is a failure.
-type CheckResult = Result<(Status, String)>;
+type CheckResult = Result<(CheckStatus, String)>;
 
 fn ok(message: impl Into<String>) -> CheckResult {
-    Ok((Status::Ok, message.into()))
+    Ok((CheckStatus::Ok, message.into()))
 }
 
 fn warn(message: impl Into<String>) -> CheckResult {
-    Ok((Status::Warn, message.into()))
+    Ok((CheckStatus::Warn, message.into()))
 }
 
 impl Doctor {
     pub async fn run(self) -> Result<ExitCode> {
         let config = self.settings.resolve()?.config;
         let findings = examine(&config).await;
-        let fails = findings.iter().any(|f| f.status == Status::Fail);
+        let fails = findings.iter().any(|f| f.status == CheckStatus::Fail);
         if self.json {
             let checks: Vec<_> = findings
                 .iter()
@@ -92,33 +68,33 @@ impl Doctor {
             answer(&serde_json::to_string_pretty(&json!({ "ok": !fails, "checks": checks }))?)?;
         } else {
             let row =
-                |f: &CheckFinding| vec![f.status.as_str().to_owned(), f.name.to_owned(), f.message.clone()];
+                |f: &CheckLine| vec![f.status.as_str().to_owned(), f.name.to_owned(), f.message.clone()];
             answer(&table(&findings.iter().map(row).collect::<Vec<_>>()))?;
         }
         Ok(if fails { ExitCode::FAILURE } else { ExitCode::SUCCESS })
     }
 }
 
-async fn examine(config: &Config) -> Vec<CheckFinding> {
+async fn examine(config: &Config) -> Vec<CheckLine> {
     let mut findings = Vec::new();
     let mut note = |name, found: CheckResult| {
-        let (status, message) = found.unwrap_or_else(|e| (Status::Fail, format!("{e:#}")));
-        findings.push(CheckFinding { name, status, message });
+        let (status, message) = found.unwrap_or_else(|e| (CheckStatus::Fail, format!("{e:#}")));
+        findings.push(CheckLine { name, status, message });
     };
-    note("data directory", data_dir(config));
-    note("free space", free_space(&config.data_dir));
+    note("data directory", Ok(words(config, checks::data_dir(config))));
+    note("free space", Ok(words(config, checks::free_space(config))));
     note("master key", master_key(config));
-    note("clock", clock(config));
+    note("clock", Ok(words(config, checks::clock(config, Clock::system().now_ms()))));
     if config.sqlite_file().is_some() {
-        note("database file", database_file(config));
+        note("database file", Ok(words(config, checks::database_files(config))));
     }
     // One that cannot be read was told of already.
     let keyring = master_key::find(&config.data_dir).ok().flatten();
     let mut is_other_key = false;
     match store::open_to_read(config).await {
         Ok(db) => {
-            note("database schema", schema(&db).await);
-            note("database integrity", integrity(&db).await);
+            note("database schema", checks::schema(&db).await.map(|found| words(config, found)));
+            note("database integrity", checks::integrity(&db).await.map(|found| words(config, found)));
             if let Some(keyring) = &keyring {
                 let found = stored_secrets(&db, keyring).await;
                 is_other_key = found.is_err();
@@ -138,33 +114,76 @@ async fn examine(config: &Config) -> Vec<CheckFinding> {
     }
     match start_runtime(config, keyring).await {
         Ok(runtime) => {
-            note("connectors", connectors(&runtime));
-            note("instances", instances(&runtime));
+            note("connectors", Ok(words(config, checks::connectors(&runtime))));
+            note("instances", Ok(words(config, checks::instances(&runtime))));
         }
         Err(e) => note("connectors", Err(e)),
     }
     findings
 }
 
-fn data_dir(config: &Config) -> CheckResult {
-    let dir = &config.data_dir;
-    if !dir.exists() {
-        return warn(format!("{} does not exist yet; the first start makes it", dir.display()));
-    }
-    if dir.join(store::RESTORE_FOLDER).exists() {
-        let message = "a restore into it was broken off: run `switchboard restore` again";
-        return Ok((Status::Fail, message.to_owned()));
-    }
-    rustix::fs::access(dir.as_path(), Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK)
-        .with_context(|| format!("cannot write into {}", dir.display()))?;
-    ok(format!("{} can be written", dir.display()))
+/// A finding in words, with the remedy where there is one.
+fn words(config: &Config, finding: CheckFinding) -> (CheckStatus, String) {
+    let (status, dir) = (finding.status(), config.data_dir.display());
+    let message = match finding {
+        CheckFinding::DirWritable => format!("{dir} can be written"),
+        CheckFinding::DirMissing => format!("{dir} does not exist yet; the first start makes it"),
+        CheckFinding::RestoreUnfinished => {
+            "a restore into it was broken off: run `switchboard restore` again".to_owned()
+        }
+        CheckFinding::DirReadOnly(cause) => format!("cannot write into {dir}: {cause}"),
+        CheckFinding::SpaceEnough(mib) | CheckFinding::SpaceLittle(mib) => format!("{mib} MiB free"),
+        CheckFinding::SpaceNone(mib) => {
+            format!("{mib} MiB free; the database will soon fail to write")
+        }
+        CheckFinding::SpaceUnknown(cause) => cause,
+        CheckFinding::ClockPlausible => "plausible".to_owned(),
+        CheckFinding::ClockUnset => "the clock is years behind; set it".to_owned(),
+        CheckFinding::ClockWentBack => {
+            "the database was written in the future: the clock went back".to_owned()
+        }
+        CheckFinding::ClockDeviates(ms) => format!("the clock is {ms} ms ahead of the database's"),
+        CheckFinding::KeyPrivate | CheckFinding::FilesPrivate => "for its owner alone".to_owned(),
+        CheckFinding::KeyMissing(file) => format!("{} is missing: restore the key", file.display()),
+        CheckFinding::KeyExposed(file) => {
+            format!("others may read {}: run `chmod 600 {}`", file.display(), file.display())
+        }
+        CheckFinding::FilesExposed(files) => {
+            format!("others may read it: run `{}`", store::chmod(&files))
+        }
+        CheckFinding::SchemaCurrent => "up to date".to_owned(),
+        CheckFinding::SchemaPending(n) => {
+            format!("{n} migrations are missing; the next start applies them")
+        }
+        CheckFinding::DatabaseSound => "sound".to_owned(),
+        CheckFinding::DatabaseTrusted => "PostgreSQL looks after it itself".to_owned(),
+        CheckFinding::DatabaseDamaged(lines) => format!("damaged: {}; restore a backup", lines.join("; ")),
+        CheckFinding::ConnectorsLoaded(loaded) => {
+            let named: Vec<String> =
+                loaded.iter().map(|(name, version)| format!("{name} {version}")).collect();
+            named.join(", ")
+        }
+        CheckFinding::ConnectorsMissing => {
+            "there are none; build them with `cargo xtask connectors`, or name them with --connectors"
+                .to_owned()
+        }
+        CheckFinding::ConnectorsBroken(problems) => broken_connectors(&problems),
+        CheckFinding::InstancesPooled => "pooled".to_owned(),
+        CheckFinding::InstancesOnDemand => {
+            "too little address space for a pool: calls of connectors are slower; see `ulimit -v`".to_owned()
+        }
+    };
+    (status, message)
 }
 
-fn database_file(config: &Config) -> CheckResult {
-    match store::exposed_files(config).as_slice() {
-        [] => ok("for its owner alone"),
-        exposed => warn(format!("others may read it: run `{}`", store::chmod(exposed))),
-    }
+/// The first connector that cannot be loaded, with its cause, and how many more there are.
+fn broken_connectors(problems: &BTreeMap<String, String>) -> String {
+    let more = match problems.len() {
+        0 | 1 => String::new(),
+        n => format!("; {} more cannot be loaded", n - 1),
+    };
+    let first = problems.iter().next().map(|(name, cause)| format!("{name}: {cause}"));
+    first.unwrap_or_default() + &more
 }
 
 /// The database's secrets, compared with the master key as `serve` does, and one of them opened.
@@ -174,18 +193,6 @@ async fn stored_secrets(db: &Db, keyring: &Keyring) -> CheckResult {
         KeyMatch::Fingerprint => "sealed with this master key",
         KeyMatch::SealedValue => "open with this master key",
     })
-}
-
-fn free_space(dir: &Path) -> CheckResult {
-    let free = store::free_bytes(dir)?;
-    let message = format!("{} MiB free", free >> 20);
-    match free {
-        free if free < FREE_BYTES / 10 => {
-            Ok((Status::Fail, format!("{message}; the database will soon fail to write")))
-        }
-        free if free < FREE_BYTES => warn(message),
-        _ => ok(message),
-    }
 }
 
 fn master_key(config: &Config) -> CheckResult {
@@ -199,7 +206,7 @@ fn master_key(config: &Config) -> CheckResult {
     let Ok(metadata) = std::fs::metadata(&path) else {
         return match config.sqlite_file().is_some_and(|f| f.exists()) {
             true => Ok((
-                Status::Fail,
+                CheckStatus::Fail,
                 format!(
                     "{} is missing, but there is a database: restore the key, or nothing in it can be opened",
                     path.display()
@@ -212,40 +219,9 @@ fn master_key(config: &Config) -> CheckResult {
     match metadata.permissions().mode() & 0o077 {
         0 => ok(format!("{}, for its owner alone", path.display())),
         _ => Ok((
-            Status::Fail,
+            CheckStatus::Fail,
             format!("others may read {}: run `chmod 600 {}`", path.display(), path.display()),
         )),
-    }
-}
-
-fn clock(config: &Config) -> CheckResult {
-    let now = Clock::system().now_ms();
-    if now < EARLIEST_MS {
-        return Ok((Status::Fail, "the clock is years behind; set it".to_owned()));
-    }
-    let modified = config.sqlite_file().and_then(|f| f.metadata().ok()).and_then(|m| m.modified().ok());
-    let modified_ms =
-        modified.and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok()).map_or(0, |d| d.as_millis());
-    match i64::try_from(modified_ms) {
-        Ok(ms) if ms > now + SKEW_MS => warn("the database was written in the future: the clock went back"),
-        _ => ok("plausible"),
-    }
-}
-
-async fn schema(db: &Db) -> CheckResult {
-    let pending = migrations::pending(db).await?;
-    match pending.len() {
-        0 => ok("up to date"),
-        n => warn(format!("{n} migrations are missing; the next start applies them")),
-    }
-}
-
-async fn integrity(db: &Db) -> CheckResult {
-    let said = db.integrity().await?;
-    match said.first().map(String::as_str) {
-        Some("ok") if db.dialect() == Dialect::Postgres => ok("PostgreSQL looks after it itself"),
-        Some("ok") => ok("sound"),
-        _ => Ok((Status::Fail, format!("damaged: {}; restore a backup", said.join("; ")))),
     }
 }
 
@@ -278,33 +254,4 @@ fn link_files(from: &Path, to: &Path) -> std::io::Result<()> {
         std::os::unix::fs::symlink(entry.path(), to.join(entry.file_name()))?;
     }
     Ok(())
-}
-
-fn connectors(runtime: &Runtime) -> CheckResult {
-    let problems = runtime.status().problems;
-    if let Some((name, cause)) = problems.iter().next() {
-        let more = if problems.len() > 1 {
-            format!("; {} more cannot be loaded", problems.len() - 1)
-        } else {
-            String::new()
-        };
-        return Ok((Status::Fail, format!("{name}: {cause}{more}")));
-    }
-    let loaded: Vec<String> =
-        runtime.list().iter().map(|c| format!("{} {}", c.manifest.name, c.manifest.version)).collect();
-    match loaded.is_empty() {
-        true => {
-            warn("there are none; build them with `cargo xtask connectors`, or name them with --connectors")
-        }
-        false => ok(loaded.join(", ")),
-    }
-}
-
-fn instances(runtime: &Runtime) -> CheckResult {
-    match runtime.status().allocation {
-        Allocation::Pooling => ok("pooled"),
-        Allocation::OnDemand => {
-            warn("too little address space for a pool: calls of connectors are slower; see `ulimit -v`")
-        }
-    }
 }

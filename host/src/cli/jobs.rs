@@ -18,8 +18,8 @@ use storage::jobs::Job;
 
 use crate::cli::output::{answer, table};
 use crate::cli::refusal::command_error;
-use crate::cli::settings::StoreOptions;
 use crate::cli::store;
+use crate::cli::store_options::StoreOptions;
 
 /// A server that runs meanwhile reads the table at least so often.
 const SEEN_AFTER: &str = "a running server begins it within five seconds";

@@ -7,8 +7,8 @@ use clap::Args;
 use storage::migrations;
 
 use crate::cli::output::answer;
-use crate::cli::settings::StoreOptions;
 use crate::cli::store;
+use crate::cli::store_options::StoreOptions;
 
 /// Bring the database's schema up to date, or check it
 ///

@@ -13,6 +13,7 @@ use service::app::App;
 use service::app::config::Config;
 use service::app::supervise::{Backoff, supervised};
 use service::jobs;
+use service::manage::checks;
 use storage::lane::Lane;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{oneshot, watch};
@@ -30,7 +31,7 @@ use crate::routes::{self, ServiceRoutes};
 
 /// From the signal to the end of the process at most.
 const DRAIN: Duration = Duration::from_secs(10);
-/// Of it, what is left for the store when requests and work in the background had their time.
+/// The part of that time that is reserved for the database, after requests and background work.
 const CLOSE: Duration = Duration::from_millis(1_500);
 /// After it, for how long tokens that are being renewed are waited for: a request for them takes 20 s at most.
 const RENEW: Duration = Duration::from_secs(15);
@@ -117,7 +118,7 @@ pub async fn serve(resolved: ServeSettings, ready: Option<oneshot::Sender<BoundS
         () = signals.end() => return Ok(()),
     };
     let StartedService { app, routes, first_operator, _watch } = started;
-    let exposed = store::exposed_files(&app.config);
+    let exposed = checks::exposed_files(&app.config);
     if !exposed.is_empty() {
         tracing::warn!("other users of this machine can read the database: run `{}`", store::chmod(&exposed));
     }
@@ -185,7 +186,7 @@ async fn worked(app: &App, signals: &mut Signals, working: &mut JoinHandle<()>, 
     working.abort();
 }
 
-/// What is under way in the background ends now; its jobs are given back.
+/// Stops background work at once; its jobs are released.
 fn stop_at_once(app: &App) {
     tracing::warn!("stopping at once");
     app.start_draining(Instant::now());
@@ -218,11 +219,14 @@ async fn renewed(app: &App, signals: &mut Signals, deadline: Instant) {
     }
 }
 
-/// What is left to do for the store. Every acknowledged write is on disk already; here only figures are at stake.
+/// Writes the last figures to the database. Every acknowledged write is on disk already; only figures are at stake here.
 async fn close(app: &App, deadline: Instant) {
     let work = async {
         if let Err(e) = app.usage.flush(&app.db).await {
             tracing::warn!(error = %format!("{e:#}"), "usage figures of the last seconds are lost");
+        }
+        if let Err(e) = service::app::request_log::writing::flush(app).await {
+            tracing::warn!(error = %format!("{e:#}"), "the request log of the last seconds is lost");
         }
         app.db.close().await;
     };
@@ -276,7 +280,7 @@ fn check_connectors(config: &Config, named: bool) -> Result<()> {
     Ok(())
 }
 
-/// Which way the process was asked to end.
+/// The way in which the process was asked to end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum StopReason {
     /// SIGTERM: a supervisor.
@@ -285,7 +289,7 @@ enum StopReason {
     Interrupt,
 }
 
-/// What the process is told from outside.
+/// Signals to the process.
 pub struct Signals {
     terminate: Signal,
     interrupt: Signal,

@@ -3,46 +3,26 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::time::Duration;
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
+use clap::Args;
 use clap::builder::BoolishValueParser;
-use clap::{Args, ValueEnum};
 use secrecy::SecretString;
 use serde::Deserialize;
 use service::app::config::{Config, VerdictFailure};
 use storage::PoolLimits;
 
+use crate::cli::checks::Switch;
 use crate::cli::network::Network;
+use crate::cli::oidc_options::OidcOptions;
 use crate::cli::pools::PoolSettings;
 use crate::cli::serve_settings::ServeSettings;
 use crate::cli::settings_file::{self, read_secret};
+use crate::cli::store_options::StoreOptions;
 use crate::cli::telemetry::Format;
 use crate::cli::{bundle, checks, urls};
 
-/// How long readiness is refused before connections are, so that balancers notice in time.
-const DRAIN_DELAY_MS: u64 = 1_000;
-/// Draining ends 10 s after the signal; this much of it is left for what is in flight.
-const MAX_DRAIN_DELAY_MS: u64 = 5_000;
-
-/// Where everything is kept: what the commands that only open the store have to know.
-#[derive(Args, Clone, Debug, Default)]
-pub struct StoreOptions {
-    /// TOML file with settings: the flags' names with underscores, for example `data_dir = "/var/lib/switchboard"`
-    #[arg(long, env = "SWITCHBOARD_CONFIG", value_name = "FILE")]
-    pub config: Option<PathBuf>,
-    /// Directory of the database, the master key and the installed connectors [default: data]
-    #[arg(long, env = "SWITCHBOARD_DATA_DIR", value_name = "DIR")]
-    pub data_dir: Option<PathBuf>,
-    /// Database: sqlite:///path/file.db or postgres://user:password@host/name [default: switchboard.db in the data directory]
-    #[arg(long, env = "SWITCHBOARD_DATABASE_URL", hide_env_values = true, value_name = "URL")]
-    pub database_url: Option<String>,
-    /// File that holds the database URL, for URLs with a password
-    #[arg(long, env = "SWITCHBOARD_DATABASE_URL_FILE", value_name = "FILE")]
-    pub database_url_file: Option<PathBuf>,
-}
-
-/// What `serve` can be told. In the file every field has the flag's name with underscores.
+/// Settings of `serve`. In the file every field has the flag's name with underscores.
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
@@ -68,7 +48,7 @@ pub struct Settings {
     /// File that holds the database URL, for URLs with a password
     #[arg(long, help_heading = "Store", env = "SWITCHBOARD_DATABASE_URL_FILE", value_name = "FILE")]
     database_url_file: Option<PathBuf>,
-    /// Where hosts hear each other: the same PostgreSQL past a pooler of transactions [default: the database URL]
+    /// URL for notifications between hosts: the same PostgreSQL without a transaction pooler [default: the database URL]
     #[arg(
         long,
         help_heading = "Store",
@@ -171,7 +151,7 @@ pub struct Settings {
     /// How log lines look [default: human on a terminal, else json]
     #[arg(long, help_heading = "Log", env = "SWITCHBOARD_LOG_FORMAT", value_name = "FORMAT")]
     log_format: Option<Format>,
-    /// What is logged: error, warn, info, debug or trace, or by module, for example `info,service::sync=debug` [default: info]
+    /// Log level: error, warn, info, debug or trace, or by module, for example `info,service::sync=debug` [default: info]
     #[arg(long, help_heading = "Log", env = "SWITCHBOARD_LOG_LEVEL", value_name = "LEVEL")]
     log_level: Option<String>,
     /// How old the local copy may be when it answers a read; older asks the provider first. What clients follow answers at once while it is in
@@ -185,6 +165,9 @@ pub struct Settings {
     /// Days that events are kept for change feeds, the event log and replays: 30 to 365 [default: 30]
     #[arg(long, help_heading = "Store", env = "SWITCHBOARD_EVENTS_DAYS", value_name = "DAYS")]
     events_days: Option<i64>,
+    /// Days that the request log of the panel is kept: 1 to 365, or 0 to log no requests [default: 7]
+    #[arg(long, help_heading = "Store", env = "SWITCHBOARD_REQUEST_LOG_DAYS", value_name = "DAYS")]
+    request_log_days: Option<i64>,
     /// Requests per minute from one address without a valid API key [default: 300]
     #[arg(long, help_heading = "Network", env = "SWITCHBOARD_ANONYMOUS_RATE_LIMIT", value_name = "N")]
     anonymous_rate_limit: Option<u64>,
@@ -194,7 +177,7 @@ pub struct Settings {
     /// URL that the booking page asks by POST whether it takes a form; http alone in a private network [default: none, all are taken]
     #[arg(long, help_heading = "Network", env = "SWITCHBOARD_BOOKING_VERDICT_URL", value_name = "URL")]
     booking_verdict_url: Option<String>,
-    /// What becomes of forms when that URL gives no verdict within two seconds [default: open]
+    /// Treatment of forms when that URL gives no verdict within two seconds [default: open]
     #[arg(long, help_heading = "Network", env = "SWITCHBOARD_BOOKING_VERDICT_FAILURE", value_name = "WHAT")]
     booking_verdict_failure: Option<VerdictFailure>,
     /// Address to serve /metrics on by itself, without a token: one that only collectors reach [default: none]
@@ -233,20 +216,29 @@ pub struct Settings {
         value_parser = BoolishValueParser::new(),
     )]
     admin_allow_http: Option<bool>,
+    /// Issuer URL of an OpenID provider by which people may sign in to the panel; http alone on this machine [default: none]
+    #[arg(long, help_heading = "Panel", env = "SWITCHBOARD_ADMIN_OIDC_ISSUER", value_name = "URL")]
+    admin_oidc_issuer: Option<String>,
+    /// Id of the client that is registered there for the panel
+    #[arg(long, help_heading = "Panel", env = "SWITCHBOARD_ADMIN_OIDC_CLIENT_ID", value_name = "ID")]
+    admin_oidc_client_id: Option<String>,
+    /// File with the secret of that client [default: none, a public client]
+    #[arg(
+        long,
+        help_heading = "Panel",
+        env = "SWITCHBOARD_ADMIN_OIDC_CLIENT_SECRET_FILE",
+        value_name = "FILE"
+    )]
+    admin_oidc_client_secret_file: Option<PathBuf>,
+    /// Name of the provider on the button [default: the host of its URL]
+    #[arg(long, help_heading = "Panel", env = "SWITCHBOARD_ADMIN_OIDC_NAME", value_name = "NAME")]
+    admin_oidc_name: Option<String>,
     /// How long /readyz says 503 after SIGTERM before connections are refused [default: 1000]
     #[arg(long, help_heading = "Network", env = "SWITCHBOARD_DRAIN_DELAY_MS", value_name = "MS")]
     drain_delay_ms: Option<u64>,
     /// Commit writes in groups (SQLite); off only to compare
     #[arg(long, env = "SWITCHBOARD_GROUP_COMMIT", hide = true)]
     group_commit: Option<Switch>,
-}
-
-/// A setting that is on or off.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, ValueEnum)]
-#[serde(rename_all = "lowercase")]
-enum Switch {
-    On,
-    Off,
 }
 
 impl Settings {
@@ -293,6 +285,7 @@ impl Settings {
             freshness_ms: self.freshness_ms.or(file.freshness_ms),
             poll_interval_ms: self.poll_interval_ms.or(file.poll_interval_ms),
             events_days: self.events_days.or(file.events_days),
+            request_log_days: self.request_log_days.or(file.request_log_days),
             anonymous_rate_limit: self.anonymous_rate_limit.or(file.anonymous_rate_limit),
             booking_application: self.booking_application.or(file.booking_application),
             booking_verdict_url: self.booking_verdict_url.or(file.booking_verdict_url),
@@ -303,6 +296,12 @@ impl Settings {
             admin_url: self.admin_url.or(file.admin_url),
             no_admin: self.no_admin.or(file.no_admin),
             admin_allow_http: self.admin_allow_http.or(file.admin_allow_http),
+            admin_oidc_issuer: self.admin_oidc_issuer.or(file.admin_oidc_issuer),
+            admin_oidc_client_id: self.admin_oidc_client_id.or(file.admin_oidc_client_id),
+            admin_oidc_client_secret_file: self
+                .admin_oidc_client_secret_file
+                .or(file.admin_oidc_client_secret_file),
+            admin_oidc_name: self.admin_oidc_name.or(file.admin_oidc_name),
             drain_delay_ms: self.drain_delay_ms.or(file.drain_delay_ms),
             group_commit: self.group_commit.or(file.group_commit),
         }
@@ -311,31 +310,25 @@ impl Settings {
     fn resolved(self) -> Result<ServeSettings> {
         let default = Config::default();
         let database_pools = self.pools()?;
-        let database_url = match (self.database_url.filter(|u| !u.is_empty()), &self.database_url_file) {
-            (Some(url), _) => Some(url),
-            (None, Some(file)) => Some(read_secret(file)?),
-            (None, None) => None,
-        };
-        let public_url = self.public_url.filter(|u| !u.is_empty());
-        if let Some(url) = &public_url {
-            urls::check_public(url)?;
-        }
-        let freshness_ms = self.freshness_ms.unwrap_or(default.freshness_ms);
-        ensure!(freshness_ms >= 0, "freshness_ms must be 0 or more");
-        let poll_interval_ms = self.poll_interval_ms.unwrap_or(default.poll_interval_ms);
-        ensure!(poll_interval_ms >= 100, "poll_interval_ms must be 100 or more");
+        let freshness_ms = checks::freshness_ms(self.freshness_ms)?;
+        let poll_interval_ms = checks::poll_interval_ms(self.poll_interval_ms)?;
         let events_days = checks::events_days(self.events_days)?;
-        let drain_delay_ms = self.drain_delay_ms.unwrap_or(DRAIN_DELAY_MS);
-        ensure!(drain_delay_ms <= MAX_DRAIN_DELAY_MS, "drain_delay_ms must be {MAX_DRAIN_DELAY_MS} or less");
+        let drain_delay = checks::drain_delay(self.drain_delay_ms)?;
         let metrics_token = self.metrics_token_file.as_deref().map(read_secret).transpose()?;
+        let oidc = OidcOptions {
+            issuer: self.admin_oidc_issuer,
+            client_id: self.admin_oidc_client_id,
+            client_secret_file: self.admin_oidc_client_secret_file,
+            name: self.admin_oidc_name,
+        };
         let connectors_named = self.connectors.is_some();
         let config = Config {
             listen: self.listen.unwrap_or(default.listen),
             data_dir: self.data_dir.unwrap_or(default.data_dir),
-            database_url,
+            database_url: urls::database(self.database_url, self.database_url_file.as_deref())?,
             database_listen_url: self.database_listen_url.filter(|u| !u.is_empty()),
             database_pools,
-            public_url,
+            public_url: urls::public(self.public_url)?,
             connectors_dir: self.connectors.or_else(bundle::find),
             watch_connectors: self.watch_connectors.unwrap_or(default.watch_connectors),
             egress_allow: self.egress_allow.into_iter().map(|n| n.0).collect(),
@@ -347,6 +340,7 @@ impl Settings {
             freshness_ms,
             poll_interval_ms,
             events_days,
+            request_log_days: checks::request_log_days(self.request_log_days)?,
             anonymous_per_minute: self.anonymous_rate_limit.unwrap_or(default.anonymous_per_minute),
             booking_application: self.booking_application.filter(|id| !id.is_empty()),
             booking_verdict_url: urls::verdict(self.booking_verdict_url.as_deref())?,
@@ -357,6 +351,7 @@ impl Settings {
             admin_listen: self.admin_listen,
             admin_url: urls::admin(self.admin_url)?,
             admin_allow_http: self.admin_allow_http.unwrap_or(default.admin_allow_http),
+            admin_oidc: oidc.resolved()?,
             compile_program: std::env::current_exe().ok(),
             ..default
         };
@@ -364,7 +359,7 @@ impl Settings {
             config,
             log_format: self.log_format,
             log_level: self.log_level.unwrap_or_else(|| "info".to_owned()),
-            drain_delay: Duration::from_millis(drain_delay_ms),
+            drain_delay,
             connectors_named,
         })
     }
@@ -439,11 +434,15 @@ mod tests {
             ("drain_delay_ms = 60000", "drain_delay_ms"),
             ("events_days = 29", "events_days must be 30 to 365"),
             ("events_days = 366", "events_days must be 30 to 365"),
+            ("request_log_days = -1", "request_log_days must be 0 to 365"),
+            ("request_log_days = 366", "request_log_days must be 0 to 365"),
             ("database_write_connections = 0", "database_write_connections must be 1 to 1000"),
             ("database_lock_timeout_ms = 0", "database_lock_timeout_ms must be 1 to 600000"),
             ("database_url_file = \"/nowhere/at/all\"", "/nowhere/at/all"),
             ("admin_url = \"admin.example.com\"", "admin_url must begin with http:// or https://"),
             ("admin_url = \"https://admin.example.com/admin?x=1\"", "admin_url"),
+            ("admin_oidc_name = \"Example\"", "admin_oidc_name goes with admin_oidc_issuer"),
+            ("admin_oidc_issuer = \"https://id.example.com\"", "admin_oidc_client_id is missing"),
         ] {
             let error =
                 format!("{:#}", settings_file::parse::<Settings>(text).unwrap().resolved().unwrap_err());

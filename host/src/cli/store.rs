@@ -7,10 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 use base::file_lock::FileLock;
 use service::app::config::Config;
+use service::manage::checks::RESTORE_FOLDER;
 use storage::{Db, Options};
-
-/// The folder of a data directory in which the files of a restore wait. While it is there, the restore has not come to its end.
-pub const RESTORE_FOLDER: &str = "restore.tmp";
 
 fn options(config: &Config) -> Options {
     Options { pools: config.database_pools.clone(), ..Options::of(config.database()) }
@@ -74,33 +72,6 @@ pub fn ensure_plain(folder: &Path) -> Result<()> {
         folder.display()
     );
     Ok(())
-}
-
-/// Bytes that are free where a file or a directory is, or is to be.
-pub fn free_bytes(path: &Path) -> Result<u64> {
-    let there = path.ancestors().find(|dir| dir.exists()).unwrap_or(Path::new("."));
-    let there = if there.as_os_str().is_empty() { Path::new(".") } else { there };
-    let stat = rustix::fs::statvfs(there)
-        .with_context(|| format!("cannot ask for the free space of {}", there.display()))?;
-    Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
-}
-
-/// Files of the SQLite database that other users of this machine can read or write; none where their folder keeps them out.
-pub fn exposed_files(config: &Config) -> Vec<PathBuf> {
-    use std::os::unix::fs::PermissionsExt;
-
-    let mode = |path: &Path| path.metadata().map_or(0, |metadata| metadata.permissions().mode());
-    let Some(database) = config.sqlite_file() else { return Vec::new() };
-    let folder = database.parent().filter(|folder| !folder.as_os_str().is_empty());
-    if mode(folder.unwrap_or(Path::new("."))) & 0o011 == 0 {
-        return Vec::new();
-    }
-    let files = ["", "-wal", "-shm"].into_iter().map(|suffix| {
-        let mut name = database.clone().into_os_string();
-        name.push(suffix);
-        PathBuf::from(name)
-    });
-    files.filter(|file| mode(file) & 0o077 != 0).collect()
 }
 
 /// The command that keeps other users of this machine off these files.

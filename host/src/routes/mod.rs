@@ -18,7 +18,7 @@ pub struct ServiceRoutes {
 pub fn assemble(app: &App, sandbox: Option<Router>) -> ServiceRoutes {
     let mut routes = ServiceRoutes { main: api::service(app.clone()), panel: None };
     if app.config.admin {
-        let pages = admin::routes(app).with_state(app.clone());
+        let pages = admin::routes(app, sandbox.clone()).with_state(app.clone());
         match app.config.admin_listen {
             Some(_) => routes.panel = Some(pages),
             None => routes.main = routes.main.merge(pages),

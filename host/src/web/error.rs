@@ -72,6 +72,10 @@ pub fn status(code: Code) -> StatusCode {
 #[derive(Clone, Copy, Debug)]
 pub struct FailedCode(pub Code);
 
+/// The field or parameter at fault of a response that is an error, for the layers outside.
+#[derive(Clone, Debug)]
+pub struct FailedParam(pub String);
+
 /// Whether a conflict is about the moment and not about the request: the same request may succeed later. The other conflicts are what
 /// the work came to.
 pub fn is_of_the_moment(code: Code) -> bool {

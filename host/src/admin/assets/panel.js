@@ -69,7 +69,7 @@
   document.addEventListener("click", (event) => {
     const link = event.target.closest?.("a[href]");
     const isPlain = !event.button && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
-    if (!link || !isPlain || event.defaultPrevented || link.target || link.getAttribute("href").startsWith("#")) return;
+    if (!link || !isPlain || event.defaultPrevented || link.target || link.hasAttribute("download") || link.getAttribute("href").startsWith("#")) return;
     if (!isOurs(link) || !document.body.classList.contains("panel")) return;
     event.preventDefault();
     open(link.href);
@@ -133,7 +133,82 @@
     if (chosen) chosen.checked = true;
   });
 
+  // ---- lists that are watched
+
+  const MAX_ROWS = 200;
+  // Refused openings in a row after which a list is over: a server or a proxy that starts again answers soon.
+  const MAX_REFUSED = 3;
+  const liveList = (bar) => {
+    const [button, state] = [bar.querySelector("button"), bar.querySelector("span")];
+    let source, last, timer, again, news = 0, refused = 0, isPaused = false, isOver = false;
+    const say = (name) => {
+      state.hidden = false;
+      state.textContent = state.dataset[name];
+      button.hidden = isOver;
+      button.textContent = isPaused ? button.dataset.resume : button.dataset.pause;
+    };
+    const close = () => {
+      source?.close();
+      source = undefined;
+    };
+    // The session or the right is over, or there are too many lists.
+    const over = () => {
+      isOver = true;
+      close();
+      say("ended");
+    };
+    const add = ({ data, lastEventId }) => {
+      last = lastEventId;
+      const rows = document.querySelector("main .rows tbody");
+      if (!rows) return void open(location.href, { keepsHistory: true });
+      news -= rows.children.length;
+      rows.insertAdjacentHTML("afterbegin", data);
+      news += rows.children.length;
+      while (rows.children.length > MAX_ROWS) rows.lastElementChild.remove();
+      timer ??= setTimeout(() => {
+        announce(bar.dataset.news.replace("{n}", news));
+        [news, timer] = [0, undefined];
+      }, 10_000);
+    };
+    // A page that is not visible catches up later.
+    const look = () => {
+      if (document.hidden || isPaused) close();
+      if (source || document.hidden || isPaused || isOver) return;
+      const url = new URL(bar.dataset.live, location.href);
+      if (last) url.searchParams.set("after", last);
+      source = new EventSource(url);
+      source.onopen = () => {
+        refused = 0;
+        say("on");
+      };
+      source.onerror = () => {
+        // A connection that breaks is made again by the browser.
+        if (source?.readyState !== EventSource.CLOSED) return;
+        close();
+        refused += 1;
+        if (refused > MAX_REFUSED) over();
+        else again = setTimeout(look, refused * 5_000);
+      };
+      source.addEventListener("over", over);
+      source.addEventListener("rows", add);
+    };
+    button.addEventListener("click", () => {
+      isPaused = !isPaused;
+      say(isPaused ? "paused" : "on");
+      look();
+    });
+    look();
+    return { bar, look, end: () => { close(); clearTimeout(timer); clearTimeout(again); } };
+  };
+  let watched;
+  document.addEventListener("visibilitychange", () => watched?.look());
+
   const enhance = () => {
+    const bar = document.querySelector("main div[data-live]");
+    if (watched?.bar !== bar) {
+      watched?.end();
+      watched = bar && liveList(bar);
+    }
     for (const button of document.querySelectorAll("button[data-copied]")) button.hidden = false;
     // A step that waits for something that happens elsewhere is read again while it is visible.
     clearTimeout(enhance.again);

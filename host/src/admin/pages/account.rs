@@ -3,12 +3,14 @@
 use base::error::{Code, Result};
 use http::StatusCode;
 use scheduling::hours::Zone;
+use service::locale::Language;
 use service::locale::html::Html;
 use service::manage::operators::account;
 use service::manage::operators::sessions::{self, Session, SessionView};
 use storage::operators::OperatorProfile;
 
 use crate::admin::cookies::CookieKind;
+use crate::admin::pages::oidc_parts;
 use crate::admin::parts::field::{FormFaults, InputField, SelectField};
 use crate::admin::parts::head::{head, trail};
 use crate::admin::parts::table::{RowTable, TableCell, id_cell};
@@ -38,6 +40,9 @@ async fn page(visit: &Visit, name: &str, zone: &str, faults: &FormFaults) -> Res
     body.raw("<section class=\"stack\">").element("h2", t.password).raw("<p>");
     body.link(&visit.link("account/password"), t.change_password).raw("</p></section>\n");
     second_factor(visit, session, &mut body);
+    if let Some(ways_in) = oidc_parts::ways_in(visit, session).await? {
+        oidc_parts::account_section(visit, &ways_in, &mut body);
+    }
     listed(visit, &found, &mut body);
     body.raw("<section class=\"stack\">");
     visit.button_form(&mut body, "sign-out", "plain", t.sign_out);
@@ -51,7 +56,8 @@ fn profile(visit: &Visit, session: &Session, name: &str, zone: &str, faults: &Fo
     body.text(&session.email).raw("</p>\n");
     visit.open_form(body, "account");
     InputField { autocomplete: "name", ..InputField::text(NAME, t.name, name) }.add_to(body, frame, faults);
-    let languages = [("en", t.english), ("en-US", t.american_english)];
+    let languages: Vec<(&str, &str)> =
+        Language::all().map(|language| (language.tag(), language.own_name())).collect();
     let chosen = session.language.as_deref().unwrap_or(visit.language.tag());
     SelectField { id: LANGUAGE, label: t.language, options: &languages, chosen }.add_to(body, frame, faults);
     let field = InputField::text(ZONE, t.time_zone, zone).with_hint(t.time_zone_hint).optional().ltr();
@@ -128,7 +134,7 @@ pub async fn save(visit: &Visit) -> Result<View> {
     };
     let profile = OperatorProfile {
         name: fields.first(NAME).trim().to_owned(),
-        language: known(LANGUAGE, &["en", "en-US"]),
+        language: Language::of_tag(fields.first(LANGUAGE)).map(|language| language.tag().to_owned()),
         time_zone: zone,
         theme: known(THEME, &["light", "dark"]),
     };

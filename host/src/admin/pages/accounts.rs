@@ -11,7 +11,7 @@ use crate::admin::parts::field::{FormFaults, SelectField};
 use crate::admin::parts::head::head;
 use crate::admin::parts::icon::PanelIcon;
 use crate::admin::parts::note::empty;
-use crate::admin::parts::pager::{PAGE_ROWS, pager};
+use crate::admin::parts::pager::PAGE_ROWS;
 use crate::admin::parts::table::{RowTable, TableCell, name_cell};
 use crate::admin::view::{MenuEntry, PanelPage, View};
 use crate::admin::visit::Visit;
@@ -63,7 +63,7 @@ pub async fn list(visit: &Visit) -> Result<View> {
     let last = found.last().filter(|_| has_more);
     let next =
         last.map(|last| binding.cursor(&visit.app.keyring, &AccountPosition::of(&filter, &last.connection)));
-    pager(&mut body, visit.texts.frame, &filtered(visit, &path, &filter), is_first, next.as_deref());
+    visit.add_pager(&mut body, &filtered(visit, &path, &filter), next.as_deref());
     Ok(page(body))
 }
 

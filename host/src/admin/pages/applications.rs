@@ -12,7 +12,7 @@ use crate::admin::parts::field::{FormFaults, InputField};
 use crate::admin::parts::head::{head, short_name, trail};
 use crate::admin::parts::icon::PanelIcon;
 use crate::admin::parts::note::empty;
-use crate::admin::parts::pager::{PAGE_ROWS, pager};
+use crate::admin::parts::pager::PAGE_ROWS;
 use crate::admin::parts::table::{RowTable, id_cell, linked_name};
 use crate::admin::view::{MenuEntry, PanelPage, View};
 use crate::admin::visit::Visit;
@@ -51,7 +51,7 @@ pub async fn list(visit: &Visit) -> Result<View> {
     table.add_to(&mut body);
     let last = found.last().filter(|_| has_more);
     let next = last.map(|last| binding.cursor(&visit.app.keyring, &last.name));
-    pager(&mut body, visit.texts.frame, &visit.link(&path), is_first, next.as_deref());
+    visit.add_pager(&mut body, &visit.link(&path), next.as_deref());
     rename_link(visit, &path, &mut body);
     Ok(page(body))
 }

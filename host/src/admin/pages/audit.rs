@@ -7,7 +7,7 @@ use storage::audit_log::{self, AuditEntry};
 use crate::admin::parts::head::{head, short_name};
 use crate::admin::parts::icon::PanelIcon;
 use crate::admin::parts::note::empty;
-use crate::admin::parts::pager::{PAGE_ROWS, pager};
+use crate::admin::parts::pager::PAGE_ROWS;
 use crate::admin::parts::table::{RowTable, TableCell, id_cell};
 use crate::admin::view::{MenuEntry, PanelPage, View};
 use crate::admin::visit::Visit;
@@ -83,7 +83,7 @@ impl AuditPage {
         }
         table.add_to(&mut body);
         let next = found.last().filter(|_| has_more).map(cursor);
-        pager(&mut body, visit.texts.frame, &visit.link(&self.path), self.is_first, next.as_deref());
+        visit.add_pager(&mut body, &visit.link(&self.path), next.as_deref());
         PanelPage::new(t.title, Some(self.entry), body)
     }
 }

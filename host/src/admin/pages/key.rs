@@ -1,4 +1,4 @@
-//! `/apps/{a}/keys/{k}`: one key, what it may do, and what can be done with it.
+//! `/apps/{a}/keys/{k}` and `/system/keys/{k}`: one key, what it may do, and what can be done with it.
 
 use base::error::{Result, not_found};
 use base::ids;
@@ -9,6 +9,8 @@ use service::manage::operators::directory;
 use storage::api_keys::{self, ApiKey, KeyKind};
 use storage::old_secrets::{self, OldSecret};
 
+use crate::admin::pages::key_activity;
+use crate::admin::pages::key_area;
 use crate::admin::pages::key_words::{add_state, can};
 use crate::admin::pages::keys::last_used;
 use crate::admin::parts::facts::Facts;
@@ -18,7 +20,7 @@ use crate::admin::parts::icon::PanelIcon;
 use crate::admin::parts::moment::exact_moment;
 use crate::admin::parts::note::alert;
 use crate::admin::texts::fill;
-use crate::admin::view::{MenuEntry, PanelPage, View};
+use crate::admin::view::{PanelPage, View};
 use crate::admin::visit::Visit;
 
 /// The field of the form for a rotation: seconds for which the present secret goes on working.
@@ -28,7 +30,10 @@ pub const OVERLAP: &str = "overlap";
 pub async fn found(visit: &Visit) -> Result<ApiKey> {
     let id = visit.param("k");
     let found = match ids::is_plausible(id) {
-        true => api_keys::find(visit.app.db.reader(), visit.tenant()?, None, id).await?,
+        true => {
+            let tenant = key_area::tenant(visit).await?;
+            api_keys::find(visit.app.db.reader(), &tenant, None, id).await?
+        }
         false => None,
     };
     found.filter(|key| key.kind == KeyKind::Key).ok_or_else(|| not_found("API key"))
@@ -44,9 +49,9 @@ pub async fn show(visit: &Visit) -> Result<View> {
 pub async fn page(visit: &Visit, key: &ApiKey, fault: Option<&str>) -> Result<PanelPage> {
     let t = visit.texts.keys;
     let old = old_secrets::find(visit.app.db.reader(), &key.id, visit.app.now()).await?;
-    let base = format!("apps/{}/keys", key.tenant.application_id);
+    let list = visit.link(&key_area::list_path(visit));
     let mut body = Html::default();
-    trail(&mut body, &[(&visit.link(&base), t.title)], &short_name(&key.name));
+    trail(&mut body, &[(&list, key_area::title(visit))], &short_name(&key.name));
     head(&mut body, &key.name, None);
     if let Some(fault) = fault {
         alert(&mut body, fault);
@@ -54,10 +59,11 @@ pub async fn page(visit: &Visit, key: &ApiKey, fault: Option<&str>) -> Result<Pa
     body.raw("<section class=\"stack\">").element("h2", t.facts);
     facts(visit, key).await?.add_to(&mut body);
     body.raw("</section>\n");
+    key_activity::add_to(visit, key, &mut body).await?;
     if visit.may(Act::ManageKeys) && keys::state(key, visit.app.now()) == "active" {
         changes(visit, key, old.as_ref(), &mut body);
     }
-    Ok(PanelPage::new(short_name(&key.name), Some(MenuEntry::Keys), body))
+    Ok(PanelPage::new(short_name(&key.name), Some(key_area::entry(visit)), body))
 }
 
 async fn facts(visit: &Visit, key: &ApiKey) -> Result<Facts> {
@@ -69,9 +75,13 @@ async fn facts(visit: &Visit, key: &ApiKey) -> Result<Facts> {
     facts.id(t.key, &format!("{}…{}", key.prefix, key.last4));
     facts.text(Some(PanelIcon::Key), t.can, &can(visit.texts.scopes, &key.scopes));
     facts.id(t.scopes, &key.scopes.join(" "));
-    facts.text(Some(PanelIcon::Globe), t.domains, &listed(&key.allowed_domains, t.any_domain));
+    if !key_area::is_of_admin(visit) {
+        facts.text(Some(PanelIcon::Globe), t.domains, &listed(&key.allowed_domains, t.any_domain));
+    }
     facts.text(None, t.addresses, &listed(&key.allowed_ips, t.any_address));
-    facts.text(None, t.accounts, &listed(&key.connection_ids, t.all_accounts));
+    if !key_area::is_of_admin(visit) {
+        facts.text(None, t.accounts, &listed(&key.connection_ids, t.all_accounts));
+    }
     let rate = fill(t.rate_value, &[("n", &key.rate_limit_per_minute.to_string())]);
     facts.text(None, t.rate, &rate);
     let mut expires = Html::default();
@@ -105,10 +115,15 @@ async fn maker(visit: &Visit, key: &ApiKey) -> Result<Html> {
             let name = found.as_ref().map_or(id, |operator| operator.name.as_str());
             html.raw("<bdi>").text(&short_name(name)).raw("</bdi>");
         }
-        Some(id) => {
-            let path = format!("apps/{}/keys/{id}", key.tenant.application_id);
-            html.link(&visit.link(&path), id);
-        }
+        Some(id) => match api_keys::find(visit.app.db.reader(), &key.tenant, None, id).await? {
+            Some(_) => {
+                html.link(&visit.link(&format!("{}/{id}", key_area::list_path(visit))), id);
+            }
+            // A key of the administration: it has no page here.
+            None => {
+                html.raw("<span class=\"id\" dir=\"ltr\">").text(id).raw("</span>");
+            }
+        },
     }
     Ok(html)
 }
@@ -116,7 +131,7 @@ async fn maker(visit: &Visit, key: &ApiKey) -> Result<Html> {
 /// Adds the changes of a key that works: another secret, the end of the old one, a revocation.
 fn changes(visit: &Visit, key: &ApiKey, old: Option<&OldSecret>, body: &mut Html) {
     let (t, frame) = (visit.texts.keys, visit.texts.frame);
-    let path = format!("apps/{}/keys/{}", key.tenant.application_id, key.id);
+    let path = format!("{}/{}", key_area::list_path(visit), key.id);
     body.raw("<section class=\"stack\">").element("h2", t.rotate).element("p", t.rotate_text);
     match old {
         Some(old) => {

@@ -4,20 +4,21 @@ use base::error::{Code, Result};
 use http::StatusCode;
 use serde_json::Value;
 use service::locale::html::Html;
-use service::manage::acting::{self, Target};
+use service::manage::acting;
 use service::manage::keys::{self, KeyTarget, SecretRotation};
 use storage::api_keys::ApiKey;
 use storage::key_revocations::KeyWebhooks;
 
 use crate::admin::claim::{json, once};
 use crate::admin::pages::key::{OVERLAP, found, page};
+use crate::admin::pages::key_area;
 use crate::admin::pages::key_words::first_request;
 use crate::admin::parts::code::{code, secret};
 use crate::admin::parts::confirm::ConfirmPart;
 use crate::admin::parts::head::{head, short_name, trail};
 use crate::admin::parts::note::warning;
 use crate::admin::texts::fill;
-use crate::admin::view::{FlashCode, MenuEntry, PanelPage, View};
+use crate::admin::view::{FlashCode, PanelPage, View};
 use crate::admin::visit::Visit;
 
 /// Whether the webhooks of a revoked key end with it.
@@ -32,12 +33,12 @@ pub async fn rotate(visit: &Visit) -> Result<View> {
     let key = found(visit).await?;
     let overlap_s = visit.fields.first(OVERLAP).parse::<i64>().unwrap_or(keys::DEFAULT_OVERLAP_S);
     let (app, actor, of) = (visit.app.clone(), visit.actor()?.clone(), target(&key));
+    let asker = key_area::asker(visit, &key.tenant)?;
+    let details = serde_json::json!({ "overlapSeconds": overlap_s });
+    let audited = key_area::target(visit, &key).details(details);
     let rotated = once(visit, |claimed| async move {
-        let details = serde_json::json!({ "overlapSeconds": overlap_s });
-        let audited = Target::application(&of.tenant, of.id.as_str()).details(details);
         let attempt = acting::attempt(&app, &actor, "key_rotated", &audited, Some(&claimed));
         let rotation = SecretRotation { overlap_s, warnings: Vec::new() };
-        let asker = acting::key(&actor, &of.tenant);
         Ok(keys::rotate(&app, &asker, &of, rotation, &attempt).await?.answer)
     });
     match rotated.await {
@@ -59,10 +60,10 @@ pub async fn rotate(visit: &Visit) -> Result<View> {
 
 fn rotated_page(visit: &Visit, key: &ApiKey, answer: &Value, overlap_s: i64) -> PanelPage {
     let (t, new, frame) = (visit.texts.keys, visit.texts.new_key, visit.texts.frame);
-    let path = format!("apps/{}/keys", key.tenant.application_id);
+    let path = key_area::list_path(visit);
     let text = answer["key"].as_str().unwrap_or_default();
     let mut body = Html::default();
-    trail(&mut body, &[(&visit.link(&path), t.title)], &short_name(&key.name));
+    trail(&mut body, &[(&visit.link(&path), key_area::title(visit))], &short_name(&key.name));
     head(&mut body, t.rotated_title, None);
     warning(&mut body, new.copy_now, new.copy_now_text);
     body.raw("<section class=\"stack\">").element("h2", new.your_key);
@@ -81,7 +82,7 @@ fn rotated_page(visit: &Visit, key: &ApiKey, answer: &Value, overlap_s: i64) -> 
     let back = visit.link(&format!("{path}/{}", key.id));
     body.raw("<div class=\"actions\"><a class=\"button\" href=\"").text(&back).raw("\">");
     body.text(new.saved).raw("</a></div>\n");
-    PanelPage::new(t.rotated_title, Some(MenuEntry::Keys), body).with_secret()
+    PanelPage::new(t.rotated_title, Some(key_area::entry(visit)), body).with_secret()
 }
 
 /// The question before the old secret of a rotation ends.
@@ -102,17 +103,17 @@ pub async fn show_end_old(visit: &Visit) -> Result<View> {
 pub async fn end_old(visit: &Visit) -> Result<View> {
     let key = found(visit).await?;
     let (app, actor, of) = (visit.app.clone(), visit.actor()?.clone(), target(&key));
+    let audited = key_area::target(visit, &key);
     once(visit, |claimed| async move {
-        let audited = Target::application(&of.tenant, of.id.as_str());
         let attempt = acting::attempt(&app, &actor, "key_old_secret_ended", &audited, Some(&claimed));
         keys::end_old_secrets(&app, &of, &attempt).await
     })
     .await?;
-    Ok(View::done(path_of(&key), FlashCode::OldSecretEnded))
+    Ok(View::done(path_of(visit, &key), FlashCode::OldSecretEnded))
 }
 
-fn path_of(key: &ApiKey) -> String {
-    format!("apps/{}/keys/{}", key.tenant.application_id, key.id)
+fn path_of(visit: &Visit, key: &ApiKey) -> String {
+    format!("{}/{}", key_area::list_path(visit), key.id)
 }
 
 /// The question before a key is revoked.
@@ -120,9 +121,13 @@ pub async fn show_revoke(visit: &Visit) -> Result<View> {
     let (key, t) = (found(visit).await?, visit.texts.keys);
     let title = fill(t.revoke_title, &[("name", &short_name(&key.name))]);
     let mut fields = Html::default();
-    fields.raw("<label class=\"check\"><input type=\"checkbox\" name=\"webhooks\" value=\"disable\"><span>");
-    fields.text(t.revoke_webhooks).raw("<br><small class=\"hint\">").text(t.revoke_webhooks_hint);
-    fields.raw("</small></span></label>\n");
+    if !key_area::is_of_admin(visit) {
+        fields.raw(
+            "<label class=\"check\"><input type=\"checkbox\" name=\"webhooks\" value=\"disable\"><span>",
+        );
+        fields.text(t.revoke_webhooks).raw("<br><small class=\"hint\">").text(t.revoke_webhooks_hint);
+        fields.raw("</small></span></label>\n");
+    }
     let question =
         KeyQuestion { act: "revoke", button: t.revoke, title: &title, text: t.revoke_text, fields };
     Ok(question_page(visit, &key, question).into())
@@ -133,15 +138,15 @@ pub async fn revoke(visit: &Visit) -> Result<View> {
     let key = found(visit).await?;
     let ends_webhooks = visit.fields.first(WEBHOOKS) == "disable";
     let (app, actor, of) = (visit.app.clone(), visit.actor()?.clone(), target(&key));
+    let details = serde_json::json!({ "disablesWebhooks": ends_webhooks });
+    let audited = key_area::target(visit, &key).details(details);
     once(visit, |claimed| async move {
-        let details = serde_json::json!({ "disablesWebhooks": ends_webhooks });
-        let audited = Target::application(&of.tenant, of.id.as_str()).details(details);
         let attempt = acting::attempt(&app, &actor, "key_revoked", &audited, Some(&claimed));
         let webhooks = if ends_webhooks { KeyWebhooks::End } else { KeyWebhooks::PassOn };
         keys::revoke(&app, &of, webhooks, &attempt).await
     })
     .await?;
-    Ok(View::done(format!("apps/{}/keys", key.tenant.application_id), FlashCode::KeyRevoked))
+    Ok(View::done(key_area::list_path(visit), FlashCode::KeyRevoked))
 }
 
 /// The question before a key is changed.
@@ -155,11 +160,11 @@ struct KeyQuestion<'q> {
 }
 
 fn question_page(visit: &Visit, key: &ApiKey, question: KeyQuestion<'_>) -> PanelPage {
-    let (t, path) = (visit.texts.keys, path_of(key));
-    let list = visit.link(&format!("apps/{}/keys", key.tenant.application_id));
+    let path = path_of(visit, key);
+    let list = visit.link(&key_area::list_path(visit));
     let name = short_name(&key.name);
     let mut body = Html::default();
-    trail(&mut body, &[(&list, t.title), (&visit.link(&path), &name)], question.button);
+    trail(&mut body, &[(&list, key_area::title(visit)), (&visit.link(&path), &name)], question.button);
     let part = ConfirmPart {
         title: question.title,
         text: question.text,
@@ -171,5 +176,5 @@ fn question_page(visit: &Visit, key: &ApiKey, question: KeyQuestion<'_>) -> Pane
         fields: question.fields,
     };
     part.add_to(&mut body);
-    PanelPage::new(question.title, Some(MenuEntry::Keys), body)
+    PanelPage::new(question.title, Some(key_area::entry(visit)), body)
 }

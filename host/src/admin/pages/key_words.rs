@@ -8,11 +8,11 @@ use storage::api_keys::ApiKey;
 use crate::admin::parts::badge::{BadgeTone, badge};
 use crate::admin::parts::code::quoted;
 use crate::admin::parts::icon::PanelIcon;
-use crate::admin::texts::{NewKeyTexts, ScopeTexts};
+use crate::admin::texts::{NewKeyTexts, ScopeTexts, fill};
 use crate::admin::visit::Visit;
 
 /// Requests that list something, with the scope that each needs, the most telling one first.
-const FIRST_REQUESTS: [(&str, &str); 11] = [
+const FIRST_REQUESTS: [(&str, &str); 12] = [
     ("connections.read", "/v1/connections"),
     ("calendar.read", "/v1/calendars"),
     ("email.read", "/v1/email/messages?limit=5"),
@@ -24,6 +24,7 @@ const FIRST_REQUESTS: [(&str, &str); 11] = [
     ("usage.read", "/v1/usage"),
     ("api_keys.write", "/v1/api-keys"),
     ("scheduling.book", "/v1/scheduling/booking-links/SLUG"),
+    ("admin.read", "/v1/admin/organizations"),
 ];
 
 /// A set of scopes by its word in the form.
@@ -56,9 +57,9 @@ pub fn can(texts: &ScopeTexts, held: &[String]) -> String {
     let writes = surfaces(&|surface| has(&format!("{surface}.write")));
     let reads = surfaces(&|surface| has(&format!("{surface}.read")) && !has(&format!("{surface}.write")));
     let mut parts = Vec::new();
-    for (verb, names) in [(texts.writes, writes), (texts.reads, reads)] {
+    for (text, names) in [(texts.writes, writes), (texts.reads, reads)] {
         if !names.is_empty() {
-            parts.push(format!("{verb} {names}"));
+            parts.push(fill(text, &[("names", &names)]));
         }
     }
     for (is_held, word) in [
@@ -66,21 +67,28 @@ pub fn can(texts: &ScopeTexts, held: &[String]) -> String {
         (has("email.track"), texts.tracks),
         (has("calendar.freebusy") && !scopes::holds(held, "calendar.read"), texts.sees_busy),
         (has("scheduling.book") && !has("scheduling.write"), texts.books),
+        (has("admin.operators"), texts.runs_operators),
+        (has("admin.connectors"), texts.installs_connectors),
     ] {
         if is_held {
             parts.push(word.to_owned());
         }
     }
-    if parts.is_empty() { texts.nothing.to_owned() } else { parts.join("; ") }
+    let with_another = |all: String, part: String| fill(texts.acts_more, &[("a", &all), ("b", &part)]);
+    parts.into_iter().reduce(with_another).unwrap_or_else(|| texts.nothing.to_owned())
 }
 
 /// Names as a list within a sentence.
 fn joined(texts: &ScopeTexts, names: &[&str]) -> String {
-    match names {
-        [] => String::new(),
-        [one] => (*one).to_owned(),
-        [before @ .., last] => format!("{} {} {last}", before.join(", "), texts.and),
+    let mut list = String::new();
+    for (place, name) in names.iter().enumerate() {
+        let text = if place + 1 == names.len() { texts.list_last } else { texts.list_more };
+        list = match place {
+            0 => (*name).to_owned(),
+            _ => fill(text, &[("a", &list), ("b", name)]),
+        };
     }
+    list
 }
 
 /// The state of a key: its word, and how it is meant.
@@ -123,6 +131,10 @@ mod tests {
             "Reads and writes calendars; Reads tasks; Sends mail"
         );
         assert_eq!(words(&["scheduling.book"]), "Books times");
+        assert_eq!(
+            words(&["admin.write", "admin.operators"]),
+            "Reads and writes the installation; Manages operators"
+        );
         assert_eq!(words(&["calendar.freebusy"]), "Sees busy times");
         assert_eq!(words(&[]), "Nothing");
         let read = presets(texts(Language::English).new_key).swap_remove(0).2;

@@ -18,7 +18,7 @@ use crate::admin::parts::code::secret;
 use crate::admin::parts::field::{FormFaults, InputField, radios};
 use crate::admin::parts::head::{head, short_name, trail};
 use crate::admin::parts::icon::PanelIcon;
-use crate::admin::parts::pager::{PAGE_ROWS, pager};
+use crate::admin::parts::pager::PAGE_ROWS;
 use crate::admin::parts::table::{RowTable, TableCell, name_cell};
 use crate::admin::texts::fill;
 use crate::admin::view::{MenuEntry, PanelPage, View};
@@ -43,7 +43,7 @@ pub async fn list(visit: &Visit) -> Result<View> {
     people(visit, &path, &found, &mut body);
     let last = found.last().filter(|_| has_more);
     let next = last.map(|last| binding.cursor(&visit.app.keyring, &last.operator_id));
-    pager(&mut body, visit.texts.frame, &visit.link(&path), is_first, next.as_deref());
+    visit.add_pager(&mut body, &visit.link(&path), next.as_deref());
     if is_first {
         let open = links::list_invitations(&visit.app, &organization.id).await?;
         invitations(visit, &open, &mut body)?;

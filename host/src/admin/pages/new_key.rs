@@ -9,6 +9,7 @@ use service::manage::keys::{self, KeyRequest};
 use storage::connections;
 
 use crate::admin::claim::{json, once};
+use crate::admin::pages::key_area;
 use crate::admin::pages::key_words::{can, first_request};
 use crate::admin::pages::new_key_form::{ACCOUNTS, add_fields, read, refused};
 use crate::admin::parts::code::{code, secret};
@@ -48,7 +49,7 @@ pub async fn create(visit: &Visit) -> Result<View> {
         Ok(keys::create(&app, &maker, request, &attempt).await?.answer)
     });
     match made.await {
-        Ok(answer) => Ok(made_page(visit, &json(&answer)?)?.into()),
+        Ok(answer) => Ok(made_page(visit, &json(&answer)?).into()),
         Err(Error::Refused(refusal)) => match refused(t, &refusal, &new, most) {
             Some(faults) => Ok(form(visit, &faults)?.with_status(StatusCode::BAD_REQUEST).into()),
             None => Err((*refusal).into()),
@@ -70,10 +71,10 @@ fn form(visit: &Visit, faults: &FormFaults) -> Result<PanelPage> {
     Ok(PanelPage::new(t.title, Some(MenuEntry::Keys), body))
 }
 
-/// The page that shows a new key.
-fn made_page(visit: &Visit, key: &Value) -> Result<PanelPage> {
+/// The page that shows a new key, of an application or of the administration.
+pub fn made_page(visit: &Visit, key: &Value) -> PanelPage {
     let (t, frame) = (visit.texts.new_key, visit.texts.frame);
-    let path = format!("apps/{}/keys", visit.tenant()?.application_id);
+    let path = key_area::list_path(visit);
     let texts = |name: &str| -> Vec<String> {
         let values = key[name].as_array().into_iter().flatten().filter_map(Value::as_str);
         values.map(str::to_owned).collect()
@@ -81,7 +82,7 @@ fn made_page(visit: &Visit, key: &Value) -> Result<PanelPage> {
     let (text, scopes) = (key["key"].as_str().unwrap_or_default(), texts("scopes"));
     let mut body = Html::default();
     let name = short_name(key["name"].as_str().unwrap_or_default());
-    trail(&mut body, &[(&visit.link(&path), visit.texts.keys.title)], &name);
+    trail(&mut body, &[(&visit.link(&path), key_area::title(visit))], &name);
     head(&mut body, t.made_title, None);
     warning(&mut body, t.copy_now, t.copy_now_text);
     body.raw("<section class=\"stack\">").element("h2", t.your_key);
@@ -104,5 +105,5 @@ fn made_page(visit: &Visit, key: &Value) -> Result<PanelPage> {
     facts.add_to(&mut body);
     body.raw("</section>\n<div class=\"actions\"><a class=\"button\" href=\"").text(&visit.link(&path));
     body.raw("\">").text(t.saved).raw("</a></div>\n");
-    Ok(PanelPage::new(t.made_title, Some(MenuEntry::Keys), body).with_secret())
+    PanelPage::new(t.made_title, Some(key_area::entry(visit)), body).with_secret()
 }

@@ -51,15 +51,32 @@ pub fn add_fields(visit: &Visit, faults: &FormFaults, html: &mut Html) {
     }
     let rate = InputField::text(RATE, t.rate, sent.first(RATE)).with_hint(t.rate_hint).optional().ltr();
     rate.add_to(html, frame, faults);
+    add_expiry(visit, faults, html);
+    html.raw("</div></details>\n");
+}
+
+/// Adds the choice of how long a key works.
+pub fn add_expiry(visit: &Visit, faults: &FormFaults, html: &mut Html) {
+    let t = visit.texts.new_key;
     let options = [
         ("never", t.expires_never),
         ("30", t.expires_month),
         ("90", t.expires_quarter),
         ("365", t.expires_year),
     ];
-    let chosen = sent.first(EXPIRES);
-    SelectField { id: EXPIRES, label: t.expires, options: &options, chosen }.add_to(html, frame, faults);
-    html.raw("</div></details>\n");
+    let chosen = visit.fields.first(EXPIRES);
+    let field = SelectField { id: EXPIRES, label: t.expires, options: &options, chosen };
+    field.add_to(html, visit.texts.frame, faults);
+}
+
+/// The time when a key expires, as a form asks for it; none for never. `now` in milliseconds.
+pub fn expiry(t: &NewKeyTexts, sent: &FormFields, now: i64, faults: &mut FormFaults) -> Option<Instant> {
+    let life = LIVES.iter().find(|(word, _)| *word == sent.first(EXPIRES) || sent.first(EXPIRES).is_empty());
+    if life.is_none() {
+        faults.add(EXPIRES, t.bad_expiry);
+    }
+    let days = life.and_then(|(_, days)| *days)?;
+    Some(Instant::from_millis(now.saturating_add(days * DAY_MS)))
 }
 
 fn add_presets(t: &NewKeyTexts, sent: &FormFields, html: &mut Html) {
@@ -138,12 +155,7 @@ pub fn read(t: &NewKeyTexts, sent: &FormFields, now: i64) -> (NewApiKey, FormFau
             None
         }
     };
-    let life = LIVES.iter().find(|(word, _)| *word == sent.first(EXPIRES) || sent.first(EXPIRES).is_empty());
-    if life.is_none() {
-        faults.add(EXPIRES, t.bad_expiry);
-    }
-    let days = life.and_then(|(_, days)| *days);
-    let expires_at = days.map(|days| Instant::from_millis(now.saturating_add(days * DAY_MS)));
+    let expires_at = expiry(t, sent, now, &mut faults);
     let new = NewApiKey {
         name,
         scopes,
@@ -157,7 +169,7 @@ pub fn read(t: &NewKeyTexts, sent: &FormFields, now: i64) -> (NewApiKey, FormFau
 }
 
 /// The lines of a field, without those that are empty.
-fn lines(t: &NewKeyTexts, sent: &FormFields, id: &'static str, faults: &mut FormFaults) -> Vec<String> {
+pub fn lines(t: &NewKeyTexts, sent: &FormFields, id: &'static str, faults: &mut FormFaults) -> Vec<String> {
     let lines: Vec<String> =
         sent.first(id).lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect();
     if lines.len() > MAX_LINES {

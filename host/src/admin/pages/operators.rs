@@ -18,7 +18,7 @@ use crate::admin::parts::field::{FormFaults, InputField};
 use crate::admin::parts::head::{head, short_name, trail};
 use crate::admin::parts::icon::PanelIcon;
 use crate::admin::parts::moment::counted;
-use crate::admin::parts::pager::{PAGE_ROWS, pager};
+use crate::admin::parts::pager::PAGE_ROWS;
 use crate::admin::parts::table::{RowTable, TableCell, linked_name, name_cell};
 use crate::admin::view::{FlashCode, MenuEntry, PanelPage, View};
 use crate::admin::visit::Visit;
@@ -55,7 +55,7 @@ pub async fn list(visit: &Visit) -> Result<View> {
     table.add_to(&mut body);
     let last = found.last().filter(|_| has_more);
     let next = last.map(|last| binding.cursor(&visit.app.keyring, &last.id));
-    pager(&mut body, visit.texts.frame, &visit.link("system/operators"), is_first, next.as_deref());
+    visit.add_pager(&mut body, &visit.link("system/operators"), next.as_deref());
     if is_first {
         let open = links::list_open(&visit.app).await?;
         invitations(visit, &open, &mut body);
@@ -116,9 +116,7 @@ fn access(visit: &Visit, is_admin: bool, organizations: usize) -> String {
     match (is_admin, organizations) {
         (true, _) => t.admin.to_owned(),
         (false, 0) => t.no_access.to_owned(),
-        (false, count) => {
-            counted(i64::try_from(count).unwrap_or(i64::MAX), t.organizations_one, t.organizations)
-        }
+        (false, count) => counted(i64::try_from(count).unwrap_or(i64::MAX), t.organizations),
     }
 }
 

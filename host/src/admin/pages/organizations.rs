@@ -14,7 +14,7 @@ use crate::admin::parts::field::{FormFaults, InputField};
 use crate::admin::parts::head::{head, short_name, trail};
 use crate::admin::parts::icon::PanelIcon;
 use crate::admin::parts::note::empty;
-use crate::admin::parts::pager::{PAGE_ROWS, pager};
+use crate::admin::parts::pager::PAGE_ROWS;
 use crate::admin::parts::table::{RowTable, linked_name, name_cell};
 use crate::admin::view::{FlashCode, MenuEntry, PanelPage, View};
 use crate::admin::visit::{PanelPlace, Visit};
@@ -62,7 +62,7 @@ async fn list(visit: &Visit) -> Result<View> {
     table.add_to(&mut body);
     let last = found.last().filter(|_| has_more);
     let next = last.map(|last| binding.cursor(&visit.app.keyring, &(&last.name, &last.id)));
-    pager(&mut body, visit.texts.frame, &visit.link(""), is_first, next.as_deref());
+    visit.add_pager(&mut body, &visit.link(""), next.as_deref());
     Ok(PanelPage::new(t.organizations_title, Some(MenuEntry::Applications), body).into())
 }
 

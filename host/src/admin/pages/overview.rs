@@ -4,7 +4,9 @@ use base::error::Result;
 use service::locale::html::Html;
 use service::manage::actor::Act;
 use service::manage::overview::{self, ApplicationOverview};
+use service::manage::request_log;
 
+use crate::admin::pages::requests::{add_table, key_names};
 use crate::admin::parts::code::{code, quoted};
 use crate::admin::parts::head::head;
 use crate::admin::parts::icon::{PanelIcon, icon};
@@ -15,6 +17,8 @@ use crate::admin::visit::Visit;
 
 /// Seconds after which a step that waits is read again.
 const LOOK_AGAIN_S: &str = "5";
+/// Errors that are shown.
+const MAX_ERRORS: i64 = 5;
 /// The shell variable that stands for the key in lines for a terminal.
 const KEY: &str = "$SWITCHBOARD_KEY";
 
@@ -63,9 +67,9 @@ impl FirstHourStep {
     fn result(self, visit: &Visit, found: &ApplicationOverview) -> String {
         let t = visit.texts.overview;
         match self {
-            FirstHourStep::Key => counted(found.keys, t.key_note_one, t.key_note),
-            FirstHourStep::Account => counted(found.accounts, t.account_note_one, t.account_note),
-            FirstHourStep::Webhook => counted(found.webhooks, t.webhook_note_one, t.webhook_note),
+            FirstHourStep::Key => counted(found.keys, t.key_note),
+            FirstHourStep::Account => counted(found.accounts, t.account_note),
+            FirstHourStep::Webhook => counted(found.webhooks, t.webhook_note),
             FirstHourStep::Call | FirstHourStep::Event => String::new(),
         }
     }
@@ -81,7 +85,22 @@ pub async fn show(visit: &Visit) -> Result<View> {
         steps(visit, &found, &mut body)?;
     }
     today(visit, &found, &mut body);
+    last_errors(visit, &mut body).await?;
     Ok(PanelPage::new(t.title, Some(MenuEntry::Overview), body).into())
+}
+
+/// Adds the last requests that were errors, where there are any.
+async fn last_errors(visit: &Visit, body: &mut Html) -> Result<()> {
+    let (t, tenant) = (visit.texts.requests, visit.tenant()?);
+    let errors = request_log::recent_errors(&visit.app, tenant, MAX_ERRORS).await?;
+    if errors.is_empty() {
+        return Ok(());
+    }
+    body.raw("<section class=\"stack\">").element("h2", t.recent_errors);
+    add_table(visit, &errors, &key_names(visit, &errors).await?, t.recent_errors_caption, body)?;
+    let list = visit.link(&format!("apps/{}/requests?status=error", tenant.application_id));
+    body.raw("<p>").link(&list, t.see_all_errors).raw("</p></section>\n");
+    Ok(())
 }
 
 fn steps(visit: &Visit, found: &ApplicationOverview, body: &mut Html) -> Result<()> {

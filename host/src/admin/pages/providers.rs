@@ -2,6 +2,7 @@
 
 use base::error::{Code, Error, Result};
 use http::StatusCode;
+use runtime::SetupCopy;
 use service::connections::settings::sandbox_url;
 use service::locale::html::Html;
 use service::manage::acting::{self, Target};
@@ -37,7 +38,7 @@ pub async fn list(visit: &Visit) -> Result<View> {
     head(&mut body, t.title, None);
     if found.is_empty() {
         empty(&mut body, PanelIcon::Globe, [t.no_providers, t.no_providers_text], None);
-        return Ok(PanelPage::new(t.title, Some(MenuEntry::Accounts), body).into());
+        return Ok(PanelPage::new(t.title, Some(MenuEntry::Providers), body).into());
     }
     let mut table = RowTable::new(t.caption, &[t.provider, t.state, t.client_id, ""]);
     for provider in &found {
@@ -55,7 +56,7 @@ pub async fn list(visit: &Visit) -> Result<View> {
         table.row(&heading, vec![TableCell::State(state), id_cell(client_id), TableCell::End(end)]);
     }
     table.add_to(&mut body);
-    Ok(PanelPage::new(t.title, Some(MenuEntry::Accounts), body).into())
+    Ok(PanelPage::new(t.title, Some(MenuEntry::Providers), body).into())
 }
 
 fn add_state(visit: &Visit, provider: &RegisteredClient, html: &mut Html) {
@@ -73,11 +74,22 @@ fn add_state(visit: &Visit, provider: &RegisteredClient, html: &mut Html) {
 
 /// The client at one provider.
 pub async fn show(visit: &Visit) -> Result<View> {
-    let provider = provider_clients::find(&visit.app, visit.tenant()?, visit.param("p")).await?;
-    Ok(page(visit, &provider, &FormFaults::default())?.into())
+    let provider = found(visit).await?;
+    Ok(page(visit, &provider, &FormFaults::default(), &Html::default())?.into())
 }
 
-fn page(visit: &Visit, provider: &RegisteredClient, faults: &FormFaults) -> Result<PanelPage> {
+/// The provider that the path names.
+pub async fn found(visit: &Visit) -> Result<RegisteredClient> {
+    provider_clients::find(&visit.app, visit.tenant()?, visit.param("p")).await
+}
+
+/// The page of a provider. `said`: the notes of what was just done.
+pub fn page(
+    visit: &Visit,
+    provider: &RegisteredClient,
+    faults: &FormFaults,
+    said: &Html,
+) -> Result<PanelPage> {
     let (t, frame) = (visit.texts.providers, visit.texts.frame);
     let path = format!("apps/{}/providers", visit.tenant()?.application_id);
     let own = format!("{path}/{}", provider.manifest.name);
@@ -86,34 +98,79 @@ fn page(visit: &Visit, provider: &RegisteredClient, faults: &FormFaults) -> Resu
     let mut body = Html::default();
     trail(&mut body, &[(&visit.link(&path), t.title)], title);
     head(&mut body, title, None);
+    body.html(said);
     faults.summary(&mut body, frame);
     let disabled = provider.client.as_ref().map(|client| client.disabled_at.is_some());
     if disabled == Some(true) {
         note(&mut body, BadgeTone::Warn, &fill(t.enable_text, &named));
         visit.button_form(&mut body, &format!("{own}/enable"), "plain", t.enable);
     }
-    body.raw("<section class=\"stack\">").element("h2", t.callback);
-    body.element("p", &fill(t.callback_text, &named));
-    code(&mut body, frame, &provider.callback_url, t.copy);
-    body.raw("</section>\n<section class=\"stack\">").element("h2", t.client);
+    add_steps(visit, provider, &mut body);
+    body.raw("<section class=\"stack\">").element("h2", t.client);
     visit.open_form(&mut body, &own);
     add_fields(visit, provider, faults, &mut body);
     body.raw("<button>").text(t.save).raw("</button></form></section>\n");
-    if disabled == Some(false) {
-        body.raw("<section class=\"zone-of-danger stack\">").element("h2", t.disable);
-        body.element("p", &fill(t.disable_text, &named));
-        visit.button_form(&mut body, &format!("{own}/disable"), "danger", t.disable);
-        body.raw("</section>\n");
+    body.raw("<section class=\"stack\">").element("h2", t.check_title);
+    body.element("p", &fill(t.check_text, &named));
+    visit.button_form(&mut body, &format!("{own}/check"), "plain", t.check);
+    body.raw("</section>\n");
+    if let Some(is_disabled) = disabled {
+        add_ends(visit, &own, is_disabled, &named, &mut body);
     }
     body.raw("<section class=\"stack\">").element("p", t.others);
     body.raw("<div class=\"code\"><pre tabindex=\"0\" dir=\"ltr\">switchboard apps provider set ");
     body.text(&visit.tenant()?.application_id).raw(" ").text(&provider.manifest.name);
     body.raw("</pre></div></section>\n");
-    Ok(PanelPage::new(title, Some(MenuEntry::Accounts), body))
+    Ok(PanelPage::new(title, Some(MenuEntry::Providers), body))
+}
+
+/// Adds the steps at the provider, with the address to copy.
+fn add_steps(visit: &Visit, provider: &RegisteredClient, html: &mut Html) {
+    let (t, frame) = (visit.texts.providers, visit.texts.frame);
+    let named = [("provider", provider.manifest.title.as_str())];
+    let steps = &provider.manifest.setup;
+    if !steps.is_empty() {
+        html.raw("<section class=\"stack\">").element("h2", &fill(t.steps, &named));
+        html.raw("<ol class=\"steps\">");
+        for (at, step) in steps.iter().enumerate() {
+            html.raw("<li><span class=\"n\">").text(&(at + 1).to_string());
+            html.raw("</span><div class=\"stack\"><p dir=\"auto\">").text(&step.text).raw("</p>");
+            if let Some(link) = &step.link {
+                html.raw("<p><a rel=\"noreferrer\" dir=\"ltr\" href=\"").text(link).raw("\">");
+                html.text(link).raw("</a></p>");
+            }
+            if step.copy == Some(SetupCopy::Callback) {
+                code(html, frame, &provider.callback_url, t.copy);
+            }
+            html.raw("</div></li>\n");
+        }
+        html.raw("</ol></section>\n");
+    }
+    if !steps.iter().any(|step| step.copy == Some(SetupCopy::Callback)) {
+        html.raw("<section class=\"stack\">").element("h2", t.callback);
+        html.element("p", &fill(t.callback_text, &named));
+        code(html, frame, &provider.callback_url, t.copy);
+        html.raw("</section>\n");
+    }
+}
+
+/// Adds the ways to take the client out of use, and to remove it.
+fn add_ends(visit: &Visit, own: &str, is_disabled: bool, named: &[(&str, &str)], html: &mut Html) {
+    let t = visit.texts.providers;
+    html.raw("<section class=\"zone-of-danger stack\">");
+    if !is_disabled {
+        html.element("h2", t.disable).element("p", &fill(t.disable_text, named));
+        visit.button_form(html, &format!("{own}/disable"), "danger", t.disable);
+    }
+    html.element("h2", t.remove).element("p", &fill(t.remove_text, named));
+    html.raw("<p><a class=\"button danger\" href=\"").text(&visit.link(&format!("{own}/remove"))).raw("\">");
+    html.text(t.remove).raw("</a></p></section>\n");
 }
 
 fn add_fields(visit: &Visit, provider: &RegisteredClient, faults: &FormFaults, html: &mut Html) {
-    let (t, frame, is_sent) = (visit.texts.providers, visit.texts.frame, visit.form.is_some());
+    let (t, frame) = (visit.texts.providers, visit.texts.frame);
+    // The form of the client, and not the one of a check.
+    let is_sent = visit.form.is_some() && !visit.fields.all(CLIENT_ID).is_empty();
     let stored = provider.client.as_ref();
     let client_id = match stored {
         _ if is_sent => visit.fields.first(CLIENT_ID),
@@ -168,7 +225,7 @@ pub async fn save(visit: &Visit) -> Result<View> {
         Ok(_) => Ok(View::done(path, FlashCode::ProviderSaved)),
         Err(e) => {
             let (faults, status) = fault(visit, &provider, e)?;
-            Ok(page(visit, &provider, &faults)?.with_status(status).into())
+            Ok(page(visit, &provider, &faults, &Html::default())?.with_status(status).into())
         }
     }
 }

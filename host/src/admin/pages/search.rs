@@ -5,6 +5,7 @@ use http::StatusCode;
 use service::locale::html::Html;
 use service::manage::search::{self, SearchHit};
 
+use crate::admin::pages::job_words::path_of;
 use crate::admin::parts::head::{head, short_name};
 use crate::admin::parts::icon::PanelIcon;
 use crate::admin::parts::note::empty;
@@ -22,7 +23,15 @@ pub async fn show(visit: &Visit) -> Result<View> {
         Some(SearchHit::Account { tenant, id }) => {
             Some(format!("apps/{}/accounts/{id}", tenant.application_id))
         }
+        Some(SearchHit::Webhook { tenant, id }) => {
+            Some(format!("apps/{}/webhooks/{id}", tenant.application_id))
+        }
+        Some(SearchHit::Event { tenant, id }) => Some(format!("apps/{}/events/{id}", tenant.application_id)),
+        Some(SearchHit::Request { tenant, id }) => {
+            Some(format!("apps/{}/requests/{id}", tenant.application_id))
+        }
         Some(SearchHit::Operator { id }) => Some(format!("system/operators/{id}")),
+        Some(SearchHit::Job { id }) => Some(path_of(&id)),
         None => None,
     };
     if let Some(path) = path {

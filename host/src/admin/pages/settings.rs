@@ -1,4 +1,4 @@
-//! `/apps/{a}/settings`: name, handle and redirect URIs of an application.
+//! `/apps/{a}/settings`: name, handle, redirect URIs and request log of an application.
 
 use base::error::{Code, Result};
 use http::StatusCode;
@@ -9,6 +9,7 @@ use service::manage::{applications, redirects};
 
 use crate::admin::claim::once;
 use crate::admin::form_token::TOKEN;
+use crate::admin::pages::request_log_form;
 use crate::admin::parts::field::{FormFaults, InputField, hidden};
 use crate::admin::parts::head::head;
 use crate::admin::parts::table::{RowTable, TableCell};
@@ -21,13 +22,19 @@ const REDIRECT: &str = "redirect";
 
 /// The page.
 pub async fn show(visit: &Visit) -> Result<View> {
-    let application = visit.application()?;
-    let handle = application.handle.clone().unwrap_or_default();
-    Ok(page(visit, &application.name, &handle, &FormFaults::default()).await?.into())
+    Ok(with_faults(visit, &FormFaults::default()).await?.into())
 }
 
-fn path(visit: &Visit) -> Result<String> {
+/// The path of the page below `/admin/`.
+pub fn path(visit: &Visit) -> Result<String> {
     Ok(format!("apps/{}/settings", visit.tenant()?.application_id))
+}
+
+/// The page as it is stored, with what is wrong with one of its forms.
+pub async fn with_faults(visit: &Visit, faults: &FormFaults) -> Result<PanelPage> {
+    let application = visit.application()?;
+    let handle = application.handle.clone().unwrap_or_default();
+    page(visit, &application.name, &handle, faults).await
 }
 
 async fn page(visit: &Visit, name: &str, handle: &str, faults: &FormFaults) -> Result<PanelPage> {
@@ -57,6 +64,7 @@ async fn page(visit: &Visit, name: &str, handle: &str, faults: &FormFaults) -> R
     let field = InputField::text(REDIRECT, t.redirect, visit.fields.first(REDIRECT)).ltr();
     field.with_hint(t.redirect_hint).add_to(&mut body, frame, faults);
     body.raw("<button class=\"plain\">").text(t.add).raw("</button></form></section>\n");
+    request_log_form::add_forms(visit, &path, faults, &mut body)?;
     Ok(PanelPage::new(t.settings_title, Some(MenuEntry::Settings), body))
 }
 
@@ -135,10 +143,7 @@ pub async fn add_redirect(visit: &Visit) -> Result<View> {
             let t = visit.texts.applications;
             let is_full = e.code() == Some(Code::InvalidParameter);
             let text = if is_full { t.too_many_redirects } else { t.bad_redirect };
-            let application = visit.application()?;
-            let handle = application.handle.clone().unwrap_or_default();
-            let faults = FormFaults::of(REDIRECT, text);
-            let page = page(visit, &application.name, &handle, &faults).await?;
+            let page = with_faults(visit, &FormFaults::of(REDIRECT, text)).await?;
             Ok(page.with_status(StatusCode::BAD_REQUEST).into())
         }
         Err(e) => Err(e),

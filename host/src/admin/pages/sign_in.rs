@@ -11,6 +11,7 @@ use zeroize::Zeroizing;
 use crate::admin::addresses;
 use crate::admin::cookies::CookieKind;
 use crate::admin::failure;
+use crate::admin::pages::oidc_parts;
 use crate::admin::parts::field::{FormFaults, InputField, hidden};
 use crate::admin::parts::note::alert;
 use crate::admin::scheme::BrowserScheme;
@@ -112,6 +113,7 @@ fn form(visit: &Visit, fault: Option<SignInFault>) -> View {
     if let Some((text, ..)) = &fault {
         alert(&mut body, text);
     }
+    oidc_parts::sign_in_button(visit, &next(visit), &mut body);
     visit.open_form(&mut body, "sign-in");
     hidden(&mut body, NEXT, &next(visit));
     let email = InputField::email(EMAIL, t.email, visit.fields.first(EMAIL), "username");

@@ -7,6 +7,7 @@ use service::manage::acting;
 use service::manage::actor::Act;
 use service::webhooks::deliveries::{self, DeliveryFilter, DeliveryListPosition};
 use service::webhooks::subscription;
+use storage::operators;
 use storage::webhooks::Webhook;
 use storage::webhooks::delivery_list::ListedDelivery;
 
@@ -14,14 +15,16 @@ use crate::admin::pages::webhook_words::{add_delivery_state, add_state, host_of,
 use crate::admin::parts::badge::BadgeTone;
 use crate::admin::parts::facts::Facts;
 use crate::admin::parts::field::{FormFaults, SelectField};
-use crate::admin::parts::head::{head, trail};
+use crate::admin::parts::head::{head, short_name, trail};
 use crate::admin::parts::note::note;
-use crate::admin::parts::pager::{PAGE_ROWS, pager};
+use crate::admin::parts::pager::PAGE_ROWS;
 use crate::admin::parts::table::{RowTable, TableCell, id_cell, name_cell};
 use crate::admin::texts::fill;
 use crate::admin::view::{MenuEntry, PanelPage, View};
 use crate::admin::visit::Visit;
 
+/// How ids of operators begin.
+const OPERATOR: &str = "opr_";
 /// Waiting deliveries that are counted.
 const MOST_COUNTED: usize = 100;
 
@@ -88,6 +91,8 @@ fn add_acts(visit: &Visit, webhook: &Webhook, path: &str, html: &mut Html) {
         WebhookStatus::Active | WebhookStatus::Failing => {
             visit.button_form(html, &format!("{path}/test"), "", t.send_test);
             visit.button_form(html, &format!("{path}/pause"), "plain", t.pause);
+            html.raw("<a class=\"button plain\" href=\"").text(&visit.link(&format!("{path}/replays")));
+            html.raw("\">").text(visit.texts.replays.title).raw("</a>");
         }
         WebhookStatus::Paused | WebhookStatus::Disabled => {
             visit.button_form(html, &format!("{path}/resume"), "", t.resume);
@@ -119,10 +124,23 @@ async fn facts(visit: &Visit, webhook: &Webhook) -> Result<Facts> {
     facts.html(None, t.last_failure, &visit.moment_or_never(webhook.last_failure_at));
     facts.html(None, t.created, &visit.moment_or_never(Some(webhook.created_at)));
     if let Some(key_id) = &webhook.key_id {
-        facts.id(t.key, key_id);
+        facts.html(None, t.key, &creator(visit, key_id).await?);
     }
     facts.id(t.id, &webhook.id);
     Ok(facts)
+}
+
+/// The key or operator on whose right the webhook rests. Operators are named, as it stays when they are disabled or leave.
+async fn creator(visit: &Visit, id: &str) -> Result<Html> {
+    let mut html = Html::default();
+    if id.starts_with(OPERATOR) {
+        let operator = operators::find(visit.app.db.reader(), id).await?;
+        if let Some(operator) = operator {
+            html.raw("<bdi>").text(&short_name(&operator.name)).raw("</bdi> ");
+        }
+    }
+    html.raw("<span class=\"id\" dir=\"ltr\">").text(id).raw("</span>");
+    Ok(html)
 }
 
 /// How many deliveries wait for an attempt.
@@ -147,6 +165,9 @@ async fn add_deliveries(visit: &Visit, webhook: &Webhook, path: &str, html: &mut
     let all = DeliveryFilter::default();
     let found = deliveries::list(&visit.app, &key, &webhook.id, &all, place, rows).await?;
     html.raw("<section class=\"stack\">").element("h2", t.deliveries);
+    html.raw("<p>")
+        .link(&visit.link(&format!("{path}/replays")), visit.texts.replays.list_title)
+        .raw("</p>\n");
     if found.deliveries.is_empty() && is_first {
         html.raw("<p class=\"soft\">").text(t.no_deliveries).raw("</p></section>\n");
         return Ok(());
@@ -158,7 +179,7 @@ async fn add_deliveries(visit: &Visit, webhook: &Webhook, path: &str, html: &mut
     }
     table.add_to(html);
     let next = found.next.map(|place| binding.cursor(&visit.app.keyring, &place));
-    pager(html, visit.texts.frame, &visit.link(path), is_first, next.as_deref());
+    visit.add_pager(html, &visit.link(path), next.as_deref());
     html.raw("</section>\n");
     Ok(())
 }

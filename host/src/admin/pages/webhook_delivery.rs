@@ -1,7 +1,6 @@
 //! `/apps/{a}/webhooks/{w}/{d}`: an event at a webhook: what was sent, and each attempt with its answer.
 
-use base::error::{Code, Result, not_found};
-use base::ids;
+use base::error::{Code, Result};
 use http::StatusCode;
 use model::webhook::NewWebhookReplay;
 use service::locale::html::Html;
@@ -9,11 +8,12 @@ use service::manage::acting::{self, Target};
 use service::manage::actor::Act;
 use service::webhooks::deliveries::{self, DeliveryFilter};
 use service::webhooks::{payload, replay};
-use storage::log::{self, Entry};
+use storage::log::Entry;
 use storage::webhooks::Webhook;
 use storage::webhooks::delivery_list::ListedDelivery;
 
 use crate::admin::claim::{json, once};
+use crate::admin::pages::event::logged;
 use crate::admin::pages::webhook::{found, path_of};
 use crate::admin::pages::webhook_words::{add_delivery_state, host_of, outcome_words};
 use crate::admin::parts::code::code;
@@ -29,12 +29,7 @@ const MAX_SHOWN: usize = 20;
 
 /// The event that the path names.
 async fn event(visit: &Visit) -> Result<Entry> {
-    let id = visit.param("d");
-    if !ids::is_plausible(id) {
-        return Err(not_found("event"));
-    }
-    let lines = log::whole_by_ids(visit.app.db.reader(), visit.tenant()?, &[id.to_owned()]).await?;
-    lines.into_iter().next().ok_or_else(|| not_found("event"))
+    logged(visit, visit.param("d")).await
 }
 
 /// The page.
@@ -93,7 +88,10 @@ async fn page(visit: &Visit, webhook: &Webhook, fault: Option<&str>) -> Result<P
     let mut at = Html::default();
     exact_moment(&mut at, &visit.time, event.at);
     let mut facts = Facts::default();
-    facts.id(list.event, &event.id).html(None, t.happened, &at);
+    let mut id = Html::default();
+    let own = visit.link(&format!("apps/{}/events/{}", webhook.tenant.application_id, event.id));
+    id.raw("<a class=\"id\" dir=\"ltr\" href=\"").text(&own).raw("\">").text(&event.id).raw("</a>");
+    facts.html(None, list.event, &id).html(None, t.happened, &at);
     if let Some(connection_id) = &event.connection_id {
         facts.id(t.account, connection_id);
     }
@@ -115,10 +113,11 @@ async fn page(visit: &Visit, webhook: &Webhook, fault: Option<&str>) -> Result<P
     Ok(PanelPage::new(event.entry_type, Some(MenuEntry::Webhooks), body))
 }
 
-/// Adds a delivery with its attempts and what the server answered to each.
+/// Adds a delivery with its attempts. What the server answered to each may repeat what it was sent: it is for those who see that.
 fn add_delivery(visit: &Visit, delivery: &ListedDelivery, html: &mut Html) {
     let (t, words) = (visit.texts.webhook_delivery, visit.texts.webhooks);
     let heading = if delivery.replay_id.is_empty() { t.first } else { t.replay };
+    let sees_answers = visit.may(Act::SeeContent);
     html.raw("<section class=\"stack\">").element("h2", heading).raw("<p>");
     add_delivery_state(words, delivery, html);
     html.raw("</p>\n<ol>");
@@ -126,7 +125,8 @@ fn add_delivery(visit: &Visit, delivery: &ListedDelivery, html: &mut Html) {
         html.raw("<li>");
         exact_moment(html, &visit.time, attempt.at.as_millis());
         html.raw(" <bdi>").text(&outcome_words(words, attempt)).raw("</bdi>");
-        if let Some(answer) = attempt.response_snippet.as_deref().filter(|answer| !answer.is_empty()) {
+        let answer = attempt.response_snippet.as_deref().filter(|answer| sees_answers && !answer.is_empty());
+        if let Some(answer) = answer {
             html.raw("<div class=\"code\"><pre tabindex=\"0\" dir=\"auto\">")
                 .text(answer)
                 .raw("</pre></div>");

@@ -11,7 +11,7 @@ use crate::admin::pages::webhook_words::{add_state, host_of, reason};
 use crate::admin::parts::head::head;
 use crate::admin::parts::icon::PanelIcon;
 use crate::admin::parts::note::empty;
-use crate::admin::parts::pager::{PAGE_ROWS, pager};
+use crate::admin::parts::pager::PAGE_ROWS;
 use crate::admin::parts::table::{RowTable, TableCell, id_cell, linked_name};
 use crate::admin::view::{MenuEntry, PanelPage, View};
 use crate::admin::visit::Visit;
@@ -45,7 +45,7 @@ pub async fn list(visit: &Visit) -> Result<View> {
     table.add_to(&mut body);
     let last = found.last().filter(|_| has_more);
     let next = last.map(|last| binding.cursor(&visit.app.keyring, &last.id));
-    pager(&mut body, visit.texts.frame, &visit.link(&path), is_first, next.as_deref());
+    visit.add_pager(&mut body, &visit.link(&path), next.as_deref());
     Ok(PanelPage::new(t.title, Some(MenuEntry::Webhooks), body).into())
 }
 
@@ -57,9 +57,12 @@ fn add_row(visit: &Visit, webhook: &Webhook, path: &str, table: &mut RowTable) {
     }
     let mut state = Html::default();
     add_state(visit, webhook, &mut state);
+    // There may be many, which have to break.
+    let mut events = Html::default();
+    events.raw("<span dir=\"ltr\">").text(&webhook.event_types.join(", ")).raw("</span>");
     let cells = vec![
         TableCell::State(state),
-        id_cell(&webhook.event_types.join(", ")),
+        TableCell::Plain(events),
         id_cell(&webhook.consecutive_failures.to_string()),
         TableCell::Plain(visit.moment_or_never(webhook.last_success_at)),
     ];

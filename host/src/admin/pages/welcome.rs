@@ -10,6 +10,7 @@ use service::manage::operators::sessions::Session;
 use service::manage::organizations;
 use zeroize::Zeroizing;
 
+use crate::admin::pages::oidc_parts;
 use crate::admin::pages::sign_in::{insecure, outcome, with_fault};
 use crate::admin::parts::field::{FormFaults, InputField};
 use crate::admin::parts::note::alert;
@@ -129,7 +130,12 @@ async fn form(visit: &Visit, link: &LinkView, faults: &FormFaults, fault: Option
             body.element("p", t.known).raw("<a class=\"button\" href=\"");
             body.text(&visit.link(&format!("sign-in?next={path}"))).raw("\">").text(t.title).raw("</a>\n");
         }
-        _ => new_form(visit, link.kind, faults, &mut body),
+        _ => {
+            if link.kind == LinkKind::Invite {
+                oidc_parts::join_button(visit, &mut body);
+            }
+            new_form(visit, link.kind, faults, &mut body);
+        }
     }
     let status = if faults.is_empty() && fault.is_none() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
     Ok(PanelPage::gate(title, body).with_status(status).into())

@@ -8,6 +8,7 @@ pub enum PanelIcon {
     Alert,
     Back,
     Building,
+    Chart,
     Check,
     Clock,
     Copy,
@@ -31,7 +32,7 @@ pub enum PanelIcon {
 }
 
 /// Each drawing with its name and its shapes.
-const DRAWINGS: [(PanelIcon, &str, &str); 23] = [
+const DRAWINGS: [(PanelIcon, &str, &str); 24] = [
     (
         PanelIcon::Alert,
         "alert",
@@ -43,6 +44,7 @@ const DRAWINGS: [(PanelIcon, &str, &str); 23] = [
         "building",
         "<path d=\"M4 17V4.5h8V17M12 8.5h4V17M2.5 17h15M6.75 7.5h2.5m-2.5 3h2.5m-2.5 3h2.5\"/>",
     ),
+    (PanelIcon::Chart, "chart", "<path d=\"M3.5 16.5h13M6 13.5v-4m4 4v-8m4 8v-6\"/>"),
     (PanelIcon::Check, "check", "<path d=\"m4.5 10.5 3.75 3.75 7.5-8\"/>"),
     (PanelIcon::Clock, "clock", "<circle cx=\"10\" cy=\"10\" r=\"7.25\"/><path d=\"M10 6v4.25l2.75 1.6\"/>"),
     (

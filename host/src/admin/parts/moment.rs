@@ -34,9 +34,9 @@ impl TimeFormat {
         let ago = self.now - at_ms;
         match ago {
             0..MINUTE_MS => texts.just_now.to_owned(),
-            MINUTE_MS..HOUR_MS => counted(ago / MINUTE_MS, texts.one_minute_ago, texts.minutes_ago),
-            HOUR_MS..DAY_MS => counted(ago / HOUR_MS, texts.one_hour_ago, texts.hours_ago),
-            DAY_MS..WEEK_MS => counted(ago / DAY_MS, texts.yesterday, texts.days_ago),
+            MINUTE_MS..HOUR_MS => counted(ago / MINUTE_MS, texts.minutes_ago),
+            HOUR_MS..DAY_MS => counted(ago / HOUR_MS, texts.hours_ago),
+            DAY_MS..WEEK_MS => counted(ago / DAY_MS, texts.days_ago),
             _ => {
                 let local = dates::local(Instant::from_millis(at_ms), &self.zone);
                 dates::day(local.date, self.language)
@@ -45,18 +45,24 @@ impl TimeFormat {
     }
 }
 
-/// The word for one, or the words for several with their number.
-pub fn counted(n: i64, one: &str, several: &str) -> String {
-    match n {
-        1 => one.to_owned(),
-        n => fill(several, &[("n", &n.to_string())]),
-    }
+/// A text with a number, in the form for this number.
+pub fn counted(n: i64, text: &str) -> String {
+    fill(text, &[("n", &n.to_string())])
 }
 
 /// Adds a moment as people say it; the exact one is its title.
 pub fn moment(html: &mut Html, texts: &FrameTexts, format: &TimeFormat, at_ms: i64) {
     html.raw("<time class=\"num\" datetime=\"").text(&Instant::from_millis(at_ms).to_string());
     html.raw("\" title=\"").text(&format.exact(at_ms)).raw("\">").text(&format.spoken(texts, at_ms));
+    html.raw("</time>");
+}
+
+/// Adds a moment as logs write it, in the reader's zone, to the second; the exact one is its title.
+pub fn stamp(html: &mut Html, format: &TimeFormat, at_ms: i64) {
+    let local = format.zone.rules.to_datetime(Instant::from_millis(at_ms).timestamp());
+    html.raw("<time class=\"num\" dir=\"ltr\" datetime=\"").text(&Instant::from_millis(at_ms).to_string());
+    html.raw("\" title=\"").text(&format.exact(at_ms)).raw("\">");
+    html.text(&format!("{} {:02}:{:02}:{:02}", local.date(), local.hour(), local.minute(), local.second()));
     html.raw("</time>");
 }
 

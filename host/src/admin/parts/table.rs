@@ -33,29 +33,34 @@ impl RowTable {
 
     /// Adds a row.
     pub fn row(&mut self, heading: &Html, cells: Vec<TableCell>) {
-        self.html.raw("<tr role=\"row\"><th scope=\"row\" role=\"rowheader\">").html(heading).raw("</th>");
-        let labels = self.columns.iter().skip(1).copied().chain(std::iter::repeat(""));
-        for (cell, label) in cells.into_iter().zip(labels) {
-            match cell {
-                TableCell::Plain(html) => {
-                    self.html.raw("<td role=\"cell\" data-label=\"").text(label).raw("\"><span>");
-                    self.html.html(&html).raw("</span></td>");
-                }
-                TableCell::State(html) => {
-                    self.html.raw("<td role=\"cell\" class=\"state\">").html(&html).raw("</td>");
-                }
-                TableCell::End(html) => {
-                    self.html.raw("<td role=\"cell\" class=\"end\">").html(&html).raw("</td>");
-                }
-            }
-        }
-        self.html.raw("</tr>\n");
+        add_row(&mut self.html, &self.columns, heading, cells);
     }
 
     /// Adds the table to a page.
     pub fn add_to(&self, html: &mut Html) {
         html.html(&self.html).raw("</tbody></table>\n");
     }
+}
+
+/// Adds a row of a table with these columns, as `RowTable::row` does: for rows that come to a page later.
+pub fn add_row(html: &mut Html, columns: &[&'static str], heading: &Html, cells: Vec<TableCell>) {
+    html.raw("<tr role=\"row\"><th scope=\"row\" role=\"rowheader\">").html(heading).raw("</th>");
+    let labels = columns.iter().skip(1).copied().chain(std::iter::repeat(""));
+    for (cell, label) in cells.into_iter().zip(labels) {
+        match cell {
+            TableCell::Plain(value) => {
+                html.raw("<td role=\"cell\" data-label=\"").text(label).raw("\"><span>");
+                html.html(&value).raw("</span></td>");
+            }
+            TableCell::State(value) => {
+                html.raw("<td role=\"cell\" class=\"state\">").html(&value).raw("</td>");
+            }
+            TableCell::End(value) => {
+                html.raw("<td role=\"cell\" class=\"end\">").html(&value).raw("</td>");
+            }
+        }
+    }
+    html.raw("</tr>\n");
 }
 
 /// A cell of text that others chose.

@@ -9,8 +9,6 @@ page_texts! {
         profile: "Profile",
         name: "Name",
         language: "Language",
-        english: "English",
-        american_english: "English (US)",
         time_zone: "Time zone",
         time_zone_hint: "An IANA name, such as Europe/Berlin.",
         theme: "Appearance",

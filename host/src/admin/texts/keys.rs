@@ -52,6 +52,10 @@ page_texts! {
         revoke_text: "Requests with this key are refused within a second, and its access tokens end. This cannot be undone.",
         revoke_webhooks: "Also disable the webhooks that it created",
         revoke_webhooks_hint: "For a stolen key. Otherwise they pass to a newer key with the same scopes.",
+        made: "Created with this key",
+        made_caption: "The newest keys that were created with this key, 20 at most",
+        made_tokens: "Active access tokens: {n}.",
+        made_tokens_at_least: "Active access tokens: at least {n}.",
         already: "This key is revoked or expired, or its old secret has ended already.",
         overlap: "The old secret of an earlier rotation still works. End it first.",
         wider: "This key can do more than your role allows, so you can't rotate it here. Use `switchboard keys rotate`.",
@@ -108,5 +112,21 @@ page_texts! {
         expires_fact: "Expires",
         from: "From",
         saved: "I have saved the key",
+    }
+}
+
+page_texts! {
+    /// The keys of the administration.
+    AdminKeyTexts, ENGLISH_ADMIN, {
+        title: "Admin keys",
+        none_text: "An admin key lets a program run this installation: create applications and keys, invite people, retry jobs.",
+        create_title: "Create admin key",
+        create_text: "This key is not bound to one application: it works in every organization. Keep it on servers.",
+        name_hint: "What the key is for, such as Provisioning.",
+        scopes: "What may it do?",
+        read: "See organizations, applications, keys without their secrets, requests, jobs, operators and the audit log.",
+        write: "Create and change organizations, applications, keys and OAuth clients; retry and cancel jobs; read the bodies of logged requests. Includes reading.",
+        operators: "Create, change and disable operators, and invite people. It can make someone an administrator.",
+        connectors: "Install, update and remove connectors.",
     }
 }

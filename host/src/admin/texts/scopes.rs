@@ -6,10 +6,14 @@ pub struct ScopeTexts {
     pub surfaces: &'static [(&'static str, &'static [(&'static str, &'static str)])],
     pub everything: &'static str,
     pub reads_everything: &'static str,
-    /// The words before the surfaces that a key may read, write and both.
+    /// The words for surfaces that a key may read, and for those that it may read and write.
     pub reads: &'static str,
     pub writes: &'static str,
-    pub and: &'static str,
+    /// A list of names within a sentence with one more, and with the last one.
+    pub list_more: &'static str,
+    pub list_last: &'static str,
+    /// Several things that a key may do, with one more.
+    pub acts_more: &'static str,
     /// The surfaces within a sentence, by the first part of their scopes.
     pub names: &'static [(&'static str, &'static str)],
     /// The words for scopes that neither read nor write a surface.
@@ -17,7 +21,41 @@ pub struct ScopeTexts {
     pub books: &'static str,
     pub sees_busy: &'static str,
     pub tracks: &'static str,
+    pub runs_operators: &'static str,
+    pub installs_connectors: &'static str,
     pub nothing: &'static str,
+}
+
+#[cfg(test)]
+impl ScopeTexts {
+    /// The words with the names of their fields, or the scopes that they are for.
+    pub fn fields(&self) -> Vec<(&'static str, &'static str)> {
+        let mut all = Vec::new();
+        for (heading, scopes) in self.surfaces {
+            all.push(("heading", *heading));
+            all.extend_from_slice(scopes);
+        }
+        all.extend([
+            ("everything", self.everything),
+            ("reads_everything", self.reads_everything),
+            ("reads", self.reads),
+            ("writes", self.writes),
+            ("list_more", self.list_more),
+            ("list_last", self.list_last),
+            ("acts_more", self.acts_more),
+        ]);
+        all.extend_from_slice(self.names);
+        all.extend([
+            ("sends", self.sends),
+            ("books", self.books),
+            ("sees_busy", self.sees_busy),
+            ("tracks", self.tracks),
+            ("runs_operators", self.runs_operators),
+            ("installs_connectors", self.installs_connectors),
+            ("nothing", self.nothing),
+        ]);
+        all
+    }
 }
 
 pub static ENGLISH: ScopeTexts = ScopeTexts {
@@ -92,9 +130,11 @@ pub static ENGLISH: ScopeTexts = ScopeTexts {
     ],
     everything: "Reads and writes everything",
     reads_everything: "Reads everything",
-    reads: "Reads",
-    writes: "Reads and writes",
-    and: "and",
+    reads: "Reads {names}",
+    writes: "Reads and writes {names}",
+    list_more: "{a}, {b}",
+    list_last: "{a} and {b}",
+    acts_more: "{a}; {b}",
     names: &[
         ("email", "mail"),
         ("calendar", "calendars"),
@@ -106,11 +146,14 @@ pub static ENGLISH: ScopeTexts = ScopeTexts {
         ("events", "events"),
         ("api_keys", "keys"),
         ("usage", "usage"),
+        ("admin", "the installation"),
     ],
     sends: "Sends mail",
     books: "Books times",
     sees_busy: "Sees busy times",
     tracks: "Tracks mail",
+    runs_operators: "Manages operators",
+    installs_connectors: "Installs connectors",
     nothing: "Nothing",
 };
 

@@ -9,6 +9,6 @@ page_texts! {
         none: "Nothing with this ID",
         none_text: "There is nothing with the ID {q}, or you don't have access to it.",
         empty: "Find an ID or email",
-        empty_text: "Paste the ID of an organization, application, key or account. Administrators can also search for the email address of an operator.",
+        empty_text: "Paste the ID of an organization, application, key, account, webhook, event or request. Administrators can also search for the email address of an operator.",
     }
 }

@@ -9,7 +9,7 @@ page_texts! {
         email: "Email",
         password: "Password",
         wrong: "Wrong email or password.",
-        wait: "Too many failed attempts. Try again in {n} seconds.",
+        wait: "Too many failed attempts. Try again in 1 second. | Too many failed attempts. Try again in {n} seconds.",
         locked_out_before: "Locked out? Run ",
         locked_out_after: " on the server. It prints a link to set a new password.",
         nobody: "Nobody can sign in yet",

@@ -20,7 +20,7 @@ page_texts! {
         paused: "Paused",
         disabled: "Disabled",
         paused_text: "Nothing is sent while the webhook is paused. Resume it to send what is waiting.",
-        failing_text: "The last {n} attempts failed: {why}. Switchboard keeps retrying.",
+        failing_text: "The last attempt failed: {why}. Switchboard keeps retrying. | The last {n} attempts failed: {why}. Switchboard keeps retrying.",
         gone: "Your server answered 410 Gone, so Switchboard disabled the webhook.",
         failures_5d: "Every attempt failed for 5 days, so Switchboard disabled the webhook.",
         key_ended: "The API key or access token that this webhook belongs to was revoked or has expired.",
@@ -118,6 +118,6 @@ page_texts! {
         first: "Delivery",
         replay: "Sent again",
         body: "Sent body",
-        body_hidden: "Only developers and owners can see what was sent.",
+        body_hidden: "Only developers and owners can see what was sent and answered.",
     }
 }

@@ -27,6 +27,7 @@ use http_body_util::BodyExt;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout, timeout_at};
 
+use crate::api::request::body_recorder::BodyRecorder;
 use crate::api::request::received_body::{Form, Object, ReceivedBody};
 use crate::api::request::{form, json};
 use crate::web::fingerprint;
@@ -56,7 +57,7 @@ const MAX_RESERVE_OF_TENANT: usize = MAX_BODY;
 const SMALL: usize = 64 << 10;
 /// Uploads that did not declare their size and wait for their room with the first [`MAX_BODY`] of them.
 const MAX_HALF_READ: usize = 6;
-/// Those of one tenant.
+/// The same limit for one tenant.
 const MAX_HALF_READ_OF_TENANT: usize = 2;
 /// How long a body waits for its tenant's other ones to be done with, and an upload as long again for those of other tenants.
 const QUEUE: Duration = Duration::from_secs(30);
@@ -77,7 +78,7 @@ pub struct BodySender<'a> {
     pub visitor: Option<IpAddr>,
 }
 
-/// What is held of bodies.
+/// The memory budget of request bodies.
 pub struct Bodies {
     /// In KiB.
     common: Arc<Semaphore>,
@@ -92,7 +93,7 @@ pub struct Bodies {
     queue: Duration,
 }
 
-/// What is held of the reserve, in bytes.
+/// The used part of the reserve, in bytes.
 #[derive(Default)]
 struct Reserve {
     held: usize,
@@ -149,7 +150,7 @@ impl Bodies {
         self.held(tenant, of_tenant, common)
     }
 
-    /// What a tenant may have of bodies of this size.
+    /// The share of a tenant for bodies of this size.
     fn share(&self, tenant: &str, size: usize) -> Arc<Semaphore> {
         let shares = if size > MAX_BODY { &self.uploads } else { &self.ordinary };
         shares.of(tenant)
@@ -301,6 +302,9 @@ pub async fn read(
     };
     let bytes = bytes?;
     let content_type = parts.headers.get(header::CONTENT_TYPE).cloned();
+    if let Some(recorder) = parts.extensions.get::<BodyRecorder>() {
+        recorder.record(content_type.as_ref(), &bytes);
+    }
     let size = bytes.len();
     let work = move || digest(content_type.as_ref(), bytes);
     let (object, fingerprint, form) = compute.run(sender.tenant, size, work).await;

@@ -1,6 +1,7 @@
 //! Reading a request: body, JSON, forms, etags, and the extractors of handlers.
 
 pub mod body;
+pub mod body_recorder;
 pub mod etag;
 pub mod extractors;
 pub mod form;

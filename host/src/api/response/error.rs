@@ -5,7 +5,7 @@ use base::error::{Code, Error, Refusal};
 use http::{HeaderValue, StatusCode, header};
 use serde_json::{Value, json};
 
-use crate::web::error::{FailedCode, public, status};
+use crate::web::error::{FailedCode, FailedParam, public, status};
 
 /// An error on its way out.
 #[derive(Debug)]
@@ -108,6 +108,10 @@ pub fn response(error: Error, request_id: &str) -> Response {
     let body = envelope(&refusal, request_id).to_string();
     let mut response = (status(refusal.code), body).into_response();
     response.extensions_mut().insert(FailedCode(code));
+    let param = refusal.param.or_else(|| refusal.details.into_iter().next().map(|detail| detail.field));
+    if let Some(param) = param {
+        response.extensions_mut().insert(FailedParam(param));
+    }
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     if let Some(seconds) = refusal.retry_after_s {

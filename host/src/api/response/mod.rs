@@ -1,6 +1,8 @@
 //! Writing a response: the error envelope, stored responses as HTTP, headers of every response.
 
 pub mod error;
+pub mod facts;
 pub mod finish;
 pub mod oauth_error;
 pub mod reply;
+pub mod request_log;

@@ -1,5 +1,4 @@
-//! What the sync operations of all surfaces share: the answers, once it is known what is synced, and the handlers of feeds of one
-//! collection.
+//! Common parts of the sync operations of all surfaces: the answers for a sync scope, and the handlers of feeds of one collection.
 
 use axum::extract::State;
 use base::error::{Code, Result, refuse};
@@ -24,7 +23,7 @@ use crate::api::request::json::{self, Body};
 use crate::api::response::reply::{ApiResponse, ApiResult};
 use crate::web::cursor::Binding;
 
-/// What is synced.
+/// The scope of a sync operation.
 pub struct SyncedScope {
     pub connection: Connection,
     pub scope: SyncScope,
@@ -150,7 +149,7 @@ fn place_after(state: &SyncState, sequence: i64) -> Result<FeedPosition> {
     Ok(FeedPosition { epoch: state.epoch, sequence, snapshot_after: None, kind: 0 })
 }
 
-/// What is in a collection of this kind.
+/// The sync scope of a collection's items.
 async fn inside<C: Collection>(app: &App, asker: &RequestContext, id: &str) -> Result<SyncedScope> {
     let (connection, collection) = collections::open(app, asker, C::KIND, id, C::KIND.read_scope()).await?;
     let scope = service::sync::scope::scope(&collection)?;

@@ -1,4 +1,4 @@
-//! What the handlers of contacts, groups and tasks share.
+//! Common parts of the handlers of contacts, groups and tasks.
 
 use axum::extract::State;
 use base::error::{Error, Result};

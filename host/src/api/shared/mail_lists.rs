@@ -1,4 +1,4 @@
-//! What the lists of mail share: how messages are asked for, and pages of messages, drafts, folders and labels.
+//! Common parts of mail lists: query parameters, and pages of messages, drafts, folders and labels.
 
 use base::error::Result;
 use service::app::App;
@@ -14,7 +14,7 @@ use crate::api::request::extractors::Params;
 use crate::api::response::reply::{self, ApiResponse, ApiResult};
 use crate::web::cursor::Binding;
 
-/// What a list of messages can be narrowed by.
+/// Adds the filter parameters of message lists.
 pub fn filters<S: Clone + Send + Sync + 'static>(routes: Routes<S>) -> Routes<S> {
     routes
         .param("connection_id", "string", "Only messages of this connection; without it, of all that the key may use")
@@ -36,7 +36,7 @@ pub fn filters<S: Clone + Send + Sync + 'static>(routes: Routes<S>) -> Routes<S>
         .param("native_query", "string", "The provider's own search language, if it has one (`operations.nativeSearch` of the capabilities)")
 }
 
-/// What a list is asked for.
+/// Parses the query of a list.
 pub fn query(params: &Params) -> Result<MailQuery> {
     Ok(MailQuery {
         connection_id: params.text("connection_id", 64)?,

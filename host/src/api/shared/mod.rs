@@ -3,4 +3,6 @@
 pub mod change_feed;
 pub mod collection_items;
 pub mod collections;
+pub mod installation_health;
 pub mod mail_lists;
+pub mod operator_rights;

@@ -58,8 +58,8 @@ async fn create(
     Ok(ApiResponse(keys::create(&app, &caller.key, KeyRequest { new, warnings }, &attempt).await?.answer))
 }
 
-/// Whose keys this one manages: a key that is bound to connections those that it made, and those that they made; any other one all of
-/// the application.
+/// The key whose descendants this one manages: a key that is bound to connections manages those that it created, and those that they
+/// created; any other one all of the application (none).
 fn family(caller: &Caller) -> Option<&str> {
     Some(caller.key.id.as_str()).filter(|_| !caller.key.connection_ids.is_empty())
 }

@@ -1,5 +1,6 @@
 //! The operations of the contract: the URL is the file name.
 
+pub mod admin;
 pub mod api_keys;
 pub mod auth;
 pub mod calendars;
@@ -69,4 +70,5 @@ pub fn routes() -> Routes<App> {
         .merge(scheduling::bookings::cancel::routes())
         .merge(scheduling::bookings::reschedule::routes())
         .merge(providers::routes())
+        .merge(admin::routes())
 }

@@ -148,7 +148,7 @@ fn verifier(text: &str) -> Result<String, TokenError> {
     }
 }
 
-/// What a token may do that is made of the key alone: no more than the key.
+/// The rights of a token that is derived from the key alone: at most those of the key.
 fn narrowed(app: &App, caller: &Caller, body: &TokenParameters) -> Result<NewApiKey, TokenError> {
     let (key, now) = (&caller.key, app.now());
     let mut scopes = body.words("scope", MAX_SCOPES)?;

@@ -1,4 +1,4 @@
-//! `switchboard admin list`: everybody who can sign in to the administration panel.
+//! `switchboard admin list`: all operators of the administration panel.
 
 use anyhow::Result;
 use clap::Args;
@@ -61,7 +61,8 @@ async fn all(open: &OpenStore) -> Result<Vec<OperatorView>> {
 fn state(operator: &OperatorView) -> &'static str {
     match operator {
         _ if operator.disabled_at.is_some() => "disabled",
-        _ if !operator.has_password => "no password yet",
+        // Who signs in by the OpenID provider needs none.
+        _ if !operator.has_password && operator.last_sign_in_at.is_none() => "no password yet",
         _ => "active",
     }
 }

@@ -14,7 +14,7 @@ use storage::dialect::Dialect;
 use storage::{Db, installation};
 
 use crate::cli::refusal::command_error;
-use crate::cli::settings::StoreOptions;
+use crate::cli::store_options::StoreOptions;
 use crate::cli::{store, urls};
 
 /// The place of the store, and the address at which browsers reach the panel.

@@ -9,8 +9,8 @@ use storage::scheduling::applications;
 
 use crate::cli::apps::stored::application;
 use crate::cli::output::answer;
-use crate::cli::settings::StoreOptions;
 use crate::cli::store;
+use crate::cli::store_options::StoreOptions;
 
 /// Show or change the name that an application has in the addresses of its booking pages
 ///

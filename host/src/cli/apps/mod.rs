@@ -21,8 +21,8 @@ use storage::{Db, api_keys, oauth_clients};
 
 use crate::cli::apps::stored::application;
 use crate::cli::output::{answer, table};
-use crate::cli::settings::StoreOptions;
 use crate::cli::store;
+use crate::cli::store_options::StoreOptions;
 
 /// Make and list applications, and register what they need to connect accounts by OAuth
 ///

@@ -9,8 +9,8 @@ use storage::{Db, connections, oauth_clients};
 use crate::cli::apps::provider_set::Set;
 use crate::cli::apps::stored::{application, shown};
 use crate::cli::output::{answer, table};
-use crate::cli::settings::StoreOptions;
 use crate::cli::store;
+use crate::cli::store_options::StoreOptions;
 
 /// Connections that are counted at most for a message.
 const MAX_COUNTED: i64 = 1_000;

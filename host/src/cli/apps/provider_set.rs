@@ -22,8 +22,8 @@ use zeroize::Zeroizing;
 use crate::cli::apps::manifests;
 use crate::cli::apps::stored::{application, shown};
 use crate::cli::output::answer;
-use crate::cli::settings::StoreOptions;
 use crate::cli::store;
+use crate::cli::store_options::StoreOptions;
 
 /// How the client authenticates at the provider's token endpoint (RFC 6749 §2.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -82,16 +82,16 @@ pub struct Set {
     /// The token endpoint, in place of the connector's
     #[arg(long, value_name = "URL", value_parser = inputs::url)]
     token_url: Option<String>,
-    /// Where tokens are revoked, in place of the connector's; `none`: nowhere
+    /// URL to revoke tokens, in place of the connector's; `none`: no revocation
     #[arg(long, value_name = "URL", value_parser = inputs::url_or_none)]
     revoke_url: Option<String>,
-    /// Where the user's identity is read, in place of the connector's
+    /// URL to read the user's identity, in place of the connector's
     #[arg(long, value_name = "URL", value_parser = inputs::url)]
     userinfo_url: Option<String>,
     /// Server to call in place of one of the provider's hosts, both https://host[:port] (repeatable); without a server it is removed
     #[arg(long = "origin", value_name = "ORIGIN=SERVER", value_parser = inputs::origin)]
     origins: Vec<OriginReplacement>,
-    /// Where the provider sends users back [default: the public URL and /v1/auth/connectors/PROVIDER/callback]
+    /// URL to which the provider sends users back [default: the public URL and /v1/auth/connectors/PROVIDER/callback]
     #[arg(long, value_name = "URL", value_parser = inputs::url)]
     callback_url: Option<String>,
     /// Provider's scopes for one of ours, in place of the connector's, for example email.read=mail,offline (repeatable); without a value it is removed

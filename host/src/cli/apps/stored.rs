@@ -1,7 +1,8 @@
 //! Applications and registrations as the store has them.
 
 use anyhow::{Context, Result};
-use serde_json::{Value, json};
+use serde_json::Value;
+use service::manage::providers;
 use storage::Db;
 use storage::api_keys::{self, Application};
 use storage::oauth_clients::OAuthClient;
@@ -16,17 +17,5 @@ pub async fn application(db: &Db, id: &str) -> Result<Application> {
 
 /// A registration as `--json` prints it; the secret is not in it.
 pub fn shown(client: &OAuthClient) -> Value {
-    json!({
-        "id": client.id,
-        "applicationId": client.tenant.application_id,
-        "provider": client.provider,
-        "clientId": client.client_id,
-        "hasSecret": client.client_secret.is_some(),
-        "clientAuth": client.client_auth,
-        "settings": client.settings,
-        "endpoints": client.endpoints,
-        "scopes": client.scopes,
-        "version": client.version,
-        "disabled": client.disabled_at.is_some(),
-    })
+    providers::json(client)
 }

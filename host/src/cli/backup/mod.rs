@@ -15,6 +15,7 @@ use model::Instant;
 use serde_json::json;
 use service::app;
 use service::app::config::Config;
+use service::manage::checks;
 use storage::postgres_dump::DumpTarget;
 use storage::{Db, Options, migrations, snapshot};
 
@@ -25,7 +26,7 @@ use crate::cli::backup::manifest::{
 use crate::cli::backup::staging::StagingFolder;
 use crate::cli::output::{answer, command_line};
 use crate::cli::serve::Signals;
-use crate::cli::settings::StoreOptions;
+use crate::cli::store_options::StoreOptions;
 use crate::cli::{master_key, store};
 
 /// Write the database, the installed connectors and the settings into one file
@@ -143,7 +144,7 @@ async fn copied(file: &Path, folder: &Path) -> Result<PathBuf> {
     );
     // The copy, and the archive with the copy in it.
     let needed = size_with_log(file).saturating_mul(2);
-    let free = store::free_bytes(folder)?;
+    let free = checks::free_bytes(folder)?;
     ensure!(
         free >= needed,
         "{} has {} MiB free, and the backup takes up to {} MiB while it is written",

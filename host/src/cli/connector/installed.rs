@@ -18,8 +18,8 @@ use crate::cli::connector::check::{refused, words};
 use crate::cli::connector::permissions;
 use crate::cli::connector::project::step;
 use crate::cli::output::{answer, note, table};
-use crate::cli::settings::StoreOptions;
 use crate::cli::store;
+use crate::cli::store_options::StoreOptions;
 
 const MANIFEST: &str = "connector.toml";
 /// Exit code: a flag is needed for what the connector asks for or replaces.
@@ -113,7 +113,7 @@ impl List {
     }
 }
 
-/// What the store's index holds; nothing when there is no store yet.
+/// The connectors in the store's index; empty if there is no store yet.
 fn installed(config: &Config) -> Result<Vec<Value>> {
     let dir = app::connector_dir(config);
     if !dir.exists() {

@@ -12,6 +12,7 @@ use clap::Args;
 use serde_json::json;
 use service::app;
 use service::app::config::Config;
+use service::manage::checks;
 use storage::postgres_dump::restore_arguments;
 use storage::{Db, Options, migrations};
 
@@ -19,8 +20,8 @@ use crate::cli::backup::manifest::{BackupEngine, BackupManifest, DATABASE, SETTI
 use crate::cli::master_key::{self, KeyMatch};
 use crate::cli::output::{answer, command_line};
 use crate::cli::restore::places::RestorePlaces;
-use crate::cli::settings::StoreOptions;
 use crate::cli::store;
+use crate::cli::store_options::StoreOptions;
 
 /// Put a backup into an empty data directory
 ///
@@ -143,7 +144,7 @@ fn ensure_room(manifest: &BackupManifest, places: &RestorePlaces) -> Result<()> 
         _ => vec![(&places.staging, total)],
     };
     for (place, needed) in needs {
-        let free = store::free_bytes(place)?;
+        let free = checks::free_bytes(place)?;
         ensure!(
             free >= needed,
             "it takes {} MiB at {}, and {} MiB are free there",

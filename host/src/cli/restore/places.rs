@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 use service::app;
 use service::app::config::Config;
+use service::manage::checks::RESTORE_FOLDER;
 
 use crate::cli::backup::manifest::{CONNECTORS, DATABASE, SETTINGS};
-use crate::cli::store::RESTORE_FOLDER;
 
 /// Entries of a data directory that is empty all the same.
 const IGNORED: [&str; 3] = [app::MASTER_KEY_FILE, "lost+found", "switchboard.db.lock"];

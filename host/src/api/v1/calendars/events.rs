@@ -204,7 +204,7 @@ async fn delete(
     Ok(ApiResponse(write::delete(&cx, path, manner).await?))
 }
 
-/// What the three answers to an invitation share.
+/// Common parts of the three answers to an invitation.
 struct InvitationContext {
     cx: WriteContext,
     headers: HeaderMap,

@@ -1,0 +1,51 @@
+//! Words of the figures of an application.
+
+use crate::admin::texts::macros::page_texts;
+
+page_texts! {
+    /// Plots and tables of requests, and the totals of all else.
+    UsageTexts, ENGLISH, {
+        title: "Usage",
+        period: "Period",
+        days: "{n} days",
+        requests: "Requests",
+        none: "No requests in the last {n} days",
+        none_text: "Requests with an API key are counted here by day, outcome, key and surface. Days begin at midnight, UTC.",
+        sentence: "Requests per day, {from} to {to}: {total} in total, {failed} unsuccessful. Busiest day: {day}, with {most}.",
+        sentence_none: "Requests per day, {from} to {to}: none.",
+        success: "Succeeded",
+        client_error: "Refused (4xx)",
+        rate_limited: "Rate limited (429)",
+        server_error: "Failed (5xx)",
+        hatched: "Failed (5xx, hatched)",
+        by_outcome: "Requests by outcome",
+        outcome: "Outcome",
+        share: "Share",
+        by_day: "By day",
+        day: "Day",
+        not_succeeded: "Unsuccessful",
+        by_key: "By key",
+        by_key_caption: "Keys with the most requests, up to 20",
+        key: "Key",
+        by_surface: "By surface",
+        by_surface_caption: "Requests by surface",
+        surface: "Surface",
+        totals: "Other activity",
+        deliveries: "Webhook deliveries",
+        deliveries_note: "{n} failed",
+        deliveries_note_p95: "{n} failed, 95% within {ms} ms",
+        emails: "Emails sent",
+        emails_note: "{n} bounced",
+        bookings: "Bookings",
+        bookings_note: "{n} cancelled",
+        changes: "Events",
+        changes_note: "Changes found in accounts",
+        provider_calls: "Provider requests",
+        provider_calls_note: "Sent to providers for accounts",
+        stored: "Stored data",
+        stored_note: "Copies of accounts, now",
+        cut: "Too many counts to add up: the oldest days are incomplete. Choose fewer days.",
+        download: "Download CSV",
+        download_note: "One line per day, key, surface and outcome; only the newest {n} lines.",
+    }
+}

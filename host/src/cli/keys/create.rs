@@ -1,0 +1,230 @@
+//! `switchboard keys create`: makes an API key of an application, or of the administration of the installation.
+
+use anyhow::{Context, Result, ensure};
+use base::clock::{Clock, Entropy};
+use base::ids::{self, Kind};
+use base::input::errors;
+use base::tenant::Tenant;
+use clap::Args;
+use jiff::{Span, SpanRelativeTo};
+use model::Instant;
+use serde_json::{Value, json};
+use service::app;
+use service::manage::acting::Target;
+use service::manage::actor::Actor;
+use service::manage::keys::restrictions::network;
+use service::manage::keys::{RATE_LIMIT, unsaved};
+use storage::api_keys::{self, ApiKey};
+use storage::{Db, audit_log, operator_organization};
+
+use crate::cli::keys::scopes::{admin_scopes_of, scopes_of, scopes_shown};
+use crate::cli::output::answer;
+use crate::cli::store;
+use crate::cli::store_options::StoreOptions;
+
+/// The name of a key of the administration that is given none.
+const OPERATOR_KEY: &str = "operators";
+
+/// Make an API key and print it: this once, for it is not stored
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  switchboard keys create --scopes all
+  switchboard keys create --scopes calendar.read,calendar.freebusy --application \"Room display\" --expires-in 90d
+  KEY=$(switchboard keys create --scopes all --json | jq -r .key)
+  switchboard keys create --operator --scopes admin.read,admin.write --name deployment")]
+pub struct Create {
+    /// Scopes of the key: a list such as calendar.read,calendar.write, or `all`
+    #[arg(long, required = true, value_delimiter = ',', value_name = "SCOPES")]
+    scopes: Vec<String>,
+    /// A key of the administration of the installation (/v1/admin). Its scopes are some of admin.read, admin.write, admin.operators and
+    /// admin.connectors, which `all` does not include
+    #[arg(long, conflicts_with_all = ["application", "organization", "allowed_domains"])]
+    operator: bool,
+    /// Application that the key belongs to; made if it is new. Applications see nothing of each other
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    application: String,
+    /// Organization that the application belongs to; made if it is new
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    organization: String,
+    /// Purpose of the key, shown in lists [default: the application's name]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Host that browsers' requests must come from, exactly, for example app.example.com (repeatable) [default: any]
+    #[arg(long = "allowed-domain", value_name = "HOST", value_delimiter = ',')]
+    allowed_domains: Vec<String>,
+    /// Address or network that requests must come from, for example 203.0.113.0/24 (repeatable) [default: any]
+    #[arg(long = "allowed-ip", value_name = "CIDR", value_delimiter = ',')]
+    allowed_ips: Vec<String>,
+    /// Requests per minute
+    #[arg(long, alias = "rate-limit-per-minute", value_name = "N", default_value_t = RATE_LIMIT, value_parser = clap::value_parser!(i64).range(1..))]
+    rate_limit: i64,
+    /// How long the key works, for example 12h, 30d or 1y [default: until it is revoked]
+    #[arg(long, value_name = "TIME")]
+    expires_in: Option<Span>,
+    /// Print JSON: id, key, scopes, applicationId, organizationId, …
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    place: StoreOptions,
+}
+
+fn check_networks(allowed: &[String]) -> Result<()> {
+    for ip in allowed {
+        ensure!(
+            network(ip).is_some(),
+            "--allowed-ip \"{ip}\" is neither an address nor a network such as 203.0.113.0/24"
+        );
+    }
+    Ok(())
+}
+
+impl Create {
+    pub async fn run(self) -> Result<()> {
+        let (clock, entropy) = (Clock::system(), Entropy::system());
+        let now = clock.now_ms();
+        let scopes = if self.operator { admin_scopes_of(&self.scopes) } else { scopes_of(&self.scopes) }?;
+        let allowed_domains = self.allowed_domains.iter().map(|d| domain(d)).collect::<Result<Vec<_>>>()?;
+        check_networks(&self.allowed_ips)?;
+        let expires_at = self.expires_in.map(|span| expiry(&span, now)).transpose()?;
+        let default_name = if self.operator { OPERATOR_KEY } else { &self.application };
+        let name = self.name.clone().unwrap_or_else(|| default_name.to_owned());
+        for (flag, text) in
+            [("name", &name), ("application", &self.application), ("organization", &self.organization)]
+        {
+            ensure!((1..=100).contains(&text.chars().count()), "--{flag} must have 1 to 100 characters");
+        }
+
+        let config = self.place.resolve()?;
+        store::make_data_dir(&config)?;
+        let keyring = app::open_keyring(&config.data_dir, &entropy)?;
+        let db = store::open_or_make(&config).await?;
+        app::same_keyring(&db, &keyring).await?;
+        let new = keyring.new_api_key();
+        let tenant = Tenant {
+            organization_id: ids::new(Kind::Organization, &clock, &entropy),
+            application_id: ids::new(Kind::Application, &clock, &entropy),
+        };
+        let key = ApiKey {
+            tenant,
+            scopes,
+            allowed_domains,
+            allowed_ips: self.allowed_ips,
+            rate_limit_per_minute: self.rate_limit,
+            expires_at,
+            ..unsaved(&clock, &entropy, &new, name)
+        };
+        let (hash, entry) = (new.hash, ids::new(Kind::AuditEntry, &clock, &entropy));
+        let written = match self.operator {
+            true => insert_of_operators(&db, key, hash, entry).await,
+            false => insert(&db, key, hash, self.organization, self.application).await,
+        };
+        db.close().await;
+        let key = written?;
+        if self.json {
+            let mut shown = key.json();
+            shown["key"] = Value::from(new.key);
+            return answer(&serde_json::to_string_pretty(&shown)?);
+        }
+        let (id, scopes) = (&key.id, scopes_shown(&key));
+        answer(&format!(
+            "{}\n\nid      {id}\nscopes  {scopes}\n\nKeep the key: it is not stored and cannot be shown again.",
+            new.key
+        ))
+    }
+}
+
+/// Stores a key of an application, which is made with the ids in the key where it is missing.
+async fn insert(
+    db: &Db,
+    mut key: ApiKey,
+    hash: String,
+    organization: String,
+    application: String,
+) -> Result<ApiKey> {
+    let write = db.write(move |tx| {
+        Box::pin(async move {
+            let (names, now) = ((organization.as_str(), application.as_str()), key.created_at);
+            let ids = (key.tenant.organization_id.as_str(), key.tenant.application_id.as_str());
+            key.tenant = api_keys::ensure_application(tx, names, ids, now).await?;
+            api_keys::insert(tx, &key, &hash).await?;
+            Ok::<_, anyhow::Error>(key)
+        })
+    });
+    write.await
+}
+
+/// Stores a key of the administration, and writes it into the audit log under this id. The organization of these keys is made with the ids in
+/// the key where it is missing.
+async fn insert_of_operators(db: &Db, mut key: ApiKey, hash: String, entry_id: String) -> Result<ApiKey> {
+    let write = db.write(move |tx| {
+        Box::pin(async move {
+            let now = key.created_at;
+            key.tenant = operator_organization::ensure(tx, &key.tenant, now).await?;
+            api_keys::insert(tx, &key, &hash).await?;
+            let details = json!({ "name": key.name, "scopes": key.scopes });
+            let target = Target::installation(key.id.as_str()).details(details);
+            let actor = Actor::command("switchboard keys create");
+            audit_log::insert(tx, &target.entry(&actor, "key_created", entry_id, now)).await?;
+            Ok::<_, anyhow::Error>(key)
+        })
+    });
+    write.await
+}
+
+/// An exact host name in lower case; what a browser cannot send as the host of an origin is refused.
+fn domain(text: &str) -> Result<String> {
+    errors::host_name(text).with_context(|| {
+        format!(
+            "--allowed-domain \"{text}\" must be a host name such as app.example.com, without scheme, port or *"
+        )
+    })
+}
+
+fn expiry(span: &Span, now: i64) -> Result<i64> {
+    let years_as_days = SpanRelativeTo::days_are_24_hours();
+    let duration = match span.get_years() == 0 && span.get_months() == 0 {
+        true => span.to_duration(years_as_days),
+        false => {
+            let start = Instant::from_millis(now).timestamp().to_zoned(jiff::tz::TimeZone::UTC);
+            span.to_duration(&start)
+        }
+    };
+    let ms = duration.context("--expires-in is too long")?.as_millis();
+    ensure!(ms > 0, "--expires-in must be in the future");
+    i64::try_from(ms).ok().and_then(|ms| now.checked_add(ms)).context("--expires-in is too long")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(text: &str) -> i64 {
+        expiry(&text.parse().unwrap(), 0).unwrap()
+    }
+
+    #[test]
+    fn times_are_read_as_people_write_them() {
+        assert_eq!(
+            [after("90s"), after("12h"), after("30d"), after("2w")],
+            [90_000, 43_200_000, 2_592_000_000, 1_209_600_000]
+        );
+        assert_eq!(after("1y"), 365 * 86_400_000);
+        assert!(expiry(&"-1d".parse().unwrap(), 0).is_err());
+    }
+
+    #[test]
+    fn a_domain_is_a_bare_host_name() {
+        assert_eq!(domain("App.Example.com").unwrap(), "app.example.com");
+        for wrong in [
+            "https://app.example.com",
+            "app.example.com:8443",
+            "*.example.com",
+            "a b",
+            "",
+            "app.example.com/x",
+        ] {
+            assert!(domain(wrong).is_err(), "{wrong}");
+        }
+    }
+}
