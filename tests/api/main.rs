@@ -2,6 +2,7 @@
 
 mod absence;
 mod admin;
+mod admin_api;
 mod backup;
 mod backup_files;
 mod calendars;

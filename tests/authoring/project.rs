@@ -1,4 +1,4 @@
-//! The program as somebody calls it in a folder.
+//! The program as a user calls it in a folder.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -19,7 +19,7 @@ impl Ended {
         Ended { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
     }
 
-    /// What it wrote to stdout; it must have ended well.
+    /// Returns the standard output. Panics if the command failed.
     pub fn ok(self) -> String {
         assert_eq!(self.code, Some(0), "{}\n{}", self.stdout, self.stderr);
         self.stdout
@@ -37,7 +37,7 @@ pub fn target() -> PathBuf {
     program.parent().and_then(Path::parent).unwrap().to_owned()
 }
 
-/// `switchboard` in a folder. What it compiles for other people's packages is kept from one run to the next.
+/// Returns the command `switchboard` in a folder. Compiled third-party packages are kept from one run to the next.
 pub fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_switchboard-under-test"));
     command.args(arguments).current_dir(folder).env("CARGO_TARGET_DIR", target().join("authoring"));
@@ -52,7 +52,7 @@ pub fn switchboard(folder: &Path, arguments: &[&str]) -> Ended {
     Ended::of(command(folder, arguments).output().unwrap())
 }
 
-/// A project in an otherwise empty folder. All projects build into one folder, so those that differ have names that differ.
+/// A project in an otherwise empty folder. All projects build into one folder, so different projects have different names.
 pub struct Notes {
     dir: tempfile::TempDir,
     name: &'static str,
@@ -85,11 +85,28 @@ impl Notes {
     pub fn written_in(language: &str, name: &'static str) -> Notes {
         let dir = tempfile::tempdir().unwrap();
         let said = switchboard(dir.path(), &["connector", "new", name, "--lang", language]).ok();
-        Notes { dir, name, said }
+        let notes = Notes { dir, name, said };
+        share_sdk(&notes.folder().join("vendor"));
+        notes
     }
 }
 
-/// A project that is built as it came: made once, because two tests look at it and a build takes a while.
+/// Gives the copy of the SDK in a project the date of the program that wrote it. All projects have equal copies at the same relative path
+/// and build into one folder, so that cargo compiles the SDK once, and not for each project.
+fn share_sdk(folder: &Path) {
+    let program = std::fs::metadata(env!("CARGO_BIN_EXE_switchboard-under-test")).unwrap();
+    let written = program.modified().unwrap();
+    for entry in std::fs::read_dir(folder).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            share_sdk(&path);
+        } else {
+            std::fs::File::options().append(true).open(&path).unwrap().set_modified(written).unwrap();
+        }
+    }
+}
+
+/// Returns the unchanged project, built: made once, because two tests use it and a build takes a while.
 pub fn built() -> &'static Notes {
     static BUILT: OnceLock<Notes> = OnceLock::new();
     BUILT.get_or_init(|| {

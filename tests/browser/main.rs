@@ -175,7 +175,7 @@ scenarios! {
     space_chooses_a_day
     /// One link leads over everything before the times, without scripts too.
     the_times_are_two_keys_away
-    /// Who comes too late keeps what was typed.
+    /// A visitor who comes too late keeps the typed text.
     taken_meanwhile_keeps_what_was_typed
     a_calendar_that_is_down_is_not_an_empty_one
     /// Columns, arrows and dates run from right to left, and nothing is wider than the window.
@@ -187,7 +187,7 @@ scenarios! {
     double_click_books_once
     /// Back after a booking leads to the times that are left, and says nothing of a booking that was not made.
     back_after_a_booking_leads_to_the_times
-    /// What is shown already is no step in the history.
+    /// A click on the shown day adds no step to the history.
     the_same_day_once_more_is_no_step_back
     /// A form whose answer never came keeps what was typed, and is sent again.
     a_stopped_form_can_be_sent_again
@@ -224,6 +224,7 @@ scenarios! {
     a_newcomer_without_javascript
     a_key_is_copied
     presets_tick_scopes
+    events_come_to_the_open_list
     /// Every page of the panel in both sizes, light and dark.
     the_panel_keeps_nobody_out
     the_panel_is_light

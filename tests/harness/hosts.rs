@@ -72,11 +72,12 @@ const ON_ONE_HOST: [(&str, &str); 15] = [
     ("usage::", "it looks at the budget of a key, which is each host's own (`web::rate_limit`)"),
 ];
 
-/// Where the figures of the last seconds are added up.
+/// The endpoint with the figures of the last seconds.
 const USAGE: &str = "/v1/usage";
 
 /// Beginnings of paths whose requests all go to the first host, each with the reason.
-const OF_THE_FIRST: [(&str, &str); 5] = [
+const OF_THE_FIRST: [(&str, &str); 6] = [
+    ("/admin/sandbox", "the page of the sandbox provider, which the first host plays"),
     ("/metrics", "figures are each host's own"),
     ("/v1/providers", "each host counts the notifications that it takes, and those of a second"),
     ("/readyz", "it tells of the lease of the host that is asked"),
@@ -150,7 +151,7 @@ impl Second {
 pub struct Pair {
     first: App,
     second: App,
-    /// Where the second host listens.
+    /// The address of the second host.
     address: SocketAddr,
     pulls: bool,
     /// Requests so far that either host could take.
@@ -204,7 +205,7 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// Where the second host listens, if the request is for it.
+    /// Returns the address of the second host, if the request is for it.
     pub fn address(&self) -> Option<SocketAddr> {
         self.is_second.then_some(self.pair.address)
     }

@@ -15,7 +15,10 @@ use service::connections::{self, NewConnection};
 use service::manage::actor::{Actor, Role};
 use service::manage::operators::links::{self, Invitation};
 use service::webhooks::subscription;
-use storage::{api_keys, log};
+use storage::jobs::NewJob;
+use storage::request_log::{self, RequestEntry};
+use storage::wakes::JobClass;
+use storage::{api_keys, jobs, log, operator_organization};
 
 use crate::admin::PASSWORD;
 
@@ -82,7 +85,11 @@ pub async fn other_application(server: &TestServer) -> Tenant {
 pub async fn path_of(server: &TestServer, template: &str, tenant: &Tenant) -> String {
     let mut path = template.replace("{o}", &tenant.organization_id).replace("{a}", &tenant.application_id);
     if path.contains("{k}") {
-        path = path.replace("{k}", &key_of(server, tenant).await);
+        let id = match path.starts_with("/admin/system/") {
+            true => key_of(server, &operator_tenant(server).await).await,
+            false => key_of(server, tenant).await,
+        };
+        path = path.replace("{k}", &id);
     }
     if path.contains("{m}") {
         path = path.replace("{m}", &server.operator(Some(Role::Viewer)).await.id);
@@ -99,10 +106,46 @@ pub async fn path_of(server: &TestServer, template: &str, tenant: &Tenant) -> St
     if path.contains("{w}") {
         path = path.replace("{w}", &webhook_of(server, tenant).await);
     }
+    if path.contains("{e}") {
+        path = path.replace("{e}", &event_of(server, tenant).await);
+    }
     if path.contains("{d}") {
         path = path.replace("{d}", &event_of(server, tenant).await);
     }
-    path.replace("{p}", "sandbox").replace("{change}", "disable")
+    if path.contains("{r}") {
+        path = path.replace("{r}", &request_of(server, tenant).await);
+    }
+    if path.contains("{j}") {
+        path = path.replace("{j}", &job_of(server, tenant).await);
+    }
+    path.replace("{n}", "sandbox").replace("{p}", "sandbox").replace("{change}", "disable")
+}
+
+/// The id of a new job of an application, which waits for an hour.
+pub async fn job_of(server: &TestServer, tenant: &Tenant) -> String {
+    let (key, tenant, now) = (server.app.new_id(Kind::Message), tenant.clone(), server.app.now());
+    let id = format!("report:{key}");
+    let stored: anyhow::Result<()> = server
+        .app
+        .db
+        .write(move |tx| {
+            Box::pin(async move {
+                let new = NewJob {
+                    kind: "report",
+                    key: &key,
+                    class: JobClass::Upkeep,
+                    tenant: &tenant,
+                    connection_id: None,
+                    target: "",
+                    due_at: Some(now + 3_600_000),
+                    args: None,
+                };
+                jobs::enqueue(tx, &new, now).await
+            })
+        })
+        .await;
+    stored.expect("the job is stored");
+    id
 }
 
 /// The id of a new connection of an application, to an account of the sandbox.
@@ -122,6 +165,37 @@ pub async fn account_of(server: &TestServer, tenant: &Tenant) -> String {
     let made = made.expect("the account is connected");
     let connection: Value = serde_json::from_slice(&made.body).expect("JSON");
     connection["id"].as_str().expect("an id").to_owned()
+}
+
+/// The id of a new logged request of an application, which was refused.
+pub async fn request_of(server: &TestServer, tenant: &Tenant) -> String {
+    let entry = RequestEntry {
+        application_id: tenant.application_id.clone(),
+        id: server.app.new_id(Kind::Request),
+        key_id: key_of(server, tenant).await,
+        at: server.app.now(),
+        method: "POST".to_owned(),
+        route: "/v1/webhooks".to_owned(),
+        path: "/v1/webhooks".to_owned(),
+        status: 400,
+        ms: 7,
+        ip: "203.0.113.7".to_owned(),
+        error_code: Some("invalid_url".to_owned()),
+        error_param: Some("url".to_owned()),
+        bytes_in: 41,
+        bytes_out: 1_536,
+        has_bodies: false,
+    };
+    logged(server, entry).await
+}
+
+/// Stores a logged request; its id.
+pub async fn logged(server: &TestServer, entry: RequestEntry) -> String {
+    let id = entry.id.clone();
+    let stored: anyhow::Result<()> =
+        server.app.db.write(move |tx| Box::pin(async move { request_log::insert(tx, &[entry]).await })).await;
+    stored.expect("the request is stored");
+    id
 }
 
 /// The id of a new event in the log of an application.
@@ -166,6 +240,21 @@ pub async fn webhook_of(server: &TestServer, tenant: &Tenant) -> String {
     let made = made.expect("the webhook is stored");
     let webhook: Value = serde_json::from_slice(&made.body).expect("JSON");
     webhook["id"].as_str().expect("an id").to_owned()
+}
+
+/// The tenant of the keys of the administration, which is made if it is missing.
+pub async fn operator_tenant(server: &TestServer) -> Tenant {
+    let app = &server.app;
+    let new = Tenant {
+        organization_id: app.new_id(Kind::Organization),
+        application_id: app.new_id(Kind::Application),
+    };
+    let now = app.now();
+    let made: anyhow::Result<Tenant> = app
+        .db
+        .write(move |tx| Box::pin(async move { operator_organization::ensure(tx, &new, now).await }))
+        .await;
+    made.expect("the organization is stored")
 }
 
 /// The id of a new key of an application.

@@ -1,17 +1,28 @@
 //! The administration panel: the first start, the commands, the pages.
 
 mod accounts;
+mod admin_keys;
 mod client;
 mod commands;
+mod events;
 mod first_start;
 mod forms;
+mod jobs;
+mod languages;
+mod oidc;
 mod providers;
+mod replays;
+mod request_log;
+mod requests;
 mod rights;
+mod sandbox_page;
 mod secrets;
 mod sessions;
 mod statements;
+mod system;
 mod tenants;
 mod texts;
+mod usage;
 mod walk;
 mod webhooks;
 

@@ -4,9 +4,10 @@ use base::tenant::Tenant;
 use harness::TestServer;
 use harness::panel_user::PanelUser;
 use service::manage::actor::Role;
+use storage::audit_log;
 use storage::oauth_clients::{self, OAuthClient};
 
-use crate::admin::client::{assert_whole, led_to, token};
+use crate::admin::client::{account_of, assert_whole, led_to, token};
 
 const GIVEN_SECRET: &str = "of-the-provider-7f3a";
 
@@ -90,6 +91,87 @@ async fn a_client_is_disabled_and_enabled() {
     assert_eq!(owner.post(&enable, &token(&owner).await, &[]).send().await.status, 303);
     assert!(stored(&server, &tenant).await.expect("a client").disabled_at.is_none());
     assert!(owner.get(&new).send().await.text.contains("Continue to Google"));
+}
+
+/// The steps of the manifest with the address to copy, and what a check finds before and after the client is registered.
+#[tokio::test]
+async fn a_provider_has_its_steps_and_a_check() {
+    let server = TestServer::start().await;
+    let (owner, list) = owner(&server).await;
+    let google = format!("{list}/google");
+    let check = format!("{google}/check");
+    let page = owner.get(&google).send().await;
+    for text in ["Google Cloud console", "href=\"https://console.cloud.google.com/auth/clients\""] {
+        assert!(page.text.contains(text), "{text}: {page}");
+    }
+    assert_eq!(page.text.matches("/v1/auth/connectors/google/callback").count(), 1, "{page}");
+    let links = page.text.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
+    let outside: Vec<&str> = links.filter(|link| link.contains(':')).collect();
+    assert!(!outside.is_empty() && outside.iter().all(|link| link.starts_with("https://")), "{outside:?}");
+
+    for (fields, text) in [
+        (None, "not registered for this application"),
+        (
+            Some([("client_id", "1234.apps.example"), ("public", "1")]),
+            "https://accounts.google.com/o/oauth2/v2/auth",
+        ),
+    ] {
+        if let Some(fields) = fields {
+            assert_eq!(owner.post(&google, &token(&owner).await, &fields).send().await.status, 303);
+        }
+        let checked = owner.post(&check, &token(&owner).await, &[]).send().await;
+        assert_eq!(checked.status, 200, "{checked}");
+        assert!(checked.text.contains(text), "{text}: {checked}");
+        assert_eq!(checked.text.contains("1234.apps.example"), fields.is_some(), "{checked}");
+        assert_whole(&checked);
+    }
+    let disable = format!("{google}/disable");
+    assert_eq!(owner.post(&disable, &token(&owner).await, &[]).send().await.status, 303);
+    let checked = owner.post(&check, &token(&owner).await, &[]).send().await;
+    assert!(checked.text.contains("is disabled"), "{checked}");
+    let developer = server.operator(Some(Role::Developer)).await;
+    assert_eq!(developer.post(&check, &token(&developer).await, &[]).send().await.status, 404);
+}
+
+/// A client goes at a click while no account stands on it; else its provider's name has to be typed.
+#[tokio::test]
+async fn a_client_is_removed() {
+    let server = TestServer::start().await;
+    let tenant = server.test_application().await;
+    let (owner, list) = owner(&server).await;
+    let fields = [("client_id", "1234.apps.example"), ("public", "1")];
+    let google = format!("{list}/google");
+    let remove = format!("{google}/remove");
+    assert_eq!(led_to(&remove, &owner.get(&remove).send().await), google, "there is none");
+    assert_eq!(owner.post(&remove, &token(&owner).await, &[]).send().await.status, 409);
+    assert_eq!(owner.post(&google, &token(&owner).await, &fields).send().await.status, 303);
+    let question = owner.get(&remove).send().await;
+    assert!(question.text.contains("No account of this application"), "{question}");
+    assert!(!question.text.contains("typed_name"), "{question}");
+    assert_whole(&question);
+    let removed = owner.post(&remove, &token(&owner).await, &[]).send().await;
+    assert_eq!(led_to(&remove, &removed), list);
+    assert!(stored(&server, &tenant).await.is_none());
+
+    let sandbox = format!("{list}/sandbox");
+    let remove = format!("{sandbox}/remove");
+    assert_eq!(owner.post(&sandbox, &token(&owner).await, &fields).send().await.status, 303);
+    account_of(&server, &tenant).await;
+    let question = owner.get(&remove).send().await;
+    assert!(question.text.contains("1 account of this application"), "{question}");
+    assert!(question.text.contains("name=\"typed_name\""), "{question}");
+    let reader = server.app.db.reader();
+    for (typed, status, is_left) in [("", 409, true), ("google", 409, true), ("sandbox", 303, false)] {
+        let sent = owner.post(&remove, &token(&owner).await, &[("typed_name", typed)]).send().await;
+        assert_eq!(sent.status, status, "{typed}: {sent}");
+        let client = oauth_clients::find(reader, &tenant, "sandbox").await.expect("the store answers");
+        assert_eq!(client.is_some(), is_left, "{typed}");
+    }
+    let entries = audit_log::list_all(reader, i64::MAX, "", 100).await.expect("the log");
+    let removed = entries.iter().filter(|entry| entry.act == "oauth_client_removed");
+    let mut targets: Vec<&str> = removed.map(|entry| entry.target.as_str()).collect();
+    targets.sort_unstable();
+    assert_eq!(targets, ["google", "sandbox"]);
 }
 
 /// Developers see which providers are registered, and change none.

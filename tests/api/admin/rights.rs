@@ -60,7 +60,7 @@ async fn pages_offer_what_may_be_done() {
         assert_eq!(keys.text.contains("keys/new\""), may(Act::ManageKeys, role), "{role:?}: {keys}");
         let settings = format!("apps/{}/settings\"", tenant.application_id);
         assert_eq!(keys.text.contains(&settings), may(Act::ManageApplication, role), "{role:?}: {keys}");
-        assert_eq!(keys.text.contains("system/operators\""), role.is_none(), "{role:?}: {keys}");
+        assert_eq!(keys.text.contains("/system\""), role.is_none(), "{role:?}: {keys}");
         let page = user.get(format!("{application}/keys/{key}")).send().await;
         assert_eq!(page.text.contains("/revoke\""), may(Act::ManageKeys, role), "{role:?}: {page}");
         let home = user.get(format!("/admin/orgs/{}", tenant.organization_id)).send().await;

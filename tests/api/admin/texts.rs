@@ -127,9 +127,12 @@ async fn filters_are_bound() {
     let server = TestServer::start().await;
     let admin = server.operator(None).await;
     let application = server.test_application().await.application_id;
-    for path in
-        ["/admin/".to_owned(), format!("/admin/apps/{application}/keys"), "/admin/system/audit".to_owned()]
-    {
+    for path in [
+        "/admin/".to_owned(),
+        format!("/admin/apps/{application}/keys"),
+        "/admin/system/audit".to_owned(),
+        "/admin/system/jobs".to_owned(),
+    ] {
         for cursor in ["x", "%25_", "a.b", "W10.AAAAAAAAAAAAAAAAAAAAAA"] {
             let asked = admin.get(format!("{path}?cursor={cursor}")).send().await;
             assert_eq!(asked.status, 400, "{path} {cursor}: {asked}");

@@ -85,7 +85,8 @@ async fn pages_are_whole() {
         let path = path_of(&server, route.path, &tenant).await;
         let page = admin.get(&path).send().await;
         assert!(page.status < 500, "{path}: {page}");
-        if page.status == 303 {
+        // A redirect and a file are no pages.
+        if page.status == 303 || path.ends_with("/csv") {
             continue;
         }
         assert_whole(&page);

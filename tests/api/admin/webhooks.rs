@@ -231,6 +231,15 @@ async fn webhooks_of_others_are_not_there() {
     }
     let page = desk.page(&desk.list).await;
     assert!(!page.text.contains(&theirs), "{page}");
+    let asked = format!("/admin/search?q={theirs}");
+    assert_eq!(desk.developer.get(&asked).send().await.status, 404);
+    let own = desk.subscribe().await;
+    let asked = format!("/admin/search?q={own}");
+    assert_eq!(
+        led_to(&asked, &desk.developer.get(&asked).send().await),
+        format!("{}/{own}", desk.list),
+        "one's own is found"
+    );
 }
 
 /// The page of an event has the body as it was sent and each attempt; the event is sent again, once for a form.
@@ -291,9 +300,15 @@ async fn answers_are_text() {
     assert!(page.text.contains("your server answered 500 (7 ms)"), "{page}");
     let (_, rest) = page.text.split_once(&format!("{id}/ev_")).expect("a link to the event");
     let event = rest.split('"').next().unwrap_or_default();
-    let page = desk.page(&format!("{}/{id}/ev_{event}", desk.list)).await;
+    let path = format!("{}/{id}/ev_{event}", desk.list);
+    let page = desk.page(&path).await;
     assert!(!page.text.contains("<script>alert"), "{page}");
     assert!(page.text.contains("&lt;script&gt;alert(1)&lt;/script&gt;"), "the answer is text: {page}");
+    // A server may repeat what it was sent.
+    let viewer = desk.server.operator(Some(Role::Viewer)).await;
+    let seen = viewer.get(&path).send().await;
+    assert!(seen.text.contains("your server answered 500 (7 ms)"), "{seen}");
+    assert!(!seen.text.contains("alert(1)"), "no answer for viewers: {seen}");
 }
 
 /// A form makes one webhook, however often it is sent, and shows the secret that signs what the webhook sends. It ends with no key.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::dav::peer;
 use crate::email::mailbox::{merge, port, refused, text};
 
-/// What connects t10 of Dovecot, with changes to the two servers.
+/// Returns the body that connects t10 of Dovecot, with changes to the two servers.
 fn account(imap: Value, smtp: Value) -> Option<Value> {
     let mut servers =
         [("DOVECOT_IMAP_PORT", imap), ("EXIM_PORT", smtp)].into_iter().map(|(variable, change)| {
@@ -141,7 +141,7 @@ async fn addresses_that_the_operator_does_not_allow() {
     assert!(listener.accept().is_err(), "nobody came");
 }
 
-/// What a client says to a server that has no STARTTLS, until it goes.
+/// Starts a server without STARTTLS; its channel has what a client sends until it disconnects.
 fn without_starttls() -> (u16, mpsc::Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -232,7 +232,7 @@ struct Browser {
 }
 
 impl Browser {
-    /// Where it leads on, and the page.
+    /// Sends a request; returns the redirect, and the page.
     async fn ask(&mut self, url: &str, form: Option<String>) -> (Option<String>, String) {
         let request = match form {
             None => self.http.get(url),
@@ -254,26 +254,19 @@ impl Browser {
     }
 }
 
-/// An access token of the authorization server, for whom it says (RFC 6749 section 4.1, RFC 7636).
-async fn token(issuer: &str, user: &str) -> String {
-    let http = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none());
-    let mut browser = Browser { http: http.build().expect("an HTTP client"), cookies: BTreeMap::new() };
-    let redirect = std::env::var("OIDCP_REDIRECT_URI").expect("it is set");
-    let verifier = "v".repeat(43);
-    // BASE64URL(SHA256(verifier)).
-    let challenge = "7w_YNF9DSfIdPf_pRjSq646_kPr-2-o9NAl16JGghdM";
-    let mut at = format!(
-        "{issuer}/auth?client_id=conf&response_type=code&scope=openid&redirect_uri={redirect}&code_challenge={challenge}&code_challenge_method=S256"
-    );
+impl Default for Browser {
+    fn default() -> Self {
+        let http = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none());
+        Browser { http: http.build().expect("an HTTP client"), cookies: BTreeMap::new() }
+    }
+}
+
+/// The address to which the authorization server sends the browser of a user, who signs in there and grants what is asked for; with a code.
+pub async fn authorize(issuer: &str, url: String, user: &str) -> String {
+    let (mut browser, mut at) = (Browser::default(), url);
     for _ in 0..12 {
-        if let Some((_, code)) = at.split_once("code=") {
-            let code = code.split('&').next().unwrap_or_default();
-            let form = format!(
-                "grant_type=authorization_code&client_id=conf&client_secret=conf-secret&code={code}&redirect_uri={redirect}&code_verifier={verifier}"
-            );
-            let (_, answer) = browser.ask(&format!("{issuer}/token"), Some(form)).await;
-            let answer: Value = serde_json::from_str(&answer).expect("JSON");
-            return text(&answer["access_token"]);
+        if at.contains("code=") {
+            return at;
         }
         let (next, page) = browser.ask(&at, None).await;
         let next = match next {
@@ -288,6 +281,26 @@ async fn token(issuer: &str, user: &str) -> String {
         at = if next.starts_with('/') { format!("{issuer}{next}") } else { next };
     }
     panic!("the authorization server leads nowhere: {at}");
+}
+
+/// An access token of the authorization server, for whom it says (RFC 6749 section 4.1, RFC 7636).
+async fn token(issuer: &str, user: &str) -> String {
+    let redirect = std::env::var("OIDCP_REDIRECT_URI").expect("it is set");
+    let verifier = "v".repeat(43);
+    // BASE64URL(SHA256(verifier)).
+    let challenge = "7w_YNF9DSfIdPf_pRjSq646_kPr-2-o9NAl16JGghdM";
+    let url = format!(
+        "{issuer}/auth?client_id=conf&response_type=code&scope=openid&redirect_uri={redirect}&code_challenge={challenge}&code_challenge_method=S256"
+    );
+    let at = authorize(issuer, url, user).await;
+    let (_, code) = at.split_once("code=").expect("a code");
+    let code = code.split('&').next().unwrap_or_default();
+    let form = format!(
+        "grant_type=authorization_code&client_id=conf&client_secret=conf-secret&code={code}&redirect_uri={redirect}&code_verifier={verifier}"
+    );
+    let (_, answer) = Browser::default().ask(&format!("{issuer}/token"), Some(form)).await;
+    let answer: Value = serde_json::from_str(&answer).expect("JSON");
+    text(&answer["access_token"])
 }
 
 /// An access token instead of a password, by IMAP; Exim here takes passwords only, and its leg says so.
@@ -344,7 +357,7 @@ async fn by_jmap() {
     refused(asked, 400, "provider_rejected", "settings");
 }
 
-/// What was asked for and the account has not is told, not refused.
+/// Requested scopes that the account does not support are reported, not refused.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_mailbox_has_not() {
     let Some(mut body) = account(json!({}), json!({})) else { return };

@@ -31,7 +31,7 @@ macro_rules! on_every_mailbox {
 mod appending;
 mod cancelling;
 mod changing;
-mod connecting;
+pub mod connecting;
 mod convergence;
 mod conversation;
 mod drafts;

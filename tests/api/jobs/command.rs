@@ -43,7 +43,7 @@ async fn store() -> tempfile::TempDir {
                 jobs::enqueue(tx, &new("report", "msg_failed", JobClass::Upkeep, NOON), NOON).await?;
                 jobs::enqueue(tx, &new("report", "msg_waits", JobClass::Upkeep, LATER), NOON).await?;
                 jobs::enqueue(tx, &new("deliver", "whk_1", JobClass::Deliver, NOON), NOON).await?;
-                jobs::enqueue(tx, &new("booking-event", "bkg_1", JobClass::Upkeep, NOON), NOON).await?;
+                jobs::enqueue(tx, &new("booking_event", "bkg_1", JobClass::Upkeep, NOON), NOON).await?;
                 let by = Claim {
                     owner: "host_1".into(),
                     fence: Fence::random(&base::clock::Entropy::system()),
@@ -87,7 +87,7 @@ async fn list_shows_who_runs_what_and_why_it_fails() {
     let failed = printed(&on(&dir, &["list", "--state", "failed", "--json"]));
     assert_eq!(ids(&failed), ["report:msg_failed"]);
     assert_eq!(failed[0]["lastError"]["code"], "provider_unavailable");
-    assert_eq!(ids(&printed(&on(&dir, &["list", "--due", "--json"]))), ["booking-event:bkg_1"]);
+    assert_eq!(ids(&printed(&on(&dir, &["list", "--due", "--json"]))), ["booking_event:bkg_1"]);
     let reports = printed(&on(&dir, &["list", "--kind", "report", "--connection", "conn_1", "--json"]));
     assert_eq!(ids(&reports), ["report:msg_failed", "report:msg_waits"]);
     assert_eq!(printed(&on(&dir, &["list", "--application", "app_2", "--json"])), json!([]));
@@ -132,7 +132,7 @@ async fn a_job_is_cancelled_where_nothing_is_lost_by_it() {
     assert_eq!(printed(&on(&dir, &["show", "report:msg_waits", "--json"]))["state"], "cancelled");
     for (arguments, said) in [
         (["cancel", "report:msg_waits"], "is cancelled already"),
-        (["cancel", "booking-event:bkg_1"], "cancel the booking through the API"),
+        (["cancel", "booking_event:bkg_1"], "cancel the booking through the API"),
         (["cancel", "deliver:whk_1"], "pause or delete the webhook"),
         (["retry", "deliver:whk_1"], "runs on mail-1 (process 77)"),
         (["show", "report:msg_none"], "there is no job report:msg_none"),

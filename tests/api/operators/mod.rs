@@ -1,6 +1,8 @@
 //! Operators below HTTP: how they prove who they are, by which links they come, and what they may do. Several hosts share all of it.
 
 mod links;
+mod oidc;
+pub mod oidc_provider;
 mod rights;
 mod second_factor;
 mod sign_in;

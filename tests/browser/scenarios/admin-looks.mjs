@@ -5,7 +5,8 @@ import { panelVisitor } from "./admin-walk.mjs";
 
 const pages = (application, organization) => ({
   home: "/admin/", organization, members: `${organization}/members`, audit: `${organization}/audit`, overview: application, keys: `${application}/keys`,
-  "new-key": `${application}/keys/new`, settings: `${application}/settings`, account: "/admin/account", operators: "/admin/system/operators",
+  "new-key": `${application}/keys/new`, settings: `${application}/settings`, requests: `${application}/requests`, usage: `${application}/usage`, account: "/admin/account", operators: "/admin/system/operators",
+  system: "/admin/system", jobs: "/admin/system/jobs?state=queued", connectors: "/admin/system/connectors", connector: "/admin/system/connectors/sandbox",
   "not-found": "/admin/nothing",
 });
 

@@ -98,3 +98,26 @@ export const presets_tick_scopes = async (stage) => {
   await page.getByText("Reads and writes calendars; Reads tasks and accounts").waitFor();
   equal(faults, [], "what must not be");
 };
+
+/** Events come to the open list, until it is paused, and again after that. */
+export const events_come_to_the_open_list = async (stage) => {
+  const { ask, openEventType, origin, equal } = stage;
+  const { page, context, faults } = await panelVisitor(stage);
+  await context.addCookies([{ ...(await ask("operator")), url: origin }]);
+  await openEventType("first");
+  await page.goto(`${origin}${await ask("applicationPage")}/events`);
+  await page.getByText("New events appear by themselves.", { exact: true }).waitFor();
+  const rows = page.locator("tbody tr");
+  const before = await rows.count();
+  await openEventType("second");
+  await rows.nth(before).waitFor();
+  equal(await rows.first().locator("th a").innerText(), "event_type.created", "the newest event");
+  await page.getByRole("button", { name: "Pause", exact: true }).click();
+  await page.getByText("Paused.", { exact: true }).waitFor();
+  const paused = await rows.count();
+  await openEventType("third");
+  equal(await rows.count(), paused, "rows while the list is paused");
+  await page.getByRole("button", { name: "Resume", exact: true }).click();
+  await rows.nth(paused).waitFor();
+  equal(faults, [], "what must not be");
+};

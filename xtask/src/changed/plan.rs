@@ -1,5 +1,5 @@
-//! What a change reaches: from its files to crates, from crates to those that depend on them, and from both to tests. Nothing here reads a
-//! file or runs a command.
+//! The reach of a change: from its files to crates, from crates to those that depend on them, and from both to tests. This module reads no
+//! file and runs no command.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ pub const TESTS: &str = "tests";
 /// The tests of the API for a file without a rule of its own.
 const SMOKE: &[&str] = &["contract::", "calendars::events::"];
 
-/// Which tests of `tests/api` (filters on their names) and which other test targets of `tests/` run after a change. A pattern that ends with
+/// The tests of `tests/api` (filters on their names) and other targets of `tests/` that run after a change. A pattern that ends with
 /// `/` is the beginning of the file's path; another is a folder or file name in a path below `host/` or `sdk/`. All rules that match count.
 const RULES: &[(&str, &[&str], &[&str])] = &[
     ("calendar", &["calendars::"], &[]),
@@ -111,7 +111,7 @@ pub struct Package {
     pub targets: Vec<Target>,
 }
 
-/// Something of a crate that cargo compiles.
+/// A target of a crate.
 pub struct Target {
     pub kind: Kind,
     pub name: String,
@@ -119,7 +119,7 @@ pub struct Target {
     test: bool,
 }
 
-/// What a target is.
+/// The kind of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     Lib,
@@ -128,10 +128,10 @@ pub enum Kind {
     Test,
 }
 
-/// What names a target in cargo's messages: the manifest of its crate, its kind and its name.
+/// The identity of a target in cargo's messages: the manifest of its crate, its kind and its name.
 pub type Built = (PathBuf, Kind, String);
 
-/// What a change asks for. Crates are named by their folder.
+/// The lints and tests to run after a change. Crates are named by their folder.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Plan {
     /// Crates whose own tests run.
@@ -208,7 +208,7 @@ fn with_dependents(packages: &[Package], changed: &BTreeSet<String>) -> BTreeSet
 }
 
 impl Plan {
-    /// What these changed files ask for.
+    /// Returns the plan for these changed files.
     pub fn new(packages: &[Package], files: &[String]) -> Plan {
         let mut plan = Plan::default();
         for file in files {
