@@ -113,7 +113,7 @@ fn native(data: &Dataset, body_json: &str) -> (Duration, String) {
     };
     let host = Recorded::answering(answer);
     let request =
-        connector_sdk::Request { op: "events".into(), body: body_json.to_owned(), ..Default::default() };
+        connector_sdk::CallRequest { op: "events".into(), body: body_json.to_owned(), ..Default::default() };
     let started = Instant::now();
     let answer = surface::calendar::changes::<Dav>(&host, request).expect("a page");
     (started.elapsed(), answer.body)

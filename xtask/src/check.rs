@@ -19,7 +19,7 @@ use crate::project;
 use crate::suite::Suite;
 
 #[derive(clap::Args)]
-pub struct Arguments {
+pub struct CheckArguments {
     /// Check only what differs from this revision (`HEAD` by default), untracked files too: lints of the crates that it reaches, tests of
     /// those that changed. Lists what did not run.
     #[arg(long, value_name = "REV", num_args = 0..=1, default_missing_value = "HEAD")]
@@ -40,7 +40,7 @@ pub struct Arguments {
     cargo_test: Vec<String>,
 }
 
-impl Arguments {
+impl CheckArguments {
     fn postgres_scope(&self) -> PostgresScope {
         if self.all_engines { PostgresScope::All } else { PostgresScope::Listed }
     }
@@ -56,7 +56,7 @@ enum Step {
 }
 
 /// Runs the chosen steps; the first that fails ends the run.
-pub fn run(arguments: &Arguments) -> Result<()> {
+pub fn run(arguments: &CheckArguments) -> Result<()> {
     if let Some(revision) = &arguments.changed {
         return changed::run(revision);
     }
@@ -72,7 +72,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         fuzz::locked()?;
     }
     if chosen(Step::Connectors) {
-        connectors::run(&connectors::Arguments::all(true))?;
+        connectors::run(&connectors::ConnectorsArguments::all(true))?;
         connectors::linear_guest()?;
     }
     // If the tests are built too, their build lints: the compiler checks everything once instead of twice.
@@ -97,7 +97,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 /// `compiler`: environment of all compilations, the same each time, so that nothing is recompiled. `build_fuzz_targets`: whether they are
 /// built while the tests run.
 fn tests(
-    arguments: &Arguments,
+    arguments: &CheckArguments,
     compiler: Vec<(&'static str, &'static str)>,
     build_fuzz_targets: bool,
 ) -> Result<()> {

@@ -21,7 +21,7 @@ const DEV: &str = "connector-dev";
 const OF_GUEST: [&str; 6] = ["-p", "base", "-p", "mail", "--features", "mail/build,mail/html"];
 
 #[derive(clap::Args)]
-pub struct Arguments {
+pub struct ConnectorsArguments {
     /// Build these alone (folder names under `connectors/`).
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
@@ -30,15 +30,15 @@ pub struct Arguments {
     dev: bool,
 }
 
-impl Arguments {
+impl ConnectorsArguments {
     /// All connectors, as users have them or (`dev`) as the tests do.
     pub fn all(dev: bool) -> Self {
-        Arguments { only: Vec::new(), dev }
+        ConnectorsArguments { only: Vec::new(), dev }
     }
 
     /// These connectors, as the tests have them.
     pub fn only(names: &[String]) -> Self {
-        Arguments { only: names.to_vec(), dev: true }
+        ConnectorsArguments { only: names.to_vec(), dev: true }
     }
 
     /// The profile in Cargo.toml, which is the name of its folder too.
@@ -61,12 +61,12 @@ pub fn bundle() -> PathBuf {
 }
 
 /// Builds and lays out the connectors.
-pub fn run(arguments: &Arguments) -> Result<()> {
+pub fn run(arguments: &ConnectorsArguments) -> Result<()> {
     build(arguments, project::step)
 }
 
 /// Builds and lays out the connectors. Calls `step` with each step that begins: the toolchain's set-up, then the build.
-pub fn build(arguments: &Arguments, mut step: impl FnMut(&str)) -> Result<()> {
+pub fn build(arguments: &ConnectorsArguments, mut step: impl FnMut(&str)) -> Result<()> {
     let connectors = chosen(&arguments.only)?;
     let names: Vec<&str> = connectors.iter().map(|connector| connector.name.as_str()).collect();
     step("setting up the wasm toolchain");

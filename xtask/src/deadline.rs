@@ -20,7 +20,7 @@ const STEP: Duration = Duration::from_millis(5);
 const LONG: &str = " has been running for over ";
 
 /// The result of a program that ran until its end or the deadline.
-pub struct Ran {
+pub struct ProgramResult {
     /// None: it was ended at the deadline.
     pub status: Option<ExitStatus>,
     pub stdout: String,
@@ -30,7 +30,7 @@ pub struct Ran {
 }
 
 /// Runs a command to its end, or until `until`. Its standard input is empty.
-pub fn run(command: &mut Command, until: Instant) -> Result<Ran> {
+pub fn run(command: &mut Command, until: Instant) -> Result<ProgramResult> {
     let piped = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = piped.spawn().context("it does not start")?;
     let (closed, all_closed) = mpsc::channel();
@@ -45,7 +45,7 @@ pub fn run(command: &mut Command, until: Instant) -> Result<Ran> {
         }
         end(&mut child)?;
     }
-    Ok(Ran { status, stdout: text(&stdout), stderr: text(&stderr), running })
+    Ok(ProgramResult { status, stdout: text(&stdout), stderr: text(&stderr), running })
 }
 
 /// Returns the output read so far.

@@ -39,7 +39,7 @@ const REGRESSION_SECONDS: u64 = 120;
 const TOO_LONG: i32 = 70;
 
 #[derive(clap::Args)]
-pub struct Arguments {
+pub struct FuzzArguments {
     /// How long each target runs.
     #[arg(long, default_value_t = 60)]
     seconds: u64,
@@ -48,7 +48,7 @@ pub struct Arguments {
 }
 
 /// Runs the chosen targets.
-pub fn run(arguments: &Arguments) -> Result<()> {
+pub fn run(arguments: &FuzzArguments) -> Result<()> {
     let all = targets()?;
     if let Some(unknown) = arguments.targets.iter().find(|name| !all.contains(name)) {
         bail!("there is no target {unknown:?}; there are: {}", all.join(", "));

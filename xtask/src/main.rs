@@ -36,24 +36,24 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Build everything, start a server with the sandbox provider, walk through the main job, leave the server up.
-    Demo(Box<demo::Arguments>),
+    Demo(Box<demo::DemoArguments>),
     /// Set up and start the test peers, then formatting, lints and all tests.
-    Test(check::Arguments),
+    Test(check::CheckArguments),
     /// Feed hostile mail and hostile servers to what reads them, for a minute each.
-    Fuzz(fuzz::Arguments),
+    Fuzz(fuzz::FuzzArguments),
     /// Compare the API's view of your own calendars, cards and mail with that of other readers.
-    Mirror(mirror::Arguments),
+    Mirror(mirror::MirrorArguments),
     /// Build the connectors as WebAssembly components into `target/connectors/bundle`.
-    Connectors(connectors::Arguments),
+    Connectors(connectors::ConnectorsArguments),
     /// Count the structure and names of the code, now and at a revision.
     Rooms(rooms::RoomsArguments),
     /// Measure the release build against named baselines, in one run; writes `xtask/BENCH.md`.
-    Bench(bench::Arguments),
+    Bench(bench::BenchArguments),
     /// Ten well-behaved tenants, and one attacker after the other: how much slower the ten become; writes `xtask/STORM.md`.
-    Storm(storm::Arguments),
+    Storm(storm::StormArguments),
     /// A bare axum handler: the baseline of `bench`.
     #[command(hide = true)]
-    Bare(bench::bare::Arguments),
+    Bare(bench::bare::BareArguments),
 }
 
 fn main() -> ExitCode {

@@ -13,17 +13,17 @@ use crate::project;
 const NEEDED: [&str; 3] = ["radicale", "dovecot", "exim"];
 
 #[derive(clap::Args)]
-pub struct Arguments {
+pub struct MirrorArguments {
     /// A folder with .ics, .vcf or .eml files, at any depth. It is read, not changed, and stays on this machine.
     folder: PathBuf,
 }
 
 /// Stores the folder's files on the test peers, reads them through the API, and prints classes of differences with counts and examples.
 /// Differences are no failure.
-pub fn run(arguments: &Arguments) -> Result<()> {
+pub fn run(arguments: &MirrorArguments) -> Result<()> {
     let folder = &arguments.folder;
     let folder = folder.canonicalize().with_context(|| format!("cannot read {}", folder.display()))?;
-    connectors::run(&connectors::Arguments::all(true))?;
+    connectors::run(&connectors::ConnectorsArguments::all(true))?;
     let python = check::oracle()?;
     let _lock = project::lock_tests()?;
     project::step("starting the test peers");

@@ -62,12 +62,12 @@ pub fn build(command: &mut Command, what: &str, total: Option<usize>) -> Result<
     let stderr = child.stderr.take().context("cargo has no standard error")?;
     let (sender, lines) = mpsc::sync_channel(MAX_QUEUED_LINES);
     let stdout_sender = sender.clone();
-    thread::spawn(move || send_lines(stdout, &stdout_sender, Line::Stdout));
-    thread::spawn(move || send_lines(stderr, &sender, Line::Stderr));
+    thread::spawn(move || send_lines(stdout, &stdout_sender, CargoLine::Stdout));
+    thread::spawn(move || send_lines(stderr, &sender, CargoLine::Stderr));
     loop {
         match lines.recv_timeout(REDRAW_INTERVAL) {
-            Ok(Line::Stdout(line)) if !progress.read_message(&line) => display.print(&line),
-            Ok(Line::Stderr(line)) if !progress.read_status(&line) => display.print(&line),
+            Ok(CargoLine::Stdout(line)) if !progress.read_message(&line) => display.print(&line),
+            Ok(CargoLine::Stderr(line)) if !progress.read_status(&line) => display.print(&line),
             Ok(_) | Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }
@@ -116,13 +116,13 @@ fn distinct_packages(tree: &str) -> usize {
 }
 
 /// A line that cargo wrote.
-enum Line {
+enum CargoLine {
     Stdout(String),
     Stderr(String),
 }
 
 /// Sends each line of `input` until it ends or the receiver is gone.
-fn send_lines(input: impl Read, sender: &SyncSender<Line>, line: fn(String) -> Line) {
+fn send_lines(input: impl Read, sender: &SyncSender<CargoLine>, line: fn(String) -> CargoLine) {
     for bytes in BufReader::new(input).split(b'\n') {
         let Ok(bytes) = bytes else { return };
         if sender.send(line(String::from_utf8_lossy(&bytes).into_owned())).is_err() {

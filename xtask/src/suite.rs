@@ -24,7 +24,7 @@ const DATABASE_DELAY_MS: &str = "2";
 
 /// The tests of the workspace, built.
 pub struct Suite {
-    programs: Vec<Program>,
+    programs: Vec<TestProgram>,
     /// The environment of all compilations.
     compiler: Vec<(&'static str, &'static str)>,
     /// The tests of the API that run on PostgreSQL, if there is a server.
@@ -32,7 +32,7 @@ pub struct Suite {
 }
 
 /// The tests of one target.
-struct Program {
+struct TestProgram {
     manifest: PathBuf,
     kind: Kind,
     target: String,
@@ -65,7 +65,7 @@ impl Suite {
         let mut programs = Vec::new();
         for line in BufReader::new(stdout).lines() {
             if let Some(((manifest, kind, target), executable)) = executable(&line?) {
-                programs.push(Program { manifest, kind, target, executable });
+                programs.push(TestProgram { manifest, kind, target, executable });
             }
         }
         let status = child.wait()?;
@@ -86,7 +86,7 @@ impl Suite {
     /// tests of the API run on it too.
     pub fn run(&self, environment: &[(String, String)], postgres: Option<&str>) -> Result<()> {
         let start = Instant::now();
-        let (api, others): (Vec<&Program>, Vec<&Program>) =
+        let (api, others): (Vec<&TestProgram>, Vec<&TestProgram>) =
             self.programs.iter().partition(|program| program.is_api());
         let [api, others] = thread::scope(|scope| {
             let api = scope.spawn(|| self.api_lane(&api, environment, postgres));
@@ -108,7 +108,7 @@ impl Suite {
 
     fn api_lane(
         &self,
-        programs: &[&Program],
+        programs: &[&TestProgram],
         environment: &[(String, String)],
         postgres: Option<&str>,
     ) -> Result<Lane> {
@@ -123,7 +123,7 @@ impl Suite {
         Ok(lane)
     }
 
-    fn other_lane(&self, programs: &[&Program], environment: &[(String, String)]) -> Result<Lane> {
+    fn other_lane(&self, programs: &[&TestProgram], environment: &[(String, String)]) -> Result<Lane> {
         let mut lane = Lane::default();
         for program in programs {
             let mut command = program.command();
@@ -137,7 +137,7 @@ impl Suite {
     }
 
     /// Runs the chosen tests of the API on the PostgreSQL server at `url`, and those chosen for it once more with a network delay.
-    fn run_on_postgres(&self, lane: &mut Lane, api: &[&Program], url: &str) -> Result<()> {
+    fn run_on_postgres(&self, lane: &mut Lane, api: &[&TestProgram], url: &str) -> Result<()> {
         for program in api {
             let mut command = program.command_on_postgres(url, &self.postgres_tests.names);
             lane.run("the API on PostgreSQL, through two hosts", &mut command)?;
@@ -186,7 +186,7 @@ impl Lane {
     }
 }
 
-impl Program {
+impl TestProgram {
     fn is_api(&self) -> bool {
         self.kind == Kind::Test && self.target == "api"
     }

@@ -39,7 +39,7 @@ fn main() {
     for line in std::io::stdin().lock().lines() {
         line.expect("a line");
         let request =
-            connector_sdk::Request { op: "events".into(), body: call.clone(), ..Default::default() };
+            connector_sdk::CallRequest { op: "events".into(), body: call.clone(), ..Default::default() };
         let started = Instant::now();
         let answer = surface::calendar::changes::<Dav>(&host, request).expect("a page");
         let taken = started.elapsed();

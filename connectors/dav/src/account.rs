@@ -10,7 +10,7 @@ use crate::calendar::notify::{KEEPS_SILENCE, keeps_silence};
 use crate::contacts::VERSIONS;
 use crate::contacts::books::versions_at;
 use crate::text::without_prefix;
-use crate::webdav::discovery::{CALENDARS, CONTACTS, Found, Service, discover};
+use crate::webdav::discovery::{AccountLocation, CALENDARS, CONTACTS, Service, discover};
 use crate::webdav::multistatus::Member;
 use crate::webdav::xml::{CALDAV, DAV, Element};
 use crate::webdav::{Client, elsewhere, origin_of};
@@ -168,13 +168,13 @@ fn principal(client: &Client) -> Outcome<Principal> {
 }
 
 /// Adds the results of the discovery of a service.
-fn take(client: &Client, all: &mut Principal, found: Found, service: &Service) -> Outcome<()> {
+fn take(client: &Client, all: &mut Principal, found: AccountLocation, service: &Service) -> Outcome<()> {
     let url = match found {
-        Found::Home(home) => {
+        AccountLocation::Home(home) => {
             all.homes.push((service.setting, home));
             return Ok(());
         }
-        Found::Principal(url) => url,
+        AccountLocation::Principal(url) => url,
     };
     if !client.reaches(&url) {
         return Err(elsewhere(&url));

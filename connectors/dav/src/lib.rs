@@ -46,7 +46,7 @@ impl Calendar for Dav {
     }
 
     fn get_events(cx: &Context, args: SourcesGet) -> Outcome<Sources> {
-        calendar::Session::new(cx, args.time_zone.as_deref())?.many(&args)
+        calendar::CalendarSession::new(cx, args.time_zone.as_deref())?.many(&args)
     }
 
     fn get_event(cx: &Context, args: SourceRef) -> Outcome<Sources> {
@@ -94,7 +94,7 @@ impl Calendar for Dav {
     }
 
     fn changes(cx: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
-        calendar::Session::new(cx, args.time_zone.as_deref())?.changes(args)
+        calendar::CalendarSession::new(cx, args.time_zone.as_deref())?.changes(args)
     }
 }
 
@@ -104,7 +104,7 @@ impl Contacts for Dav {
     }
 
     fn get_contacts(cx: &Context, args: SourcesGet) -> Outcome<Sources> {
-        contacts::Session::new(cx)?.many(&args)
+        contacts::ContactsSession::new(cx)?.many(&args)
     }
 
     fn get_contact(cx: &Context, args: SourceRef) -> Outcome<Sources> {
@@ -156,7 +156,7 @@ impl Contacts for Dav {
     }
 
     fn changes(cx: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
-        contacts::Session::new(cx)?.changes(args)
+        contacts::ContactsSession::new(cx)?.changes(args)
     }
 }
 
@@ -166,7 +166,7 @@ impl Tasks for Dav {
     }
 
     fn get_tasks(cx: &Context, args: SourcesGet) -> Outcome<Sources> {
-        tasks::Session::new(cx, args.time_zone.as_deref())?.many(&args)
+        tasks::TaskSession::new(cx, args.time_zone.as_deref())?.many(&args)
     }
 
     fn get_task(cx: &Context, args: SourceRef) -> Outcome<Sources> {
@@ -202,7 +202,7 @@ impl Tasks for Dav {
     }
 
     fn changes(cx: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
-        tasks::Session::new(cx, args.time_zone.as_deref())?.changes(args)
+        tasks::TaskSession::new(cx, args.time_zone.as_deref())?.changes(args)
     }
 }
 

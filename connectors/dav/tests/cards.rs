@@ -3,7 +3,7 @@
 #![expect(clippy::string_slice, reason = "a test cuts texts that it knows: a panic is the report")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests; clippy takes only #[test] functions for tests")]
 
-use connector_dav::collection::changed::Changed;
+use connector_dav::collection::changed::FieldSet;
 use connector_dav::vcard::lines::{View, parse, print};
 use connector_dav::vcard::read::{contact, items};
 use connector_dav::vcard::write::{apply, touch, writable};
@@ -41,7 +41,7 @@ fn read(text: &str) -> Contact {
 fn edit(text: &str, wanted: &Contact, fields: &[&str]) -> String {
     let mut card = parse(text).unwrap();
     let version = writable(&card).unwrap();
-    apply(&mut card, version, wanted, &Changed(&changed(fields))).unwrap();
+    apply(&mut card, version, wanted, &FieldSet(&changed(fields))).unwrap();
     touch(&mut card, version, now());
     print(&card)
 }

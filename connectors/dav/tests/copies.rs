@@ -3,11 +3,11 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests; clippy takes only #[test] functions for tests")]
 
-use connector_dav::collection::changed::Changed;
+use connector_dav::collection::changed::FieldSet;
 use connector_dav::ical::people::Selves;
 use connector_dav::ical::read::Reader;
 use connector_dav::ical::resource::parse;
-use connector_dav::ical::series::{Edited, Editor};
+use connector_dav::ical::series::{Editor, Update};
 use connector_dav::ical::todo::edit::TodoEditor;
 use connector_dav::ical::todo::read::TodoReader;
 use connector_sdk::Outcome;
@@ -74,9 +74,9 @@ fn edit<T>(text: &str, run: impl FnOnce(&Editor) -> T) -> T {
 fn renamed(text: &str, instance: Option<&str>) -> String {
     let event = Event { title: Some("New".into()), ..Event::default() };
     let changed = ["title".to_owned()];
-    let edited: Outcome<Edited> = edit(text, |editor| match instance {
-        Some(id) => editor.update_instance(id, &event, &Changed(&changed)),
-        None => editor.update_main(&event, &Changed(&changed)),
+    let edited: Outcome<Update> = edit(text, |editor| match instance {
+        Some(id) => editor.update_instance(id, &event, &FieldSet(&changed)),
+        None => editor.update_main(&event, &FieldSet(&changed)),
     });
     edited.unwrap().text.unwrap()
 }
@@ -290,7 +290,7 @@ fn what_is_changed_of_copies_is_what_is_read() {
 
     let event = Event { title: Some("Rest".into()), ..body(&items(&text).unwrap()[1]) };
     let changed = ["title".to_owned()];
-    let split = edit(&text, |editor| editor.split(THIRD_ID, "b", &event, &Changed(&changed))).unwrap();
+    let split = edit(&text, |editor| editor.split(THIRD_ID, "b", &event, &FieldSet(&changed))).unwrap();
     assert_eq!(titles(&split.old.text.unwrap()), [told("/x.ics", "Series")]);
     let rest = titles(&split.new);
     assert_eq!(rest, [told("/x.ics", "Rest"), told("/x.ics#2026-03-05T09:00:00", "Copy 2")]);
@@ -391,14 +391,14 @@ fn another_uid_is_left_alone() {
         renamed(&text, Some(THIRD_ID)),
         edit(&text, |editor| editor.delete_instance(THIRD_ID)).unwrap().text.unwrap(),
         edit(&text, |editor| editor.cap(THIRD_ID)).unwrap().text.unwrap(),
-        edit(&text, |editor| editor.update_main(&later, &Changed(&times))).unwrap().text.unwrap(),
+        edit(&text, |editor| editor.update_main(&later, &FieldSet(&times))).unwrap().text.unwrap(),
     ];
     for changed in changes {
         assert!(changed.contains(&event(&other)) && changed.contains(&event(&others_third)), "{changed}");
         assert_eq!(warnings(&changed)[0], [told("other_uid_ignored", "iCalUid")]);
     }
     let split =
-        edit(&text, |editor| editor.split(THIRD_ID, "c", &event_of("Rest"), &Changed(&["title".into()])))
+        edit(&text, |editor| editor.split(THIRD_ID, "c", &event_of("Rest"), &FieldSet(&["title".into()])))
             .unwrap();
     assert!(!split.new.contains("Other") && !split.new.contains("UID:b"), "{}", split.new);
     // A copy goes, and what is read is the same series all the same.
@@ -456,7 +456,7 @@ fn a_lone_instance_is_changed_like_an_event() {
         "reminders",
     ]
     .map(str::to_owned);
-    let changed = edit(&text, |editor| editor.update_instance(THIRD_ID, &wanted, &Changed(&fields)))
+    let changed = edit(&text, |editor| editor.update_instance(THIRD_ID, &wanted, &FieldSet(&fields)))
         .unwrap()
         .text
         .unwrap();
@@ -472,7 +472,7 @@ fn a_lone_instance_is_changed_like_an_event() {
         ..before
     };
     let fields = ["allDay", "startDate", "endDate", "start", "end"].map(str::to_owned);
-    let days = edit(&text, |editor| editor.update_instance(THIRD_ID, &moved, &Changed(&fields)))
+    let days = edit(&text, |editor| editor.update_instance(THIRD_ID, &moved, &FieldSet(&fields)))
         .unwrap()
         .text
         .unwrap();
@@ -486,7 +486,7 @@ fn a_lone_instance_is_changed_like_an_event() {
 
     let recurs = Event { recurrence: vec!["RRULE:FREQ=DAILY".into()], ..wanted };
     let refused =
-        edit(&text, |editor| editor.update_instance(THIRD_ID, &recurs, &Changed(&["recurrence".into()])));
+        edit(&text, |editor| editor.update_instance(THIRD_ID, &recurs, &FieldSet(&["recurrence".into()])));
     assert_eq!(refused.unwrap_err().code, "invalid");
 
     let accept = |id: &str| {

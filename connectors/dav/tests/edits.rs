@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests; clippy takes only #[test] functions for tests")]
 
-use connector_dav::collection::changed::Changed;
+use connector_dav::collection::changed::FieldSet;
 use connector_dav::ical::people::Selves;
 use connector_dav::ical::read::Reader;
 use connector_dav::ical::resource::parse;
@@ -87,7 +87,7 @@ fn difference(old: &str, new: &str) -> String {
 fn a_new_title_changes_nothing_else() {
     let mut event = read(FAITHFUL).remove(0);
     event.title = Some("Planning, weekly".into());
-    let new = edit(FAITHFUL, |editor| editor.update_main(&event, &Changed(&changed(&["title"])))).unwrap();
+    let new = edit(FAITHFUL, |editor| editor.update_main(&event, &FieldSet(&changed(&["title"])))).unwrap();
     insta::assert_snapshot!(difference(FAITHFUL, &new.text.unwrap()), @r#"
     -DTSTAMP:20260101T120000Z
     +DTSTAMP:20260301T000000Z
@@ -105,7 +105,7 @@ fn a_later_series_keeps_its_zone_its_holes_and_its_exceptions() {
     event.start = "2026-01-05T09:00:00Z".parse().unwrap();
     event.end = "2026-01-05T09:45:00Z".parse().unwrap();
     let new =
-        edit(FAITHFUL, |editor| editor.update_main(&event, &Changed(&changed(&["start", "end"])))).unwrap();
+        edit(FAITHFUL, |editor| editor.update_main(&event, &FieldSet(&changed(&["start", "end"])))).unwrap();
     assert!(new.warnings.is_empty(), "{:?}", new.warnings);
     let text = new.text.unwrap();
     for line in [
@@ -130,7 +130,8 @@ fn a_later_series_keeps_its_zone_its_holes_and_its_exceptions() {
 fn a_series_in_another_zone_keeps_its_holes_and_its_exceptions() {
     let mut event = read(FAITHFUL).remove(0);
     event.time_zone = "America/New_York".into();
-    let new = edit(FAITHFUL, |editor| editor.update_main(&event, &Changed(&changed(&["timeZone"])))).unwrap();
+    let new =
+        edit(FAITHFUL, |editor| editor.update_main(&event, &FieldSet(&changed(&["timeZone"])))).unwrap();
     assert!(new.warnings.is_empty(), "{:?}", new.warnings);
     let text = new.text.unwrap();
     for line in [
@@ -150,7 +151,7 @@ fn an_instance_gets_a_vevent_of_its_own() {
     let mut event = read(FAITHFUL).remove(0);
     event.title = Some("Once".into());
     let new = edit(FAITHFUL, |editor| {
-        editor.update_instance("2026-02-02T09:30:00", &event, &Changed(&changed(&["title"])))
+        editor.update_instance("2026-02-02T09:30:00", &event, &FieldSet(&changed(&["title"])))
     })
     .unwrap();
     insta::assert_snapshot!(difference(FAITHFUL, &new.text.unwrap()), @r#"
@@ -190,7 +191,7 @@ fn instances_that_are_not_there_are_not_found() {
     assert_eq!(gone.code, "not-found");
     for id in ["2026-01-19T09:30:00", "2026-01-06T09:30:00", "2026-01-05", "nonsense"] {
         let failure =
-            edit(FAITHFUL, |editor| editor.update_instance(id, &event, &Changed(&changed(&["title"]))))
+            edit(FAITHFUL, |editor| editor.update_instance(id, &event, &FieldSet(&changed(&["title"]))))
                 .unwrap_err();
         assert_eq!(failure.code, "not-found", "{id}");
     }
@@ -238,7 +239,7 @@ fn a_series_is_cut_in_two() {
     let mut event = read(SERIES).remove(0);
     event.title = Some("Stand-up, new".into());
     let split = edit(SERIES, |editor| {
-        editor.split("2026-04-06T09:00:00", "new-uid", &event, &Changed(&changed(&["title"])))
+        editor.split("2026-04-06T09:00:00", "new-uid", &event, &FieldSet(&changed(&["title"])))
     })
     .unwrap();
     let (old, new) = (read(&split.old.text.clone().unwrap()), read(&split.new));
@@ -253,7 +254,7 @@ fn a_series_is_cut_in_two() {
     assert!(split.new.contains("RELATED-TO;RELTYPE=FIRST:series-1"));
 
     let whole = edit(SERIES, |editor| {
-        editor.split("2026-03-23T09:00:00", "new-uid", &event, &Changed(&changed(&["title"])))
+        editor.split("2026-03-23T09:00:00", "new-uid", &event, &FieldSet(&changed(&["title"])))
     })
     .unwrap();
     assert_eq!(whole.old.text, None, "nothing lies before the first instance");
@@ -269,7 +270,8 @@ fn attendees_come_and_go() {
         name: Some("New; One".into()),
         ..Attendee::default()
     });
-    let new = edit(OUTLOOK, |editor| editor.update_main(&event, &Changed(&changed(&["attendees"])))).unwrap();
+    let new =
+        edit(OUTLOOK, |editor| editor.update_main(&event, &FieldSet(&changed(&["attendees"])))).unwrap();
     insta::assert_snapshot!(difference(OUTLOOK, &new.text.unwrap()), @r#"
     -DTSTAMP:20260110T101112Z
     +DTSTAMP:20260301T000000Z
@@ -288,7 +290,7 @@ fn reminders_come_and_go() {
     let popup = |minutes_before| Reminder { method: ReminderMethod::Popup, minutes_before };
     event.reminders = Reminders { use_default: false, overrides: vec![popup(10), popup(1440)] };
     let new =
-        edit(FAITHFUL, |editor| editor.update_main(&event, &Changed(&changed(&["reminders"])))).unwrap();
+        edit(FAITHFUL, |editor| editor.update_main(&event, &FieldSet(&changed(&["reminders"])))).unwrap();
     insta::assert_snapshot!(difference(FAITHFUL, &new.text.unwrap()), @r#"
     -DTSTAMP:20260101T120000Z
     +DTSTAMP:20260301T000000Z
@@ -302,7 +304,7 @@ fn reminders_come_and_go() {
     "#);
     event.reminders.overrides.clear();
     let none =
-        edit(FAITHFUL, |editor| editor.update_main(&event, &Changed(&changed(&["reminders"])))).unwrap();
+        edit(FAITHFUL, |editor| editor.update_main(&event, &FieldSet(&changed(&["reminders"])))).unwrap();
     assert!(!none.text.unwrap().contains("VALARM"));
 }
 
@@ -312,7 +314,7 @@ fn a_move_writes_as_little_as_it_can() {
     let mut event = read(SERIES).remove(0);
     event.start = "2026-03-23T09:00:00Z".parse().unwrap();
     event.end = "2026-03-23T09:45:00Z".parse().unwrap();
-    let new = edit(SERIES, |editor| editor.update_main(&event, &Changed(&changed(&["start", "end"]))))
+    let new = edit(SERIES, |editor| editor.update_main(&event, &FieldSet(&changed(&["start", "end"]))))
         .unwrap()
         .text
         .unwrap();
@@ -322,7 +324,7 @@ fn a_move_writes_as_little_as_it_can() {
     let mut event = read(&odd).remove(0);
     event.end = "2026-03-10T15:30:00Z".parse().unwrap();
     let new =
-        edit(&odd, |editor| editor.update_main(&event, &Changed(&changed(&["end"])))).unwrap().text.unwrap();
+        edit(&odd, |editor| editor.update_main(&event, &FieldSet(&changed(&["end"])))).unwrap().text.unwrap();
     assert!(new.contains("DTSTART;X-VENDOR=1;TZID=\"Customized Time Zone\":20260310T100000\r\n"), "{new}");
     assert!(new.contains("DTEND;TZID=Customized Time Zone:20260310T113000\r\n"), "{new}");
 }
@@ -350,7 +352,7 @@ fn every_field_has_its_property() {
         "endDate",
         "capacity",
     ]);
-    let new = edit(OUTLOOK, |editor| editor.update_main(&event, &Changed(&fields))).unwrap();
+    let new = edit(OUTLOOK, |editor| editor.update_main(&event, &FieldSet(&fields))).unwrap();
     insta::assert_snapshot!(difference(OUTLOOK, &new.text.unwrap()), @r#"
     -CLASS:PUBLIC
     -DESCRIPTION:See the agenda.\n

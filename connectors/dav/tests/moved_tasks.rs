@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests; clippy takes only #[test] functions for tests")]
 
 use connector_dav::ical::people::Selves;
-use connector_dav::ical::todo::edit::{TodoEditor, Written};
+use connector_dav::ical::todo::edit::{EditedTodo, TodoEditor};
 use connector_dav::ical::todo::read::TodoReader;
 use model::tasks::Task;
 
@@ -25,7 +25,7 @@ fn task(text: &str) -> Task {
 }
 
 /// The resource with the task changed, and what it recurs by then.
-fn changed(text: &str, edit: impl FnOnce(&mut Task), fields: &[&str]) -> (Written, Vec<String>) {
+fn changed(text: &str, edit: impl FnOnce(&mut Task), fields: &[&str]) -> (EditedTodo, Vec<String>) {
     let mut wanted = task(text);
     edit(&mut wanted);
     let fields: Vec<String> = fields.iter().map(|field| (*field).to_owned()).collect();
@@ -46,7 +46,7 @@ fn on(day: &str) -> impl FnOnce(&mut Task) {
 }
 
 /// The codes and the targets of the warnings.
-fn told(written: &Written) -> Vec<(&str, &str)> {
+fn told(written: &EditedTodo) -> Vec<(&str, &str)> {
     let warnings = written.warnings.iter();
     warnings.map(|warning| (warning.code.as_str(), warning.target.as_deref().unwrap_or_default())).collect()
 }

@@ -4,7 +4,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use connector_dav::collection::changed::Changed;
+use connector_dav::collection::changed::FieldSet;
 use connector_dav::vcard::group::{change_member, group, is_group, new_group, set_members, set_name};
 use connector_dav::vcard::lines::{Version, View, parse, print};
 use connector_dav::vcard::photo::picture;
@@ -59,7 +59,7 @@ fn now() -> Instant {
 }
 
 fn written(version: Version, wanted: &Contact) -> String {
-    print(&new_card(version, "uid-1", now(), wanted, &Changed(&fields())).unwrap())
+    print(&new_card(version, "uid-1", now(), wanted, &FieldSet(&fields())).unwrap())
 }
 
 fn read(text: &str) -> Contact {
@@ -272,7 +272,7 @@ proptest! {
         let text = written(version, &first);
         prop_assert_eq!(read(&text), first, "{}", text);
         let mut card = parse(&text).unwrap();
-        apply(&mut card, version, &second, &Changed(&fields())).unwrap();
+        apply(&mut card, version, &second, &FieldSet(&fields())).unwrap();
         let text = print(&card);
         prop_assert_eq!(read(&text), second, "{}", text);
         prop_assert!(text.lines().all(|line| line.len() <= 75));
@@ -284,7 +284,7 @@ proptest! {
         let foreign = FOREIGN[which].replace("\r\n", "\n").replace('\n', "\r\n");
         let mut card = parse(&foreign).unwrap();
         let version = writable(&card).unwrap();
-        apply(&mut card, version, &wanted, &Changed(&fields())).unwrap();
+        apply(&mut card, version, &wanted, &FieldSet(&fields())).unwrap();
         let text = print(&card);
         prop_assert_eq!(read(&text), wanted, "{}", text);
     }
@@ -348,13 +348,13 @@ fn a_picture_is_stored_and_read() {
                 &mut card,
                 version,
                 &Contact { photo: Some(kept), ..Contact::default() },
-                &Changed(&fields),
+                &FieldSet(&fields),
             )
             .unwrap();
             assert_eq!(print(&card), text);
         }
         let mut card = parse(&text).unwrap();
-        apply(&mut card, version, &Contact::default(), &Changed(&fields)).unwrap();
+        apply(&mut card, version, &Contact::default(), &FieldSet(&fields)).unwrap();
         assert!(!print(&card).contains("PHOTO"));
     }
     assert_eq!(marks[0], marks[1]);
@@ -362,7 +362,7 @@ fn a_picture_is_stored_and_read() {
     for bad in ["data:text/html;base64,AAAA", "data:image/png;base64,!!", "javascript:alert(1)", "data:,x"] {
         let wanted =
             Contact { photo: Some(Photo { url: Some(bad.into()), etag: None }), ..Contact::default() };
-        let failure = new_card(Version::V4, "u", now(), &wanted, &Changed(&fields())).unwrap_err();
+        let failure = new_card(Version::V4, "u", now(), &wanted, &FieldSet(&fields())).unwrap_err();
         assert_eq!(failure.code, code::INVALID, "{bad}");
         assert_eq!(failure.detail.unwrap()["field"], "photo");
     }
@@ -373,17 +373,17 @@ fn a_picture_is_stored_and_read() {
 fn what_cannot_be_kept_is_told() {
     let wanted = Contact { starred: true, ..Contact::default() };
     let starred = ["starred".to_owned()];
-    let warnings = check(&wanted, &Changed(&starred), false).unwrap();
+    let warnings = check(&wanted, &FieldSet(&starred), false).unwrap();
     assert_eq!(
         (warnings[0].code.as_str(), warnings[0].target.as_deref()),
         ("field_not_supported", Some("starred"))
     );
-    let failure = check(&wanted, &Changed(&starred), true).unwrap_err();
+    let failure = check(&wanted, &FieldSet(&starred), true).unwrap_err();
     assert_eq!(
         (failure.code.as_str(), &failure.detail.unwrap()["field"]),
         (code::UNSUPPORTED, &"starred".into())
     );
-    assert!(check(&wanted, &Changed(&[]), true).unwrap().is_empty());
+    assert!(check(&wanted, &FieldSet(&[]), true).unwrap().is_empty());
 
     for date in [
         (Some(2023), 2, 29),
@@ -395,7 +395,7 @@ fn what_cannot_be_kept_is_told() {
     ] {
         let birthday = Some(PartialDate { year: date.0, month: date.1, day: date.2 });
         let wanted = Contact { birthday, ..Contact::default() };
-        let failure = new_card(Version::V3, "u", now(), &wanted, &Changed(&fields())).unwrap_err();
+        let failure = new_card(Version::V3, "u", now(), &wanted, &FieldSet(&fields())).unwrap_err();
         assert_eq!(failure.code, code::INVALID, "{date:?}");
     }
 }
@@ -449,7 +449,7 @@ fn hostile_cards_are_bounded() {
     let mut wanted = read_many.clone();
     wanted.emails.reverse();
     wanted.emails.truncate(400);
-    apply(&mut edited, Version::V3, &wanted, &Changed(&["emails".to_owned()])).unwrap();
+    apply(&mut edited, Version::V3, &wanted, &FieldSet(&["emails".to_owned()])).unwrap();
     assert!(print(&edited).contains("a9999@example.com"), "what is not read is not touched");
 
     let note = card(&format!("NOTE:{}\r\n", "\\n\\,long ".repeat(120_000)));
@@ -481,8 +481,8 @@ fn hostile_cards_are_bounded() {
             && let Ok(version) = writable(&card)
         {
             let wanted = contact(&View::of(&card));
-            let _ = apply(&mut card, version, &wanted, &Changed(&fields()));
-            let _ = apply(&mut card, version, &Contact::default(), &Changed(&fields()));
+            let _ = apply(&mut card, version, &wanted, &FieldSet(&fields()));
+            let _ = apply(&mut card, version, &Contact::default(), &FieldSet(&fields()));
         }
     }
     assert!(items("/x.vcf", "BEGIN:VCALENDAR\r\nEND:VCALENDAR\r\n").is_err());

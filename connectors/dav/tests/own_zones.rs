@@ -6,11 +6,11 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
-use connector_dav::collection::changed::Changed;
+use connector_dav::collection::changed::FieldSet;
 use connector_dav::ical::people::Selves;
 use connector_dav::ical::read::Reader;
 use connector_dav::ical::resource::parse;
-use connector_dav::ical::series::{Edited, Editor};
+use connector_dav::ical::series::{Editor, Update};
 use connector_dav::ical::todo::edit::TodoEditor;
 use connector_dav::ical::todo::read::TodoReader;
 use connector_sdk::Outcome;
@@ -109,7 +109,7 @@ fn fields(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
-fn text_of(edited: Outcome<Edited>) -> String {
+fn text_of(edited: Outcome<Update>) -> String {
     let edited = edited.unwrap();
     assert!(edited.warnings.is_empty(), "{:?}", edited.warnings);
     edited.text.unwrap()
@@ -175,10 +175,10 @@ fn a_new_title_changes_no_time() {
     let text = mondays();
     let event = Event { title: Some("New".into()), ..Event::default() };
     let title = fields(&["title"]);
-    let series = text_of(edit(&text, |editor| editor.update_main(&event, &Changed(&title))));
+    let series = text_of(edit(&text, |editor| editor.update_main(&event, &FieldSet(&title))));
     assert_eq!(new_lines(&text, &series), ["SUMMARY:New"]);
     let id = "2026-04-06T20:00:00";
-    let one = text_of(edit(&text, |editor| editor.update_instance(id, &event, &Changed(&title))));
+    let one = text_of(edit(&text, |editor| editor.update_instance(id, &event, &FieldSet(&title))));
     assert_eq!(
         new_lines(&text, &one),
         [
@@ -190,7 +190,7 @@ fn a_new_title_changes_no_time() {
     );
     assert_eq!(instances(&one, "2026-04-05", "2026-04-08"), ["2026-04-07T00:00 New"]);
     let again = "2026-03-23T20:00:00";
-    let late = text_of(edit(&text, |editor| editor.update_instance(again, &event, &Changed(&title))));
+    let late = text_of(edit(&text, |editor| editor.update_instance(again, &event, &FieldSet(&title))));
     assert_eq!(new_lines(&text, &late), ["SUMMARY:New"]);
 }
 
@@ -205,7 +205,7 @@ fn an_instance_is_moved_and_taken_out_on_the_clock_of_the_file() {
     };
     let changed = fields(&["start", "end"]);
     let id = "2026-04-06T20:00:00";
-    let one = text_of(edit(&text, |editor| editor.update_instance(id, &moved, &Changed(&changed))));
+    let one = text_of(edit(&text, |editor| editor.update_instance(id, &moved, &FieldSet(&changed))));
     assert_eq!(
         new_lines(&text, &one),
         [
@@ -233,7 +233,7 @@ fn a_series_is_moved_on_the_clock_of_the_file() {
     let mut series = events(&text).remove(0);
     (series.start, series.end) = (at("2026-03-03T01:30:00Z"), at("2026-03-03T02:30:00Z"));
     let changed = fields(&["start", "end"]);
-    let later = text_of(edit(&text, |editor| editor.update_main(&series, &Changed(&changed))));
+    let later = text_of(edit(&text, |editor| editor.update_main(&series, &FieldSet(&changed))));
     assert_eq!(
         new_lines(&text, &later),
         [
@@ -257,7 +257,7 @@ fn a_series_is_cut_on_the_clock_of_the_file() {
     let event = Event { title: Some("New".into()), ..Event::default() };
     let id = "2026-04-06T20:00:00";
     let title = fields(&["title"]);
-    let split = edit(&text, |editor| editor.split(id, "b", &event, &Changed(&title))).unwrap();
+    let split = edit(&text, |editor| editor.split(id, "b", &event, &FieldSet(&title))).unwrap();
     let old = split.old.text.unwrap();
     assert_eq!(instances(&old, "2026-03-25", "2026-05-01"), ["2026-03-31T01:00 Monday"]);
     assert!(split.new.contains("TZID:Company\r\n"), "{}", split.new);
@@ -277,7 +277,7 @@ fn a_change_of_all_later_instances_is_on_the_clock_of_the_file() {
     let event = Event { title: Some("New".into()), ..Event::default() };
     let id = "2026-04-06T20:00:00";
     let title = fields(&["title"]);
-    let one = text_of(edit(&text, |editor| editor.update_instance(id, &event, &Changed(&title))));
+    let one = text_of(edit(&text, |editor| editor.update_instance(id, &event, &FieldSet(&title))));
     assert!(one.contains("RECURRENCE-ID;TZID=Company:20260406T200000\r\n"), "{one}");
     assert!(one.contains("DTSTART;TZID=Company:20260406T220000\r\n"), "{one}");
     assert_eq!(instances(&one, "2026-04-05", "2026-04-08"), ["2026-04-07T02:00 New"]);
@@ -375,7 +375,7 @@ fn added_and_excluded_dates_are_told_in_utc() {
     // What is written back as it was read keeps its bytes.
     let series = events(&text).remove(0);
     let changed = fields(&["recurrence"]);
-    let kept = edit(&text, |editor| editor.update_main(&series, &Changed(&changed))).unwrap();
+    let kept = edit(&text, |editor| editor.update_main(&series, &FieldSet(&changed))).unwrap();
     assert_eq!(new_lines(&text, &kept.text.unwrap()), Vec::<String>::new());
 }
 
@@ -432,18 +432,18 @@ fn a_zone_that_nobody_can_use_is_read_and_its_instances_are_left_alone() {
         let event = Event { title: Some("New".into()), ..series.clone() };
         let title = fields(&["title"]);
         let id = "2026-04-06T20:00:00";
-        let renamed = text_of(edit(&text, |editor| editor.update_main(&event, &Changed(&title))));
+        let renamed = text_of(edit(&text, |editor| editor.update_main(&event, &FieldSet(&title))));
         assert_eq!(new_lines(&text, &renamed), ["SUMMARY:New"], "{name}");
         let late = "2026-03-23T20:00:00";
-        let renamed = text_of(edit(&text, |editor| editor.update_instance(late, &event, &Changed(&title))));
+        let renamed = text_of(edit(&text, |editor| editor.update_instance(late, &event, &FieldSet(&title))));
         assert_eq!(new_lines(&text, &renamed), ["SUMMARY:New"], "{name}");
         let start = fields(&["start"]);
-        let refused: [Outcome<Edited>; 5] = [
-            edit(&text, |editor| editor.update_instance(id, &event, &Changed(&title))),
+        let refused: [Outcome<Update>; 5] = [
+            edit(&text, |editor| editor.update_instance(id, &event, &FieldSet(&title))),
             edit(&text, |editor| editor.delete_instance(id)),
             edit(&text, |editor| editor.cap(id)),
-            edit(&text, |editor| editor.split(id, "b", &event, &Changed(&title)).map(|split| split.old)),
-            edit(&text, |editor| editor.update_main(&event, &Changed(&start))),
+            edit(&text, |editor| editor.split(id, "b", &event, &FieldSet(&title)).map(|split| split.old)),
+            edit(&text, |editor| editor.update_main(&event, &FieldSet(&start))),
         ];
         for refused in refused {
             let failure = refused.unwrap_err();
@@ -460,7 +460,7 @@ fn a_single_event_is_moved_out_of_a_zone_that_nobody_can_use() {
     let mut event = events(&text).remove(0);
     (event.start, event.end) = (at("2026-03-05T10:00:00Z"), at("2026-03-05T10:00:00Z"));
     let changed = fields(&["start", "end"]);
-    let moved = text_of(edit(&text, |editor| editor.update_main(&event, &Changed(&changed))));
+    let moved = text_of(edit(&text, |editor| editor.update_main(&event, &FieldSet(&changed))));
     assert_eq!(new_lines(&text, &moved), ["DTSTART:20260305T100000Z"]);
 }
 

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests; clippy takes only #[test] functions for tests")]
 
-use connector_dav::collection::changed::Changed;
+use connector_dav::collection::changed::FieldSet;
 use connector_dav::ical::people::Selves;
 use connector_dav::ical::read::Reader;
 use connector_dav::ical::resource::parse;
@@ -34,7 +34,7 @@ fn updated(text: &str, event: &Event, names: &[&str]) -> String {
     let now = "2026-03-01T00:00:00Z".parse().unwrap();
     let editor = Editor { reader: &reader, original: &calendar, now, server_tells: None };
     let names: Vec<String> = names.iter().map(ToString::to_string).collect();
-    editor.update_main(event, &Changed(&names)).unwrap().text.unwrap()
+    editor.update_main(event, &FieldSet(&names)).unwrap().text.unwrap()
 }
 
 const ODD: [&[&str]; 6] = [

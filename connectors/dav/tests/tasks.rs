@@ -5,7 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests; clippy takes only #[test] functions for tests")]
 
 use connector_dav::ical::people::Selves;
-use connector_dav::ical::todo::edit::{TodoEditor, Written};
+use connector_dav::ical::todo::edit::{EditedTodo, TodoEditor};
 use connector_dav::ical::todo::read::TodoReader;
 use connector_sdk::{Failure, code};
 use model::tasks::{Assignee, NotesFormat, Task, TaskPriority, TaskStatus};
@@ -57,7 +57,7 @@ fn editor(reader: &TodoReader, strict: bool) -> TodoEditor<'_> {
     TodoEditor { reader, now: "2026-04-01T00:00:00Z".parse().unwrap(), strict }
 }
 
-fn update(text: &str, task: &Task, changed: &[&str]) -> Written {
+fn update(text: &str, task: &Task, changed: &[&str]) -> EditedTodo {
     editor(&berlin(), false).update(text, task, &names(changed)).unwrap()
 }
 
@@ -65,11 +65,11 @@ fn refused(text: &str, task: &Task, changed: &[&str]) -> Failure {
     editor(&berlin(), true).update(text, task, &names(changed)).unwrap_err()
 }
 
-fn create(task: &Task, changed: &[&str]) -> Written {
+fn create(task: &Task, changed: &[&str]) -> EditedTodo {
     editor(&berlin(), false).create("new-uid", task, &names(changed)).unwrap()
 }
 
-fn targets(written: &Written) -> Vec<&str> {
+fn targets(written: &EditedTodo) -> Vec<&str> {
     written.warnings.iter().filter_map(|warning| warning.target.as_deref()).collect()
 }
 

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests; clippy takes only #[test] functions for tests")]
 
-use connector_dav::collection::changed::Changed;
+use connector_dav::collection::changed::FieldSet;
 use connector_dav::ical::people::Selves;
 use connector_dav::ical::read::Reader;
 use connector_dav::ical::resource::parse;
@@ -150,7 +150,7 @@ fn renamed(text: &str) -> Result<String, String> {
     let editor = Editor { reader: &reader, original: &calendar, now: now(), server_tells: None };
     let event = Event { title: Some("New".into()), ..Event::default() };
     editor
-        .update_main(&event, &Changed(&["title".to_owned()]))
+        .update_main(&event, &FieldSet(&["title".to_owned()]))
         .map(|edited| edited.text.unwrap())
         .map_err(|failure| failure.message)
 }
@@ -187,7 +187,7 @@ proptest! {
         let calendar = parse(&text).unwrap();
         let editor = Editor { reader: &reader, original: &calendar, now: now(), server_tells: None };
         let event = Event { title: Some("New".into()), ..Event::default() };
-        let new = editor.update_instance("2026-03-09T08:00:00", &event, &Changed(&["title".to_owned()])).unwrap().text.unwrap();
+        let new = editor.update_instance("2026-03-09T08:00:00", &event, &FieldSet(&["title".to_owned()])).unwrap().text.unwrap();
         let names = [&STAMPS[..], &["SUMMARY"]].concat();
         prop_assert_eq!(lines_without(&new, &names), lines_without(&text, &names));
     }
@@ -299,7 +299,7 @@ proptest! {
             let before = wanted.clone();
             change(&mut wanted);
             let version = writable(&card).unwrap();
-            apply(&mut card, version, &wanted, &Changed(&[field.to_owned()])).unwrap();
+            apply(&mut card, version, &wanted, &FieldSet(&[field.to_owned()])).unwrap();
             touch(&mut card, version, now());
             let new = print(&card);
             let names = [&["REV", property], &required[..]].concat();
@@ -341,7 +341,7 @@ fn one_more_attendee_leaves_the_others_alone() {
     event.attendees.push(model::calendar::Attendee { email: "new@example.com".into(), ..Default::default() });
     let calendar = parse(&text).unwrap();
     let editor = Editor { reader: &reader, original: &calendar, now: now(), server_tells: None };
-    let new = editor.update_main(&event, &Changed(&["attendees".to_owned()])).unwrap().text.unwrap();
+    let new = editor.update_main(&event, &FieldSet(&["attendees".to_owned()])).unwrap().text.unwrap();
     let added: Vec<&str> =
         lines_without(&new, &STAMPS).into_iter().filter(|line| !text.contains(line)).collect();
     assert_eq!(added.len(), 2, "one line and its fold: {added:?}");
@@ -368,12 +368,12 @@ fn instances_of_odd_series_are_changed() {
         let series: Event = reader.items("/x.ics", &text).unwrap()[0].body.read().unwrap();
         let event = Event { title: Some("New".into()), ..series.clone() };
         let fields = ["title".to_owned()];
-        let one = editor.update_instance(id, &event, &Changed(&fields)).unwrap().text.unwrap();
+        let one = editor.update_instance(id, &event, &FieldSet(&fields)).unwrap().text.unwrap();
         let items = reader.items("/x.ics", &one).unwrap();
         assert!(one.contains(&rule) && items.len() == 2 && items[1].external_id.ends_with(id), "{one}");
         let gone = editor.delete_instance(id).unwrap().text.unwrap();
         assert!(gone.contains(&rule) && gone.contains("EXDATE"), "{gone}");
-        let split = editor.split(id, "b", &event, &Changed(&fields)).unwrap();
+        let split = editor.split(id, "b", &event, &FieldSet(&fields)).unwrap();
         assert!(split.old.text.unwrap().contains("UNTIL=20260") && split.new.contains("SUMMARY:New"));
     }
 }
@@ -388,7 +388,7 @@ fn an_empty_name_is_not_made_up() {
         let mut wanted = contact(&View::of(&card));
         change(&mut wanted);
         let version = writable(&card).unwrap();
-        apply(&mut card, version, &wanted, &Changed(&[field.to_owned()])).unwrap();
+        apply(&mut card, version, &wanted, &FieldSet(&[field.to_owned()])).unwrap();
         print(&card)
     };
     assert_eq!(edit(|c| c.nickname = Some("Nick".into()), "nickname"), text.replace("Old", "Nick"));

@@ -13,12 +13,12 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
-use connector_dav::collection::changed::Changed;
+use connector_dav::collection::changed::FieldSet;
 use connector_dav::ical::lines::set_text;
 use connector_dav::ical::people::Selves;
 use connector_dav::ical::read::Reader;
 use connector_dav::ical::resource::{self, define_zones, parse, print, touch};
-use connector_dav::ical::series::{Edited, Editor};
+use connector_dav::ical::series::{Editor, Update};
 use connector_dav::ical::write::Writer;
 use connector_sdk::Outcome;
 use ical::tree::cst::IcalCst;
@@ -170,7 +170,7 @@ fn new_lines(number: usize, event: &Event, start: DateTime) -> Vec<String> {
     lines
 }
 
-fn texts(edited: Edited) -> Vec<String> {
+fn texts(edited: Update) -> Vec<String> {
     edited.text.into_iter().collect()
 }
 
@@ -186,7 +186,7 @@ fn edited(base: &Base, text: &str, edit: &Edit) -> Option<Outcome<Vec<String>>> 
     let all = base.occurrences();
     let mut event = read(text).remove(0);
     let main =
-        |event: &Event, names: &[&str]| Some(editor.update_main(event, &Changed(&owned(names))).map(texts));
+        |event: &Event, names: &[&str]| Some(editor.update_main(event, &FieldSet(&owned(names))).map(texts));
     match edit {
         Edit::Title => {
             event.title = Some("New; title, with\nall".into());
@@ -251,7 +251,7 @@ fn edited(base: &Base, text: &str, edit: &Edit) -> Option<Outcome<Vec<String>>> 
             place(&mut event, occurrence);
             let names = if *minutes == 0 { &["title"][..] } else { shift(&mut event, *minutes) };
             let split =
-                editor.split(&occurrence.recurrence_id, "new@example.com", &event, &Changed(&owned(names)));
+                editor.split(&occurrence.recurrence_id, "new@example.com", &event, &FieldSet(&owned(names)));
             Some(split.map(|split| split.old.text.into_iter().chain([split.new]).collect()))
         }
         Edit::Cap(at) => Some(editor.cap(&all.get(*at)?.recurrence_id).map(texts)),
@@ -261,7 +261,9 @@ fn edited(base: &Base, text: &str, edit: &Edit) -> Option<Outcome<Vec<String>>> 
             event.title = Some("Once".into());
             let names = minutes.map_or(&["title"][..], |minutes| shift(&mut event, minutes));
             Some(
-                editor.update_instance(&occurrence.recurrence_id, &event, &Changed(&owned(names))).map(texts),
+                editor
+                    .update_instance(&occurrence.recurrence_id, &event, &FieldSet(&owned(names)))
+                    .map(texts),
             )
         }
         Edit::Delete(at) => Some(editor.delete_instance(&all.get(*at)?.recurrence_id).map(texts)),
@@ -291,7 +293,7 @@ fn created(body: &Event) -> String {
         "attendees",
         "reminders",
     ];
-    writer.apply(&mut event, body, &Changed(&owned(&names)));
+    writer.apply(&mut event, body, &FieldSet(&owned(&names)));
     writer.match_start(&mut event, None);
     calendar.push_component(event);
     define_zones(&mut calendar, &writer.zones);
@@ -548,7 +550,7 @@ fn changed(lines: &str, change: impl FnOnce(&mut Event), names: &[&str]) -> Stri
     let editor = Editor { reader: &reader, original: &calendar, now, server_tells: None };
     let mut event = read(&text).remove(0);
     change(&mut event);
-    editor.update_main(&event, &Changed(&owned(names))).unwrap().text.unwrap()
+    editor.update_main(&event, &FieldSet(&owned(names))).unwrap().text.unwrap()
 }
 
 /// 02:30 comes twice on 25 October 2026 in Berlin: the second one is not written as the first.

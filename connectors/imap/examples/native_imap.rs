@@ -13,7 +13,7 @@ use connector_imap::imap::uids::UidSet;
 use connector_imap::imap::visit::{Access, Visit, fetched};
 use connector_imap::{message, mime};
 use connector_sdk::http::{Http, Request, Response, SendError};
-use connector_sdk::tcp::{Line, Segment, TcpError};
+use connector_sdk::tcp::{Line, TcpError, TcpSegment};
 use connector_sdk::{Context, Host, Level};
 use io_imap::types::fetch::MessageDataItemName;
 use model::wire::Connection;
@@ -120,9 +120,9 @@ impl Line for Socket {
         Ok(buffer)
     }
 
-    fn write(&mut self, segments: Vec<Segment>) -> Result<(), TcpError> {
+    fn write(&mut self, segments: Vec<TcpSegment>) -> Result<(), TcpError> {
         for segment in segments {
-            let Segment::Bytes(bytes) = segment else { continue };
+            let TcpSegment::Bytes(bytes) = segment else { continue };
             self.stream.write_all(&bytes).map_err(|e| TcpError::new("closed", e.to_string()))?;
         }
         Ok(())

@@ -12,7 +12,7 @@ use crate::imap::all_mail::AllMail;
 use crate::imap::commands;
 use crate::imap::session::{Session, refused};
 use crate::listing;
-use crate::message::Place;
+use crate::message::MailboxRef;
 
 /// The mailboxes, once they were requested.
 #[derive(Default)]
@@ -22,13 +22,13 @@ pub struct Directory {
 
 /// A message and the mailbox that it is in.
 #[derive(Clone, Debug)]
-pub struct Located {
-    pub place: Place,
+pub struct MessageLocation {
+    pub place: MailboxRef,
     pub uid: u32,
     pub hint: Hint,
 }
 
-impl Located {
+impl MessageLocation {
     /// Its external id.
     pub fn id(&self) -> String {
         self.place.message(self.uid)
@@ -60,40 +60,45 @@ impl Directory {
         session: &mut Session,
         message: &MessageRef,
         anew: bool,
-    ) -> Outcome<Option<Located>> {
+    ) -> Outcome<Option<MessageLocation>> {
         let id: MessageId = message.source.parse()?;
         let hint = Hint::read(message.hint.as_ref());
         if let Some(folder) = hint.folder_id(&id.key).filter(|_| !anew) {
             self.all_mail(session)?;
-            let place = Place::for_session(session, &hint.folder, &folder, id.uid_validity);
-            return Ok(Some(Located { place, uid: id.uid, hint }));
+            let place = MailboxRef::for_session(session, &hint.folder, &folder, id.uid_validity);
+            return Ok(Some(MessageLocation { place, uid: id.uid, hint }));
         }
         let mailbox = self.mailboxes(session)?.by_key(&id.key);
         Ok(mailbox.map(|mailbox| {
-            let place = Place::for_session(session, &mailbox.name, &mailbox.id(), id.uid_validity);
-            Located { place, uid: id.uid, hint }
+            let place = MailboxRef::for_session(session, &mailbox.name, &mailbox.id(), id.uid_validity);
+            MessageLocation { place, uid: id.uid, hint }
         }))
     }
 
     /// The mailbox with this external id; its UIDVALIDITY is not yet known.
-    pub fn folder(&mut self, session: &mut Session, id: &str) -> Outcome<Place> {
+    pub fn folder(&mut self, session: &mut Session, id: &str) -> Outcome<MailboxRef> {
         self.all_mail(session)?;
         if let Some(name) = ids::folder_name(id) {
-            return Ok(Place::for_session(session, name, id, 0));
+            return Ok(MailboxRef::for_session(session, name, id, 0));
         }
         let mailbox = self.mailboxes(session)?.by_id(id);
-        let place = mailbox.map(|mailbox| Place::for_session(session, &mailbox.name, id, 0));
+        let place = mailbox.map(|mailbox| MailboxRef::for_session(session, &mailbox.name, id, 0));
         place.ok_or_else(|| Failure::not_found("there is no such folder"))
     }
 
     /// The mailbox with this role, if there is one.
-    pub fn role(&mut self, session: &mut Session, role: FolderRole) -> Outcome<Option<Place>> {
+    pub fn role(&mut self, session: &mut Session, role: FolderRole) -> Outcome<Option<MailboxRef>> {
         let mailbox = self.mailboxes(session)?.by_role(role);
         Ok(mailbox.map(|mailbox| place(session, mailbox)))
     }
 
     /// The same; it is made where there is none.
-    pub fn role_or_new(&mut self, session: &mut Session, role: FolderRole, name: &str) -> Outcome<Place> {
+    pub fn role_or_new(
+        &mut self,
+        session: &mut Session,
+        role: FolderRole,
+        name: &str,
+    ) -> Outcome<MailboxRef> {
         if let Some(place) = self.role(session, role)? {
             return Ok(place);
         }
@@ -111,7 +116,7 @@ impl Directory {
                 _ => {
                     self.mailboxes = None;
                     let found = self.mailboxes(session)?.all.iter().find(|mailbox| mailbox.name == *name);
-                    let unlisted = || Place::new(name, &ids::folder_id(name, None), 0);
+                    let unlisted = || MailboxRef::new(name, &ids::folder_id(name, None), 0);
                     return Ok(found.map_or_else(unlisted, |mailbox| place(session, mailbox)));
                 }
             }
@@ -121,7 +126,7 @@ impl Directory {
     }
 }
 
-fn place(session: &Session, mailbox: &Mailbox) -> Place {
+fn place(session: &Session, mailbox: &Mailbox) -> MailboxRef {
     let uid_validity = mailbox.status.map_or(0, |counts| counts.uid_validity);
-    Place::for_session(session, &mailbox.name, &mailbox.id(), uid_validity)
+    MailboxRef::for_session(session, &mailbox.name, &mailbox.id(), uid_validity)
 }

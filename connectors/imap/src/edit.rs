@@ -8,10 +8,10 @@ use model::email::folders::FolderRole;
 use model::wire::email::{MessageDelete, MessageRef, MessageUpdate};
 use model::wire::{Mutated, Source, Warning};
 
-use crate::directory::{Directory, Located};
+use crate::directory::{Directory, MessageLocation};
 use crate::gmail;
 use crate::imap::commands::{self, uid_fetch, uid_store};
-use crate::imap::selected::Selected;
+use crate::imap::selected::SelectedMailbox;
 use crate::imap::session::{Session, refused};
 use crate::imap::uids::UidSet;
 use crate::imap::visit::{Access, Visit, fetched, in_mailbox};
@@ -21,8 +21,8 @@ use crate::transfer;
 
 /// A message that is about to be changed, in a mailbox that is selected for it.
 struct Target {
-    located: Located,
-    selected: Selected,
+    located: MessageLocation,
+    selected: SelectedMailbox,
 }
 
 fn no_message() -> Failure {
@@ -116,7 +116,7 @@ struct FlagChanges {
 
 fn flag_changes(
     args: &MessageUpdate,
-    selected: &Selected,
+    selected: &SelectedMailbox,
     warnings: &mut Vec<Warning>,
 ) -> Outcome<FlagChanges> {
     let mut changes = FlagChanges::default();
@@ -175,7 +175,7 @@ pub fn check_keyword(keyword: &str) -> Outcome<()> {
 }
 
 /// Holds the message to the etag that the change is based on. Returns the modification sequence to hold the server to.
-fn before(session: &mut Session, located: &Located, if_match: Option<&str>) -> Outcome<Option<u64>> {
+fn before(session: &mut Session, located: &MessageLocation, if_match: Option<&str>) -> Outcome<Option<u64>> {
     let Some(expected) = if_match else { return Ok(None) };
     let current = etag(session, located)?.ok_or_else(no_message)?;
     if current != expected {
@@ -189,7 +189,7 @@ fn changed_meanwhile() -> Failure {
 }
 
 /// The message's etag as it is now; none where it is not there.
-pub fn etag(session: &mut Session, located: &Located) -> Outcome<Option<String>> {
+pub fn etag(session: &mut Session, located: &MessageLocation) -> Outcome<Option<String>> {
     let items = message::state_items(&session.capabilities);
     let fetch = uid_fetch(&UidSet::only(located.uid), items, None);
     let mut found = None;
@@ -208,7 +208,7 @@ pub fn etag(session: &mut Session, located: &Located) -> Outcome<Option<String>>
 
 fn store(
     session: &mut Session,
-    located: &Located,
+    located: &MessageLocation,
     changes: &FlagChanges,
     unchanged_since: Option<u64>,
 ) -> Outcome<()> {

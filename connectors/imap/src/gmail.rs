@@ -7,7 +7,7 @@ use connector_sdk::{Failure, Outcome, code};
 use io_imap::types::fetch::MessageDataItemName;
 use model::wire::Warning;
 
-use crate::directory::{Directory, Located};
+use crate::directory::{Directory, MessageLocation};
 use crate::ids;
 use crate::imap::all_mail::{is_fixed, is_kept};
 use crate::imap::beyond;
@@ -15,12 +15,16 @@ use crate::imap::commands::{Items, uid_fetch};
 use crate::imap::session::{Session, refused};
 use crate::imap::uids::UidSet;
 use crate::imap::visit::{Access, Visit, fetched, in_mailbox, search_uids};
-use crate::message::Place;
+use crate::message::MailboxRef;
 use crate::transfer;
 
 /// The place of the message that the host knows by this id: in the mailbox of all mail, if it was stored or found in the mailbox of a label.
 /// None where it is gone. Everywhere but at Gmail: where it is.
-pub fn resolve_place(session: &mut Session, place: &Place, uid: u32) -> Outcome<Option<(Place, u32)>> {
+pub fn resolve_place(
+    session: &mut Session,
+    place: &MailboxRef,
+    uid: u32,
+) -> Outcome<Option<(MailboxRef, u32)>> {
     let Some(all) = session.all_mail.clone().filter(|all| all.label(&place.folder).is_some()) else {
         return Ok(Some((place.clone(), uid)));
     };
@@ -36,9 +40,9 @@ pub fn resolve_place(session: &mut Session, place: &Place, uid: u32) -> Outcome<
     })?;
     let id = id.and_then(|id| id.parse::<u64>().ok());
     let Some(program) = id.map(beyond::gmail_message) else { return Ok(None) };
-    let home = Place::for_session(session, &all.name, &all.id(), 0);
+    let home = MailboxRef::for_session(session, &all.name, &all.id(), 0);
     let found = search_uids(session, &home.name, program, Access::Read)?;
-    Ok(found.and_then(|(uid_validity, uids)| Some((Place { uid_validity, ..home }, uids.last()?))))
+    Ok(found.and_then(|(uid_validity, uids)| Some((MailboxRef { uid_validity, ..home }, uids.last()?))))
 }
 
 /// Puts a message into these folders and takes it out of all others: by its labels, or by a move into the trash or spam and back. Returns
@@ -46,10 +50,10 @@ pub fn resolve_place(session: &mut Session, place: &Place, uid: u32) -> Outcome<
 pub fn refile(
     session: &mut Session,
     directory: &mut Directory,
-    located: &Located,
+    located: &MessageLocation,
     folders: &[String],
     warnings: &mut Vec<Warning>,
-) -> Outcome<Option<Located>> {
+) -> Outcome<Option<MessageLocation>> {
     let Some(all) = session.all_mail.clone() else { return Ok(Some(located.clone())) };
     let mut located = located.clone();
     if let Some(apart) = folders.iter().find(|folder| all.is_apart(folder)) {
@@ -59,11 +63,11 @@ pub fn refile(
         if located.place.folder == *apart {
             return Ok(Some(located));
         }
-        let to = Place::for_session(session, ids::folder_name(apart).unwrap_or_default(), apart, 0);
+        let to = MailboxRef::for_session(session, ids::folder_name(apart).unwrap_or_default(), apart, 0);
         return transfer::relocate(session, &located, &to, warnings);
     }
     if located.place.all_mail.is_none() {
-        let home = Place::for_session(session, &all.name, &all.id(), 0);
+        let home = MailboxRef::for_session(session, &all.name, &all.id(), 0);
         match transfer::relocate(session, &located, &home, warnings)? {
             Some(moved) => located = moved,
             None => return Ok(None),
@@ -81,7 +85,7 @@ fn unsupported(message: &str) -> Failure {
 fn relabel(
     session: &mut Session,
     directory: &mut Directory,
-    located: &Located,
+    located: &MessageLocation,
     folders: &[String],
 ) -> Outcome<()> {
     let Some(all) = session.all_mail.clone() else { return Ok(()) };
@@ -108,7 +112,7 @@ fn relabel(
 }
 
 /// The labels of a message among all mail, as the server spells them.
-fn fetch_labels(session: &mut Session, located: &Located) -> Outcome<Vec<String>> {
+fn fetch_labels(session: &mut Session, located: &MessageLocation) -> Outcome<Vec<String>> {
     let items = Items::new([MessageDataItemName::Flags]).and_beyond(beyond::LABELS);
     let fetch = uid_fetch(&UidSet::only(located.uid), items, None);
     let mut labels = None;

@@ -14,7 +14,7 @@ use crate::imap::all_mail::AllMail;
 use crate::imap::beyond;
 use crate::imap::capabilities::Capabilities;
 use crate::imap::commands::{Items, fields};
-use crate::imap::fetch::Fetched;
+use crate::imap::fetch::FetchedItems;
 use crate::imap::session::Session;
 use crate::imap::structure;
 use crate::mime;
@@ -27,7 +27,7 @@ const MAX_KEYWORDS: usize = 200;
 
 /// The mailbox that messages are read from.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Place {
+pub struct MailboxRef {
     /// Decoded.
     pub name: String,
     /// External id.
@@ -39,17 +39,17 @@ pub struct Place {
     pub all_mail: Option<Rc<AllMail>>,
 }
 
-impl Place {
+impl MailboxRef {
     /// The mailbox with this name and external id, in which alone its messages are.
     pub fn new(name: &str, folder: &str, uid_validity: u32) -> Self {
         let key = ids::folder_key(folder);
-        Place { name: name.to_owned(), folder: folder.to_owned(), key, uid_validity, all_mail: None }
+        MailboxRef { name: name.to_owned(), folder: folder.to_owned(), key, uid_validity, all_mail: None }
     }
 
     /// The mailbox with this name and external id of the session's account.
     pub fn for_session(session: &Session, name: &str, folder: &str, uid_validity: u32) -> Self {
         let all_mail = session.all_mail.clone().filter(|all| all.name == name);
-        Place { all_mail, ..Place::new(name, folder, uid_validity) }
+        MailboxRef { all_mail, ..MailboxRef::new(name, folder, uid_validity) }
     }
 
     /// The external id of a message in it.
@@ -111,9 +111,9 @@ pub fn fact_items(capabilities: &Capabilities) -> Items {
 /// The message of a FETCH response with [`list_items`] or more; one that is marked as deleted is gone. `complete` adds to it what was read
 /// besides.
 pub fn source(
-    place: &Place,
+    place: &MailboxRef,
     uid: u32,
-    fetched: &Fetched<'_>,
+    fetched: &FetchedItems<'_>,
     complete: impl FnOnce(&mut EmailMessage, &Hint),
 ) -> Source {
     if fetched.flags.as_deref().is_some_and(is_deleted) {
@@ -153,7 +153,7 @@ pub fn source(
 }
 
 /// A known message's state alone; one that is marked as deleted is gone.
-pub fn partial(place: &Place, uid: u32, fetched: &Fetched<'_>) -> Source {
+pub fn partial(place: &MailboxRef, uid: u32, fetched: &FetchedItems<'_>) -> Source {
     if fetched.flags.as_deref().is_some_and(is_deleted) {
         return place.gone(uid);
     }
@@ -165,7 +165,7 @@ pub fn partial(place: &Place, uid: u32, fetched: &Fetched<'_>) -> Source {
 }
 
 /// The version of the message, where its flags were fetched.
-pub fn etag(fetched: &Fetched<'_>) -> Option<String> {
+pub fn etag(fetched: &FetchedItems<'_>) -> Option<String> {
     let flags = fetched.flags.as_deref()?;
     Some(ids::etag(fetched.modseq, flags))
 }
@@ -191,7 +191,7 @@ struct State {
 }
 
 impl State {
-    fn new(place: &Place, fetched: &Fetched<'_>) -> Self {
+    fn new(place: &MailboxRef, fetched: &FetchedItems<'_>) -> Self {
         let flags = fetched.flags.as_deref().unwrap_or_default();
         let has = |flag: &str| flags.iter().any(|known| known.eq_ignore_ascii_case(flag));
         let keywords: BTreeSet<String> = flags
@@ -213,7 +213,7 @@ impl State {
         }
     }
 
-    fn put(self, message: &mut EmailMessage, place: &Place) {
+    fn put(self, message: &mut EmailMessage, place: &MailboxRef) {
         message.unread = self.unread;
         message.starred = self.starred;
         message.answered = self.answered;

@@ -9,18 +9,18 @@ use model::email::{EmailBody, EmailMessage};
 use model::wire::email::{AttachmentRef, Content, MessageRef, MessagesGet};
 use model::wire::{Source, Sources};
 
-use crate::directory::{Directory, Located};
+use crate::directory::{Directory, MessageLocation};
 use crate::ids::{Hint, TextPart, is_section};
 use crate::imap::commands::{self, Items, uid_fetch};
-use crate::imap::fetch::Fetched;
+use crate::imap::fetch::FetchedItems;
 use crate::imap::input::Sink;
 use crate::imap::session::Session;
 use crate::imap::structure::{self, Part};
 use crate::imap::uids::UidSet;
-use crate::imap::visit::{Access, Visit, Visited, fetched};
-use crate::message::{self, Place};
+use crate::imap::visit::{Access, Visit, VisitResult, fetched};
+use crate::message::{self, MailboxRef};
 use crate::mime;
-use crate::reading::{self, Read};
+use crate::reading::{self, MailboxRead};
 
 /// Messages of one call (`wire::email::MessagesGet`).
 const MAX_MESSAGES: usize = 200;
@@ -34,7 +34,7 @@ const MAX_BODY_BYTES: u32 = 4 << 20;
 
 /// Messages of one mailbox.
 struct Group {
-    place: Place,
+    place: MailboxRef,
     hints: BTreeMap<u32, Hint>,
     /// The server opened the mailbox under its known name.
     is_open: bool,
@@ -71,7 +71,7 @@ pub fn get(cx: &Context, args: MessagesGet) -> Outcome<Sources> {
     Ok(Sources { sources, ..Sources::default() })
 }
 
-fn put(groups: &mut Vec<Group>, located: Located) {
+fn put(groups: &mut Vec<Group>, located: MessageLocation) {
     match groups.iter_mut().find(|group| group.place == located.place) {
         Some(group) => {
             group.hints.insert(located.uid, located.hint);
@@ -84,8 +84,8 @@ fn put(groups: &mut Vec<Group>, located: Located) {
 }
 
 /// One message as a list shows it; none where it is not there. For answers of changes.
-pub fn whole(session: &mut Session, place: &Place, uid: u32) -> Outcome<Option<Source>> {
-    let read = Read::full(&session.capabilities, place.clone(), UidSet::range(uid, uid));
+pub fn whole(session: &mut Session, place: &MailboxRef, uid: u32) -> Outcome<Option<Source>> {
+    let read = MailboxRead::full(&session.capabilities, place.clone(), UidSet::range(uid, uid));
     let read = reading::read(session, vec![read])?;
     Ok(read.messages.into_iter().next().map(|message| message.source))
 }
@@ -98,7 +98,7 @@ fn read(session: &mut Session, groups: &mut [Group], args: &MessagesGet) -> Outc
     let limit = if args.max_body_bytes == 0 { BODY_BYTES } else { args.max_body_bytes.min(MAX_BODY_BYTES) };
     let items = items(session, args);
     let visits: Vec<Visit> = groups.iter().map(|group| group.visit(&items, args.body, limit)).collect();
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<ResponseMessage> = Vec::new();
     let mut texts: HashMap<(usize, u32), EmailBody> = HashMap::new();
     let mut lacks_preview = false;
     let visited = session.visit(&visits, None, |at, selected, command, response| {
@@ -111,7 +111,7 @@ fn read(session: &mut Session, groups: &mut [Group], args: &MessagesGet) -> Outc
             let source = message::source(&group.place, uid, &fetched, |message, _| {
                 complete(message, args, &fetched, body);
             });
-            found.push(Found { group: at, is_hollow: fetched.header().is_none(), source });
+            found.push(ResponseMessage { group: at, is_hollow: fetched.header().is_none(), source });
         } else if hint.parts().any(|(part, _)| fetched.section(&part.section).is_some()) {
             texts.insert((at, uid), body(hint, &fetched, limit));
         }
@@ -143,7 +143,7 @@ fn read(session: &mut Session, groups: &mut [Group], args: &MessagesGet) -> Outc
 }
 
 /// A message in a response of the server.
-struct Found {
+struct ResponseMessage {
     group: usize,
     /// Its header was NIL, as some servers answer for a message that was expunged meanwhile.
     is_hollow: bool,
@@ -173,7 +173,7 @@ impl Group {
     }
 
     /// Returns the sources of its messages. None: a kept connection does not show all of them, and may not know yet which came or went.
-    fn settle(&self, visited: &Visited, mut found: Vec<Found>) -> Option<Vec<Source>> {
+    fn settle(&self, visited: &VisitResult, mut found: Vec<ResponseMessage>) -> Option<Vec<Source>> {
         let is_expunged = visited.refusal().is_some_and(|status| status.has_other("EXPUNGEISSUED"));
         let is_kept = self.is_open && !self.anew && visited.selection.is_none();
         found.retain(|found| !found.is_hollow || !(is_kept || is_expunged));
@@ -250,7 +250,7 @@ fn encoded(part: &TextPart, limit: u32) -> u32 {
     }
 }
 
-fn body(hint: &Hint, fetched: &Fetched<'_>, limit: u32) -> EmailBody {
+fn body(hint: &Hint, fetched: &FetchedItems<'_>, limit: u32) -> EmailBody {
     let mut body = EmailBody::default();
     for (part, is_html) in hint.parts() {
         let Some(bytes) = fetched.section(&part.section) else { continue };
@@ -276,7 +276,12 @@ fn body(hint: &Hint, fetched: &Fetched<'_>, limit: u32) -> EmailBody {
     body
 }
 
-fn complete(message: &mut EmailMessage, args: &MessagesGet, fetched: &Fetched<'_>, body: Option<EmailBody>) {
+fn complete(
+    message: &mut EmailMessage,
+    args: &MessagesGet,
+    fetched: &FetchedItems<'_>,
+    body: Option<EmailBody>,
+) {
     if args.headers || args.body {
         message.headers = mail::read::raw_headers(fetched.header().unwrap_or_default());
     }

@@ -6,11 +6,11 @@ use model::wire::{ItemError, Source};
 use crate::imap::capabilities::Capabilities;
 use crate::imap::commands::{Items, uid_fetch};
 use crate::imap::response::{Response, Status};
-use crate::imap::selected::Selected;
+use crate::imap::selected::SelectedMailbox;
 use crate::imap::session::Session;
 use crate::imap::uids::UidSet;
-use crate::imap::visit::{Access, Visit, Visited, fetched};
-use crate::message::{self, Place};
+use crate::imap::visit::{Access, Visit, VisitResult, fetched};
+use crate::message::{self, MailboxRef};
 
 /// UIDs in one command: servers take lines of 8,192 bytes at least (RFC 7162 section 4).
 pub const MAX_SET_BYTES: usize = 7_000;
@@ -32,9 +32,9 @@ pub struct Message {
 }
 
 /// Messages of one mailbox that are being read.
-pub struct Read {
+pub struct MailboxRead {
     pub visit: Visit,
-    place: Place,
+    place: MailboxRef,
     depth: Depth,
     /// The messages that were requested: a server also reports others, whenever their flags change.
     wanted: UidSet,
@@ -52,22 +52,22 @@ pub struct AllRead {
     pub unopened: usize,
 }
 
-impl Read {
+impl MailboxRead {
     /// All that a list shows.
-    pub fn full(capabilities: &Capabilities, place: Place, wanted: UidSet) -> Self {
-        Read::new(message::list_items(capabilities), place, wanted, Depth::Full)
+    pub fn full(capabilities: &Capabilities, place: MailboxRef, wanted: UidSet) -> Self {
+        MailboxRead::new(message::list_items(capabilities), place, wanted, Depth::Full)
     }
 
     /// Reads the changeable state of messages.
-    pub fn state(capabilities: &Capabilities, place: Place, wanted: UidSet) -> Self {
-        Read::new(message::state_items(capabilities), place, wanted, Depth::State)
+    pub fn state(capabilities: &Capabilities, place: MailboxRef, wanted: UidSet) -> Self {
+        MailboxRead::new(message::state_items(capabilities), place, wanted, Depth::State)
     }
 
-    fn new(items: Items, place: Place, wanted: UidSet, depth: Depth) -> Self {
+    fn new(items: Items, place: MailboxRef, wanted: UidSet, depth: Depth) -> Self {
         let fetch = |set: UidSet| uid_fetch(&set, items.clone(), None);
         let commands = wanted.pieces(MAX_SET_BYTES).into_iter().map(fetch).collect();
         let visit = Visit::new(&place.name, Access::Read, commands);
-        Read {
+        MailboxRead {
             visit,
             place,
             depth,
@@ -79,7 +79,7 @@ impl Read {
     }
 
     /// Takes in a response. What comes of a mailbox with another UIDVALIDITY is about other messages.
-    pub fn take(&mut self, selected: &Selected, command: Option<usize>, response: &Response<'_>) {
+    pub fn take(&mut self, selected: &SelectedMailbox, command: Option<usize>, response: &Response<'_>) {
         if command.is_none() || selected.uid_validity != self.place.uid_validity {
             return;
         }
@@ -106,9 +106,9 @@ impl Read {
     }
 }
 
-impl Read {
+impl MailboxRead {
     /// Reports messages that the server refuses to read: they would never be reported otherwise.
-    fn tell_refused(&mut self, visited: &Visited) {
+    fn tell_refused(&mut self, visited: &VisitResult) {
         let is_same = visited.selected.as_ref().is_some_and(|s| s.uid_validity == self.place.uid_validity);
         // Messages that were expunged meanwhile are reported as deleted by the next comparison.
         let is_fine = |status: &Status| status.is_ok() || status.has_other("EXPUNGEISSUED");
@@ -125,7 +125,7 @@ impl Read {
 }
 
 /// Reads them all.
-pub fn read(session: &mut Session, mut reads: Vec<Read>) -> Outcome<AllRead> {
+pub fn read(session: &mut Session, mut reads: Vec<MailboxRead>) -> Outcome<AllRead> {
     if reads.is_empty() {
         return Ok(AllRead::default());
     }
@@ -140,7 +140,7 @@ pub fn read(session: &mut Session, mut reads: Vec<Read>) -> Outcome<AllRead> {
 
 /// Returns the messages that the visits read. Where the server offers previews (RFC 8970) and has none, the messages are read once more
 /// for the beginning of their text, and no more previews are requested on this connection.
-pub fn finish(session: &mut Session, reads: Vec<Read>, visited: &[Visited]) -> Outcome<AllRead> {
+pub fn finish(session: &mut Session, reads: Vec<MailboxRead>, visited: &[VisitResult]) -> Outcome<AllRead> {
     let mut all = AllRead {
         messages: Vec::new(),
         unopened: visited.iter().filter(|visited| visited.selected.is_none()).count(),
@@ -154,7 +154,7 @@ pub fn finish(session: &mut Session, reads: Vec<Read>, visited: &[Visited]) -> O
         read.tell_refused(visited);
         if has_previews && !read.without_preview.is_empty() {
             read.messages.retain(|message| !read.without_preview.contains(message.uid));
-            again.push(Read::full(&session.capabilities, read.place, read.without_preview));
+            again.push(MailboxRead::full(&session.capabilities, read.place, read.without_preview));
         }
         all.messages.extend(read.messages);
     }

@@ -20,9 +20,9 @@ use crate::imap::date::search_day;
 use crate::imap::session::{Session, refused};
 use crate::imap::uids::UidSet;
 use crate::imap::visit::{Access, Visit, fetched, found};
-use crate::message::Place;
+use crate::message::MailboxRef;
 use crate::plan::{Chunk, Entry, chunks};
-use crate::reading::{self, Read};
+use crate::reading::{self, MailboxRead};
 
 /// Messages on a page where the host does not say, and at most.
 const PAGE: u32 = 50;
@@ -42,7 +42,7 @@ const MAX_QUERY_BYTES: usize = 4_000;
 
 /// The position at which a search continues.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Cursor {
+struct SearchCursor {
     /// Folders: external id, name, UIDVALIDITY. Chunks name them by position.
     f: Vec<(String, String, u32)>,
     /// Matches that were not yet returned.
@@ -56,14 +56,14 @@ pub fn search(cx: &Context, args: MessageSearch) -> Outcome<Answer<Sources>> {
     if args.label.is_some() {
         return Err(Failure::invalid("there are no labels in this mailbox"));
     }
-    let given = cx.cursor.as_deref().map(serde_json::from_str::<Cursor>).transpose();
+    let given = cx.cursor.as_deref().map(serde_json::from_str::<SearchCursor>).transpose();
     let given = given.map_err(|_| Failure::new(code::CURSOR_EXPIRED, "the cursor cannot be continued"))?;
     let mut session = Session::open(cx)?;
     let mut directory = Directory::default();
     directory.all_mail(&mut session)?;
     let mut cursor = match given {
         Some(cursor) if !cursor.c.is_empty() || cursor.b.is_none() => cursor,
-        Some(Cursor { b, .. }) => find_all(&mut session, &mut directory, &args, b)?,
+        Some(SearchCursor { b, .. }) => find_all(&mut session, &mut directory, &args, b)?,
         None => find_all(&mut session, &mut directory, &args, None)?,
     };
     let mut sources = Vec::new();
@@ -82,7 +82,7 @@ fn find_all(
     directory: &mut Directory,
     args: &MessageSearch,
     before: Option<i64>,
-) -> Outcome<Cursor> {
+) -> Outcome<SearchCursor> {
     let mut program = program(args, before)?;
     let folder = args.folder.as_deref();
     let label = session.all_mail.as_ref().zip(folder).and_then(|(all, folder)| all.label(folder));
@@ -91,7 +91,7 @@ fn find_all(
     }
     let places = places(session, directory, folder.filter(|_| label.is_none()), label.is_some())?;
     let sets = search_in(session, &places, &program)?;
-    let mut cursor = Cursor::default();
+    let mut cursor = SearchCursor::default();
     let mut visits = Vec::new();
     for (place, set) in &sets {
         cursor.f.push((place.folder.clone(), place.name.clone(), place.uid_validity));
@@ -141,23 +141,27 @@ fn places(
     directory: &mut Directory,
     folder: Option<&str>,
     has_label: bool,
-) -> Outcome<Vec<Place>> {
+) -> Outcome<Vec<MailboxRef>> {
     if let Some(folder) = folder {
         return Ok(vec![directory.folder(session, folder)?]);
     }
     if let Some(all) = session.all_mail.as_ref().filter(|_| has_label) {
-        return Ok(vec![Place::for_session(session, &all.name, &all.id(), 0)]);
+        return Ok(vec![MailboxRef::for_session(session, &all.name, &all.id(), 0)]);
     }
     let all = &directory.mailboxes(session)?.all;
     let (has_labels, has_all_mail) = (session.capabilities.has_labels(), session.all_mail.is_some());
     let full = all.iter().filter(|mailbox| mailbox.is_read(has_labels, has_all_mail));
     let full = full.filter(|mailbox| mailbox.status.is_none_or(|counts| counts.messages > 0));
-    Ok(full.map(|mailbox| Place::for_session(session, &mailbox.name, &mailbox.id(), 0)).collect())
+    Ok(full.map(|mailbox| MailboxRef::for_session(session, &mailbox.name, &mailbox.id(), 0)).collect())
 }
 
 /// Returns the matches in each folder; folders without a match and such that cannot be searched are left out.
-fn search_in(session: &mut Session, places: &[Place], program: &Command) -> Outcome<Vec<(Place, UidSet)>> {
-    let visit = |place: &Place| Visit::new(&place.name, Access::Read, vec![program.clone()]);
+fn search_in(
+    session: &mut Session,
+    places: &[MailboxRef],
+    program: &Command,
+) -> Outcome<Vec<(MailboxRef, UidSet)>> {
+    let visit = |place: &MailboxRef| Visit::new(&place.name, Access::Read, vec![program.clone()]);
     let visits: Vec<Visit> = places.iter().map(visit).collect();
     let mut sets = vec![UidSet::new(); visits.len()];
     let visited = session.visit(&visits, None, |at, _, command, response| {
@@ -170,7 +174,7 @@ fn search_in(session: &mut Session, places: &[Place], program: &Command) -> Outc
     for ((place, mut set), visited) in places.iter().zip(sets).zip(&visited) {
         match &visited.selected {
             Some(selected) if visited.is_ok() => {
-                let place = Place { uid_validity: selected.uid_validity, ..place.clone() };
+                let place = MailboxRef { uid_validity: selected.uid_validity, ..place.clone() };
                 let newest = set.take_last(MAX_PER_FOLDER);
                 if !newest.is_empty() {
                     all.push((place, newest));
@@ -253,13 +257,13 @@ fn check_native(query: &str) -> Outcome<()> {
 }
 
 /// Reads one chunk, newest first.
-fn read(session: &mut Session, cursor: &Cursor, chunk: Chunk) -> Outcome<Vec<Source>> {
+fn read(session: &mut Session, cursor: &SearchCursor, chunk: Chunk) -> Outcome<Vec<Source>> {
     let mut reads = Vec::new();
     for (folder, uids) in chunk.parts {
         let at = usize::try_from(folder).unwrap_or(usize::MAX);
         if let Some((id, name, uid_validity)) = cursor.f.get(at).filter(|_| !uids.is_empty()) {
-            let place = Place::for_session(session, name, id, *uid_validity);
-            reads.push(Read::full(&session.capabilities, place, uids));
+            let place = MailboxRef::for_session(session, name, id, *uid_validity);
+            reads.push(MailboxRead::full(&session.capabilities, place, uids));
         }
     }
     let mut all = reading::read(session, reads)?.messages;
@@ -277,13 +281,13 @@ pub fn find(cx: &Context, args: MessageFind) -> Outcome<Sources> {
     }
     if let Some(all) = &session.all_mail {
         own.extend(places.into_iter().map(|place| place.folder));
-        places = vec![Place::for_session(&session, &all.name, &all.id(), 0)];
+        places = vec![MailboxRef::for_session(&session, &all.name, &all.id(), 0)];
     }
     let program = message_id_program(&args.internet_message_id)?;
     let mut sources = Vec::new();
     if !places.is_empty() {
         let sets = search_in(&mut session, &places, &program)?;
-        let mut cursor = Cursor::default();
+        let mut cursor = SearchCursor::default();
         let mut chunk = Chunk::default();
         for (at, (place, mut uids)) in sets.into_iter().enumerate() {
             cursor.f.push((place.folder, place.name, place.uid_validity));

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::directory::Directory;
 use crate::edit::etag;
 use crate::imap::session::Session;
-use crate::message::Place;
+use crate::message::MailboxRef;
 use crate::read::whole;
 use crate::smtp::{self, Envelope};
 use crate::store::{NewMessage, left_over, store};
@@ -80,7 +80,7 @@ fn save_copy(
         // Hidden from IMAP: a folder that is made for it would be a label of the user's.
         return Ok(());
     }
-    let place: Place = directory.role_or_new(session, FolderRole::Sent, "Sent")?;
+    let place: MailboxRef = directory.role_or_new(session, FolderRole::Sent, "Sent")?;
     let message_id = &args.internet_message_id;
     let stored = match left_over(session, &place, message_id, None, None)? {
         Some(there) => Some(there),

@@ -8,7 +8,7 @@ use model::email::folders::FolderRole;
 use model::wire::email::{DraftSave, MessageAppend};
 use model::wire::{Mutated, Source, Warning};
 
-use crate::directory::{Directory, Located};
+use crate::directory::{Directory, MessageLocation};
 use crate::edit::{check_keyword, etag, not_supported};
 use crate::gmail;
 use crate::imap::commands::{self, Items, uid_fetch};
@@ -16,7 +16,7 @@ use crate::imap::date::date_time;
 use crate::imap::session::{Session, refused};
 use crate::imap::uids::UidSet;
 use crate::imap::visit::{Access, Visit, fetched, search_uids};
-use crate::message::Place;
+use crate::message::MailboxRef;
 use crate::read::whole;
 use crate::search::message_id_program;
 use crate::transfer;
@@ -33,7 +33,11 @@ pub struct NewMessage<'a> {
 
 /// Puts a message into a folder. Returns the mailbox with its UIDVALIDITY and the UID; none where the server does not report them and it
 /// cannot be found.
-pub fn store(session: &mut Session, place: &Place, new: &NewMessage<'_>) -> Outcome<Option<(Place, u32)>> {
+pub fn store(
+    session: &mut Session,
+    place: &MailboxRef,
+    new: &NewMessage<'_>,
+) -> Outcome<Option<(MailboxRef, u32)>> {
     let size = session.cx.host().blob_size(new.blob);
     let size = size.ok_or_else(|| Failure::new(code::INTERNAL, "the message to store is missing"))?;
     let date = new.received_at.and_then(date_time);
@@ -51,7 +55,7 @@ pub fn store(session: &mut Session, place: &Place, new: &NewMessage<'_>) -> Outc
     };
     match stored {
         Some((uid_validity, uid)) => {
-            gmail::resolve_place(session, &Place { uid_validity, ..place.clone() }, uid)
+            gmail::resolve_place(session, &MailboxRef { uid_validity, ..place.clone() }, uid)
         }
         None => Ok(None),
     }
@@ -61,14 +65,14 @@ pub fn store(session: &mut Session, place: &Place, new: &NewMessage<'_>) -> Outc
 /// size.
 pub fn left_over(
     session: &mut Session,
-    place: &Place,
+    place: &MailboxRef,
     message_id: &str,
-    except: Option<&Located>,
+    except: Option<&MessageLocation>,
     blob: Option<&str>,
-) -> Outcome<Option<(Place, u32)>> {
+) -> Outcome<Option<(MailboxRef, u32)>> {
     let found = search_uids(session, &place.name, message_id_program(message_id)?, Access::Read)?;
     let Some((uid_validity, uids)) = found else { return Ok(None) };
-    let place = Place { uid_validity, ..place.clone() };
+    let place = MailboxRef { uid_validity, ..place.clone() };
     let is_except = |uid: u32| except.is_some_and(|except| except.place == place && except.uid == uid);
     let mut candidates: Vec<u32> = uids.iter().rev().filter(|uid| !is_except(*uid)).take(100).collect();
     if let Some(size) = blob.and_then(|blob| session.cx.host().blob_size(blob)) {
@@ -86,7 +90,7 @@ pub fn left_over(
 }
 
 /// Returns those of the messages that have this size.
-fn of_size(session: &mut Session, place: &Place, uids: &[u32], size: u64) -> Outcome<Vec<u32>> {
+fn of_size(session: &mut Session, place: &MailboxRef, uids: &[u32], size: u64) -> Outcome<Vec<u32>> {
     if uids.is_empty() {
         return Ok(Vec::new());
     }
@@ -121,7 +125,9 @@ pub fn append(cx: &Context, args: MessageAppend) -> Outcome<Mutated> {
     let mut directory = Directory::default();
     let place = match args.folders.is_empty() {
         // Its id is only known from the list where ids are not names.
-        true => directory.role(&mut session, FolderRole::Inbox)?.unwrap_or(Place::new("INBOX", folder, 0)),
+        true => {
+            directory.role(&mut session, FolderRole::Inbox)?.unwrap_or(MailboxRef::new("INBOX", folder, 0))
+        }
         false => directory.folder(&mut session, folder)?,
     };
     let left = match cx.idempotency_key {
@@ -164,7 +170,7 @@ fn has_all(answer: &Mutated, keywords: &[String]) -> bool {
 }
 
 /// The answer that reports a stored message.
-fn told(session: &mut Session, stored: Option<(Place, u32)>) -> Outcome<Mutated> {
+fn told(session: &mut Session, stored: Option<(MailboxRef, u32)>) -> Outcome<Mutated> {
     let source = match stored {
         Some((place, uid)) => whole(session, &place, uid)?,
         None => None,

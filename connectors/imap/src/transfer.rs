@@ -7,13 +7,13 @@ use io_imap::types::response::Code;
 use io_imap::types::search::SearchKey;
 use model::wire::Warning;
 
-use crate::directory::Located;
+use crate::directory::MessageLocation;
 use crate::ids;
 use crate::imap::commands::{self, Items, fields, uid_fetch, uid_search, uid_store, uid_transfer};
 use crate::imap::session::{Session, refused};
 use crate::imap::uids::UidSet;
 use crate::imap::visit::{Access, Visit, all_statuses, fetched, in_mailbox, search_uids};
-use crate::message::Place;
+use crate::message::MailboxRef;
 use crate::mime;
 use crate::search::message_id_program;
 
@@ -21,10 +21,10 @@ use crate::search::message_id_program;
 /// the connection has answered in this call already.
 pub fn relocate(
     session: &mut Session,
-    located: &Located,
-    to: &Place,
+    located: &MessageLocation,
+    to: &MailboxRef,
     warnings: &mut Vec<Warning>,
-) -> Outcome<Option<Located>> {
+) -> Outcome<Option<MessageLocation>> {
     let uid = located.uid;
     let has_uidplus = session.capabilities.has_in_rev2("UIDPLUS");
     // Only where the server does not return the new UID: the message is found by this.
@@ -48,8 +48,8 @@ pub fn relocate(
         (copied, _) => copied,
     };
     Ok(copied.map(|(uid_validity, uid)| {
-        let place = Place { uid_validity, ..to.clone() };
-        Located { place, uid, hint: located.hint.clone() }
+        let place = MailboxRef { uid_validity, ..to.clone() };
+        MessageLocation { place, uid, hint: located.hint.clone() }
     }))
 }
 
@@ -65,12 +65,12 @@ fn copy_uid(code: &Code<'_>) -> Option<(u32, u32)> {
 }
 
 /// The greatest UID with this Message-ID: that of the message that was stored last.
-pub fn newest(session: &mut Session, place: &Place, message_id: &str) -> Outcome<Option<(u32, u32)>> {
+pub fn newest(session: &mut Session, place: &MailboxRef, message_id: &str) -> Outcome<Option<(u32, u32)>> {
     let found = search_uids(session, &place.name, message_id_program(message_id)?, Access::Read)?;
     Ok(found.and_then(|(uid_validity, uids)| Some((uid_validity, uids.last()?))))
 }
 
-fn message_id(session: &mut Session, located: &Located) -> Outcome<Option<String>> {
+fn message_id(session: &mut Session, located: &MessageLocation) -> Outcome<Option<String>> {
     let header = Items::section(Some(fields("MESSAGE-ID")), None);
     let fetch = uid_fetch(&UidSet::only(located.uid), Items::new([header]), None);
     let mut found = None;
@@ -90,10 +90,10 @@ fn message_id(session: &mut Session, located: &Located) -> Outcome<Option<String
 
 /// Takes a message away for good. In Gmail's mailbox of all mail an expunge may only archive the message, as the account's settings say:
 /// the message is moved to the trash and expunged there.
-pub fn expunge(session: &mut Session, located: &Located, warnings: &mut Vec<Warning>) -> Outcome<()> {
+pub fn expunge(session: &mut Session, located: &MessageLocation, warnings: &mut Vec<Warning>) -> Outcome<()> {
     let trash = located.place.all_mail.as_ref().and_then(|all| all.trash.as_deref());
     let Some(name) = trash else { return expunge_here(session, located, warnings) };
-    let trash = Place::new(name, &ids::folder_id(name, None), 0);
+    let trash = MailboxRef::new(name, &ids::folder_id(name, None), 0);
     match relocate(session, located, &trash, warnings)? {
         Some(moved) => expunge_here(session, &moved, warnings),
         None => Ok(()),
@@ -101,7 +101,11 @@ pub fn expunge(session: &mut Session, located: &Located, warnings: &mut Vec<Warn
 }
 
 /// Expunges a message where it is. Without UIDPLUS that is only done where no other message would go with it.
-fn expunge_here(session: &mut Session, located: &Located, warnings: &mut Vec<Warning>) -> Outcome<()> {
+fn expunge_here(
+    session: &mut Session,
+    located: &MessageLocation,
+    warnings: &mut Vec<Warning>,
+) -> Outcome<()> {
     let name = &located.place.name;
     let uid = located.uid;
     let only = UidSet::only(uid);

@@ -10,7 +10,7 @@ use url::Url;
 
 use crate::client::Client;
 use crate::send::identities;
-use crate::session::{Endpoint, Found, find, moved_to};
+use crate::session::{DiscoveredSession, Endpoint, find, moved_to};
 
 /// Finds the session, and tries that its API answers.
 pub fn check(cx: &Context) -> Outcome<Account> {
@@ -57,7 +57,7 @@ fn is_no_answer(failure: &Failure) -> bool {
 }
 
 /// Accounts of two servers can have the same name.
-fn external_id(found: &Found) -> String {
+fn external_id(found: &DiscoveredSession) -> String {
     let api = found.endpoint.api_url.parse::<Url>().ok();
     let host = api.as_ref().and_then(Url::host_str).unwrap_or_default();
     format!("{host}/{}/{}", found.endpoint.account_id, found.username)
@@ -76,7 +76,7 @@ fn read_identities(client: &Client) -> Outcome<Vec<JmapIdentity>> {
 }
 
 /// The account's addresses, lower case, its own first. `*@example.com` is a right to send, no address.
-fn addresses(cx: &Context, found: &Found, identities: &[JmapIdentity]) -> Vec<String> {
+fn addresses(cx: &Context, found: &DiscoveredSession, identities: &[JmapIdentity]) -> Vec<String> {
     let login = [Some(&found.username), cx.connection.username.as_ref(), Some(&found.name)];
     let login = login.into_iter().flatten().map(|name| name.to_lowercase()).filter(|name| name.contains('@'));
     let sendable: Vec<String> = sendable(identities).map(|identity| identity.email.to_lowercase()).collect();

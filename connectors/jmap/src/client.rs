@@ -8,7 +8,7 @@ use connector_sdk::{Context, Failure, Outcome, code};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::protocol::answers::Got;
+use crate::protocol::answers::GetResponse;
 use crate::protocol::email::{self, Email};
 use crate::protocol::{Answers, Batch, failures};
 use crate::session::{Endpoint, fill, find};
@@ -36,7 +36,7 @@ pub struct Client<'a> {
 /// RFC 8620 section 6.1.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Uploaded {
+struct UploadResponse {
     blob_id: String,
 }
 
@@ -134,7 +134,7 @@ impl<'a> Client<'a> {
                 self.cx.failure(&response, "uploading the message"),
             ));
         }
-        response.json::<Uploaded>().map(|uploaded| uploaded.blob_id)
+        response.json::<UploadResponse>().map(|uploaded| uploaded.blob_id)
     }
 
     /// The request that reads a blob of the server (RFC 8620 section 6.2).
@@ -174,7 +174,7 @@ impl<'a> Client<'a> {
         for ids in ids.chunks(self.objects_in_get()) {
             let mut batch = self.batch();
             let get = batch.call("Email/get", with(args, "ids", json!(ids)));
-            let got: Got = self.run(batch, doing)?.get(&get)?;
+            let got: GetResponse = self.run(batch, doing)?.get(&get)?;
             all.extend(messages(got));
         }
         Ok(all)
@@ -207,7 +207,7 @@ pub fn with(args: &Value, name: &str, value: Value) -> Value {
 pub type Message = Result<Email, String>;
 
 /// The messages of an answer.
-pub fn messages(got: Got) -> Vec<Message> {
+pub fn messages(got: GetResponse) -> Vec<Message> {
     /// The id alone, for an object that cannot be parsed as a whole.
     #[derive(Default, Deserialize)]
     #[serde(default)]

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::client::{Client, messages, set, summary, with};
 use crate::folders::{self, Tree};
 use crate::message;
-use crate::protocol::answers::{Got, Set};
+use crate::protocol::answers::{GetResponse, Set};
 use crate::protocol::email::{self, Email};
 use crate::protocol::{Batch, failures};
 
@@ -162,7 +162,7 @@ pub fn ask(batch: &mut Batch, id: &str) -> crate::protocol::Call {
 }
 
 /// The message of that call's answer, if it is what the change is based on.
-pub fn check(got: Got, etag: Option<&str>) -> Outcome<Matching> {
+pub fn check(got: GetResponse, etag: Option<&str>) -> Outcome<Matching> {
     let state = got.state.clone();
     let email = messages(got).into_iter().next().and_then(Result::ok);
     let email =

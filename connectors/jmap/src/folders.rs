@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::client::Client;
 use crate::message::text;
-use crate::protocol::answers::{Got, Set};
+use crate::protocol::answers::{GetResponse, Set};
 use crate::protocol::{Answers, Batch, Call, failures};
 
 /// Folders and messages of an account share one space of names.
@@ -67,14 +67,14 @@ impl Tree {
     }
 
     /// The mailboxes of an answer.
-    pub fn read(got: Got) -> Self {
+    pub fn read(got: GetResponse) -> Self {
         let mut tree = Tree::default();
         tree.add(got);
         tree
     }
 
     /// Adds the mailboxes of another answer.
-    pub fn add(&mut self, got: Got) {
+    pub fn add(&mut self, got: GetResponse) {
         #[derive(Default, Deserialize)]
         #[serde(default)]
         struct Name {
@@ -251,7 +251,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::Tree;
-    use crate::protocol::answers::Got;
+    use crate::protocol::answers::GetResponse;
 
     fn mailbox(id: &str, name: &str, parent: Option<&str>, role: Option<&str>) -> Value {
         json!({ "id": id, "name": name, "parentId": parent, "role": role, "totalEmails": 3, "unreadEmails": 1,
@@ -261,7 +261,8 @@ mod tests {
     }
 
     fn tree(list: Vec<Value>) -> Tree {
-        let got: Got = serde_json::from_str(&json!({ "state": "1", "list": list }).to_string()).unwrap();
+        let got: GetResponse =
+            serde_json::from_str(&json!({ "state": "1", "list": list }).to_string()).unwrap();
         Tree::read(got)
     }
 

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::changes::cursor::Last;
 use crate::client::{Message, id_of, messages, with};
 use crate::message::instant;
-use crate::protocol::answers::{Got, Queried};
+use crate::protocol::answers::{GetResponse, QueryResponse};
 use crate::protocol::{Answers, Batch, Call, failures};
 
 /// The filter of a search, and the size of its pages.
@@ -35,7 +35,7 @@ pub enum Start<'a> {
 }
 
 /// The two calls of a query in a batch.
-pub struct Asked {
+pub struct QueryCalls {
     query: Call,
     get: Call,
 }
@@ -59,7 +59,7 @@ impl<'a> Start<'a> {
 
 impl Query {
     /// Adds the calls for the page.
-    pub fn ask(&self, batch: &mut Batch, start: Start) -> Asked {
+    pub fn ask(&self, batch: &mut Batch, start: Start) -> QueryCalls {
         let sort = [JmapEmailComparator::received_at_desc()];
         let args = json!({ "filter": self.filter, "sort": sort, "limit": self.limit });
         let args = match start {
@@ -69,7 +69,7 @@ impl Query {
         };
         let query = batch.call("Email/query", args);
         let get = batch.call("Email/get", with(&self.get, "#ids", query.at("/ids")));
-        Asked { query, get }
+        QueryCalls { query, get }
     }
 
     /// The filter, and nothing that is later than this message.
@@ -84,15 +84,15 @@ impl Query {
     }
 
     /// The page that was asked for; none where the message to go on after is gone: then it is asked for [`Start::Around`] it.
-    pub fn page(&self, answers: &Answers, asked: &Asked) -> Outcome<Option<Page>> {
-        match answers.attempt::<Queried>(&asked.query)? {
+    pub fn page(&self, answers: &Answers, asked: &QueryCalls) -> Outcome<Option<Page>> {
+        match answers.attempt::<QueryResponse>(&asked.query)? {
             Ok(queried) => Ok(Some(self.read(queried, answers.get(&asked.get)?))),
             Err(error) if error.kind == "anchorNotFound" => Ok(None),
             Err(error) => Err(failures::of_method(&error)),
         }
     }
 
-    fn read(&self, queried: Queried, got: Got) -> Page {
+    fn read(&self, queried: QueryResponse, got: GetResponse) -> Page {
         let places: HashMap<&str, usize> =
             queried.ids.iter().enumerate().map(|(place, id)| (id.as_str(), place)).collect();
         let mut messages = messages(got);

@@ -15,7 +15,7 @@ use crate::changes::cursor::Last;
 use crate::client::{Client, Message, id_of, messages, summary, with};
 use crate::folders;
 use crate::message::{self, instant};
-use crate::protocol::answers::{Got, MethodError, Queried};
+use crate::protocol::answers::{GetResponse, MethodError, QueryResponse};
 use crate::protocol::{Answers, Batch, Call, email, failures};
 use crate::query::{Page, Query, Start};
 
@@ -165,12 +165,12 @@ pub fn copies(client: &Client, mut batch: Batch, message_id: &str) -> Outcome<(V
     }
     let asked = ask_copies(&mut batch, json!({ "header": ["Message-ID", format!("<{message_id}>")] }));
     let answers = client.run(batch, DOING)?;
-    let found = match answers.attempt::<Queried>(&asked.0)? {
+    let found = match answers.attempt::<QueryResponse>(&asked.0)? {
         Ok(_) => messages(answers.get(&asked.1)?),
         Err(MethodError { kind, .. }) if kind == "unsupportedFilter" => {
             let mut batch = client.batch();
             let asked = ask_copies(&mut batch, json!({ "text": message_id }));
-            messages(client.run(batch, DOING)?.get::<Got>(&asked.1)?)
+            messages(client.run(batch, DOING)?.get::<GetResponse>(&asked.1)?)
         }
         Err(error) => return Err(failures::of_method(&error)),
     };

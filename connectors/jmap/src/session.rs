@@ -68,7 +68,7 @@ pub struct Endpoint {
 }
 
 /// The session as it was found.
-pub struct Found {
+pub struct DiscoveredSession {
     pub endpoint: Endpoint,
     /// The user of the credentials.
     pub username: String,
@@ -79,7 +79,7 @@ pub struct Found {
 }
 
 /// Looks for the session: where it was before, at the URL that the user gave, at the well-known place.
-pub fn find(cx: &Context) -> Outcome<Found> {
+pub fn find(cx: &Context) -> Outcome<DiscoveredSession> {
     let base = base(cx)?;
     let mut refused = None;
     for place in places(cx, &base) {
@@ -134,7 +134,7 @@ fn places(cx: &Context, base: &Url) -> Vec<Url> {
     places
 }
 
-fn read(cx: &Context, base: &Url, place: Url) -> Outcome<Found> {
+fn read(cx: &Context, base: &Url, place: Url) -> Outcome<DiscoveredSession> {
     let (at, response) = get(cx, base, place)?;
     if !response.is_success() {
         let failure = cx.failure(&response, "reading the JMAP session");
@@ -191,7 +191,7 @@ pub fn moved_to(cx: &Context, failure: &Failure) -> Option<String> {
     (!cx.is_accepted(origin)).then(|| origin.to_owned())
 }
 
-fn found(base: &Url, at: &Url, session: Session) -> Outcome<Found> {
+fn found(base: &Url, at: &Url, session: Session) -> Outcome<DiscoveredSession> {
     let Some((id, account)) = mail_account(&session) else {
         return Err(Failure::invalid(format!(
             "the account has no mail at this server (no {MAIL} in its JMAP session)"
@@ -225,7 +225,7 @@ fn found(base: &Url, at: &Url, session: Session) -> Outcome<Found> {
         upload_url,
     };
     let name = account.name.clone();
-    Ok(Found { endpoint, username: session.username, name, origins })
+    Ok(DiscoveredSession { endpoint, username: session.username, name, origins })
 }
 
 /// The primary account for mail, else the user's own one that has mail, else any.

@@ -6,7 +6,7 @@
 use connector_jmap::client::messages;
 use connector_jmap::folders::Tree;
 use connector_jmap::message::{partial, whole};
-use connector_jmap::protocol::answers::Got;
+use connector_jmap::protocol::answers::GetResponse;
 use connector_sdk::testing::told;
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ fn fixtures(kind: &str) -> Vec<(String, String)> {
     all
 }
 
-fn got(text: &str) -> Got {
+fn got(text: &str) -> GetResponse {
     serde_json::from_str(text).unwrap()
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::api::{ask, change, failure, new_id, object, url};
 use crate::items::{gone, selected, target};
-use crate::native::Found;
+use crate::native::FolderList;
 
 /// A kind of collection, as the provider has it.
 pub trait Collection: Serialize + DeserializeOwned {
@@ -42,7 +42,7 @@ fn source<C: Collection>(theirs: &C) -> Outcome<Source> {
 /// All of them; an enumeration.
 pub fn list<C: Collection>(context: &Context) -> Outcome<Answer<Sources>> {
     let request = Request::get(url(context, &[C::PATH], &[])?);
-    let found: Found<C> = ask(context, request, &format!("listing the {}", C::PATH))?;
+    let found: FolderList<C> = ask(context, request, &format!("listing the {}", C::PATH))?;
     let sources = found.folders.iter().map(source).collect::<Outcome<_>>()?;
     Ok(Answer::whole(Sources { sources, enumeration: true, ..Sources::default() }))
 }

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::api::{ask, change, object, url};
-use crate::native::{Page, Written};
+use crate::native::{Page, WriteResponse};
 
 /// The provider's largest page.
 const MAX_LIMIT: u32 = 250;
@@ -166,8 +166,8 @@ pub fn delete<R: Record>(
     match change(context, request, &format!("deleting the {}", R::NAME)) {
         Ok(response) => {
             // The repetition of a deletion in a folder that is gone meanwhile has nothing to say.
-            let left: Written =
-                if response.body.is_empty() { Written::default() } else { object(&response)? };
+            let left: WriteResponse =
+                if response.body.is_empty() { WriteResponse::default() } else { object(&response)? };
             sources.extend(left.dropped.iter().map(|id| gone(id)));
             for other in &left.others {
                 sources.push(source::<R>(other)?);
@@ -181,7 +181,7 @@ pub fn delete<R: Record>(
 }
 
 /// The result of a change.
-pub struct Left {
+pub struct ChangeResult {
     /// The record, and others that changed with it.
     pub mutated: Mutated,
     /// Names of instances that the series has no place for any more.
@@ -189,8 +189,8 @@ pub struct Left {
 }
 
 /// Reads the answer of a change of a record that is still there.
-pub fn written<R: Record>(response: &Response) -> Outcome<Left> {
-    let written: Written = object(response)?;
+pub fn written<R: Record>(response: &Response) -> Outcome<ChangeResult> {
+    let written: WriteResponse = object(response)?;
     let record = written.record.as_deref().map(source::<R>).transpose()?;
     let record =
         record.ok_or_else(|| Failure::not_found(format!("the {} has been deleted meanwhile", R::NAME)))?;
@@ -200,7 +200,7 @@ pub fn written<R: Record>(response: &Response) -> Outcome<Left> {
         sources.push(source::<R>(other)?);
     }
     let mutated = Mutated { sources, item, part: written.part, ..Mutated::default() };
-    Ok(Left { mutated, dropped: written.dropped })
+    Ok(ChangeResult { mutated, dropped: written.dropped })
 }
 
 fn source<R: Record>(record: &RawValue) -> Outcome<Source> {

@@ -53,7 +53,7 @@ object! {
 /// Answer of every change of a record.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Written {
+pub struct WriteResponse {
     #[serde(alias = "event", alias = "card", alias = "todo")]
     pub record: Option<Box<RawValue>>,
     pub others: Vec<Box<RawValue>>,
@@ -73,7 +73,7 @@ pub struct Page {
 
 /// All folders of one kind.
 #[derive(Debug, Deserialize)]
-pub struct Found<T> {
+pub struct FolderList<T> {
     #[serde(alias = "calendars", alias = "books", alias = "lists")]
     pub folders: Vec<T>,
 }

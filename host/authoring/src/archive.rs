@@ -15,14 +15,14 @@ pub fn archive_bytes() -> &'static [u8] {
 }
 
 /// A file of the archive.
-pub(crate) struct Packed {
+pub(crate) struct ArchiveFile {
     /// Relative to the folder that was asked for, with `/`.
     pub(crate) path: String,
     pub(crate) text: String,
 }
 
 /// The files below this folder of the archive, sorted by path. All of them are text.
-pub(crate) fn below(folder: &str) -> io::Result<Vec<Packed>> {
+pub(crate) fn below(folder: &str) -> io::Result<Vec<ArchiveFile>> {
     let mut files = Vec::new();
     for entry in tar::Archive::new(GzDecoder::new(ARCHIVE)).entries()? {
         let mut entry = entry?;
@@ -30,7 +30,7 @@ pub(crate) fn below(folder: &str) -> io::Result<Vec<Packed>> {
         let Some(path) = path.strip_prefix(folder).and_then(|path| path.strip_prefix('/')) else { continue };
         let mut text = String::new();
         entry.read_to_string(&mut text)?;
-        files.push(Packed { path: path.to_owned(), text });
+        files.push(ArchiveFile { path: path.to_owned(), text });
     }
     Ok(files)
 }

@@ -3,21 +3,21 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::archive::{self, Packed};
+use crate::archive::{self, ArchiveFile};
 use crate::fault::{Fault, Result};
 use crate::language::Language;
 use crate::name::ConnectorName;
 
 /// A project that was made.
 #[derive(Debug)]
-pub struct Created {
+pub struct CreatedProject {
     pub folder: PathBuf,
     /// The author's own files, relative to the folder, sorted; those of `vendor/` are not among them.
     pub files: Vec<String>,
 }
 
 /// Makes the project `name` in `into`, in a folder of that name, completely or not at all. An existing folder must be empty.
-pub fn create(name: &ConnectorName, language: Language, into: &Path) -> Result<Created> {
+pub fn create(name: &ConnectorName, language: Language, into: &Path) -> Result<CreatedProject> {
     let folder = into.join(name.as_str());
     if !is_free(&folder) {
         return Err(Fault::new(
@@ -38,7 +38,7 @@ pub fn create(name: &ConnectorName, language: Language, into: &Path) -> Result<C
     for file in &own {
         write(temporary.path(), &name.put_into(&file.path), &name.put_into(&file.text))?;
     }
-    for Packed { path, text } in &vendor {
+    for ArchiveFile { path, text } in &vendor {
         write(temporary.path(), &format!("vendor/{path}"), text)?;
     }
     // An empty folder is replaced; one that another program fills in between is not.
@@ -47,7 +47,7 @@ pub fn create(name: &ConnectorName, language: Language, into: &Path) -> Result<C
     readable(&folder)?;
     let _ = temporary.keep();
     let files = own.iter().map(|file| name.put_into(&file.path)).collect();
-    Ok(Created { folder, files })
+    Ok(CreatedProject { folder, files })
 }
 
 fn is_free(folder: &Path) -> bool {

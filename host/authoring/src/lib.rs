@@ -16,12 +16,12 @@ mod toolchain;
 mod wit;
 
 pub use archive::{SDK_VERSION, archive_bytes};
-pub use create::{Created, create};
+pub use create::{CreatedProject, create};
 pub use fault::{Fault, Result};
 pub use language::Language;
 pub use name::ConnectorName;
 pub use places::{own_frames, placed};
-pub use project::{Built, BuiltIn, Local, Profile, Project, Provider, Record};
+pub use project::{BuiltComponent, BuiltIn, Local, Profile, Project, Provider, Record};
 pub use sources::{SourceWatch, Sources};
 pub use toolchain::{Install, TARGET, Toolchain};
 pub use wit::{SURFACES, write_wit};

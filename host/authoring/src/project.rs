@@ -91,7 +91,7 @@ pub enum Profile {
 
 /// A component that was built.
 #[derive(Clone, Debug)]
-pub struct Built {
+pub struct BuiltComponent {
     /// Holds `connector.toml` and the component, as a host reads them.
     pub folder: PathBuf,
     pub component: PathBuf,
@@ -113,7 +113,7 @@ struct File {
 /// The target of tests: a recording or a provider.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Tested {
+enum TestTarget {
     Replay(Replay),
     Provider(Provider),
 }
@@ -127,14 +127,14 @@ enum Replay {
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Test {
-    provider: Option<Tested>,
+    provider: Option<TestTarget>,
     collection: Option<String>,
     #[serde(default)]
     settings: BTreeMap<String, Value>,
 }
 
 #[derive(Deserialize)]
-struct Named {
+struct CargoPackage {
     name: String,
 }
 
@@ -167,8 +167,8 @@ impl Project {
         )?;
         let named: Manifest = read(&folder.join("connector.toml"), "name = \"…\" is its first line")?;
         let (is_replayed, provider) = match file.test.provider {
-            Some(Tested::Replay(Replay::Recorded)) => (true, file.record.provider.clone()),
-            Some(Tested::Provider(provider)) => (false, Some(provider)),
+            Some(TestTarget::Replay(Replay::Recorded)) => (true, file.record.provider.clone()),
+            Some(TestTarget::Provider(provider)) => (false, Some(provider)),
             None => (false, None),
         };
         Ok(Project {
@@ -186,14 +186,18 @@ impl Project {
 
     /// Builds the component and puts it, with the manifest, into `build/<name>`. Output of the compiler goes to stderr. A failed build
     /// leaves the last component in place.
-    pub fn build(&self, profile: Profile) -> Result<Built> {
+    pub fn build(&self, profile: Profile) -> Result<BuiltComponent> {
         let built = self.build_unless(profile, None)?;
         Ok(built.expect("nobody can call it off"))
     }
 
     /// Builds the component, unless another thread sets `called_off`: the build then ends at once without a component, and the last one
     /// stays.
-    pub fn build_unless(&self, profile: Profile, called_off: Option<&AtomicBool>) -> Result<Option<Built>> {
+    pub fn build_unless(
+        &self,
+        profile: Profile,
+        called_off: Option<&AtomicBool>,
+    ) -> Result<Option<BuiltComponent>> {
         let compiled = match self.language {
             Language::Rust => self.build_rust(profile, called_off)?,
             Language::TypeScript | Language::JavaScript => {
@@ -207,7 +211,7 @@ impl Project {
         let component = folder.join(format!("{}.wasm", self.name));
         let (bytes, is_new) = put(&compiled, &component)?;
         put(&self.folder.join("connector.toml"), &folder.join("connector.toml"))?;
-        Ok(Some(Built { folder, component, bytes, is_new }))
+        Ok(Some(BuiltComponent { folder, component, bytes, is_new }))
     }
 
     fn build_rust(&self, profile: Profile, called_off: Option<&AtomicBool>) -> Result<Option<PathBuf>> {
@@ -244,7 +248,7 @@ impl Project {
     fn library(&self) -> Result<String> {
         #[derive(Deserialize)]
         struct Cargo {
-            package: Named,
+            package: CargoPackage,
             lib: Option<Library>,
         }
         #[derive(Deserialize)]

@@ -30,7 +30,7 @@ pub use capability::Capability;
 pub use cases::{CASES, Case};
 pub use junit::junit;
 pub use pace::ProviderTrouble;
-pub use record::{Saved, record};
+pub use record::{RecordingCounts, record};
 pub use recording::{Problem, Recording, Rules};
 pub use report::{CaseReport, Report};
 pub use run::{Options, Provider, run};

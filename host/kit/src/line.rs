@@ -12,7 +12,7 @@ use runtime::{Carried, Network, Transport, TransportError};
 
 use crate::pace::{Pace, PaceLimits};
 use crate::provider::paper::Paper;
-use crate::recording::{Problem, RecordedCase, Recorder, Replay, Unmatched};
+use crate::recording::{Problem, RecordedCase, Recorder, RecordingDifferences, Replay};
 
 /// A fault injected into one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,11 +68,11 @@ pub struct Line {
     recorder: Option<Recorder>,
     /// How long the responder may take.
     pub pace: Pace,
-    state: Mutex<State>,
+    state: Mutex<LineState>,
 }
 
 #[derive(Default)]
-struct State {
+struct LineState {
     exchanges: Vec<Exchange>,
     /// For the next request that writes.
     of_next_write: Option<Fault>,
@@ -100,7 +100,7 @@ impl Line {
 
     /// A case begins with no faults and no exchanges, at `at_ms` of the kit's clock, or at the time when it was recorded. Returns the time.
     pub fn begin_case(&self, id: &'static str, at_ms: i64) -> i64 {
-        *self.state() = State::default();
+        *self.state() = LineState::default();
         self.pace.begin_case();
         let recorded_at_ms = match &self.responder {
             Responder::Recorded(replay) => replay.begin_case(id),
@@ -114,13 +114,13 @@ impl Line {
     }
 
     /// The case has ended; it belongs to this surface. Returns how it differs from its recording, if there is one.
-    pub fn end_case(&self, surface: &str) -> Unmatched {
+    pub fn end_case(&self, surface: &str) -> RecordingDifferences {
         if let Some(recorder) = &self.recorder {
             recorder.end_case(surface);
         }
         match &self.responder {
             Responder::Recorded(replay) => replay.end_case(),
-            Responder::Paper(_) | Responder::Network => Unmatched::default(),
+            Responder::Paper(_) | Responder::Network => RecordingDifferences::default(),
         }
     }
 
@@ -129,7 +129,7 @@ impl Line {
         self.recorder.as_ref().map_or_else(|| Ok(Vec::new()), Recorder::take)
     }
 
-    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+    fn state(&self) -> std::sync::MutexGuard<'_, LineState> {
         self.state.lock().expect("no panic while carrying a request")
     }
 

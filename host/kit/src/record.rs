@@ -17,7 +17,7 @@ const DIFFERS: &str = "[record] keep = [\"…\"] in project.toml names an addres
 
 /// Counts of a finished recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Saved {
+pub struct RecordingCounts {
     pub cases: usize,
     pub requests: usize,
     /// Addresses of people that were replaced.
@@ -33,7 +33,7 @@ pub async fn record(
     rules: &Rules,
     folder: &Path,
     mut progress: impl FnMut(&str),
-) -> Result<Saved> {
+) -> Result<RecordingCounts> {
     let (responder, origin) = match &options.provider {
         Provider::Paper => (Responder::Paper(Paper::default()), Origin::Paper),
         Provider::Server { .. } => (Responder::Network, Origin::Server),
@@ -64,7 +64,7 @@ pub async fn record(
     }
     recording.save(folder)?;
     let failed = recorded.cases.iter().filter(|case| has_failed(case)).map(|case| case.id);
-    Ok(Saved {
+    Ok(RecordingCounts {
         cases: recording.cases.len(),
         requests: recording.cases.iter().map(|case| case.exchanges.len()).sum(),
         addresses: redactor.addresses(),

@@ -20,7 +20,9 @@ use crate::interceptor::Interceptor;
 use crate::line::{Line, Responder};
 use crate::log::Log;
 use crate::provider::paper::Paper;
-use crate::recording::{Origin, Problem, RECORD_AGAIN, Recording, Replay, Rules, Unmatched, placeholder};
+use crate::recording::{
+    Origin, Problem, RECORD_AGAIN, Recording, RecordingDifferences, Replay, Rules, placeholder,
+};
 use crate::report::{CaseReport, Report};
 use crate::selection::select;
 
@@ -226,7 +228,7 @@ fn config(
 }
 
 /// The connection of a run, and the values that must never leave the connector.
-pub struct Account {
+pub struct TestAccount {
     settings: Map<String, Value>,
     token: String,
     seed: u64,
@@ -235,7 +237,7 @@ pub struct Account {
 }
 
 /// The account that the connector is tested with.
-pub fn account(options: &Options) -> Account {
+pub fn account(options: &Options) -> TestAccount {
     let mut settings = options.settings.clone();
     let seed = match &options.provider {
         Provider::Recorded { recording, .. } => recording.seed,
@@ -258,12 +260,12 @@ pub fn account(options: &Options) -> Account {
         settings.entry("serverUrl").or_insert_with(|| json!(PAPER_URL));
     }
     secrets.push(token.clone());
-    Account { settings, token, seed, secrets }
+    TestAccount { settings, token, seed, secrets }
 }
 
 fn bench(
     options: &Options,
-    account: Account,
+    account: TestAccount,
     (runtime, connector): (Runtime, String),
     clock_ms: Arc<AtomicI64>,
     (line, log): (Arc<Line>, Arc<Log>),
@@ -363,7 +365,7 @@ async fn run_case(case: &'static Case, seed: u64, bench: &mut Bench) -> CaseRepo
 
 /// Returns the verdict on a case, or a failure if its requests differ from its recording: its own result is then worthless. A case that
 /// failed has ended early, and leaves recorded requests unused.
-fn judged(verdict: Verdict, unmatched: Unmatched) -> Verdict {
+fn judged(verdict: Verdict, unmatched: RecordingDifferences) -> Verdict {
     let has_failed = matches!(verdict, Verdict::Failed(_));
     match unmatched.missing.or(unmatched.unused.filter(|_| !has_failed)) {
         Some(said) => Verdict::Failed(Finding { said, help: RECORD_AGAIN.into() }),

@@ -49,7 +49,7 @@ pub type Evidence = (Kind, u64);
 
 /// A suggestion without the contacts' fields.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ranked {
+pub struct RankedSuggestion {
     /// `mrg_` and 32 hexadecimal digits: a hash of the sorted `contact_ids`.
     pub id: String,
     /// Sorted; two or more.
@@ -68,12 +68,12 @@ pub struct Ranking {
     records: Records,
     links: Vec<Link>,
     edges: Vec<Edge>,
-    found: Vec<Found>,
+    found: Vec<CompactSuggestion>,
 }
 
 /// A suggestion in compact form: there can be as many as contacts.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Found {
+struct CompactSuggestion {
     score: Reverse<Score>,
     hash: [u8; ID_BYTES],
     members: Box<[u32]>,
@@ -121,8 +121,8 @@ impl Engine {
         let asked =
             |members: &[u32]| wanted.is_empty() || members.iter().any(|&m| wanted.contains(records.id(m)));
         let kept = clusters.into_iter().filter(|c| c.score >= least && asked(&c.members));
-        let mut found: Vec<Found> = kept
-            .map(|c| Found {
+        let mut found: Vec<CompactSuggestion> = kept
+            .map(|c| CompactSuggestion {
                 score: Reverse(c.score),
                 hash: hash(&records, &c.members),
                 members: c.members.into(),
@@ -144,14 +144,15 @@ impl Ranking {
     }
 
     /// The next `limit` suggestions after a position; from the first without one.
-    pub fn page(&self, after: Option<&Position>, limit: usize) -> Vec<Ranked> {
-        let passed =
-            |f: &Found| after.is_some_and(|a| (f.score, id(&f.hash).as_str()) <= (a.score, a.id.as_str()));
+    pub fn page(&self, after: Option<&Position>, limit: usize) -> Vec<RankedSuggestion> {
+        let passed = |f: &CompactSuggestion| {
+            after.is_some_and(|a| (f.score, id(&f.hash).as_str()) <= (a.score, a.id.as_str()))
+        };
         let start = self.found.partition_point(passed);
         self.found[start..].iter().take(limit).map(|f| self.ranked(f)).collect()
     }
 
-    fn ranked(&self, found: &Found) -> Ranked {
+    fn ranked(&self, found: &CompactSuggestion) -> RankedSuggestion {
         let mut weights = [0; 5];
         let mut evidence = Vec::new();
         for (at, &a) in found.members.iter().enumerate() {
@@ -164,7 +165,7 @@ impl Ranking {
         }
         evidence.sort_unstable();
         evidence.dedup();
-        Ranked {
+        RankedSuggestion {
             id: id(&found.hash),
             contact_ids: found.members.iter().map(|&m| self.records.id(m).to_owned()).collect(),
             score: found.score.0,
@@ -181,7 +182,7 @@ impl Position {
     }
 }
 
-impl Ranked {
+impl RankedSuggestion {
     /// For the cursor of the page that ends with it.
     pub fn position(&self) -> Position {
         Position { score: Reverse(self.score), id: self.id.clone() }

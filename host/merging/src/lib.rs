@@ -2,7 +2,7 @@
 //! and clustering, without I/O; nothing is ever merged here.
 //!
 //! `Engine::add` takes the contacts one at a time and keeps compact keys of them; `Engine::rank` gives a `Ranking`, whose pages are
-//! `Ranked` suggestions with a `Position` each; `suggestion` makes the answer of one with the full contacts of it.
+//! `RankedSuggestion`s with a `Position` each; `suggestion` makes the answer of one with the full contacts of it.
 //!
 //! What counts as evidence:
 //! - An equal e-mail address, phone number or profile gives at least 0.9, unless it is *not evidence*: a role address
@@ -40,6 +40,6 @@ mod tests;
 pub use crate::engine::Engine;
 pub use crate::engine::Filter;
 pub use crate::engine::Position;
-pub use crate::engine::Ranked;
+pub use crate::engine::RankedSuggestion;
 pub use crate::engine::Ranking;
 pub use crate::preview::suggestion;

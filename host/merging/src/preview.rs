@@ -13,7 +13,7 @@ use model::contacts::PartialDate;
 use model::resource::Resource;
 use text::folding;
 
-use crate::engine::Ranked;
+use crate::engine::RankedSuggestion;
 use crate::identifiers;
 use crate::identifiers::Kind;
 use crate::organizations;
@@ -42,7 +42,7 @@ const TEXTS: [Field; 10] = [
 /// Returns the suggestion of the full contacts of `ranked.contact_ids`, in any order; `region` as given to the engine. None if a
 /// contact is deleted, or if changes have removed every shared identifier.
 pub fn suggestion(
-    ranked: &Ranked,
+    ranked: &RankedSuggestion,
     contacts: &[Resource<Contact>],
     region: Option<&str>,
 ) -> Option<MergeSuggestion> {
@@ -170,7 +170,11 @@ fn written(date: PartialDate) -> String {
 
 /// Returns the reasons, the heaviest first, with their values in the form that is compared (addresses, numbers, profiles) or as written
 /// (names, organizations).
-fn reasons(ranked: &Ranked, members: &[&Contact], region: Option<&str>) -> Option<Vec<MergeReason>> {
+fn reasons(
+    ranked: &RankedSuggestion,
+    members: &[&Contact],
+    region: Option<&str>,
+) -> Option<Vec<MergeReason>> {
     let mut shared: BTreeMap<usize, BTreeMap<String, usize>> = BTreeMap::new();
     for identifier in members.iter().flat_map(|c| identifiers::read(c, region)) {
         if ranked.evidence.binary_search(&(identifier.kind, identifier.key())).is_ok() {

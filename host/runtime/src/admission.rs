@@ -23,7 +23,7 @@ pub(crate) struct Admission {
 }
 
 /// The permits of a call, released when dropped.
-pub(crate) struct Admitted {
+pub(crate) struct CallPermits {
     _permits: [Option<OwnedSemaphorePermit>; 5],
 }
 
@@ -55,7 +55,7 @@ impl Admission {
         connector: &str,
         memory_mib: usize,
         background: bool,
-    ) -> Result<Admitted, Error> {
+    ) -> Result<CallPermits, Error> {
         // The narrow gates first: a waiter there holds no permit that others need.
         let gates = [
             (Some(self.tenants.of(tenant)), 1),
@@ -77,7 +77,7 @@ impl Admission {
                     *permit = gate.acquire_many_owned(weight).await.ok();
                 }
             }
-            Admitted { _permits: permits }
+            CallPermits { _permits: permits }
         };
         tokio::time::timeout(Duration::from_millis(self.limits.queue_timeout_ms), wait)
             .await
@@ -105,14 +105,14 @@ impl Admission {
 
 type Gate = (Option<Arc<Semaphore>>, usize);
 
-fn at_once(gates: &[Gate; 5]) -> Option<Admitted> {
+fn at_once(gates: &[Gate; 5]) -> Option<CallPermits> {
     let mut permits = [const { None }; 5];
     for (permit, (gate, weight)) in permits.iter_mut().zip(gates) {
         if let Some(gate) = gate {
             *permit = Some(gate.clone().try_acquire_many_owned(u32::try_from(*weight).ok()?).ok()?);
         }
     }
-    Some(Admitted { _permits: permits })
+    Some(CallPermits { _permits: permits })
 }
 
 /// A place in the queue.

@@ -12,7 +12,7 @@ use compute::come_after_requests;
 use futures::FutureExt;
 use futures::future::poll_fn;
 
-use crate::spawned::Spawned;
+use crate::spawned::ScopedTask;
 
 /// The threads for guests that compute.
 pub(crate) struct Guests(Option<tokio::runtime::Runtime>);
@@ -63,7 +63,7 @@ impl Guests {
         });
         match here.await {
             Some(done) => done.ok(),
-            None => Spawned::new(self.0.as_ref()?.spawn(work)).await?.ok(),
+            None => ScopedTask::new(self.0.as_ref()?.spawn(work)).await?.ok(),
         }
     }
 }

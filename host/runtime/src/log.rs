@@ -47,7 +47,7 @@ const KEPT: usize = 50;
 const FIELDS: usize = 16;
 
 /// A callback for each line that is kept, as it is written.
-pub(crate) type Seen = Box<dyn Fn(&LogLine) + Send>;
+pub(crate) type LineObserver = Box<dyn Fn(&LogLine) + Send>;
 
 /// The log of one call. Cheap to clone; all clones are one log.
 #[derive(Clone)]
@@ -56,7 +56,7 @@ pub(crate) struct LogBook(Arc<Mutex<Book>>);
 struct Book {
     connector: Arc<str>,
     request_id: String,
-    seen_by: Option<Seen>,
+    seen_by: Option<LineObserver>,
     max_lines: usize,
     max_line_bytes: usize,
     seen: u64,
@@ -68,7 +68,7 @@ impl LogBook {
     pub(crate) fn new(
         (connector, request_id): (Arc<str>, &str),
         (max_lines, max_line_bytes): (usize, usize),
-        seen_by: Option<Seen>,
+        seen_by: Option<LineObserver>,
     ) -> Self {
         LogBook(Arc::new(Mutex::new(Book {
             connector,

@@ -107,19 +107,19 @@ impl Registry {
     /// version stays in service and the failure is recorded.
     pub(crate) async fn reconcile(&self) -> anyhow::Result<()> {
         let _turn = self.changing.lock().await;
-        let mut wanted: BTreeMap<String, Wanted> = BTreeMap::new();
+        let mut wanted: BTreeMap<String, WantedConnector> = BTreeMap::new();
         if let Some(bundle) = &self.bundle {
             for dir in packages::bundled(bundle)? {
                 match self.read(dir.clone(), Source::Bundle).await {
                     Ok(package) => {
-                        drop(wanted.insert(package.manifest.name.clone(), Wanted::Bundled(package)))
+                        drop(wanted.insert(package.manifest.name.clone(), WantedConnector::Bundled(package)))
                     }
                     Err(error) => self.note(&file_name(&dir), &error),
                 }
             }
         }
         for (name, entry) in self.store.index()?.connectors {
-            wanted.insert(name, Wanted::Installed(entry.current));
+            wanted.insert(name, WantedConnector::Installed(entry.current));
         }
         let live = self.live.load_full();
         let gone = live
@@ -139,10 +139,10 @@ impl Registry {
         Ok(())
     }
 
-    async fn load_wanted(&self, wanted: Wanted) -> anyhow::Result<Arc<Loaded>> {
+    async fn load_wanted(&self, wanted: WantedConnector) -> anyhow::Result<Arc<Loaded>> {
         let package = match wanted {
-            Wanted::Bundled(package) => package,
-            Wanted::Installed(digest) => {
+            WantedConnector::Bundled(package) => package,
+            WantedConnector::Installed(digest) => {
                 let (store, max) = (self.store.clone(), self.sandbox.limits.component_bytes);
                 blocking(move || store.read(&digest, max)).await?
             }
@@ -218,18 +218,22 @@ impl Registry {
     }
 }
 
-enum Wanted {
+enum WantedConnector {
     Bundled(Package),
     Installed(String),
 }
 
-impl Wanted {
+impl WantedConnector {
     fn is(&self, loaded: &Loaded) -> bool {
         match self {
             // A connector from a developer's folder stays in service until the process ends.
             _ if loaded.source == Source::Watched => true,
-            Wanted::Bundled(package) => loaded.source == Source::Bundle && loaded.digest == package.digest,
-            Wanted::Installed(digest) => loaded.source == Source::Installed && loaded.digest == *digest,
+            WantedConnector::Bundled(package) => {
+                loaded.source == Source::Bundle && loaded.digest == package.digest
+            }
+            WantedConnector::Installed(digest) => {
+                loaded.source == Source::Installed && loaded.digest == *digest
+            }
         }
     }
 }

@@ -26,7 +26,7 @@ use crate::outbound::{
 };
 use crate::packages::{Installed, Predecessor, Store};
 use crate::registry::{Registry, blocking};
-use crate::sandbox::{Running, Sandbox, micros};
+use crate::sandbox::{RunningCall, Sandbox, micros};
 use crate::shared::SharedCode;
 use crate::state::NowMs;
 
@@ -166,7 +166,7 @@ impl Runtime {
         let work = async move {
             // Permits are released when the instance is gone, not when the caller stops waiting.
             let _admitted = admitted;
-            let running = Running::new(&loaded);
+            let running = RunningCall::new(&loaded);
             let mut result = sandbox.call(&loaded, call, meter).await;
             match &mut result {
                 Ok(answer) => answer.stats.queue_us = queue_us,

@@ -16,7 +16,7 @@ use crate::extra;
 use crate::guests::Computes;
 use crate::limits::Limits;
 use crate::loaded::{Loaded, TRIAL_CPU};
-use crate::log::{LogBook, Seen, harmless};
+use crate::log::{LineObserver, LogBook, harmless};
 use crate::manifest::Level;
 use crate::observer::{CallObserver, Called};
 use crate::outbound::wasi_http::WasiHttp;
@@ -167,7 +167,7 @@ impl Sandbox {
         let seen_by = self
             .observer
             .clone()
-            .map(|observer| -> Seen { Box::new(move |line| observer.line(&called, line)) });
+            .map(|observer| -> LineObserver { Box::new(move |line| observer.line(&called, line)) });
         LogBook::new((of.0, &of.1), bounds, seen_by)
     }
 
@@ -361,12 +361,12 @@ pub(crate) fn micros(time: Duration) -> u64 {
 }
 
 /// Counts a call as running for as long as it lives.
-pub(crate) struct Running<'a>(&'a Loaded);
+pub(crate) struct RunningCall<'a>(&'a Loaded);
 
-impl<'a> Running<'a> {
+impl<'a> RunningCall<'a> {
     pub(crate) fn new(loaded: &'a Loaded) -> Self {
         loaded.stats.started();
-        Running(loaded)
+        RunningCall(loaded)
     }
 
     pub(crate) fn done(&self, of: (Surface, Verb), result: &Result<Answer, Error>) {
@@ -378,7 +378,7 @@ impl<'a> Running<'a> {
     }
 }
 
-impl Drop for Running<'_> {
+impl Drop for RunningCall<'_> {
     fn drop(&mut self) {
         self.0.stats.ended();
     }

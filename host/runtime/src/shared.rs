@@ -18,10 +18,10 @@ const FULL_RUNTIMES: usize = 4;
 
 /// An engine, and the components that were loaded into it. Clones are one.
 #[derive(Clone, Default)]
-pub struct SharedCode(Arc<Shared>);
+pub struct SharedCode(Arc<CodeCache>);
 
 #[derive(Default)]
-struct Shared {
+struct CodeCache {
     engine: Mutex<Option<(Engine, Allocation)>>,
     /// Components by the names of their artefacts.
     components: Mutex<HashMap<String, Component>>,

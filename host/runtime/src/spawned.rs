@@ -6,15 +6,15 @@ use std::task::{Context, Poll};
 use tokio::task::JoinHandle;
 
 /// Aborts the work when dropped. Yields none if it panicked or its runtime is gone.
-pub(crate) struct Spawned<T>(JoinHandle<T>);
+pub(crate) struct ScopedTask<T>(JoinHandle<T>);
 
-impl<T> Spawned<T> {
+impl<T> ScopedTask<T> {
     pub(crate) fn new(handle: JoinHandle<T>) -> Self {
-        Spawned(handle)
+        ScopedTask(handle)
     }
 }
 
-impl<T> Future for Spawned<T> {
+impl<T> Future for ScopedTask<T> {
     type Output = Option<T>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
@@ -22,7 +22,7 @@ impl<T> Future for Spawned<T> {
     }
 }
 
-impl<T> Drop for Spawned<T> {
+impl<T> Drop for ScopedTask<T> {
     fn drop(&mut self) {
         self.0.abort();
     }

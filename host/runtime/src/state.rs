@@ -105,9 +105,9 @@ const LONGEST_CHARGE: Duration = Duration::from_millis(25);
 /// The epoch callback checks it, and waits stop it; wasmtime's call hooks would cost two clock readings for every `memory.copy`
 /// of the guest. Clones are one meter.
 #[derive(Clone)]
-pub(crate) struct Cpu(Arc<Metered>);
+pub(crate) struct Cpu(Arc<CpuMeter>);
 
-struct Metered {
+struct CpuMeter {
     began: Instant,
     budget: Duration,
     used_ns: AtomicU64,
@@ -122,7 +122,7 @@ impl Cpu {
     /// A meter that runs.
     pub(crate) fn new(budget: Duration, computes: Computes) -> Self {
         let (used_ns, since_ns) = (AtomicU64::new(0), AtomicU64::new(0));
-        Cpu(Arc::new(Metered { began: Instant::now(), budget, used_ns, computes, since_ns }))
+        Cpu(Arc::new(CpuMeter { began: Instant::now(), budget, used_ns, computes, since_ns }))
     }
 
     /// The guest waits from now on: stops the meter.

@@ -13,24 +13,24 @@ type Pollable = Resource<DynPollable>;
 
 pub(crate) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
     error::add_to_linker::<State, HasSelf<ResourceTable>>(linker, |s| &mut s.table)?;
-    poll::add_to_linker::<State, Io>(linker, Metered::of)?;
-    streams::add_to_linker::<State, Io>(linker, Metered::of)
+    poll::add_to_linker::<State, Io>(linker, MeteredIo::of)?;
+    streams::add_to_linker::<State, Io>(linker, MeteredIo::of)
 }
 
 struct Io;
 
 impl HasData for Io {
-    type Data<'a> = Metered<'a>;
+    type Data<'a> = MeteredIo<'a>;
 }
 
-struct Metered<'a> {
+struct MeteredIo<'a> {
     cpu: &'a Cpu,
     table: &'a mut ResourceTable,
 }
 
-impl Metered<'_> {
-    fn of(state: &mut State) -> Metered<'_> {
-        Metered { cpu: &state.cpu, table: &mut state.table }
+impl MeteredIo<'_> {
+    fn of(state: &mut State) -> MeteredIo<'_> {
+        MeteredIo { cpu: &state.cpu, table: &mut state.table }
     }
 }
 
@@ -48,13 +48,13 @@ macro_rules! pass_on {
     };
 }
 
-impl poll::Host for Metered<'_> {
+impl poll::Host for MeteredIo<'_> {
     pass_on! { poll::Host:
         async poll(pollables: Vec<Pollable>) -> wasmtime::Result<Vec<u32>>;
     }
 }
 
-impl poll::HostPollable for Metered<'_> {
+impl poll::HostPollable for MeteredIo<'_> {
     pass_on! { poll::HostPollable:
         fn drop(pollable: Pollable) -> wasmtime::Result<()>;
         async ready(pollable: Pollable) -> wasmtime::Result<bool>;
@@ -62,13 +62,13 @@ impl poll::HostPollable for Metered<'_> {
     }
 }
 
-impl streams::Host for Metered<'_> {
+impl streams::Host for MeteredIo<'_> {
     pass_on! { streams::Host:
         fn convert_stream_error(error: StreamError) -> wasmtime::Result<streams::StreamError>;
     }
 }
 
-impl streams::HostInputStream for Metered<'_> {
+impl streams::HostInputStream for MeteredIo<'_> {
     pass_on! { streams::HostInputStream:
         fn read(from: In, len: u64) -> StreamResult<Vec<u8>>;
         fn skip(from: In, len: u64) -> StreamResult<u64>;
@@ -79,7 +79,7 @@ impl streams::HostInputStream for Metered<'_> {
     }
 }
 
-impl streams::HostOutputStream for Metered<'_> {
+impl streams::HostOutputStream for MeteredIo<'_> {
     pass_on! { streams::HostOutputStream:
         fn check_write(to: Out) -> StreamResult<u64>;
         fn write(to: Out, bytes: Vec<u8>) -> StreamResult<()>;

@@ -118,7 +118,7 @@ pub async fn update<R: Collection>(
 /// The query string of a deletion.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct DeleteQuery {
+pub struct FolderDeleteQuery {
     /// Though it is not empty.
     force: bool,
 }
@@ -127,7 +127,7 @@ pub struct DeleteQuery {
 pub async fn delete<R: Collection>(
     (AxumState(sandbox), Extension(login)): Caller,
     Path(id): Path<String>,
-    Query(query): Query<DeleteQuery>,
+    Query(query): Query<FolderDeleteQuery>,
     change: Change,
 ) -> Result<Response, Problem> {
     run(&sandbox, &login, change, |state: &mut State, _, _, change| {

@@ -42,7 +42,7 @@ pub struct Durable {
     pub broken: bool,
 }
 
-enum Message {
+enum JournalWrite {
     Line(Vec<u8>),
     Rewrite(Vec<u8>),
 }
@@ -50,7 +50,7 @@ enum Message {
 /// The sending end. Without a file (tests) everything counts as durable at once.
 pub struct Journal {
     pub epoch: String,
-    sender: Option<mpsc::Sender<Message>>,
+    sender: Option<mpsc::Sender<JournalWrite>>,
     writer: Option<JoinHandle<()>>,
     durable: watch::Receiver<Durable>,
     appended: u64,
@@ -98,7 +98,7 @@ impl Journal {
         line.push(b'\n');
         self.bytes += line.len() as u64;
         self.appended += 1;
-        sender.send(Message::Line(line)).context("the sandbox's journal has stopped")
+        sender.send(JournalWrite::Line(line)).context("the sandbox's journal has stopped")
     }
 
     /// Whether the file has grown so far past its contents that a `rewrite` is due.
@@ -117,7 +117,7 @@ impl Journal {
         self.snapshot_bytes = text.len() as u64;
         self.bytes = self.snapshot_bytes;
         self.appended += 1;
-        sender.send(Message::Rewrite(text)).context("the sandbox's journal has stopped")
+        sender.send(JournalWrite::Rewrite(text)).context("the sandbox's journal has stopped")
     }
 
     /// The position that an answer sent now has to wait for.
@@ -203,13 +203,13 @@ fn sync_folder(path: &Path) -> std::io::Result<()> {
 fn write_all(
     mut file: File,
     path: &Path,
-    messages: &mpsc::Receiver<Message>,
+    messages: &mpsc::Receiver<JournalWrite>,
     report: &watch::Sender<Durable>,
     _lock: FileLock,
 ) {
     let mut lines = 0;
     while let Ok(first) = messages.recv() {
-        let batch: Vec<Message> = std::iter::once(first).chain(messages.try_iter()).collect();
+        let batch: Vec<JournalWrite> = std::iter::once(first).chain(messages.try_iter()).collect();
         lines += batch.len() as u64;
         if let Err(error) = write_batch(&mut file, path, batch) {
             tracing::error!(%error, "the sandbox provider's journal cannot be written; it answers 503 from now on");
@@ -220,12 +220,12 @@ fn write_all(
     }
 }
 
-fn write_batch(file: &mut File, path: &Path, batch: Vec<Message>) -> std::io::Result<()> {
+fn write_batch(file: &mut File, path: &Path, batch: Vec<JournalWrite>) -> std::io::Result<()> {
     let mut text = Vec::new();
     for message in batch {
         match message {
-            Message::Line(line) => text.extend_from_slice(&line),
-            Message::Rewrite(snapshot) => {
+            JournalWrite::Line(line) => text.extend_from_slice(&line),
+            JournalWrite::Rewrite(snapshot) => {
                 // Lines gathered before are part of the snapshot.
                 text.clear();
                 *file = replace(path, &snapshot)?;

@@ -45,7 +45,7 @@ pub enum Op {
         id: String,
     },
     #[serde(alias = "dropEvent")]
-    DropRecord(Dropped),
+    DropRecord(DeletedRecord),
     /// Sync tokens before `upto` have expired; tombstones up to there are deleted.
     Forget {
         #[serde(default)]
@@ -103,7 +103,7 @@ pub struct Copy {
 /// A deleted record.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Dropped {
+pub struct DeletedRecord {
     #[serde(default)]
     pub kind: Kind,
     pub mail: String,

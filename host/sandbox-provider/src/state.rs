@@ -12,7 +12,7 @@ use crate::calendar::types::Event;
 use crate::contacts::types::Card;
 use crate::kind::Kind;
 use crate::mail::types::Entry;
-use crate::ops::{Copy, Dropped, Op, Put, PutHead, Receipt};
+use crate::ops::{Copy, DeletedRecord, Op, Put, PutHead, Receipt};
 use crate::push::watches::Watches;
 use crate::record::{Account, Folder, Head, Record, Slot};
 use crate::tasks::types::Todo;
@@ -74,7 +74,7 @@ impl State {
     pub fn remove<R: Record>(&mut self, mail: &str, folder: &str, at_ms: i64, id: &str) {
         let (kind, seq) = (R::KIND, self.seq + 1);
         let (mail, folder) = (mail.to_owned(), folder.to_owned());
-        self.commit(Op::DropRecord(Dropped {
+        self.commit(Op::DropRecord(DeletedRecord {
             kind,
             mail: mail.clone(),
             folder: folder.clone(),
@@ -96,7 +96,7 @@ impl State {
     pub fn erase<R: Record>(&mut self, mail: &str, folder: &str, at_ms: i64, id: &str) {
         let (kind, seq, is_silent) = (R::KIND, self.seq + 1, true);
         let (mail, folder, id) = (mail.to_owned(), folder.to_owned(), id.to_owned());
-        self.commit(Op::DropRecord(Dropped { kind, mail, folder, seq, at_ms, id, is_silent }));
+        self.commit(Op::DropRecord(DeletedRecord { kind, mail, folder, seq, at_ms, id, is_silent }));
     }
 
     pub fn put_head<R: Record>(&mut self, mail: &str, head: R::Head) -> u64 {
@@ -183,7 +183,7 @@ impl State {
         folder.put(&id, Slot { seq: put.seq, at_ms: put.at_ms, record: Some(put.record), bytes });
     }
 
-    fn apply_drop<R: Record>(&mut self, gone: &Dropped) {
+    fn apply_drop<R: Record>(&mut self, gone: &DeletedRecord) {
         self.seq = self.seq.max(gone.seq);
         let Some(folder) = self.folder_mut::<R>(&gone.mail, &gone.folder) else { return };
         if gone.is_silent {
@@ -210,7 +210,7 @@ impl State {
         }
     }
 
-    fn apply_drop_entry(&mut self, gone: &Dropped) {
+    fn apply_drop_entry(&mut self, gone: &DeletedRecord) {
         if let Some(account) = self.accounts.get_mut(&gone.mail) {
             let known = account.mailboxes.get(&gone.folder).and_then(|mailbox| mailbox.record(&gone.id));
             if let Some(Entry::Message(message)) = known.map(|(entry, _)| &**entry) {
@@ -288,7 +288,7 @@ fn folder_ops<'a, R: Record>(mail: &'a str, folder: &'a Folder<R>) -> impl Itera
             Some(record) => R::put_op(Put { mail, folder, seq, at_ms, record: record.clone() }),
             None => {
                 let (kind, id, is_silent) = (R::KIND, id.clone(), false);
-                Op::DropRecord(Dropped { kind, mail, folder, seq, at_ms, id, is_silent })
+                Op::DropRecord(DeletedRecord { kind, mail, folder, seq, at_ms, id, is_silent })
             }
         })
     });

@@ -33,7 +33,7 @@ pub struct Tokens {
 
 /// A position in a walk, as tokens carry it: base64url of JSON. Clients must treat it as opaque; nothing in it is secret.
 #[derive(Debug, Serialize, Deserialize)]
-struct Place {
+struct WalkPosition {
     epoch: String,
     #[serde(default)]
     kind: Kind,
@@ -51,12 +51,12 @@ struct Place {
     at_ms: Option<i64>,
 }
 
-impl Place {
+impl WalkPosition {
     fn token(&self) -> String {
         URL_SAFE_NO_PAD.encode(serde_json::to_vec(self).unwrap_or_default())
     }
 
-    fn from_token(token: &str, field: &str) -> Result<Place, Problem> {
+    fn from_token(token: &str, field: &str) -> Result<WalkPosition, Problem> {
         let bytes = URL_SAFE_NO_PAD.decode(token).ok();
         bytes
             .and_then(|b| serde_json::from_slice(&b).ok())
@@ -131,7 +131,7 @@ pub async fn from_now<R: Record>(sandbox: &Sandbox, login: &Login, id: &str) -> 
         .read(|state| {
             let id = folder::<R>(state, &login.mail, id)?.head.id().to_owned();
             let filters = Filter::<R>::print(&Open);
-            let place = Place {
+            let place = WalkPosition {
                 epoch,
                 kind: R::KIND,
                 folder: id,
@@ -160,22 +160,22 @@ fn begin<R: Record>(
     folder: &Folder<R>,
     now: &Now,
     oldest_ms: i64,
-) -> Result<Place, Problem> {
+) -> Result<WalkPosition, Problem> {
     let place = match (&tokens.page_token, &tokens.sync_token) {
         (Some(_), Some(_)) => return Err(Problem::bad_request("send pageToken or syncToken, not both")),
-        (Some(token), None) => Place::from_token(token, "pageToken")?,
+        (Some(token), None) => WalkPosition::from_token(token, "pageToken")?,
         (None, Some(token)) => {
-            let place = Place::from_token(token, "syncToken")?;
+            let place = WalkPosition::from_token(token, "syncToken")?;
             if !filter.is_open() {
                 return Err(Problem::bad_request("a list with syncToken takes no filters"));
             }
             match place.at_ms {
                 None => return Err(Problem::bad_request("syncToken is a page token: send it as pageToken")),
                 Some(at_ms) if at_ms < oldest_ms => return Err(Problem::gone("the sync token is too old")),
-                Some(_) => Place { at_ms: None, ..place },
+                Some(_) => WalkPosition { at_ms: None, ..place },
             }
         }
-        (None, None) => Place {
+        (None, None) => WalkPosition {
             epoch: now.epoch.clone(),
             kind: R::KIND,
             folder: folder.head.id().to_owned(),
@@ -200,7 +200,7 @@ fn page<R: Record>(
     mail: &str,
     folder: &Folder<R>,
     filter: &impl Filter<R>,
-    place: Place,
+    place: WalkPosition,
     limit: usize,
     now: &Now,
 ) -> Value {
@@ -230,12 +230,12 @@ fn page<R: Record>(
         }
         after = *at;
     }
-    let next = |after, at_ms| Place { after, at_ms, ..place };
+    let next = |after, at_ms| WalkPosition { after, at_ms, ..place };
     let mut answer = json!({ R::KIND.records(): records, "nextPageToken": null, "nextSyncToken": null });
     if !is_last {
         answer["nextPageToken"] = json!(next(after, None).token());
     } else if filter.is_open() {
-        answer["nextSyncToken"] = json!(Place { since: None, ..next(now.seq, Some(now.ms)) }.token());
+        answer["nextSyncToken"] = json!(WalkPosition { since: None, ..next(now.seq, Some(now.ms)) }.token());
     }
     answer
 }

@@ -4,7 +4,7 @@
 use crate::grid::{Grid, Points};
 use crate::interval::{Interval, Intervals};
 use crate::periods::Days;
-use crate::rules::{Assignment, HostTimes, LimitKind, Question, Role, Rules, Strategy, Taken};
+use crate::rules::{Assignment, BookedMeeting, HostTimes, LimitKind, Question, Role, Rules, Strategy};
 use crate::week_plan::WeekPlan;
 
 /// A time that can be booked.
@@ -48,7 +48,7 @@ pub struct Oracle<'q> {
     /// The starts of each host of the question, in the same order.
     hosts: Vec<Starts>,
     /// Meetings with a free seat that may be joined, by start and id.
-    joinable: Vec<&'q Taken>,
+    joinable: Vec<&'q BookedMeeting>,
 }
 
 /// The part that a host has in meetings.
@@ -194,13 +194,13 @@ impl<'q> Oracle<'q> {
     }
 
     /// Returns the meeting at exactly this time whose seats are filled first.
-    fn with_a_seat(&self, at: Interval) -> Option<&'q Taken> {
+    fn with_a_seat(&self, at: Interval) -> Option<&'q BookedMeeting> {
         let first = self.joinable.partition_point(|meeting| meeting.core.start < at.start);
         let then = self.joinable[first..].iter().take_while(|meeting| meeting.core.start == at.start);
         then.copied().find(|meeting| meeting.core == at)
     }
 
-    fn seat(&self, meeting: &Taken, at: Interval) -> Slot {
+    fn seat(&self, meeting: &BookedMeeting, at: Interval) -> Slot {
         let is_in = |host: &HostTimes| meeting.hosts.contains(&host.id);
         let all = (0_u16..).zip(&self.question.hosts);
         Slot {
@@ -306,16 +306,16 @@ fn is_listed(question: &Question, host: &str) -> bool {
     question.only_hosts.as_ref().is_none_or(|only| only.iter().any(|id| id == host))
 }
 
-fn seats_left(rules: &Rules, meeting: &Taken) -> u32 {
+fn seats_left(rules: &Rules, meeting: &BookedMeeting) -> u32 {
     // A meeting keeps the seats that it was made with; an event type that has fewer now gives no more of them.
     rules.seats.min(meeting.seats).saturating_sub(meeting.seats_taken)
 }
 
-fn joinable(question: &Question) -> Vec<&Taken> {
+fn joinable(question: &Question) -> Vec<&BookedMeeting> {
     let rules = &question.rules;
     let is_in_all =
         |id: &String| question.hosts.iter().any(|h| h.id == *id && duty(question, h) == Duty::Needed);
-    let mut found: Vec<&Taken> = question
+    let mut found: Vec<&BookedMeeting> = question
         .meetings
         .iter()
         .filter(|m| {

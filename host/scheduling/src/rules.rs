@@ -22,7 +22,7 @@ pub struct Question {
     /// Hosts of the event type, each once.
     pub hosts: Vec<HostTimes>,
     /// Meetings of this event type: those in `range`, and those in every period that a limit counts.
-    pub meetings: Vec<Taken>,
+    pub meetings: Vec<BookedMeeting>,
     /// Upcoming bookings of the invitee; none: no booking is being made, so that limit is not checked.
     pub invitee_active: Option<u32>,
     /// The meeting that is being moved: it is ignored. Only set if the booking has the meeting for itself.
@@ -157,7 +157,7 @@ pub struct HostTimes {
     /// the duration and the buffers.
     pub busy: Option<Intervals>,
     /// Meetings of any event type that reserve the host's time.
-    pub reserved: Vec<Reserved>,
+    pub reserved: Vec<HostReservation>,
     /// Meetings of this event type assigned to the host in the period that is balanced.
     pub load: u32,
     /// The time of the host's last assignment; 0: never.
@@ -166,7 +166,7 @@ pub struct HostTimes {
 
 /// A meeting that reserves a host's time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reserved {
+pub struct HostReservation {
     pub meeting: String,
     /// The meeting itself.
     pub core: Interval,
@@ -176,7 +176,7 @@ pub struct Reserved {
 
 /// A meeting of this event type.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Taken {
+pub struct BookedMeeting {
     pub meeting: String,
     pub core: Interval,
     /// Organizer first.

@@ -175,7 +175,7 @@ fn new_claim<'a>(claim: &'a Claim, fingerprint: &'a str, owner: &'a str, now: i6
 /// they take. A claim of another process is dead if its time is over, or its host is gone. On SQLite no other process serves this database,
 /// so every claim with another id is dead; on PostgreSQL a host is gone when its lease is over. A host renews the claims of long requests,
 /// also those that it made under an earlier id, before it lost its lease.
-fn is_dead(app: &App, found: &table::Claim, now: i64) -> bool {
+fn is_dead(app: &App, found: &table::StoredClaim, now: i64) -> bool {
     if app.claims.is_running(&found.fence) {
         return false;
     }

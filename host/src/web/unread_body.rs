@@ -30,7 +30,7 @@ pub fn lend(request: Request) -> (Request, Rest) {
     let (back, left) = oneshot::channel();
     let (parts, body) = request.into_parts();
     let waits_for_a_word = parts.headers.contains_key(header::EXPECT);
-    let lent = Lent { body, back: Some(back), is_asked_for: !waits_for_a_word };
+    let lent = LentBody { body, back: Some(back), is_asked_for: !waits_for_a_word };
     (Request::from_parts(parts, Body::new(lent)), Rest(Some(left)))
 }
 
@@ -55,14 +55,14 @@ async fn thrown_away(mut body: Body) {
 }
 
 /// A request's body, which comes back if it is not read to its end.
-struct Lent {
+struct LentBody {
     body: Body,
     back: Option<oneshot::Sender<Body>>,
     /// Whether the client sends the body. With `100 Continue` it waits until the body is read.
     is_asked_for: bool,
 }
 
-impl http_body::Body for Lent {
+impl http_body::Body for LentBody {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -87,7 +87,7 @@ impl http_body::Body for Lent {
     }
 }
 
-impl Drop for Lent {
+impl Drop for LentBody {
     fn drop(&mut self) {
         if let Some(back) = self.back.take()
             && self.is_asked_for

@@ -23,14 +23,14 @@ const CAREFUL_GROUPS: u32 = 16;
 /// Takes the write lock at once: a later upgrade can fail without waiting.
 const BEGIN: &str = "begin immediate";
 
-pub(crate) type Ran = Result<(), ()>;
+pub(crate) type RunResult = Result<(), ()>;
 /// The work of a write, which can be run again after it was rolled back.
-pub(crate) type Run = Box<dyn for<'t> FnMut(&'t mut Tx) -> BoxFuture<'t, Ran> + Send>;
+pub(crate) type Run = Box<dyn for<'t> FnMut(&'t mut Tx) -> BoxFuture<'t, RunResult> + Send>;
 
 /// The channel that tells a caller whether its write was committed.
-pub(crate) type Committed = oneshot::Sender<Result<(), CommitFailure>>;
+pub(crate) type CommitReply = oneshot::Sender<Result<(), CommitFailure>>;
 /// The permit of the application's share, kept until the commit.
-pub(crate) type Share = Option<OwnedSemaphorePermit>;
+pub(crate) type SharePermit = Option<OwnedSemaphorePermit>;
 
 /// Why a group of writes was not committed.
 #[derive(Clone)]
@@ -63,9 +63,9 @@ pub(crate) struct CommitObservers {
 pub(crate) struct Write {
     pub(crate) run: Run,
     pub(crate) transaction: Transaction,
-    pub(crate) committed: Committed,
+    pub(crate) committed: CommitReply,
     /// Kept until the commit.
-    pub(crate) _share: Share,
+    pub(crate) _share: SharePermit,
 }
 
 /// Opens the connection that writes.

@@ -9,7 +9,7 @@ use crate::Tx;
 
 /// A claimed key, as stored.
 #[derive(Clone, Debug)]
-pub struct Claim {
+pub struct StoredClaim {
     pub fingerprint: String,
     pub fence: String,
     pub owner: String,
@@ -74,7 +74,7 @@ pub async fn take_over(tx: &mut Tx, c: &NewClaim<'_>, from_fence: &str) -> Resul
     Ok(done > 0)
 }
 
-fn claim(row: &Row<'_>) -> Result<Claim> {
+fn claim(row: &Row<'_>) -> Result<StoredClaim> {
     let answered: Option<i64> = row.get("answered_at")?;
     let answer = match answered {
         None => None,
@@ -84,7 +84,7 @@ fn claim(row: &Row<'_>) -> Result<Claim> {
             body: row.get("answer")?,
         }),
     };
-    Ok(Claim {
+    Ok(StoredClaim {
         fingerprint: row.get("fingerprint")?,
         fence: row.get("fence")?,
         owner: row.get("owner")?,
@@ -95,7 +95,7 @@ fn claim(row: &Row<'_>) -> Result<Claim> {
     })
 }
 
-pub async fn find(reader: &Reader, application_id: &str, scope: &str) -> Result<Option<Claim>> {
+pub async fn find(reader: &Reader, application_id: &str, scope: &str) -> Result<Option<StoredClaim>> {
     let sql = "select fingerprint, fence, owner, lease_until, first_claimed_at, answered_at, status, headers, answer, \
                (select h.lease_until from hosts h where h.id = idempotency.owner) as owner_until from idempotency \
                where application_id = $1 and scope = $2";

@@ -18,7 +18,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use crate::Db;
 use crate::lane::Lane;
 use crate::sql::query;
-use crate::wakes::{Grown, JobClass, News};
+use crate::wakes::{JobClass, LogGrowth, News};
 
 /// Time for which commits are gathered into one notification.
 const GATHER: Duration = Duration::from_millis(10);
@@ -37,7 +37,7 @@ const RECONNECT: (Duration, Duration) = (Duration::from_millis(200), Duration::f
 /// A notification.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-struct Told {
+struct HostNotification {
     /// The name of the sending host.
     from: String,
     classes: Vec<String>,
@@ -49,14 +49,14 @@ struct Told {
     test: bool,
 }
 
-impl Told {
-    fn of(from: &str, news: News) -> Told {
+impl HostNotification {
+    fn of(from: &str, news: News) -> HostNotification {
         let (grown, any) = match news.grown {
-            Grown::These(ids) if ids.len() <= MOST_NAMED => (ids.into_iter().collect(), false),
-            Grown::These(_) | Grown::Any => (Vec::new(), true),
+            LogGrowth::These(ids) if ids.len() <= MOST_NAMED => (ids.into_iter().collect(), false),
+            LogGrowth::These(_) | LogGrowth::Any => (Vec::new(), true),
         };
         let classes = news.classes.into_iter().map(|class| class.as_str().to_owned()).collect();
-        Told { from: from.to_owned(), classes, grown, any, test: false }
+        HostNotification { from: from.to_owned(), classes, grown, any, test: false }
     }
 }
 
@@ -92,7 +92,7 @@ impl Exchange {
         loop {
             wakes.has_news().await;
             sleep(GATHER).await;
-            let told = Told::of(&self.name, wakes.take_news());
+            let told = HostNotification::of(&self.name, wakes.take_news());
             if let Err(e) = self.notify(&told).await {
                 tracing::debug!(error = %format!("{e:#}"), "other hosts cannot be told what was committed");
                 wakes.news_were_lost();
@@ -163,15 +163,15 @@ impl Exchange {
     /// Wakes those whom a notification concerns. Returns whether it is this host's own test.
     fn pass_on(&self, payload: &str) -> bool {
         // An unreadable notification comes from a host of another version or from another user of this database.
-        let Ok(told) = serde_json::from_str::<Told>(payload) else { return false };
+        let Ok(told) = serde_json::from_str::<HostNotification>(payload) else { return false };
         if told.from == self.name {
             return told.test;
         }
         let wakes = self.db.wakes();
         told.classes.iter().filter_map(|word| JobClass::named(word)).for_each(|class| wakes.wake(class));
         wakes.log_grew(match told.any || told.grown.len() > MOST_NAMED {
-            true => Grown::Any,
-            false => Grown::These(BTreeSet::from_iter(told.grown)),
+            true => LogGrowth::Any,
+            false => LogGrowth::These(BTreeSet::from_iter(told.grown)),
         });
         false
     }
@@ -181,7 +181,12 @@ impl Exchange {
     async fn test(&self, echo: &Notify) -> Result<()> {
         let (mut has_heard, mut has_warned) = (false, false);
         loop {
-            self.notify(&Told { from: self.name.clone(), test: true, ..Told::default() }).await?;
+            self.notify(&HostNotification {
+                from: self.name.clone(),
+                test: true,
+                ..HostNotification::default()
+            })
+            .await?;
             if timeout(ECHO, echo.notified()).await.is_ok() {
                 has_heard = true;
                 self.db.wakes().set_hears(true);
@@ -202,7 +207,7 @@ impl Exchange {
         }
     }
 
-    async fn notify(&self, told: &Told) -> Result<()> {
+    async fn notify(&self, told: &HostNotification) -> Result<()> {
         let reader = self.db.reader();
         let Some((sql, _)) = reader.dialect().notify() else { return Ok(()) };
         let told = serde_json::to_string(told)?;

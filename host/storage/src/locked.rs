@@ -45,15 +45,15 @@ impl Deref for ConnectionLock {
 /// A row that was read under a connection's lock. It lives no longer than the lock, so that it cannot be taken to another
 /// transaction.
 #[derive(Debug)]
-pub struct Locked<'l, T> {
+pub struct LockedRow<'l, T> {
     row: T,
     lock: &'l ConnectionLock,
 }
 
-impl<'l, T> Locked<'l, T> {
+impl<'l, T> LockedRow<'l, T> {
     /// For `lock_*` in this folder alone.
     pub(super) fn new(lock: &'l ConnectionLock, row: T) -> Self {
-        Locked { row, lock }
+        LockedRow { row, lock }
     }
 
     /// The lock under which it was read.
@@ -67,13 +67,13 @@ impl<'l, T> Locked<'l, T> {
     }
 }
 
-impl<T: Clone> Clone for Locked<'_, T> {
+impl<T: Clone> Clone for LockedRow<'_, T> {
     fn clone(&self) -> Self {
-        Locked { row: self.row.clone(), lock: self.lock }
+        LockedRow { row: self.row.clone(), lock: self.lock }
     }
 }
 
-impl<T> Deref for Locked<'_, T> {
+impl<T> Deref for LockedRow<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {

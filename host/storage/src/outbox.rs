@@ -10,7 +10,7 @@ use crate::Tx;
 use crate::dialect::one_of;
 use crate::jobs::Fence;
 use crate::json_text;
-use crate::locked::{ConnectionLock, Locked};
+use crate::locked::{ConnectionLock, LockedRow};
 use crate::sql::{On, Reader, Row, query};
 use crate::transaction::LockRank;
 
@@ -146,13 +146,13 @@ pub async fn lock_outgoing<'l>(
     tx: &mut Tx,
     lock: &'l ConnectionLock,
     id: &str,
-) -> Result<Option<Locked<'l, Outgoing>>> {
+) -> Result<Option<LockedRow<'l, Outgoing>>> {
     let sql = match tx {
         Tx::Sqlite(_) => "select * from outbox where id = $1 and connection_id = $2",
         Tx::Postgres(_) => "select * from outbox where id = $1 and connection_id = $2 for no key update",
     };
     let found = query(sql).bind(id).bind(&lock.id).fetch_optional(&mut *tx, outgoing).await?;
-    Ok(found.map(|row| Locked::new(lock, row)))
+    Ok(found.map(|row| LockedRow::new(lock, row)))
 }
 
 /// The row of a message that was sent, by its Message-ID.
@@ -259,7 +259,12 @@ pub async fn accepted(tx: &mut Tx, id: &str, fence: Fence, now: i64) -> Result<b
 }
 
 /// Writes the result of an attempt, and releases the message. False: the run no longer owns the message, and nothing was written.
-pub async fn settle(tx: &mut Tx, before: &Locked<'_, Outgoing>, o: &Outgoing, fence: Fence) -> Result<bool> {
+pub async fn settle(
+    tx: &mut Tx,
+    before: &LockedRow<'_, Outgoing>,
+    o: &Outgoing,
+    fence: Fence,
+) -> Result<bool> {
     let sql = "update outbox set state = $1, recipients = $2, next_attempt_at = $3, handed_over_at = $4, \
                claimed_by = null, claimed_until = null, updated_at = $5, options = $8, attempts = $9, accepted_at = $10 \
                where id = $6 and claimed_by = $7";
@@ -282,7 +287,7 @@ pub async fn settle(tx: &mut Tx, before: &Locked<'_, Outgoing>, o: &Outgoing, fe
 /// Stores later reports on recipients: bounces.
 pub async fn set_recipients(
     tx: &mut Tx,
-    before: &Locked<'_, Outgoing>,
+    before: &LockedRow<'_, Outgoing>,
     (state, recipients): (&str, &str),
     now: i64,
 ) -> Result<()> {

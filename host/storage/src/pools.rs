@@ -191,7 +191,7 @@ impl Pools {
     where
         F: Future<Output = sqlx::Result<T>>,
     {
-        let _waits = Counted::new(&pool.waiting);
+        let _waits = CountGuard::new(&pool.waiting);
         let (deadline, server) = (Instant::now() + pool.acquire_timeout(), &self.0.reachability);
         let share = timeout_at(deadline, lane.share(&pool.shares)).await;
         let no_connection = || no_connection(pool.lane, self.0.availability.is_crowded());
@@ -281,16 +281,16 @@ impl Pool {
 }
 
 /// Counts one in a number, for as long as this exists.
-pub(crate) struct Counted<'a>(&'a AtomicUsize);
+pub(crate) struct CountGuard<'a>(&'a AtomicUsize);
 
-impl<'a> Counted<'a> {
-    pub(crate) fn new(number: &'a AtomicUsize) -> Counted<'a> {
+impl<'a> CountGuard<'a> {
+    pub(crate) fn new(number: &'a AtomicUsize) -> CountGuard<'a> {
         number.fetch_add(1, Ordering::Relaxed);
-        Counted(number)
+        CountGuard(number)
     }
 }
 
-impl Drop for Counted<'_> {
+impl Drop for CountGuard<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

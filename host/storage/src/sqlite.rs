@@ -47,12 +47,12 @@ impl Patience {
 /// Connections for reading. As many are in use as threads read at one moment; `keep` of them stay open between reads.
 #[derive(Clone)]
 pub struct Readers {
-    shared: Arc<Shared>,
+    shared: Arc<ReaderState>,
     /// Whether a read transaction stays open between reads.
     hold: bool,
 }
 
-struct Shared {
+struct ReaderState {
     file: PathBuf,
     is_read_only: bool,
     availability: Availability,
@@ -63,7 +63,7 @@ struct Shared {
     /// Permits for reads that take long.
     long: Semaphore,
     /// One for each of `keep` threads, which so finds the pages that it read last in its own processor's cache.
-    held: Box<[Mutex<Option<Held>>]>,
+    held: Box<[Mutex<Option<OpenSnapshot>>]>,
 }
 
 /// A connection for reading, which is interrupted when a read takes too long.
@@ -87,7 +87,7 @@ impl Reading {
 }
 
 /// A connection with a read transaction open.
-struct Held {
+struct OpenSnapshot {
     /// The count of commits before it began.
     commits: u64,
     connection: Reading,
@@ -109,7 +109,8 @@ impl Readers {
         let held = (0..keep.max(1)).map(|_| Mutex::default()).collect();
         let availability = Availability::new(format!("the database {}", file.display()));
         let file = file.to_owned();
-        let shared = Arc::new(Shared { file, is_read_only, availability, keep, turns, idle, long, held });
+        let shared =
+            Arc::new(ReaderState { file, is_read_only, availability, keep, turns, idle, long, held });
         shared.give_back(shared.connect()?);
         Ok(Readers { shared, hold: false })
     }
@@ -199,7 +200,7 @@ impl Readers {
     }
 }
 
-impl Shared {
+impl ReaderState {
     fn settled(&self) -> Option<u64> {
         let turns = self.turns.load(Ordering::Acquire);
         turns.is_multiple_of(2).then_some(turns / 2)
@@ -252,7 +253,7 @@ impl Shared {
                 let connection = self.take()?;
                 connection.left.store(AT_MOST, Ordering::Relaxed);
                 connection.connection.execute_batch("begin").map_err(failed)?;
-                Held { commits, connection }
+                OpenSnapshot { commits, connection }
             }
         };
         let outcome = work(&held.connection);
@@ -261,7 +262,7 @@ impl Shared {
     }
 
     /// The slot of the calling thread.
-    fn own(&self) -> &Mutex<Option<Held>> {
+    fn own(&self) -> &Mutex<Option<OpenSnapshot>> {
         static THREADS: AtomicUsize = AtomicUsize::new(0);
         thread_local! {
             static THREAD: usize = THREADS.fetch_add(1, Ordering::Relaxed);
@@ -269,7 +270,7 @@ impl Shared {
         &self.held[THREAD.with(|thread| thread % self.held.len())]
     }
 
-    fn hold(&self, held: Held) {
+    fn hold(&self, held: OpenSnapshot) {
         if let Ok(mut own) = self.own().lock()
             // Under the lock: a commit that begins now finds it there and ends it.
             && self.settled() == Some(held.commits)

@@ -59,7 +59,7 @@ pub async fn find(on: impl Into<On<'_>>, tenant: &Tenant, id: &str) -> Result<Op
 
 /// The owner and expiry of a claim to request new tokens.
 #[derive(Clone, Debug)]
-pub struct Claim {
+pub struct RefreshClaim {
     /// A host's boot.
     pub owner: String,
     /// Milliseconds since 1970.
@@ -69,7 +69,7 @@ pub struct Claim {
 
 /// Claims the right to request tokens that replace those of `version`. False: another host has the claim, or the credentials have
 /// changed.
-pub async fn claim(tx: &mut Tx, tenant: &Tenant, id: &str, version: i64, by: &Claim) -> Result<bool> {
+pub async fn claim(tx: &mut Tx, tenant: &Tenant, id: &str, version: i64, by: &RefreshClaim) -> Result<bool> {
     let sql = "update connections set refresh_claimed_by = $1, refresh_claimed_until = $2 \
                where organization_id = $3 and application_id = $4 and id = $5 and deleted_at is null \
                and credentials_version = $6 and coalesce(refresh_claimed_until, 0) <= $7";

@@ -232,7 +232,7 @@ pub async fn of_network(
 
 /// How often something happened, and when first and last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Count {
+pub struct TrackingCount {
     /// -1: no link.
     pub link_index: i64,
     pub total: i64,
@@ -242,13 +242,13 @@ pub struct Count {
 }
 
 /// Counts of a kind, by link.
-pub async fn counts(reader: &Reader, tracking_id: &str, kind: &str) -> Result<Vec<Count>> {
+pub async fn counts(reader: &Reader, tracking_id: &str, kind: &str) -> Result<Vec<TrackingCount>> {
     let sql = "select coalesce(link_index, -1) as link, count(*) as total, \
                cast(coalesce(sum(case when classification = 'human' then 1 else 0 end), 0) as bigint) as human, \
                min(at) as first_at, max(at) as last_at from tracking_events where tracking_id = $1 and kind = $2 \
                group by coalesce(link_index, -1) order by link";
     let count = |row: &Row<'_>| {
-        Ok(Count {
+        Ok(TrackingCount {
             link_index: row.get("link")?,
             total: row.get("total")?,
             human: row.get("human")?,

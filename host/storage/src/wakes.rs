@@ -63,30 +63,32 @@ const MOST_APPLICATIONS: usize = 10_000;
 
 /// Applications whose log grew.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Grown {
+pub enum LogGrowth {
     /// The applications with these ids.
     These(BTreeSet<String>),
     /// Any application; the ids are unknown.
     Any,
 }
 
-impl Default for Grown {
+impl Default for LogGrowth {
     fn default() -> Self {
-        Grown::These(BTreeSet::new())
+        LogGrowth::These(BTreeSet::new())
     }
 }
 
-impl Grown {
+impl LogGrowth {
     fn is_none(&self) -> bool {
-        matches!(self, Grown::These(ids) if ids.is_empty())
+        matches!(self, LogGrowth::These(ids) if ids.is_empty())
     }
 
-    fn add(&mut self, more: Grown) {
+    fn add(&mut self, more: LogGrowth) {
         match (&mut *self, more) {
-            (Grown::These(ids), Grown::These(more)) if ids.len() + more.len() <= MOST_APPLICATIONS => {
+            (LogGrowth::These(ids), LogGrowth::These(more))
+                if ids.len() + more.len() <= MOST_APPLICATIONS =>
+            {
                 ids.extend(more);
             }
-            _ => *self = Grown::Any,
+            _ => *self = LogGrowth::Any,
         }
     }
 }
@@ -111,10 +113,10 @@ impl Signals {
         &self.0[sum % self.0.len()]
     }
 
-    fn send(&self, grown: &Grown) {
+    fn send(&self, grown: &LogGrowth) {
         match grown {
-            Grown::These(ids) => ids.iter().for_each(|id| self.of(id).send_replace(())),
-            Grown::Any => self.0.iter().for_each(|signal| signal.send_replace(())),
+            LogGrowth::These(ids) => ids.iter().for_each(|id| self.of(id).send_replace(())),
+            LogGrowth::Any => self.0.iter().for_each(|signal| signal.send_replace(())),
         }
     }
 }
@@ -123,18 +125,18 @@ impl Signals {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct News {
     pub classes: Vec<JobClass>,
-    pub grown: Grown,
+    pub grown: LogGrowth,
 }
 
 /// Wakes the runner of this process, class by class. Cheap to clone; all clones are one.
 #[derive(Clone, Default)]
-pub struct Wakes(Arc<Waiting>);
+pub struct Wakes(Arc<WakeState>);
 
 #[derive(Default)]
-struct Waiting {
+struct WakeState {
     classes: [Notify; JobClass::ALL.len()],
     /// The applications whose log grew since the last time they were taken.
-    applications: Mutex<Grown>,
+    applications: Mutex<LogGrowth>,
     grown: Notify,
     signals: Signals,
     /// News that other hosts have not got yet; none: there are no other hosts.
@@ -167,11 +169,11 @@ impl Wakes {
     /// Wakes all waiters: a notification may have been missed.
     pub(crate) fn sweep(&self) {
         self.wake_all();
-        self.log_grew(Grown::Any);
+        self.log_grew(LogGrowth::Any);
     }
 
     /// Waits until the log of an application has grown; which have. One waits at a time.
-    pub async fn grown(&self) -> Grown {
+    pub async fn grown(&self) -> LogGrowth {
         loop {
             let taken = std::mem::take(&mut *of(&self.0.applications));
             match taken.is_none() {
@@ -189,7 +191,7 @@ impl Wakes {
     }
 
     /// Wakes the waiters for the logs of these applications.
-    pub(crate) fn log_grew(&self, grown: Grown) {
+    pub(crate) fn log_grew(&self, grown: LogGrowth) {
         if grown.is_none() {
             return;
         }
@@ -201,7 +203,7 @@ impl Wakes {
     /// Wakes the waiters for these classes and logs, here and at other hosts, after a commit of this process that enqueued jobs
     /// and appended to the logs.
     pub(crate) fn committed(&self, classes: Vec<JobClass>, application_ids: BTreeSet<String>) {
-        let grown = Grown::These(application_ids);
+        let grown = LogGrowth::These(application_ids);
         if !(classes.is_empty() && grown.is_none())
             && let Some(news) = &mut *of(&self.0.news)
         {
@@ -234,7 +236,7 @@ impl Wakes {
 
     /// The news could not be sent: other hosts are notified to read everything.
     pub(crate) fn news_were_lost(&self) {
-        *of(&self.0.news) = Some(News { classes: JobClass::ALL.to_vec(), grown: Grown::Any });
+        *of(&self.0.news) = Some(News { classes: JobClass::ALL.to_vec(), grown: LogGrowth::Any });
         self.0.has_news.notify_one();
     }
 
@@ -253,7 +255,7 @@ mod tests {
     use super::*;
 
     fn grew(wakes: &Wakes, id: &str) {
-        wakes.log_grew(Grown::These(BTreeSet::from([id.to_owned()])));
+        wakes.log_grew(LogGrowth::These(BTreeSet::from([id.to_owned()])));
     }
 
     #[test]
@@ -268,7 +270,7 @@ mod tests {
         assert!(readers.iter().all(has_changed));
         assert!(!has_changed(&other));
         readers.iter_mut().for_each(|reader| reader.mark_unchanged());
-        wakes.log_grew(Grown::Any);
+        wakes.log_grew(LogGrowth::Any);
         assert!(readers.iter().all(has_changed) && has_changed(&other));
     }
 }

@@ -263,7 +263,7 @@ pub async fn expire(tx: &mut Tx, ids: &[String], now: i64) -> Result<()> {
 
 /// When a job is due, as far as a notification has to know that.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Planned {
+pub struct PlannedRun {
     /// The job's id.
     pub id: String,
     pub is_running: bool,
@@ -276,7 +276,7 @@ pub struct Planned {
 }
 
 /// The jobs with these ids that are there.
-pub async fn planned(reader: &Reader, job_ids: &[String]) -> Result<Vec<Planned>> {
+pub async fn planned(reader: &Reader, job_ids: &[String]) -> Result<Vec<PlannedRun>> {
     let sql = one_of!(
         reader,
         "select id, state, due_at, again_at, attempts, started_at, done_at from jobs where id",
@@ -287,7 +287,7 @@ pub async fn planned(reader: &Reader, job_ids: &[String]) -> Result<Vec<Planned>
         let next_at = if is_running { row.get("again_at")? } else { row.get("due_at")? };
         let is_failing = !is_running && row.get::<i64>("attempts")? > 0;
         let began_at = if is_running { row.get("started_at")? } else { row.get("done_at")? };
-        Ok(Planned { id: row.get("id")?, is_running, next_at, is_failing, began_at })
+        Ok(PlannedRun { id: row.get("id")?, is_running, next_at, is_failing, began_at })
     };
     query(sql).bind(json_text(job_ids)).fetch_all(reader, planned).await
 }

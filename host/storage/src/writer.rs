@@ -20,7 +20,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::commit_group::{CommitFailure, CommitObservers, Run, Write, connect, serve};
 use crate::error::Outage;
 use crate::lane::{Lane, LaneKind};
-use crate::pools::{Counted, Pools};
+use crate::pools::{CountGuard, Pools};
 use crate::postgres;
 use crate::sql::Tx;
 use crate::sqlite::Readers;
@@ -114,7 +114,7 @@ impl Writer {
         F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Clone + Send + 'static,
     {
         // Also counted if its caller no longer waits, and the future is dropped.
-        let _queued = Counted::new(&self.queued);
+        let _queued = CountGuard::new(&self.queued);
         match &self.kind {
             Kind::Single(single) => queue(single, work).await,
             Kind::Pooled(pools) => self.transact(pools, work).await,

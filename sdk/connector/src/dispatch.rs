@@ -12,7 +12,7 @@ use crate::error::{Failure, Outcome, code};
 
 /// `types.request`.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Request {
+pub struct CallRequest {
     pub op: String,
     /// JSON of `wire::Call`.
     pub body: String,
@@ -25,7 +25,7 @@ pub struct Request {
 
 /// `types.response`.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Response {
+pub struct CallResponse {
     /// JSON of the operation's answer.
     pub body: String,
     pub cursor: Option<String>,
@@ -38,9 +38,9 @@ pub struct Response {
 /// newer host's meaning: "invalid", with the place.
 pub(crate) fn run<A, T>(
     host: &dyn Host,
-    request: Request,
+    request: CallRequest,
     operation: impl FnOnce(&Context, A) -> Outcome<Answer<T>>,
-) -> Outcome<Response>
+) -> Outcome<CallResponse>
 where
     A: DeserializeOwned + Default,
     T: Serialize,
@@ -57,7 +57,7 @@ where
     let body = printed(&answer.body).map_err(|error| {
         Failure::new(code::INTERNAL, format!("the answer cannot be written as JSON: {error}"))
     })?;
-    Ok(Response { body, cursor: answer.cursor, more: answer.more, extra: context.response_extra() })
+    Ok(CallResponse { body, cursor: answer.cursor, more: answer.more, extra: context.response_extra() })
 }
 
 /// The JSON of an answer, in memory of its size. A page of records is megabytes: to let a buffer grow to that costs twice the memory,
@@ -87,7 +87,7 @@ impl Write for Size {
 }
 
 /// An operation that this version of the SDK does not know.
-pub(crate) fn unknown(op: &str) -> Outcome<Response> {
+pub(crate) fn unknown(op: &str) -> Outcome<CallResponse> {
     Err(Failure::unsupported(&format!("the operation {op:?}")))
 }
 
@@ -122,10 +122,10 @@ mod tests {
     #[test]
     fn extra_reaches_the_operation_and_its_response() {
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        let request = Request {
+        let request = CallRequest {
             body: "{}".into(),
             extra: vec![pair("attempt", "3"), pair("unknown", "x"), pair("attempt", "9")],
-            ..Request::default()
+            ..CallRequest::default()
         };
         let response = run(&Nowhere, request, |context: &Context, (): ()| {
             context.add_response_extra("first", "1");

@@ -132,19 +132,19 @@ impl Line for wit::tcp::Session {
         wit::tcp::Session::read(self, max).map_err(tcp_error)
     }
 
-    fn write(&mut self, segments: Vec<tcp::Segment>) -> Result<(), TcpError> {
+    fn write(&mut self, segments: Vec<tcp::TcpSegment>) -> Result<(), TcpError> {
         let segment = |segment| match segment {
-            tcp::Segment::Bytes(bytes) => wit::tcp::Segment::Bytes(bytes),
-            tcp::Segment::Blob(id) => wit::tcp::Segment::Blob(id),
-            tcp::Segment::BlobDotStuffed(id) => wit::tcp::Segment::BlobDotStuffed(id),
+            tcp::TcpSegment::Bytes(bytes) => wit::tcp::Segment::Bytes(bytes),
+            tcp::TcpSegment::Blob(id) => wit::tcp::Segment::Blob(id),
+            tcp::TcpSegment::BlobDotStuffed(id) => wit::tcp::Segment::BlobDotStuffed(id),
         };
         let segments: Vec<_> = segments.into_iter().map(segment).collect();
         wit::tcp::Session::write(self, &segments).map_err(tcp_error)
     }
 
-    fn read_to_blob(&mut self, head: &[u8], len: u64, decode: &str) -> Result<tcp::BlobInfo, TcpError> {
+    fn read_to_blob(&mut self, head: &[u8], len: u64, decode: &str) -> Result<tcp::TcpBlob, TcpError> {
         let info = wit::tcp::Session::read_to_blob(self, head, len, decode).map_err(tcp_error)?;
-        Ok(tcp::BlobInfo { id: info.id, size: info.size })
+        Ok(tcp::TcpBlob { id: info.id, size: info.size })
     }
 
     fn keep(&mut self, note: &str) {
@@ -170,10 +170,10 @@ fn install_panic_hook() {
 /// One exported function: envelope in, envelope out.
 fn enter(
     request: wit::types::Request,
-    verb: impl FnOnce(&dyn Host, dispatch::Request) -> Outcome<dispatch::Response>,
+    verb: impl FnOnce(&dyn Host, dispatch::CallRequest) -> Outcome<dispatch::CallResponse>,
 ) -> Result<wit::types::Response, wit::types::Failure> {
     install_panic_hook();
-    let request = dispatch::Request {
+    let request = dispatch::CallRequest {
         op: request.op,
         body: request.body,
         cursor: request.cursor,

@@ -36,7 +36,7 @@ pub mod tcp;
 pub mod testing;
 
 pub use context::{Answer, Context, Host, Level};
-pub use dispatch::{Request, Response};
+pub use dispatch::{CallRequest, CallResponse};
 pub use error::{Failure, Outcome, code};
 pub use model;
 pub use surface::{Calendar, Contacts, Email, Lifecycle, Tasks, Watch};

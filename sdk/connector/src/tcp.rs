@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A piece of the bytes to write.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Segment {
+pub enum TcpSegment {
     Bytes(Vec<u8>),
     /// The bytes of a blob that the host holds, as they are.
     Blob(String),
@@ -14,7 +14,7 @@ pub enum Segment {
 
 /// Id and size of bytes that were stored in a blob.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct BlobInfo {
+pub struct TcpBlob {
     /// Valid within this call.
     pub id: String,
     /// Decoded bytes.
@@ -51,10 +51,10 @@ pub trait Line {
     /// Reads at least 1 and at most `max` bytes.
     fn read(&mut self, max: u32) -> Result<Vec<u8>, TcpError>;
 
-    fn write(&mut self, segments: Vec<Segment>) -> Result<(), TcpError>;
+    fn write(&mut self, segments: Vec<TcpSegment>) -> Result<(), TcpError>;
 
     /// Puts `head`, which was read already, and the next `len` bytes into a blob. `decode` as in `wit/tcp.wit`.
-    fn read_to_blob(&mut self, head: &[u8], len: u64, decode: &str) -> Result<BlobInfo, TcpError> {
+    fn read_to_blob(&mut self, head: &[u8], len: u64, decode: &str) -> Result<TcpBlob, TcpError> {
         let _ = (head, len, decode);
         Err(TcpError::new("unavailable", "there is no blob store here"))
     }

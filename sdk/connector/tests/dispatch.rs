@@ -3,7 +3,7 @@
 use connector_sdk::surface::{calendar, check, email, watch};
 use connector_sdk::testing::{Recorded, response};
 use connector_sdk::{
-    Answer, Calendar, Context, Email, Lifecycle, Outcome, Request, Watch, code, export_connector, http,
+    Answer, Calendar, CallRequest, Context, Email, Lifecycle, Outcome, Watch, code, export_connector, http,
 };
 use model::wire::watch::{WatchStart, WatchStop, Watching};
 use model::wire::{Account, ChangesRequest, Source, SourceRef, Sources};
@@ -54,8 +54,8 @@ impl Watch for Small {
 
 export_connector!(Small, [calendar, email, lifecycle, watch]);
 
-fn request(op: &str, body: &str) -> Request {
-    Request { op: op.into(), body: body.into(), deadline_ms: 1000, ..Request::default() }
+fn request(op: &str, body: &str) -> CallRequest {
+    CallRequest { op: op.into(), body: body.into(), deadline_ms: 1000, ..CallRequest::default() }
 }
 
 /// Arguments and connection reach the method; its answer, cursor and all, comes back as JSON.
@@ -71,7 +71,8 @@ fn an_operation_is_dispatched() {
     drop(host);
 
     let host = Recorded::new();
-    let body = Request { cursor: Some("here".into()), ..request("events.get", r#"{"args":{"source":"s"}}"#) };
+    let body =
+        CallRequest { cursor: Some("here".into()), ..request("events.get", r#"{"args":{"source":"s"}}"#) };
     assert!(calendar::fetch::<Small>(&host, body).unwrap().body.contains("\"etag\":\"here\""));
     assert!(
         check::<Small>(&host, request("check", "{}")).unwrap().body.contains("\"externalAccountId\":\"0\"")

@@ -1,6 +1,6 @@
 //! The meaning of single fields and parts.
 
-use mail::read::{self, Decoded};
+use mail::read::{self, DecodedPart};
 use model::email::{Disposition, EmailAddress, Importance};
 
 fn header(text: &str) -> model::email::EmailMessage {
@@ -127,7 +127,7 @@ fn a_part_is_decoded_as_imap_gives_it() {
     assert_eq!((html.text.as_deref(), html.charset.as_deref()), (Some("\u{fc}"), Some("utf-8")));
     let file =
         read::part(b"Content-Type: image/png\r\nContent-Transfer-Encoding: base64\r\n\r\n", b"AAEC\r\n");
-    assert_eq!(file, Decoded { text: None, charset: None, bytes: vec![0, 1, 2] });
+    assert_eq!(file, DecodedPart { text: None, charset: None, bytes: vec![0, 1, 2] });
 }
 
 /// The example of RFC 8621 4.1.4, with types in place of names.

@@ -3,7 +3,7 @@
 
 #![expect(clippy::string_slice, reason = "a test cuts texts that it knows: a panic is the report")]
 
-use mail::build::{Built, Outgoing, OutgoingFile, build, draft};
+use mail::build::{BuiltMessage, Outgoing, OutgoingFile, build, draft};
 use mail::{address, check, read};
 use mail_parser::{MessageParser, MimeHeaders, PartType};
 use model::Instant;
@@ -45,7 +45,7 @@ fn assert_wire_format(bytes: &[u8]) {
     }
 }
 
-fn structure(built: &Built) -> String {
+fn structure(built: &BuiltMessage) -> String {
     fn describe(message: &mail_parser::Message<'_>, id: u32) -> String {
         let part = &message.parts[id as usize];
         let kind = part

@@ -15,7 +15,7 @@ use crate::line::{Line, ListedDate, Moment};
 use crate::query::{Caps, occurs_at};
 use crate::retold::{new_clock, retold};
 use crate::rule::Repeat;
-use crate::series::{Found, Series};
+use crate::series::{FoundInstance, Series};
 use crate::set::RecurrenceSet;
 use crate::zones::{Clock, zone};
 
@@ -39,7 +39,7 @@ enum Way {
 
 /// A changed series with the dates and instances that it took along.
 #[derive(Clone, Debug)]
-pub struct Carried {
+pub struct CarriedSeries {
     /// The lines of the changed series.
     pub lines: Vec<String>,
     /// Excluded and added instances that it has no place for any more, as the old series names them.
@@ -50,7 +50,7 @@ pub struct Carried {
     caps: Caps,
 }
 
-impl Carried {
+impl CarriedSeries {
     /// Seconds of local time by which each instance starts later: changed instances move by the same time.
     pub fn shift(&self) -> i64 {
         match self.way {
@@ -81,7 +81,7 @@ impl Carried {
 
 /// Takes the dates of a series along into its changed form. `after` has the new start, and the requested lines; where the caller does
 /// not change the lines (`is_kept`), those of `before`. Errors: `Invalid` where a date that was taken along is out of range.
-pub fn carried(before: &Series, after: &Series, is_kept: bool, caps: Caps) -> Result<Carried, Error> {
+pub fn carried(before: &Series, after: &Series, is_kept: bool, caps: Caps) -> Result<CarriedSeries, Error> {
     let mut after = after.clone();
     let mut way = way_of(before, &after, caps)?;
     if way == Way::Unknown && is_kept {
@@ -105,7 +105,7 @@ pub fn carried(before: &Series, after: &Series, is_kept: bool, caps: Caps) -> Re
     let lines = carrier.lines();
     let dropped = carrier.dropped;
     let after = after.with_lines(&lines)?;
-    Ok(Carried { lines, dropped, before: before.clone(), after, way, caps })
+    Ok(CarriedSeries { lines, dropped, before: before.clone(), after, way, caps })
 }
 
 /// How instances get from one to the other.
@@ -170,7 +170,7 @@ fn moved_along(before: &Series, after: &Series) -> Result<Series, Error> {
 }
 
 /// A date as it is written in the new series.
-enum Spelt {
+enum LineDate {
     /// As the line has its dates.
     Alike(String),
     /// Instants, seconds since the Unix epoch, in a line of their own.
@@ -267,14 +267,14 @@ impl Carrier<'_> {
                 continue;
             };
             let spelt = match self.way {
-                Way::Unknown => self.kept(line, date.at).then(|| Spelt::Alike(retold(text, date, clock))),
+                Way::Unknown => self.kept(line, date.at).then(|| LineDate::Alike(retold(text, date, clock))),
                 Way::Stay => self.spelt((text, date), line, own.as_ref(), 0),
                 Way::Shift(by) => self.spelt((text, date), line, own.as_ref(), by),
             };
             match spelt {
-                Some(Spelt::Alike(text)) => alike.push(text),
-                Some(Spelt::Instants(found)) => instants.extend(found),
-                Some(Spelt::Day(day)) => days.push(day),
+                Some(LineDate::Alike(text)) => alike.push(text),
+                Some(LineDate::Instants(found)) => instants.extend(found),
+                Some(LineDate::Day(day)) => days.push(day),
                 None => {
                     let local = local_of(date.at, self.before);
                     self.dropped.push(recurrence_id(local, self.before.all_day));
@@ -307,7 +307,7 @@ impl Carrier<'_> {
             Moment::Day(day) => (i64::MIN, day),
             Moment::Time { epoch, local } => (epoch, local),
         };
-        let was_there = self.before.is_excluded(&Found { epoch, local, by_rule: true, end: None });
+        let was_there = self.before.is_excluded(&FoundInstance { epoch, local, by_rule: true, end: None });
         let new_grid = self.new_grid;
         let (from, to) = self.reach(at, if is_bare { self.before } else { self.after });
         was_there && !self.has(new_grid, from, to)
@@ -345,20 +345,20 @@ impl Carrier<'_> {
         line: &Line,
         own: Option<&TimeZone>,
         by: i64,
-    ) -> Option<Spelt> {
+    ) -> Option<LineDate> {
         let (before, after) = (self.before, self.after);
         if after.all_day {
             let day = (local_of(date.at, before) + by).div_euclid(DAY) * DAY;
-            return Some(if text.len() == 8 { Spelt::Alike(basic_date(day)) } else { Spelt::Day(day) });
+            return Some(if text.len() == 8 { LineDate::Alike(basic_date(day)) } else { LineDate::Day(day) });
         }
         let (epoch, local) = match date.at {
             Moment::Day(day) if before.all_day => {
-                return Some(Spelt::Instants(vec![after.epoch_of(day + by)?]));
+                return Some(LineDate::Instants(vec![after.epoch_of(day + by)?]));
             }
             Moment::Day(day) if line.name == "RDATE" || by % DAY == 0 => {
                 let time = before.start.rem_euclid(DAY);
                 let new = if by % DAY == 0 { day + by } else { (day + time + by).div_euclid(DAY) * DAY };
-                return Some(Spelt::Alike(basic_date(new)));
+                return Some(LineDate::Alike(basic_date(new)));
             }
             Moment::Day(day) => return Some(self.spelt_day(text, day, by)),
             Moment::Time { epoch, local } => (epoch, local + by),
@@ -370,22 +370,22 @@ impl Carrier<'_> {
             Some(own) if *own != after.zone => basic(Clock::new(own).local(new_epoch.saturating_mul(1000))),
             _ => basic(local),
         };
-        Some(Spelt::Alike(match date.end {
+        Some(LineDate::Alike(match date.end {
             Some(end) => format!("{start}/PT{}S", end.saturating_sub(epoch)),
             None => start,
         }))
     }
 
     /// A whole day that is taken out of a timed series: the instances that it has there, each by itself.
-    fn spelt_day(&mut self, text: &str, day: i64, by: i64) -> Spelt {
+    fn spelt_day(&mut self, text: &str, day: i64, by: i64) -> LineDate {
         let mut set = RecurrenceSet::new(self.old_grid, day * 1000, (day + DAY) * 1000, self.steps);
         let starts: Vec<i64> = set.by_ref().map_while(Result::ok).map(|found| found.local).collect();
         self.steps = set.steps_left();
         let moved: Vec<i64> = starts.iter().filter_map(|start| self.after.epoch_of(start + by)).collect();
         if moved.is_empty() || moved.len() > MAX_DAILY {
-            Spelt::Alike(text.to_owned())
+            LineDate::Alike(text.to_owned())
         } else {
-            Spelt::Instants(moved)
+            LineDate::Instants(moved)
         }
     }
 }

@@ -3,11 +3,11 @@
 
 use crate::Error;
 use crate::date::{Basic, DAY, basic, basic_date};
-use crate::generated::Generated;
+use crate::generated::RuleInstances;
 use crate::line::{Line, ListedDate, Moment};
 use crate::query::{Caps, first, instance_at};
 use crate::rule::Repeat;
-use crate::series::{Found, Series};
+use crate::series::{FoundInstance, Series};
 use crate::walk::Budget;
 use ical::recur::IcalRecurDateTime;
 
@@ -114,14 +114,15 @@ fn capped_rule(series: &Series, repeat: &Repeat, line: &Line, cut: Cut, caps: Ca
 
 /// Instances before the cut that a COUNT counts; 0 without a COUNT.
 fn counted_before(series: &Series, repeat: &Repeat, cut: Cut, caps: Caps) -> Result<u32, Error> {
-    let is_before =
-        |found: &Found| if series.all_day { found.local < cut.local } else { found.epoch < cut.epoch };
+    let is_before = |found: &FoundInstance| {
+        if series.all_day { found.local < cut.local } else { found.epoch < cut.epoch }
+    };
     if repeat.rule.count.is_none() || !series.first().is_some_and(|first| is_before(&first)) {
         return Ok(0);
     }
     let mut budget = Budget::new(caps.max_steps);
     let near = |days: i64| (cut.epoch + days * DAY) * 1000;
-    let mut source = Generated::new(series, repeat, (near(-2), near(2)), &mut budget)?;
+    let mut source = RuleInstances::new(series, repeat, (near(-2), near(2)), &mut budget)?;
     let mut passed = source.number();
     while let Some((_, number)) = source.next(&mut budget)?.filter(|(found, _)| is_before(found)) {
         passed = number;
@@ -131,13 +132,13 @@ fn counted_before(series: &Series, repeat: &Repeat, cut: Cut, caps: Caps) -> Res
 
 /// Whether the rule itself has an instance at the cut.
 fn is_generated(series: &Series, repeat: &Repeat, cut: Cut, caps: Caps) -> Result<bool, Error> {
-    let at = Found { epoch: cut.epoch, local: cut.local, by_rule: true, end: None };
+    let at = FoundInstance { epoch: cut.epoch, local: cut.local, by_rule: true, end: None };
     if series.first().is_some_and(|first| series.is_same(&first, &at)) {
         return Ok(true);
     }
     let mut budget = Budget::new(caps.max_steps);
     let range = (cut.epoch * 1000, (cut.epoch + 1) * 1000);
-    let mut source = Generated::new(series, repeat, range, &mut budget)?;
+    let mut source = RuleInstances::new(series, repeat, range, &mut budget)?;
     while let Some((found, _)) = source.next(&mut budget)? {
         if series.is_same(&found, &at) {
             return Ok(true);

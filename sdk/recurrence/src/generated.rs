@@ -8,7 +8,7 @@ use ical::recur::{IcalRecurFreq, IcalRecurRule};
 use crate::Error;
 use crate::date::DAY;
 use crate::rule::{Repeat, is_sub_daily};
-use crate::series::{Found, Series};
+use crate::series::{FoundInstance, Series};
 use crate::walk::{Budget, Walk, ceil_div, step_seconds, unit_seconds};
 use crate::zones::Clock;
 
@@ -20,7 +20,7 @@ pub(crate) type Number = u32;
 
 /// The instances of one rule, lazily. DTSTART is the first of an RRULE, whether the rule matches it or not, and is not among them;
 /// of an EXRULE it is one where the rule matches it.
-pub(crate) struct Generated<'s> {
+pub(crate) struct RuleInstances<'s> {
     series: &'s Series,
     repeat: &'s Repeat,
     walk: Walk<'s>,
@@ -29,13 +29,13 @@ pub(crate) struct Generated<'s> {
     first: i64,
     number: Number,
     /// Found, in order, each with its gap: one that a gap moves forward waits for what comes before it then.
-    held: VecDeque<(Found, Number, i64)>,
+    held: VecDeque<(FoundInstance, Number, i64)>,
     /// The last local second of the walk.
     walked: i64,
     ended: bool,
 }
 
-impl<'s> Generated<'s> {
+impl<'s> RuleInstances<'s> {
     /// Creates the walk over original starts from about `from_ms` to about `to_ms`, a margin included (milliseconds since the Unix
     /// epoch).
     pub(crate) fn new(
@@ -65,7 +65,7 @@ impl<'s> Generated<'s> {
             (None, _) => from,
         };
         let from = if series.all_day { from.div_euclid(DAY) * DAY } else { from };
-        Ok(Generated {
+        Ok(RuleInstances {
             series,
             repeat,
             walk: Walk::new(completed, series.start, from, to),
@@ -84,7 +84,7 @@ impl<'s> Generated<'s> {
     }
 
     /// The next one, in the order of [`Series::key`].
-    pub(crate) fn next(&mut self, budget: &mut Budget) -> Result<Option<(Found, Number)>, Error> {
+    pub(crate) fn next(&mut self, budget: &mut Budget) -> Result<Option<(FoundInstance, Number)>, Error> {
         loop {
             if let Some((found, _, gap)) = self.held.front() {
                 let is_next = self.ended || *gap == 0 || self.walked > found.local + gap;
@@ -120,7 +120,7 @@ impl<'s> Generated<'s> {
         let is_over = rule.until.is_some_and(|until| !self.series.is_within(until, local, at.epoch));
         if is_new && counts && !is_missing && !is_over {
             self.number = self.number.saturating_add(1);
-            let found = Found { epoch: at.epoch, local, by_rule: true, end: None };
+            let found = FoundInstance { epoch: at.epoch, local, by_rule: true, end: None };
             let key = self.series.key(&found);
             let place = self.held.iter().rposition(|(held, _, _)| self.series.key(held) <= key);
             self.held.insert(place.map_or(0, |at| at + 1), (found, self.number, at.gap));

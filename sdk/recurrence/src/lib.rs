@@ -59,7 +59,7 @@ mod walk;
 mod windows;
 mod zones;
 
-pub use carry::{Carried, carried};
+pub use carry::{CarriedSeries, carried};
 pub use date::named_day;
 pub use duration::days_and_seconds;
 pub use edit::{capped_before, excluded, remainder_from};

@@ -5,7 +5,7 @@ use model::Instant;
 use crate::Error;
 use crate::date::{DAY, parse_recurrence_id};
 use crate::occurrence::Occurrence;
-use crate::series::{Found, Series};
+use crate::series::{FoundInstance, Series};
 use crate::set::RecurrenceSet;
 
 /// How far ahead `next_after` looks, milliseconds: the Gregorian calendar repeats after 400 years.
@@ -94,7 +94,11 @@ pub fn occurs_at(series: &Series, recurrence_id: &str, caps: Caps) -> Result<boo
 }
 
 /// The instance of this name, if the series has it.
-pub(crate) fn instance_at(series: &Series, recurrence_id: &str, caps: Caps) -> Result<Option<Found>, Error> {
+pub(crate) fn instance_at(
+    series: &Series,
+    recurrence_id: &str,
+    caps: Caps,
+) -> Result<Option<FoundInstance>, Error> {
     let Some(local) = parse_recurrence_id(recurrence_id, series.all_day) else { return Ok(None) };
     let Some(epoch) = series.epoch_of(local) else { return Ok(None) };
     let at = epoch * 1000 + series.millis;
@@ -106,7 +110,7 @@ pub(crate) fn instance_at(series: &Series, recurrence_id: &str, caps: Caps) -> R
         }
     }
     // The second of a doubled local time (an RDATE in UTC) has the same name.
-    let named = |f: &&Found| f.local == local && !series.is_excluded(f);
+    let named = |f: &&FoundInstance| f.local == local && !series.is_excluded(f);
     Ok(series.added.iter().find(named).copied())
 }
 

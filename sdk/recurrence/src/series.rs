@@ -61,7 +61,7 @@ pub struct Series {
     /// RRULE and EXRULE, in order.
     pub(crate) repeats: Vec<Repeat>,
     /// RDATE, in the order of [`Series::key`].
-    pub(crate) added: Vec<Found>,
+    pub(crate) added: Vec<FoundInstance>,
     /// Excluded instants (seconds since the Unix epoch), sorted.
     excluded: Vec<i64>,
     /// Excluded local days (local seconds of midnight), sorted.
@@ -71,7 +71,7 @@ pub struct Series {
 
 /// An instance on both clocks, as found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct FoundInstance {
     /// Seconds since the Unix epoch.
     pub(crate) epoch: i64,
     /// Its name: the local second that the rule or the line says.
@@ -200,13 +200,18 @@ impl Series {
                     let local = if self.all_day { day } else { day + self.start.rem_euclid(DAY) };
                     match clock.resolve(local) {
                         Some(at) => {
-                            self.added.push(Found { epoch: at.epoch, local, by_rule: false, end: None });
+                            self.added.push(FoundInstance {
+                                epoch: at.epoch,
+                                local,
+                                by_rule: false,
+                                end: None,
+                            });
                         }
                         None => self.add_fault(|| Invalid::new(text, "is out of range")),
                     }
                 }
                 Moment::Time { epoch, local } if adds => {
-                    self.added.push(Found { epoch, local, by_rule: false, end: date.end });
+                    self.added.push(FoundInstance { epoch, local, by_rule: false, end: date.end });
                 }
                 Moment::Day(day) => self.excluded_days.push(day),
                 Moment::Time { epoch, .. } => self.excluded.push(epoch),
@@ -253,7 +258,7 @@ impl Series {
 
     /// Whether an EXDATE names this instance.
     pub(crate) fn excludes(&self, epoch: i64, local: i64) -> bool {
-        self.is_excluded(&Found { epoch, local, by_rule: true, end: None })
+        self.is_excluded(&FoundInstance { epoch, local, by_rule: true, end: None })
     }
 
     /// The same start and length with other lines.
@@ -278,7 +283,7 @@ impl Series {
         Ok(Series { start, ..self.clone() }.with_lines(lines)?)
     }
 
-    pub(crate) fn is_excluded(&self, found: &Found) -> bool {
+    pub(crate) fn is_excluded(&self, found: &FoundInstance) -> bool {
         let day = found.local.div_euclid(DAY) * DAY;
         (!self.all_day && self.excluded.binary_search(&found.epoch).is_ok())
             || (!self.excluded_days.is_empty() && self.excluded_days.binary_search(&day).is_ok())
@@ -295,27 +300,27 @@ impl Series {
     }
 
     /// DTSTART; None outside of jiff's years.
-    pub(crate) fn first(&self) -> Option<Found> {
+    pub(crate) fn first(&self) -> Option<FoundInstance> {
         let epoch = self.epoch_of(self.start)?;
-        Some(Found { epoch, local: self.start, by_rule: true, end: None })
+        Some(FoundInstance { epoch, local: self.start, by_rule: true, end: None })
     }
 
     /// The order of instances: by instant, all-day ones that share a midnight by day. Of two that are one, that of the rule comes
     /// first, and of those the local time that exists.
-    pub(crate) fn key(&self, found: &Found) -> (i64, i64, bool, Reverse<i64>) {
+    pub(crate) fn key(&self, found: &FoundInstance) -> (i64, i64, bool, Reverse<i64>) {
         (found.epoch, if self.all_day { found.local } else { 0 }, !found.by_rule, Reverse(found.local))
     }
 
     /// Whether two are one instance.
-    pub(crate) fn is_same(&self, a: &Found, b: &Found) -> bool {
+    pub(crate) fn is_same(&self, a: &FoundInstance, b: &FoundInstance) -> bool {
         a.epoch == b.epoch && (!self.all_day || a.local == b.local)
     }
 
-    pub(crate) fn start_ms(&self, found: &Found) -> i64 {
+    pub(crate) fn start_ms(&self, found: &FoundInstance) -> i64 {
         found.epoch * 1000 + self.millis
     }
 
-    pub(crate) fn occurrence(&self, found: &Found) -> Occurrence {
+    pub(crate) fn occurrence(&self, found: &FoundInstance) -> Occurrence {
         let start = Instant::from_millis(self.start_ms(found));
         let id = recurrence_id(found.local, self.all_day);
         match self.length {

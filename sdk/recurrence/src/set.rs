@@ -2,9 +2,9 @@
 //! each instance once, and no more of it looked at than is taken.
 
 use crate::Error;
-use crate::generated::Generated;
+use crate::generated::RuleInstances;
 use crate::rule::Repeat;
-use crate::series::{Found, Series};
+use crate::series::{FoundInstance, Series};
 use crate::walk::Budget;
 
 /// The instances with original starts in a range, and the periods of RDATE that reach into it. After an error it has no more.
@@ -13,21 +13,21 @@ pub(crate) struct RecurrenceSet<'s> {
     /// Milliseconds since the Unix epoch, half-open.
     range: (i64, i64),
     budget: Budget,
-    start: Option<Found>,
+    start: Option<FoundInstance>,
     rules: Vec<Head<'s>>,
     excluding: Vec<Head<'s>>,
     /// The RDATEs that are still to come.
-    added: &'s [Found],
+    added: &'s [FoundInstance],
     /// The one that was looked at last: two may turn out to be one.
-    last: Option<Found>,
+    last: Option<FoundInstance>,
     ended: bool,
 }
 
 /// A rule and its next instance, once that was looked for.
 struct Head<'s> {
-    source: Option<Generated<'s>>,
+    source: Option<RuleInstances<'s>>,
     repeat: &'s Repeat,
-    next: Option<Option<Found>>,
+    next: Option<Option<FoundInstance>>,
 }
 
 impl<'s> Head<'s> {
@@ -36,13 +36,13 @@ impl<'s> Head<'s> {
         series: &'s Series,
         range: (i64, i64),
         budget: &mut Budget,
-    ) -> Result<Option<Found>, Error> {
+    ) -> Result<Option<FoundInstance>, Error> {
         if let Some(next) = self.next {
             return Ok(next);
         }
         let source = match &mut self.source {
             Some(source) => source,
-            none => none.insert(Generated::new(series, self.repeat, range, budget)?),
+            none => none.insert(RuleInstances::new(series, self.repeat, range, budget)?),
         };
         let next = source.next(budget)?.map(|(found, _)| found);
         self.next = Some(next);
@@ -75,7 +75,7 @@ impl<'s> RecurrenceSet<'s> {
         self.budget.left()
     }
 
-    fn next_found(&mut self) -> Result<Option<Found>, Error> {
+    fn next_found(&mut self) -> Result<Option<FoundInstance>, Error> {
         while let Some(mut found) = self.take()? {
             let at = self.series.start_ms(&found);
             if at >= self.range.1 {
@@ -103,10 +103,10 @@ impl<'s> RecurrenceSet<'s> {
     }
 
     /// The first of the next instances of all sources.
-    fn peek(&mut self) -> Result<Option<Found>, Error> {
+    fn peek(&mut self) -> Result<Option<FoundInstance>, Error> {
         let series = self.series;
         let mut best = self.start;
-        let mut consider = |found: Option<Found>| {
+        let mut consider = |found: Option<FoundInstance>| {
             if found.is_some_and(|found| best.is_none_or(|best| series.key(&found) < series.key(&best))) {
                 best = found;
             }
@@ -123,7 +123,7 @@ impl<'s> RecurrenceSet<'s> {
     }
 
     /// The same, and removes it from its source.
-    fn take(&mut self) -> Result<Option<Found>, Error> {
+    fn take(&mut self) -> Result<Option<FoundInstance>, Error> {
         let Some(best) = self.peek()? else { return Ok(None) };
         if self.start == Some(best) {
             self.start = None;
@@ -138,7 +138,7 @@ impl<'s> RecurrenceSet<'s> {
     }
 
     /// Whether an EXRULE names this instance.
-    fn is_ruled_out(&mut self, found: &Found) -> Result<bool, Error> {
+    fn is_ruled_out(&mut self, found: &FoundInstance) -> Result<bool, Error> {
         let key = self.series.key(found);
         for head in &mut self.excluding {
             while let Some(next) = head.peek(self.series, self.range, &mut self.budget)? {
@@ -156,7 +156,7 @@ impl<'s> RecurrenceSet<'s> {
 }
 
 impl Iterator for RecurrenceSet<'_> {
-    type Item = Result<Found, Error>;
+    type Item = Result<FoundInstance, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.ended {

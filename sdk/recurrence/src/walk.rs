@@ -51,13 +51,13 @@ pub(crate) struct Walk<'r> {
     rule: &'r IcalRecurRule,
     from: i64,
     to: i64,
-    source: Source,
+    source: CandidateSource,
     window: Option<IcalRecurExpand>,
     /// The last local second of the window.
     end: i64,
 }
 
-enum Source {
+enum CandidateSource {
     /// Periods of a day or longer: the next period, and how many to take at once.
     Periods { origin: i64, next: i64, take: i64 },
     /// Shorter periods: the days that pass the day parts, and the rest of the one that is open.
@@ -71,12 +71,16 @@ impl<'r> Walk<'r> {
     pub(crate) fn new(rule: &'r IcalRecurRule, start: i64, from: i64, to: i64) -> Self {
         let to = to.min(LAST);
         let source = if !can_match(rule) || from > to {
-            Source::Never
+            CandidateSource::Never
         } else if is_sub_daily(rule.freq) {
-            Source::Days { days: Box::new(PassingDays::new(rule, from, to)), origin: start, open: None }
+            CandidateSource::Days {
+                days: Box::new(PassingDays::new(rule, from, to)),
+                origin: start,
+                open: None,
+            }
         } else {
             let at = index_at(rule, start, from);
-            Source::Periods { origin: start, next: at, take: first_take(rule.freq) }
+            CandidateSource::Periods { origin: start, next: at, take: first_take(rule.freq) }
         };
         Walk { rule, from, to, source, window: None, end: to }
     }
@@ -104,8 +108,8 @@ impl<'r> Walk<'r> {
 
     fn refill(&mut self, budget: &mut Budget) -> Result<bool, Error> {
         match &mut self.source {
-            Source::Never => Ok(false),
-            Source::Periods { origin, next, take } => {
+            CandidateSource::Never => Ok(false),
+            CandidateSource::Periods { origin, next, take } => {
                 let first = period_start(self.rule, *origin, *next);
                 if first > self.to {
                     return Ok(false);
@@ -133,7 +137,7 @@ impl<'r> Walk<'r> {
                 *take = (*take * 2).min(first_take(self.rule.freq) * 16);
                 Ok(true)
             }
-            Source::Days { days, origin, open } => {
+            CandidateSource::Days { days, origin, open } => {
                 let (at, day_end) = match open.take() {
                     Some(rest) => rest,
                     None => match days.next(budget)? {

@@ -61,7 +61,7 @@ pub fn zone(name: &str) -> Result<TimeZone, Invalid> {
 
 /// The instant that a local time names in a zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Resolved {
+pub(crate) struct ResolvedTime {
     /// Seconds since the Unix epoch: the first of two, and in a gap that of the offset before it (RFC 5545 §3.3.5).
     pub(crate) epoch: i64,
     /// Length of the gap that the local time falls into, seconds; 0: the time exists.
@@ -93,11 +93,11 @@ impl Clock {
     }
 
     /// None outside of the years that jiff knows.
-    pub(crate) fn resolve(&mut self, local: i64) -> Option<Resolved> {
+    pub(crate) fn resolve(&mut self, local: i64) -> Option<ResolvedTime> {
         if let Some((from, to, offset)) = self.calm
             && (from..to).contains(&local)
         {
-            return Some(Resolved { epoch: local - offset, gap: 0 });
+            return Some(ResolvedTime { epoch: local - offset, gap: 0 });
         }
         let ambiguous = self.zone.to_ambiguous_timestamp(local_time(local)?);
         let (offset, gap) = match ambiguous.offset() {
@@ -109,7 +109,7 @@ impl Clock {
         if matches!(ambiguous.offset(), AmbiguousOffset::Unambiguous { .. }) {
             self.calm = self.calm_around(epoch, i64::from(offset.seconds()));
         }
-        Some(Resolved { epoch, gap })
+        Some(ResolvedTime { epoch, gap })
     }
 
     /// The stretch between the neighbouring transitions, two days shorter at both ends: no offset differs by more.
@@ -141,7 +141,7 @@ impl Clock {
 
 #[cfg(test)]
 mod tests {
-    use super::{Clock, DATABASE, Resolved, iana_zone, zone};
+    use super::{Clock, DATABASE, ResolvedTime, iana_zone, zone};
     use crate::date::{Basic, DAY};
 
     fn at(text: &str) -> i64 {
@@ -188,12 +188,12 @@ mod tests {
         // 02:30 does not exist on 2026-03-29: with +01:00 it is 01:30Z, which the clock shows as 03:30.
         assert_eq!(
             berlin.resolve(at("20260329T023000")),
-            Some(Resolved { epoch: at("20260329T013000Z"), gap: 3600 })
+            Some(ResolvedTime { epoch: at("20260329T013000Z"), gap: 3600 })
         );
         // 02:30 happens twice on 2026-10-25: the first is +02:00.
         assert_eq!(
             berlin.resolve(at("20261025T023000")),
-            Some(Resolved { epoch: at("20261025T003000Z"), gap: 0 })
+            Some(ResolvedTime { epoch: at("20261025T003000Z"), gap: 0 })
         );
     }
 

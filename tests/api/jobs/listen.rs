@@ -7,7 +7,7 @@ use harness::TestServer;
 use service::app::App;
 use service::job_runner::listen;
 use storage::sql::query;
-use storage::wakes::{Grown, JobClass};
+use storage::wakes::{JobClass, LogGrowth};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
@@ -50,7 +50,7 @@ async fn a_host_begins_what_another_one_enqueued() {
     let connection = api.connect_sandbox().await;
     api.calendar(&connection, "Work").await;
     let grown = timeout(LIMIT, other.app.db.wakes().grown()).await.expect("the other host is told");
-    assert!(matches!(grown, Grown::These(ids) if ids.len() == 1), "the log of one application grew");
+    assert!(matches!(grown, LogGrowth::These(ids) if ids.len() == 1), "the log of one application grew");
     // A host does not receive its own wakes.
     assert!(server.app.db.wakes().woken(JobClass::Send).now_or_never().is_none());
 }
@@ -67,7 +67,10 @@ async fn a_lost_listen_connection_sweeps() {
     let ended = query(END_LISTENERS).fetch_all(server.app.db.reader(), |_| Ok(())).await.expect("a query");
     assert_eq!(ended.len(), 1, "one connection listens");
     timeout(LIMIT, server.app.db.wakes().woken(JobClass::Upkeep)).await.expect("it looks at everything");
-    assert_eq!(timeout(LIMIT, server.app.db.wakes().grown()).await.expect("also at the logs"), Grown::Any);
+    assert_eq!(
+        timeout(LIMIT, server.app.db.wakes().grown()).await.expect("also at the logs"),
+        LogGrowth::Any
+    );
     hears(&server.app).await;
 }
 

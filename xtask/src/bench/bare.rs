@@ -17,7 +17,7 @@ use crate::project;
 use crate::server;
 
 #[derive(clap::Args)]
-pub struct Arguments {
+pub struct BareArguments {
     #[arg(long)]
     listen: SocketAddr,
     /// The body of every answer.
@@ -26,7 +26,7 @@ pub struct Arguments {
 }
 
 /// Serves until killed.
-pub fn run(arguments: &Arguments) -> Result<()> {
+pub fn run(arguments: &BareArguments) -> Result<()> {
     let body: &'static [u8] = fs::read(&arguments.body)?.leak();
     let handler = move || async move { ([(CONTENT_TYPE, "application/json")], body) };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;

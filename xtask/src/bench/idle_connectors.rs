@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::bench::memory;
 use crate::bench::rig::Rig;
-use crate::bench::table::{Row, Target};
+use crate::bench::table::{FigureTarget, Row};
 use crate::bench::templates::Templates;
 
 const INSTALLED: usize = 50;
@@ -66,7 +66,7 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
         baseline: format!("none installed, the bundle alone: {without:.1}{unit}"),
         figure: (with - without) / INSTALLED as f64,
         unit: unit.to_owned(),
-        target: Target::None,
+        target: FigureTarget::None,
     };
     Ok(vec![
         row("resident memory, idle,", " MiB", (median(without.resident_mib), median(with.resident_mib))),

@@ -11,7 +11,7 @@ use ureq::Agent;
 use ureq::http::Request;
 
 use crate::bench::rig::Rig;
-use crate::bench::table::{Row, Target};
+use crate::bench::table::{FigureTarget, Row};
 use crate::http::Client;
 use crate::peers::Peers;
 
@@ -22,7 +22,7 @@ const CLIENTS: usize = 8;
 const BOOK: usize = 250;
 
 /// A real server, and its settings.
-struct Peer {
+struct ImportServer {
     shown: &'static str,
     name: &'static str,
     options: &'static [(&'static str, &'static str)],
@@ -30,10 +30,14 @@ struct Peer {
 
 /// In the tests Cyrus runs without flushes of the disk, for speed: its PUTs are then compared with commits that are on disk. A server in
 /// production flushes its data, as Radicale does and we do, so that is measured too. The target is the same for all.
-const PEERS: [Peer; 3] = [
-    Peer { shown: "Radicale", name: "radicale", options: &[] },
-    Peer { shown: "Cyrus, which flushes nothing to disk", name: "cyrus", options: &[] },
-    Peer { shown: "Cyrus, which flushes to disk", name: "cyrus", options: &[("CYRUS_FLUSHES", "on")] },
+const PEERS: [ImportServer; 3] = [
+    ImportServer { shown: "Radicale", name: "radicale", options: &[] },
+    ImportServer { shown: "Cyrus, which flushes nothing to disk", name: "cyrus", options: &[] },
+    ImportServer {
+        shown: "Cyrus, which flushes to disk",
+        name: "cyrus",
+        options: &[("CYRUS_FLUSHES", "on")],
+    },
 ];
 
 /// Measures each peer, a row for each.
@@ -47,7 +51,7 @@ struct Login {
     password: String,
 }
 
-fn compared(rig: &Rig, peer: &Peer) -> Result<Row> {
+fn compared(rig: &Rig, peer: &ImportServer) -> Result<Row> {
     let peers = Peers::start_only(&[peer.name], peer.options)?;
     let get = |field: &str| peers.get(&format!("{}_{field}", peer.name.to_uppercase()));
     let login = Login { url: get("URL")?, user: get("USER")?, password: get("PASSWORD")? };
@@ -84,7 +88,7 @@ fn compared(rig: &Rig, peer: &Peer) -> Result<Row> {
         baseline: format!("a native client's PUTs: {}", rate(native)),
         figure: ours.as_secs_f64() / native.as_secs_f64(),
         unit: "×".to_owned(),
-        target: Target::AtMost(1.3),
+        target: FigureTarget::AtMost(1.3),
     })
 }
 

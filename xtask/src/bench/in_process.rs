@@ -5,7 +5,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use crate::bench::rig::Rig;
-use crate::bench::table::{Row, Target};
+use crate::bench::table::{FigureTarget, Row};
 use crate::project;
 
 /// The rows that the tests printed.
@@ -29,9 +29,9 @@ fn row(line: &str) -> Result<Row> {
     let value: Value = serde_json::from_str(line).with_context(|| format!("not a figure: {line}"))?;
     let text = |name: &str| value[name].as_str().unwrap_or("–").to_owned();
     let target = match (value["atLeast"].as_f64(), value["atMost"].as_f64()) {
-        (Some(least), _) => Target::AtLeast(least),
-        (None, Some(most)) => Target::AtMost(most),
-        (None, None) => Target::None,
+        (Some(least), _) => FigureTarget::AtLeast(least),
+        (None, Some(most)) => FigureTarget::AtMost(most),
+        (None, None) => FigureTarget::None,
     };
     let figure = value["figure"].as_f64().context("a figure must be a number")?;
     let (what, ours, baseline) = (text("what"), text("ours"), text("baseline"));

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::bench::load::{Load, abba};
 use crate::bench::rig::{Rig, Subject};
-use crate::bench::table::{Row, Target};
+use crate::bench::table::{FigureTarget, Row};
 use crate::project;
 
 const CLIENTS: usize = 64;
@@ -22,16 +22,16 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     let slow = slow_flush(rig)?;
     let on_slow_disk = pair(rig, "keyed-create-slow", &[("LD_PRELOAD", &slow)])?;
     let what = "keyed create in the store (API key), a flush of the disk takes 2 ms";
-    let mut rows = vec![compared(rig, what, &on_slow_disk, key, Target::AtLeast(5.0))?];
+    let mut rows = vec![compared(rig, what, &on_slow_disk, key, FigureTarget::AtLeast(5.0))?];
     let what = "keyed create through the connector (event), a flush of the disk takes 2 ms";
-    rows.push(compared(rig, what, &on_slow_disk, event, Target::AtLeast(3.0))?);
+    rows.push(compared(rig, what, &on_slow_disk, event, FigureTarget::AtLeast(3.0))?);
     stop(on_slow_disk)?;
     let on_this_disk = pair(rig, "keyed-create", &[])?;
     let flush = flush_us(&rig.folder("flush")?)?;
     let what = format!("the same on this disk, a flush takes {flush:.0} µs");
-    rows.push(compared(rig, &what, &on_this_disk, key, Target::None)?);
+    rows.push(compared(rig, &what, &on_this_disk, key, FigureTarget::None)?);
     let what = "keyed create through the connector (event), on this disk";
-    rows.push(compared(rig, what, &on_this_disk, event, Target::None)?);
+    rows.push(compared(rig, what, &on_this_disk, event, FigureTarget::None)?);
     stop(on_this_disk)?;
     Ok(rows)
 }
@@ -53,7 +53,7 @@ fn compared(
     what: &str,
     (grouped, single): &(Subject, Subject),
     load: fn(&Subject) -> Load,
-    target: Target,
+    target: FigureTarget,
 ) -> Result<Row> {
     let (a, b) = abba(&load(grouped), &load(single), rig.seconds)?;
     Ok(Row {

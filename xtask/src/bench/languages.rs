@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use crate::bench::rig::Rig;
-use crate::bench::table::{Row, Target};
+use crate::bench::table::{FigureTarget, Row};
 use crate::bench::templates::Templates;
 use crate::project;
 
@@ -16,7 +16,7 @@ use crate::project;
 const NEEDED: [&str; 2] = ["node", "npm"];
 
 /// The figures of the calls of one language.
-struct Figures {
+struct LanguageFigures {
     language: String,
     tasks: u64,
     p50_ms: f64,
@@ -27,9 +27,9 @@ struct Figures {
     component_mib: f64,
 }
 
-impl Figures {
+impl LanguageFigures {
     fn time(&self) -> String {
-        let Figures { p50_ms, p99_ms, cpu_ms, .. } = self;
+        let LanguageFigures { p50_ms, p99_ms, cpu_ms, .. } = self;
         format!("p50 {p50_ms:.2} ms, p99 {p99_ms:.2} ms, {cpu_ms:.2} ms of processor time")
     }
 
@@ -63,7 +63,7 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     rows(&figures(&printed)?, missing)
 }
 
-fn rows(figures: &[Figures], missing: Option<&str>) -> Result<Vec<Row>> {
+fn rows(figures: &[LanguageFigures], missing: Option<&str>) -> Result<Vec<Row>> {
     let of = |language: &str| figures.iter().find(|figures| figures.language == language);
     let rust = of("rust").context("the connector in Rust was not measured")?;
     let what =
@@ -74,7 +74,7 @@ fn rows(figures: &[Figures], missing: Option<&str>) -> Result<Vec<Row>> {
         baseline: format!("the same connector in Rust: {rust}"),
         figure,
         unit: "×".to_owned(),
-        target: Target::None,
+        target: FigureTarget::None,
     };
     let memory = "the same: most linear memory of a call";
     if let Some(program) = missing {
@@ -98,15 +98,15 @@ fn is_there(program: &str) -> bool {
 }
 
 /// Returns the figures in the lines that the test printed.
-fn figures(printed: &str) -> Result<Vec<Figures>> {
+fn figures(printed: &str) -> Result<Vec<LanguageFigures>> {
     let lines = printed.lines().filter_map(|line| line.split_once("BENCH ")).map(|(_, json)| json);
     lines.map(figures_of).collect()
 }
 
-fn figures_of(line: &str) -> Result<Figures> {
+fn figures_of(line: &str) -> Result<LanguageFigures> {
     let value: Value = serde_json::from_str(line).with_context(|| format!("not a figure: {line}"))?;
     let number = |name: &str| value[name].as_f64().with_context(|| format!("no {name} in {line}"));
-    Ok(Figures {
+    Ok(LanguageFigures {
         language: value["language"].as_str().with_context(|| format!("no language in {line}"))?.to_owned(),
         tasks: value["tasks"].as_u64().with_context(|| format!("no tasks in {line}"))?,
         p50_ms: number("p50Us")? / 1e3,

@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 use crate::bench::get_by_id::against_bare;
 use crate::bench::load::Load;
 use crate::bench::rig::{Rig, Subject};
-use crate::bench::table::{Row, Target};
+use crate::bench::table::{FigureTarget, Row};
 
 const CLIENTS: usize = 16;
 const PAGES: usize = 20;
@@ -20,13 +20,14 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     let events = (0..PAGES * PAGE).map(|n| subject.create_event(n)).collect::<Result<Vec<String>>>()?;
     let load = Load { choices: pages(&subject)?, ..subject.load("GET", "{one}".to_owned(), 200, CLIENTS) };
     let what = format!("list of {PAGE}, {PAGES} pages in no order, ten changes a second");
-    let again = subject
-        .while_changing(&events[0], || against_bare(rig, &subject, load, &what, Target::AtLeast(0.5)))?;
+    let again = subject.while_changing(&events[0], || {
+        against_bare(rig, &subject, load, &what, FigureTarget::AtLeast(0.5))
+    })?;
     // A filter that was never used before, and that matches everything.
     let path = format!("{}&updated_after={{instant}}", first_page(&subject));
     let load = subject.load("GET", path, 200, CLIENTS);
     let what = format!("list of {PAGE} with a new filter each: read from the database every time");
-    let first = against_bare(rig, &subject, load, &what, Target::None)?;
+    let first = against_bare(rig, &subject, load, &what, FigureTarget::None)?;
     subject.server.stop()?;
     Ok(vec![again, first])
 }

@@ -40,14 +40,14 @@ impl Load {
 
 /// The measurements of one run of load.
 #[derive(Default)]
-pub struct Measured {
+pub struct LoadMeasurement {
     pub requests: u64,
     pub seconds: f64,
     /// Microseconds of every request, sorted.
     pub micros: Vec<u32>,
 }
 
-impl Measured {
+impl LoadMeasurement {
     /// Requests per second.
     pub fn rate(&self) -> f64 {
         self.requests as f64 / self.seconds
@@ -66,7 +66,7 @@ impl Measured {
     }
 
     /// Adds the figures of another run.
-    pub fn add(&mut self, other: Measured) {
+    pub fn add(&mut self, other: LoadMeasurement) {
         self.requests += other.requests;
         self.seconds += other.seconds;
         self.micros.extend(other.micros);
@@ -77,15 +77,15 @@ impl Measured {
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
 /// Measures one run, after a short warm-up.
-pub fn measure(load: &Load, seconds: u64) -> Result<Measured> {
+pub fn measure(load: &Load, seconds: u64) -> Result<LoadMeasurement> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(turn(load, Duration::from_millis(500)))?;
     runtime.block_on(turn(load, Duration::from_secs(seconds)))
 }
 
 /// Measures `a` against `b` in the order A B B A, each run after a short warm-up.
-pub fn abba(a: &Load, b: &Load, seconds: u64) -> Result<(Measured, Measured)> {
-    let (mut of_a, mut of_b) = (Measured::default(), Measured::default());
+pub fn abba(a: &Load, b: &Load, seconds: u64) -> Result<(LoadMeasurement, LoadMeasurement)> {
+    let (mut of_a, mut of_b) = (LoadMeasurement::default(), LoadMeasurement::default());
     for (load, is_a) in [(a, true), (b, false), (b, false), (a, true)] {
         let measured = measure(load, seconds)?;
         if is_a { of_a.add(measured) } else { of_b.add(measured) }
@@ -93,7 +93,7 @@ pub fn abba(a: &Load, b: &Load, seconds: u64) -> Result<(Measured, Measured)> {
     Ok((of_a, of_b))
 }
 
-async fn turn(load: &Load, length: Duration) -> Result<Measured> {
+async fn turn(load: &Load, length: Duration) -> Result<LoadMeasurement> {
     let streams = connect(load.address, load.clients).await?;
     let stop = Arc::new(AtomicBool::new(false));
     let start = Instant::now();
@@ -103,7 +103,7 @@ async fn turn(load: &Load, length: Duration) -> Result<Measured> {
     }
     tokio::time::sleep(length).await;
     stop.store(true, Ordering::Relaxed);
-    let mut measured = Measured::default();
+    let mut measured = LoadMeasurement::default();
     while let Some(micros) = clients.join_next().await {
         let micros = micros??;
         measured.requests += micros.len() as u64;
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn quantiles_come_from_the_sorted_times() {
-        let measured = Measured { requests: 4, seconds: 2.0, micros: vec![10, 20, 30, 40] };
+        let measured = LoadMeasurement { requests: 4, seconds: 2.0, micros: vec![10, 20, 30, 40] };
         assert_eq!(measured.rate(), 2.0);
         assert_eq!((measured.quantile(0.0), measured.quantile(0.5), measured.quantile(1.0)), (10, 20, 40));
     }

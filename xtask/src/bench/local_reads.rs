@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use crate::bench::bare::Bare;
 use crate::bench::get_by_id::against;
-use crate::bench::load::{Load, Measured, abba};
+use crate::bench::load::{Load, LoadMeasurement, abba};
 use crate::bench::rig::{Rig, Subject};
-use crate::bench::table::{Row, Target};
+use crate::bench::table::{FigureTarget, Row};
 use crate::http::Client;
 use crate::project::{self, DIST_PROFILE};
 
@@ -48,7 +48,7 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     let bytes = changes.to_string().len();
     let what = format!("page of {CHANGES} changes, by the cursor of a client ({bytes} B, {CLIENTS} clients)");
     let name = "bare axum handler that reads the same lines from the same file";
-    rows.push(against(rig, (&bare, name), load, what, Target::AtLeast(0.7))?);
+    rows.push(against(rig, (&bare, name), load, what, FigureTarget::AtLeast(0.7))?);
     drop(bare);
     subject.server.stop()?;
     Ok(rows)
@@ -104,8 +104,12 @@ fn lists(rig: &Rig, subject: &Subject) -> Result<Vec<Row>> {
     let sandbox = Client::new(&subject.server.url, PROVIDER);
     let mut rows = Vec::new();
     for (what, ours, target) in [
-        (format!("list of {LIST} from the copy"), copy, Target::AtLeast(20.0)),
-        (format!("the same asked anew of the provider (no-cache), {DELAY_MS} ms away"), anew, Target::None),
+        (format!("list of {LIST} from the copy"), copy, FigureTarget::AtLeast(20.0)),
+        (
+            format!("the same asked anew of the provider (no-cache), {DELAY_MS} ms away"),
+            anew,
+            FigureTarget::None,
+        ),
     ] {
         for _ in 0..FAULTS {
             let fault = json!({ "delayMs": DELAY_MS, "times": DELAYED });
@@ -113,7 +117,7 @@ fn lists(rig: &Rig, subject: &Subject) -> Result<Vec<Row>> {
         }
         let (a, b) = abba(&ours, &provider, rig.seconds)?;
         sandbox.send("DELETE", "/sandbox/faults", &[], None)?.expect(&[204])?;
-        let p50 = |measured: &Measured| f64::from(measured.quantile(0.5));
+        let p50 = |measured: &LoadMeasurement| f64::from(measured.quantile(0.5));
         rows.push(Row {
             what,
             ours: a.shown(),

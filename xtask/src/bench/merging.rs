@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use crate::bench::rig::Rig;
-use crate::bench::table::{Row, Target};
+use crate::bench::table::{FigureTarget, Row};
 use crate::project;
 
 /// The contract's size, and others that show the growth.
@@ -54,7 +54,7 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
         baseline: "–".to_owned(),
         figure,
         unit: unit.to_owned(),
-        target: Target::AtMost(most),
+        target: FigureTarget::AtMost(most),
     };
     Ok(vec![
         row(

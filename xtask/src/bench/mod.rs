@@ -69,7 +69,7 @@ const CASES: [(&str, Case); 24] = [
 
 #[derive(clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub struct Arguments {
+pub struct BenchArguments {
     #[command(subcommand)]
     other: Option<Other>,
     /// Run these cases alone; the results file stays as it is.
@@ -87,11 +87,11 @@ pub struct Arguments {
 #[derive(clap::Subcommand)]
 enum Other {
     /// How long a developer waits after one edited line: for `cargo check`, a test and a dev server; writes `xtask/LOOP.md`.
-    Loop(edit_loop::Arguments),
+    Loop(edit_loop::EditLoopArguments),
 }
 
 /// Builds the measured programs, runs the cases, prints the table and writes it to `xtask/BENCH.md`.
-pub fn run(arguments: &Arguments) -> Result<()> {
+pub fn run(arguments: &BenchArguments) -> Result<()> {
     if let Some(Other::Loop(arguments)) = &arguments.other {
         return edit_loop::run(arguments);
     }
@@ -110,7 +110,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let binary = match &arguments.server {
         Some(built) => built.clone(),
         None => {
-            connectors::run(&connectors::Arguments::all(false))?;
+            connectors::run(&connectors::ConnectorsArguments::all(false))?;
             server::build(Build::Dist, project::step)?
         }
     };
@@ -137,7 +137,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 }
 
 /// The load generator and the bare handler must be optimised as the server is.
-fn in_release(arguments: &Arguments) -> Result<()> {
+fn in_release(arguments: &BenchArguments) -> Result<()> {
     let (seconds, only) = (arguments.seconds.to_string(), arguments.only.join(","));
     let mut given = vec!["bench", "--seconds", &seconds];
     if !only.is_empty() {

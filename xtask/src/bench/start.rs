@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use crate::bench::memory;
 use crate::bench::rig::Rig;
-use crate::bench::table::{Row, Target};
+use crate::bench::table::{FigureTarget, Row};
 
 const STARTS: usize = 7;
 
@@ -37,7 +37,7 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
             baseline: format!("first start, compiling: {} ms", cold.as_millis()),
             figure: median,
             unit: " ms".to_owned(),
-            target: Target::AtMost(500.0),
+            target: FigureTarget::AtMost(500.0),
         },
         Row {
             what: "resident memory, idle".to_owned(),
@@ -45,7 +45,7 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
             baseline: "–".to_owned(),
             figure: memory,
             unit: " MiB".to_owned(),
-            target: Target::AtMost(80.0),
+            target: FigureTarget::AtMost(80.0),
         },
     ])
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 /// The target of a figure.
 #[derive(Clone, Copy)]
-pub enum Target {
+pub enum FigureTarget {
     AtLeast(f64),
     AtMost(f64),
     /// For information.
@@ -20,7 +20,7 @@ pub struct Row {
     pub figure: f64,
     /// The unit behind the figure: `×`, ` ms`, ` MiB`.
     pub unit: String,
-    pub target: Target,
+    pub target: FigureTarget,
 }
 
 impl Row {
@@ -28,18 +28,18 @@ impl Row {
     pub fn missed(&self) -> bool {
         match self.target {
             // NaN never meets a target.
-            Target::AtLeast(least) => self.figure < least || self.figure.is_nan(),
-            Target::AtMost(most) => self.figure > most || self.figure.is_nan(),
-            Target::None => false,
+            FigureTarget::AtLeast(least) => self.figure < least || self.figure.is_nan(),
+            FigureTarget::AtMost(most) => self.figure > most || self.figure.is_nan(),
+            FigureTarget::None => false,
         }
     }
 
     fn verdict(&self) -> String {
         let word = if self.missed() { "missed" } else { "met" };
         match self.target {
-            Target::AtLeast(least) => format!("≥ {least}{}: {word}", self.unit),
-            Target::AtMost(most) => format!("≤ {most}{}: {word}", self.unit),
-            Target::None => "–".to_owned(),
+            FigureTarget::AtLeast(least) => format!("≥ {least}{}: {word}", self.unit),
+            FigureTarget::AtMost(most) => format!("≤ {most}{}: {word}", self.unit),
+            FigureTarget::None => "–".to_owned(),
         }
     }
 }

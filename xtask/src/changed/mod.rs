@@ -89,7 +89,7 @@ pub fn build_connectors(names: &[String]) -> Result<()> {
     if names.is_empty() {
         return Ok(());
     }
-    connectors::run(&connectors::Arguments::only(names))
+    connectors::run(&connectors::ConnectorsArguments::only(names))
 }
 
 /// Builds the tests that the plan chose, with lints. Returns the executables of the tests.

@@ -35,7 +35,7 @@ const STEPS: usize = 5;
 const KEPT: [&str; 2] = ["cache", "master.key"];
 
 #[derive(clap::Args)]
-pub struct Arguments {
+pub struct DemoArguments {
     /// End after the walk instead of leaving the server up; exit code 0 when every answer was as expected.
     #[arg(long)]
     exit: bool,
@@ -75,7 +75,7 @@ pub struct Arguments {
     data_dir: Option<PathBuf>,
 }
 
-impl Arguments {
+impl DemoArguments {
     /// How the server is built.
     fn build(&self) -> Build {
         match (self.dev, self.release) {
@@ -104,9 +104,9 @@ impl std::str::FromStr for SocketName {
 }
 
 /// Builds and starts the server, runs the walk, and stays or ends.
-pub fn run(arguments: &Arguments) -> Result<()> {
+pub fn run(arguments: &DemoArguments) -> Result<()> {
     let mut steps = Steps::new(STEPS);
-    connectors::build(&connectors::Arguments::all(!arguments.release), |text| steps.begin(text))?;
+    connectors::build(&connectors::ConnectorsArguments::all(!arguments.release), |text| steps.begin(text))?;
     let binary = server::build(arguments.build(), |text| steps.begin(text))?;
     let (data_dir, _lock) = data_dir(arguments)?;
     let listen = server::free_address(arguments.listen)?;
@@ -142,7 +142,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 
 /// The folder of the database. The default one is emptied except for `KEPT`, so a lock keeps a second demo out of it. It is not
 /// `target/demo`, which is cargo's folder for the profile `demo`.
-fn data_dir(arguments: &Arguments) -> Result<(PathBuf, Option<File>)> {
+fn data_dir(arguments: &DemoArguments) -> Result<(PathBuf, Option<File>)> {
     if let Some(dir) = &arguments.data_dir {
         return Ok((std::path::absolute(dir)?, None));
     }
@@ -227,7 +227,7 @@ fn register_redirect(server: &Server, key: &Value) -> Result<()> {
     Ok(())
 }
 
-fn connect_body(arguments: &Arguments) -> Value {
+fn connect_body(arguments: &DemoArguments) -> Value {
     let scopes = json!([
         "email.read",
         "email.write",

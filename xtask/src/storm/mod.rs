@@ -22,7 +22,7 @@ use crate::connectors;
 use crate::project;
 use crate::server::{self, Build, Options, Server};
 use crate::storm::attackers::{AFTER_RESTART, ATTACKS, Attack, Attacker};
-use crate::storm::tenants::{Seen, quantile_ms};
+use crate::storm::tenants::{TenantMeasurement, quantile_ms};
 
 /// The maximum ratio of the p99 to that without an attacker.
 const MOST_SLOWER: f64 = 2.0;
@@ -34,7 +34,7 @@ const MEMORY_MIB: f64 = 512.0;
 const NOISE_MS: f64 = 5.0;
 
 #[derive(clap::Args)]
-pub struct Arguments {
+pub struct StormArguments {
     /// Seconds of each attack.
     #[arg(long, default_value_t = 6)]
     seconds: u64,
@@ -47,11 +47,11 @@ pub struct Arguments {
 }
 
 /// Builds the server, runs the storm, prints the table and writes it to `xtask/STORM.md`. Fails if a limit is missed.
-pub fn run(arguments: &Arguments) -> Result<()> {
+pub fn run(arguments: &StormArguments) -> Result<()> {
     if cfg!(debug_assertions) {
         return in_release(arguments);
     }
-    connectors::run(&connectors::Arguments::all(false))?;
+    connectors::run(&connectors::ConnectorsArguments::all(false))?;
     let binary = server::build(Build::Dist, project::step)?;
     let data_dir = project::target().join("storm");
     server::empty(&data_dir)?;
@@ -73,7 +73,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let length = Duration::from_secs(arguments.seconds);
     project::step("without an attacker");
     let mut calm = runtime.block_on(tenants::work(listen, &tenants, length * 2))?;
-    let baseline = Line::of("nobody attacks", &mut calm, peak_mib(server.pid())?, None);
+    let baseline = TenantFigures::of("nobody attacks", &mut calm, peak_mib(server.pid())?, None);
     let mut lines = vec![baseline];
     let limit = baseline_limit(lines[0].p99_ms);
     let is_chosen = |name: &str| arguments.only.as_ref().is_none_or(|only| name.contains(only));
@@ -95,7 +95,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             callers.shutdown().await;
             Ok::<_, anyhow::Error>((seen?, peak_mib(server.pid())?))
         })?;
-        lines.push(Line::of(name, &mut seen, mib, Some(limit)));
+        lines.push(TenantFigures::of(name, &mut seen, mib, Some(limit)));
     }
     server.stop()?;
     let environment = environment(arguments);
@@ -113,7 +113,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 }
 
 /// Variables of the server.
-fn environment(arguments: &Arguments) -> Vec<(String, String)> {
+fn environment(arguments: &StormArguments) -> Vec<(String, String)> {
     let url = arguments.database_url.iter();
     url.map(|url| ("SWITCHBOARD_DATABASE_URL".to_owned(), url.clone())).collect()
 }
@@ -123,7 +123,7 @@ fn baseline_limit(p99_ms: f64) -> f64 {
 }
 
 /// The figures of the well-behaved tenants during one attack.
-struct Line {
+struct TenantFigures {
     name: String,
     requests: usize,
     failed: u64,
@@ -135,8 +135,8 @@ struct Line {
     missed: Vec<&'static str>,
 }
 
-impl Line {
-    fn of(name: &str, seen: &mut Seen, mib: f64, limit_ms: Option<f64>) -> Line {
+impl TenantFigures {
+    fn of(name: &str, seen: &mut TenantMeasurement, mib: f64, limit_ms: Option<f64>) -> TenantFigures {
         let p50_ms = quantile_ms(&mut seen.micros, 0.5);
         let p99_ms = quantile_ms(&mut seen.micros, 0.99);
         let health_p99_ms = quantile_ms(&mut seen.health_micros, 0.99);
@@ -156,11 +156,21 @@ impl Line {
         }
         let requests = seen.micros.len();
         let (failed, failure) = (seen.failed, seen.failure.take());
-        Line { name: name.to_owned(), requests, failed, failure, p50_ms, p99_ms, health_p99_ms, mib, missed }
+        TenantFigures {
+            name: name.to_owned(),
+            requests,
+            failed,
+            failure,
+            p50_ms,
+            p99_ms,
+            health_p99_ms,
+            mib,
+            missed,
+        }
     }
 }
 
-fn table(lines: &[Line]) -> String {
+fn table(lines: &[TenantFigures]) -> String {
     let limit = lines.first().map_or(f64::NAN, |line| baseline_limit(line.p99_ms));
     let mut text = format!(
         "# Storm\n\n`cargo xtask storm`: ten tenants at 20 requests a second each, one of 20 with a body of 100 KB, and one attacker after the other. The slowest of a \
@@ -186,7 +196,7 @@ fn table(lines: &[Line]) -> String {
 }
 
 /// The load must be optimised as the server is.
-fn in_release(arguments: &Arguments) -> Result<()> {
+fn in_release(arguments: &StormArguments) -> Result<()> {
     let seconds = arguments.seconds.to_string();
     let mut given = vec!["storm", "--seconds", &seconds];
     if let Some(only) = &arguments.only {

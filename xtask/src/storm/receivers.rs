@@ -14,7 +14,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::bench::memory::{forget_peak, peak_mib, resident_mib};
-use crate::bench::webhooks::receiver::{Noted, Receiver, Seen};
+use crate::bench::webhooks::receiver::{Receipts, Receiver, RecordedPart};
 use crate::http::Client;
 use crate::project;
 use crate::server::{Options, Server};
@@ -157,13 +157,13 @@ fn allow_connections() -> Result<()> {
 }
 
 /// An application with a calendar.
-struct Account {
+struct AppClient {
     client: Client,
     events: String,
 }
 
-impl Account {
-    fn make(server: &Server, name: &str) -> Result<Account> {
+impl AppClient {
+    fn make(server: &Server, name: &str) -> Result<AppClient> {
         let (_, key) =
             server.create_key(SCOPES, &["--application", name, "--rate-limit-per-minute", "1000000"])?;
         let key = key["key"].as_str().context("no key was printed")?.to_owned();
@@ -177,7 +177,7 @@ impl Account {
         let body = json!({ "connectionId": connection["id"], "name": "Storm" });
         let calendar = client.send("POST", "/v1/calendars", &[], Some(&body))?.expect(&[201])?;
         let events = format!("/v1/calendars/{}/events", text(&calendar["id"])?);
-        Ok(Account { client, events })
+        Ok(AppClient { client, events })
     }
 
     /// The path of a new subscription.
@@ -204,8 +204,8 @@ impl Account {
 /// A server with an application whose endpoints are healthy, and one with hostile ones.
 struct Scene {
     server: Server,
-    healthy: Account,
-    attacker: Account,
+    healthy: AppClient,
+    attacker: AppClient,
     receiver: Receiver,
 }
 
@@ -213,7 +213,7 @@ impl Scene {
     fn make(options: Options) -> Result<Scene> {
         let server = Server::start(options)?;
         let (healthy, attacker) =
-            (Account::make(&server, "healthy-endpoints")?, Account::make(&server, "hostile-endpoints")?);
+            (AppClient::make(&server, "healthy-endpoints")?, AppClient::make(&server, "hostile-endpoints")?);
         let receiver = Receiver::start()?;
         for number in 0..HEALTHY {
             healthy.subscribe(&receiver.url(number))?;
@@ -222,7 +222,7 @@ impl Scene {
     }
 
     /// Measures the healthy endpoints while these hostile ones are active.
-    fn beside(&self, (name, hostile): (&str, &[&Hostile]), limit_ms: f64) -> Result<Line> {
+    fn beside(&self, (name, hostile): (&str, &[&Hostile]), limit_ms: f64) -> Result<HealthRow> {
         let before_mib = resident_mib(self.server.pid())?;
         let runtime = attackers::runtime()?;
         let (mut there, mut asked) = (Vec::new(), Vec::new());
@@ -256,11 +256,11 @@ impl Scene {
     }
 
     /// Creates the events of both applications, and waits for the notifications of the healthy endpoints.
-    fn line(&self, name: &str, limit_ms: Option<f64>) -> Result<Line> {
+    fn line(&self, name: &str, limit_ms: Option<f64>) -> Result<HealthRow> {
         forget_peak(self.server.pid())?;
         let wanted = PER_SECOND * SECONDS * HEALTHY;
-        self.receiver.begin(wanted, Noted::Delay);
-        let mut seen = thread::scope(|scope| -> Result<Seen> {
+        self.receiver.begin(wanted, RecordedPart::Delay);
+        let mut seen = thread::scope(|scope| -> Result<Receipts> {
             let theirs = scope.spawn(|| self.attacker.create_events());
             self.healthy.create_events()?;
             let seen = self.receiver.wait(LATE).unwrap_or_else(|_| self.receiver.end());
@@ -268,7 +268,7 @@ impl Scene {
             Ok(seen)
         })?;
         let mib = peak_mib(self.server.pid())?;
-        Ok(Line::of(name, wanted, &mut seen, (mib, limit_ms)))
+        Ok(HealthRow::of(name, wanted, &mut seen, (mib, limit_ms)))
     }
 }
 
@@ -331,7 +331,7 @@ async fn serve(mut stream: TcpStream, manner: Manner, reached: &AtomicUsize) -> 
 }
 
 /// The figures of the healthy endpoints.
-struct Line {
+struct HealthRow {
     name: String,
     count: usize,
     late: usize,
@@ -345,8 +345,8 @@ struct Line {
     missed: Vec<&'static str>,
 }
 
-impl Line {
-    fn of(name: &str, wanted: usize, seen: &mut Seen, (mib, limit_ms): (f64, Option<f64>)) -> Line {
+impl HealthRow {
+    fn of(name: &str, wanted: usize, seen: &mut Receipts, (mib, limit_ms): (f64, Option<f64>)) -> HealthRow {
         let (p50_ms, p99_ms) = (seen.quantile_ms(0.5), seen.quantile_ms(0.99));
         let late = wanted.saturating_sub(seen.count());
         let mut missed = Vec::new();
@@ -361,7 +361,7 @@ impl Line {
             missed.push("memory");
         }
         let (name, count) = (name.to_owned(), seen.count());
-        Line { name, count, late, reached: 0, p50_ms, p99_ms, mib, growth_mib: None, missed }
+        HealthRow { name, count, late, reached: 0, p50_ms, p99_ms, mib, growth_mib: None, missed }
     }
 
     /// `before_mib`: the server's resident memory before the hostile endpoints were there.
@@ -374,7 +374,7 @@ impl Line {
     }
 }
 
-fn table(lines: &[Line], limit_ms: f64) -> String {
+fn table(lines: &[HealthRow], limit_ms: f64) -> String {
     let mut text = format!(
         "\n## Endpoints of webhooks\n\n{HEALTHY} healthy endpoints are told of {PER_SECOND} events a second, while hostile ones are too. The latest of a hundred \
          notifications may take {limit_ms:.1} ms from the event to its receipt ({MOST_LATER} times what it takes when all are healthy, or {MOST_LATER} times {NOISE_MS} ms); \

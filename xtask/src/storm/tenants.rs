@@ -38,7 +38,7 @@ pub struct Tenant {
 
 /// The measurements of the well-behaved tenants.
 #[derive(Default)]
-pub struct Seen {
+pub struct TenantMeasurement {
     /// Microseconds of each request.
     pub micros: Vec<u64>,
     pub failed: u64,
@@ -121,7 +121,7 @@ impl Tenant {
 }
 
 /// Lets all tenants work for this long.
-pub async fn work(server: SocketAddr, tenants: &[Tenant], length: Duration) -> Result<Seen> {
+pub async fn work(server: SocketAddr, tenants: &[Tenant], length: Duration) -> Result<TenantMeasurement> {
     let (tell, mut told) = mpsc::unbounded_channel();
     let stop = Arc::new(AtomicBool::new(false));
     let mut callers = JoinSet::new();
@@ -143,7 +143,7 @@ pub async fn work(server: SocketAddr, tenants: &[Tenant], length: Duration) -> R
     tokio::time::sleep(length).await;
     stop.store(true, Ordering::Relaxed);
     while callers.join_next().await.is_some() {}
-    let mut seen = Seen::default();
+    let mut seen = TenantMeasurement::default();
     while let Some(outcome) = told.recv().await {
         match outcome {
             Ok(micros) => seen.micros.push(micros),

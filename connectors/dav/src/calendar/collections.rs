@@ -5,8 +5,8 @@ use model::calendar::{AccessRole, Calendar, IncludeInAvailability};
 use model::wire::{ChangesRequest, CollectionDelete, CollectionWrite, Mutated, Source, Sources, Warning};
 use url::Url;
 
-use crate::calendar::Session;
-use crate::collection::changed::Changed;
+use crate::calendar::CalendarSession;
+use crate::collection::changed::FieldSet;
 use crate::collection::make::{Properties, Rights, collection_source, default_of};
 use crate::ical::colors;
 use crate::ical::lines::{self, line, line_text};
@@ -32,7 +32,7 @@ const NAMES: [Name; 10] = [
 ];
 
 pub fn list(cx: &Context, _: ChangesRequest) -> Outcome<Answer<Sources>> {
-    let session = Session::new(cx, None)?;
+    let session = CalendarSession::new(cx, None)?;
     let listed = session.listed(&NAMES)?;
     let found: Vec<_> = listed.iter().filter_map(|(home, member)| session.calendar(home, member)).collect();
     let default = session.default_calendar();
@@ -55,25 +55,25 @@ fn first_usable(found: &[(String, Calendar)]) -> Option<String> {
 }
 
 pub fn create(cx: &Context, args: CollectionWrite<Calendar>) -> Outcome<Mutated> {
-    let session = Session::new(cx, None)?;
-    let properties = properties(&args.body, &Changed(&args.changed));
+    let session = CalendarSession::new(cx, None)?;
+    let properties = properties(&args.body, &FieldSet(&args.changed));
     let (url, warnings) = session.make(&components::only("VEVENT"), &args.body.name, &properties)?;
     session.mutated(&url, warnings)
 }
 
 pub fn update(cx: &Context, args: CollectionWrite<Calendar>) -> Outcome<Mutated> {
-    let session = Session::new(cx, None)?;
+    let session = CalendarSession::new(cx, None)?;
     let id = args.source.as_deref().ok_or_else(|| Failure::invalid("source is missing"))?;
     let url = session.client.url(id)?;
-    session.patch(&url, &properties(&args.body, &Changed(&args.changed)))?;
+    session.patch(&url, &properties(&args.body, &FieldSet(&args.changed)))?;
     session.mutated(&url, Vec::new())
 }
 
 pub fn delete(cx: &Context, args: CollectionDelete) -> Outcome<Mutated> {
-    Session::new(cx, None)?.remove(args)
+    CalendarSession::new(cx, None)?.remove(args)
 }
 
-fn properties(calendar: &Calendar, changed: &Changed) -> Properties {
+fn properties(calendar: &Calendar, changed: &FieldSet) -> Properties {
     let mut all = Properties::default();
     let mut text = |field: &str, name: Name, value: Option<&str>| {
         if changed.has(field) {
@@ -106,7 +106,7 @@ fn zone_object(name: &str) -> Option<String> {
     Some(print(&calendar))
 }
 
-impl Session<'_> {
+impl CalendarSession<'_> {
     fn read_calendar(&self, url: &Url) -> Outcome<(String, Calendar)> {
         let member = self.client.propfind(url, "0", &NAMES, "reading a calendar")?.single();
         self.calendar(url, &member).ok_or_else(|| Failure::not_found("there is no calendar with this id"))
@@ -139,7 +139,7 @@ impl Session<'_> {
             .property(CALDAV, "schedule-calendar-transp")
             .is_some_and(|transparency| transparency.child(CALDAV, "transparent").is_some());
         let calendar = Calendar {
-            name: member.text(DAV, "displayname").unwrap_or(Session::folder(&id)).to_owned(),
+            name: member.text(DAV, "displayname").unwrap_or(CalendarSession::folder(&id)).to_owned(),
             description: member.text(CALDAV, "calendar-description").map(str::to_owned),
             time_zone: time_zone(member),
             color: member.text(APPLE, "calendar-color").and_then(colors::hex),

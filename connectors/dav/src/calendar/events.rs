@@ -6,16 +6,16 @@ use model::wire::calendar::{EventDelete, EventRespond, EventTarget, EventWrite, 
 use model::wire::{Mutated, Source, SourceRef, Sources, Warning};
 use url::Url;
 
-use crate::calendar::Session;
-use crate::calendar::notify::{Asked, Effect};
-use crate::collection::changed::Changed;
+use crate::calendar::CalendarSession;
+use crate::calendar::notify::{Effect, NotifyOptions};
+use crate::collection::changed::FieldSet;
 use crate::collection::objects::When;
 use crate::collection::stable_id;
 use crate::ical::lines::{line_text, lines, set_text};
 use crate::ical::people::{organizes, schedule_new_by_client};
 use crate::ical::read::instance_id;
 use crate::ical::resource::{self, define_zones, print, touch};
-use crate::ical::series::{Edited, Editor};
+use crate::ical::series::{Editor, Update};
 use crate::ical::time::utc_line;
 use crate::ical::write::Writer;
 
@@ -23,7 +23,7 @@ use crate::ical::write::Writer;
 const NEWS: [&str; 4] = ["title", "description", "attendees", "conference"];
 
 pub fn get(cx: &Context, args: SourceRef) -> Outcome<Sources> {
-    let session = Session::new(cx, args.time_zone.as_deref())?;
+    let session = CalendarSession::new(cx, args.time_zone.as_deref())?;
     let collection = session.client.url(&args.collection)?;
     let (text, etag) = session.object(&collection, &args.source)?;
     Ok(Sources {
@@ -34,13 +34,13 @@ pub fn get(cx: &Context, args: SourceRef) -> Outcome<Sources> {
 }
 
 pub fn create(cx: &Context, args: EventWrite) -> Outcome<Mutated> {
-    let session = Session::new(cx, args.time_zone.as_deref())?;
+    let session = CalendarSession::new(cx, args.time_zone.as_deref())?;
     let collection = session.client.url(&args.collection)?;
     let own_uid = stable_id(cx, &args.collection);
     let id = session.resource_id(&collection, &own_uid)?;
     let uid = args.event.i_cal_uid.clone().filter(|uid| !uid.trim().is_empty()).unwrap_or(own_uid);
     let (text, warnings) = session.new_event(&uid, &args);
-    let asked = Asked { notify: args.notify, strict: args.strict };
+    let asked = NotifyOptions { notify: args.notify, strict: args.strict };
     let effect = Effect { answers: true, is_news: true };
     let said = session.heed(asked, session.told([text.as_str()]), effect)?;
     let response = session.put(&id, &text, When::New, args.notify == Notify::None)?;
@@ -57,7 +57,7 @@ pub fn create(cx: &Context, args: EventWrite) -> Outcome<Mutated> {
 }
 
 pub fn update(cx: &Context, args: EventWrite) -> Outcome<Mutated> {
-    let session = Session::new(cx, args.time_zone.as_deref())?;
+    let session = CalendarSession::new(cx, args.time_zone.as_deref())?;
     let collection = session.client.url(&args.collection)?;
     let (id, text, etag) = match session.target(&collection, &args.target) {
         Err(failure)
@@ -70,7 +70,7 @@ pub fn update(cx: &Context, args: EventWrite) -> Outcome<Mutated> {
     let calendar = readable(&text)?;
     let is_quiet = args.notify == Notify::None;
     let editor = session.editor(&calendar, session.server_tells(args.notify));
-    let changed = Changed(&args.changed);
+    let changed = FieldSet(&args.changed);
     let instance = args.target.recurrence_id.as_deref();
     let (edited, item) = match (instance, args.target.scope) {
         (Some(instance), RecurrenceScope::This) => {
@@ -102,10 +102,10 @@ pub fn update(cx: &Context, args: EventWrite) -> Outcome<Mutated> {
 }
 
 pub fn delete(cx: &Context, args: EventDelete) -> Outcome<Mutated> {
-    let session = Session::new(cx, args.time_zone.as_deref())?;
+    let session = CalendarSession::new(cx, args.time_zone.as_deref())?;
     let collection = session.client.url(&args.collection)?;
     let quiet = args.notify == Notify::None;
-    let asked = Asked { notify: args.notify, strict: args.strict };
+    let asked = NotifyOptions { notify: args.notify, strict: args.strict };
     let instance = args.target.recurrence_id.as_deref().filter(|_| args.target.scope != RecurrenceScope::All);
     let Some(instance) = instance else {
         let id = source_of(&args.target)?;
@@ -114,7 +114,7 @@ pub fn delete(cx: &Context, args: EventDelete) -> Outcome<Mutated> {
         return Ok(Mutated { sources: vec![gone(id)], warnings, ..Mutated::default() });
     };
     let (id, text, etag) = session.target(&collection, &args.target)?;
-    let edit = |text: &str| -> Outcome<Edited> {
+    let edit = |text: &str| -> Outcome<Update> {
         let calendar = readable(text)?;
         let editor = session.editor(&calendar, None);
         match args.target.scope {
@@ -142,7 +142,7 @@ pub fn delete(cx: &Context, args: EventDelete) -> Outcome<Mutated> {
 }
 
 pub fn respond(cx: &Context, args: EventRespond) -> Outcome<Mutated> {
-    let session = Session::new(cx, args.time_zone.as_deref())?;
+    let session = CalendarSession::new(cx, args.time_zone.as_deref())?;
     let collection = session.client.url(&args.collection)?;
     if args.target.scope == RecurrenceScope::ThisAndFollowing {
         return Err(Failure::unsupported("answering for this and all following instances"));
@@ -176,7 +176,7 @@ fn readable(text: &str) -> Outcome<IcalCst<'_>> {
         .map_err(|reason| Failure::invalid(format!("the event at the provider cannot be read: {reason}")))
 }
 
-impl Session<'_> {
+impl CalendarSession<'_> {
     fn editor<'c>(&'c self, calendar: &'c IcalCst<'c>, server_tells: Option<bool>) -> Editor<'c> {
         Editor { reader: &self.reader, original: calendar, now: self.now(), server_tells }
     }
@@ -188,11 +188,11 @@ impl Session<'_> {
 
     /// Returns the warning for a change that leads from the first of these texts to the others.
     fn heed_update(&self, args: &EventWrite, texts: &[&str], is_news: bool) -> Outcome<Option<Warning>> {
-        let changed = Changed(&args.changed);
+        let changed = FieldSet(&args.changed);
         let is_news = is_news || changed.is_significant() || NEWS.iter().any(|field| changed.has(field));
         let effect = Effect { answers: changed.has("attendees"), is_news };
         self.heed(
-            Asked { notify: args.notify, strict: args.strict },
+            NotifyOptions { notify: args.notify, strict: args.strict },
             self.told(texts.iter().copied()),
             effect,
         )
@@ -215,7 +215,7 @@ impl Session<'_> {
         event.push_line(utc_line("CREATED", self.now()));
         let mut changed: Vec<String> = args.changed.clone();
         changed.push("start".into());
-        writer.apply(&mut event, &args.event, &Changed(&changed));
+        writer.apply(&mut event, &args.event, &FieldSet(&changed));
         writer.match_start(&mut event, None);
         if self.server_tells(args.notify) == Some(false) && organizes(&event, &self.reader.selves) {
             schedule_new_by_client(&mut event, &[]);
@@ -230,7 +230,7 @@ impl Session<'_> {
         &self,
         collection: &Url,
         (id, etag): (&str, Option<&str>),
-        edited: Edited,
+        edited: Update,
         item: Option<String>,
         quiet: bool,
     ) -> Outcome<Mutated> {
@@ -255,7 +255,7 @@ impl Session<'_> {
         collection: &Url,
         (id, etag, quiet): (&str, Option<&str>, bool),
         uid: &str,
-        old: Edited,
+        old: Update,
         new: &str,
     ) -> Outcome<Mutated> {
         let new_id = self.resource_id(collection, uid)?;

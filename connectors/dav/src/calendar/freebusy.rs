@@ -5,7 +5,7 @@ use model::Instant;
 use model::calendar::BusyInterval;
 use model::wire::calendar::{FreeBusyAnswer, FreeBusyRequest};
 
-use crate::calendar::Session;
+use crate::calendar::CalendarSession;
 use crate::collection::stable_id;
 use crate::ical::freebusy::{busy, request as question};
 use crate::ical::time::utc;
@@ -19,7 +19,7 @@ pub fn query(cx: &Context, args: FreeBusyRequest) -> Outcome<FreeBusyAnswer> {
     if args.end <= args.start {
         return Err(Failure::invalid("end must be after start"));
     }
-    let session = Session::new(cx, None)?;
+    let session = CalendarSession::new(cx, None)?;
     let mut all = Vec::new();
     if let Some(email) = &args.email {
         all.extend(session.busy_of(email, args.start, args.end)?);
@@ -36,7 +36,7 @@ pub fn query(cx: &Context, args: FreeBusyRequest) -> Outcome<FreeBusyAnswer> {
     Ok(FreeBusyAnswer { busy: all })
 }
 
-impl Session<'_> {
+impl CalendarSession<'_> {
     fn busy_in(&self, response: &http::Response) -> Outcome<Vec<BusyInterval>> {
         match response.status {
             200 => busy(&response.text())

@@ -10,7 +10,7 @@ use model::wire::calendar::CalendarFeatures;
 use model::wire::{Item, ItemError};
 
 use crate::collection;
-use crate::collection::{Content, Kind, has_class, list_setting};
+use crate::collection::{Content, ServiceKind, has_class, list_setting};
 use crate::ical::people::Selves;
 use crate::ical::read::Reader;
 use crate::ical::resource;
@@ -18,17 +18,17 @@ use crate::webdav::discovery::CALENDARS;
 use crate::webdav::xml::CALDAV;
 
 /// One call: the server, and how its objects are read.
-pub type Session<'a> = collection::Session<'a, Reader>;
+pub type CalendarSession<'a> = collection::Session<'a, Reader>;
 
-impl<'a> Session<'a> {
+impl<'a> CalendarSession<'a> {
     /// `time_zone` is the calendar's, for floating times and all-day events.
     pub fn new(cx: &'a Context<'a>, time_zone: Option<&str>) -> Outcome<Self> {
-        Session::with(cx, Reader::new(selves(cx), time_zone))
+        CalendarSession::with(cx, Reader::new(selves(cx), time_zone))
     }
 }
 
 impl Content for Reader {
-    const KIND: Kind = Kind {
+    const KIND: ServiceKind = ServiceKind {
         service: CALENDARS,
         data: (CALDAV, "calendar-data"),
         multiget: (CALDAV, "calendar-multiget"),

@@ -11,10 +11,10 @@ use model::wire::calendar::Notify;
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::calendar::Session;
+use crate::calendar::CalendarSession;
 use crate::collection::has_class;
 use crate::collection::objects::When;
-use crate::ical::people::Told;
+use crate::ical::people::NotifiedParties;
 use crate::ical::resource;
 use crate::ical::series::Editor;
 
@@ -26,7 +26,7 @@ type Current = (String, Option<String>);
 
 /// The caller's request for notifications of a write.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked {
+pub struct NotifyOptions {
     pub notify: Notify,
     /// A request that the server cannot fulfill is refused.
     pub strict: bool,
@@ -49,7 +49,7 @@ pub fn keeps_silence(server: &str) -> bool {
     matches!((numbers.next(), numbers.next()), (Some(Ok(major)), Some(Ok(minor))) if (major, minor) >= (3, 2))
 }
 
-impl Session<'_> {
+impl CalendarSession<'_> {
     /// Whether the server notifies people by itself.
     pub fn schedules(&self) -> bool {
         has_class(self.cx(), "calendar-auto-schedule")
@@ -61,8 +61,8 @@ impl Session<'_> {
     }
 
     /// Returns the people whom the server would notify of a write that leads from the first of these texts to the others.
-    pub fn told<'t>(&self, texts: impl IntoIterator<Item = &'t str>) -> Told {
-        let mut told = Told::default();
+    pub fn told<'t>(&self, texts: impl IntoIterator<Item = &'t str>) -> NotifiedParties {
+        let mut told = NotifiedParties::default();
         for text in texts {
             let Ok(calendar) = resource::parse(text) else { continue };
             for event in resource::events(&calendar) {
@@ -73,7 +73,12 @@ impl Session<'_> {
     }
 
     /// Returns the warning for a write whose people are these; a failure where the caller is strict.
-    pub fn heed(&self, asked: Asked, told: Told, effect: Effect) -> Outcome<Option<Warning>> {
+    pub fn heed(
+        &self,
+        asked: NotifyOptions,
+        told: NotifiedParties,
+        effect: Effect,
+    ) -> Outcome<Option<Warning>> {
         let is_loud = self.schedules() && !self.can_be_silent();
         let told_by_server = self.schedules() && told.attendees;
         let message = match asked.notify {
@@ -99,7 +104,7 @@ impl Session<'_> {
         &self,
         collection: &Url,
         (id, if_match): (&str, Option<&str>),
-        asked: Asked,
+        asked: NotifyOptions,
     ) -> Outcome<Vec<Warning>> {
         let is_quiet = asked.notify == Notify::None;
         let matters = match asked.notify {
@@ -135,7 +140,7 @@ impl Session<'_> {
         collection: &Url,
         id: &str,
         (text, etag): (&str, Option<&str>),
-        asked: Asked,
+        asked: NotifyOptions,
     ) -> Outcome<(Option<Current>, Option<Warning>)> {
         let is_told = asked.notify != Notify::None && self.schedules() && self.told([text]).organizer;
         let Some(calendar) = resource::parse(text).ok().filter(|_| is_told) else { return Ok((None, None)) };
@@ -165,7 +170,11 @@ impl Session<'_> {
     }
 
     /// Returns the warning for an answer to an invitation whose people are these.
-    pub fn heed_answer(&self, (tell, strict): (bool, bool), told: Told) -> Outcome<Option<Warning>> {
+    pub fn heed_answer(
+        &self,
+        (tell, strict): (bool, bool),
+        told: NotifiedParties,
+    ) -> Outcome<Option<Warning>> {
         match (tell, self.schedules() && told.organizer) {
             (true, false) => {
                 let message = "the provider does not send this answer; the organizer is not told";

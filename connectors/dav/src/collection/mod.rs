@@ -18,7 +18,7 @@ use crate::webdav::discovery::Service;
 use crate::webdav::{Client, Name};
 
 /// A service by its names: on the wire, in settings, and in messages to people.
-pub struct Kind {
+pub struct ServiceKind {
     /// The service, by which its collections are found, and their resource type.
     pub service: Service,
     /// The property with a resource's text.
@@ -50,9 +50,9 @@ pub struct Kind {
 
 /// How the text of a service's resources is read.
 pub trait Content {
-    const KIND: Kind;
+    const KIND: ServiceKind;
 
-    /// Attributes of [`Kind::data`] where it is asked for, with a space before each.
+    /// Attributes of [`ServiceKind::data`] where it is asked for, with a space before each.
     fn data_attributes(&self) -> &'static str {
         ""
     }

@@ -7,7 +7,7 @@ use model::wire::{ItemError, Source, Sources, SourcesGet};
 use serde_json::json;
 use url::Url;
 
-use crate::collection::{Content, Kind, Session};
+use crate::collection::{Content, ServiceKind, Session};
 use crate::webdav::multistatus::{Member, Multistatus};
 use crate::webdav::xml::{DAV, escape};
 use crate::webdav::{Name, conditions, qualified, request};
@@ -200,8 +200,8 @@ impl<R: Content> Session<'_, R> {
         Ok(self.client.id(&url))
     }
 
-    /// The source as it is after a write: what was sent where the answer says so (see [`crate::collection::Kind::trusts_etag`]), else
-    /// read back, because servers may change what they store. Where reading fails the write has still happened, so what was sent
+    /// The source as it is after a write: what was sent where the answer says so (see [`crate::collection::ServiceKind::trusts_etag`]),
+    /// else read back, because servers may change what they store. Where reading fails the write has still happened, so what was sent
     /// stands for it.
     pub fn after_write(&self, collection: &Url, id: &str, text: String, response: &http::Response) -> Source {
         let told = response.header("etag").map(str::to_owned);
@@ -334,7 +334,7 @@ fn quietly(request: http::Request) -> http::Request {
 }
 
 /// The report that reads these properties and the text of resources.
-pub fn multiget_body(kind: Kind, names: &[Name], attributes: &str, hrefs: &str) -> String {
+pub fn multiget_body(kind: ServiceKind, names: &[Name], attributes: &str, hrefs: &str) -> String {
     let (report, data) = (qualified(kind.multiget), qualified(kind.data));
     let names: String = names.iter().map(|name| format!("<{}/>", qualified(*name))).collect();
     format!("<{report}><D:prop>{names}<{data}{attributes}/></D:prop>{hrefs}</{report}>")

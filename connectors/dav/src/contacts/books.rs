@@ -6,9 +6,9 @@ use model::wire::{ChangesRequest, CollectionDelete, CollectionWrite, Mutated, So
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::collection::changed::Changed;
+use crate::collection::changed::FieldSet;
 use crate::collection::make::{Properties, collection_source, default_of};
-use crate::contacts::{Session, VERSIONS};
+use crate::contacts::{ContactsSession, VERSIONS};
 use crate::webdav::multistatus::Member;
 use crate::webdav::xml::{CARDDAV, DAV};
 use crate::webdav::{Client, Name};
@@ -24,7 +24,7 @@ const NAMES: [Name; 6] = [
 ];
 
 /// An address book as it was found.
-struct Found {
+struct AddressBook {
     id: String,
     book: ContactBook,
     owned: bool,
@@ -32,7 +32,7 @@ struct Found {
     versions: Vec<String>,
 }
 
-impl Found {
+impl AddressBook {
     fn source(self) -> Outcome<Source> {
         let data: Option<Value> = (!self.versions.is_empty()).then(|| json!({ VERSIONS: self.versions }));
         collection_source(self.id, &self.book, data)
@@ -40,20 +40,20 @@ impl Found {
 }
 
 pub fn list(cx: &Context, _: ChangesRequest) -> Outcome<Answer<Sources>> {
-    let session = Session::new(cx)?;
+    let session = ContactsSession::new(cx)?;
     let listed = session.listed(&NAMES)?;
-    let mut found: Vec<Found> =
+    let mut found: Vec<AddressBook> =
         listed.iter().filter_map(|(home, member)| session.book(home, member)).collect();
     let default = default_book(&found);
     for found in &mut found {
         found.book.is_default = default.as_ref() == Some(&found.id);
     }
-    let sources = found.into_iter().map(Found::source).collect::<Outcome<Vec<Source>>>()?;
+    let sources = found.into_iter().map(AddressBook::source).collect::<Outcome<Vec<Source>>>()?;
     Ok(Answer::whole(Sources { sources, enumeration: true, ..Sources::default() }))
 }
 
 /// CardDAV has no property for the default book: it is the only one that can be written, the one with a usual name, or the first.
-fn default_book(found: &[Found]) -> Option<String> {
+fn default_book(found: &[AddressBook]) -> Option<String> {
     let writable = found.iter().filter(|found| found.owned && !found.book.read_only);
     default_of(
         writable.map(|found| found.id.as_str()),
@@ -62,29 +62,29 @@ fn default_book(found: &[Found]) -> Option<String> {
 }
 
 pub fn create(cx: &Context, args: CollectionWrite<ContactBook>) -> Outcome<Mutated> {
-    let session = Session::new(cx)?;
-    let properties = properties(&args.body, &Changed(&args.changed));
+    let session = ContactsSession::new(cx)?;
+    let properties = properties(&args.body, &FieldSet(&args.changed));
     let (url, warnings) = session.make("", &args.body.name, &properties)?;
     session.mutated_book(&url, warnings)
 }
 
 pub fn update(cx: &Context, args: CollectionWrite<ContactBook>) -> Outcome<Mutated> {
-    let session = Session::new(cx)?;
+    let session = ContactsSession::new(cx)?;
     let id = args.source.as_deref().ok_or_else(|| Failure::invalid("source is missing"))?;
     let url = session.client.url(id)?;
-    session.patch(&url, &properties(&args.body, &Changed(&args.changed)))?;
+    session.patch(&url, &properties(&args.body, &FieldSet(&args.changed)))?;
     session.mutated_book(&url, Vec::new())
 }
 
 pub fn delete(cx: &Context, args: CollectionDelete) -> Outcome<Mutated> {
-    let session = Session::new(cx)?;
+    let session = ContactsSession::new(cx)?;
     if !args.force {
         session.insist_empty(&args.source)?;
     }
     session.remove(args)
 }
 
-fn properties(book: &ContactBook, changed: &Changed) -> Properties {
+fn properties(book: &ContactBook, changed: &FieldSet) -> Properties {
     let mut all = Properties::default();
     if changed.has("name") {
         all.text((DAV, "displayname"), Some(&book.name));
@@ -95,7 +95,7 @@ fn properties(book: &ContactBook, changed: &Changed) -> Properties {
     all
 }
 
-impl Session<'_> {
+impl ContactsSession<'_> {
     fn mutated_book(&self, url: &Url, warnings: Vec<Warning>) -> Outcome<Mutated> {
         // The default is found by comparing all of them.
         let mut home = url.clone();
@@ -103,7 +103,7 @@ impl Session<'_> {
             segments.pop_if_empty().pop().push("");
         }
         let listed = self.client.propfind(&home, "1", &NAMES, "listing address books")?;
-        let mut found: Vec<Found> =
+        let mut found: Vec<AddressBook> =
             listed.responses.iter().filter_map(|member| self.book(&home, member)).collect();
         let default = default_book(&found);
         let own = self.client.id(url);
@@ -116,20 +116,20 @@ impl Session<'_> {
     }
 
     /// A member of a home as an address book; none where it is something else.
-    fn book(&self, at: &Url, member: &Member) -> Option<Found> {
+    fn book(&self, at: &Url, member: &Member) -> Option<AddressBook> {
         if !self.is_collection(member) {
             return None;
         }
         let id = self.client.id_of(at, &member.href)?;
         let rights = self.rights(at, member);
         let book = ContactBook {
-            name: member.text(DAV, "displayname").unwrap_or(Session::folder(&id)).to_owned(),
+            name: member.text(DAV, "displayname").unwrap_or(ContactsSession::folder(&id)).to_owned(),
             description: member.text(CARDDAV, "addressbook-description").map(str::to_owned),
             read_only: !rights.write,
             rights: BookRights { read: rights.read, write: rights.write, delete: rights.delete },
             ..ContactBook::default()
         };
-        Some(Found { id, book, owned: rights.owned, versions: versions(member) })
+        Some(AddressBook { id, book, owned: rights.owned, versions: versions(member) })
     }
 }
 

@@ -7,10 +7,10 @@ use model::wire::{ItemDelete, Mutated, Source, SourceRef, Sources, Warning};
 use url::Url;
 use vcard::tree::cst::VcardCst;
 
-use crate::collection::changed::Changed;
+use crate::collection::changed::FieldSet;
 use crate::collection::objects::{When, multiget_body, object};
 use crate::collection::{Content as _, stable_id};
-use crate::contacts::{Cards, Session, attributes};
+use crate::contacts::{Cards, ContactsSession, attributes};
 use crate::vcard::group::{change_member, is_group};
 use crate::vcard::lines::{Version, View, parse, print};
 use crate::vcard::photo::picture;
@@ -23,7 +23,7 @@ use crate::webdav::xml::{DAV, escape};
 const ATTEMPTS: usize = 3;
 
 pub fn get(cx: &Context, args: SourceRef) -> Outcome<Sources> {
-    let session = Session::new(cx)?;
+    let session = ContactsSession::new(cx)?;
     let collection = session.client.url(&args.collection)?;
     let (text, etag) = session.object(&collection, &args.source)?;
     Ok(Sources {
@@ -34,7 +34,7 @@ pub fn get(cx: &Context, args: SourceRef) -> Outcome<Sources> {
 }
 
 pub fn photo(cx: &Context, args: SourceRef) -> Outcome<Picture> {
-    let session = Session::new(cx)?;
+    let session = ContactsSession::new(cx)?;
     let collection = session.client.url(&args.collection)?;
     let (text, _) = session.object(&collection, &args.source)?;
     let found = picture(&View::of(&readable(&text)?));
@@ -42,10 +42,10 @@ pub fn photo(cx: &Context, args: SourceRef) -> Outcome<Picture> {
 }
 
 pub fn create(cx: &Context, args: ContactWrite) -> Outcome<Mutated> {
-    let session = Session::new(cx)?;
+    let session = ContactsSession::new(cx)?;
     let write = &args.write;
     let collection = session.client.url(&write.collection)?;
-    let changed = Changed(&write.changed);
+    let changed = FieldSet(&write.changed);
     let warnings = check(&write.body, &changed, write.strict)?;
     let uid = stable_id(cx, &write.collection);
     let card = |version| new_card(version, &uid, session.now(), &write.body, &changed);
@@ -54,11 +54,11 @@ pub fn create(cx: &Context, args: ContactWrite) -> Outcome<Mutated> {
 }
 
 pub fn update(cx: &Context, args: ContactWrite) -> Outcome<Mutated> {
-    let session = Session::new(cx)?;
+    let session = ContactsSession::new(cx)?;
     let write = &args.write;
     let collection = session.client.url(&write.collection)?;
     let id = write.source.as_deref().ok_or_else(|| Failure::invalid("source is missing"))?;
-    let changed = Changed(&write.changed);
+    let changed = FieldSet(&write.changed);
     let warnings = check(&write.body, &changed, write.strict)?;
     let edit = |card: &mut VcardCst| edit(card, &write.body, &changed);
     let source = session.change(&collection, id, write.if_match.as_deref(), &edit)?;
@@ -66,13 +66,13 @@ pub fn update(cx: &Context, args: ContactWrite) -> Outcome<Mutated> {
 }
 
 pub fn delete(cx: &Context, args: ItemDelete) -> Outcome<Mutated> {
-    let session = Session::new(cx)?;
+    let session = ContactsSession::new(cx)?;
     session.delete(&args.source, args.if_match.as_deref(), false)?;
     let gone = Source { external_id: args.source, deleted: true, ..Source::default() };
     Ok(Mutated { sources: vec![gone], ..Mutated::default() })
 }
 
-fn edit(card: &mut VcardCst, wanted: &Contact, changed: &Changed) -> Outcome<()> {
+fn edit(card: &mut VcardCst, wanted: &Contact, changed: &FieldSet) -> Outcome<()> {
     if is_group(&View::of(card)) {
         return Err(Failure::invalid("this is a group, not a contact"));
     }
@@ -85,14 +85,14 @@ fn readable(text: &str) -> Outcome<VcardCst<'_>> {
 }
 
 /// A card as the server handed it out.
-struct Stored {
+struct StoredCard {
     text: String,
     etag: Option<String>,
     /// The length of the text that the server keeps, where it is known.
     length: Option<usize>,
 }
 
-impl Session<'_> {
+impl ContactsSession<'_> {
     /// Stores a new card. A server that does not take the version that it named takes the other one.
     pub fn put_new<'c>(
         &self,
@@ -121,7 +121,7 @@ impl Session<'_> {
         if_match: Option<&str>,
         edit: &dyn Fn(&mut VcardCst) -> Outcome<()>,
     ) -> Outcome<Source> {
-        let Stored { text, etag, .. } = self.stored(collection, id)?;
+        let StoredCard { text, etag, .. } = self.stored(collection, id)?;
         if if_match.is_some() && etag.as_deref() != if_match {
             return Err(self.stale());
         }
@@ -140,7 +140,7 @@ impl Session<'_> {
 
     /// A card in the form in which the server keeps it. Servers hand out another version than that, and would keep what came of
     /// it; the length that they tell shows which one is theirs.
-    fn stored(&self, collection: &Url, id: &str) -> Outcome<Stored> {
+    fn stored(&self, collection: &Url, id: &str) -> Outcome<StoredCard> {
         let given = self.asked_in(collection, id, self.reader.version)?;
         let Some(length) = given.length else { return Ok(given) };
         let looks = looks_like(&given.text);
@@ -159,7 +159,7 @@ impl Session<'_> {
     }
 
     /// One card in a version.
-    fn asked_in(&self, collection: &Url, id: &str, version: Version) -> Outcome<Stored> {
+    fn asked_in(&self, collection: &Url, id: &str, version: Version) -> Outcome<StoredCard> {
         let names = [(DAV, "getetag"), (DAV, "getcontentlength")];
         let href = format!("<D:href>{}</D:href>", escape(id));
         let body = multiget_body(Cards::KIND, &names, attributes(version), &href);
@@ -173,7 +173,7 @@ impl Session<'_> {
         let member = answer.responses.into_iter().find(|member| is_it(&member.href));
         let length = member.as_ref().and_then(|member| member.text(DAV, "getcontentlength")?.parse().ok());
         let (text, etag) = self.text_of(object(id, member, Cards::KIND.data))?;
-        Ok(Stored { text, etag, length })
+        Ok(StoredCard { text, etag, length })
     }
 
     /// The answer to a contact's write, after its groups were written, too. The contact is stored by then, so that a group that

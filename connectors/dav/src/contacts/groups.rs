@@ -5,9 +5,9 @@ use model::contacts::ContactGroup;
 use model::wire::{ItemWrite, Mutated, Source};
 use vcard::tree::cst::VcardCst;
 
-use crate::collection::changed::Changed;
+use crate::collection::changed::FieldSet;
 use crate::collection::stable_id;
-use crate::contacts::Session;
+use crate::contacts::ContactsSession;
 use crate::vcard::group::{is_group, new_group, set_members, set_name};
 use crate::vcard::lines::{Version, View};
 use crate::vcard::write::{touch, writable};
@@ -15,7 +15,7 @@ use crate::vcard::write::{touch, writable};
 /// In vCard 4.0 a group is one by the standard; in 3.0, which has none, by what Apple has for it, which most clients read. Servers
 /// that keep both versions turn the one into the other.
 pub fn create(cx: &Context, args: ItemWrite<ContactGroup>) -> Outcome<Mutated> {
-    let session = Session::new(cx)?;
+    let session = ContactsSession::new(cx)?;
     let collection = session.client.url(&args.collection)?;
     let uid = stable_id(cx, &format!("group\n{}", args.collection));
     let members = args.body.contact_ids.clone().unwrap_or_default();
@@ -29,10 +29,10 @@ pub fn create(cx: &Context, args: ItemWrite<ContactGroup>) -> Outcome<Mutated> {
 }
 
 pub fn update(cx: &Context, args: ItemWrite<ContactGroup>) -> Outcome<Mutated> {
-    let session = Session::new(cx)?;
+    let session = ContactsSession::new(cx)?;
     let collection = session.client.url(&args.collection)?;
     let id = args.source.as_deref().ok_or_else(|| Failure::invalid("source is missing"))?;
-    let changed = Changed(&args.changed);
+    let changed = FieldSet(&args.changed);
     let edit = |card: &mut VcardCst| {
         if !is_group(&View::of(card)) {
             return Err(Failure::invalid("this is a contact, not a group"));

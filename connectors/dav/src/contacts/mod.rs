@@ -9,7 +9,7 @@ use model::wire::contacts::ContactsFeatures;
 use model::wire::{Item, ItemError};
 
 use crate::collection;
-use crate::collection::{Content, Kind, list_setting};
+use crate::collection::{Content, ServiceKind, list_setting};
 use crate::vcard::group::uid;
 use crate::vcard::lines::{Version, View, parse};
 use crate::vcard::read;
@@ -26,14 +26,14 @@ pub struct Cards {
 }
 
 /// One call: the server, and how its cards are read.
-pub type Session<'a> = collection::Session<'a, Cards>;
+pub type ContactsSession<'a> = collection::Session<'a, Cards>;
 
-impl<'a> Session<'a> {
+impl<'a> ContactsSession<'a> {
     /// vCard 4.0 where the server says that it takes it. 3.0 is what every server takes (RFC 6352 section 5.1.1), and all that
     /// clients expect of a server that names no other.
     pub fn new(cx: &'a Context<'a>) -> Outcome<Self> {
         let has_new = list_setting(cx, VERSIONS).any(|version| version == "4.0");
-        Session::with(cx, Cards { version: if has_new { Version::V4 } else { Version::V3 } })
+        ContactsSession::with(cx, Cards { version: if has_new { Version::V4 } else { Version::V3 } })
     }
 }
 
@@ -47,7 +47,7 @@ pub fn attributes(version: Version) -> &'static str {
 }
 
 impl Content for Cards {
-    const KIND: Kind = Kind {
+    const KIND: ServiceKind = ServiceKind {
         service: CONTACTS,
         data: (CARDDAV, "address-data"),
         multiget: (CARDDAV, "addressbook-multiget"),

@@ -8,7 +8,7 @@ use ical::tree::line::IcalLine;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::{SignedDuration, Timestamp};
 use model::Instant;
-use recurrence::{Caps, Carried, Series};
+use recurrence::{Caps, CarriedSeries, Series};
 
 use crate::ical::before::Before;
 use crate::ical::exception::{id_line, like};
@@ -108,7 +108,7 @@ impl Editor<'_> {
     fn move_exceptions(
         &self,
         calendar: &mut IcalCst,
-        carried: &Carried,
+        carried: &CarriedSeries,
         way: &Move,
         id_of: &dyn Fn(&IcalCst) -> Option<String>,
     ) {

@@ -25,13 +25,13 @@ const END_OF_DAY: Time = Time::constant(23, 59, 59, 0);
 
 /// The form of a DTSTART.
 struct Form {
-    kind: Kind,
+    kind: StampKind,
     /// The zone of its times; of days and floating times the calendar's.
     zone: Rc<Zone>,
 }
 
 #[derive(PartialEq, Eq)]
-enum Kind {
+enum StampKind {
     Day,
     Utc,
     Floating,
@@ -97,9 +97,11 @@ impl Form {
     fn of(component: &IcalCst, clock: &Clock) -> Option<Form> {
         let start = line(component, "DTSTART")?;
         let (kind, zone) = match clock.read(start)? {
-            Moment::Day(_) => (Kind::Day, clock.home.clone()),
-            Moment::Time { zone, .. } if is_utc(&start.raw_value_str()) => (Kind::Utc, zone),
-            Moment::Time { zone, .. } => (param(start, "TZID").map_or(Kind::Floating, Kind::Zoned), zone),
+            Moment::Day(_) => (StampKind::Day, clock.home.clone()),
+            Moment::Time { zone, .. } if is_utc(&start.raw_value_str()) => (StampKind::Utc, zone),
+            Moment::Time { zone, .. } => {
+                (param(start, "TZID").map_or(StampKind::Floating, StampKind::Zoned), zone)
+            }
         };
         Some(Form { kind, zone })
     }
@@ -127,15 +129,15 @@ impl Form {
     fn until(&self, text: &str, clock: &Clock) -> Option<String> {
         let said = raw_line("UNTIL", &[], text);
         let (at, zone) = match clock.read(&said)? {
-            Moment::Day(day) if self.kind == Kind::Day => return Some(date(day)),
+            Moment::Day(day) if self.kind == StampKind::Day => return Some(date(day)),
             Moment::Day(day) => (day.to_datetime(END_OF_DAY), self.zone.clone()),
             moment => self.time(&said, moment)?,
         };
         let instant = zone.instant(at)?;
         Some(match self.kind {
-            Kind::Day => date(self.zone.local(instant).date()),
-            Kind::Floating => local(self.zone.local(instant)),
-            Kind::Utc | Kind::Zoned(_) => utc(Instant::from(instant)),
+            StampKind::Day => date(self.zone.local(instant).date()),
+            StampKind::Floating => local(self.zone.local(instant)),
+            StampKind::Utc | StampKind::Zoned(_) => utc(Instant::from(instant)),
         })
     }
 
@@ -148,12 +150,12 @@ impl Form {
         let values = values.filter(|values| !values.is_empty())?;
         let mut told = raw_line(&line.name.get().to_ascii_uppercase(), &[], &values.join(","));
         let value = match self.kind {
-            Kind::Day => Some("DATE"),
+            StampKind::Day => Some("DATE"),
             _ if is_period => Some("PERIOD"),
             _ => None,
         };
         set_param(&mut told, "VALUE", value);
-        if let Kind::Zoned(tzid) = &self.kind {
+        if let StampKind::Zoned(tzid) = &self.kind {
             set_param(&mut told, "TZID", Some(tzid));
         }
         set_param(&mut told, "RANGE", param(line, "RANGE").as_deref());
@@ -166,7 +168,7 @@ impl Form {
     fn value(&self, line: &IcalLine, text: &str, clock: &Clock) -> Option<String> {
         let Some((start, end)) = text.split_once('/') else { return self.date(line, text, clock) };
         let start = self.date(line, start, clock)?;
-        if self.kind == Kind::Day {
+        if self.kind == StampKind::Day {
             return Some(start);
         }
         let is_length = end.starts_with(['P', 'p', '+', '-']);
@@ -179,17 +181,19 @@ impl Form {
     fn date(&self, line: &IcalLine, text: &str, clock: &Clock) -> Option<String> {
         let said = like(line, "RDATE", text);
         let (at, zone) = match clock.read(&said)? {
-            Moment::Day(day) => return (self.kind == Kind::Day).then(|| date(day)),
+            Moment::Day(day) => return (self.kind == StampKind::Day).then(|| date(day)),
             moment => self.time(&said, moment)?,
         };
         let instant = zone.instant(at)?;
         match self.kind {
-            Kind::Day if is_utc(text) => Some(date(recurrence::named_day(instant, self.zone.local(instant)))),
-            Kind::Day => Some(date(at.date())),
-            Kind::Utc => Some(utc(Instant::from(instant))),
+            StampKind::Day if is_utc(text) => {
+                Some(date(recurrence::named_day(instant, self.zone.local(instant))))
+            }
+            StampKind::Day => Some(date(at.date())),
+            StampKind::Utc => Some(utc(Instant::from(instant))),
             // Also in a gap, where the local time is the name of the instance.
-            Kind::Floating | Kind::Zoned(_) if zone.is_same(&self.zone) => Some(local(at)),
-            Kind::Floating | Kind::Zoned(_) => {
+            StampKind::Floating | StampKind::Zoned(_) if zone.is_same(&self.zone) => Some(local(at)),
+            StampKind::Floating | StampKind::Zoned(_) => {
                 let shown = self.zone.local(instant);
                 (self.zone.instant(shown) == Some(instant)).then(|| local(shown))
             }

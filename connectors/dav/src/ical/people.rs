@@ -255,7 +255,7 @@ pub fn set_organizer(event: &mut IcalCst, address: &str, name: Option<&str>) {
 
 /// The people whom the server notifies of changes, as an event has it (RFC 6638 section 7.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct NotifiedParties {
     /// The account organizes, and the server notifies attendees.
     pub attendees: bool,
     /// The account is invited, and the server notifies the organizer.
@@ -264,7 +264,7 @@ pub struct Told {
     pub guests: bool,
 }
 
-impl Told {
+impl NotifiedParties {
     /// Adds the people of one VEVENT.
     pub fn add(&mut self, event: &IcalCst, selves: &Selves) {
         let mut attendees = lines(event, "ATTENDEE");

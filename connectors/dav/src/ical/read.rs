@@ -170,7 +170,7 @@ pub fn instance_id(external_id: &str, recurrence_id: &str) -> String {
 }
 
 /// When an event is.
-struct Times {
+struct EventTimes {
     start: Instant,
     end: Instant,
     zone: String,
@@ -182,7 +182,7 @@ struct Times {
     length: Option<String>,
 }
 
-impl Times {
+impl EventTimes {
     fn into_event(self, event: &mut Event) {
         event.start = self.start;
         event.end = self.end;
@@ -197,7 +197,7 @@ impl Times {
     }
 }
 
-fn times(event: &IcalCst, clock: &Clock) -> Result<Times, String> {
+fn times(event: &IcalCst, clock: &Clock) -> Result<EventTimes, String> {
     let start = clock.moment(event, "DTSTART").ok_or("DTSTART is missing or cannot be read")?;
     let end = clock.moment(event, "DTEND");
     let duration = line(event, "DURATION").map(|line| line.raw_value_str().trim().to_owned());
@@ -226,7 +226,7 @@ fn times(event: &IcalCst, clock: &Clock) -> Result<Times, String> {
                 (None, None) => (at, None),
             };
             let (end, rules) = (until.max(at), zone.rules().cloned());
-            Ok(Times { start: at, end, zone: zone.name.clone(), end_zone, rules, days: None, length })
+            Ok(EventTimes { start: at, end, zone: zone.name.clone(), end_zone, rules, days: None, length })
         }
     }
 }
@@ -236,7 +236,7 @@ fn all_day(
     end: Option<Moment>,
     duration: Option<String>,
     clock: &Clock,
-) -> Result<Times, String> {
+) -> Result<EventTimes, String> {
     let next = first.tomorrow().map_err(|_| "DTSTART is out of range")?;
     let after = match (end, duration) {
         (Some(Moment::Day(day)), _) => day,
@@ -246,7 +246,7 @@ fn all_day(
     };
     let after = after.max(next);
     let midnight = |day: Date| Moment::Day(day).instant(clock).ok_or("a day is out of range");
-    Ok(Times {
+    Ok(EventTimes {
         start: midnight(first)?,
         end: midnight(after)?,
         zone: clock.home.name.clone(),

@@ -9,7 +9,7 @@ use crate::ical::lines::{line, line_text, text_line};
 use crate::ical::people::{self, organizes};
 use crate::ical::resource::{self, EVENT, events_mut, remove_at, touch};
 use crate::ical::select::belongs;
-use crate::ical::series::{Edited, Editor};
+use crate::ical::series::{Editor, Update};
 
 /// Removes the comments that say this, however line breaks were kept.
 fn remove_comment(event: &mut IcalCst, said: &str) {
@@ -49,7 +49,7 @@ impl Editor<'_> {
         scope: RecurrenceScope,
         response: ResponseStatus,
         comment: Option<&str>,
-    ) -> Outcome<Edited> {
+    ) -> Outcome<Update> {
         let mut calendar = self.original.clone();
         let writer = self.writer();
         let selves = &self.reader.selves;

@@ -7,7 +7,7 @@ use model::calendar::Event;
 use model::wire::Warning;
 use recurrence::{Caps, Series};
 
-use crate::collection::changed::Changed;
+use crate::collection::changed::FieldSet;
 use crate::ical::before::Before;
 use crate::ical::exception::{exception_with_id, id_line, like};
 use crate::ical::lines::{line, raw_line, remove, set_line, set_param, set_text, text_line};
@@ -22,7 +22,7 @@ use crate::ical::write::Writer;
 
 /// A resource after an edit.
 #[derive(Debug, Default)]
-pub struct Edited {
+pub struct Update {
     /// The text to store; none: the resource has nothing left and is to be deleted.
     pub text: Option<String>,
     pub warnings: Vec<Warning>,
@@ -32,7 +32,7 @@ pub struct Edited {
 #[derive(Debug)]
 pub struct Split {
     /// The rest of the old resource.
-    pub old: Edited,
+    pub old: Update,
     /// The new resource.
     pub new: String,
 }
@@ -129,15 +129,15 @@ impl Editor<'_> {
     }
 
     /// The resource with the zones that it needs.
-    pub fn finish(&self, mut calendar: IcalCst, writer: Writer) -> Edited {
+    pub fn finish(&self, mut calendar: IcalCst, writer: Writer) -> Update {
         define_zones(&mut calendar, &writer.zones);
         let text = (!events(&calendar).is_empty()).then(|| print(&calendar));
-        Edited { text, warnings: writer.warnings }
+        Update { text, warnings: writer.warnings }
     }
 
     /// Changes the single event or the whole series. Excluded, added and changed instances come along;
     /// those that it has no place for go, with a warning.
-    pub fn update_main(&self, event: &Event, changed: &Changed) -> Outcome<Edited> {
+    pub fn update_main(&self, event: &Event, changed: &FieldSet) -> Outcome<Update> {
         let mut calendar = self.original.clone();
         let mut writer = self.writer();
         let at = self.claim_main(&mut calendar)?;
@@ -193,7 +193,7 @@ impl Editor<'_> {
     }
 
     /// Changes one instance: its VEVENT, which is made from the series where there is none yet.
-    pub fn update_instance(&self, recurrence_id: &str, event: &Event, changed: &Changed) -> Outcome<Edited> {
+    pub fn update_instance(&self, recurrence_id: &str, event: &Event, changed: &FieldSet) -> Outcome<Update> {
         let mut calendar = self.original.clone();
         let mut writer = self.writer();
         let at = self.ensure_exception(&mut calendar, recurrence_id)?;
@@ -238,7 +238,7 @@ impl Editor<'_> {
     }
 
     /// Removes one instance: its components go, the series gets an EXDATE.
-    pub fn delete_instance(&self, recurrence_id: &str) -> Outcome<Edited> {
+    pub fn delete_instance(&self, recurrence_id: &str) -> Outcome<Update> {
         let mut calendar = self.original.clone();
         let mut writer = self.writer();
         let selection = self.select(&calendar);
@@ -304,7 +304,7 @@ impl Editor<'_> {
     }
 
     /// Ends the series before this instance.
-    pub fn cap(&self, recurrence_id: &str) -> Outcome<Edited> {
+    pub fn cap(&self, recurrence_id: &str) -> Outcome<Update> {
         let mut calendar = self.original.clone();
         let mut writer = self.writer();
         self.ensure_known_zone(&calendar)?;
@@ -312,7 +312,7 @@ impl Editor<'_> {
         let Some(lines) =
             recurrence::capped_before(&series, recurrence_id, Caps::default()).map_err(refused)?
         else {
-            return Ok(Edited::default());
+            return Ok(Update::default());
         };
         let uid = resource::uid(&calendar, EVENT);
         let id_of = self.exceptions(uid.as_deref());
@@ -328,7 +328,7 @@ impl Editor<'_> {
 
     /// Cuts the series before this instance; the rest becomes a series of its own under `uid`, changed as asked. Where nothing
     /// lies before the instance, the old series is left without text and the new one is all.
-    pub fn split(&self, recurrence_id: &str, uid: &str, event: &Event, changed: &Changed) -> Outcome<Split> {
+    pub fn split(&self, recurrence_id: &str, uid: &str, event: &Event, changed: &FieldSet) -> Outcome<Split> {
         let series = self.series(self.original)?;
         let mut old = self.cap(recurrence_id)?;
         let mut calendar = self.original.clone();

@@ -8,7 +8,7 @@ use model::Instant;
 use model::calendar::{Event, EventStatus, ShowAs, Visibility};
 use model::wire::Warning;
 
-use crate::collection::changed::Changed;
+use crate::collection::changed::FieldSet;
 use crate::ical::lines::{keyword, line, lines, param, raw_line, remove, set_line, set_param, set_text};
 use crate::ical::notes::set_description;
 use crate::ical::people::{set_attendees, set_organizer};
@@ -23,7 +23,7 @@ const TIMES: [&str; 7] = ["start", "end", "timeZone", "endTimeZone", "allDay", "
 const UNKNOWN: [&str; 7] =
     ["htmlLink", "eventKind", "hideAttendees", "guestsCanModify", "guestsCanInvite", "capacity", "creator"];
 
-impl Changed<'_> {
+impl FieldSet<'_> {
     /// Whether the event moves.
     pub fn moves(&self) -> bool {
         TIMES.iter().any(|name| self.has(name))
@@ -52,7 +52,7 @@ impl<'c> Writer<'c> {
     }
 
     /// Makes the component say the changed fields.
-    pub fn apply(&mut self, component: &mut IcalCst, event: &Event, changed: &Changed) {
+    pub fn apply(&mut self, component: &mut IcalCst, event: &Event, changed: &FieldSet) {
         if changed.moves() {
             self.set_times(component, event);
         }
@@ -212,7 +212,7 @@ impl<'c> Writer<'c> {
         zoned_line(name, at, &wanted, &wanted.name)
     }
 
-    fn set_states(&mut self, component: &mut IcalCst, event: &Event, changed: &Changed) {
+    fn set_states(&mut self, component: &mut IcalCst, event: &Event, changed: &FieldSet) {
         if changed.has("status") {
             let status = match event.status {
                 EventStatus::Confirmed => "CONFIRMED",
@@ -261,7 +261,7 @@ fn put_time(component: &mut IcalCst, wanted: IcalLine<'static>) {
     }
 }
 
-fn set_texts(component: &mut IcalCst, event: &Event, changed: &Changed) {
+fn set_texts(component: &mut IcalCst, event: &Event, changed: &FieldSet) {
     if changed.has("title") {
         set_text(component, "SUMMARY", event.title.as_deref());
     }

@@ -152,14 +152,14 @@ pub struct ZoneCache {
 
 /// The VTIMEZONEs of one object by TZID, with their numbers: looked through once, and each written out once.
 #[derive(Default)]
-pub struct Definitions<'c>(OnceCell<HashMap<String, Numbered<'c>>>);
+pub struct Definitions<'c>(OnceCell<HashMap<String, NumberedZone<'c>>>);
 
 /// A VTIMEZONE and its number; None: it has more lines than a zone has.
-type Numbered<'c> = (&'c IcalCst<'c>, OnceCell<Option<usize>>);
+type NumberedZone<'c> = (&'c IcalCst<'c>, OnceCell<Option<usize>>);
 
 impl<'c> Definitions<'c> {
     /// The first one of this TZID.
-    fn find(&self, calendar: &'c IcalCst<'c>, tzid: &str) -> Option<&Numbered<'c>> {
+    fn find(&self, calendar: &'c IcalCst<'c>, tzid: &str) -> Option<&NumberedZone<'c>> {
         let all = self.0.get_or_init(|| {
             let mut all = HashMap::new();
             for zone in components(calendar, "VTIMEZONE") {

@@ -8,11 +8,11 @@ use url::Url;
 
 use crate::collection::objects::When;
 use crate::collection::stable_id;
-use crate::ical::todo::edit::{TodoEditor, Written};
-use crate::tasks::Session;
+use crate::ical::todo::edit::{EditedTodo, TodoEditor};
+use crate::tasks::TaskSession;
 
 pub fn get(cx: &Context, args: SourceRef) -> Outcome<Sources> {
-    let session = Session::new(cx, args.time_zone.as_deref())?;
+    let session = TaskSession::new(cx, args.time_zone.as_deref())?;
     let collection = session.client.url(&args.collection)?;
     let (text, etag) = session.object(&collection, &args.source)?;
     Ok(Sources {
@@ -23,7 +23,7 @@ pub fn get(cx: &Context, args: SourceRef) -> Outcome<Sources> {
 }
 
 pub fn create(cx: &Context, args: ItemWrite<Task>) -> Outcome<Mutated> {
-    let session = Session::new(cx, args.time_zone.as_deref())?;
+    let session = TaskSession::new(cx, args.time_zone.as_deref())?;
     let collection = session.client.url(&args.collection)?;
     // Not the id that an event of the same key would get: a collection may hold both.
     let uid = stable_id(cx, &format!("{}\ntask", args.collection));
@@ -38,7 +38,7 @@ pub fn create(cx: &Context, args: ItemWrite<Task>) -> Outcome<Mutated> {
 }
 
 pub fn update(cx: &Context, args: ItemWrite<Task>) -> Outcome<Mutated> {
-    let session = Session::new(cx, args.time_zone.as_deref())?;
+    let session = TaskSession::new(cx, args.time_zone.as_deref())?;
     let collection = session.client.url(&args.collection)?;
     let id = args.source.as_deref().ok_or_else(|| Failure::invalid("source is missing"))?;
     let (text, etag) = session.current(&collection, id, args.if_match.as_deref())?;
@@ -49,7 +49,7 @@ pub fn update(cx: &Context, args: ItemWrite<Task>) -> Outcome<Mutated> {
 
 /// Exceptions of a recurring task go with their resource; tasks below it stay.
 pub fn delete(cx: &Context, args: ItemDelete) -> Outcome<Mutated> {
-    let session = Session::new(cx, None)?;
+    let session = TaskSession::new(cx, None)?;
     session.delete(&args.source, args.if_match.as_deref(), false)?;
     let gone = Source { external_id: args.source, deleted: true, ..Source::default() };
     Ok(Mutated { sources: vec![gone], ..Mutated::default() })
@@ -68,18 +68,18 @@ fn told<'t>(task: &'t Option<Value>, field: &str) -> Option<&'t Value> {
     task.as_ref()?.get(field)
 }
 
-impl Session<'_> {
+impl TaskSession<'_> {
     /// The task as the server has it after a write. Some servers store something else than they are sent (libical cuts a category
     /// at its comma): which of the changed fields that is about, goes into the warnings.
     fn stored(
         &self,
         collection: &Url,
         id: &str,
-        written: Written,
+        written: EditedTodo,
         changed: &[String],
         response: &http::Response,
     ) -> Mutated {
-        let Written { text, mut warnings } = written;
+        let EditedTodo { text, mut warnings } = written;
         let meant = self.read_source(id, text.clone(), None);
         let source = self.after_write(collection, id, text, response);
         let (meant, stored) = (fields(&meant), fields(&source));

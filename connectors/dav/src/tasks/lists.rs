@@ -6,11 +6,11 @@ use model::wire::{ChangesRequest, CollectionDelete, CollectionWrite, Mutated, So
 use serde_json::json;
 use url::Url;
 
-use crate::collection::changed::Changed;
+use crate::collection::changed::FieldSet;
 use crate::collection::make::{Properties, collection_source};
 use crate::ical::colors;
 use crate::ical::todo::reader::NAME;
-use crate::tasks::Session;
+use crate::tasks::TaskSession;
 use crate::webdav::Name;
 use crate::webdav::components::{self, holds};
 use crate::webdav::multistatus::Member;
@@ -30,7 +30,7 @@ const NAMES: [Name; 7] = [
 ];
 
 pub fn list(cx: &Context, _: ChangesRequest) -> Outcome<Answer<Sources>> {
-    let session = Session::new(cx, None)?;
+    let session = TaskSession::new(cx, None)?;
     let found = session.lists()?;
     let sources = found.iter().map(|(id, list)| collection_source(id.clone(), list, None));
     Ok(Answer::whole(Sources {
@@ -41,23 +41,23 @@ pub fn list(cx: &Context, _: ChangesRequest) -> Outcome<Answer<Sources>> {
 }
 
 pub fn create(cx: &Context, args: CollectionWrite<TaskList>) -> Outcome<Mutated> {
-    let session = Session::new(cx, None)?;
-    let properties = properties(&args.body, &Changed(&args.changed));
+    let session = TaskSession::new(cx, None)?;
+    let properties = properties(&args.body, &FieldSet(&args.changed));
     let (url, warnings) = session.make(&components::only(NAME), &args.body.name, &properties)?;
     session.mutated(&url, warnings)
 }
 
 pub fn update(cx: &Context, args: CollectionWrite<TaskList>) -> Outcome<Mutated> {
-    let session = Session::new(cx, None)?;
+    let session = TaskSession::new(cx, None)?;
     let id = args.source.as_deref().ok_or_else(|| Failure::invalid("source is missing"))?;
     let url = session.client.url(id)?;
-    session.patch(&url, &properties(&args.body, &Changed(&args.changed)))?;
+    session.patch(&url, &properties(&args.body, &FieldSet(&args.changed)))?;
     session.mutated(&url, Vec::new())
 }
 
 /// A collection for events, too, is a calendar: deleting a list of tasks must not delete events.
 pub fn delete(cx: &Context, args: CollectionDelete) -> Outcome<Mutated> {
-    let session = Session::new(cx, None)?;
+    let session = TaskSession::new(cx, None)?;
     let url = session.client.url(&args.source)?;
     match session.client.propfind(&url, "0", &NAMES[..5], "reading a task list") {
         Ok(found) if holds(&found.clone().single(), "VEVENT") => {
@@ -69,7 +69,7 @@ pub fn delete(cx: &Context, args: CollectionDelete) -> Outcome<Mutated> {
     }
 }
 
-fn properties(list: &TaskList, changed: &Changed) -> Properties {
+fn properties(list: &TaskList, changed: &FieldSet) -> Properties {
     let mut all = Properties::default();
     if changed.has("name") {
         all.text((DAV, "displayname"), Some(&list.name));
@@ -83,7 +83,7 @@ fn properties(list: &TaskList, changed: &Changed) -> Properties {
     all
 }
 
-impl Session<'_> {
+impl TaskSession<'_> {
     /// The account's lists by external id, one of them perhaps the default.
     fn lists(&self) -> Outcome<Vec<(String, TaskList)>> {
         let listed = self.listed(&NAMES)?;
@@ -125,7 +125,7 @@ impl Session<'_> {
             ["shared", "shared-owner"].iter().any(|name| kind.child(CALENDARSERVER, name).is_some())
         };
         let list = TaskList {
-            name: member.text(DAV, "displayname").unwrap_or(Session::folder(&id)).to_owned(),
+            name: member.text(DAV, "displayname").unwrap_or(TaskSession::folder(&id)).to_owned(),
             is_owner: rights.owned,
             is_shared: !rights.owned || member.property(DAV, "resourcetype").is_some_and(marked),
             read_only: !rights.write,
@@ -143,6 +143,6 @@ fn likely_default(found: &[(String, TaskList)]) -> Option<String> {
     let usable = || found.iter().filter(|(_, list)| list.is_owner && !list.read_only);
     ["tasks", "default"]
         .iter()
-        .find_map(|name| usable().find(|(id, _)| Session::folder(id).eq_ignore_ascii_case(name)))
+        .find_map(|name| usable().find(|(id, _)| TaskSession::folder(id).eq_ignore_ascii_case(name)))
         .map(|(id, _)| id.clone())
 }

@@ -10,24 +10,24 @@ use model::wire::{Item, ItemError};
 
 use crate::calendar::selves;
 use crate::collection;
-use crate::collection::{Content, Kind};
+use crate::collection::{Content, ServiceKind};
 use crate::ical::read::Reader;
 use crate::ical::resource;
 use crate::ical::todo::reader::{NAME, TodoReader};
 
 /// One call: the server, and how its to-dos are read.
-pub type Session<'a> = collection::Session<'a, TodoReader>;
+pub type TaskSession<'a> = collection::Session<'a, TodoReader>;
 
-impl<'a> Session<'a> {
+impl<'a> TaskSession<'a> {
     /// `time_zone` is the list's, for floating times.
     pub fn new(cx: &'a Context<'a>, time_zone: Option<&str>) -> Outcome<Self> {
-        Session::with(cx, TodoReader::new(selves(cx), time_zone))
+        TaskSession::with(cx, TodoReader::new(selves(cx), time_zone))
     }
 }
 
 impl Content for TodoReader {
     /// Calendar object resources, too; people call them something else.
-    const KIND: Kind = Kind {
+    const KIND: ServiceKind = ServiceKind {
         collection: "task list",
         a_collection: "a task list",
         collections: "task lists",

@@ -8,7 +8,7 @@ use crate::vcard::entries::purposed;
 use crate::vcard::lines::{
     Version, View, components, drop_lines, escape, is, line, param, value, with_param, with_raw,
 };
-use crate::vcard::lists::{Entry, MAX_ENTRIES, Written, set_list};
+use crate::vcard::lists::{Entry, GroupedLine, MAX_ENTRIES, set_list};
 use crate::vcard::tag::{of_kind, tag};
 
 /// Apple's country code beside an address.
@@ -17,13 +17,13 @@ const COUNTRY: &str = "X-ABADR";
 const COMPONENTS: usize = 7;
 
 /// An address, and where the card has its label for letters, when that is in no group.
-struct Place {
+struct AddressEntry {
     address: PostalAddress,
     /// The LABEL of vCard 3.0 that belongs to it by its types alone.
     loose_label: Option<usize>,
 }
 
-impl PartialEq for Place {
+impl PartialEq for AddressEntry {
     fn eq(&self, other: &Self) -> bool {
         self.address == other.address
     }
@@ -31,25 +31,25 @@ impl PartialEq for Place {
 
 /// The addresses of a card.
 pub fn addresses(view: &View) -> Vec<PostalAddress> {
-    Place::all(view).into_iter().map(|(_, place)| place.address).collect()
+    AddressEntry::all(view).into_iter().map(|(_, place)| place.address).collect()
 }
 
 /// Makes the card have these addresses.
 pub fn set_addresses(card: &mut VcardCst, wanted: &[PostalAddress]) {
-    let wanted: Vec<Place> =
-        wanted.iter().map(|address| Place { address: normal(address), loose_label: None }).collect();
-    let existing = Place::all(&View::of(card));
+    let wanted: Vec<AddressEntry> =
+        wanted.iter().map(|address| AddressEntry { address: normal(address), loose_label: None }).collect();
+    let existing = AddressEntry::all(&View::of(card));
     let says = |address: &PostalAddress| (address.kind, address.label.clone(), address.formatted.clone());
     // A loose label that no address is wanted to have would be taken for another one's: it goes. Where the order of those that stay
     // tells something else than it did, they all go and come back beside their addresses.
     for keeping in [true, false] {
         let stays =
-            |old: &Place| keeping && wanted.iter().any(|new| says(&new.address) == says(&old.address));
+            |old: &AddressEntry| keeping && wanted.iter().any(|new| says(&new.address) == says(&old.address));
         let loose = existing.iter().filter(|(_, old)| !stays(old)).filter_map(|(_, old)| old.loose_label);
         let mut made = card.clone();
         drop_lines(&mut made, &loose.collect::<Vec<_>>());
         set_list(&mut made, &wanted);
-        let is_told = Place::all(&View::of(&made)).iter().map(|(_, place)| place).eq(&wanted);
+        let is_told = AddressEntry::all(&View::of(&made)).iter().map(|(_, place)| place).eq(&wanted);
         if is_told || !keeping {
             *card = made;
             return;
@@ -94,7 +94,7 @@ fn parts(address: &PostalAddress) -> [Option<&str>; COMPONENTS] {
     ]
 }
 
-impl Entry for Place {
+impl Entry for AddressEntry {
     fn all(view: &View) -> Vec<(usize, Self)> {
         let mut loose: Vec<(usize, &VcardLine, bool)> = view
             .lines
@@ -137,7 +137,7 @@ impl Entry for Place {
             let formatted = beside.or(address.formatted);
             address.formatted = formatted.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
             if self::parts(&address).iter().any(Option::is_some) || address.formatted.is_some() {
-                found.push((*at, Place { address, loose_label }));
+                found.push((*at, AddressEntry { address, loose_label }));
             }
         }
         found
@@ -151,7 +151,7 @@ impl Entry for Place {
         format!("{:?}", (self.address.kind, &self.address.label))
     }
 
-    fn write(&self, version: Version, old: Option<(&VcardLine, &Self)>) -> Written {
+    fn write(&self, version: Version, old: Option<(&VcardLine, &Self)>) -> GroupedLine {
         let address = &self.address;
         let had = old.map(|(line, _)| raw_components(line)).unwrap_or_default();
         let was = old.map(|(_, was)| parts(&was.address)).unwrap_or_default();

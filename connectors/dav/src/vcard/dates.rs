@@ -5,7 +5,7 @@ use model::contacts::{Anniversary, PartialDate};
 use vcard::tree::line::VcardLine;
 
 use crate::vcard::lines::{Version, View, escape, has_param, is, line, param, value, with_param, with_raw};
-use crate::vcard::lists::{Entry, MAX_ENTRIES, Written};
+use crate::vcard::lists::{Entry, GroupedLine, MAX_ENTRIES};
 use crate::vcard::people::label_of;
 use crate::vcard::tag::{LABEL, Label, label};
 
@@ -122,12 +122,15 @@ impl Entry for Anniversary {
         format!("{:?}", self.date)
     }
 
-    fn write(&self, version: Version, old: Option<(&VcardLine, &Self)>) -> Written {
+    fn write(&self, version: Version, old: Option<(&VcardLine, &Self)>) -> GroupedLine {
         let Anniversary { kind, date } = self;
         if let Some((old, _)) = old.filter(|(_, was)| was.kind == *kind) {
-            return Written { line: day_line(old.bare_name(), Some(old), date, version), beside: Vec::new() };
+            return GroupedLine {
+                line: day_line(old.bare_name(), Some(old), date, version),
+                beside: Vec::new(),
+            };
         }
-        let labelled = |label: Option<String>| Written {
+        let labelled = |label: Option<String>| GroupedLine {
             line: match old {
                 Some((old, _)) if is(old, LABELLED) => day_line(LABELLED, Some(old), date, version),
                 _ => day_line(LABELLED, None, date, version),
@@ -136,10 +139,10 @@ impl Entry for Anniversary {
         };
         match (kind.as_deref(), version) {
             (Some("wedding"), Version::V4) => {
-                Written { line: day_line("ANNIVERSARY", None, date, version), beside: Vec::new() }
+                GroupedLine { line: day_line("ANNIVERSARY", None, date, version), beside: Vec::new() }
             }
             (Some("death"), Version::V4) => {
-                Written { line: day_line("DEATHDATE", None, date, version), beside: Vec::new() }
+                GroupedLine { line: day_line("DEATHDATE", None, date, version), beside: Vec::new() }
             }
             // Apple's and everybody who reads Apple's; X-ANNIVERSARY has no reader among them.
             (Some("wedding"), Version::V3) => labelled(Some("_$!<Anniversary>!$_".into())),

@@ -8,7 +8,7 @@ use crate::text::{one_line, without_prefix};
 use crate::vcard::lines::{
     Version, View, escape, escape_uri, is, line, param, params, renamed, value, with_param, with_raw,
 };
-use crate::vcard::lists::{Entry, MAX_ENTRIES, Written, set_list};
+use crate::vcard::lists::{Entry, GroupedLine, MAX_ENTRIES, set_list};
 use crate::vcard::tag::{LABEL, Tag, of_kind, of_phone, preferred, tag, typed};
 
 /// Instant messaging before RFC 4770, and the protocol that each property stands for.
@@ -60,7 +60,7 @@ impl Entry for ContactEmail {
         format!("{:?}", (self.kind, &self.label, self.primary))
     }
 
-    fn write(&self, _: Version, old: Option<(&VcardLine, &Self)>) -> Written {
+    fn write(&self, _: Version, old: Option<(&VcardLine, &Self)>) -> GroupedLine {
         let (types, label) = of_kind(self.kind, self.label.as_deref());
         let same = old.is_some_and(|(_, was)| (was.kind, &was.label) == (self.kind, &self.label));
         let line =
@@ -93,7 +93,7 @@ impl Entry for ContactPhone {
         format!("{:?}", (self.kind, &self.label, self.primary))
     }
 
-    fn write(&self, _: Version, old: Option<(&VcardLine, &Self)>) -> Written {
+    fn write(&self, _: Version, old: Option<(&VcardLine, &Self)>) -> GroupedLine {
         let (types, label) = of_phone(self.kind, self.label.as_deref());
         let same = old.is_some_and(|(_, was)| (was.kind, &was.label) == (self.kind, &self.label));
         // As the person wrote it: text, not a tel: URI.
@@ -126,7 +126,7 @@ impl Entry for ContactUrl {
         format!("{:?}", self.kind)
     }
 
-    fn write(&self, version: Version, old: Option<(&VcardLine, &Self)>) -> Written {
+    fn write(&self, version: Version, old: Option<(&VcardLine, &Self)>) -> GroupedLine {
         let (types, label) = of_kind(self.kind, None);
         let same = old.is_some_and(|(_, was)| was.kind == self.kind);
         let line = valued(
@@ -162,21 +162,21 @@ impl Entry for ImAddress {
         format!("{:?}", self.protocol)
     }
 
-    fn write(&self, version: Version, old: Option<(&VcardLine, &Self)>) -> Written {
+    fn write(&self, version: Version, old: Option<(&VcardLine, &Self)>) -> GroupedLine {
         let handle = escape_uri(&self.handle, version);
         if let Some((old, was)) = old.filter(|(_, was)| was.protocol == self.protocol) {
             let raw = match value(old).trim().strip_suffix(was.handle.as_str()) {
                 Some(start) if is(old, "IMPP") => format!("{}{handle}", escape_uri(start, version)),
                 _ => handle,
             };
-            return Written { line: with_raw(old, &raw), beside: Vec::new() };
+            return GroupedLine { line: with_raw(old, &raw), beside: Vec::new() };
         }
         let line = match self.protocol.as_deref().map(one_line) {
             None => line("IMPP", &[], &handle),
             Some(protocol) if is_scheme(&protocol) => line("IMPP", &[], &format!("{protocol}:{handle}")),
             Some(protocol) => line("IMPP", &[("X-SERVICE-TYPE", &protocol)], &format!("x-im:{handle}")),
         };
-        Written { line, beside: Vec::new() }
+        GroupedLine { line, beside: Vec::new() }
     }
 }
 
@@ -232,14 +232,14 @@ fn valued(old: Option<(&VcardLine, bool)>, name: &str, raw: &str) -> VcardLine<'
 }
 
 /// The line with the types and the label of its use; `same`: it has them already.
-pub fn purposed(line: VcardLine<'static>, types: &[&str], label: Option<String>, same: bool) -> Written {
+pub fn purposed(line: VcardLine<'static>, types: &[&str], label: Option<String>, same: bool) -> GroupedLine {
     if same {
-        return Written { line, beside: Vec::new() };
+        return GroupedLine { line, beside: Vec::new() };
     }
     let types = typed(&line, types);
     let line =
         with_param(&bare(&line), "TYPE", Some(&types).filter(|types| !types.is_empty()).map(String::as_str));
-    Written { line, beside: vec![(LABEL, label.map(|label| escape(&label)))] }
+    GroupedLine { line, beside: vec![(LABEL, label.map(|label| escape(&label)))] }
 }
 
 /// The line without vCard 2.1's way to write types.

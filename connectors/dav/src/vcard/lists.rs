@@ -12,7 +12,7 @@ use crate::vcard::lines::{Version, View, drop_lines, is, line, renamed, with_raw
 pub const MAX_ENTRIES: usize = 500;
 
 /// A line as it shall be, and the lines beside it (same group).
-pub struct Written {
+pub struct GroupedLine {
     pub line: VcardLine<'static>,
     /// Name and value as written; none: there shall be none.
     pub beside: Vec<(&'static str, Option<String>)>,
@@ -30,7 +30,7 @@ pub trait Entry: PartialEq + Sized {
     fn rest(&self) -> String;
 
     /// The line that says it: a new one, or the old one, which says what stands beside it, changed.
-    fn write(&self, version: Version, old: Option<(&VcardLine, &Self)>) -> Written;
+    fn write(&self, version: Version, old: Option<(&VcardLine, &Self)>) -> GroupedLine;
 }
 
 /// Makes the card say these entries, in this order.
@@ -140,10 +140,10 @@ impl Groups {
     pub fn settle(
         &mut self,
         card: &mut VcardCst,
-        written: Written,
+        written: GroupedLine,
         gone: &mut Vec<usize>,
     ) -> Vec<VcardLine<'static>> {
-        let Written { line: mut own, beside } = written;
+        let GroupedLine { line: mut own, beside } = written;
         let mut lines = Vec::new();
         for (name, value) in beside {
             let there = place_beside(card, &own, name);

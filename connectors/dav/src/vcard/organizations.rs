@@ -11,7 +11,7 @@ use crate::vcard::lines::{View, components, escape, is, line, renamed, value, wi
 use crate::vcard::lists::{Groups, MAX_ENTRIES};
 
 /// An organization and where it stands.
-struct Place {
+struct OrganizationEntry {
     organization: Organization,
     org: Option<usize>,
     title: Option<usize>,
@@ -22,7 +22,7 @@ pub fn organizations(view: &View) -> Vec<Organization> {
     all(view).into_iter().map(|place| place.organization).collect()
 }
 
-fn all(view: &View) -> Vec<Place> {
+fn all(view: &View) -> Vec<OrganizationEntry> {
     let titled = |(_, line): &&(usize, &VcardLine)| is(line, "TITLE") && !value(line).trim().is_empty();
     let mut titles: Vec<Option<(usize, &VcardLine)>> =
         view.lines.iter().filter(titled).take(MAX_ENTRIES).map(|one| Some(*one)).collect();
@@ -44,11 +44,11 @@ fn all(view: &View) -> Vec<Place> {
             current: true,
         };
         if organization.name.is_some() || organization.department.is_some() || organization.title.is_some() {
-            found.push(Place { organization, org: Some(*at), title: title.map(|(at, _)| at) });
+            found.push(OrganizationEntry { organization, org: Some(*at), title: title.map(|(at, _)| at) });
         }
     }
     // One of each, and only one of them in a group.
-    if let ([Place { organization, org: Some(org), title: alone @ None }], [left]) =
+    if let ([OrganizationEntry { organization, org: Some(org), title: alone @ None }], [left]) =
         (&mut found[..], &mut titles.iter_mut().filter(|title| title.is_some()).collect::<Vec<_>>()[..])
         && let Some((at, title)) = **left
         && (title.group().is_none()
@@ -60,7 +60,7 @@ fn all(view: &View) -> Vec<Place> {
     for (at, line) in titles.into_iter().flatten() {
         let title = Some(value(line).trim().to_owned());
         let organization = Organization { title, current: true, ..Organization::default() };
-        found.push(Place { organization, org: None, title: Some(at) });
+        found.push(OrganizationEntry { organization, org: None, title: Some(at) });
     }
     found
 }
@@ -84,11 +84,11 @@ pub fn set_organizations(card: &mut VcardCst, wanted: &[Organization]) {
     if existing.iter().map(|place| &place.organization).eq(wanted.iter()) {
         return;
     }
-    let mut free: Vec<Option<&Place>> = existing.iter().map(Some).collect();
-    let mut take = |fits: &dyn Fn(&Place) -> bool| {
+    let mut free: Vec<Option<&OrganizationEntry>> = existing.iter().map(Some).collect();
+    let mut take = |fits: &dyn Fn(&OrganizationEntry) -> bool| {
         free.iter_mut().find(|place| place.is_some_and(fits)).and_then(Option::take)
     };
-    let mut plan: Vec<Option<&Place>> =
+    let mut plan: Vec<Option<&OrganizationEntry>> =
         wanted.iter().map(|one| take(&|place| place.organization == *one)).collect();
     for (slot, one) in plan.iter_mut().zip(&wanted) {
         if slot.is_none() {
@@ -117,8 +117,8 @@ pub fn set_organizations(card: &mut VcardCst, wanted: &[Organization]) {
 fn attempt<'a>(
     card: &VcardCst<'a>,
     wanted: &[Organization],
-    existing: &[Place],
-    plan: &[Option<&Place>],
+    existing: &[OrganizationEntry],
+    plan: &[Option<&OrganizationEntry>],
     together: bool,
 ) -> Vec<VcardLine<'a>> {
     let mut groups = Groups::of(card);
@@ -153,7 +153,7 @@ fn attempt<'a>(
 fn written(
     card: &VcardCst,
     one: &Organization,
-    old: Option<&Place>,
+    old: Option<&OrganizationEntry>,
     groups: Option<&mut Groups>,
 ) -> Vec<(Option<usize>, VcardLine<'static>)> {
     let was = old.map(|old| &old.organization);

@@ -5,7 +5,7 @@ use vcard::tree::line::VcardLine;
 
 use crate::text;
 use crate::vcard::lines::{Version, View, escape, has_param, is, line, params, value, with_param, with_raw};
-use crate::vcard::lists::{Entry, MAX_ENTRIES, Written};
+use crate::vcard::lists::{Entry, GroupedLine, MAX_ENTRIES};
 use crate::vcard::tag::{LABEL, Label, label};
 
 /// Apple's relation with a label.
@@ -94,11 +94,11 @@ impl Entry for Relation {
         format!("{:?}", self.kind)
     }
 
-    fn write(&self, version: Version, old: Option<(&VcardLine, &Self)>) -> Written {
+    fn write(&self, version: Version, old: Option<(&VcardLine, &Self)>) -> GroupedLine {
         let Relation { name, kind } = self;
         let name = escape(name);
         if let Some((old, _)) = old.filter(|(_, was)| was.kind == *kind) {
-            return Written { line: with_raw(old, &name), beside: Vec::new() };
+            return GroupedLine { line: with_raw(old, &name), beside: Vec::new() };
         }
         // RFC 6350 section 6.6.6 names its kinds; others are Apple's to say, in both versions.
         let standard = kind.as_deref().is_none_or(|kind| {
@@ -130,13 +130,13 @@ impl Entry for Relation {
         });
         if version == Version::V4 && standard {
             let made = line("RELATED", &[("VALUE", "text")], &name);
-            return Written { line: with_param(&made, "TYPE", kind.as_deref()), beside: Vec::new() };
+            return GroupedLine { line: with_param(&made, "TYPE", kind.as_deref()), beside: Vec::new() };
         }
         let label = kind.as_deref().map(|kind| escape(&label_of(kind, &[])));
         let line = match old {
             Some((old, _)) if is(old, APPLE) => with_raw(old, &name),
             _ => line(APPLE, &[], &name),
         };
-        Written { line, beside: vec![(LABEL, label)] }
+        GroupedLine { line, beside: vec![(LABEL, label)] }
     }
 }

@@ -27,7 +27,7 @@ const FORGIVING: GeneralPurpose = GeneralPurpose::new(
 const MAX_URL: usize = 8_000;
 
 /// The content of a PHOTO.
-enum Held {
+enum PhotoContent {
     Url(String),
     /// The picture as base64, without line breaks, and its media type where the card names one.
     Inline(String, Option<String>),
@@ -35,10 +35,10 @@ enum Held {
 
 /// Whether the line's value is the thing itself, not the address of it: PHOTO, LOGO, SOUND, KEY.
 pub fn is_inline(line: &VcardLine) -> bool {
-    matches!(held(line), Held::Inline(..))
+    matches!(held(line), PhotoContent::Inline(..))
 }
 
-fn held(line: &VcardLine) -> Held {
+fn held(line: &VcardLine) -> PhotoContent {
     // vCard 2.1 writes the encoding as a parameter of its own.
     let bare = |name: &str| {
         line.params.iter().any(|node| node.values.is_empty() && node.name.get().eq_ignore_ascii_case(name))
@@ -47,14 +47,17 @@ fn held(line: &VcardLine) -> Held {
     let text = value(line);
     let text = text.trim();
     if let Some((media_type, data)) = data_url(text) {
-        return Held::Inline(squeezed(data), Some(media_type).filter(|media_type| !media_type.is_empty()));
+        return PhotoContent::Inline(
+            squeezed(data),
+            Some(media_type).filter(|media_type| !media_type.is_empty()),
+        );
     }
     if encoded || has_param(line, "VALUE", "binary") {
         let kind = param(line, "MEDIATYPE").or_else(|| param(line, "TYPE").map(|kind| kind.to_lowercase()));
         let media_type = kind.map(|kind| if kind.contains('/') { kind } else { format!("image/{kind}") });
-        return Held::Inline(squeezed(text), media_type);
+        return PhotoContent::Inline(squeezed(text), media_type);
     }
-    Held::Url(text.to_owned())
+    PhotoContent::Url(text.to_owned())
 }
 
 /// Media type and base64 of a `data:` URL (RFC 2397).
@@ -77,9 +80,9 @@ fn shown<'c, 'a>(view: &View<'c, 'a>) -> Option<&'c VcardLine<'a>> {
 /// The picture in the model: its address, or a mark that changes with it.
 pub fn photo(view: &View) -> Option<Photo> {
     match held(shown(view)?) {
-        Held::Url(url) if url.len() > MAX_URL => None,
-        Held::Url(url) => Some(Photo { url: Some(url), etag: None }),
-        Held::Inline(data, _) => {
+        PhotoContent::Url(url) if url.len() > MAX_URL => None,
+        PhotoContent::Url(url) => Some(Photo { url: Some(url), etag: None }),
+        PhotoContent::Inline(data, _) => {
             // A picture that cannot be decoded is still one that can change.
             let bytes = FORGIVING.decode(&data).unwrap_or_else(|_| data.into_bytes());
             Some(Photo { url: None, etag: Some(mark(&bytes)) })
@@ -93,7 +96,7 @@ fn mark(bytes: &[u8]) -> String {
 
 /// The picture that the card holds; none where it has none, or only its address.
 pub fn picture(view: &View) -> Option<Picture> {
-    let Held::Inline(data, media_type) = held(shown(view)?) else { return None };
+    let PhotoContent::Inline(data, media_type) = held(shown(view)?) else { return None };
     let bytes = FORGIVING.decode(&data).ok()?;
     let content_type =
         sniffed(&bytes).map(str::to_owned).or(media_type.filter(|kind| kind.starts_with("image/")));

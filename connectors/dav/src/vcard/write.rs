@@ -7,7 +7,7 @@ use model::wire::Warning;
 use serde_json::json;
 use vcard::tree::cst::VcardCst;
 
-use crate::collection::changed::Changed;
+use crate::collection::changed::FieldSet;
 use crate::text::plain;
 use crate::vcard::addresses::{raw_components, set_addresses};
 use crate::vcard::dates::{day, day_line, is_day};
@@ -29,7 +29,7 @@ pub fn new_card(
     uid: &str,
     now: Instant,
     wanted: &Contact,
-    changed: &Changed,
+    changed: &FieldSet,
 ) -> Outcome<VcardCst<'static>> {
     let mut card = empty(version);
     card.props.push(line("UID", &[], uid));
@@ -40,7 +40,7 @@ pub fn new_card(
 }
 
 /// Makes the card say the changed fields, and have what each version insists on (FN; in 3.0 N, too). Fails before anything is changed that would have to be taken back.
-pub fn apply(card: &mut VcardCst, version: Version, wanted: &Contact, changed: &Changed) -> Outcome<()> {
+pub fn apply(card: &mut VcardCst, version: Version, wanted: &Contact, changed: &FieldSet) -> Outcome<()> {
     if changed.has("displayName") {
         set_text(card, "FN", Some(&shown_name(wanted)));
     }
@@ -81,7 +81,7 @@ pub fn touch(card: &mut VcardCst, version: Version, now: Instant) {
 }
 
 /// Fields that vCard has no property for and that ask for one.
-fn unsupported(wanted: &Contact, changed: &Changed) -> Vec<&'static str> {
+fn unsupported(wanted: &Contact, changed: &FieldSet) -> Vec<&'static str> {
     let ended = wanted.organizations.iter().any(|organization| !organization.current);
     let asked = [
         ("starred", changed.has("starred") && wanted.starred),
@@ -91,7 +91,7 @@ fn unsupported(wanted: &Contact, changed: &Changed) -> Vec<&'static str> {
 }
 
 /// Checks for fields that vCard cannot keep: a failure where the caller is strict, else warnings.
-pub fn check(wanted: &Contact, changed: &Changed, strict: bool) -> Outcome<Vec<Warning>> {
+pub fn check(wanted: &Contact, changed: &FieldSet, strict: bool) -> Outcome<Vec<Warning>> {
     let fields = unsupported(wanted, changed);
     if let Some(field) = fields.first().filter(|_| strict) {
         return Err(Failure::unsupported(&format!("{field} as it is given; vCard has no such property"))
@@ -127,7 +127,7 @@ fn shown_name(contact: &Contact) -> String {
         .unwrap_or_else(|| "-".into())
 }
 
-fn set_names(card: &mut VcardCst, wanted: &Contact, changed: &Changed) {
+fn set_names(card: &mut VcardCst, wanted: &Contact, changed: &FieldSet) {
     let parts =
         [&wanted.family_name, &wanted.given_name, &wanted.middle_name, &wanted.prefix, &wanted.suffix];
     let given: Vec<(usize, Option<&str>)> =
@@ -201,7 +201,7 @@ fn set_one_text(card: &mut VcardCst, name: &str, wanted: Option<String>, now: Op
     }
 }
 
-fn set_lists(card: &mut VcardCst, version: Version, wanted: &Contact, changed: &Changed) -> Outcome<()> {
+fn set_lists(card: &mut VcardCst, version: Version, wanted: &Contact, changed: &FieldSet) -> Outcome<()> {
     if changed.has("emails") {
         let filled: Vec<_> =
             wanted.emails.iter().filter(|one| !one.value.trim().is_empty()).cloned().collect();

@@ -36,7 +36,7 @@ pub const CONTACTS: Service = Service {
 };
 
 /// The location of the account.
-pub enum Found {
+pub enum AccountLocation {
     /// The principal of the credentials; homes are among its properties.
     Principal(Url),
     /// No principal, but collections of the service are here.
@@ -45,7 +45,7 @@ pub enum Found {
 
 /// Tries the given URL, the well-known URI and the server's root. The given path comes first where there is one: a server may
 /// host several services, and the user pointed at one. A `known` principal is skipped: it has no home of this service.
-pub fn discover(client: &Client, service: &Service, known: Option<&Url>) -> Outcome<Found> {
+pub fn discover(client: &Client, service: &Service, known: Option<&Url>) -> Outcome<AccountLocation> {
     let given = client.base().clone();
     let at = |path: &str| {
         let mut url = given.clone();
@@ -61,7 +61,7 @@ pub fn discover(client: &Client, service: &Service, known: Option<&Url>) -> Outc
     let mut refused = None;
     for candidate in candidates {
         match look(client, service, &candidate) {
-            Ok(Some(Found::Principal(url))) if Some(&url) == known => {}
+            Ok(Some(AccountLocation::Principal(url))) if Some(&url) == known => {}
             Ok(Some(found)) => return Ok(found),
             Ok(None) => {}
             Err(failure) if is_final(&failure) => return Err(failure),
@@ -81,7 +81,7 @@ fn is_final(failure: &Failure) -> bool {
         || failure.http_status.is_none()
 }
 
-fn look(client: &Client, service: &Service, url: &Url) -> Outcome<Option<Found>> {
+fn look(client: &Client, service: &Service, url: &Url) -> Outcome<Option<AccountLocation>> {
     let names =
         [(DAV, "current-user-principal"), (DAV, "principal-URL"), (DAV, "resourcetype"), service.home_set];
     let (at, response) = client.propfind_following(url, &names)?;
@@ -97,7 +97,7 @@ fn look(client: &Client, service: &Service, url: &Url) -> Outcome<Option<Found>>
         element.and_then(|e| e.hrefs().next()).and_then(|href| at.join(href).ok())
     };
     if let Some(principal) = first(member.property(DAV, "current-user-principal")) {
-        return Ok(Some(Found::Principal(principal)));
+        return Ok(Some(AccountLocation::Principal(principal)));
     }
     let unauthenticated = member.property(DAV, "current-user-principal");
     if unauthenticated.is_some_and(|element| element.child(DAV, "unauthenticated").is_some()) {
@@ -105,9 +105,9 @@ fn look(client: &Client, service: &Service, url: &Url) -> Outcome<Option<Found>>
     }
     // RFC 5397 is not implemented: this may be the principal itself, or a place with collections.
     if first(member.property(service.home_set.0, service.home_set.1)).is_some() {
-        return Ok(Some(Found::Principal(at)));
+        return Ok(Some(AccountLocation::Principal(at)));
     }
-    Ok(is_home(client, service, &at)?.then_some(Found::Home(at)))
+    Ok(is_home(client, service, &at)?.then_some(AccountLocation::Home(at)))
 }
 
 fn is_home(client: &Client, service: &Service, url: &Url) -> Outcome<bool> {

@@ -9,7 +9,7 @@ use crate::folders::Counts;
 use crate::imap::all_mail::AllMail;
 use crate::imap::session::Session;
 use crate::imap::uids::UidSet;
-use crate::message::{Place, is_deleted};
+use crate::message::{MailboxRef, is_deleted};
 use crate::plan::Chunk;
 
 /// Cursors of other versions are expired.
@@ -17,17 +17,17 @@ const VERSION: u32 = 1;
 
 /// The position at which `changes` continues.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Cursor {
+pub struct ChangesCursor {
     #[serde(rename = "v")]
     version: u32,
     #[serde(rename = "f")]
-    pub folders: Vec<Known>,
+    pub folders: Vec<FolderState>,
     /// The rest of the initial sync; none after it.
     #[serde(rename = "p", default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<Vec<Chunk>>,
     /// Messages to report as deleted.
     #[serde(rename = "g", default, skip_serializing_if = "Vec::is_empty")]
-    pub gone: Vec<Gone>,
+    pub gone: Vec<GoneMessages>,
     /// External ids of folders to report as deleted, once their messages are.
     #[serde(rename = "d", default, skip_serializing_if = "Vec::is_empty")]
     pub gone_folders: Vec<String>,
@@ -44,7 +44,7 @@ pub struct Cursor {
 
 /// The last known state of a folder.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Known {
+pub struct FolderState {
     /// The folder's number in the plan.
     #[serde(rename = "o")]
     pub number: u32,
@@ -68,8 +68,8 @@ pub struct Known {
     #[serde(rename = "k", default)]
     pub uids: UidSet,
     /// Messages that another program marked as deleted: to the host they are gone (RFC 8621 section 4.1.1).
-    #[serde(rename = "x", default, skip_serializing_if = "Hidden::is_empty")]
-    pub hidden: Hidden,
+    #[serde(rename = "x", default, skip_serializing_if = "HiddenMessages::is_empty")]
+    pub hidden: HiddenMessages,
     /// Flags and who has them, where the server does not say what changed.
     #[serde(rename = "l", default, skip_serializing_if = "BTreeMap::is_empty")]
     pub flags: BTreeMap<String, UidSet>,
@@ -83,7 +83,7 @@ pub struct Known {
 
 /// Messages with `\Deleted`, which are there until they are expunged.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Hidden {
+pub struct HiddenMessages {
     #[serde(rename = "a", default)]
     pub all: UidSet,
     /// The unread ones among them, without `\Seen`.
@@ -91,7 +91,7 @@ pub struct Hidden {
     pub unseen: UidSet,
 }
 
-impl Hidden {
+impl HiddenMessages {
     fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
@@ -109,12 +109,12 @@ impl Hidden {
     }
 
     /// Without these messages.
-    pub fn minus(&self, uids: &UidSet) -> Hidden {
-        Hidden { all: self.all.minus(uids), unseen: self.unseen.minus(uids) }
+    pub fn minus(&self, uids: &UidSet) -> HiddenMessages {
+        HiddenMessages { all: self.all.minus(uids), unseen: self.unseen.minus(uids) }
     }
 
     /// Adds newly known UIDs.
-    pub fn add(&mut self, more: &Hidden) {
+    pub fn add(&mut self, more: &HiddenMessages) {
         self.all.add(&more.all);
         self.unseen.add(&more.unseen);
     }
@@ -144,7 +144,7 @@ impl StatusSeen {
 
 /// Messages of a folder that are gone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Gone {
+pub struct GoneMessages {
     #[serde(rename = "i")]
     pub folder: String,
     #[serde(rename = "v")]
@@ -153,10 +153,10 @@ pub struct Gone {
     pub uids: UidSet,
 }
 
-impl Known {
+impl FolderState {
     /// Returns the place of its messages.
-    pub fn place(&self, session: &Session) -> Place {
-        Place::for_session(session, &self.name, &self.id, self.uid_validity)
+    pub fn place(&self, session: &Session) -> MailboxRef {
+        MailboxRef::for_session(session, &self.name, &self.id, self.uid_validity)
     }
 
     /// UIDs that were given out and taken away again since the counts were last looked at, once `uids` are those that are there now.
@@ -166,27 +166,27 @@ impl Known {
     }
 
     /// Everything that was known of its messages is no longer so.
-    pub fn forget_messages(&mut self) -> Gone {
+    pub fn forget_messages(&mut self) -> GoneMessages {
         let uids = std::mem::take(&mut self.uids);
-        let gone = Gone { folder: self.id.clone(), uid_validity: self.uid_validity, uids };
+        let gone = GoneMessages { folder: self.id.clone(), uid_validity: self.uid_validity, uids };
         (self.status, self.modseq, self.uid_validity) = (None, None, 0);
         (self.fresh, self.changed) = (UidSet::new(), UidSet::new());
-        self.hidden = Hidden::default();
+        self.hidden = HiddenMessages::default();
         self.flags.clear();
         gone
     }
 }
 
-impl Cursor {
+impl ChangesCursor {
     /// The cursor of an account of which nothing is known.
     pub fn new() -> Self {
-        Cursor { version: VERSION, ..Cursor::default() }
+        ChangesCursor { version: VERSION, ..ChangesCursor::default() }
     }
 
     /// The cursor that was written as this text. Fails with "cursor-expired" for all else.
     pub fn read(text: &str) -> Outcome<Self> {
         let expired = || Failure::new(code::CURSOR_EXPIRED, "the cursor cannot be continued");
-        let cursor: Cursor = serde_json::from_str(text).map_err(|_| expired())?;
+        let cursor: ChangesCursor = serde_json::from_str(text).map_err(|_| expired())?;
         if cursor.version == VERSION { Ok(cursor) } else { Err(expired()) }
     }
 
@@ -197,13 +197,13 @@ impl Cursor {
     }
 
     /// A folder by its number.
-    pub fn folder(&self, number: u32) -> Option<&Known> {
+    pub fn folder(&self, number: u32) -> Option<&FolderState> {
         self.folders.iter().find(|known| known.number == number)
     }
 
     /// A folder that was not known.
-    pub fn add(&mut self, id: String, name: String) -> &mut Known {
-        let known = Known { number: self.next_number, id, name, ..Known::default() };
+    pub fn add(&mut self, id: String, name: String) -> &mut FolderState {
+        let known = FolderState { number: self.next_number, id, name, ..FolderState::default() };
         self.next_number += 1;
         self.folders.push(known);
         let last = self.folders.len() - 1;
@@ -212,7 +212,7 @@ impl Cursor {
 
     /// Whether known changes are still to be reported.
     pub fn has_pending(&self) -> bool {
-        let has = |known: &Known| !known.fresh.is_empty() || !known.changed.is_empty();
+        let has = |known: &FolderState| !known.fresh.is_empty() || !known.changed.is_empty();
         !self.gone.is_empty() || !self.gone_folders.is_empty() || self.folders.iter().any(has)
     }
 }

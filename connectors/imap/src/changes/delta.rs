@@ -9,7 +9,7 @@ use io_imap::types::response::Code;
 use io_imap::types::search::SearchKey;
 use model::wire::Source;
 
-use crate::changes::cursor::{Cursor, Gone, Hidden, Known, StatusSeen};
+use crate::changes::cursor::{ChangesCursor, FolderState, GoneMessages, HiddenMessages, StatusSeen};
 use crate::changes::folders::{compare_folders, readable, tell_folders, unreadable};
 use crate::changes::known::{flags_key, settle_empty};
 use crate::changes::page::{MAX_CHANGED, Page};
@@ -20,8 +20,8 @@ use crate::imap::commands::{Items, everything, uid_fetch, uid_search};
 use crate::imap::response::Response;
 use crate::imap::session::Session;
 use crate::imap::uids::UidSet;
-use crate::imap::visit::{Access, Visit, Visited, fetched, found, vanished};
-use crate::message::{self, Place};
+use crate::imap::visit::{Access, Visit, VisitResult, fetched, found, vanished};
+use crate::message::{self, MailboxRef};
 
 /// New labels of Gmail whose messages are looked for at a time; of more, all messages may have changed.
 const MAX_NEW_LABELS: usize = 50;
@@ -42,12 +42,12 @@ struct Scan {
     by: By,
     counts: Counts,
     visit: Visit,
-    place: Place,
+    place: MailboxRef,
     /// All UIDs that there are; none: they were not asked for.
     all: Option<UidSet>,
     vanished: UidSet,
     /// The messages that are marked as deleted: all where `all` is there, else those that the server reported.
-    hidden: Hidden,
+    hidden: HiddenMessages,
     /// The index of the searches among the commands.
     searches_at: Option<usize>,
     /// The messages whose flags were reported, without the hidden ones.
@@ -60,7 +60,7 @@ struct Scan {
 /// Compares the folders whose counts differ, and adds their changes to the cursor and the page.
 pub fn compare(
     session: &mut Session,
-    cursor: &mut Cursor,
+    cursor: &mut ChangesCursor,
     mailboxes: &Mailboxes,
     page: &mut Page,
 ) -> Outcome<()> {
@@ -88,7 +88,7 @@ pub fn compare(
 
 /// Marks messages with a label of Gmail that is new, or has another name, as changed: no source says that their modification sequences show
 /// it.
-fn mark_labelled(session: &mut Session, cursor: &mut Cursor, new: &[String]) -> Outcome<()> {
+fn mark_labelled(session: &mut Session, cursor: &mut ChangesCursor, new: &[String]) -> Outcome<()> {
     let Some(all) = session.all_mail.clone() else { return Ok(()) };
     let labels: Vec<String> = new.iter().filter_map(|folder| all.label(folder)).collect();
     if labels.is_empty() {
@@ -120,11 +120,11 @@ fn find_labelled(session: &mut Session, all_mail: &str, labels: &[String]) -> Ou
             found(response, &mut labelled);
         }
     })?;
-    Ok(visited.iter().all(Visited::is_ok).then_some(labelled))
+    Ok(visited.iter().all(VisitResult::is_ok).then_some(labelled))
 }
 
 /// How to compare this folder; none where there is nothing to compare.
-fn scan(session: &Session, cursor: &mut Cursor, mailbox: &Mailbox) -> Option<Scan> {
+fn scan(session: &Session, cursor: &mut ChangesCursor, mailbox: &Mailbox) -> Option<Scan> {
     let (id, counts) = (mailbox.id(), mailbox.status?);
     let planned_anew = cursor.plan.is_some();
     let known = cursor.folders.iter_mut().find(|known| known.id == id)?;
@@ -151,7 +151,7 @@ fn scan(session: &Session, cursor: &mut Cursor, mailbox: &Mailbox) -> Option<Sca
 }
 
 impl Scan {
-    fn new(session: &Session, known: &Known, counts: Counts) -> Self {
+    fn new(session: &Session, known: &FolderState, counts: Counts) -> Self {
         let by = match known.modseq {
             _ if known.uids.is_empty() || known.status.is_none() => By::Listing,
             Some(_) if session.capabilities.has_qresync() => By::Qresync,
@@ -190,7 +190,7 @@ impl Scan {
             place: known.place(session),
             all,
             vanished: UidSet::new(),
-            hidden: Hidden::default(),
+            hidden: HiddenMessages::default(),
             searches_at,
             reported: UidSet::new(),
             states: Vec::new(),
@@ -208,7 +208,7 @@ impl Scan {
         {
             // Until here it was about the mailbox before (RFC 9051 section 7.1).
             (self.vanished, self.reported) = (UidSet::new(), UidSet::new());
-            self.hidden = Hidden::default();
+            self.hidden = HiddenMessages::default();
             self.states.clear();
             return;
         }
@@ -248,7 +248,7 @@ impl Scan {
     }
 
     /// Adds the differences to the cursor and to the page.
-    fn settle(self, visited: &Visited, cursor: &mut Cursor, page: &mut Page) {
+    fn settle(self, visited: &VisitResult, cursor: &mut ChangesCursor, page: &mut Page) {
         let planned = planned(cursor, self.number);
         let Some(known) = cursor.folders.iter_mut().find(|known| known.number == self.number) else { return };
         let Some(selected) = visited.selected.as_ref().filter(|_| visited.is_ok()) else {
@@ -289,7 +289,7 @@ impl Scan {
         gone.add(&passed);
         if !gone.is_empty() {
             let folder = known.id.clone();
-            cursor.gone.push(Gone { folder, uid_validity: selected.uid_validity, uids: gone });
+            cursor.gone.push(GoneMessages { folder, uid_validity: selected.uid_validity, uids: gone });
         }
     }
 
@@ -308,9 +308,9 @@ impl Scan {
     }
 
     /// Returns the messages that are marked as deleted now.
-    fn hidden_after(&self, known: &Known) -> Hidden {
+    fn hidden_after(&self, known: &FolderState) -> HiddenMessages {
         let mut hidden = match self.all {
-            Some(_) => Hidden::default(),
+            Some(_) => HiddenMessages::default(),
             None => known.hidden.minus(&UidSet::union([&self.vanished, &self.reported, &self.hidden.all])),
         };
         hidden.add(&self.hidden);
@@ -318,7 +318,7 @@ impl Scan {
     }
 
     /// Returns the messages whose flags differ, or may differ, from those that were last reported.
-    fn changed(&self, known: &Known) -> UidSet {
+    fn changed(&self, known: &FolderState) -> UidSet {
         if self.by != By::Flags || known.flags.is_empty() {
             return if self.by == By::Flags { UidSet::new() } else { self.reported.clone() };
         }
@@ -332,14 +332,14 @@ impl Scan {
 }
 
 /// Returns the messages that are still to be read in the initial sync.
-fn planned(cursor: &Cursor, number: u32) -> UidSet {
+fn planned(cursor: &ChangesCursor, number: u32) -> UidSet {
     let parts = cursor.plan.iter().flatten().flat_map(|chunk| &chunk.parts);
     UidSet::union(parts.filter(|(folder, _)| *folder == number).map(|(_, uids)| uids))
 }
 
 /// Folders whose reported changes do not add up to the count of messages: servers forget changes, and some UIDs were never reported.
-fn missed(scans: &[Scan], visited: &[Visited], cursor: &Cursor) -> Vec<usize> {
-    let is_off = |(scan, visited): (&Scan, &Visited)| {
+fn missed(scans: &[Scan], visited: &[VisitResult], cursor: &ChangesCursor) -> Vec<usize> {
+    let is_off = |(scan, visited): (&Scan, &VisitResult)| {
         let (Some(known), Some(selected)) = (cursor.folder(scan.number), &visited.selected) else {
             return false;
         };
@@ -369,7 +369,7 @@ fn list_again(session: &mut Session, scans: &mut [Scan], missed: Vec<usize>) -> 
     for ((at, [all, deleted, unseen]), visited) in missed.into_iter().zip(found_anew).zip(&visited) {
         if let Some(scan) = scans.get_mut(at).filter(|_| visited.is_ok()) {
             scan.all = Some(all);
-            scan.hidden = Hidden { all: deleted, unseen };
+            scan.hidden = HiddenMessages { all: deleted, unseen };
         }
     }
     Ok(())

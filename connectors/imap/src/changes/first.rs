@@ -6,7 +6,7 @@ use connector_sdk::{Answer, Outcome};
 use io_imap::types::fetch::MessageDataItemName;
 use model::wire::Sources;
 
-use crate::changes::cursor::{Cursor, Hidden, Known};
+use crate::changes::cursor::{ChangesCursor, FolderState, HiddenMessages};
 use crate::changes::folders::{compare_folders, readable, tell_folders, unreadable};
 use crate::changes::known::{flags_key, settle_empty};
 use crate::changes::page::{Page, answer, read_chunk};
@@ -21,7 +21,7 @@ use crate::plan::{Entry, chunks};
 /// Reports all folders and the newest messages.
 pub fn begin(session: &mut Session, page: &mut Page) -> Outcome<Answer<Sources>> {
     let mailboxes = listing::list(session)?;
-    let mut cursor = Cursor::new();
+    let mut cursor = ChangesCursor::new();
     cursor.all_mail = session.all_mail.as_deref().cloned();
     compare_folders(&mut cursor, &mailboxes);
     let entries = inventory(session, &mut cursor, &mailboxes)?;
@@ -35,7 +35,11 @@ pub fn begin(session: &mut Session, page: &mut Page) -> Outcome<Answer<Sources>>
 }
 
 /// Every message with its date, and in the cursor the state of the mailboxes as they are now.
-fn inventory(session: &mut Session, cursor: &mut Cursor, mailboxes: &Mailboxes) -> Outcome<Vec<Entry>> {
+fn inventory(
+    session: &mut Session,
+    cursor: &mut ChangesCursor,
+    mailboxes: &Mailboxes,
+) -> Outcome<Vec<Entry>> {
     let has_condstore = session.capabilities.has_condstore();
     let mut items = Items::new([MessageDataItemName::InternalDate]);
     if !has_condstore {
@@ -57,7 +61,7 @@ fn inventory(session: &mut Session, cursor: &mut Cursor, mailboxes: &Mailboxes) 
     }
     let mut entries = Vec::new();
     let mut flags = Vec::new();
-    let mut hidden: HashMap<u32, Hidden> = HashMap::new();
+    let mut hidden: HashMap<u32, HiddenMessages> = HashMap::new();
     let visited = session.visit(&visits, None, |at, _, command, response| {
         let (Some(number), Some(command)) = (numbers.get(at), command) else { return };
         let Some((uid, fetched)) = fetched(response) else {
@@ -90,7 +94,7 @@ fn inventory(session: &mut Session, cursor: &mut Cursor, mailboxes: &Mailboxes) 
             known.hidden = hidden.remove(number).unwrap_or_default();
         }
     }
-    let mut folders: HashMap<u32, &mut Known> =
+    let mut folders: HashMap<u32, &mut FolderState> =
         cursor.folders.iter_mut().map(|known| (known.number, known)).collect();
     for (number, uid, key) in flags {
         if let Some(known) = folders.get_mut(&number) {

@@ -4,14 +4,14 @@ use connector_sdk::Level;
 use model::wire::Source;
 use sha2::{Digest as _, Sha256};
 
-use crate::changes::cursor::{Cursor, Known};
+use crate::changes::cursor::{ChangesCursor, FolderState};
 use crate::folders::{Mailbox, Mailboxes};
 use crate::imap::session::Session;
 
 /// Takes folders that are gone out of the cursor, and new ones into it. Returns the external ids of the new ones.
-pub fn compare_folders(cursor: &mut Cursor, mailboxes: &Mailboxes) -> Vec<String> {
+pub fn compare_folders(cursor: &mut ChangesCursor, mailboxes: &Mailboxes) -> Vec<String> {
     let mut new = Vec::new();
-    let gone: Vec<Known> =
+    let gone: Vec<FolderState> =
         cursor.folders.extract_if(.., |known| mailboxes.by_id(&known.id).is_none()).collect();
     for mut known in gone {
         let messages = known.forget_messages();
@@ -37,7 +37,7 @@ pub fn compare_folders(cursor: &mut Cursor, mailboxes: &Mailboxes) -> Vec<String
 
 /// Reports the folders that differ from their last report. It runs once the messages that are marked as deleted are known: they are not
 /// counted.
-pub fn tell_folders(cursor: &mut Cursor, mailboxes: &Mailboxes, sources: &mut Vec<Source>) {
+pub fn tell_folders(cursor: &mut ChangesCursor, mailboxes: &Mailboxes, sources: &mut Vec<Source>) {
     for mailbox in &mailboxes.all {
         let id = mailbox.id();
         let Some(known) = cursor.folders.iter_mut().find(|known| known.id == id) else { continue };

@@ -1,10 +1,10 @@
 //! The cursor's state of a folder's messages, computed the same way by the initial sync and by every comparison.
 
-use crate::changes::cursor::{Known, StatusSeen};
+use crate::changes::cursor::{FolderState, StatusSeen};
 use crate::folders::Counts;
 
 /// Stores the counts of STATUS: an empty mailbox has no other state.
-pub fn settle_empty(known: &mut Known, counts: Counts) {
+pub fn settle_empty(known: &mut FolderState, counts: Counts) {
     known.status = Some(StatusSeen::from(counts));
     known.uid_validity = counts.uid_validity;
     known.modseq = counts.highest_modseq;

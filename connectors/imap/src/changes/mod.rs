@@ -16,7 +16,7 @@ use std::rc::Rc;
 use connector_sdk::{Answer, Context, Failure, Outcome, code};
 use model::wire::{ChangesRequest, Sources};
 
-use crate::changes::cursor::Cursor;
+use crate::changes::cursor::ChangesCursor;
 use crate::changes::page::{Page, answer, read_chunk};
 use crate::imap::session::Session;
 use crate::listing::Listing;
@@ -31,7 +31,7 @@ const PAGES_PER_LISTING: u32 = 10;
 /// Returns the changes since the context's cursor; without one, everything.
 pub fn changes(cx: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
     let limit = usize::try_from(if args.limit == 0 { PAGE } else { args.limit }).unwrap_or(200);
-    let cursor = cx.cursor.as_deref().map(Cursor::read).transpose()?;
+    let cursor = cx.cursor.as_deref().map(ChangesCursor::read).transpose()?;
     let mut session = Session::open(cx)?;
     let mut page = Page::new(limit, args.names_only);
     let answer = match cursor {
@@ -41,7 +41,7 @@ pub fn changes(cx: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
     Ok(answer)
 }
 
-fn go_on(session: &mut Session, mut cursor: Cursor, page: &mut Page) -> Outcome<Answer<Sources>> {
+fn go_on(session: &mut Session, mut cursor: ChangesCursor, page: &mut Page) -> Outcome<Answer<Sources>> {
     session.all_mail = cursor.all_mail.clone().map(Rc::new);
     session.knows_all_mail = session.all_mail.is_some();
     let is_first_reading = cursor.plan.is_some();

@@ -4,15 +4,15 @@ use connector_sdk::{Answer, Outcome};
 use model::Instant;
 use model::wire::{Source, Sources};
 
-use crate::changes::cursor::Cursor;
+use crate::changes::cursor::ChangesCursor;
 use crate::changes::folders::unreadable;
 use crate::imap::session::Session;
 use crate::imap::uids::UidSet;
 use crate::imap::visit::Visit;
 use crate::listing::Listing;
-use crate::message::Place;
+use crate::message::MailboxRef;
 use crate::plan::Chunk;
-use crate::reading::{self, AllRead, Read};
+use crate::reading::{self, AllRead, MailboxRead};
 
 /// Deleted messages on a page: they are short.
 const MAX_GONE: u64 = 5_000;
@@ -43,7 +43,12 @@ impl Page {
     }
 
     /// Returns the reads for these messages; none where names are enough, which are added at once.
-    pub fn reads(&mut self, session: &Session, cursor: &Cursor, parts: Vec<(u32, UidSet)>) -> Vec<Read> {
+    pub fn reads(
+        &mut self,
+        session: &Session,
+        cursor: &ChangesCursor,
+        parts: Vec<(u32, UidSet)>,
+    ) -> Vec<MailboxRead> {
         let mut reads = Vec::new();
         for (number, uids) in parts {
             let Some(known) = cursor.folder(number) else { continue };
@@ -55,14 +60,14 @@ impl Page {
                 let named = |uid| Source { external_id: place.message(uid), ..Source::default() };
                 self.sources.extend(uids.iter().map(named));
             } else if !uids.is_empty() {
-                reads.push(Read::full(&session.capabilities, known.place(session), uids));
+                reads.push(MailboxRead::full(&session.capabilities, known.place(session), uids));
             }
         }
         reads
     }
 
     /// Reports the pending changes of the cursor: deletions first, then new messages, then states.
-    pub fn pending(&mut self, session: &mut Session, cursor: &mut Cursor) -> Outcome<()> {
+    pub fn pending(&mut self, session: &mut Session, cursor: &mut ChangesCursor) -> Outcome<()> {
         self.gone(cursor);
         let mut parts = Vec::new();
         for known in &mut cursor.folders {
@@ -78,7 +83,7 @@ impl Page {
             let changed = known.changed.take_last(room as u64);
             if !changed.is_empty() {
                 self.states += usize::try_from(changed.len()).unwrap_or(usize::MAX);
-                reads.push(Read::state(&session.capabilities, known.place(session), changed));
+                reads.push(MailboxRead::state(&session.capabilities, known.place(session), changed));
             }
         }
         let read = reading::read(session, reads)?;
@@ -92,10 +97,10 @@ impl Page {
         unreadable(session, read.unopened);
     }
 
-    fn gone(&mut self, cursor: &mut Cursor) {
+    fn gone(&mut self, cursor: &mut ChangesCursor) {
         let mut room = MAX_GONE;
         for gone in &mut cursor.gone {
-            let place = Place::new("", &gone.folder, gone.uid_validity);
+            let place = MailboxRef::new("", &gone.folder, gone.uid_validity);
             let uids = gone.uids.take_last(room);
             room -= uids.len();
             self.sources.extend(uids.iter().map(|uid| place.gone(uid)));
@@ -112,7 +117,7 @@ impl Page {
 /// Reads the chunk, and in the same round trip the list of the mailboxes.
 pub fn read_chunk(
     session: &mut Session,
-    cursor: &Cursor,
+    cursor: &ChangesCursor,
     chunk: Option<Chunk>,
     mut listing: Option<&mut Listing>,
     page: &mut Page,
@@ -142,7 +147,7 @@ pub fn read_chunk(
 
 /// Ends the call: the sources, and the cursor with the rest.
 pub fn answer(
-    mut cursor: Cursor,
+    mut cursor: ChangesCursor,
     sources: Vec<Source>,
     is_first_reading: bool,
     since: Option<i64>,

@@ -12,7 +12,7 @@ const MAX_LABEL_BYTES: usize = 1000;
 
 /// The items that a server sent of a message. Each can be missing.
 #[derive(Debug, Default)]
-pub struct Fetched<'a> {
+pub struct FetchedItems<'a> {
     pub uid: Option<u32>,
     pub flags: Option<Vec<String>>,
     /// Seconds since 1970.
@@ -30,10 +30,10 @@ pub struct Fetched<'a> {
     sections: Vec<(String, Cow<'a, [u8]>)>,
 }
 
-impl<'a> Fetched<'a> {
+impl<'a> FetchedItems<'a> {
     /// The items of `(UID 7 FLAGS (…) …)`.
     pub fn read(values: Vec<Value<'a>>) -> Self {
-        let mut fetched = Fetched::default();
+        let mut fetched = FetchedItems::default();
         let list = values.into_iter().find_map(|value| match value {
             Value::List(items) => Some(items),
             _ => None,
@@ -96,13 +96,13 @@ fn labels(value: &Value<'_>) -> Option<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use super::Fetched;
+    use super::FetchedItems;
     use crate::imap::value;
 
     #[test]
     fn rubbish_in_place_of_labels_and_numbers_tells_nothing() {
         let read = |items: &str| {
-            let fetched = Fetched::read(value::read(items.as_bytes()).unwrap());
+            let fetched = FetchedItems::read(value::read(items.as_bytes()).unwrap());
             (fetched.labels, fetched.email_id)
         };
         assert_eq!(read("(X-GM-LABELS () X-GM-MSGID 7)"), (Some(Vec::new()), Some("7".to_owned())));

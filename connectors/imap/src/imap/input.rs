@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 
-use connector_sdk::tcp::{BlobInfo, Line, TcpError};
+use connector_sdk::tcp::{Line, TcpBlob, TcpError};
 
 use crate::imap::response::is_status;
 use crate::imap::value::announced;
@@ -23,7 +23,7 @@ pub struct Sink<'a> {
     /// As in `wit/tcp.wit`; may still change before the literal comes.
     pub decode: &'a Cell<&'static str>,
     /// The blob, once it was read.
-    pub blob: Option<BlobInfo>,
+    pub blob: Option<TcpBlob>,
 }
 
 /// Bytes that were read and not yet used.

@@ -8,7 +8,7 @@ use crate::imap::response::{Response, Status};
 
 /// A mailbox that is selected, as the server described it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Selected {
+pub struct SelectedMailbox {
     /// Decoded name.
     #[serde(rename = "n")]
     pub name: String,
@@ -29,7 +29,7 @@ pub struct Selected {
     pub highest_modseq: Option<u64>,
 }
 
-impl Selected {
+impl SelectedMailbox {
     /// Takes what a response to the selection says of the mailbox.
     pub fn learn(&mut self, response: &Response<'_>) {
         match response {

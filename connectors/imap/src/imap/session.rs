@@ -4,7 +4,7 @@
 
 use std::rc::Rc;
 
-use connector_sdk::tcp::{Line, Segment, TcpError};
+use connector_sdk::tcp::{Line, TcpError, TcpSegment};
 use connector_sdk::{Context, Failure, Level, Outcome, code};
 use io_imap::types::response::{Code, Data, StatusKind};
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use crate::imap::command::{Command, Piece};
 use crate::imap::commands;
 use crate::imap::input::{Input, Sink};
 use crate::imap::response::{Response, Status, is_other};
-use crate::imap::selected::Selected;
+use crate::imap::selected::SelectedMailbox;
 
 /// Tags begin so; a number follows.
 const TAG: &str = "s";
@@ -34,7 +34,7 @@ struct Note {
     /// Capabilities.
     c: Capabilities,
     /// The mailbox that is selected.
-    s: Option<Selected>,
+    s: Option<SelectedMailbox>,
     /// QRESYNC or CONDSTORE are enabled.
     e: bool,
     /// Gmail's mailbox of all mail.
@@ -53,7 +53,7 @@ pub struct Session<'a> {
     last_tag: u32,
     pub capabilities: Capabilities,
     /// The mailbox that is selected; none after a selection that failed.
-    pub selected: Option<Selected>,
+    pub selected: Option<SelectedMailbox>,
     /// Gmail's mailbox of all mail, once the mailboxes were listed; none where there is none.
     pub all_mail: Option<Rc<AllMail>>,
     /// At Gmail the mailboxes were listed, also where none is that of all mail.
@@ -210,7 +210,7 @@ impl<'a> Session<'a> {
     }
 
     /// How many of the commands go out together, and their bytes with tags.
-    fn batch(&self, commands: &[Command]) -> (usize, Vec<Segment>) {
+    fn batch(&self, commands: &[Command]) -> (usize, Vec<TcpSegment>) {
         let mut out = Vec::new();
         let mut text = Vec::new();
         let mut count = 0;
@@ -228,14 +228,14 @@ impl<'a> Session<'a> {
                 match piece {
                     Piece::Text(bytes) | Piece::Literal(bytes) => text.extend_from_slice(bytes),
                     Piece::Blob(id, _) => {
-                        out.push(Segment::Bytes(std::mem::take(&mut text)));
-                        out.push(Segment::Blob(id.clone()));
+                        out.push(TcpSegment::Bytes(std::mem::take(&mut text)));
+                        out.push(TcpSegment::Blob(id.clone()));
                     }
                 }
             }
             text.extend_from_slice(b"\r\n");
         }
-        out.push(Segment::Bytes(text));
+        out.push(TcpSegment::Bytes(text));
         (count, out)
     }
 
@@ -259,18 +259,18 @@ impl<'a> Session<'a> {
                 continue;
             };
             text.extend_from_slice(format!("{{{len}}}\r\n").as_bytes());
-            out.push(Segment::Bytes(std::mem::take(&mut text)));
+            out.push(TcpSegment::Bytes(std::mem::take(&mut text)));
             self.line.write(std::mem::take(&mut out))?;
             if let Some(refusal) = self.until_asked(&tag, at, take)? {
                 return Ok(refusal);
             }
             match piece {
                 Piece::Text(bytes) | Piece::Literal(bytes) => text.extend_from_slice(bytes),
-                Piece::Blob(id, _) => out.push(Segment::Blob(id.clone())),
+                Piece::Blob(id, _) => out.push(TcpSegment::Blob(id.clone())),
             }
         }
         text.extend_from_slice(b"\r\n");
-        out.push(Segment::Bytes(text));
+        out.push(TcpSegment::Bytes(text));
         self.line.write(out)?;
         let done = self.until_done(&[tag], at, None, take)?;
         done.into_iter().next().ok_or_else(|| TcpError::new("unavailable", "the server did not answer"))

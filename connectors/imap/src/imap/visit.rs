@@ -7,10 +7,10 @@ use io_imap::types::response::{Code, Data};
 
 use crate::imap::command::Command;
 use crate::imap::commands;
-use crate::imap::fetch::Fetched;
+use crate::imap::fetch::FetchedItems;
 use crate::imap::input::Sink;
 use crate::imap::response::{Response, Status};
-use crate::imap::selected::Selected;
+use crate::imap::selected::SelectedMailbox;
 use crate::imap::session::Session;
 use crate::imap::uids::UidSet;
 use crate::imap::value;
@@ -50,9 +50,9 @@ impl Visit {
 
 /// The result of a visit.
 #[derive(Clone, Debug, Default)]
-pub struct Visited {
+pub struct VisitResult {
     /// The mailbox; none where it cannot be selected.
-    pub selected: Option<Selected>,
+    pub selected: Option<SelectedMailbox>,
     /// The status of the selection, where it was needed.
     pub selection: Option<Status>,
     /// The status of each command. Where nothing is selected the server refused them all.
@@ -61,7 +61,7 @@ pub struct Visited {
     pub untagged: Vec<Status>,
 }
 
-impl Visited {
+impl VisitResult {
     /// The mailbox is there, and all commands succeeded.
     pub fn is_ok(&self) -> bool {
         self.selected.is_some() && self.statuses.iter().all(Status::is_ok)
@@ -74,7 +74,7 @@ impl Visited {
 }
 
 /// The visit that a command belongs to; the number of the command in it, none for the selection.
-type Place = (usize, Option<usize>);
+type CommandPosition = (usize, Option<usize>);
 
 impl Session<'_> {
     /// Makes the visits, one after the other at the server, all in flight at once. `take` gets the responses with the visit that they
@@ -83,8 +83,8 @@ impl Session<'_> {
         &mut self,
         visits: &[Visit],
         mut sink: Option<&mut Sink<'_>>,
-        mut take: impl FnMut(usize, &Selected, Option<usize>, &Response<'_>),
-    ) -> Outcome<Vec<Visited>> {
+        mut take: impl FnMut(usize, &SelectedMailbox, Option<usize>, &Response<'_>),
+    ) -> Outcome<Vec<VisitResult>> {
         loop {
             match self.visit_once(visits, sink.as_deref_mut(), &mut take) {
                 Err(lost) if self.can_reopen(&lost) => self.reopen()?,
@@ -97,13 +97,14 @@ impl Session<'_> {
         &mut self,
         visits: &[Visit],
         sink: Option<&mut Sink<'_>>,
-        take: &mut impl FnMut(usize, &Selected, Option<usize>, &Response<'_>),
-    ) -> Result<Vec<Visited>, TcpError> {
-        let mut all = vec![Visited::default(); visits.len()];
+        take: &mut impl FnMut(usize, &SelectedMailbox, Option<usize>, &Response<'_>),
+    ) -> Result<Vec<VisitResult>, TcpError> {
+        let mut all = vec![VisitResult::default(); visits.len()];
         let (commands, places) = self.plan(visits, &mut all);
-        let unknown = |visit: &Visit| Selected { name: visit.name.clone(), ..Selected::default() };
+        let unknown =
+            |visit: &Visit| SelectedMailbox { name: visit.name.clone(), ..SelectedMailbox::default() };
         let pairs = visits.iter().zip(&all);
-        let mut current: Vec<Selected> =
+        let mut current: Vec<SelectedMailbox> =
             pairs.map(|(visit, known)| known.selected.clone().unwrap_or_else(|| unknown(visit))).collect();
         let statuses = self.exchange(&commands, sink, &mut |at, response| {
             let Some(Some((visit, command))) = places.get(at).copied() else { return };
@@ -139,7 +140,11 @@ impl Session<'_> {
     }
 
     /// The commands of all visits in one row.
-    fn plan(&self, visits: &[Visit], all: &mut [Visited]) -> (Vec<Command>, Vec<Option<Place>>) {
+    fn plan(
+        &self,
+        visits: &[Visit],
+        all: &mut [VisitResult],
+    ) -> (Vec<Command>, Vec<Option<CommandPosition>>) {
         let mut commands = Vec::new();
         let mut places = Vec::new();
         if !self.enabled && visits.iter().any(|visit| visit.since.is_some()) {
@@ -207,14 +212,14 @@ pub fn found(response: &Response<'_>, into: &mut UidSet) {
 }
 
 /// A FETCH response's items, where it is one that names a UID.
-pub fn fetched<'a>(response: &Response<'a>) -> Option<(u32, Fetched<'a>)> {
+pub fn fetched<'a>(response: &Response<'a>) -> Option<(u32, FetchedItems<'a>)> {
     let Response::Fetch(items) = response else { return None };
-    let fetched = Fetched::read(value::read(items)?);
+    let fetched = FetchedItems::read(value::read(items)?);
     Some((fetched.uid?, fetched))
 }
 
 /// Runs commands in the target's mailbox.
-pub fn in_mailbox(session: &mut Session, name: &str, commands: Vec<Command>) -> Outcome<Visited> {
+pub fn in_mailbox(session: &mut Session, name: &str, commands: Vec<Command>) -> Outcome<VisitResult> {
     let visited = session.visit(&[Visit::new(name, Access::Write, commands)], None, |_, _, _, _| {})?;
     visited.into_iter().next().ok_or_else(|| Failure::unavailable("the server did not answer"))
 }
@@ -233,11 +238,11 @@ pub fn search_uids(
             found(response, &mut uids);
         }
     })?;
-    let visited = visited.into_iter().next().filter(Visited::is_ok);
+    let visited = visited.into_iter().next().filter(VisitResult::is_ok);
     Ok(visited.and_then(|visited| visited.selected).map(|selected| (selected.uid_validity, uids)))
 }
 
 /// All statuses of a visit, in the order in which they came.
-pub fn all_statuses(visited: &Visited) -> impl Iterator<Item = &Status> {
+pub fn all_statuses(visited: &VisitResult) -> impl Iterator<Item = &Status> {
     visited.untagged.iter().chain(&visited.statuses)
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use connector_sdk::tcp::{Line, Segment, TcpError};
+use connector_sdk::tcp::{Line, TcpError, TcpSegment};
 use connector_sdk::{Context, Failure, Outcome, code};
 use io_smtp::coroutine::{SmtpCoroutine as _, SmtpCoroutineState, SmtpYield};
 use io_smtp::rfc1870::size::{SIZE, SmtpSizeCapability};
@@ -39,11 +39,11 @@ pub struct Envelope<'a> {
 }
 
 /// A command that is under way: the crate's state machine, which writes it and reads its reply.
-struct Sending(SmtpCommandSend<Vec<u8>>);
+struct CommandExchange(SmtpCommandSend<Vec<u8>>);
 
-impl Sending {
+impl CommandExchange {
     fn new(command: impl Into<Vec<u8>>) -> Self {
-        Sending(SmtpCommandSend::new(command.into()))
+        CommandExchange(SmtpCommandSend::new(command.into()))
     }
 
     /// Returns the bytes of the command.
@@ -92,19 +92,22 @@ impl Smtp {
     }
 
     /// Sends commands in one piece. Their replies come in the same order.
-    fn send<'s>(&mut self, commands: impl IntoIterator<Item = &'s mut Sending>) -> Result<(), TcpError> {
-        let bytes = commands.into_iter().flat_map(Sending::bytes).collect();
-        self.line.write(vec![Segment::Bytes(bytes)])
+    fn send<'s>(
+        &mut self,
+        commands: impl IntoIterator<Item = &'s mut CommandExchange>,
+    ) -> Result<(), TcpError> {
+        let bytes = commands.into_iter().flat_map(CommandExchange::bytes).collect();
+        self.line.write(vec![TcpSegment::Bytes(bytes)])
     }
 
     fn command(&mut self, command: impl Into<Vec<u8>>) -> Result<Reply, TcpError> {
-        let mut sending = Sending::new(command);
+        let mut sending = CommandExchange::new(command);
         self.send([&mut sending])?;
         self.reply(sending)
     }
 
     /// The reply to this command. It is given no more than its own lines: what follows belongs to the next command.
-    fn reply(&mut self, mut sending: Sending) -> Result<Reply, TcpError> {
+    fn reply(&mut self, mut sending: CommandExchange) -> Result<Reply, TcpError> {
         let mut lines = Vec::new();
         loop {
             let line = self.read_line()?;
@@ -243,7 +246,7 @@ impl Smtp {
         recipients: &[String],
     ) -> Result<Vec<RecipientOutcome>, TcpError> {
         let mut outcomes = Vec::with_capacity(recipients.len());
-        let mut mail = Some(Sending::new(mail));
+        let mut mail = Some(CommandExchange::new(mail));
         let mut sender = None;
         let has_pipelining = self.extensions.has_capability("PIPELINING");
         if !has_pipelining && let Some(mut mail) = mail.take() {
@@ -256,7 +259,7 @@ impl Smtp {
                 continue;
             }
             let rcpts = part.iter().filter_map(|email| rcpt_command(email));
-            let mut rcpts: Vec<Sending> = rcpts.map(Sending::new).collect();
+            let mut rcpts: Vec<CommandExchange> = rcpts.map(CommandExchange::new).collect();
             self.send(mail.iter_mut().chain(&mut rcpts))?;
             if let Some(mail) = mail.take() {
                 sender = Some(self.reply(mail)?);
@@ -280,7 +283,7 @@ impl Smtp {
             self.command(SmtpRsetCommand).ok();
             return Ok(());
         }
-        self.line.write(vec![Segment::BlobDotStuffed(blob.to_owned())])?;
+        self.line.write(vec![TcpSegment::BlobDotStuffed(blob.to_owned())])?;
         let size = cx.host().blob_size(blob).unwrap_or(0);
         let tail = cx.host().read_blob(blob, size.saturating_sub(2), 2);
         // The dot stands on a line of its own; a message that ends with a line break gets no empty line more.

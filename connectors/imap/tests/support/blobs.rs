@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use connector_sdk::tcp::{BlobInfo, Segment};
+use connector_sdk::tcp::{TcpBlob, TcpSegment};
 
 /// Blobs of a call.
 #[derive(Default)]
@@ -31,17 +31,17 @@ impl Blobs {
     }
 
     /// Returns the bytes that the host would write.
-    pub fn bytes(&self, segments: &[Segment]) -> Vec<u8> {
-        let bytes = |segment: &Segment| match segment {
-            Segment::Bytes(bytes) => bytes.clone(),
-            Segment::Blob(id) => self.content(id).expect("the blob exists"),
-            Segment::BlobDotStuffed(id) => stuffed(&self.content(id).expect("the blob exists")),
+    pub fn bytes(&self, segments: &[TcpSegment]) -> Vec<u8> {
+        let bytes = |segment: &TcpSegment| match segment {
+            TcpSegment::Bytes(bytes) => bytes.clone(),
+            TcpSegment::Blob(id) => self.content(id).expect("the blob exists"),
+            TcpSegment::BlobDotStuffed(id) => stuffed(&self.content(id).expect("the blob exists")),
         };
         segments.iter().flat_map(bytes).collect()
     }
 
     /// Returns the blob that the host would make of a literal.
-    pub fn decoded(&self, bytes: &[u8], decode: &str) -> BlobInfo {
+    pub fn decoded(&self, bytes: &[u8], decode: &str) -> TcpBlob {
         let content = match decode {
             "base64" => {
                 let text: Vec<u8> = bytes.iter().copied().filter(|b| !b.is_ascii_whitespace()).collect();
@@ -54,7 +54,7 @@ impl Blobs {
             }
             _ => bytes.to_vec(),
         };
-        BlobInfo { size: content.len() as u64, id: self.create(&content) }
+        TcpBlob { size: content.len() as u64, id: self.create(&content) }
     }
 }
 

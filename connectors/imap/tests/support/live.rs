@@ -14,7 +14,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use connector_imap::Imap;
 use connector_sdk::http::{Http, Request, Response, SendError};
-use connector_sdk::tcp::{BlobInfo, Line, Segment, TcpError};
+use connector_sdk::tcp::{Line, TcpBlob, TcpError, TcpSegment};
 use connector_sdk::{Context, Host, Level, Lifecycle as _};
 use model::wire::{Account, Connection};
 use serde_json::json;
@@ -251,11 +251,11 @@ impl Line for LiveLine {
         if count == 0 { Err(TcpError::new("closed", "the server ended the line")) } else { Ok(buffer) }
     }
 
-    fn write(&mut self, segments: Vec<Segment>) -> Result<(), TcpError> {
+    fn write(&mut self, segments: Vec<TcpSegment>) -> Result<(), TcpError> {
         self.stream.write_all(&self.blobs.bytes(&segments)).map_err(io)
     }
 
-    fn read_to_blob(&mut self, head: &[u8], len: u64, decode: &str) -> Result<BlobInfo, TcpError> {
+    fn read_to_blob(&mut self, head: &[u8], len: u64, decode: &str) -> Result<TcpBlob, TcpError> {
         let mut bytes = head.to_vec();
         bytes.resize(head.len() + usize::try_from(len).unwrap(), 0);
         self.stream.read_exact(&mut bytes[head.len()..]).map_err(io)?;

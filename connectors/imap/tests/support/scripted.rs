@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use connector_sdk::http::{Http, Request, Response, SendError};
-use connector_sdk::tcp::{BlobInfo, Line, Segment, TcpError};
+use connector_sdk::tcp::{Line, TcpBlob, TcpError, TcpSegment};
 use connector_sdk::{Context, Host, Level};
 use model::wire::Connection;
 
@@ -187,13 +187,13 @@ impl Line for ScriptedLine {
         Ok(self.to_read.drain(..count).collect())
     }
 
-    fn write(&mut self, segments: Vec<Segment>) -> Result<(), TcpError> {
+    fn write(&mut self, segments: Vec<TcpSegment>) -> Result<(), TcpError> {
         self.written.extend(self.blobs.bytes(&segments));
         self.answer();
         Ok(())
     }
 
-    fn read_to_blob(&mut self, head: &[u8], len: u64, decode: &str) -> Result<BlobInfo, TcpError> {
+    fn read_to_blob(&mut self, head: &[u8], len: u64, decode: &str) -> Result<TcpBlob, TcpError> {
         let mut bytes = head.to_vec();
         for _ in 0..len {
             bytes.push(self.to_read.pop_front().expect("the literal is there"));

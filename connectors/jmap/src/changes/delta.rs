@@ -7,28 +7,28 @@ use model::wire::Source;
 use serde_json::{Value, json};
 
 use crate::changes::cursor::Cursor;
-use crate::changes::telling::{DOING, Telling};
+use crate::changes::telling::{DOING, ReportOptions};
 use crate::client::{Client, Message, messages, with};
 use crate::folders::{self, Tree};
 use crate::message;
-use crate::protocol::answers::{Changed, Got};
+use crate::protocol::answers::{ChangesResponse, GetResponse};
 use crate::protocol::{Answers, Batch, Call, email, failures};
 
 /// Properties of a mailbox that change with every message (RFC 8621 section 2.2).
 const COUNTS: [&str; 4] = ["totalEmails", "unreadEmails", "totalThreads", "unreadThreads"];
 
 /// Calls for changes and for what was changed.
-struct Asked {
+struct DeltaCalls {
     changes: Call,
     created: Call,
     updated: Call,
 }
 
 /// Messages.
-pub struct EmailDelta(Asked);
+pub struct EmailDelta(DeltaCalls);
 
 /// Mailboxes.
-pub struct FolderDelta(Asked);
+pub struct FolderDelta(DeltaCalls);
 
 /// The changes of messages.
 pub struct Emails {
@@ -61,18 +61,18 @@ impl Folders {
 
 impl EmailDelta {
     /// Adds the calls: new messages are read whole, of others what can change. `since` is the argument `sinceState`, or a reference.
-    pub(super) fn ask(batch: &mut Batch, since: (&str, Value), telling: Telling) -> Self {
+    pub(super) fn ask(batch: &mut Batch, since: (&str, Value), telling: ReportOptions) -> Self {
         let args = with(&json!({ "maxChanges": telling.limit }), since.0, since.1);
         let changes = batch.call("Email/changes", args);
         let created = batch.call("Email/get", with(&telling.get(), "#ids", changes.at("/created")));
         let updated =
             batch.call("Email/get", with(&email::get(&email::STATE), "#ids", changes.at("/updated")));
-        EmailDelta(Asked { changes, created, updated })
+        EmailDelta(DeltaCalls { changes, created, updated })
     }
 
     /// Parses the answers.
-    pub(super) fn read(&self, client: &Client, answers: &Answers, telling: Telling) -> Outcome<Emails> {
-        let changed: Changed = answers.get(&self.0.changes)?;
+    pub(super) fn read(&self, client: &Client, answers: &Answers, telling: ReportOptions) -> Outcome<Emails> {
+        let changed: ChangesResponse = answers.get(&self.0.changes)?;
         let updated = read(client, answers, &self.0.updated, &changed.updated, &email::get(&email::STATE))?;
         let created = read(client, answers, &self.0.created, &changed.created, &telling.get())?;
         let updated = updated.into_iter().map(|message| telling.partial(message));
@@ -89,12 +89,12 @@ impl FolderDelta {
         let changes = batch.call("Mailbox/changes", json!({ "sinceState": cursor.mailboxes }));
         let created = batch.call("Mailbox/get", json!({ "#ids": changes.at("/created") }));
         let updated = batch.call("Mailbox/get", json!({ "#ids": changes.at("/updated") }));
-        FolderDelta(Asked { changes, created, updated })
+        FolderDelta(DeltaCalls { changes, created, updated })
     }
 
     /// Parses the answers.
     pub(super) fn read(&self, client: &Client, answers: &Answers) -> Outcome<Folders> {
-        let changed: Changed = answers.get(&self.0.changes)?;
+        let changed: ChangesResponse = answers.get(&self.0.changes)?;
         let before = self.changed(client, answers, &changed)?;
         let after = changed.destroyed.iter().map(|id| folders::gone(id)).collect();
         Ok(Folders { before, after, has_more: has_more(&changed), state: changed.new_state })
@@ -102,7 +102,7 @@ impl FolderDelta {
 
     /// The mailboxes that changed. A name or a place that changed is in the path of everything below too, and the path of a nested
     /// one is made of mailboxes that did not change: then all are read, in one more request.
-    fn changed(&self, client: &Client, answers: &Answers, changed: &Changed) -> Outcome<Vec<Source>> {
+    fn changed(&self, client: &Client, answers: &Answers, changed: &ChangesResponse) -> Outcome<Vec<Source>> {
         if changed.created.is_empty() && changed.updated.is_empty() {
             return Ok(Vec::new());
         }
@@ -127,7 +127,7 @@ impl FolderDelta {
 }
 
 /// Whether there are more changes now. A server that says so without a new state would be asked for ever.
-fn has_more(changed: &Changed) -> bool {
+fn has_more(changed: &ChangesResponse) -> bool {
     let is_empty = changed.created.is_empty() && changed.updated.is_empty() && changed.destroyed.is_empty();
     changed.has_more_changes && !(is_empty && changed.old_state.as_ref() == Some(&changed.new_state))
 }
@@ -141,7 +141,7 @@ fn read(
     ids: &[String],
     args: &Value,
 ) -> Outcome<Vec<Message>> {
-    match answers.attempt::<Got>(call)? {
+    match answers.attempt::<GetResponse>(call)? {
         Ok(got) => Ok(messages(got)),
         Err(error) if error.kind == "requestTooLarge" => client.emails(ids, args, DOING),
         Err(error) => Err(failures::of_method(&error)),

@@ -16,10 +16,10 @@ use serde_json::json;
 
 use crate::changes::cursor::{Cursor, Reading};
 use crate::changes::delta::{EmailDelta, Emails, FolderDelta, Folders};
-use crate::changes::telling::{DOING, Telling};
+use crate::changes::telling::{DOING, ReportOptions};
 use crate::client::{Client, is_cut_off};
 use crate::folders::{self, Tree};
-use crate::protocol::answers::Got;
+use crate::protocol::answers::GetResponse;
 use crate::query::{Page, Start};
 
 /// Messages of a page where the host does not say.
@@ -35,7 +35,7 @@ pub fn changes(cx: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
     let asked = usize::try_from(args.limit).unwrap_or(MAX_PAGE);
     let mut limit = if asked == 0 { PAGE } else { asked }.clamp(1, MAX_PAGE).min(client.objects_in_get());
     loop {
-        let telling = Telling { names_only: args.names_only, limit };
+        let telling = ReportOptions { names_only: args.names_only, limit };
         let answer = match &cursor {
             None => first(&client, telling),
             Some(cursor) => next(&client, cursor, telling),
@@ -49,7 +49,7 @@ pub fn changes(cx: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
 }
 
 /// The first page: all folders, the newest messages, and the states from which all later changes are reported.
-fn first(client: &Client, telling: Telling) -> Outcome<Answer<Sources>> {
+fn first(client: &Client, telling: ReportOptions) -> Outcome<Answer<Sources>> {
     let query = telling.query();
     let mut batch = client.batch();
     let state = batch.call("Email/get", json!({ "ids": [], "properties": ["id"] }));
@@ -59,7 +59,7 @@ fn first(client: &Client, telling: Telling) -> Outcome<Answer<Sources>> {
     let answers = client.run(batch, DOING)?;
     let page = query.page(&answers, &asked)?.ok_or_else(out_of_place)?;
     let delta = delta.read(client, &answers, telling)?;
-    let got: Got = answers.get(&all)?;
+    let got: GetResponse = answers.get(&all)?;
     let cursor = Cursor { emails: delta.state.clone(), mailboxes: got.state.clone(), reading: None };
     if cursor.emails.is_empty() || cursor.mailboxes.is_empty() {
         return Err(Failure::unavailable("the provider does not tell the state of the mailbox"));
@@ -73,7 +73,7 @@ fn out_of_place() -> Failure {
 }
 
 /// Returns the changes since the cursor, and the next page while the initial sync is not over.
-fn next(client: &Client, cursor: &Cursor, telling: Telling) -> Outcome<Answer<Sources>> {
+fn next(client: &Client, cursor: &Cursor, telling: ReportOptions) -> Outcome<Answer<Sources>> {
     let reading = cursor.reading.as_ref().filter(|reading| !reading.waits);
     let start = reading.map(|reading| Start::after(reading.after.as_ref()));
     if let Some(answer) = attempt(client, cursor, start, telling)? {
@@ -89,7 +89,7 @@ fn attempt(
     client: &Client,
     cursor: &Cursor,
     start: Option<Start>,
-    telling: Telling,
+    telling: ReportOptions,
 ) -> Outcome<Option<Answer<Sources>>> {
     let query = telling.query();
     let mut batch = client.batch();
@@ -129,7 +129,7 @@ fn read_on(
     page: Page,
     delta: Emails,
     cursor: Cursor,
-    telling: Telling,
+    telling: ReportOptions,
 ) -> Answer<Sources> {
     let mut messages = Vec::new();
     let (mut reading, mut covered_since) = (Some(Reading { waits: true, ..reading }), None);

@@ -13,12 +13,12 @@ pub(super) const DOING: &str = "reading what changed in the mailbox";
 
 /// The form in which messages are reported: whole, or by name alone.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) struct Telling {
+pub(super) struct ReportOptions {
     pub(super) names_only: bool,
     pub(super) limit: usize,
 }
 
-impl Telling {
+impl ReportOptions {
     pub(super) fn get(self) -> Value {
         if self.names_only { email::get(&email::NAME) } else { email::get(&email::SUMMARY) }
     }

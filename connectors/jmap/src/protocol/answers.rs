@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 /// `Foo/get`. Objects are read one by one, so that one that cannot be read does not take the page with it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Got {
+pub struct GetResponse {
     pub state: String,
     pub list: Vec<Box<RawValue>>,
 }
@@ -18,7 +18,7 @@ pub struct Got {
 /// `Foo/query`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Queried {
+pub struct QueryResponse {
     pub ids: Vec<String>,
     /// The server's own limit, where it is lower than the one that was asked for.
     pub limit: Option<u64>,
@@ -27,7 +27,7 @@ pub struct Queried {
 /// `Foo/changes`; the last field is of `Mailbox/changes` alone (RFC 8621 section 2.2).
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Changed {
+pub struct ChangesResponse {
     #[serde(default)]
     pub old_state: Option<String>,
     pub new_state: String,
@@ -46,7 +46,7 @@ pub struct Changed {
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Set {
-    pub created: Option<BTreeMap<String, Created>>,
+    pub created: Option<BTreeMap<String, CreatedObject>>,
     pub updated: Option<BTreeMap<String, Value>>,
     pub destroyed: Option<Vec<String>>,
     pub not_created: Option<BTreeMap<String, Box<SetError>>>,
@@ -57,7 +57,7 @@ pub struct Set {
 /// The server's answer for an object that it created.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Created {
+pub struct CreatedObject {
     pub id: String,
 }
 

@@ -11,9 +11,9 @@ use serde_json::json;
 
 use crate::client::{Client, Message, id_of, messages, set, summary, with};
 use crate::message;
-use crate::protocol::answers::{Got, Set};
+use crate::protocol::answers::{GetResponse, Set};
 use crate::protocol::{Answers, Call};
-use crate::send::plan::{After, Sender, Submitted, after};
+use crate::send::plan::{After, Sender, SubmissionState, after};
 use crate::store::{self, Target};
 
 /// `EmailSubmission.deliveryStatus` (RFC 8621 section 7), as far as the server has it. io-jmap's type wants every field of it.
@@ -35,7 +35,7 @@ pub(super) fn finish(
     client: &Client,
     args: &MessageSend,
     sender: Sender,
-    submitted: &Submitted,
+    submitted: &SubmissionState,
     refused: &[String],
 ) -> Sent {
     let mut warnings = Vec::new();
@@ -48,7 +48,7 @@ pub(super) fn finish(
             "the message was sent, but its copy could not be read",
             &failure,
         ));
-        Left::default()
+        StateAfterSend::default()
     });
     let mut copy = left.copy;
     if let (Some(blob), Some(sent), Some(Ok(plain))) = (&args.sent_blob, &sender.sent, &copy) {
@@ -85,14 +85,19 @@ fn warning(code: &str, message: &str, failure: &Failure) -> Warning {
 
 /// The state that was read after the message was sent.
 #[derive(Default)]
-struct Left {
+struct StateAfterSend {
     copy: Option<Message>,
     draft_gone: bool,
     status: BTreeMap<String, Status>,
 }
 
 /// Destroys the draft, makes the changes that the server did not make, and reads the message, in one request.
-fn tidy(client: &Client, plan: &After, submitted: &Submitted, draft: Option<&str>) -> Outcome<Left> {
+fn tidy(
+    client: &Client,
+    plan: &After,
+    submitted: &SubmissionState,
+    draft: Option<&str>,
+) -> Outcome<StateAfterSend> {
     let mut batch = client.batch().with_submission();
     let id = submitted.outcome.as_deref().unwrap_or_default();
     let status = batch.call("EmailSubmission/get", json!({ "ids": [id], "properties": ["deliveryStatus"] }));
@@ -116,12 +121,12 @@ fn tidy(client: &Client, plan: &After, submitted: &Submitted, draft: Option<&str
     };
     let read = get.map(|get| answers.get(&get).map(messages)).transpose()?;
     let copy = read.unwrap_or_default().into_iter().find(|one| id_of(one) == email);
-    Ok(Left { copy, draft_gone, status: statuses(&answers, &status) })
+    Ok(StateAfterSend { copy, draft_gone, status: statuses(&answers, &status) })
 }
 
 /// Returns the server's delivery status of each recipient so far; empty for servers that keep no submissions.
 fn statuses(answers: &Answers, call: &Call) -> BTreeMap<String, Status> {
-    let got = answers.get::<Got>(call).unwrap_or_default();
+    let got = answers.get::<GetResponse>(call).unwrap_or_default();
     let submission = got.list.first().and_then(|raw| serde_json::from_str::<Submission>(raw.get()).ok());
     let all = submission.and_then(|submission| submission.delivery_status).unwrap_or_default();
     all.into_iter().map(|(email, status)| (email.to_lowercase(), status)).collect()

@@ -17,10 +17,10 @@ use serde_json::{Value, json};
 
 use crate::client::Client;
 use crate::folders::{self, Tree};
-use crate::protocol::answers::{Got, Set, SetError};
+use crate::protocol::answers::{GetResponse, Set, SetError};
 use crate::protocol::{Answers, Call, failures};
 use crate::send::finish::{finish, outcome};
-use crate::send::plan::{After, Sender, Submitted, after};
+use crate::send::plan::{After, Sender, SubmissionState, after};
 use crate::store::{self, IMPORTED};
 
 /// The creation id of the submission.
@@ -30,7 +30,7 @@ const SUBMITTED: &str = "submission";
 const DOING: &str = "sending the message";
 
 /// The identities of an answer. Those that cannot be read are left out.
-pub fn identities(got: Got) -> Vec<JmapIdentity> {
+pub fn identities(got: GetResponse) -> Vec<JmapIdentity> {
     got.list.iter().filter_map(|raw| serde_json::from_str(raw.get()).ok()).collect()
 }
 
@@ -71,7 +71,7 @@ pub fn send(cx: &Context, args: MessageSend) -> Outcome<Sent> {
     Ok(finish(&client, &args, sender, &submitted, &refused))
 }
 
-fn give_up(args: &MessageSend, submitted: Submitted, refused: &[String]) -> Outcome<Sent> {
+fn give_up(args: &MessageSend, submitted: SubmissionState, refused: &[String]) -> Outcome<Sent> {
     if refused.len() < args.recipients.len() {
         let mut failure = failures::of_object(&submitted.outcome.err().unwrap_or_default());
         // The server has refused: the host need not look for a message that was sent all the same.
@@ -130,8 +130,8 @@ fn submit(
     sender: &Sender,
     blob_id: &str,
     recipients: &[String],
-    earlier: Option<Submitted>,
-) -> Outcome<Submitted> {
+    earlier: Option<SubmissionState>,
+) -> Outcome<SubmissionState> {
     let (known, existed) = match earlier {
         Some(earlier) => (Some(earlier.email), earlier.existed),
         None => (None, false),
@@ -161,7 +161,7 @@ fn with_existing(
     sender: &Sender,
     recipients: &[String],
     error: Box<SetError>,
-) -> Outcome<Submitted> {
+) -> Outcome<SubmissionState> {
     let Some(email) = error.existing_id.clone().filter(|_| error.kind == "alreadyExists") else {
         return Err(failures::of_object(&error));
     };
@@ -172,7 +172,7 @@ fn with_existing(
     read_submitted(&answers, &call, email, true)
 }
 
-fn read_submitted(answers: &Answers, call: &Call, email: String, existed: bool) -> Outcome<Submitted> {
+fn read_submitted(answers: &Answers, call: &Call, email: String, existed: bool) -> Outcome<SubmissionState> {
     let outcome = match answers.attempt::<Set>(call)? {
         Ok(mut set) => set.created(SUBMITTED),
         Err(error) => Err(Box::new(SetError {
@@ -184,7 +184,7 @@ fn read_submitted(answers: &Answers, call: &Call, email: String, existed: bool) 
     let is_moved = answers
         .implied::<Set>(call, "Email/set")
         .is_some_and(|mut set| set.updated(&email).is_ok() || set.destroyed(&email).is_ok());
-    Ok(Submitted { email, existed, outcome, is_moved })
+    Ok(SubmissionState { email, existed, outcome, is_moved })
 }
 
 /// Arguments of `EmailSubmission/set`.
@@ -211,7 +211,7 @@ fn submission(
 }
 
 /// Removes the rest of a message that was not sent. An error here is not worth another failure.
-fn clean_up(client: &Client, submitted: &Submitted) {
+fn clean_up(client: &Client, submitted: &SubmissionState) {
     if !submitted.existed {
         let _ = store::destroy(client, &submitted.email);
     }

@@ -16,7 +16,7 @@ pub(super) struct Sender {
 }
 
 /// How far a submission came.
-pub(super) struct Submitted {
+pub(super) struct SubmissionState {
     /// The message at the server.
     pub(super) email: String,
     /// It was there before.

@@ -13,7 +13,7 @@ use model::wire::{ChangesRequest, Source, Sources};
 use serde_json::value::RawValue;
 
 use crate::api::{ask, url};
-use crate::mail::mapping::{Telling, told};
+use crate::mail::mapping::{ReportForm, told};
 use crate::mail::native::{Messages, Shelves};
 use crate::native::Page;
 
@@ -33,7 +33,7 @@ pub fn changes(context: &Context, args: &ChangesRequest) -> Outcome<Answer<Sourc
                 walk.go_on(token, Some(page).filter(|page| !page.is_empty()))
             }
             None => {
-                let (sources, token) = walk.differences(cursor, Telling::Short)?;
+                let (sources, token) = walk.differences(cursor, ReportForm::Short)?;
                 let more = token.starts_with('c');
                 let body = Sources { sources, ..Sources::default() };
                 Ok(Answer { body, cursor: Some(token), more })
@@ -62,12 +62,12 @@ impl Walk<'_> {
     fn shelves(&self, kind: &str) -> Outcome<Vec<Source>> {
         let request = Request::get(url(self.context, &["mail", kind], &[])?);
         let found: Shelves = ask(self.context, request, &format!("listing the {kind}"))?;
-        Ok(self.told(&found.folders, Telling::Whole))
+        Ok(self.told(&found.folders, ReportForm::Whole))
     }
 
     /// The differences first: what the messages of a page lie in is known by then.
     fn go_on(&self, token: &str, page: Option<&str>) -> Outcome<Answer<Sources>> {
-        let (sources, token) = self.differences(token, Telling::Whole)?;
+        let (sources, token) = self.differences(token, ReportForm::Whole)?;
         match page {
             Some(page) => self.with_messages(sources, &token, Some(page)),
             None => Ok(first(sources, &token, None, Some(Instant::default()))),
@@ -90,7 +90,7 @@ impl Walk<'_> {
             None => Some(0),
         };
         // A message on both sides is reported in its present state.
-        let listed = self.told(&page.messages, Telling::Whole);
+        let listed = self.told(&page.messages, ReportForm::Whole);
         let names: HashSet<&str> = listed.iter().map(|source| source.external_id.as_str()).collect();
         sources.retain(|source| source.deleted || !names.contains(source.external_id.as_str()));
         sources.extend(listed);
@@ -99,7 +99,7 @@ impl Walk<'_> {
     }
 
     /// One page of changes, and the token after it.
-    fn differences(&self, token: &str, telling: Telling) -> Outcome<(Vec<Source>, String)> {
+    fn differences(&self, token: &str, telling: ReportForm) -> Outcome<(Vec<Source>, String)> {
         let expired = || Failure::new(code::CURSOR_EXPIRED, "the cursor is not one of this connector");
         let (letter, token) = token.split_at_checked(1).ok_or_else(expired)?;
         let name = match letter {
@@ -123,8 +123,8 @@ impl Walk<'_> {
         Ok((sources, token))
     }
 
-    fn told(&self, records: &[Box<RawValue>], telling: Telling) -> Vec<Source> {
-        let telling = if self.is_named { Telling::Named } else { telling };
+    fn told(&self, records: &[Box<RawValue>], telling: ReportForm) -> Vec<Source> {
+        let telling = if self.is_named { ReportForm::Named } else { telling };
         records.iter().map(|record| told(record, telling)).collect()
     }
 }

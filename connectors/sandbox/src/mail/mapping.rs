@@ -13,7 +13,7 @@ use crate::mail::native::{self, Entry};
 
 /// The form in which a known message is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Telling {
+pub enum ReportForm {
     Whole,
     /// Only what can change, unless it is new.
     Short,
@@ -22,9 +22,9 @@ pub enum Telling {
 }
 
 /// One entry of a list. One that cannot be read must not stop the others.
-pub fn told(record: &RawValue, telling: Telling) -> Source {
+pub fn told(record: &RawValue, telling: ReportForm) -> Source {
     let bare = named(record);
-    if telling == Telling::Named || bare.deleted {
+    if telling == ReportForm::Named || bare.deleted {
         return bare;
     }
     source(record, telling).unwrap_or_else(|failure| {
@@ -34,11 +34,11 @@ pub fn told(record: &RawValue, telling: Telling) -> Source {
 }
 
 /// One entry. Fails when it cannot be read, and panics when its name asks for it.
-pub fn source(record: &RawValue, telling: Telling) -> Outcome<Source> {
+pub fn source(record: &RawValue, telling: ReportForm) -> Outcome<Source> {
     match parsed(record, "mail")? {
         Entry::Folder(theirs) => folder(&theirs),
         Entry::Label(theirs) => label(&theirs),
-        Entry::Message(theirs) => message(&theirs, telling == Telling::Short && !theirs.new),
+        Entry::Message(theirs) => message(&theirs, telling == ReportForm::Short && !theirs.new),
     }
 }
 
@@ -97,7 +97,7 @@ fn label(theirs: &native::Label) -> Outcome<Source> {
 /// The fields of a message that can change.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Changing<'a> {
+struct ChangeableFields<'a> {
     unread: bool,
     starred: bool,
     answered: bool,
@@ -113,7 +113,7 @@ fn message(theirs: &native::Message, is_short: bool) -> Outcome<Source> {
     survive("message", &theirs.id, theirs.subject.as_deref());
     let flags = &theirs.flags;
     let body = match is_short {
-        true => text(&Changing {
+        true => text(&ChangeableFields {
             unread: !flags.seen,
             starred: flags.starred,
             answered: flags.answered,

@@ -182,7 +182,7 @@ pub struct Shelves {
 /// Answer of sending.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Posted {
+pub struct SendResponse {
     pub entry: Option<Box<RawValue>>,
     pub dropped: Vec<String>,
     pub outcomes: Vec<Told>,

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::api::{ask, failure, url};
 use crate::items::{gone, target};
-use crate::mail::mapping::{Telling, told};
+use crate::mail::mapping::{ReportForm, told};
 use crate::mail::native::Messages;
 
 /// The provider's largest page.
@@ -24,7 +24,7 @@ const WITHOUT_TEXT: u32 = 8 << 10;
 const MAX_CONTENT: u64 = 32 << 20;
 
 fn sources(found: &Messages) -> Vec<Source> {
-    found.messages.iter().map(|record| told(record, Telling::Whole)).collect()
+    found.messages.iter().map(|record| told(record, ReportForm::Whole)).collect()
 }
 
 /// Messages by their ids; a missing one is reported as deleted.

@@ -11,8 +11,8 @@ use serde_json::{Map, json};
 
 use crate::api::{change, new_id, url};
 use crate::items::{gone, target};
-use crate::mail::mapping::{Telling, source};
-use crate::mail::native::{Posted, Told, Weight};
+use crate::mail::mapping::{ReportForm, source};
+use crate::mail::native::{SendResponse, Told, Weight};
 use crate::mail::read::one;
 
 /// The folder that deleted messages go to.
@@ -20,9 +20,9 @@ const TRASH: &str = "trash";
 
 /// Returns the result of a change.
 fn mutated(response: &Response) -> Outcome<Mutated> {
-    let left: Posted = response.json()?;
+    let left: SendResponse = response.json()?;
     let entry = left.entry.ok_or_else(|| Failure::not_found("the message has been deleted meanwhile"))?;
-    found(source(&entry, Telling::Whole)?)
+    found(source(&entry, ReportForm::Whole)?)
 }
 
 fn found(source: Source) -> Outcome<Mutated> {
@@ -143,7 +143,7 @@ pub fn send(context: &Context, args: &MessageSend) -> Outcome<Sent> {
     let request = Request { body: order(args, &new_id(context)), ..request };
     context.reached("handed-over");
     let response = change(context, request, "sending the message")?;
-    let posted: Posted = response.json()?;
+    let posted: SendResponse = response.json()?;
     if posted.outcomes.len() != args.recipients.len() {
         return Err(Failure::unavailable("the provider does not say what became of each recipient"));
     }
@@ -152,7 +152,7 @@ pub fn send(context: &Context, args: &MessageSend) -> Outcome<Sent> {
     }
     let outcome = |(mail, told): (&String, &Told)| outcome(mail, told);
     let mut sources: Vec<Source> =
-        posted.entry.iter().map(|entry| source(entry, Telling::Whole)).collect::<Outcome<_>>()?;
+        posted.entry.iter().map(|entry| source(entry, ReportForm::Whole)).collect::<Outcome<_>>()?;
     sources.extend(posted.dropped.iter().map(|id| gone(id)));
     Ok(Sent {
         recipients: args.recipients.iter().zip(&posted.outcomes).map(outcome).collect(),

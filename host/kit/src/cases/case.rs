@@ -14,7 +14,7 @@ pub struct Case {
     pub group: &'static str,
     /// The promise, in a sentence.
     pub title: &'static str,
-    pub(crate) run: for<'a> fn(&'a mut Bench) -> Running<'a>,
+    pub(crate) run: for<'a> fn(&'a mut Bench) -> RunningCase<'a>,
 }
 
 impl Case {
@@ -29,7 +29,7 @@ impl Case {
 }
 
 /// A case that runs.
-pub(crate) type Running<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
+pub(crate) type RunningCase<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
 
 /// Builds a case of its id, its group, its title and the function that runs it; a case for the items of several surfaces also gets the
 /// kind of its items.

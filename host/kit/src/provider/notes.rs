@@ -43,7 +43,7 @@ impl Notes {
     }
 }
 
-fn rendered(answer: Answer) -> Response<Bytes> {
+fn rendered(answer: NotesAnswer) -> Response<Bytes> {
     let (status, body) = answer.unwrap_or_else(|(status, why)| (status, json!({ "error": why })));
     let has_body = status != StatusCode::NO_CONTENT;
     let mut response = Response::new(if has_body { Bytes::from(body.to_string()) } else { Bytes::new() });
@@ -52,23 +52,23 @@ fn rendered(answer: Answer) -> Response<Bytes> {
     response
 }
 
-type Refusal = (StatusCode, &'static str);
-type Answer = Result<(StatusCode, Value), Refusal>;
+type NotesRefusal = (StatusCode, &'static str);
+type NotesAnswer = Result<(StatusCode, Value), NotesRefusal>;
 
-const NOT_FOUND: Refusal = (StatusCode::NOT_FOUND, "there is no such thing");
-const FULL: Refusal = (StatusCode::INSUFFICIENT_STORAGE, "there is no room for more");
-const BAD_NUMBER: Refusal =
+const NOT_FOUND: NotesRefusal = (StatusCode::NOT_FOUND, "there is no such thing");
+const FULL: NotesRefusal = (StatusCode::INSUFFICIENT_STORAGE, "there is no room for more");
+const BAD_NUMBER: NotesRefusal =
     (StatusCode::BAD_REQUEST, "page, per_page, modified_after and if_revision are numbers");
-const BAD_NOTE: Refusal = (
+const BAD_NOTE: NotesRefusal = (
     StatusCode::UNPROCESSABLE_ENTITY,
     "a note has title, body, done and due (YYYY-MM-DD), and needs a title",
 );
 
 /// Accounts by their names.
 #[derive(Default)]
-struct Accounts(HashMap<String, Account>);
+struct Accounts(HashMap<String, NotesAccount>);
 
-struct Account {
+struct NotesAccount {
     name: String,
     /// The number of the newest change.
     change: u64,
@@ -96,14 +96,14 @@ struct Note {
 }
 
 impl Accounts {
-    fn answer(&mut self, token: Option<&str>, method: &Method, uri: &Uri, body: &[u8]) -> Answer {
+    fn answer(&mut self, token: Option<&str>, method: &Method, uri: &Uri, body: &[u8]) -> NotesAnswer {
         let name =
             token.and_then(|value| value.strip_prefix("Bearer notes-")).filter(|name| !name.is_empty());
         let name = name.ok_or((StatusCode::UNAUTHORIZED, "Authorization: Bearer notes-<name>"))?;
         if self.0.len() >= MOST && !self.0.contains_key(name) {
             return Err(FULL);
         }
-        let account = self.0.entry(name.to_owned()).or_insert_with(|| Account::new(name));
+        let account = self.0.entry(name.to_owned()).or_insert_with(|| NotesAccount::new(name));
         let pairs = url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
         let query: HashMap<String, String> = pairs.into_owned().collect();
         let segments: Vec<&str> = uri.path().split('/').skip(1).collect();
@@ -123,18 +123,18 @@ impl Accounts {
     }
 }
 
-impl Account {
-    fn new(name: &str) -> Account {
+impl NotesAccount {
+    fn new(name: &str) -> NotesAccount {
         let notebook = |id, name| Notebook { id, name, notes: Vec::new() };
         let notebooks = vec![notebook("inbox", "Inbox"), notebook("home", "Home"), notebook("work", "Work")];
-        Account { name: name.to_owned(), change: 0, notebooks }
+        NotesAccount { name: name.to_owned(), change: 0, notebooks }
     }
 
     fn shown(&self) -> Value {
         json!({ "id": self.name, "email": format!("{}@notes.test", self.name), "name": self.name })
     }
 
-    fn notebooks(&self, query: &HashMap<String, String>) -> Answer {
+    fn notebooks(&self, query: &HashMap<String, String>) -> NotesAnswer {
         let shown: Vec<Value> = self
             .notebooks
             .iter()
@@ -145,7 +145,7 @@ impl Account {
     }
 
     /// Without `modified_after` the notes that there are; with it those that changed later, deleted ones too.
-    fn notes(&self, notebook: &str, query: &HashMap<String, String>) -> Answer {
+    fn notes(&self, notebook: &str, query: &HashMap<String, String>) -> NotesAnswer {
         let after: Option<u64> = number(query, "modified_after")?;
         if after.is_some_and(|after| after > self.change) {
             return Err((StatusCode::GONE, "this change is not known, start over"));
@@ -159,12 +159,12 @@ impl Account {
         Ok((StatusCode::OK, body))
     }
 
-    fn notebook(&self, id: &str) -> Result<&Notebook, Refusal> {
+    fn notebook(&self, id: &str) -> Result<&Notebook, NotesRefusal> {
         self.notebooks.iter().find(|notebook| notebook.id == id).ok_or(NOT_FOUND)
     }
 
     /// An existing note stays unchanged: the request is a repeated one.
-    fn create(&mut self, notebook: &str, id: &str, body: &[u8]) -> Answer {
+    fn create(&mut self, notebook: &str, id: &str, body: &[u8]) -> NotesAnswer {
         let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
         if id.is_empty() || id.len() > LONGEST_ID || !id.bytes().all(is_allowed) {
             return Err((StatusCode::UNPROCESSABLE_ENTITY, "an id is 1 to 200 letters, digits, - and _"));
@@ -181,12 +181,18 @@ impl Account {
         Ok((StatusCode::CREATED, self.store(notebook, note)?))
     }
 
-    fn change(&mut self, notebook: &str, id: &str, query: &HashMap<String, String>, body: &[u8]) -> Answer {
+    fn change(
+        &mut self,
+        notebook: &str,
+        id: &str,
+        query: &HashMap<String, String>,
+        body: &[u8],
+    ) -> NotesAnswer {
         let note = self.unchanged(notebook, id, query)?.with(body)?;
         Ok((StatusCode::OK, self.store(notebook, note)?))
     }
 
-    fn delete(&mut self, notebook: &str, id: &str, query: &HashMap<String, String>) -> Answer {
+    fn delete(&mut self, notebook: &str, id: &str, query: &HashMap<String, String>) -> NotesAnswer {
         let note = self.unchanged(notebook, id, query)?;
         let gone = Note { id: note.id, revision: note.revision, deleted: true, ..Note::default() };
         self.store(notebook, gone)?;
@@ -194,7 +200,12 @@ impl Account {
     }
 
     /// The note, if it has the revision that the request names.
-    fn unchanged(&self, notebook: &str, id: &str, query: &HashMap<String, String>) -> Result<Note, Refusal> {
+    fn unchanged(
+        &self,
+        notebook: &str,
+        id: &str,
+        query: &HashMap<String, String>,
+    ) -> Result<Note, NotesRefusal> {
         let note = self.notebook(notebook)?.note(id).ok_or(NOT_FOUND)?;
         match number::<u64>(query, "if_revision")? {
             Some(revision) if revision != note.revision => {
@@ -205,7 +216,7 @@ impl Account {
     }
 
     /// Puts the note where it was, or at the end.
-    fn store(&mut self, notebook: &str, mut note: Note) -> Result<Value, Refusal> {
+    fn store(&mut self, notebook: &str, mut note: Note) -> Result<Value, NotesRefusal> {
         self.change += 1;
         (note.change, note.revision) = (self.change, note.revision + 1);
         let shown = note.shown();
@@ -234,7 +245,7 @@ impl Note {
     }
 
     /// Returns the note with the fields of a request; other fields stay.
-    fn with(mut self, body: &[u8]) -> Result<Note, Refusal> {
+    fn with(mut self, body: &[u8]) -> Result<Note, NotesRefusal> {
         let fields: Map<String, Value> = serde_json::from_slice(body)
             .map_err(|_| (StatusCode::BAD_REQUEST, "the body is no JSON object"))?;
         for (name, value) in fields {
@@ -255,7 +266,10 @@ impl Note {
 }
 
 /// Returns a number of the query, if present.
-fn number<T: std::str::FromStr>(query: &HashMap<String, String>, name: &str) -> Result<Option<T>, Refusal> {
+fn number<T: std::str::FromStr>(
+    query: &HashMap<String, String>,
+    name: &str,
+) -> Result<Option<T>, NotesRefusal> {
     query.get(name).map(|text| text.parse::<T>()).transpose().map_err(|_| BAD_NUMBER)
 }
 
@@ -264,7 +278,7 @@ fn paged<'a>(
     all: &'a [Value],
     per_page: usize,
     query: &HashMap<String, String>,
-) -> Result<(usize, usize, &'a [Value]), Refusal> {
+) -> Result<(usize, usize, &'a [Value]), NotesRefusal> {
     let page = number::<usize>(query, "page")?.unwrap_or(1).max(1);
     let pages = all.len().div_ceil(per_page).max(1);
     let shown = all.chunks(per_page).nth(page - 1).unwrap_or_default();

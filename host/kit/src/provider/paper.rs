@@ -33,10 +33,10 @@ const MOST: usize = 10_000;
 
 /// The service. It forgets everything when it is dropped.
 #[derive(Default)]
-pub struct Paper(Mutex<HashMap<String, Account>>);
+pub struct Paper(Mutex<HashMap<String, PaperAccount>>);
 
 /// Lists with their items.
-struct Account {
+struct PaperAccount {
     name: String,
     lists: Vec<List>,
     /// A counter of changes; the etag of each changed item.
@@ -66,19 +66,21 @@ struct Item {
     version: u64,
 }
 
-type Answer = Result<Response<Bytes>, Refusal>;
+type PaperAnswer = Result<Response<Bytes>, PaperRefusal>;
 
 /// An error: its status, its code and a sentence.
-struct Refusal(StatusCode, &'static str, &'static str);
+struct PaperRefusal(StatusCode, &'static str, &'static str);
 
-const NOT_FOUND: Refusal = Refusal(StatusCode::NOT_FOUND, "notFound", "there is no such thing");
-const GONE: Refusal = Refusal(StatusCode::GONE, "unknownToken", "this token is not known, start over");
-const STALE: Refusal = Refusal(StatusCode::PRECONDITION_FAILED, "stale", "the item has changed since");
+const NOT_FOUND: PaperRefusal = PaperRefusal(StatusCode::NOT_FOUND, "notFound", "there is no such thing");
+const GONE: PaperRefusal =
+    PaperRefusal(StatusCode::GONE, "unknownToken", "this token is not known, start over");
+const STALE: PaperRefusal =
+    PaperRefusal(StatusCode::PRECONDITION_FAILED, "stale", "the item has changed since");
 
 impl Paper {
     /// Answers one request. Anything before the path is ignored.
     pub fn answer(&self, request: &Request<Bytes>) -> Response<Bytes> {
-        self.answered(request).unwrap_or_else(|Refusal(status, code, message)| {
+        self.answered(request).unwrap_or_else(|PaperRefusal(status, code, message)| {
             said(status, &json!({ "error": { "code": code, "message": message } }))
         })
     }
@@ -88,19 +90,23 @@ impl Paper {
         format!("feed-key-{}", hex::encode(account))
     }
 
-    fn answered(&self, request: &Request<Bytes>) -> Answer {
+    fn answered(&self, request: &Request<Bytes>) -> PaperAnswer {
         let refused =
-            Refusal(StatusCode::UNAUTHORIZED, "unauthorized", "Authorization: Bearer paper-<account>");
+            PaperRefusal(StatusCode::UNAUTHORIZED, "unauthorized", "Authorization: Bearer paper-<account>");
         let bearer = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
         let name =
             bearer.and_then(|value| value.strip_prefix("Bearer paper-")).filter(|name| !name.is_empty());
         let name = name.ok_or(refused)?;
         let mut accounts = self.0.lock().expect("no panic while answering");
         if accounts.len() >= MOST && !accounts.contains_key(name) {
-            return Err(Refusal(StatusCode::INSUFFICIENT_STORAGE, "full", "there are too many accounts"));
+            return Err(PaperRefusal(
+                StatusCode::INSUFFICIENT_STORAGE,
+                "full",
+                "there are too many accounts",
+            ));
         }
-        let account = accounts.entry(name.to_owned()).or_insert_with(|| Account::new(name));
-        let bad = Refusal(StatusCode::BAD_REQUEST, "badPath", "the path cannot be read");
+        let account = accounts.entry(name.to_owned()).or_insert_with(|| PaperAccount::new(name));
+        let bad = PaperRefusal(StatusCode::BAD_REQUEST, "badPath", "the path cannot be read");
         let path_and_query = request.uri().path_and_query().map_or("/", |whole| whole.as_str());
         let Ok(url) = Url::parse(&format!("http://paper{path_and_query}")) else { return Err(bad) };
         let segments: Vec<String> = url.path_segments().into_iter().flatten().map(decoded).collect();
@@ -117,17 +123,17 @@ impl Paper {
             (&Method::PATCH, ["v1", "lists", list, "items", id]) => account.change(list, id, request),
             (&Method::DELETE, ["v1", "lists", list, "items", id]) => account.delete(list, id, request),
             (_, ["v1", ..]) => Err(NOT_FOUND),
-            _ => Err(Refusal(StatusCode::NOT_FOUND, "notFound", "Paper's paths begin with /v1")),
+            _ => Err(PaperRefusal(StatusCode::NOT_FOUND, "notFound", "Paper's paths begin with /v1")),
         }
     }
 }
 
-impl Account {
+impl PaperAccount {
     fn new(name: &str) -> Self {
         let list =
             |id: &str, title: &str| List { id: id.into(), title: title.into(), items: BTreeMap::new() };
         let lists = vec![list("inbox", "Inbox"), list("home", "Home"), list("work", "Work")];
-        Account { name: name.into(), lists, version: 0, next: 0, made: HashMap::new() }
+        PaperAccount { name: name.into(), lists, version: 0, next: 0, made: HashMap::new() }
     }
 
     fn me(&self) -> Response<Bytes> {
@@ -140,7 +146,7 @@ impl Account {
         said(StatusCode::OK, &me)
     }
 
-    fn lists(&self, query: &HashMap<String, String>) -> Answer {
+    fn lists(&self, query: &HashMap<String, String>) -> PaperAnswer {
         let from = match query.get("pageToken") {
             Some(token) => {
                 token.strip_prefix('l').and_then(|n| n.parse().ok()).filter(|n| *n < self.lists.len())
@@ -159,7 +165,7 @@ impl Account {
 
     /// A full listing is sorted by id, one of changes by time. The tokens are `a<version>.<id>` and `c<version>.<until>`, with the
     /// version at which the listing began, so that later changes are reported afterwards.
-    fn items(&self, list: &str, query: &HashMap<String, String>) -> Answer {
+    fn items(&self, list: &str, query: &HashMap<String, String>) -> PaperAnswer {
         let limit = query.get("limit").and_then(|n| n.parse().ok()).unwrap_or(PAGE).clamp(1, PAGE);
         let list = self.list(list)?;
         let since = query.get("since").map(|token| self.version_of(token, 's')).transpose()?;
@@ -190,27 +196,27 @@ impl Account {
         Ok(said(StatusCode::OK, &page("items", &items, name, Some(token))))
     }
 
-    fn version_of(&self, token: &str, kind: char) -> Result<u64, Refusal> {
+    fn version_of(&self, token: &str, kind: char) -> Result<u64, PaperRefusal> {
         let version = token.strip_prefix(kind).and_then(|n| n.parse().ok());
         version.filter(|version| *version <= self.version).ok_or(GONE)
     }
 
-    fn list(&self, id: &str) -> Result<&List, Refusal> {
+    fn list(&self, id: &str) -> Result<&List, PaperRefusal> {
         self.lists.iter().find(|list| list.id == id).ok_or(NOT_FOUND)
     }
 
-    fn list_mut(&mut self, id: &str) -> Result<&mut List, Refusal> {
+    fn list_mut(&mut self, id: &str) -> Result<&mut List, PaperRefusal> {
         self.lists.iter_mut().find(|list| list.id == id).ok_or(NOT_FOUND)
     }
 
-    fn create(&mut self, list: &str, request: &Request<Bytes>) -> Answer {
+    fn create(&mut self, list: &str, request: &Request<Bytes>) -> PaperAnswer {
         let fields = fields(request)?;
         let key = request.headers().get("idempotency-key").and_then(|key| key.to_str().ok());
         if let Some(id) = key.and_then(|key| self.made.get(key)) {
             return Ok(said(StatusCode::OK, self.list(list)?.item(id)?));
         }
         if self.lists.iter().map(|list| list.items.len()).sum::<usize>() >= MOST {
-            return Err(Refusal(StatusCode::INSUFFICIENT_STORAGE, "full", "the account is full"));
+            return Err(PaperRefusal(StatusCode::INSUFFICIENT_STORAGE, "full", "the account is full"));
         }
         self.list(list)?;
         let id = format!("i{:06}", self.next);
@@ -223,7 +229,7 @@ impl Account {
         Ok(said(StatusCode::CREATED, &self.store(list, item)?))
     }
 
-    fn change(&mut self, list: &str, id: &str, request: &Request<Bytes>) -> Answer {
+    fn change(&mut self, list: &str, id: &str, request: &Request<Bytes>) -> PaperAnswer {
         let fields = fields(request)?;
         let mut item = self.list(list)?.item(id)?.clone();
         item.is_still(request)?;
@@ -231,7 +237,7 @@ impl Account {
         Ok(said(StatusCode::OK, &self.store(list, item)?))
     }
 
-    fn delete(&mut self, list: &str, id: &str, request: &Request<Bytes>) -> Answer {
+    fn delete(&mut self, list: &str, id: &str, request: &Request<Bytes>) -> PaperAnswer {
         let item = self.list(list)?.item(id)?;
         item.is_still(request)?;
         let gone = Item { id: item.id.clone(), deleted: true, ..Item::default() };
@@ -242,7 +248,7 @@ impl Account {
     }
 
     /// The item with its new version.
-    fn store(&mut self, list: &str, mut item: Item) -> Result<Item, Refusal> {
+    fn store(&mut self, list: &str, mut item: Item) -> Result<Item, PaperRefusal> {
         self.version += 1;
         (item.version, item.etag) = (self.version, format!("\"{}\"", self.version));
         self.list_mut(list)?.items.insert(item.id.clone(), item.clone());
@@ -251,7 +257,7 @@ impl Account {
 }
 
 impl List {
-    fn item(&self, id: &str) -> Result<&Item, Refusal> {
+    fn item(&self, id: &str) -> Result<&Item, PaperRefusal> {
         self.items.get(id).filter(|item| !item.deleted).ok_or(NOT_FOUND)
     }
 }
@@ -262,7 +268,7 @@ impl Item {
     }
 
     /// Refuses a change of another version.
-    fn is_still(&self, request: &Request<Bytes>) -> Result<(), Refusal> {
+    fn is_still(&self, request: &Request<Bytes>) -> Result<(), PaperRefusal> {
         match request.headers().get(IF_MATCH) {
             Some(etag) if etag.as_bytes() != self.etag.as_bytes() => Err(STALE),
             _ => Ok(()),
@@ -270,8 +276,8 @@ impl Item {
     }
 
     /// Takes the fields of a request; other fields stay.
-    fn take(&mut self, fields: &Map<String, Value>) -> Result<(), Refusal> {
-        let invalid = |message| Refusal(StatusCode::UNPROCESSABLE_ENTITY, "invalid", message);
+    fn take(&mut self, fields: &Map<String, Value>) -> Result<(), PaperRefusal> {
+        let invalid = |message| PaperRefusal(StatusCode::UNPROCESSABLE_ENTITY, "invalid", message);
         for (name, value) in fields {
             match (name.as_str(), value) {
                 ("title", Value::String(title)) if !title.is_empty() => self.title.clone_from(title),
@@ -297,7 +303,7 @@ enum Walk {
 
 impl Walk {
     /// Parses a page token; refuses one with a version that does not exist yet.
-    fn read(token: &str, version: u64) -> Result<Walk, Refusal> {
+    fn read(token: &str, version: u64) -> Result<Walk, PaperRefusal> {
         let read = || {
             let (kind, rest) = token.split_at_checked(1)?;
             let (number, rest) = rest.split_once('.')?;
@@ -320,8 +326,8 @@ impl Walk {
     }
 }
 
-fn fields(request: &Request<Bytes>) -> Result<Map<String, Value>, Refusal> {
-    let bad = Refusal(StatusCode::BAD_REQUEST, "badBody", "the body is not a JSON object");
+fn fields(request: &Request<Bytes>) -> Result<Map<String, Value>, PaperRefusal> {
+    let bad = PaperRefusal(StatusCode::BAD_REQUEST, "badBody", "the body is not a JSON object");
     serde_json::from_slice(request.body()).map_err(|_| bad)
 }
 

@@ -52,13 +52,13 @@ pub struct RecordedCase {
     pub surface: String,
     /// The kit's clock when the case began, in milliseconds since 1970.
     pub at_ms: i64,
-    pub exchanges: Vec<Recorded>,
+    pub exchanges: Vec<RecordedExchange>,
 }
 
 /// A request and its answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Recorded {
+pub struct RecordedExchange {
     /// Its number in the case, for readers.
     pub n: usize,
     pub request: RecordedRequest,
@@ -231,7 +231,7 @@ fn headers_of(headers: &HeaderMap) -> BTreeMap<String, String> {
     found
 }
 
-impl Recorded {
+impl RecordedExchange {
     /// Refuses bodies that are too large for a file that people read and keep in a repository.
     fn ensure_small(&self, case: &str) -> Result<(), Problem> {
         for (what, body) in [("request", &self.request.body), ("answer", &self.response.body)] {
@@ -310,7 +310,7 @@ impl Recording {
         let told = |error: serde_json::Error| error.to_string();
         let value: Value = serde_json::from_str(line).map_err(told)?;
         if value.get("case").is_none() {
-            let exchange: Recorded = serde_json::from_value(value).map_err(told)?;
+            let exchange: RecordedExchange = serde_json::from_value(value).map_err(told)?;
             let case = self.cases.last_mut().filter(|_| *has_case);
             case.ok_or("no line before it names a case")?.exchanges.push(exchange);
             return Ok(());
@@ -361,7 +361,7 @@ mod tests {
             seed: 7,
             cases: vec![
                 case("D1", "lifecycle", Vec::new()),
-                case("W1", "tasks", vec![Recorded { n: 1, request, response }]),
+                case("W1", "tasks", vec![RecordedExchange { n: 1, request, response }]),
             ],
         }
     }

@@ -34,19 +34,19 @@ const FORM: &str = "application/x-www-form-urlencoded";
 pub struct Replay {
     recording: Recording,
     rules: Rules,
-    state: Mutex<State>,
+    state: Mutex<ReplayState>,
 }
 
 /// The present case.
 #[derive(Default)]
-struct State {
+struct ReplayState {
     case: String,
-    answers: Vec<Answer>,
+    answers: Vec<RecordedAnswer>,
     /// The first request that has no answer.
     missing: Option<String>,
 }
 
-struct Answer {
+struct RecordedAnswer {
     request: RecordedRequest,
     key: Key,
     /// The request in a sentence.
@@ -57,7 +57,7 @@ struct Answer {
 
 /// The differences between a case and its recording, as sentences.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Unmatched {
+pub struct RecordingDifferences {
     /// A request that is not in the recording.
     pub missing: Option<String>,
     /// A recorded request that was not made.
@@ -90,7 +90,7 @@ impl Replay {
         Replay { recording, rules, state: Mutex::default() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ReplayState> {
         self.state.lock().expect("no panic while answering from a recording")
     }
 
@@ -98,14 +98,14 @@ impl Replay {
     pub fn begin_case(&self, id: &str) -> Option<i64> {
         let case = self.recording.find_case(id);
         let exchanges = case.map(|case| case.exchanges.as_slice()).unwrap_or_default();
-        let answers = exchanges.iter().map(|exchange| Answer {
+        let answers = exchanges.iter().map(|exchange| RecordedAnswer {
             request: exchange.request.clone(),
             key: Key::of(&exchange.request, &self.rules.ignore),
             shown: exchange.request.to_string(),
             response: exchange.response.clone(),
             is_used: false,
         });
-        *self.state() = State { case: id.to_owned(), answers: answers.collect(), missing: None };
+        *self.state() = ReplayState { case: id.to_owned(), answers: answers.collect(), missing: None };
         case.map(|case| case.at_ms)
     }
 
@@ -131,9 +131,9 @@ impl Replay {
     }
 
     /// The case has ended.
-    pub fn end_case(&self) -> Unmatched {
+    pub fn end_case(&self) -> RecordingDifferences {
         let state = std::mem::take(&mut *self.state());
-        let left: Vec<&Answer> = state.answers.iter().filter(|answer| !answer.is_used).collect();
+        let left: Vec<&RecordedAnswer> = state.answers.iter().filter(|answer| !answer.is_used).collect();
         let unused = left.first().map(|first| {
             let (case, count) = (&state.case, left.len());
             format!(
@@ -141,14 +141,14 @@ impl Replay {
                 first.shown
             )
         });
-        Unmatched { missing: state.missing, unused }
+        RecordingDifferences { missing: state.missing, unused }
     }
 }
 
-impl State {
+impl ReplayState {
     /// Returns the message for a request that is not recorded, with the recorded ones most like it.
     fn missing_said(&self, request: &RecordedRequest, key: &Key) -> String {
-        let mut nearest: Vec<(usize, &Answer, Vec<String>)> = self
+        let mut nearest: Vec<(usize, &RecordedAnswer, Vec<String>)> = self
             .answers
             .iter()
             .map(|answer| {
@@ -335,10 +335,10 @@ fn short(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recording::format::{Recorded, RecordedCase};
+    use crate::recording::format::{RecordedCase, RecordedExchange};
 
     fn recorded(requests: &[(&str, &str, &str)]) -> Replay {
-        let exchange = |(n, (method, url, body)): (usize, &(&str, &str, &str))| Recorded {
+        let exchange = |(n, (method, url, body)): (usize, &(&str, &str, &str))| RecordedExchange {
             n: n + 1,
             request: RecordedRequest {
                 method: (*method).into(),
@@ -468,7 +468,7 @@ mod tests {
     fn a_case_is_over_when_everything_was_asked_for() {
         let replay = recorded(&[("GET", "https://a.test/", "")]);
         assert_eq!(ask(&replay, "GET", "https://a.test", "").as_deref(), Some("answer 0"));
-        assert_eq!(replay.end_case(), Unmatched::default());
+        assert_eq!(replay.end_case(), RecordingDifferences::default());
         assert_eq!(replay.begin_case("W2"), None);
         assert_eq!(ask(&replay, "GET", "https://a.test/", ""), None);
         let missing = replay.end_case().missing.unwrap();

@@ -21,7 +21,7 @@ mod secrets;
 mod tests;
 
 pub use format::{Origin, RecordedCase, Recording};
-pub use matching::{RECORD_AGAIN, Replay, Unmatched};
+pub use matching::{RECORD_AGAIN, RecordingDifferences, Replay};
 pub use problem::Problem;
 pub use recorder::Recorder;
 pub use redact::Redactor;

@@ -6,15 +6,15 @@ use bytes::Bytes;
 use http::{Request, Response};
 use runtime::Carried;
 
-use crate::recording::format::{Recorded, RecordedCase, RecordedRequest, RecordedResponse};
+use crate::recording::format::{RecordedCase, RecordedExchange, RecordedRequest, RecordedResponse};
 use crate::recording::problem::Problem;
 
 /// The unredacted exchanges of the run so far.
 #[derive(Default)]
-pub struct Recorder(Mutex<Vec<Begun>>);
+pub struct Recorder(Mutex<Vec<PendingCase>>);
 
 /// A case with requests that may have no answer yet.
-struct Begun {
+struct PendingCase {
     id: &'static str,
     surface: String,
     at_ms: i64,
@@ -26,14 +26,14 @@ struct Begun {
 pub struct Place(usize, usize);
 
 impl Recorder {
-    fn cases(&self) -> MutexGuard<'_, Vec<Begun>> {
+    fn cases(&self) -> MutexGuard<'_, Vec<PendingCase>> {
         self.0.lock().expect("no panic while noting an exchange")
     }
 
     /// Begins a case at this time of the kit's clock.
     pub fn begin_case(&self, id: &'static str, at_ms: i64) {
         let surface = String::new();
-        self.cases().push(Begun { id, surface, at_ms, exchanges: Vec::new() });
+        self.cases().push(PendingCase { id, surface, at_ms, exchanges: Vec::new() });
     }
 
     /// Ends the current case, which belongs to this surface.
@@ -63,11 +63,11 @@ impl Recorder {
 
     /// Takes all recorded cases. Fails if a request got no answer: a replay could not repeat that.
     pub fn take(&self) -> Result<Vec<RecordedCase>, Problem> {
-        std::mem::take(&mut *self.cases()).into_iter().map(Begun::ended).collect()
+        std::mem::take(&mut *self.cases()).into_iter().map(PendingCase::ended).collect()
     }
 }
 
-impl Begun {
+impl PendingCase {
     fn ended(self) -> Result<RecordedCase, Problem> {
         let mut exchanges = Vec::new();
         for (at, (request, response)) in self.exchanges.into_iter().enumerate() {
@@ -77,7 +77,7 @@ impl Begun {
                     "see that the provider can be reached and answers in time, then record again",
                 ));
             };
-            exchanges.push(Recorded { n: at + 1, request, response });
+            exchanges.push(RecordedExchange { n: at + 1, request, response });
         }
         Ok(RecordedCase { id: self.id.to_owned(), surface: self.surface, at_ms: self.at_ms, exchanges })
     }

@@ -11,7 +11,7 @@ use model::resource::Resource;
 
 use crate::Engine;
 use crate::Filter;
-use crate::Ranked;
+use crate::RankedSuggestion;
 use crate::Ranking;
 use crate::suggestion;
 
@@ -27,7 +27,10 @@ fn ranking<'a>(
     engine.rank(&Filter { min_score, contact_ids: ids })
 }
 
-fn ranked<'a>(contacts: impl IntoIterator<Item = (&'a str, &'a Contact)>, min_score: f64) -> Vec<Ranked> {
+fn ranked<'a>(
+    contacts: impl IntoIterator<Item = (&'a str, &'a Contact)>,
+    min_score: f64,
+) -> Vec<RankedSuggestion> {
     ranking(contacts, min_score, &[]).page(None, usize::MAX)
 }
 

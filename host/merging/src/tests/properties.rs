@@ -12,7 +12,7 @@ use model::contacts::PartialDate;
 use model::resource::Resource;
 use proptest::prelude::*;
 
-use crate::Ranked;
+use crate::RankedSuggestion;
 use crate::blocking;
 use crate::blocking::Frequencies;
 use crate::clusters::MAX_CLUSTER;
@@ -24,7 +24,7 @@ use crate::tests::generator::Random;
 use crate::tests::ranked;
 use crate::tests::ranking;
 
-fn of(set: &[Labelled], min_score: f64) -> Vec<Ranked> {
+fn of(set: &[Labelled], min_score: f64) -> Vec<RankedSuggestion> {
     ranked(set.iter().map(|l| (l.id.as_str(), &l.contact)), min_score)
 }
 
@@ -78,7 +78,7 @@ fn pages_are_the_whole() {
         paged.extend(page);
     }
     assert_eq!(paged, whole);
-    assert!(whole.is_sorted_by_key(Ranked::position));
+    assert!(whole.is_sorted_by_key(RankedSuggestion::position));
 }
 
 #[test]
@@ -87,7 +87,8 @@ fn contacts_that_are_asked_for() {
     let all = of(&set, 0.5);
     let asked = vec![all[3].contact_ids[0].clone(), "nobody".to_owned()];
     let found = ranking(set.iter().map(|l| (l.id.as_str(), &l.contact)), 0.5, &asked).page(None, usize::MAX);
-    let expected: Vec<Ranked> = all.into_iter().filter(|r| r.contact_ids.contains(&asked[0])).collect();
+    let expected: Vec<RankedSuggestion> =
+        all.into_iter().filter(|r| r.contact_ids.contains(&asked[0])).collect();
     assert_eq!(found, expected);
 }
 
@@ -111,7 +112,7 @@ fn every_suggestion_has_an_answer() {
     }
 }
 
-fn sound(found: &Ranked) {
+fn sound(found: &RankedSuggestion) {
     assert!(found.score <= 1000 && (2..=MAX_CLUSTER).contains(&found.contact_ids.len()), "{found:?}");
     assert!(found.contact_ids.is_sorted() && found.id.len() <= 64 && found.id.starts_with("mrg_"));
     assert!(found.id.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'));

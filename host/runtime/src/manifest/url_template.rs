@@ -73,7 +73,7 @@ impl UrlSettingKind {
 
 /// A part of a template.
 #[derive(Clone, Debug, PartialEq)]
-enum Part {
+enum TemplatePart {
     Text(String),
     Setting(String, UrlSettingKind),
 }
@@ -81,7 +81,7 @@ enum Part {
 /// A URL with settings in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UrlTemplate {
-    parts: Vec<Part>,
+    parts: Vec<TemplatePart>,
     /// The URL with a sample in the place of each setting, with which a filled URL is compared.
     shape: Url,
 }
@@ -102,25 +102,26 @@ impl UrlTemplate {
             Some((host, port)) if host.starts_with('{') => (host, Some(port)),
             _ => (authority, None),
         };
-        let mut parts = vec![Part::Text(format!("{scheme}://"))];
+        let mut parts = vec![TemplatePart::Text(format!("{scheme}://"))];
         parts.push(part(host, UrlSettingKind::Host, settings)?);
         if let Some(port) = port {
-            parts.push(Part::Text(format!(":{port}")));
+            parts.push(TemplatePart::Text(format!(":{port}")));
         }
         for segment in path.into_iter().flat_map(|path| path.split('/')) {
-            parts.push(Part::Text("/".to_owned()));
+            parts.push(TemplatePart::Text("/".to_owned()));
             parts.push(part(segment, UrlSettingKind::Segment, settings)?);
         }
         if let Some(query) = query {
-            parts.push(Part::Text(format!("?{query}")));
+            parts.push(TemplatePart::Text(format!("?{query}")));
         }
-        for text in
-            parts.iter().filter_map(|part| if let Part::Text(text) = part { Some(text) } else { None })
+        for text in parts
+            .iter()
+            .filter_map(|part| if let TemplatePart::Text(text) = part { Some(text) } else { None })
         {
             let message = "a setting may be a whole path segment or the whole host, nothing else";
             ensure!(!text.contains(['{', '}']), "{text}: {message}");
         }
-        let sample: String = parts.iter().map(Part::sample).collect();
+        let sample: String = parts.iter().map(TemplatePart::sample).collect();
         let shape = http_url::parse(&sample).map_err(|why| anyhow!(why))?;
         Ok(UrlTemplate { parts, shape })
     }
@@ -138,8 +139,8 @@ impl UrlTemplate {
     /// The names of the settings in it.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Text(_) => None,
-            Part::Setting(name, _) => Some(name.as_str()),
+            TemplatePart::Text(_) => None,
+            TemplatePart::Setting(name, _) => Some(name.as_str()),
         })
     }
 
@@ -153,8 +154,8 @@ impl UrlTemplate {
         let mut text = String::new();
         for part in &self.parts {
             match part {
-                Part::Text(fixed) => text.push_str(fixed),
-                Part::Setting(name, kind) => {
+                TemplatePart::Text(fixed) => text.push_str(fixed),
+                TemplatePart::Setting(name, kind) => {
                     let value = values.get(name);
                     let value = value.with_context(|| format!("settings: {name} has no value: give one"))?;
                     kind.check(name, value)?;
@@ -187,25 +188,25 @@ impl UrlTemplate {
 
     fn host_setting(&self) -> Option<&str> {
         self.parts.iter().find_map(|part| match part {
-            Part::Setting(name, UrlSettingKind::Host) => Some(name.as_str()),
+            TemplatePart::Setting(name, UrlSettingKind::Host) => Some(name.as_str()),
             _ => None,
         })
     }
 }
 
-impl Part {
+impl TemplatePart {
     fn sample(&self) -> &str {
         match self {
-            Part::Text(text) => text,
-            Part::Setting(_, kind) => kind.sample(),
+            TemplatePart::Text(text) => text,
+            TemplatePart::Setting(_, kind) => kind.sample(),
         }
     }
 }
 
 /// A host or a path segment of a template.
-fn part(text: &str, kind: UrlSettingKind, settings: &[UrlSetting]) -> anyhow::Result<Part> {
+fn part(text: &str, kind: UrlSettingKind, settings: &[UrlSetting]) -> anyhow::Result<TemplatePart> {
     let Some(name) = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) else {
-        return Ok(Part::Text(text.to_owned()));
+        return Ok(TemplatePart::Text(text.to_owned()));
     };
     let setting = settings.iter().find(|setting| setting.name == name);
     let setting = setting.with_context(|| format!("{text} is not one of auth.settings: add it there"))?;
@@ -214,7 +215,7 @@ fn part(text: &str, kind: UrlSettingKind, settings: &[UrlSetting]) -> anyhow::Re
         UrlSettingKind::Segment => ("a path segment", "segment"),
     };
     ensure!(setting.kind == kind, "{text} stands for {is}: its kind must be \"{wants}\"");
-    Ok(Part::Setting(name.to_owned(), kind))
+    Ok(TemplatePart::Setting(name.to_owned(), kind))
 }
 
 #[cfg(test)]

@@ -29,39 +29,39 @@ pub(crate) const PRIVATE: [IpNet; 7] = [
 
 /// No address of this name may be connected to. The client's error contains it.
 #[derive(Debug)]
-pub(crate) struct Prohibited;
+pub(crate) struct ProhibitedAddress;
 
-impl fmt::Display for Prohibited {
+impl fmt::Display for ProhibitedAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the address is not public, and the operator does not allow it")
     }
 }
 
-impl Error for Prohibited {}
+impl Error for ProhibitedAddress {}
 
 /// Credentials would go over plain http to a public address. The client's error contains it.
 #[derive(Debug)]
-pub(crate) struct Unencrypted;
+pub(crate) struct UnencryptedCredentials;
 
-impl fmt::Display for Unencrypted {
+impl fmt::Display for UnencryptedCredentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("credentials go over http to addresses alone that the operator allows")
     }
 }
 
-impl Error for Unencrypted {}
+impl Error for UnencryptedCredentials {}
 
 /// The name could not be looked up. The client's error contains it.
 #[derive(Debug)]
-pub(crate) struct Unresolved(io::Error);
+pub(crate) struct UnresolvedName(io::Error);
 
-impl fmt::Display for Unresolved {
+impl fmt::Display for UnresolvedName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the name could not be looked up")
     }
 }
 
-impl Error for Unresolved {
+impl Error for UnresolvedName {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         Some(&self.0)
     }
@@ -146,17 +146,17 @@ pub(crate) struct Resolver {
 
 impl Resolver {
     async fn resolve(self, host: Name) -> Result<std::vec::IntoIter<SocketAddr>, BoxError> {
-        let found = self.names.resolve(&self.tenant, host.as_str()).await.map_err(Unresolved)?;
+        let found = self.names.resolve(&self.tenant, host.as_str()).await.map_err(UnresolvedName)?;
         let good: Vec<IpAddr> = found.into_iter().filter(|a| permitted(*a, &self.allowed)).collect();
         if good.is_empty() {
-            return Err(Prohibited.into());
+            return Err(ProhibitedAddress.into());
         }
         let good: Vec<SocketAddr> = good
             .into_iter()
             .filter(|a| !self.is_plain || is_allowed(*a, &self.allowed))
             .map(|a| SocketAddr::new(a, 0))
             .collect();
-        if good.is_empty() { Err(Unencrypted.into()) } else { Ok(good.into_iter()) }
+        if good.is_empty() { Err(UnencryptedCredentials.into()) } else { Ok(good.into_iter()) }
     }
 }
 

@@ -11,7 +11,7 @@ use http_body_util::BodyExt;
 
 use crate::bindings::http::Err;
 use crate::manifest::RateLimit;
-use crate::outbound::exchange::{Answer, Prepared};
+use crate::outbound::exchange::{CheckedRequest, ProviderResponse};
 use crate::outbound::failures::{explain, is_unprocessed};
 use crate::outbound::pace::{PacePass, PaceRequest};
 use crate::outbound::{CallEgress, Secret, refused};
@@ -24,7 +24,11 @@ const REFUSAL_MARGIN: Duration = Duration::from_millis(500);
 
 impl CallEgress {
     /// Sends a request once and waits for the head of the answer.
-    pub(super) async fn attempt(&self, p: &Prepared, secret: Option<&Secret>) -> Result<Answer, Err> {
+    pub(super) async fn attempt(
+        &self,
+        p: &CheckedRequest,
+        secret: Option<&Secret>,
+    ) -> Result<ProviderResponse, Err> {
         let rate = self.pacing.limits.bucket(&p.permit.url);
         let pass = self.enter(p, rate).await?;
         let bucket = rate.map_or("", |rate| rate.name.as_str());
@@ -54,7 +58,7 @@ impl CallEgress {
     }
 
     /// Waits until the limits of the account allow the request. None: it is not counted, like long-lived answers.
-    async fn enter(&self, p: &Prepared, bucket: Option<&RateLimit>) -> Result<Option<PacePass>, Err> {
+    async fn enter(&self, p: &CheckedRequest, bucket: Option<&RateLimit>) -> Result<Option<PacePass>, Err> {
         let limits = &self.pacing.limits;
         let Some(until) = p.until.filter(|_| bucket.is_some() || limits.concurrent.is_some()) else {
             return Ok(None);
@@ -89,7 +93,11 @@ impl CallEgress {
     }
 
     /// Sends it to the provider itself.
-    pub(super) async fn over_network(&self, p: &Prepared, secret: Option<&Secret>) -> Result<Answer, Err> {
+    pub(super) async fn over_network(
+        &self,
+        p: &CheckedRequest,
+        secret: Option<&Secret>,
+    ) -> Result<ProviderResponse, Err> {
         let client = match p.until {
             None => self.shared.clients.lasting(&self.tenant),
             Some(_) => self.shared.clients.get(&self.tenant, &self.connector),
@@ -109,7 +117,7 @@ impl CallEgress {
         }
     }
 
-    fn note_retry_after(&self, bucket: &str, response: &Answer) {
+    fn note_retry_after(&self, bucket: &str, response: &ProviderResponse) {
         // With other statuses `Retry-After` has another meaning, such as when a moved resource may be requested (RFC 9110 section
         // 10.2.3).
         let asks_to_wait =

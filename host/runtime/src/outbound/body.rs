@@ -22,12 +22,12 @@ pub(crate) type ClientBody = UnsyncBoxBody<Bytes, std::io::Error>;
 /// A request body that can be sent any number of times.
 #[derive(Clone)]
 pub(crate) struct RequestBody {
-    parts: Vec<Part>,
+    parts: Vec<BodyPart>,
     pub(crate) size: u64,
 }
 
 #[derive(Clone)]
-enum Part {
+enum BodyPart {
     Bytes(Bytes),
     Blob(Blob, Encoding),
 }
@@ -42,17 +42,17 @@ enum Encoding {
 impl RequestBody {
     /// None when a segment names a blob that does not exist.
     pub(crate) fn new(segments: Vec<Segment>, blobs: &Blobs) -> Option<Self> {
-        let blob = |id: String, encoding| blobs.get(&id).map(|b| Part::Blob(b, encoding));
+        let blob = |id: String, encoding| blobs.get(&id).map(|b| BodyPart::Blob(b, encoding));
         let parts = segments
             .into_iter()
             .map(|segment| match segment {
-                Segment::Bytes(bytes) => Some(Part::Bytes(bytes.into())),
+                Segment::Bytes(bytes) => Some(BodyPart::Bytes(bytes.into())),
                 Segment::Blob(id) => blob(id, Encoding::Raw),
                 Segment::BlobBase64(id) => blob(id, Encoding::Base64),
                 Segment::BlobBase64url(id) => blob(id, Encoding::Base64Url),
             })
             .collect::<Option<Vec<_>>>()?;
-        let size = parts.iter().map(Part::size).sum();
+        let size = parts.iter().map(BodyPart::size).sum();
         Some(RequestBody { parts, size })
     }
 
@@ -70,24 +70,24 @@ impl RequestBody {
     }
 
     fn pieces(self) -> impl Iterator<Item = std::io::Result<Bytes>> + Send + 'static {
-        self.parts.into_iter().flat_map(Part::pieces)
+        self.parts.into_iter().flat_map(BodyPart::pieces)
     }
 }
 
-impl Part {
+impl BodyPart {
     fn size(&self) -> u64 {
         match self {
-            Part::Bytes(bytes) => bytes.len() as u64,
-            Part::Blob(blob, Encoding::Raw) => blob.size(),
-            Part::Blob(blob, Encoding::Base64) => blob.size().div_ceil(3) * 4,
-            Part::Blob(blob, Encoding::Base64Url) => (blob.size() * 4).div_ceil(3),
+            BodyPart::Bytes(bytes) => bytes.len() as u64,
+            BodyPart::Blob(blob, Encoding::Raw) => blob.size(),
+            BodyPart::Blob(blob, Encoding::Base64) => blob.size().div_ceil(3) * 4,
+            BodyPart::Blob(blob, Encoding::Base64Url) => (blob.size() * 4).div_ceil(3),
         }
     }
 
     fn pieces(self) -> Box<dyn Iterator<Item = std::io::Result<Bytes>> + Send> {
         match self {
-            Part::Bytes(bytes) => Box::new(std::iter::once(Ok(bytes))),
-            Part::Blob(blob, encoding) => {
+            BodyPart::Bytes(bytes) => Box::new(std::iter::once(Ok(bytes))),
+            BodyPart::Blob(blob, encoding) => {
                 let offsets = (0..blob.size()).step_by(PIECE);
                 Box::new(offsets.map(move |offset| {
                     let piece = blob.read(offset, PIECE)?;

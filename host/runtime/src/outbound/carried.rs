@@ -5,19 +5,19 @@ use http::{Request, Response};
 use http_body_util::BodyExt;
 
 use crate::bindings::http::Err;
-use crate::outbound::exchange::{Prepared, chunk};
+use crate::outbound::exchange::{CheckedRequest, chunk};
 use crate::outbound::transport::{AnswerBody, Carried, Network, Transport, TransportError};
 use crate::outbound::{CallEgress, Secret, refused};
 
 /// The network for one request.
-struct Way<'a> {
+struct RequestNetwork<'a> {
     egress: &'a CallEgress,
-    prepared: &'a Prepared,
+    prepared: &'a CheckedRequest,
     secret: Option<&'a Secret>,
 }
 
 #[async_trait]
-impl Network for Way<'_> {
+impl Network for RequestNetwork<'_> {
     async fn send(&self) -> Result<Response<Carried>, TransportError> {
         let answer = self.egress.over_network(self.prepared, self.secret).await.map_err(TransportError)?;
         let (head, mut body) = answer.into_parts();
@@ -38,13 +38,13 @@ impl CallEgress {
     pub(super) async fn carried(
         &self,
         transport: &dyn Transport,
-        prepared: &Prepared,
+        prepared: &CheckedRequest,
         secret: Option<&Secret>,
     ) -> Result<Response<AnswerBody>, Err> {
         let (head, body) = prepared.request(secret)?.into_parts();
         let lost = |_| refused("unavailable", "the host lost a blob");
         let request = Request::from_parts(head, body.collect().await.map_err(lost)?.to_bytes());
-        let answer = transport.send(request, &Way { egress: self, prepared, secret }).await;
+        let answer = transport.send(request, &RequestNetwork { egress: self, prepared, secret }).await;
         Ok(answer.map_err(|TransportError(error)| error)?.map(Carried::into_body))
     }
 }

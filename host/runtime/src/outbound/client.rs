@@ -35,7 +35,7 @@ const IDLE_TIME: Duration = Duration::from_secs(60);
 const LASTING_BUFFER: usize = 32 << 10;
 
 /// An answer, its body decompressed while it is read.
-pub(super) type Answer = Response<DecompressionBody<Incoming>>;
+pub(super) type DecompressedResponse = Response<DecompressionBody<Incoming>>;
 
 /// Settings of all clients.
 #[derive(Clone, Debug)]
@@ -67,12 +67,12 @@ pub(crate) struct Clients {
     tls: rustls::ClientConfig,
     allowed: Arc<[IpNet]>,
     names: Arc<Names>,
-    pool: Mutex<Pool>,
+    pool: Mutex<ClientCache>,
 }
 
 #[derive(Default)]
-struct Pool {
-    clients: HashMap<(String, String), (Client, u64)>,
+struct ClientCache {
+    clients: HashMap<(String, String), (ProviderClient, u64)>,
     uses: u64,
 }
 
@@ -93,7 +93,7 @@ impl Clients {
     }
 
     /// The client of this tenant and connector.
-    pub(crate) fn get(&self, tenant: &str, connector: &str) -> Client {
+    pub(crate) fn get(&self, tenant: &str, connector: &str) -> ProviderClient {
         let mut pool = self.pool.lock().expect("no panic while choosing a client");
         pool.uses += 1;
         let now = pool.uses;
@@ -122,11 +122,11 @@ impl Clients {
     /// A client for one long-lived answer: its connection is not shared, unlike the streams of HTTP/2, whose number a server
     /// limits. The body is not decompressed: a server could otherwise send compressed data without end that decompresses to
     /// nothing.
-    pub(super) fn lasting(&self, tenant: &str) -> Client {
+    pub(super) fn lasting(&self, tenant: &str) -> ProviderClient {
         self.build(tenant, Versions::Http1)
     }
 
-    fn build(&self, tenant: &str, versions: Versions) -> Client {
+    fn build(&self, tenant: &str, versions: Versions) -> ProviderClient {
         let mut tls = self.tls.clone();
         // The roots are shared, the sessions are not.
         tls.resumption = Resumption::in_memory_sessions(32);
@@ -152,29 +152,35 @@ impl Clients {
             let http = Decompression::new(builder.build(connector));
             if versions == Versions::Http1 { http.no_gzip() } else { http }
         };
-        Client { http: http(resolver), plain: http(plain), user_agent: self.user_agent.clone() }
+        ProviderClient { http: http(resolver), plain: http(plain), user_agent: self.user_agent.clone() }
     }
 }
 
 /// One tenant's client for the providers of one connector.
 #[derive(Clone)]
-pub(crate) struct Client {
+pub(crate) struct ProviderClient {
     http: Decompression<legacy::Client<Connector, ClientBody>>,
     /// For credentials over plain http, with separate connections: other addresses are allowed for those.
     plain: Decompression<legacy::Client<Connector, ClientBody>>,
     user_agent: HeaderValue,
 }
 
-impl Client {
+impl ProviderClient {
     /// Sends a request to an absolute URL, and waits for the head of the answer. Credentials go over plain http only to addresses
     /// that the operator allows.
-    pub(super) async fn send(&self, request: Request<ClientBody>) -> Result<Answer, legacy::Error> {
+    pub(super) async fn send(
+        &self,
+        request: Request<ClientBody>,
+    ) -> Result<DecompressedResponse, legacy::Error> {
         let is_secret = request.headers().contains_key(AUTHORIZATION);
         self.send_as(request, is_secret).await
     }
 
     /// The same for a request that is secret as a whole, including its body.
-    pub(super) async fn send_secret(&self, request: Request<ClientBody>) -> Result<Answer, legacy::Error> {
+    pub(super) async fn send_secret(
+        &self,
+        request: Request<ClientBody>,
+    ) -> Result<DecompressedResponse, legacy::Error> {
         self.send_as(request, true).await
     }
 
@@ -182,7 +188,7 @@ impl Client {
         &self,
         mut request: Request<ClientBody>,
         is_secret: bool,
-    ) -> Result<Answer, legacy::Error> {
+    ) -> Result<DecompressedResponse, legacy::Error> {
         let headers = request.headers_mut();
         headers.entry(USER_AGENT).or_insert_with(|| self.user_agent.clone());
         headers.entry(ACCEPT).or_insert(HeaderValue::from_static("*/*"));

@@ -15,7 +15,7 @@ use tokio::net::TcpStream;
 use tower::{BoxError, Service};
 
 use crate::outbound::address::Resolver;
-use crate::outbound::kept::{Counted, KeptConnections};
+use crate::outbound::kept::{CountGuard, KeptConnections};
 
 /// A silent connection is probed this often, and closed after [`PROBES`] without an answer.
 const PROBE: Duration = Duration::from_secs(15);
@@ -135,7 +135,7 @@ pub(super) struct Prompt {
     socket: TokioIo<TcpStream>,
     /// Whether it may have further requests.
     is_kept: bool,
-    _counted: Option<Counted>,
+    _counted: Option<CountGuard>,
 }
 
 impl Prompt {

@@ -19,10 +19,10 @@ use url::Url;
 
 use crate::http_url;
 use crate::outbound::Egress;
-use crate::outbound::address::{Prohibited, Unencrypted};
+use crate::outbound::address::{ProhibitedAddress, UnencryptedCredentials};
 use crate::outbound::attempt::REPEATS;
 use crate::outbound::body::ClientBody;
-use crate::outbound::client::Answer;
+use crate::outbound::client::DecompressedResponse;
 use crate::outbound::failures::{causes, is_unprocessed};
 use crate::outbound::policy;
 
@@ -176,7 +176,7 @@ fn request(r: &DirectRequest, uri: &Uri, sent: &Arc<AtomicBool>) -> Request<Clie
     request
 }
 
-async fn read(mut response: Answer, max: usize) -> Result<DirectResponse, DirectError> {
+async fn read(mut response: DecompressedResponse, max: usize) -> Result<DirectResponse, DirectError> {
     let mut body = Vec::new();
     while let Some(frame) = response.body_mut().frame().await {
         let frame = frame.map_err(|error| explain(&*error, true))?;
@@ -192,7 +192,7 @@ async fn read(mut response: Answer, max: usize) -> Result<DirectResponse, Direct
 }
 
 fn explain(error: &(dyn Error + 'static), sent: bool) -> DirectError {
-    if causes(error).any(|cause| cause.is::<Prohibited>() || cause.is::<Unencrypted>()) {
+    if causes(error).any(|cause| cause.is::<ProhibitedAddress>() || cause.is::<UnencryptedCredentials>()) {
         return DirectError::Denied;
     }
     let is_connect = error.downcast_ref().is_some_and(legacy::Error::is_connect);

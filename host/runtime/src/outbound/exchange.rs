@@ -24,7 +24,7 @@ use crate::outbound::{CallEgress, CredentialsError, Secret, headers, refused};
 const REDACTED: usize = 256 << 10;
 
 /// The provider's answer, its body not yet read.
-pub(super) type Answer = Response<AnswerBody>;
+pub(super) type ProviderResponse = Response<AnswerBody>;
 
 /// A consumer of answers: returns the body to the guest, or stores it in a blob.
 trait Reading: Send {
@@ -33,7 +33,7 @@ trait Reading: Send {
     fn read(
         self,
         egress: &CallEgress,
-        answer: Answer,
+        answer: ProviderResponse,
     ) -> impl Future<Output = Result<Self::Read, Err>> + Send;
 }
 
@@ -45,7 +45,7 @@ struct Whole {
 impl Reading for Whole {
     type Read = Res;
 
-    async fn read(self, egress: &CallEgress, answer: Answer) -> Result<Res, Err> {
+    async fn read(self, egress: &CallEgress, answer: ProviderResponse) -> Result<Res, Err> {
         egress.read(answer, self.max).await
     }
 }
@@ -59,13 +59,13 @@ struct ToBlob {
 impl Reading for ToBlob {
     type Read = BlobInfo;
 
-    async fn read(self, egress: &CallEgress, answer: Answer) -> Result<BlobInfo, Err> {
+    async fn read(self, egress: &CallEgress, answer: ProviderResponse) -> Result<BlobInfo, Err> {
         egress.read_to_blob(answer, &self.decode, self.max).await
     }
 }
 
 /// A checked request that can be sent again.
-pub(super) struct Prepared {
+pub(super) struct CheckedRequest {
     pub(super) method: Method,
     uri: Uri,
     pub(super) permit: Permit,
@@ -78,7 +78,7 @@ pub(super) struct Prepared {
     pub(super) wishes: RequestWishes,
 }
 
-impl Prepared {
+impl CheckedRequest {
     /// The request as it is sent, with these credentials.
     pub(super) fn request(&self, secret: Option<&Secret>) -> Result<Request<ClientBody>, Err> {
         let body = self.body.to_client().map_err(|_| refused("unavailable", "the host lost a blob"))?;
@@ -157,14 +157,14 @@ impl CallEgress {
 
     /// Sends a request with a long-lived answer, on its own connection, and waits for the head of the answer. The caller
     /// sets the time.
-    pub(super) async fn open(&self, r: Req) -> Result<Answer, Err> {
+    pub(super) async fn open(&self, r: Req) -> Result<ProviderResponse, Err> {
         let _waiting = self.meter.waiting();
         self.exchange(r, None).await
     }
 
-    async fn exchange(&self, r: Req, until: Option<Instant>) -> Result<Answer, Err> {
+    async fn exchange(&self, r: Req, until: Option<Instant>) -> Result<ProviderResponse, Err> {
         let auth_is_named = r.auth.is_some();
-        let prepared = Prepared { until, ..self.prepare(r)? };
+        let prepared = CheckedRequest { until, ..self.prepare(r)? };
         let slot = prepared.permit.slot.as_deref();
         // Once per call: a second renewal would return the same credentials as the first.
         let is_renewed = slot.is_some()
@@ -198,7 +198,7 @@ impl CallEgress {
     }
 
     /// Checks the request against every rule that can be checked before it is sent.
-    fn prepare(&self, r: Req) -> Result<Prepared, Err> {
+    fn prepare(&self, r: Req) -> Result<CheckedRequest, Err> {
         let limits = &self.shared.limits;
         if self.meter.asked.fetch_add(1, Ordering::Relaxed) >= u64::from(limits.http_requests) {
             let message = format!("more than {} requests in one call", limits.http_requests);
@@ -236,7 +236,7 @@ impl CallEgress {
         if body.size > 0 || [Method::POST, Method::PUT, Method::PATCH].contains(&method) {
             headers.insert(CONTENT_LENGTH, HeaderValue::from(body.size));
         }
-        Ok(Prepared { method, uri, permit, target, headers, body, until: None, wishes })
+        Ok(CheckedRequest { method, uri, permit, target, headers, body, until: None, wishes })
     }
 
     fn secret(
@@ -262,13 +262,16 @@ impl CallEgress {
         total <= self.shared.limits.http_total_response_bytes
     }
 
-    fn incoming_headers(&self, response: &Answer) -> Result<Vec<crate::bindings::http::Header>, Err> {
+    fn incoming_headers(
+        &self,
+        response: &ProviderResponse,
+    ) -> Result<Vec<crate::bindings::http::Header>, Err> {
         let redactor = self.redactor.lock().expect("no panic while redacting");
         headers::incoming(response.headers(), &redactor, self.shared.limits.http_header_bytes)
             .ok_or_else(|| refused("too-large", "the provider's headers are too large"))
     }
 
-    async fn read(&self, mut response: Answer, max: u64) -> Result<Res, Err> {
+    async fn read(&self, mut response: ProviderResponse, max: u64) -> Result<Res, Err> {
         let status = response.status().as_u16();
         let headers = self.incoming_headers(&response)?;
         let max = usize::try_from(max).unwrap_or(usize::MAX);
@@ -288,7 +291,12 @@ impl CallEgress {
         Ok(Res { status, headers, body, truncated, extra: Vec::new() })
     }
 
-    async fn read_to_blob(&self, mut response: Answer, decode: &Decode, max: u64) -> Result<BlobInfo, Err> {
+    async fn read_to_blob(
+        &self,
+        mut response: ProviderResponse,
+        decode: &Decode,
+        max: u64,
+    ) -> Result<BlobInfo, Err> {
         let status = response.status().as_u16();
         let headers = self.incoming_headers(&response)?;
         let content_type =

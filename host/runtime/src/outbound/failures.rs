@@ -6,7 +6,7 @@ use std::io;
 use hyper_util::client::legacy;
 
 use crate::bindings::http::Err;
-use crate::outbound::address::{Prohibited, Unencrypted};
+use crate::outbound::address::{ProhibitedAddress, UnencryptedCredentials};
 use crate::outbound::{CredentialsError, refused};
 
 /// Only refused credentials require that the account is connected again.
@@ -38,10 +38,10 @@ pub(super) fn causes<'a>(
 
 /// A client's error for the guest: short, and the same whatever is behind the address.
 pub(super) fn explain(error: &(dyn Error + 'static)) -> Err {
-    if causes(error).any(|cause| cause.is::<Prohibited>()) {
+    if causes(error).any(|cause| cause.is::<ProhibitedAddress>()) {
         return refused("denied", "the operator does not allow requests to this host's address");
     }
-    if causes(error).any(|cause| cause.is::<Unencrypted>()) {
+    if causes(error).any(|cause| cause.is::<UnencryptedCredentials>()) {
         return refused("denied", "credentials are not sent over http to a public address: use https");
     }
     let is_late = |cause: &io::Error| cause.kind() == io::ErrorKind::TimedOut;

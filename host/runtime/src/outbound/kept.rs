@@ -46,35 +46,35 @@ impl KeptConnections {
     }
 
     /// Counts a request until the returned value is dropped.
-    pub(super) fn request(&self) -> Counted {
-        Counted::new(self, |counts| &counts.under_way)
+    pub(super) fn request(&self) -> CountGuard {
+        CountGuard::new(self, |counts| &counts.under_way)
     }
 
     /// Counts a new connection, which may be kept as long as the returned value exists; none: it is to be closed after its first
     /// request.
-    pub(super) fn keep(&self) -> Option<Counted> {
+    pub(super) fn keep(&self) -> Option<CountGuard> {
         let has_room = self.all.has_room() && self.own.has_room();
-        has_room.then(|| Counted::new(self, |counts| &counts.kept))
+        has_room.then(|| CountGuard::new(self, |counts| &counts.kept))
     }
 }
 
 /// A request or a connection, counted until it is dropped.
-pub(super) struct Counted {
+pub(super) struct CountGuard {
     of: [Arc<Counts>; 2],
     number: fn(&Counts) -> &AtomicUsize,
 }
 
-impl Counted {
-    fn new(of: &KeptConnections, number: fn(&Counts) -> &AtomicUsize) -> Counted {
+impl CountGuard {
+    fn new(of: &KeptConnections, number: fn(&Counts) -> &AtomicUsize) -> CountGuard {
         let of = [Arc::clone(&of.all), Arc::clone(&of.own)];
         for counts in &of {
             number(counts).fetch_add(1, Ordering::Relaxed);
         }
-        Counted { of, number }
+        CountGuard { of, number }
     }
 }
 
-impl Drop for Counted {
+impl Drop for CountGuard {
     fn drop(&mut self) {
         for counts in &self.of {
             (self.number)(counts).fetch_sub(1, Ordering::Relaxed);
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     /// Connects for one request.
-    fn connect(tenant: &KeptConnections) -> Option<Counted> {
+    fn connect(tenant: &KeptConnections) -> Option<CountGuard> {
         let _request = tenant.request();
         tenant.keep()
     }
@@ -96,7 +96,7 @@ mod tests {
     fn idle_connections_are_bounded_in_all_and_for_each_tenant() {
         let one = KeptConnections::new(3, 2);
         let another = one.of_another();
-        let mut held: Vec<Counted> = (0..5).filter_map(|_| connect(&one)).collect();
+        let mut held: Vec<CountGuard> = (0..5).filter_map(|_| connect(&one)).collect();
         assert_eq!(held.len(), 2);
         held.extend((0..5).filter_map(|_| connect(&another)));
         assert_eq!(held.len(), 3);

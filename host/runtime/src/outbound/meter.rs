@@ -132,9 +132,9 @@ impl Meter {
     }
 
     /// Counts a request as in flight until the guard is dropped.
-    pub(super) fn waiting(&self) -> Waiting<'_> {
+    pub(super) fn waiting(&self) -> InFlightGuard<'_> {
         self.in_flight.fetch_add(1, Ordering::Relaxed);
-        Waiting(&self.in_flight)
+        InFlightGuard(&self.in_flight)
     }
 
     /// Whether a request is in flight: then the provider takes the time.
@@ -144,9 +144,9 @@ impl Meter {
 }
 
 /// A request under way.
-pub(super) struct Waiting<'a>(&'a AtomicUsize);
+pub(super) struct InFlightGuard<'a>(&'a AtomicUsize);
 
-impl Drop for Waiting<'_> {
+impl Drop for InFlightGuard<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

@@ -46,7 +46,7 @@ use zeroize::Zeroizing;
 use crate::bindings::http::{self, BlobInfo, Req, Res};
 use crate::blobs::Blobs;
 use crate::limits::Limits;
-use crate::spawned::Spawned;
+use crate::spawned::ScopedTask;
 use crate::state::State;
 
 pub use client::HttpSettings;
@@ -182,7 +182,7 @@ pub(crate) struct Egress {
     pub(crate) approved: Vec<Url>,
     limits: Limits,
     /// Idle mail connections for the next call of their account.
-    lines: Arc<tcp::Pool>,
+    lines: Arc<tcp::ConnectionPool>,
     line_tls: Arc<rustls::ClientConfig>,
     connect_timeout: Duration,
 }
@@ -211,7 +211,7 @@ impl Egress {
             post::BodyUse::Answer,
         );
         let lines = Arc::default();
-        tcp::Pool::tend(&lines, &runtime);
+        tcp::ConnectionPool::tend(&lines, &runtime);
         Ok(Egress {
             runtime,
             line_tls: Arc::new(clients.line_tls()),
@@ -301,8 +301,8 @@ impl CallEgress {
     pub(crate) fn spawn<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
-    ) -> Spawned<T> {
-        Spawned::new(self.shared.runtime.spawn(work))
+    ) -> ScopedTask<T> {
+        ScopedTask::new(self.shared.runtime.spawn(work))
     }
 }
 

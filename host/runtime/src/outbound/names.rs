@@ -48,7 +48,7 @@ pub(crate) struct Names {
     total: Arc<Semaphore>,
     tenants: Gates,
     within: Duration,
-    known: Arc<Mutex<Known>>,
+    known: Arc<Mutex<LookupCache>>,
 }
 
 impl Names {
@@ -114,9 +114,9 @@ impl Names {
 
 /// Recent answers.
 #[derive(Default)]
-struct Known(HashMap<String, Answer>);
+struct LookupCache(HashMap<String, CachedLookup>);
 
-struct Answer {
+struct CachedLookup {
     since: Instant,
     /// None: the name was not found.
     addresses: Vec<IpAddr>,
@@ -124,7 +124,7 @@ struct Answer {
     good_for: Duration,
 }
 
-impl Answer {
+impl CachedLookup {
     fn is_good(&self) -> bool {
         self.since.elapsed() < self.good_for
     }
@@ -135,7 +135,7 @@ impl Answer {
     }
 }
 
-impl Known {
+impl LookupCache {
     /// An answer, and whether it is fresh; if not, it may be used where there is no other one.
     fn get(&self, host: &str) -> Option<(Vec<IpAddr>, bool)> {
         let answer = self.0.get(host).filter(|answer| answer.is_usable())?;
@@ -144,7 +144,7 @@ impl Known {
 
     /// Stores an answer. `took`: the duration of the lookup.
     fn put(&mut self, host: String, addresses: Vec<IpAddr>, took: Duration) {
-        for is_kept in [Answer::is_usable, Answer::is_good] {
+        for is_kept in [CachedLookup::is_usable, CachedLookup::is_good] {
             if self.0.len() >= KEPT {
                 self.0.retain(|_, answer| is_kept(answer));
             }
@@ -161,7 +161,7 @@ impl Known {
             true => (took * 10).clamp(UNKNOWN, LONG_UNKNOWN),
             false => KNOWN,
         };
-        self.0.insert(host, Answer { since: Instant::now(), addresses, good_for });
+        self.0.insert(host, CachedLookup { since: Instant::now(), addresses, good_for });
     }
 }
 
@@ -264,7 +264,7 @@ mod tests {
             assert_eq!(names.resolve("u", "none.test").await.unwrap_err().kind(), io::ErrorKind::NotFound);
         }
         assert_eq!(slow.asked.load(Ordering::SeqCst), 2);
-        let mut known = Known::default();
+        let mut known = LookupCache::default();
         for n in 0..5_000 {
             known.put(n.to_string(), vec![IpAddr::from([1, 2, 3, 4])], Duration::ZERO);
         }
@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn that_a_name_is_unknown_is_remembered_by_how_long_it_took() {
-        let mut known = Known::default();
+        let mut known = LookupCache::default();
         for (took, good_for) in [(0, 5), (2, 20), (60, 30)] {
             known.put("none.test".to_owned(), Vec::new(), Duration::from_secs(took));
             assert_eq!(known.0["none.test"].good_for, Duration::from_secs(good_for));

@@ -24,7 +24,9 @@ use tokio::time::{Instant, timeout_at};
 use url::Url;
 
 use crate::http_url::{self, literal};
-use crate::outbound::address::{Prohibited, Resolver, Unencrypted, Unresolved, is_allowed, permitted};
+use crate::outbound::address::{
+    ProhibitedAddress, Resolver, UnencryptedCredentials, UnresolvedName, is_allowed, permitted,
+};
 use crate::outbound::connect::Connector;
 use crate::outbound::kept::KeptConnections;
 use crate::outbound::names::Names;
@@ -125,7 +127,7 @@ type HttpClient = legacy::Client<Connector, Full<Bytes>>;
 
 /// One tenant's clients for its webhooks.
 #[derive(Clone)]
-struct Client {
+struct WebhookClient {
     https: HttpClient,
     /// For http URLs, with separate connections: those are only to addresses that the operator allows.
     plain: HttpClient,
@@ -133,8 +135,8 @@ struct Client {
 }
 
 #[derive(Default)]
-struct Pool {
-    clients: HashMap<String, (Client, u64)>,
+struct WebhookClientCache {
+    clients: HashMap<String, (WebhookClient, u64)>,
     uses: u64,
 }
 
@@ -146,7 +148,7 @@ pub(crate) struct PostClients {
     connect_timeout: Duration,
     body_use: BodyUse,
     kept: KeptConnections,
-    pool: Mutex<Pool>,
+    pool: Mutex<WebhookClientCache>,
 }
 
 impl PostClients {
@@ -238,7 +240,7 @@ impl PostClients {
     }
 
     /// The client of this tenant.
-    fn client(&self, tenant: &str) -> Client {
+    fn client(&self, tenant: &str) -> WebhookClient {
         let mut pool = self.pool.lock().expect("no panic while choosing a client");
         pool.uses += 1;
         let now = pool.uses;
@@ -256,7 +258,7 @@ impl PostClients {
         client
     }
 
-    fn build(&self, tenant: &str) -> Client {
+    fn build(&self, tenant: &str) -> WebhookClient {
         let mut tls = self.tls.clone();
         // The roots are shared, the sessions are not.
         tls.resumption = Resumption::in_memory_sessions(32);
@@ -278,7 +280,7 @@ impl PostClients {
                 .http1_max_buf_size(MAX_HEAD_BYTES)
                 .build(Connector::bounded(tls.clone(), resolver, self.connect_timeout, kept.clone()))
         };
-        Client { https: http(resolver), plain: http(plain), kept }
+        WebhookClient { https: http(resolver), plain: http(plain), kept }
     }
 }
 
@@ -316,9 +318,9 @@ fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn
 /// Why a request had no answer.
 pub(super) fn explain(error: &legacy::Error) -> PostError {
     let is_late = |cause: &io::Error| cause.kind() == io::ErrorKind::TimedOut;
-    if causes(error).any(|cause| cause.is::<Prohibited>() || cause.is::<Unencrypted>()) {
+    if causes(error).any(|cause| cause.is::<ProhibitedAddress>() || cause.is::<UnencryptedCredentials>()) {
         PostError::BlockedAddress
-    } else if causes(error).any(|cause| cause.is::<Unresolved>()) {
+    } else if causes(error).any(|cause| cause.is::<UnresolvedName>()) {
         PostError::Dns
     } else if causes(error).any(|cause| cause.downcast_ref().is_some_and(is_late)) {
         PostError::Timeout

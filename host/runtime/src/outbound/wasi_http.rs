@@ -67,8 +67,8 @@ fn forbidden(name: &HeaderName) -> bool {
     *name != CONTENT_LENGTH && headers::forbidden(name.as_str())
 }
 
-type Exchange = (http::Response<WasiBody>, Done);
-type Done = Box<dyn Future<Output = Result<(), Error>> + Send>;
+type Exchange = (http::Response<WasiBody>, TransferFuture);
+type TransferFuture = Box<dyn Future<Output = Result<(), Error>> + Send>;
 
 impl WasiHttpHooks for Hooks {
     fn is_forbidden_header(&mut self, name: &HeaderName) -> bool {
@@ -92,7 +92,7 @@ impl WasiHttpHooks for Hooks {
         &mut self,
         request: http::Request<WasiBody>,
         options: Option<RequestOptions>,
-        _: Done,
+        _: TransferFuture,
     ) -> Box<dyn Future<Output = Result<Exchange, Error>> + Send> {
         self.asked = self.asked.saturating_add(1);
         let in_budget = self.asked <= self.egress.shared.limits.http_requests;
@@ -106,7 +106,7 @@ impl WasiHttpHooks for Hooks {
             let work = egress.clone().relay(request, head);
             let answer = egress.spawn(work).await;
             let answer = answer.unwrap_or_else(|| Err(Error::HttpResponseIncomplete));
-            answer.map(|response| (response, Box::new(async { Ok(()) }) as Done))
+            answer.map(|response| (response, Box::new(async { Ok(()) }) as TransferFuture))
         })
     }
 }
@@ -151,9 +151,9 @@ impl CallEgress {
 
     /// The request's body, which the guest may still be writing. All bodies that the call has in memory together are bounded like
     /// the body of a request in one call of `http`.
-    async fn collect(&self, mut body: WasiBody) -> Result<(Vec<u8>, Held<'_>), Error> {
+    async fn collect(&self, mut body: WasiBody) -> Result<(Vec<u8>, BodyReservation<'_>), Error> {
         let most = self.shared.limits.output_bytes as u64;
-        let mut held = Held { meter: &self.meter, bytes: 0 };
+        let mut held = BodyReservation { meter: &self.meter, bytes: 0 };
         let mut bytes = Vec::new();
         while let Some(frame) = body.frame().await {
             // The only other kind of frame is trailers, which no provider needs and `http` does not have.
@@ -168,12 +168,12 @@ impl CallEgress {
 }
 
 /// Bytes of request bodies in memory; released when dropped.
-struct Held<'a> {
+struct BodyReservation<'a> {
     meter: &'a Meter,
     bytes: u64,
 }
 
-impl Held<'_> {
+impl BodyReservation<'_> {
     /// Counts more bytes; returns how many the whole call has in memory now.
     fn more(&mut self, bytes: u64) -> u64 {
         self.bytes += bytes;
@@ -181,7 +181,7 @@ impl Held<'_> {
     }
 }
 
-impl Drop for Held<'_> {
+impl Drop for BodyReservation<'_> {
     fn drop(&mut self) {
         self.meter.held_bytes.fetch_sub(self.bytes, Ordering::Relaxed);
     }

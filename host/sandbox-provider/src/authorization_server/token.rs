@@ -34,11 +34,11 @@ const SHORT_LIFE_S: i64 = 5;
 /// A token request.
 struct TokenRequest {
     client: Client,
-    grant: Presented,
+    grant: PresentedGrant,
 }
 
 /// A grant that a client presents for tokens.
-enum Presented {
+enum PresentedGrant {
     Code { code: String, redirect_uri: String, verifier: String },
     Refresh { token: String, scope: Option<String> },
 }
@@ -51,7 +51,7 @@ struct NewSecrets {
 }
 
 /// Tokens that were given.
-struct Issued {
+struct IssuedTokens {
     access: String,
     /// None: the used one stays valid.
     refresh: Option<String>,
@@ -82,12 +82,12 @@ fn read(grants: &Grants, headers: &HeaderMap, body: &[u8]) -> Result<TokenReques
         None => Err(OAuthError::invalid_request(format!("{name} is required"))),
     };
     let grant = match needed("grant_type")?.as_str() {
-        "authorization_code" => Presented::Code {
+        "authorization_code" => PresentedGrant::Code {
             code: needed("code")?,
             redirect_uri: needed("redirect_uri")?,
             verifier: verifier(needed("code_verifier")?)?,
         },
-        "refresh_token" => Presented::Refresh {
+        "refresh_token" => PresentedGrant::Refresh {
             token: needed("refresh_token")?,
             scope: params.get("scope").map(str::to_owned),
         },
@@ -109,10 +109,10 @@ fn verifier(text: String) -> Result<String, OAuthError> {
 }
 
 /// The account that a code or a refresh token belongs to.
-fn account(grants: &Grants, presented: &Presented) -> Option<String> {
+fn account(grants: &Grants, presented: &PresentedGrant) -> Option<String> {
     match presented {
-        Presented::Code { code, .. } => grants.code(code).map(|code| code.mail.clone()),
-        Presented::Refresh { token, .. } => {
+        PresentedGrant::Code { code, .. } => grants.code(code).map(|code| code.mail.clone()),
+        PresentedGrant::Refresh { token, .. } => {
             grants.of_refresh_token(token).map(|(family, _)| family.mail.clone())
         }
     }
@@ -129,7 +129,7 @@ async fn issue(
     sandbox: &Sandbox,
     request: TokenRequest,
     fault: Option<&Fault>,
-) -> Result<Issued, OAuthError> {
+) -> Result<IssuedTokens, OAuthError> {
     if let Some(error) = fault.and_then(|fault| fault.oauth_error.clone()) {
         return Err(OAuthError::new(error, "this error was asked for with a sandbox fault"));
     }
@@ -139,11 +139,11 @@ async fn issue(
     let issued = sandbox.write(|state| {
         // A refusal can change something, too: the second use of a grant revokes the tokens of the first.
         Ok(match &grant {
-            Presented::Code { code, redirect_uri, verifier } => {
+            PresentedGrant::Code { code, redirect_uri, verifier } => {
                 let presented = (code.as_str(), redirect_uri.as_str(), verifier.as_str());
                 exchange(state, now_ms, &client, presented, new, fault)
             }
-            Presented::Refresh { token, scope } => {
+            PresentedGrant::Refresh { token, scope } => {
                 refresh(state, now_ms, &client, (token.as_str(), scope.as_deref()), new, fault)
             }
         })
@@ -171,7 +171,7 @@ fn exchange(
     (code, redirect_uri, verifier): (&str, &str, &str),
     new: NewSecrets,
     fault: Option<&Fault>,
-) -> Result<Issued, OAuthError> {
+) -> Result<IssuedTokens, OAuthError> {
     let Some(code) = state.grants.code(code).filter(|code| code.client == client.id).cloned() else {
         return Err(OAuthError::invalid_grant("the code is not one of this client"));
     };
@@ -211,7 +211,7 @@ fn exchange(
         spent: VecDeque::new(),
         tokens: vec![token],
     })));
-    Ok(Issued { access: new.access, refresh: Some(new.refresh), scopes, life_s })
+    Ok(IssuedTokens { access: new.access, refresh: Some(new.refresh), scopes, life_s })
 }
 
 /// Tokens for a refresh token, which is then used. The second use of one revokes all tokens from the same code (RFC 9700, section
@@ -223,7 +223,7 @@ fn refresh(
     (token, scope): (&str, Option<&str>),
     new: NewSecrets,
     fault: Option<&Fault>,
-) -> Result<Issued, OAuthError> {
+) -> Result<IssuedTokens, OAuthError> {
     let found = state.grants.of_refresh_token(token).filter(|(family, _)| family.client == client.id);
     let Some((family, is_good)) = found.map(|(family, is_good)| (family.clone(), is_good)) else {
         return Err(OAuthError::invalid_grant("the refresh token is not known, or was revoked"));
@@ -248,7 +248,7 @@ fn refresh(
         token: access_token(&new, &scopes, now_ms, life_s),
         at_ms: now_ms,
     }));
-    Ok(Issued { access: new.access, refresh, scopes, life_s })
+    Ok(IssuedTokens { access: new.access, refresh, scopes, life_s })
 }
 
 /// The scopes of a refresh request, which must be among the granted ones (RFC 6749, section 6).
@@ -278,7 +278,7 @@ fn access_token(new: &NewSecrets, scopes: &[String], now_ms: i64, life_s: i64) -
 }
 
 /// The response of RFC 6749, section 5.1, without the fields that a fault omits.
-fn body(issued: &Issued, fault: Option<&Fault>) -> Value {
+fn body(issued: &IssuedTokens, fault: Option<&Fault>) -> Value {
     let mut body = json!({
         "access_token": issued.access,
         "token_type": "Bearer",

@@ -93,7 +93,7 @@ pub struct SpanQuery {
 }
 
 /// A series, one of its instances, and its calendar.
-struct Target<'a> {
+struct InstanceTarget<'a> {
     mail: &'a str,
     calendar: &'a str,
     series: Arc<Event>,
@@ -107,7 +107,7 @@ fn target<'a>(
     path: &'a (String, String, String),
     change: &Change,
     span: Span,
-) -> Result<Target<'a>, Problem> {
+) -> Result<InstanceTarget<'a>, Problem> {
     let (calendar, id, original) = path;
     let folder = open_folder::<Event>(state, mail, calendar)?;
     let (series, seq) = apart::whole(folder, id)?;
@@ -115,7 +115,7 @@ fn target<'a>(
     let original = series::original(&series, original, &zone)?;
     let own = folder.record(&apart::id_of(id, &original)).filter(|_| span == Span::One);
     change.check_etag(own.map_or(seq, |(_, slot)| slot.seq))?;
-    Ok(Target { mail, calendar, series, original, zone })
+    Ok(InstanceTarget { mail, calendar, series, original, zone })
 }
 
 /// `PATCH …/instances/{original}`. With `span=following` the answer's event is the new series, `others` has the old one.
@@ -142,7 +142,7 @@ pub async fn update(
 fn update_one(
     state: &mut State,
     now_ms: i64,
-    target: &Target<'_>,
+    target: &InstanceTarget<'_>,
     body: &Map<String, Value>,
 ) -> Result<Receipt, Problem> {
     if body.get("repeat").and_then(Value::as_array).is_some_and(|lines| !lines.is_empty()) {
@@ -175,7 +175,7 @@ fn update_one(
 fn update_following(
     state: &mut State,
     now_ms: i64,
-    target: &Target<'_>,
+    target: &InstanceTarget<'_>,
     body: &Map<String, Value>,
     fresh: String,
 ) -> Result<Receipt, Problem> {
@@ -225,7 +225,7 @@ fn update_following(
 }
 
 /// Ends the old series before the instance.
-fn cap(state: &mut State, now_ms: i64, target: &Target<'_>, repeat: Vec<String>) {
+fn cap(state: &mut State, now_ms: i64, target: &InstanceTarget<'_>, repeat: Vec<String>) {
     let mut event = (*target.series).clone();
     event.repeat = repeat;
     event.overrides.retain(|original, _| *original < target.original);

@@ -67,9 +67,9 @@ pub struct Event {
     pub revision: i64,
     pub when: When,
     pub subject: Option<String>,
-    pub body: Body,
+    pub body: EventBody,
     pub place: Option<String>,
-    pub places: Option<Vec<Place>>,
+    pub places: Option<Vec<EventPlace>>,
     pub colour: Option<String>,
     pub state: EventState,
     pub availability: Availability,
@@ -139,14 +139,14 @@ pub struct Moment {
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Body {
+pub struct EventBody {
     pub text: Option<String>,
     pub html: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Place {
+pub struct EventPlace {
     pub label: Option<String>,
     pub street: Option<String>,
     pub link: Option<String>,
@@ -207,7 +207,7 @@ pub struct Guest {
     pub mail: String,
     pub label: Option<String>,
     pub answer: Answer,
-    pub part: Part,
+    pub part: GuestPart,
     #[serde(rename = "type")]
     pub guest_type: GuestType,
     pub note: Option<String>,
@@ -225,7 +225,7 @@ pub enum Answer {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Part {
+pub enum GuestPart {
     #[default]
     Needed,
     Optional,

@@ -8,7 +8,7 @@ use axum::response::Response;
 use axum::{Extension, Json};
 use serde_json::{Value, json};
 
-use crate::contacts::types::{Card, CardKind, Origin};
+use crate::contacts::types::{Card, CardKind, CardOrigin};
 use crate::contacts::write;
 use crate::kind::Kind;
 use crate::ops::Receipt;
@@ -89,7 +89,7 @@ pub async fn create(
         let base = Card {
             id: id.clone(),
             kind: write::kind(body)?,
-            origin: Origin::Entered,
+            origin: CardOrigin::Entered,
             created_at: now.clone(),
             updated_at: now,
             ..Card::default()

@@ -39,7 +39,7 @@ pub struct Card {
     pub notes: Option<String>,
     pub picture: Option<Picture>,
     pub starred: bool,
-    pub origin: Origin,
+    pub origin: CardOrigin,
     /// Circles: ids of persons in the same book.
     pub members: Vec<String>,
     /// Circles: the provider's own, which cannot be changed.
@@ -59,7 +59,7 @@ pub enum CardKind {
 /// The origin of a card.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Origin {
+pub enum CardOrigin {
     #[default]
     Entered,
     Noticed,

@@ -26,7 +26,7 @@ pub fn outcome(mail: &str) -> Outcome {
 }
 
 /// A message that was sent.
-pub struct Sent<'a> {
+pub struct SentMessage<'a> {
     /// The envelope's sender.
     pub from: &'a str,
     pub content: &'a Content,
@@ -35,7 +35,7 @@ pub struct Sent<'a> {
 }
 
 /// The message that a recipient sends back; `id` becomes its Message-ID. None: no answer.
-pub fn answer(sent: &Sent<'_>, recipient: &str, id: &str) -> Option<Vec<u8>> {
+pub fn answer(sent: &SentMessage<'_>, recipient: &str, id: &str) -> Option<Vec<u8>> {
     match recipient.split('@').next().unwrap_or_default() {
         "bounce" => Some(bounce(sent, recipient, id)),
         // Machines that answer machines never stop (RFC 3834 section 2).
@@ -50,7 +50,7 @@ pub fn answer(sent: &Sent<'_>, recipient: &str, id: &str) -> Option<Vec<u8>> {
     }
 }
 
-fn headers(sent: &Sent<'_>, from: String, id: &str, subject: String) -> Vec<(&'static str, String)> {
+fn headers(sent: &SentMessage<'_>, from: String, id: &str, subject: String) -> Vec<(&'static str, String)> {
     let named = |id: &String| format!("<{id}>");
     let references: Vec<String> =
         sent.content.references.iter().chain(&sent.content.message_id).map(named).collect();
@@ -66,7 +66,7 @@ fn headers(sent: &Sent<'_>, from: String, id: &str, subject: String) -> Vec<(&'s
 }
 
 fn reply(
-    sent: &Sent<'_>,
+    sent: &SentMessage<'_>,
     recipient: &str,
     id: &str,
     (prefix, said): (&str, &str),
@@ -83,7 +83,7 @@ fn reply(
 }
 
 /// A delivery status notification (RFC 3464).
-fn bounce(sent: &Sent<'_>, recipient: &str, id: &str) -> Vec<u8> {
+fn bounce(sent: &SentMessage<'_>, recipient: &str, id: &str) -> Vec<u8> {
     let said = format!(
         "Your message could not be delivered to {recipient}:\n550 5.1.1 the mailbox is not there any more\n"
     );
@@ -110,7 +110,7 @@ fn head(raw: &[u8]) -> &[u8] {
 
 #[cfg(test)]
 mod tests {
-    use crate::mail::answers::{Sent, answer, head, outcome};
+    use crate::mail::answers::{SentMessage, answer, head, outcome};
     use crate::mail::parse;
 
     #[test]
@@ -126,7 +126,7 @@ mod tests {
     fn bounces() {
         let raw = b"Subject: Hi\r\nMessage-ID: <1@x>\r\n\r\nText\r\n";
         let content = parse::read(raw).unwrap().content;
-        let sent = Sent { from: "alice@sandbox.test", content: &content, raw, now_ms: 0 };
+        let sent = SentMessage { from: "alice@sandbox.test", content: &content, raw, now_ms: 0 };
         let bounce = answer(&sent, "bounce@x.test", "b1").unwrap();
         let read = parse::read(&bounce).unwrap().content;
         assert_eq!((read.in_reply_to, read.references), (vec!["1@x".to_owned()], vec!["1@x".to_owned()]));

@@ -71,7 +71,7 @@ impl Listing {
 /// The position in a list, as its token carries it: a time and a message, so that messages which arrive or leave meanwhile do not
 /// shift the next pages.
 #[derive(Debug, Serialize, Deserialize)]
-struct Place {
+struct ListPosition {
     before: (i64, String),
     /// Fingerprint of the filters, which must stay the same.
     filters: String,
@@ -111,7 +111,7 @@ pub async fn list(
     found.truncate(limit);
     let last = found.last().and_then(|entry| entry.message()).filter(|_| !is_last);
     let token = last.map(|last| {
-        let place = Place { before: (last.received_ms, last.id.clone()), filters };
+        let place = ListPosition { before: (last.received_ms, last.id.clone()), filters };
         URL_SAFE_NO_PAD.encode(serde_json::to_vec(&place).unwrap_or_default())
     });
     let ids: Vec<&str> = found.iter().map(|entry| entry.id()).collect();
@@ -119,9 +119,9 @@ pub async fn list(
     Ok(Json(json!({ "messages": shown, "nextPageToken": token })))
 }
 
-fn place(token: &str, filters: &str) -> Result<Place, Problem> {
+fn place(token: &str, filters: &str) -> Result<ListPosition, Problem> {
     let bytes = URL_SAFE_NO_PAD.decode(token).ok();
-    let place: Option<Place> = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let place: Option<ListPosition> = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
     let place = place.ok_or_else(|| Problem::bad_request("pageToken was not made by this service"))?;
     match place.filters == filters {
         true => Ok(place),

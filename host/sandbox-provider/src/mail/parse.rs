@@ -13,7 +13,7 @@ const MAX_SEARCH: usize = 16 << 10;
 
 /// A parsed message, with its searchable text and its importance.
 #[derive(Clone)]
-pub struct Read {
+pub struct ParsedMessage {
     pub content: Content,
     pub search: String,
     pub weight: Weight,
@@ -28,13 +28,13 @@ pub struct Text {
 }
 
 /// The bytes of one part.
-pub struct Part {
+pub struct MimePart {
     pub media_type: String,
     pub bytes: Vec<u8>,
 }
 
 /// Parses a message. None: the bytes are not one.
-pub fn read(raw: &[u8]) -> Option<Read> {
+pub fn read(raw: &[u8]) -> Option<ParsedMessage> {
     let found = message(raw).ok()?;
     let content = content(&found.message);
     // Only this much of a text is searched.
@@ -45,7 +45,7 @@ pub fn read(raw: &[u8]) -> Option<Read> {
         Importance::Normal => Weight::Usual,
         Importance::High => Weight::Major,
     };
-    Some(Read { search: search(&content, &text), weight, content })
+    Some(ParsedMessage { search: search(&content, &text), weight, content })
 }
 
 fn content(found: &EmailMessage) -> Content {
@@ -113,9 +113,9 @@ pub fn whole(raw: &[u8]) -> (Vec<(String, String)>, Text) {
 }
 
 /// One of the `files`.
-pub fn part(raw: &[u8], part: &str) -> Option<Part> {
+pub fn part(raw: &[u8], part: &str) -> Option<MimePart> {
     let found = attachment(raw, part)?;
-    Some(Part { media_type: found.attachment.content_type, bytes: found.bytes })
+    Some(MimePart { media_type: found.attachment.content_type, bytes: found.bytes })
 }
 
 fn search(content: &Content, text: &str) -> String {

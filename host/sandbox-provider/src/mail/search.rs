@@ -106,14 +106,14 @@ fn bounded(field: &str, text: &str) -> Result<(), Problem> {
 
 /// A part as it is written, without its quotes.
 #[derive(Default)]
-struct Part {
+struct SearchPart {
     text: String,
     /// The offset of the first quote: quoted text is no operator.
     quoted_from: Option<usize>,
 }
 
-fn parts(query: &str) -> Vec<Part> {
-    let mut parts = vec![Part::default()];
+fn parts(query: &str) -> Vec<SearchPart> {
+    let mut parts = vec![SearchPart::default()];
     let mut is_quoted = false;
     for c in query.chars() {
         let Some(part) = parts.last_mut() else { break };
@@ -122,7 +122,7 @@ fn parts(query: &str) -> Vec<Part> {
                 is_quoted = !is_quoted;
                 part.quoted_from.get_or_insert(part.text.len());
             }
-            c if c.is_whitespace() && !is_quoted => parts.push(Part::default()),
+            c if c.is_whitespace() && !is_quoted => parts.push(SearchPart::default()),
             c => part.text.extend(c.to_lowercase()),
         }
     }
@@ -130,7 +130,7 @@ fn parts(query: &str) -> Vec<Part> {
     parts
 }
 
-fn term(part: &Part) -> Result<Term, Problem> {
+fn term(part: &SearchPart) -> Result<Term, Problem> {
     let plain = part.quoted_from.unwrap_or(part.text.len());
     let (is_negated, text) = match part.text.strip_prefix('-').filter(|rest| !rest.is_empty() && plain > 0) {
         Some(rest) => (true, rest),

@@ -11,9 +11,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::auth::{DOMAIN, is_name};
-use crate::mail::answers::{self, Sent};
+use crate::mail::answers::{self, SentMessage};
 use crate::mail::entries::{find, mailbox, receipt};
-use crate::mail::parse::{self, Read};
+use crate::mail::parse::{self, ParsedMessage};
 use crate::mail::types::{Entry, Flags, MAILBOX, Message, Outcome, Purpose};
 use crate::mail::upload::{check_room, checked, free_id, place, store, word};
 use crate::ops::{Copy, Receipt};
@@ -55,11 +55,11 @@ struct Order {
 struct Post {
     order: Order,
     raw: Bytes,
-    read: Read,
-    copy: Option<(Bytes, Read)>,
+    read: ParsedMessage,
+    copy: Option<(Bytes, ParsedMessage)>,
 }
 
-fn decoded(field: &str, text: &str) -> Result<(Bytes, Read), Problem> {
+fn decoded(field: &str, text: &str) -> Result<(Bytes, ParsedMessage), Problem> {
     let raw =
         STANDARD.decode(text).map_err(|_| Problem::field(field, format!("{field} is not in base64")))?;
     let read = checked(&raw, field)?;
@@ -164,7 +164,7 @@ fn delivery(
         return None;
     }
     let from = account_of(&post.order.sender.to_lowercase());
-    let sent = Sent { from: &post.order.sender, content: &post.read.content, raw: &post.raw, now_ms };
+    let sent = SentMessage { from: &post.order.sender, content: &post.read.content, raw: &post.raw, now_ms };
     if let Some(answer) = answers::answer(&sent, &outcome.mail, &id) {
         return Some(Delivery { mail: from, id, answer: Some(answer) });
     }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::faults::{Magic, magic};
 use crate::mail::entries::{find, mailbox, receipt};
-use crate::mail::parse::{self, Read};
+use crate::mail::parse::{self, ParsedMessage};
 use crate::mail::types::{Entry, Flags, MAILBOX, Message, Purpose};
 use crate::mail::write::check_places;
 use crate::ops::{Copy, Receipt};
@@ -27,7 +27,7 @@ use crate::times::parse_instant;
 pub const MAX_MESSAGE_BYTES: usize = 26 << 20;
 
 /// Parses the message that a client sends; `field` names its place in the request.
-pub fn checked(raw: &[u8], field: &str) -> Result<Read, Problem> {
+pub fn checked(raw: &[u8], field: &str) -> Result<ParsedMessage, Problem> {
     if raw.len() > MAX_MESSAGE_BYTES {
         return Err(Problem::field(field, format!("a message has at most {MAX_MESSAGE_BYTES} bytes")));
     }
@@ -35,19 +35,19 @@ pub fn checked(raw: &[u8], field: &str) -> Result<Read, Problem> {
 }
 
 /// The magic word in its subject.
-pub fn word(read: &Read) -> Option<Magic> {
+pub fn word(read: &ParsedMessage) -> Option<Magic> {
     magic("subject", read.content.subject.as_deref()?)
 }
 
 /// Stores a message with its bytes in an account's mailbox, in its thread.
-pub fn store(state: &mut State, mail: &str, now_ms: i64, read: Read, message: Message, raw: Bytes) {
+pub fn store(state: &mut State, mail: &str, now_ms: i64, read: ParsedMessage, message: Message, raw: Bytes) {
     let copy = Copy { mail: mail.to_owned(), id: message.id.clone() };
     state.put_letter(vec![copy], raw);
     place(state, mail, now_ms, read, message);
 }
 
 /// The same for one whose bytes are stored already. The thread that it names counts if a message is in it.
-pub fn place(state: &mut State, mail: &str, now_ms: i64, read: Read, message: Message) {
+pub fn place(state: &mut State, mail: &str, now_ms: i64, read: ParsedMessage, message: Message) {
     let Some(account) = state.account(mail) else { return };
     let is_in_it = |entry: &Arc<Entry>| entry.message().is_some_and(|one| one.thread == message.thread);
     let is_named =

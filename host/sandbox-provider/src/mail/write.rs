@@ -121,7 +121,7 @@ pub async fn update(
 /// The query string of a deletion.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct DeleteQuery {
+pub struct MessageDeleteQuery {
     /// Not into the trash.
     forever: bool,
 }
@@ -130,7 +130,7 @@ pub struct DeleteQuery {
 pub async fn delete(
     (AxumState(sandbox), Extension(login)): Caller,
     Path(id): Path<String>,
-    Query(query): Query<DeleteQuery>,
+    Query(query): Query<MessageDeleteQuery>,
     change: Change,
 ) -> Result<Response, Problem> {
     run(&sandbox, &login, change, |state, now_ms, _, change| {

@@ -35,13 +35,13 @@ pub struct Deliveries {
     /// The service's public origin: notifications to it are sent to `own_address`.
     public_address: Option<String>,
     /// The watches whose notifications are being sent, each with the next message.
-    sending: Mutex<HashMap<WatchKey, Option<Message>>>,
+    sending: Mutex<HashMap<WatchKey, Option<NotificationRequest>>>,
     requests: Semaphore,
 }
 
 /// A notification as it is sent.
 #[derive(Clone, Debug)]
-struct Message {
+struct NotificationRequest {
     to: SocketAddr,
     /// The whole request.
     text: String,
@@ -50,7 +50,7 @@ struct Message {
 }
 
 /// The resolved target of an address.
-struct Target {
+struct DeliveryTarget {
     to: SocketAddr,
     /// The value of `Host`.
     host: String,
@@ -85,7 +85,7 @@ impl Deliveries {
         // A watch from the time when the service had another address.
         let Ok(target) = self.target(&notice.watch.address) else { return };
         let times = if is_twice { 2 } else { 1 };
-        let message = Message { to: target.to, text: request(&target, notice), times };
+        let message = NotificationRequest { to: target.to, text: request(&target, notice), times };
         let key = (notice.watch.mail.clone(), notice.watch.id.clone());
         let deliveries = Arc::clone(self);
         tokio::spawn(async move {
@@ -99,7 +99,7 @@ impl Deliveries {
     }
 
     /// Sends a message and the next ones; if a task already sends one of the same watch, leaves it to that.
-    async fn deliver(&self, key: &WatchKey, message: Message) {
+    async fn deliver(&self, key: &WatchKey, message: NotificationRequest) {
         let mut next = self.begin(key, message);
         while let Some(message) = next {
             for _ in 0..message.times {
@@ -109,17 +109,17 @@ impl Deliveries {
         }
     }
 
-    fn sending(&self) -> MutexGuard<'_, HashMap<WatchKey, Option<Message>>> {
+    fn sending(&self) -> MutexGuard<'_, HashMap<WatchKey, Option<NotificationRequest>>> {
         self.sending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn begin(&self, key: &WatchKey, message: Message) -> Option<Message> {
+    fn begin(&self, key: &WatchKey, message: NotificationRequest) -> Option<NotificationRequest> {
         let mut sending = self.sending();
         match sending.get_mut(key) {
             Some(next) => {
                 // One notification replaces several.
                 let times = next.as_ref().map_or(0, |earlier| earlier.times).max(message.times);
-                *next = Some(Message { times, ..message });
+                *next = Some(NotificationRequest { times, ..message });
                 None
             }
             None => {
@@ -129,7 +129,7 @@ impl Deliveries {
         }
     }
 
-    fn next(&self, key: &WatchKey) -> Option<Message> {
+    fn next(&self, key: &WatchKey) -> Option<NotificationRequest> {
         let mut sending = self.sending();
         let next = sending.get_mut(key).and_then(Option::take);
         if next.is_none() {
@@ -138,7 +138,7 @@ impl Deliveries {
         next
     }
 
-    async fn send_until_taken(&self, message: &Message) {
+    async fn send_until_taken(&self, message: &NotificationRequest) {
         for wait_ms in TRIES_MS {
             tokio::time::sleep(Duration::from_millis(wait_ms)).await;
             let _permit = self.requests.acquire().await;
@@ -151,7 +151,7 @@ impl Deliveries {
         }
     }
 
-    fn target(&self, address: &str) -> Result<Target, Problem> {
+    fn target(&self, address: &str) -> Result<DeliveryTarget, Problem> {
         let refuse = |message: &str| Problem::field("address", message);
         let url = Url::parse(address).ok().filter(|_| address.len() <= MAX_ADDRESS_BYTES);
         let url = url.ok_or_else(|| refuse("address must be a URL of at most 2,048 bytes"))?;
@@ -181,7 +181,7 @@ impl Deliveries {
             path.push('?');
             path.push_str(query);
         }
-        Ok(Target { to, host, path })
+        Ok(DeliveryTarget { to, host, path })
     }
 }
 
@@ -200,8 +200,8 @@ fn socket(url: &Url) -> Option<SocketAddr> {
     Some(SocketAddr::new(ip, url.port_or_known_default()?))
 }
 
-fn request(target: &Target, notice: &Notice) -> String {
-    let Target { host, path, .. } = target;
+fn request(target: &DeliveryTarget, notice: &Notice) -> String {
+    let DeliveryTarget { host, path, .. } = target;
     let (watch, state) = (&notice.watch, notice.state);
     let resource = watch.watched.path();
     format!(
@@ -213,7 +213,7 @@ fn request(target: &Target, notice: &Notice) -> String {
 }
 
 /// Sends a message. Returns the status of the answer.
-async fn post(message: &Message) -> std::io::Result<u16> {
+async fn post(message: &NotificationRequest) -> std::io::Result<u16> {
     let mut stream = TcpStream::connect(message.to).await?;
     stream.write_all(message.text.as_bytes()).await?;
     let mut line = String::new();
@@ -232,10 +232,10 @@ mod tests {
 
     use super::*;
     use crate::kind::Kind;
-    use crate::push::watches::{Watch, Watched};
+    use crate::push::watches::{Watch, WatchTarget};
 
     fn notice(address: &str, state: &'static str) -> Notice {
-        let watched = Watched { kind: Kind::Event, folder: Some("work".to_owned()) };
+        let watched = WatchTarget { kind: Kind::Event, folder: Some("work".to_owned()) };
         let watch = Watch {
             id: "wat_1".to_owned(),
             mail: "a@sandbox.test".to_owned(),

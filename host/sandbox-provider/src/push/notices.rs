@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::kind::Kind;
 use crate::ops::Op;
-use crate::push::watches::{Watch, Watched, Watches};
+use crate::push::watches::{Watch, WatchTarget, Watches};
 
 /// The watch has begun.
 pub const SYNC: &str = "sync";
@@ -38,7 +38,7 @@ pub fn of(watches: &Watches, changes: &[Op], now_ms: i64) -> Vec<Notice> {
 }
 
 /// The subject of a change.
-enum Touched<'a> {
+enum ChangeSubject<'a> {
     /// The account was reset.
     Account,
     /// A folder of this kind is new, or its properties changed.
@@ -49,18 +49,18 @@ enum Touched<'a> {
     Record(Kind, &'a str),
 }
 
-fn touched(change: &Op) -> Option<(&str, Touched<'_>)> {
+fn touched(change: &Op) -> Option<(&str, ChangeSubject<'_>)> {
     Some(match change {
-        Op::Account { mail, .. } => (mail.as_str(), Touched::Account),
-        Op::Calendar(put) => (put.mail.as_str(), Touched::Head(Kind::Event)),
-        Op::Book(put) => (put.mail.as_str(), Touched::Head(Kind::Card)),
-        Op::List(put) => (put.mail.as_str(), Touched::Head(Kind::Todo)),
-        Op::Event(put) => (put.mail.as_str(), Touched::Record(Kind::Event, &put.folder)),
-        Op::Card(put) => (put.mail.as_str(), Touched::Record(Kind::Card, &put.folder)),
-        Op::Todo(put) => (put.mail.as_str(), Touched::Record(Kind::Todo, &put.folder)),
-        Op::Entry(put) => (put.mail.as_str(), Touched::Record(Kind::Mail, &put.folder)),
-        Op::DropFolder { kind, mail, id } => (mail.as_str(), Touched::Gone(*kind, id)),
-        Op::DropRecord(gone) => (gone.mail.as_str(), Touched::Record(gone.kind, &gone.folder)),
+        Op::Account { mail, .. } => (mail.as_str(), ChangeSubject::Account),
+        Op::Calendar(put) => (put.mail.as_str(), ChangeSubject::Head(Kind::Event)),
+        Op::Book(put) => (put.mail.as_str(), ChangeSubject::Head(Kind::Card)),
+        Op::List(put) => (put.mail.as_str(), ChangeSubject::Head(Kind::Todo)),
+        Op::Event(put) => (put.mail.as_str(), ChangeSubject::Record(Kind::Event, &put.folder)),
+        Op::Card(put) => (put.mail.as_str(), ChangeSubject::Record(Kind::Card, &put.folder)),
+        Op::Todo(put) => (put.mail.as_str(), ChangeSubject::Record(Kind::Todo, &put.folder)),
+        Op::Entry(put) => (put.mail.as_str(), ChangeSubject::Record(Kind::Mail, &put.folder)),
+        Op::DropFolder { kind, mail, id } => (mail.as_str(), ChangeSubject::Gone(*kind, id)),
+        Op::DropRecord(gone) => (gone.mail.as_str(), ChangeSubject::Record(gone.kind, &gone.folder)),
         Op::Mailbox(_)
         | Op::Letter { .. }
         | Op::Forget { .. }
@@ -71,19 +71,19 @@ fn touched(change: &Op) -> Option<(&str, Touched<'_>)> {
     })
 }
 
-impl Touched<'_> {
+impl ChangeSubject<'_> {
     /// The state that a watch of this gets; none where it has not changed.
-    fn state_for(&self, watched: &Watched) -> Option<&'static str> {
+    fn state_for(&self, watched: &WatchTarget) -> Option<&'static str> {
         let folder = watched.folder.as_deref();
         match *self {
-            Touched::Account => Some(EXISTS),
-            Touched::Head(kind) => (kind == watched.kind && folder.is_none()).then_some(EXISTS),
-            Touched::Gone(kind, _) | Touched::Record(kind, _) if kind != watched.kind => None,
-            Touched::Gone(_, id) => match folder {
+            ChangeSubject::Account => Some(EXISTS),
+            ChangeSubject::Head(kind) => (kind == watched.kind && folder.is_none()).then_some(EXISTS),
+            ChangeSubject::Gone(kind, _) | ChangeSubject::Record(kind, _) if kind != watched.kind => None,
+            ChangeSubject::Gone(_, id) => match folder {
                 None => Some(EXISTS),
                 Some(folder) => (folder == id).then_some(NOT_EXISTS),
             },
-            Touched::Record(kind, id) => match folder {
+            ChangeSubject::Record(kind, id) => match folder {
                 None => (kind == Kind::Mail).then_some(EXISTS),
                 Some(folder) => (folder == id).then_some(EXISTS),
             },
@@ -106,7 +106,7 @@ mod tests {
         let watch = Watch {
             id: format!("{path}-{until_ms}"),
             mail: MAIL.to_owned(),
-            watched: Watched::parse(path).unwrap(),
+            watched: WatchTarget::parse(path).unwrap(),
             address: String::new(),
             secret: String::new(),
             until_ms,

@@ -17,7 +17,7 @@ use crate::kind::Kind;
 use crate::ops::Op;
 use crate::patch::{object, read};
 use crate::problem::Problem;
-use crate::push::watches::{Watch, WatchChange, Watched};
+use crate::push::watches::{Watch, WatchChange, WatchTarget};
 use crate::sandbox::Caller;
 use crate::state::State;
 use crate::store::folder;
@@ -39,7 +39,7 @@ const MAX_SECRET_BYTES: usize = 256;
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct NewWatch {
     id: String,
-    /// The watched path, as `Watched::parse` reads it.
+    /// The watched path, as `WatchTarget::parse` reads it.
     path: String,
     address: String,
     secret: String,
@@ -58,7 +58,7 @@ struct Renewal {
 /// The query string of a deletion.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct DeleteQuery {
+pub struct WatchDeleteQuery {
     /// The watched path: a watch of another path is not deleted.
     path: Option<String>,
 }
@@ -75,7 +75,7 @@ impl NewWatch {
             let message = format!("secret must be 1 to {MAX_SECRET_BYTES} visible characters of ASCII");
             return Err(Problem::field("secret", message));
         }
-        let watched = Watched::parse(&self.path).ok_or_else(|| {
+        let watched = WatchTarget::parse(&self.path).ok_or_else(|| {
             let message = "path must be mail, calendars, books, lists, calendars/{calendar}/events, \
                            books/{book}/cards or lists/{list}/todos";
             Problem::field("path", message)
@@ -146,7 +146,7 @@ pub async fn create(
 }
 
 /// Refuses a folder that the account does not have.
-fn check_there(state: &State, mail: &str, watched: &Watched) -> Result<(), Problem> {
+fn check_there(state: &State, mail: &str, watched: &WatchTarget) -> Result<(), Problem> {
     match (watched.kind, watched.folder.as_deref()) {
         (Kind::Event, Some(id)) => folder::<Event>(state, mail, id).map(|_| ()),
         (Kind::Card, Some(id)) => folder::<Card>(state, mail, id).map(|_| ()),
@@ -211,7 +211,7 @@ pub async fn renew(
 pub async fn delete(
     (AxumState(sandbox), Extension(login)): Caller,
     Path(id): Path<String>,
-    Query(query): Query<DeleteQuery>,
+    Query(query): Query<WatchDeleteQuery>,
 ) -> Result<StatusCode, Problem> {
     let now_ms = sandbox.now_ms();
     sandbox

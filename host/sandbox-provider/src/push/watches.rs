@@ -11,26 +11,26 @@ const IN_FOLDERS: [Kind; 3] = [Kind::Event, Kind::Card, Kind::Todo];
 
 /// The target of a watch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Watched {
+pub struct WatchTarget {
     pub kind: Kind,
     /// The folder whose records are watched. None: for mail, the whole mailbox; else the folders themselves.
     pub folder: Option<String>,
 }
 
-impl Watched {
+impl WatchTarget {
     /// From the path below `/sandbox/v1/`: `calendars`, `calendars/{calendar}/events`, `mail`. None: nothing there can be watched.
     pub fn parse(path: &str) -> Option<Self> {
         let parts: Vec<&str> = path.split('/').collect();
         match parts.as_slice() {
-            ["mail"] => Some(Watched { kind: Kind::Mail, folder: None }),
+            ["mail"] => Some(WatchTarget { kind: Kind::Mail, folder: None }),
             [folders] => {
                 let kind = IN_FOLDERS.into_iter().find(|kind| kind.folders() == *folders)?;
-                Some(Watched { kind, folder: None })
+                Some(WatchTarget { kind, folder: None })
             }
             [folders, folder, records] => {
                 let is_it = |kind: &Kind| kind.folders() == *folders && kind.records() == *records;
                 let kind = IN_FOLDERS.into_iter().find(is_it)?;
-                Some(Watched { kind, folder: Some((*folder).to_owned()) })
+                Some(WatchTarget { kind, folder: Some((*folder).to_owned()) })
             }
             _ => None,
         }
@@ -54,7 +54,7 @@ pub struct Watch {
     pub id: String,
     /// The account.
     pub mail: String,
-    pub watched: Watched,
+    pub watched: WatchTarget,
     /// The URL that is posted to.
     pub address: String,
     /// Sent with each notification.
@@ -124,12 +124,12 @@ mod tests {
     fn a_path_is_read_as_it_is_written() {
         for path in ["mail", "calendars", "calendars/work/events", "books", "books/b/cards", "lists/l/todos"]
         {
-            assert_eq!(Watched::parse(path).map(|watched| watched.path()).as_deref(), Some(path));
+            assert_eq!(WatchTarget::parse(path).map(|watched| watched.path()).as_deref(), Some(path));
         }
         for path in
             ["", "mailboxes", "mail/messages", "calendars/work", "calendars/work/cards", "busy", "/calendars"]
         {
-            assert_eq!(Watched::parse(path), None, "{path}");
+            assert_eq!(WatchTarget::parse(path), None, "{path}");
         }
     }
 
@@ -138,7 +138,7 @@ mod tests {
         let watch = |mail: &str, id: &str| Watch {
             id: id.to_owned(),
             mail: mail.to_owned(),
-            watched: Watched { kind: Kind::Mail, folder: None },
+            watched: WatchTarget { kind: Kind::Mail, folder: None },
             address: "http://127.0.0.1:1/".to_owned(),
             secret: "s".to_owned(),
             until_ms: 5,

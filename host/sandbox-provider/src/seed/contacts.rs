@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::contacts::types::{
-    Book, Card, CardKind, Chat, Day, Job, Line, Mail, Name, Origin, Page, Phone, Picture, Postal, Relative,
-    SpecialDay, Use,
+    Book, Card, CardKind, CardOrigin, Chat, Day, Job, Line, Mail, Name, Page, Phone, Picture, Postal,
+    Relative, SpecialDay, Use,
 };
 use crate::seed::colleagues::PEOPLE;
-use crate::seed::people::{CIRCLES, COLLEAGUES, KNOWN, Known, origin};
+use crate::seed::people::{CIRCLES, COLLEAGUES, KNOWN, KnownPerson, origin};
 use crate::state::State;
 use crate::times::instant;
 
@@ -72,7 +72,7 @@ fn given(text: &str) -> Option<String> {
     Some(text.to_owned()).filter(|text| !text.is_empty())
 }
 
-fn person(known: &Known, number: usize) -> Card {
+fn person(known: &KnownPerson, number: usize) -> Card {
     // In these countries the family name comes first.
     let is_family_first = ["CN", "JP", "KR", "VN"].contains(&known.country);
     let gap = if ["CN", "JP", "KR"].contains(&known.country) { "" } else { " " };
@@ -171,7 +171,7 @@ fn team() -> impl Iterator<Item = Card> {
             ..Mail::default()
         }],
         jobs: vec![Job { company: given("Sandbox"), unit: given(unit), now: true, ..Job::default() }],
-        origin: Origin::Directory,
+        origin: CardOrigin::Directory,
         ..Card::default()
     })
 }

@@ -14,7 +14,7 @@ pub enum Who {
 
 /// Extra parts of a message besides its text.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Trimming {
+pub enum MessageExtra {
     Nothing,
     /// The text as HTML, too.
     Html,
@@ -55,7 +55,7 @@ pub struct Letter {
     pub is_unread: bool,
     pub is_starred: bool,
     pub is_draft: bool,
-    pub trimming: Trimming,
+    pub trimming: MessageExtra,
 }
 
 const fn letter(
@@ -81,7 +81,7 @@ const fn letter(
         is_unread: false,
         is_starred: false,
         is_draft: false,
-        trimming: Trimming::Nothing,
+        trimming: MessageExtra::Nothing,
     }
 }
 
@@ -113,7 +113,7 @@ const fn draft(letter: Letter) -> Letter {
     Letter { is_draft: true, folder: Some("drafts"), ..letter }
 }
 
-const fn with(trimming: Trimming, letter: Letter) -> Letter {
+const fn with(trimming: MessageExtra, letter: Letter) -> Letter {
     Letter { trimming, ..letter }
 }
 
@@ -149,11 +149,11 @@ pub const TEAM: &[Letter] = &[
     to("team-launch-1", letter("team-launch-2", (41, 14, 30), BOB, &[ALICE], "Re: Launch plan for the spring release", "I would cut the import and ship two weeks earlier.\n\nBob\n")),
     to("team-launch-2", cc(&[BOB], letter("team-launch-3", (40, 5, 12), CAROL, &[ALICE], "Re: Launch plan for the spring release", "The import is what Customer Example waits for. Can we ask Dana first?\n\nCarol\n"))),
     to("team-launch-3", letter("team-launch-4", (40, 9, 45), ALICE, &[BOB, CAROL], "Re: Launch plan for the spring release", "Good point. I write to her today.\n\nAlice\n")),
-    with(Trimming::Pdf("launch-plan-v2.pdf"), to("team-launch-4", starred(letter("team-launch-5", (12, 10, 0), ALICE, &[BOB, CAROL], "Re: Launch plan for the spring release", "Version two with the dates is attached. Please read it before Thursday.\n\nAlice\n")))),
+    with(MessageExtra::Pdf("launch-plan-v2.pdf"), to("team-launch-4", starred(letter("team-launch-5", (12, 10, 0), ALICE, &[BOB, CAROL], "Re: Launch plan for the spring release", "Version two with the dates is attached. Please read it before Thursday.\n\nAlice\n")))),
     letter("team-offsite-1", (25, 13, 20), BOB, &[ALICE, CAROL], OFFSITE, "Shall we meet in Lisbon this time? Inês knows a house near the sea.\n\nBob\n"),
-    with(Trimming::Html, to("team-offsite-1", letter("team-offsite-2", (24, 6, 40), CAROL, &[BOB, ALICE], "Re: Offsite in May", "Lisbon sounds lovely. From Bengaluru it is one stop only.\n\nCarol\n"))),
+    with(MessageExtra::Html, to("team-offsite-1", letter("team-offsite-2", (24, 6, 40), CAROL, &[BOB, ALICE], "Re: Offsite in May", "Lisbon sounds lovely. From Bengaluru it is one stop only.\n\nCarol\n"))),
     to("team-offsite-2", letter("team-offsite-3", (24, 9, 5), ALICE, &[BOB, CAROL], "Re: Offsite in May", "Then let us take the second week of May. Who books?\n\nAlice\n")),
-    with(Trimming::Csv("costs.csv"), to("team-offsite-3", letter("team-offsite-4", (2, 15, 55), BOB, &[ALICE, CAROL], "Re: Offsite in May", "I do. The costs are attached, flights not included.\n\nBob\n"))),
+    with(MessageExtra::Csv("costs.csv"), to("team-offsite-3", letter("team-offsite-4", (2, 15, 55), BOB, &[ALICE, CAROL], "Re: Offsite in May", "I do. The costs are attached, flights not included.\n\nBob\n"))),
     letter("team-lunch-1", (1, 8, 30), CAROL, &[ALICE, BOB], "Notes of the review", "The notes of yesterday's review:\n- ship the importer behind a switch\n- Bob looks at the slow query\n- next review in two weeks\n"),
     to("team-lunch-1", unread(letter("team-lunch-2", (1, 15, 10), BOB, &[CAROL, ALICE], "Re: Notes of the review", "The slow query was a missing index. Fixed.\n\nBob\n"))),
 ];
@@ -163,33 +163,33 @@ pub const TEAM: &[Letter] = &[
 pub const LETTERS: &[Letter] = &[
     letter("quote-1", (40, 10, 15), ME, TO_DANA, "Import and launch date", "Dear Dana,\n\nwould you rather have the import in spring, or the release two weeks earlier?\n"),
     to("quote-1", labelled(&["label-customers"], letter("quote-2", (39, 7, 50), DANA, TO_ME, "Re: Import and launch date", "Hello,\n\nthe import, please. Could you also send us a quote for twenty more seats?\n\nDana Petrov\nHead of Operations\n"))),
-    with(Trimming::Pdf("quote-2026-118.pdf"), to("quote-2", letter("quote-3", (38, 12, 5), ME, TO_DANA, "Re: Import and launch date", "The quote is attached. It holds for thirty days.\n"))),
+    with(MessageExtra::Pdf("quote-2026-118.pdf"), to("quote-2", letter("quote-3", (38, 12, 5), ME, TO_DANA, "Re: Import and launch date", "The quote is attached. It holds for thirty days.\n"))),
     to("quote-3", labelled(&["label-customers", "label-finance"], starred(letter("quote-4", (31, 9, 30), DANA, TO_ME, "Re: Import and launch date", "Thank you, we order as quoted. The purchase order follows by post.\n\nDana\n")))),
     to("quote-4", unread(labelled(&["label-customers"], letter("quote-5", (1, 7, 15), DANA, TO_ME, "Re: Import and launch date", "One more question: does the importer read our old address books, too?\n\nDana\n")))),
-    with(Trimming::Charset("iso-8859-1", "UmVjaG51bmcgZvxyIE3kcno=", "U2VociBnZWVocnRlIERhbWVuIHVuZCBIZXJyZW4sCgphbmJlaSBkaWUgUmVjaG51bmcgZvxyIGRlbiBN5HJ6LiBXaXIgYml0dGVuIHVtIFphaGx1bmcgYmlubmVuIDE0IFRhZ2VuLgoKTWl0IGZyZXVuZGxpY2hlbiBHcvzfZW4KSvxyZ2VuIE38bGxlcgo="), labelled(&["label-finance"], letter("invoice-1", (17, 11, 0), JUERGEN, TO_ME, "", ""))),
+    with(MessageExtra::Charset("iso-8859-1", "UmVjaG51bmcgZvxyIE3kcno=", "U2VociBnZWVocnRlIERhbWVuIHVuZCBIZXJyZW4sCgphbmJlaSBkaWUgUmVjaG51bmcgZvxyIGRlbiBN5HJ6LiBXaXIgYml0dGVuIHVtIFphaGx1bmcgYmlubmVuIDE0IFRhZ2VuLgoKTWl0IGZyZXVuZGxpY2hlbiBHcvzfZW4KSvxyZ2VuIE38bGxlcgo="), labelled(&["label-finance"], letter("invoice-1", (17, 11, 0), JUERGEN, TO_ME, "", ""))),
     to("invoice-1", letter("invoice-2", (16, 8, 20), ME, &[JUERGEN], "Re: Rechnung für März", "Vielen Dank, die Rechnung ist bezahlt.\n")),
-    with(Trimming::Picture, letter("sketch-1", (29, 16, 40), FRANCOISE, TO_ME, "Une première esquisse", "Bonjour,\n\nvoici une première esquisse de la façade. Dites-moi ce que vous en pensez.\n\nFrançoise\n")),
+    with(MessageExtra::Picture, letter("sketch-1", (29, 16, 40), FRANCOISE, TO_ME, "Une première esquisse", "Bonjour,\n\nvoici une première esquisse de la façade. Dites-moi ce que vous en pensez.\n\nFrançoise\n")),
     to("sketch-1", letter("sketch-2", (28, 9, 10), ME, &[FRANCOISE], "Re: Une première esquisse", "Merci beaucoup, la couleur est parfaite.\n")),
-    with(Trimming::Charset("iso-2022-jp", "GyRCQkckQTlnJG8kOyROO3FOQRsoQg==", "GyRCOjRGIzJWO1IkRyQ5ISMbKEIKGyRCQGhGfCROQkckQTlnJG8kOyROO3FOQSRyJCpBdyRqJDckXiQ5ISMkNDNORyckLyRAJDUkJCEjGyhCCg=="), letter("japan-1", (22, 1, 30), HANAKO, TO_ME, "", "")),
-    with(Trimming::Charset("koi8-r", "8sHT0MnTwc7JxSDQz8XaxM/X", "5M/C0tnKIMTFztghCvfZ09nMwcAg0sHT0MnTwc7JxSDQz8XaxM/XIM7BIM3Byi4g88/Pwt3J1MUsIMvBy8/KIMTFztgg0M/EyM/EydQuCuTNydTSycog88/Lz8zP1wo="), letter("trains-1", (20, 12, 0), DMITRI, TO_ME, "", "")),
-    with(Trimming::Charset("gb18030", "yP3Uwrfdsai82w==", "zfXQocP3o7oKuL28/srHyP3UwrfdtcSxqLzboaMK"), letter("prices-1", (19, 3, 5), XIAOMING, TO_ME, "", "")),
+    with(MessageExtra::Charset("iso-2022-jp", "GyRCQkckQTlnJG8kOyROO3FOQRsoQg==", "GyRCOjRGIzJWO1IkRyQ5ISMbKEIKGyRCQGhGfCROQkckQTlnJG8kOyROO3FOQSRyJCpBdyRqJDckXiQ5ISMkNDNORyckLyRAJDUkJCEjGyhCCg=="), letter("japan-1", (22, 1, 30), HANAKO, TO_ME, "", "")),
+    with(MessageExtra::Charset("koi8-r", "8sHT0MnTwc7JxSDQz8XaxM/X", "5M/C0tnKIMTFztghCvfZ09nMwcAg0sHT0MnTwc7JxSDQz8XaxM/XIM7BIM3Byi4g88/Pwt3J1MUsIMvBy8/KIMTFztgg0M/EyM/EydQuCuTNydTSycog88/Lz8zP1wo="), letter("trains-1", (20, 12, 0), DMITRI, TO_ME, "", "")),
+    with(MessageExtra::Charset("gb18030", "yP3Uwrfdsai82w==", "zfXQocP3o7oKuL28/srHyP3UwrfdtcSxqLzboaMK"), letter("prices-1", (19, 3, 5), XIAOMING, TO_ME, "", "")),
     letter("interview-1", (14, 18, 22), LAYLA, TO_ME, "طلب مقابلة", "مرحبا،\nهل يمكننا إجراء مقابلة قصيرة الأسبوع القادم؟\nليلى\n"),
     starred(letter("licence-1", (33, 9, 0), ERIK, TO_ME, "Licence of the parser", "The licence of the new parser is fine for us, as long as we name the authors.\n\nErik\n")),
     within("projects-launch", letter("risks-1", (30, 8, 45), HUGO, TO_ME, "Risks that support sees", "1. The importer is slow with large books.\n2. Nobody finds the export.\n\nHugo\n")),
     to("risks-1", letter("risks-2", (30, 9, 20), ME, &[HUGO], "Re: Risks that support sees", "Thank you! I put both into the plan.\n")),
     within("projects", letter("budget-1", (27, 10, 30), INES, TO_ME, "Budget of the second quarter", "Please send me your numbers by the end of the month.\n\nInês\n")),
-    with(Trimming::Csv("q2-numbers.csv"), to("budget-1", letter("budget-2", (23, 17, 5), ME, &[INES], "Re: Budget of the second quarter", "Here they are.\n"))),
-    with(Trimming::Forwarded, letter("forward-1", (13, 13, 13), HUGO, TO_ME, "Fwd: It does not work", "See below. Can somebody of your team have a look?\n\nHugo\n")),
-    with(Trimming::Invitation(6, 14), unread(letter("invitation-1", (3, 9, 40), DANA, TO_ME, "Invitation: Importer walkthrough", "Let us walk through the importer together.\n"))),
-    with(Trimming::Automatic, letter("away-1", (38, 12, 6), DANA, TO_ME, "Automatic reply: Import and launch date", "I am travelling and answer on Monday.\n")),
-    with(Trimming::Remote, labelled(&["label-finance"], letter("statement-1", (10, 6, 0), BANK, TO_ME, "Your statement is ready", "Your statement of last month is ready. Sign in to read it.\n"))),
-    with(Trimming::Pdf("Bestätigung.pdf"), labelled(&["label-later"], letter("hotel-1", (9, 19, 47), HOTEL, TO_ME, "Ihre Buchung – Hotel Adler", "Guten Tag,\n\nIhre Buchung ist bestätigt. Wir freuen uns auf Ihren Besuch!\n"))),
+    with(MessageExtra::Csv("q2-numbers.csv"), to("budget-1", letter("budget-2", (23, 17, 5), ME, &[INES], "Re: Budget of the second quarter", "Here they are.\n"))),
+    with(MessageExtra::Forwarded, letter("forward-1", (13, 13, 13), HUGO, TO_ME, "Fwd: It does not work", "See below. Can somebody of your team have a look?\n\nHugo\n")),
+    with(MessageExtra::Invitation(6, 14), unread(letter("invitation-1", (3, 9, 40), DANA, TO_ME, "Invitation: Importer walkthrough", "Let us walk through the importer together.\n"))),
+    with(MessageExtra::Automatic, letter("away-1", (38, 12, 6), DANA, TO_ME, "Automatic reply: Import and launch date", "I am travelling and answer on Monday.\n")),
+    with(MessageExtra::Remote, labelled(&["label-finance"], letter("statement-1", (10, 6, 0), BANK, TO_ME, "Your statement is ready", "Your statement of last month is ready. Sign in to read it.\n"))),
+    with(MessageExtra::Pdf("Bestätigung.pdf"), labelled(&["label-later"], letter("hotel-1", (9, 19, 47), HOTEL, TO_ME, "Ihre Buchung – Hotel Adler", "Guten Tag,\n\nIhre Buchung ist bestätigt. Wir freuen uns auf Ihren Besuch!\n"))),
     within("archive", letter("welcome-1", (88, 9, 0), INES, TO_ME, "Welcome to the sandbox", "Everything here is made up. Have fun!\n\nInês\n")),
-    within("archive", with(Trimming::Html, letter("badge-1", (87, 14, 20), HUGO, TO_ME, "Your badge", "Your badge is ready at the desk.\n"))),
+    within("archive", with(MessageExtra::Html, letter("badge-1", (87, 14, 20), HUGO, TO_ME, "Your badge", "Your badge is ready at the desk.\n"))),
     within("trash", letter("cake-1", (15, 13, 59), HUGO, TO_ME, "Cake in the kitchen", "First come, first served.\n")),
     within("trash", letter("parking-1", (6, 7, 31), HUGO, TO_ME, "A car blocks the gate", "The grey one. Please move it.\n")),
     within("junk", unread(letter("junk-1", (18, 2, 11), PRINCE, TO_ME, "URGENT: your inheritance of 14 MILLION", "Dearest friend,\n\nkindly send your bank details today.\n"))),
-    within("junk", unread(with(Trimming::Remote, letter("junk-2", (7, 4, 44), PILLS, TO_ME, "Luxury watches -90%", "Only today! Watches of all makers.\n")))),
+    within("junk", unread(with(MessageExtra::Remote, letter("junk-2", (7, 4, 44), PILLS, TO_ME, "Luxury watches -90%", "Only today! Watches of all makers.\n")))),
     within("junk", letter("junk-3", (35, 23, 1), PILLS, TO_ME, "You won!!!", "Click to get your prize.\n")),
     draft(letter("draft-1", (2, 16, 30), ME, TO_DANA, "Address books", "Dear Dana,\n\nyes, the importer reads vCard files and\n")),
     draft(letter("draft-2", (5, 11, 12), ME, &[], "Ideas for the offsite", "- surfing\n- tiles\n")),
@@ -209,7 +209,7 @@ pub struct Bulletin {
     pub at: (i64, i64),
     /// How many of the newest are unread.
     pub unread: i64,
-    pub trimming: Trimming,
+    pub trimming: MessageExtra,
 }
 
 /// Lists and machines.
@@ -224,7 +224,7 @@ pub const BULLETINS: &[Bulletin] = &[
         count: 9,
         at: (6, 30),
         unread: 2,
-        trimming: Trimming::Remote,
+        trimming: MessageExtra::Remote,
     },
     Bulletin {
         id: "shop",
@@ -236,7 +236,7 @@ pub const BULLETINS: &[Bulletin] = &[
         count: 4,
         at: (15, 0),
         unread: 1,
-        trimming: Trimming::Html,
+        trimming: MessageExtra::Html,
     },
     Bulletin {
         id: "builds",
@@ -248,6 +248,6 @@ pub const BULLETINS: &[Bulletin] = &[
         count: 6,
         at: (2, 0),
         unread: 0,
-        trimming: Trimming::Nothing,
+        trimming: MessageExtra::Nothing,
     },
 ];

@@ -11,7 +11,7 @@ use crate::mail::parse;
 use crate::mail::types::{Entry, Flags, MAILBOX, MailFolder, MailLabel, Mailbox, Message, Purpose};
 use crate::mail::upload::store;
 use crate::seed::colleagues::{Colleague, PEOPLE};
-use crate::seed::letters::{BULLETINS, Bulletin, LETTERS, Letter, TEAM, Trimming, Who};
+use crate::seed::letters::{BULLETINS, Bulletin, LETTERS, Letter, MessageExtra, TEAM, Who};
 use crate::state::State;
 use crate::times::instant;
 
@@ -69,7 +69,7 @@ pub fn begin(state: &mut State, mail: &str, now_ms: i64) {
 /// Fills the mailboxes of the three.
 pub fn fill(state: &mut State, mail: &str, now_ms: i64) {
     let Some(me) = PEOPLE.iter().position(|person| person.mail == mail) else { return };
-    let maker = Maker { me, person: &PEOPLE[me], today_ms: now_ms - now_ms.rem_euclid(DAY_MS) };
+    let maker = MailMaker { me, person: &PEOPLE[me], today_ms: now_ms - now_ms.rem_euclid(DAY_MS) };
     let mut made: Vec<(Vec<u8>, Message)> = TEAM.iter().chain(LETTERS).map(|one| maker.letter(one)).collect();
     for bulletin in BULLETINS {
         made.extend((0..bulletin.count).map(|issue| maker.bulletin(bulletin, issue)));
@@ -82,14 +82,14 @@ pub fn fill(state: &mut State, mail: &str, now_ms: i64) {
 }
 
 /// Makes one person's messages.
-struct Maker {
+struct MailMaker {
     me: usize,
     person: &'static Colleague,
     /// Midnight, UTC.
     today_ms: i64,
 }
 
-impl Maker {
+impl MailMaker {
     fn is_me(&self, who: Who) -> bool {
         who == Who::Me || who == Who::Colleague(self.me)
     }
@@ -129,10 +129,10 @@ impl Maker {
         let (ms, is_mine) = (self.ms(letter.day, letter.at), self.is_me(letter.from));
         let references = self.references(letter);
         let subject = match letter.trimming {
-            Trimming::Charset(charset, subject, _) => format!("=?{charset}?B?{subject}?="),
+            MessageExtra::Charset(charset, subject, _) => format!("=?{charset}?B?{subject}?="),
             _ => words(letter.subject),
         };
-        let automatic = matches!(letter.trimming, Trimming::Automatic);
+        let automatic = matches!(letter.trimming, MessageExtra::Automatic);
         let headers = [
             ("From", self.people(&[letter.from])),
             ("To", self.people(letter.to)),
@@ -184,23 +184,23 @@ impl Maker {
         let boundary = format!("part-{}", letter.id);
         let mixed = |file: Vec<u8>| multipart("mixed", &boundary, &[plain.clone(), file]);
         match letter.trimming {
-            Trimming::Nothing | Trimming::Automatic => plain,
-            Trimming::Html => alternative(&boundary, letter.text, ""),
-            Trimming::Remote => alternative(&boundary, letter.text, REMOTE),
-            Trimming::Picture => picture(&boundary, letter.text),
-            Trimming::Pdf(name) => {
+            MessageExtra::Nothing | MessageExtra::Automatic => plain,
+            MessageExtra::Html => alternative(&boundary, letter.text, ""),
+            MessageExtra::Remote => alternative(&boundary, letter.text, REMOTE),
+            MessageExtra::Picture => picture(&boundary, letter.text),
+            MessageExtra::Pdf(name) => {
                 mixed(file("application/pdf", name, "attachment", None, &pdf(letter.subject)))
             }
-            Trimming::Csv(name) => {
+            MessageExtra::Csv(name) => {
                 let table = "item,count,price\nhouse,1,2400.00\ntrain,3,180.50\nfood,9,45.00\n";
                 mixed(file("text/csv; charset=utf-8", name, "attachment", None, table.as_bytes()))
             }
-            Trimming::Invitation(day, hour) => self.invitation(letter, &boundary, day, hour, ms),
-            Trimming::Charset(charset, _, body) => {
+            MessageExtra::Invitation(day, hour) => self.invitation(letter, &boundary, day, hour, ms),
+            MessageExtra::Charset(charset, _, body) => {
                 let body = STANDARD.decode(body).unwrap_or_default();
                 encoded(&format!("text/plain; charset={charset}"), &[], &body)
             }
-            Trimming::Forwarded => {
+            MessageExtra::Forwarded => {
                 let headers = [
                     ("From", person("Emily Johnson", "emily@acme.example")),
                     ("To", person("Hugo Peña", "hugo@sandbox.test")),
@@ -280,8 +280,8 @@ impl Maker {
         ];
         let boundary = format!("part-{id}");
         let part = match bulletin.trimming {
-            Trimming::Remote => alternative(&boundary, bulletin.text, REMOTE),
-            Trimming::Html => alternative(&boundary, bulletin.text, ""),
+            MessageExtra::Remote => alternative(&boundary, bulletin.text, REMOTE),
+            MessageExtra::Html => alternative(&boundary, bulletin.text, ""),
             _ => text("text/plain", bulletin.text),
         };
         let found = Message {

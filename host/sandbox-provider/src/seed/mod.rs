@@ -17,14 +17,14 @@ use jiff::tz::TimeZone;
 use crate::calendar::events::{finish, store};
 use crate::calendar::invitations::spread;
 use crate::calendar::types::{
-    Access, Alert, AlertVia, Body, Calendar, CountsAsBusy, Event, Guest, Moment, Person, Video, VideoService,
-    When,
+    Access, Alert, AlertVia, Calendar, CountsAsBusy, Event, EventBody, Guest, Moment, Person, Video,
+    VideoService, When,
 };
 use crate::ops::Op;
 use crate::problem::Problem;
 use crate::record::Account;
 use crate::seed::colleagues::Colleague;
-use crate::seed::plan::{HOLIDAYS, PLAN, Plan, SINGLES, Single};
+use crate::seed::plan::{EventPlan, HOLIDAYS, PLAN, SINGLES, Single};
 use crate::state::{MAX_ACCOUNTS, State};
 use crate::times::{instant, local, shift, stored_zone};
 
@@ -149,7 +149,7 @@ fn fill(state: &mut State, mail: &str, now_ms: i64) {
     let zone = stored_zone(person.zone);
     let today = local(now_ms, &zone).date();
     let monday = shift(today, -i64::from(today.weekday().to_monday_zero_offset()));
-    let maker = Maker { person, zone, monday, now_ms };
+    let maker = EventMaker { person, zone, monday, now_ms };
     for plan in PLAN.iter().filter(|p| p.who == mail) {
         let event = maker.planned(plan);
         store(state, mail, plan.calendar, now_ms, event);
@@ -170,14 +170,14 @@ fn fill(state: &mut State, mail: &str, now_ms: i64) {
 }
 
 /// Makes one person's events.
-struct Maker {
+struct EventMaker {
     person: &'static Colleague,
     zone: TimeZone,
     monday: Date,
     now_ms: i64,
 }
 
-impl Maker {
+impl EventMaker {
     fn bare(&self, id: &str, title: &str) -> Event {
         let me = Person { mail: Some(self.person.mail.to_owned()), label: Some(self.person.name.to_owned()) };
         let now = instant(self.now_ms);
@@ -217,13 +217,13 @@ impl Maker {
         self.timed(&format!("single-{number}"), single.title, date, single.at, single.minutes)
     }
 
-    fn planned(&self, plan: &Plan) -> Event {
+    fn planned(&self, plan: &EventPlan) -> Event {
         let date = shift(self.monday, plan.day);
         let mut event = match plan.at {
             Some(at) => self.timed(plan.id, plan.title, date, at, plan.length),
             None => self.all_day(plan.id, plan.title, date, plan.length),
         };
-        event.body = Body { text: plan.text.map(str::to_owned), html: None };
+        event.body = EventBody { text: plan.text.map(str::to_owned), html: None };
         event.place = plan.place.map(str::to_owned);
         event.repeat = plan.repeat.iter().map(|line| (*line).to_owned()).collect();
         event.guests = plan.guests.iter().map(|mail| self.guest(mail)).collect();

@@ -1,9 +1,9 @@
 //! The seeded contacts as a table: people from everywhere, and some of them twice with a typo, as address books have them.
 
-use crate::contacts::types::Origin;
+use crate::contacts::types::CardOrigin;
 
 /// One person of the table.
-pub struct Known {
+pub struct KnownPerson {
     pub id: &'static str,
     pub first: &'static str,
     pub last: &'static str,
@@ -22,13 +22,13 @@ const fn known(
     (company, role): (&'static str, &'static str),
     (mail, phone): (&'static str, &'static str),
     (city, country): (&'static str, &'static str),
-) -> Known {
-    Known { id, first, last, company, role, mail, phone, city, country }
+) -> KnownPerson {
+    KnownPerson { id, first, last, company, role, mail, phone, city, country }
 }
 
 /// The people in each main book.
 #[rustfmt::skip]
-pub const KNOWN: &[Known] = &[
+pub const KNOWN: &[KnownPerson] = &[
     known(("dana-petrov", "Dana", "Petrov"), ("Customer Example", "Head of Operations"), ("dana@customer.example", "+359 2 555 0101"), ("Sofia", "BG")),
     known(("juergen-mueller", "Jürgen", "Müller"), ("Müller & Söhne", "Geschäftsführer"), ("juergen.mueller@mueller.example", "+49 30 5550102"), ("Berlin", "DE")),
     known(("juergen-mueller-2", "Juergen", "Mueller"), ("Mueller und Soehne", ""), ("Juergen.Mueller@mueller.example", ""), ("Berlin", "DE")),
@@ -89,9 +89,9 @@ pub const CIRCLES: &[(&str, &str, &[&str])] = &[
 ];
 
 /// The origin of a card, for those that were not entered manually.
-pub fn origin(id: &str) -> Origin {
+pub fn origin(id: &str) -> CardOrigin {
     match id {
-        "katarzyna-nowak-2" | "dmitri-sokolov" | "bob-smith" => Origin::Noticed,
-        _ => Origin::Entered,
+        "katarzyna-nowak-2" | "dmitri-sokolov" | "bob-smith" => CardOrigin::Noticed,
+        _ => CardOrigin::Entered,
     }
 }

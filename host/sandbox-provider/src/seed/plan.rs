@@ -3,19 +3,21 @@
 use crate::calendar::types::{Availability, Category, EventState, Privacy};
 
 /// State, availability, privacy, category.
-type Kind = (EventState, Availability, Privacy, Category);
+type EventTraits = (EventState, Availability, Privacy, Category);
 
-const NORMAL: Kind = (EventState::Fixed, Availability::Busy, Privacy::Inherit, Category::Regular);
-const FREE: Kind = (EventState::Fixed, Availability::Free, Privacy::Inherit, Category::Regular);
-const PRIVATE: Kind = (EventState::Fixed, Availability::Busy, Privacy::Private, Category::Regular);
-const DRAFT: Kind = (EventState::Draft, Availability::Maybe, Privacy::Inherit, Category::Regular);
-const CALLED_OFF: Kind = (EventState::CalledOff, Availability::Busy, Privacy::Inherit, Category::Regular);
-const AWAY: Kind = (EventState::Fixed, Availability::Away, Privacy::Open, Category::Away);
-const FOCUS: Kind = (EventState::Fixed, Availability::Busy, Privacy::Inherit, Category::Focus);
-const WORKPLACE: Kind = (EventState::Fixed, Availability::Elsewhere, Privacy::Open, Category::Workplace);
+const NORMAL: EventTraits = (EventState::Fixed, Availability::Busy, Privacy::Inherit, Category::Regular);
+const FREE: EventTraits = (EventState::Fixed, Availability::Free, Privacy::Inherit, Category::Regular);
+const PRIVATE: EventTraits = (EventState::Fixed, Availability::Busy, Privacy::Private, Category::Regular);
+const DRAFT: EventTraits = (EventState::Draft, Availability::Maybe, Privacy::Inherit, Category::Regular);
+const CALLED_OFF: EventTraits =
+    (EventState::CalledOff, Availability::Busy, Privacy::Inherit, Category::Regular);
+const AWAY: EventTraits = (EventState::Fixed, Availability::Away, Privacy::Open, Category::Away);
+const FOCUS: EventTraits = (EventState::Fixed, Availability::Busy, Privacy::Inherit, Category::Focus);
+const WORKPLACE: EventTraits =
+    (EventState::Fixed, Availability::Elsewhere, Privacy::Open, Category::Workplace);
 
 /// One planned event or series of one person.
-pub struct Plan {
+pub struct EventPlan {
     pub who: &'static str,
     pub calendar: &'static str,
     pub id: &'static str,
@@ -30,7 +32,7 @@ pub struct Plan {
     pub place: Option<&'static str>,
     pub text: Option<&'static str>,
     pub has_video: bool,
-    pub kind: Kind,
+    pub kind: EventTraits,
     /// A weekly series: this week's Wednesday begins an hour later.
     pub is_moved_once: bool,
 }
@@ -40,7 +42,7 @@ const BOB: &str = "bob@sandbox.test";
 const CAROL: &str = "carol@sandbox.test";
 const EXTERNAL: &str = "dana@customer.example";
 
-const BASE: Plan = Plan {
+const BASE: EventPlan = EventPlan {
     who: ALICE,
     calendar: "work",
     id: "",
@@ -58,8 +60,8 @@ const BASE: Plan = Plan {
 };
 
 /// The events that each of the three hosts.
-pub const PLAN: &[Plan] = &[
-    Plan {
+pub const PLAN: &[EventPlan] = &[
+    EventPlan {
         id: "standup",
         title: "Stand-up",
         day: -56,
@@ -72,7 +74,7 @@ pub const PLAN: &[Plan] = &[
         is_moved_once: true,
         ..BASE
     },
-    Plan {
+    EventPlan {
         id: "one-to-one",
         title: "Alice / Bob",
         day: -25,
@@ -82,7 +84,7 @@ pub const PLAN: &[Plan] = &[
         has_video: true,
         ..BASE
     },
-    Plan {
+    EventPlan {
         id: "review",
         title: "Monthly review",
         day: -60,
@@ -93,7 +95,7 @@ pub const PLAN: &[Plan] = &[
         place: Some("Room Spree, 3rd floor"),
         ..BASE
     },
-    Plan {
+    EventPlan {
         id: "offsite",
         title: "Quarterly offsite",
         day: 16,
@@ -102,9 +104,17 @@ pub const PLAN: &[Plan] = &[
         kind: WORKPLACE,
         ..BASE
     },
-    Plan { id: "vacation", title: "Vacation", day: 28, length: 5, kind: AWAY, ..BASE },
-    Plan { id: "focus", title: "Focus time", day: 1, at: Some((13, 0)), length: 120, kind: FOCUS, ..BASE },
-    Plan {
+    EventPlan { id: "vacation", title: "Vacation", day: 28, length: 5, kind: AWAY, ..BASE },
+    EventPlan {
+        id: "focus",
+        title: "Focus time",
+        day: 1,
+        at: Some((13, 0)),
+        length: 120,
+        kind: FOCUS,
+        ..BASE
+    },
+    EventPlan {
         id: "customer",
         title: "Customer call: renewal",
         day: 3,
@@ -114,7 +124,7 @@ pub const PLAN: &[Plan] = &[
         has_video: true,
         ..BASE
     },
-    Plan {
+    EventPlan {
         id: "maybe",
         title: "Panel discussion?",
         day: 8,
@@ -123,7 +133,7 @@ pub const PLAN: &[Plan] = &[
         kind: DRAFT,
         ..BASE
     },
-    Plan {
+    EventPlan {
         id: "cancelled",
         title: "Vendor demo",
         day: 4,
@@ -132,7 +142,7 @@ pub const PLAN: &[Plan] = &[
         kind: CALLED_OFF,
         ..BASE
     },
-    Plan {
+    EventPlan {
         calendar: "personal",
         id: "gym",
         title: "Gym",
@@ -142,7 +152,7 @@ pub const PLAN: &[Plan] = &[
         repeat: &["RRULE:FREQ=WEEKLY;BYDAY=MO,WE;COUNT=30"],
         ..BASE
     },
-    Plan {
+    EventPlan {
         calendar: "personal",
         id: "birthday",
         title: "Mum's birthday",
@@ -152,7 +162,7 @@ pub const PLAN: &[Plan] = &[
         kind: FREE,
         ..BASE
     },
-    Plan {
+    EventPlan {
         calendar: "personal",
         id: "dentist",
         title: "Dentist",
@@ -161,7 +171,7 @@ pub const PLAN: &[Plan] = &[
         kind: PRIVATE,
         ..BASE
     },
-    Plan {
+    EventPlan {
         who: BOB,
         id: "sync",
         title: "Design sync",
@@ -172,7 +182,7 @@ pub const PLAN: &[Plan] = &[
         has_video: true,
         ..BASE
     },
-    Plan {
+    EventPlan {
         who: BOB,
         id: "travel",
         title: "In the Berlin office",
@@ -181,7 +191,7 @@ pub const PLAN: &[Plan] = &[
         kind: WORKPLACE,
         ..BASE
     },
-    Plan {
+    EventPlan {
         who: BOB,
         calendar: "personal",
         id: "school",
@@ -191,7 +201,7 @@ pub const PLAN: &[Plan] = &[
         repeat: &["RRULE:FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"],
         ..BASE
     },
-    Plan {
+    EventPlan {
         who: CAROL,
         id: "release",
         title: "Release train",
@@ -203,8 +213,8 @@ pub const PLAN: &[Plan] = &[
         text: Some("Cut, test, ship. Minutes are in the shared folder."),
         ..BASE
     },
-    Plan { who: CAROL, id: "on-call", title: "On call", day: 7, length: 7, kind: FREE, ..BASE },
-    Plan {
+    EventPlan { who: CAROL, id: "on-call", title: "On call", day: 7, length: 7, kind: FREE, ..BASE },
+    EventPlan {
         who: CAROL,
         calendar: "personal",
         id: "yoga",

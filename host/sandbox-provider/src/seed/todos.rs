@@ -7,7 +7,7 @@ use jiff::civil::Date;
 use crate::seed::colleagues::PEOPLE;
 use crate::state::State;
 use crate::tasks::types::{
-    About, Assigned, Body, Due, Importance, Link, List, Markup, Step, Todo, TodoState,
+    About, Due, Importance, Link, List, Markup, Step, Todo, TodoBody, TodoPerson, TodoState,
 };
 use crate::times::{instant, local, shift, stored_zone};
 
@@ -16,7 +16,7 @@ const PERSONAL: &str = "personal";
 const DAY_MS: i64 = 24 * 3_600_000;
 
 /// One todo of the table.
-struct Plan {
+struct TodoPlan {
     list: &'static str,
     id: &'static str,
     title: &'static str,
@@ -30,8 +30,8 @@ struct Plan {
     tags: &'static [&'static str],
 }
 
-const fn plan(list: &'static str, id: &'static str, title: &'static str) -> Plan {
-    Plan {
+const fn plan(list: &'static str, id: &'static str, title: &'static str) -> TodoPlan {
+    TodoPlan {
         list,
         id,
         title,
@@ -46,42 +46,42 @@ const fn plan(list: &'static str, id: &'static str, title: &'static str) -> Plan
     }
 }
 
-const fn due(day: i64, plan: Plan) -> Plan {
-    Plan { due: Some(day), ..plan }
+const fn due(day: i64, plan: TodoPlan) -> TodoPlan {
+    TodoPlan { due: Some(day), ..plan }
 }
 
-const fn is(state: TodoState, plan: Plan) -> Plan {
-    Plan { state, ..plan }
+const fn is(state: TodoState, plan: TodoPlan) -> TodoPlan {
+    TodoPlan { state, ..plan }
 }
 
-const fn below(parent: &'static str, plan: Plan) -> Plan {
-    Plan { parent: Some(parent), ..plan }
+const fn below(parent: &'static str, plan: TodoPlan) -> TodoPlan {
+    TodoPlan { parent: Some(parent), ..plan }
 }
 
-const fn rated(importance: Importance, plan: Plan) -> Plan {
-    Plan { importance: Some(importance), ..plan }
+const fn rated(importance: Importance, plan: TodoPlan) -> TodoPlan {
+    TodoPlan { importance: Some(importance), ..plan }
 }
 
-const fn every(repeat: &'static [&'static str], plan: Plan) -> Plan {
-    Plan { repeat, ..plan }
+const fn every(repeat: &'static [&'static str], plan: TodoPlan) -> TodoPlan {
+    TodoPlan { repeat, ..plan }
 }
 
-const fn at(clock: &'static str, plan: Plan) -> Plan {
-    Plan { clock: Some(clock), ..plan }
+const fn at(clock: &'static str, plan: TodoPlan) -> TodoPlan {
+    TodoPlan { clock: Some(clock), ..plan }
 }
 
-const fn of(steps: &'static [&'static str], plan: Plan) -> Plan {
-    Plan { steps, ..plan }
+const fn of(steps: &'static [&'static str], plan: TodoPlan) -> TodoPlan {
+    TodoPlan { steps, ..plan }
 }
 
-const fn tagged(tags: &'static [&'static str], plan: Plan) -> Plan {
-    Plan { tags, ..plan }
+const fn tagged(tags: &'static [&'static str], plan: TodoPlan) -> TodoPlan {
+    TodoPlan { tags, ..plan }
 }
 
 const DRAFT_STEPS: &[&str] = &["Collect the figures", "Ask Dana for a quote", "Proofread"];
 
 /// Parents are before their children.
-const PLANS: &[Plan] = &[
+const PLANS: &[TodoPlan] = &[
     rated(Importance::Major, due(1, of(DRAFT_STEPS, plan(MAIN, "launch-plan", "Write the launch plan")))),
     below("launch-plan", due(0, is(TodoState::Done, plan(MAIN, "launch-scope", "Agree on the scope")))),
     below("launch-plan", due(1, is(TodoState::Started, plan(MAIN, "launch-risks", "List the risks")))),
@@ -152,7 +152,7 @@ pub fn fill(state: &mut State, mail: &str, now_ms: i64) {
     }
 }
 
-fn planned(plan: &Plan, number: usize, zone: &str, today: Date, now_ms: i64) -> Todo {
+fn planned(plan: &TodoPlan, number: usize, zone: &str, today: Date, now_ms: i64) -> Todo {
     let text = |text: &str| Some(text.to_owned());
     let made = instant(now_ms - 20 * DAY_MS);
     let is_done = plan.state == TodoState::Done;
@@ -198,8 +198,8 @@ fn adorn(todo: &mut Todo, now_ms: i64) {
     let link = Link { id: "link-1".to_owned(), created_at: instant(now_ms - DAY_MS), ..Link::default() };
     match todo.id.as_str() {
         "launch-plan" => {
-            todo.body = Body { text: text("<p>With <b>Bob</b></p>"), markup: Markup::Html };
-            todo.people = vec![Assigned { mail: text("bob@sandbox.test"), label: text("Bob Carter") }];
+            todo.body = TodoBody { text: text("<p>With <b>Bob</b></p>"), markup: Markup::Html };
+            todo.people = vec![TodoPerson { mail: text("bob@sandbox.test"), label: text("Bob Carter") }];
             todo.has_files = true;
             todo.start_day = todo.due.day.clone();
             todo.links = vec![Link {
@@ -219,7 +219,7 @@ fn adorn(todo: &mut Todo, now_ms: i64) {
                 ..link
             }];
         }
-        "groceries" => todo.body = Body { text: text("milk, bread, Öl"), markup: Markup::Plain },
+        "groceries" => todo.body = TodoBody { text: text("milk, bread, Öl"), markup: Markup::Plain },
         _ => {}
     }
 }

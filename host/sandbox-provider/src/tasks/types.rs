@@ -32,7 +32,7 @@ pub struct Todo {
     /// Id of another todo of the list. Deleting that one deletes this one.
     pub parent: Option<String>,
     pub title: String,
-    pub body: Body,
+    pub body: TodoBody,
     pub state: TodoState,
     pub importance: Option<Importance>,
     /// 0 to 100.
@@ -46,7 +46,7 @@ pub struct Todo {
     /// that repeats is done as a whole.
     pub repeat: Vec<String>,
     pub tags: Vec<String>,
-    pub people: Vec<Assigned>,
+    pub people: Vec<TodoPerson>,
     /// Sorts the list as text.
     pub position: Option<String>,
     pub has_files: bool,
@@ -58,7 +58,7 @@ pub struct Todo {
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Body {
+pub struct TodoBody {
     pub text: Option<String>,
     pub markup: Markup,
 }
@@ -105,7 +105,7 @@ pub struct Due {
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Assigned {
+pub struct TodoPerson {
     pub mail: Option<String>,
     pub label: Option<String>,
 }

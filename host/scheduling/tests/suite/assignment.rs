@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use scheduling::assign::choose;
-use scheduling::rules::{Assignment, HostTimes, Question, Strategy, Taken};
+use scheduling::rules::{Assignment, BookedMeeting, HostTimes, Question, Strategy};
 
 use crate::support::{all, busy, host, interval, monday, rotation, taken};
 
@@ -69,7 +69,8 @@ fn a_seat_is_with_the_meetings_hosts() {
     let mut question = monday(("09:00", "10:00"), 60);
     question.rules.seats = 3;
     let core = interval("2026-07-06T09:00:00Z", "2026-07-06T10:00:00Z");
-    question.meetings = vec![Taken { seats: 3, hosts: vec!["b".into(), "a".into()], ..taken("m", core) }];
+    question.meetings =
+        vec![BookedMeeting { seats: 3, hosts: vec!["b".into(), "a".into()], ..taken("m", core) }];
     assert_eq!(chosen(&question, &[]), ["b", "a"]);
 }
 

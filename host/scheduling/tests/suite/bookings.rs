@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use scheduling::assign::choose;
 use scheduling::interval::Interval;
 use scheduling::oracle::{Oracle, Slot};
-use scheduling::rules::{Limits, Question, Reserved, Taken, Window};
+use scheduling::rules::{BookedMeeting, HostReservation, Limits, Question, Window};
 
 use crate::generator::{Dice, case};
 use crate::support::MINUTE;
@@ -59,11 +59,11 @@ impl Book {
         for (id, meeting) in &self.meetings {
             for host in question.hosts.iter_mut().filter(|h| meeting.hosts.contains(&h.id)) {
                 let (core, padded) = (meeting.core, meeting.padded);
-                host.reserved.push(Reserved { meeting: id.clone(), core, padded });
+                host.reserved.push(HostReservation { meeting: id.clone(), core, padded });
                 host.load += 1;
             }
             if meeting.event_type == event_type {
-                question.meetings.push(Taken {
+                question.meetings.push(BookedMeeting {
                     meeting: id.clone(),
                     core: meeting.core,
                     hosts: meeting.hosts.clone(),

@@ -3,7 +3,7 @@
 use scheduling::assign::choose;
 use scheduling::interval::Interval;
 use scheduling::oracle::{Oracle, Slot};
-use scheduling::rules::{Question, Reserved, Taken};
+use scheduling::rules::{BookedMeeting, HostReservation, Question};
 
 use crate::generator::{Dice, case};
 use crate::support::{MINUTE, all};
@@ -34,9 +34,9 @@ fn booked(question: &Question, slot: &Slot) -> (Question, Vec<String>) {
     let rules = &copy.rules;
     let padded = slot.at.widen(rules.buffer_before_ms, rules.buffer_after_ms);
     for host in copy.hosts.iter_mut().filter(|host| hosts.contains(&host.id)) {
-        host.reserved.push(Reserved { meeting: NEW.into(), core: slot.at, padded });
+        host.reserved.push(HostReservation { meeting: NEW.into(), core: slot.at, padded });
     }
-    copy.meetings.push(Taken {
+    copy.meetings.push(BookedMeeting {
         meeting: NEW.into(),
         core: slot.at,
         hosts: hosts.clone(),

@@ -2,7 +2,7 @@
 
 use scheduling::interval::Interval;
 use scheduling::oracle::{Oracle, Refusal};
-use scheduling::rules::{Assignment, LimitKind, Limits, Question, Role, Strategy, Taken, Window};
+use scheduling::rules::{Assignment, BookedMeeting, LimitKind, Limits, Question, Role, Strategy, Window};
 
 use crate::support::{
     EVERY_DAY, MINUTE, all, busy, exception, host, interval, monday, ms, plan, question, reserved, rotation,
@@ -147,7 +147,7 @@ fn seats_fill_one_meeting_and_then_end() {
     let core = interval("2026-07-06T09:00:00Z", "2026-07-06T10:00:00Z");
     question.hosts[0].reserved = vec![reserved("m", core, 0, 0)];
     for seats_taken in 1..5 {
-        question.meetings = vec![Taken { seats: 5, seats_taken, ..taken("m", core) }];
+        question.meetings = vec![BookedMeeting { seats: 5, seats_taken, ..taken("m", core) }];
         let found = all(&question);
         assert_eq!((found[0].seats_left, found[0].joins.as_deref()), (5 - seats_taken, Some("m")));
         assert_eq!(found[0].hosts, [0]);
@@ -164,7 +164,7 @@ fn a_free_seat_is_offered_before_a_new_host() {
     question.hosts = vec![rotation("a"), rotation("b")];
     let core = interval("2026-07-06T09:00:00Z", "2026-07-06T10:00:00Z");
     question.hosts[0].reserved = vec![reserved("m", core, 0, 0)];
-    question.meetings = vec![Taken { seats: 2, ..taken("m", core) }];
+    question.meetings = vec![BookedMeeting { seats: 2, ..taken("m", core) }];
     assert_eq!(all(&question)[0].joins.as_deref(), Some("m"));
     question.only_hosts = Some(vec!["b".into()]);
     assert_eq!((all(&question)[0].joins.as_deref(), all(&question)[0].hosts.as_slice()), (None, &[1][..]));

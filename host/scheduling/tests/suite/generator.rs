@@ -7,7 +7,7 @@ use model::scheduling::{DateOverride, Schedule, TimeWindow, WeeklyHours};
 use scheduling::hours::Zone;
 use scheduling::interval::Interval;
 use scheduling::rules::{
-    Assignment, HostTimes, Limits, Question, Reserved, Role, Rules, Strategy, Taken, Window,
+    Assignment, BookedMeeting, HostReservation, HostTimes, Limits, Question, Role, Rules, Strategy, Window,
 };
 use serde_json::{Value, json};
 
@@ -221,7 +221,7 @@ fn host(dice: &mut Dice, id: &str, own: Option<&Schedule>, range: Interval) -> H
     for n in 0..dice.between(0, 2) {
         let core = span(dice, range, 15, 120);
         let padded = core.widen(dice.between(0, 20) * MINUTE, dice.between(0, 20) * MINUTE);
-        reserved.push(Reserved { meeting: format!("other {id} {n}"), core, padded });
+        reserved.push(HostReservation { meeting: format!("other {id} {n}"), core, padded });
     }
     HostTimes {
         id: id.into(),
@@ -256,14 +256,14 @@ fn meetings(dice: &mut Dice, question: &mut Question, schedule: &Schedule, own: 
         let padded = core.widen(rules.buffer_before_ms, rules.buffer_after_ms);
         let seats = dice.small(1, 4);
         let meeting = format!("m{n}");
-        question.meetings.push(Taken {
+        question.meetings.push(BookedMeeting {
             meeting: meeting.clone(),
             core,
             hosts: vec![question.hosts[index].id.clone()],
             seats,
             seats_taken: dice.small(1, i64::from(seats)),
         });
-        question.hosts[index].reserved.push(Reserved { meeting, core, padded });
+        question.hosts[index].reserved.push(HostReservation { meeting, core, padded });
     }
 }
 
@@ -293,7 +293,7 @@ impl Case {
                 "reserved": reserved,
             })
         };
-        let meeting = |m: &Taken| {
+        let meeting = |m: &BookedMeeting| {
             json!({
                 "meeting": m.meeting, "core": span_json(m.core), "hosts": m.hosts, "seats": m.seats,
                 "taken": m.seats_taken,

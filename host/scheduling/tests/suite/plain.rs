@@ -7,7 +7,7 @@ use model::scheduling::{Schedule, TimeWindow};
 use scheduling::hours::Zone;
 use scheduling::interval::Interval;
 use scheduling::oracle::Slot;
-use scheduling::rules::{Assignment, HostTimes, Question, Role, Strategy, Taken, Window};
+use scheduling::rules::{Assignment, BookedMeeting, HostTimes, Question, Role, Strategy, Window};
 
 use crate::generator::Case;
 use crate::support::MINUTE;
@@ -106,10 +106,10 @@ fn is_free(question: &Question, host: &HostTimes, times: &Minutes, at: Interval)
 }
 
 fn seat(question: &Question, at: Interval) -> Option<Slot> {
-    let left = |m: &Taken| m.seats.min(question.rules.seats).saturating_sub(m.seats_taken);
+    let left = |m: &BookedMeeting| m.seats.min(question.rules.seats).saturating_sub(m.seats_taken);
     let is_listed = |id: &String| question.only_hosts.as_ref().is_none_or(|only| only.contains(id));
     let is_in_all = |id: &String| question.hosts.iter().any(|h| h.id == *id && is_needed(question, h));
-    let may_join = |m: &Taken| m.hosts.iter().all(|id| is_listed(id) || is_in_all(id));
+    let may_join = |m: &BookedMeeting| m.hosts.iter().all(|id| is_listed(id) || is_in_all(id));
     let joined = question
         .meetings
         .iter()

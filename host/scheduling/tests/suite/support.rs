@@ -6,7 +6,7 @@ use scheduling::hours::Zone;
 use scheduling::interval::{Interval, Intervals};
 use scheduling::oracle::{Oracle, Slot};
 use scheduling::rules::{
-    Assignment, HostTimes, Limits, Question, Reserved, Role, Rules, Strategy, Taken, Window,
+    Assignment, BookedMeeting, HostReservation, HostTimes, Limits, Question, Role, Rules, Strategy, Window,
 };
 use scheduling::week_plan::WeekPlan;
 
@@ -100,13 +100,13 @@ pub fn busy(host: &mut HostTimes, times: &[Interval]) {
     host.busy = Some(times.iter().copied().collect());
 }
 
-pub fn reserved(meeting: &str, core: Interval, before: i64, after: i64) -> Reserved {
-    Reserved { meeting: meeting.into(), core, padded: core.widen(before * MINUTE, after * MINUTE) }
+pub fn reserved(meeting: &str, core: Interval, before: i64, after: i64) -> HostReservation {
+    HostReservation { meeting: meeting.into(), core, padded: core.widen(before * MINUTE, after * MINUTE) }
 }
 
 /// A meeting of one seat with host `a`.
-pub fn taken(meeting: &str, core: Interval) -> Taken {
-    Taken { meeting: meeting.into(), core, hosts: vec!["a".into()], seats: 1, seats_taken: 1 }
+pub fn taken(meeting: &str, core: Interval) -> BookedMeeting {
+    BookedMeeting { meeting: meeting.into(), core, hosts: vec!["a".into()], seats: 1, seats_taken: 1 }
 }
 
 pub fn all(question: &Question) -> Vec<Slot> {

@@ -8,7 +8,7 @@ use base::error::{Code, Error, Refusal, Result};
 use model::calendar_query::TargetErrorCode;
 use model::scheduling::event_type::{EventType, Host, HostRole};
 use scheduling::interval::{Interval, Intervals};
-use scheduling::rules::{HostTimes, Limits, Question, Reserved, Rules, Taken};
+use scheduling::rules::{BookedMeeting, HostReservation, HostTimes, Limits, Question, Rules};
 use storage::scheduling::meetings::{self, MeetingRow};
 use storage::scheduling::reserved_times::{self, MAX_LENGTH_MS, ReservedRow};
 use storage::scheduling::{meeting_events, pending};
@@ -234,15 +234,15 @@ impl<'a> ByOwner<'a> {
     }
 
     /// The meetings that reserve a host's time. A row that matches by both is seen twice, which makes no difference.
-    fn reserved(&self, host: &Host) -> Vec<Reserved> {
+    fn reserved(&self, host: &Host) -> Vec<HostReservation> {
         let own = self.of_connections.get(host.connection_id.as_str());
         let in_calendars = calendars_of(host).filter_map(|id| self.of_calendars.get(id.as_str()));
-        let mut by_meeting: BTreeMap<(&str, &str), Reserved> = BTreeMap::new();
+        let mut by_meeting: BTreeMap<(&str, &str), HostReservation> = BTreeMap::new();
         for row in own.into_iter().chain(in_calendars).flatten() {
             let at = Interval::new(row.start_at, row.end_at);
             let found = by_meeting
                 .entry((row.meeting_id.as_str(), row.connection_id.as_str()))
-                .or_insert_with(|| Reserved {
+                .or_insert_with(|| HostReservation {
                     meeting: row.meeting_id.clone(),
                     core: Interval::new(at.start, at.start),
                     padded: at,
@@ -256,8 +256,8 @@ impl<'a> ByOwner<'a> {
     }
 }
 
-fn taken(row: &MeetingRow) -> Taken {
-    Taken {
+fn taken(row: &MeetingRow) -> BookedMeeting {
+    BookedMeeting {
         meeting: row.id.clone(),
         core: Interval::new(row.start_at, row.end_at),
         hosts: row.hosts.clone(),

@@ -74,7 +74,7 @@ pub async fn run(app: &App, job: &Job) -> Result<EventWriteResult> {
 /// The event as the provider has it, from the answer to a write.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Written {
+struct WrittenEvent {
     id: String,
     #[serde(default)]
     i_cal_uid: Option<String>,
@@ -85,7 +85,7 @@ struct Written {
 /// The result of a step.
 #[derive(Clone, Debug)]
 enum StepResult {
-    Written(Written),
+    Written(WrittenEvent),
     /// The event is gone, as intended.
     Gone,
     /// The event is gone, although it is wanted.
@@ -184,9 +184,9 @@ impl DesiredEvent {
                 let body = event_body::created(meeting, &row.i_cal_uid, &self.subject(), &self.bookings);
                 let cx = cx(self.attempt("create"));
                 let made = write::create(&cx, &row.calendar_id, body, manner).await?;
-                let mut written: Written = serde_json::from_slice(&made.body)?;
+                let mut written: WrittenEvent = serde_json::from_slice(&made.body)?;
                 if let Some(answer) = self.ask_for_conference(cx, &written.id).await? {
-                    written.conference = serde_json::from_slice::<Written>(&answer.body)?.conference;
+                    written.conference = serde_json::from_slice::<WrittenEvent>(&answer.body)?.conference;
                 }
                 return Ok(StepResult::Written(written));
             }
@@ -341,7 +341,7 @@ async fn keep_news(
     app: &App,
     row: &MeetingEventRow,
     meeting: MeetingRow,
-    written: Written,
+    written: WrittenEvent,
     now: i64,
 ) -> Result<Vec<Seat>> {
     if meeting.hosts.first() != Some(&row.connection_id) {

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use storage::connections::Connection;
 use storage::lane::Lane;
 use storage::locked::ConnectionLock;
-use storage::token_refresh::{Claim, RefreshState};
+use storage::token_refresh::{RefreshClaim, RefreshState};
 use storage::{connections as table, token_refresh as columns};
 
 use crate::app::App;
@@ -186,7 +186,7 @@ fn held_until(row: &Connection, state: &RefreshState, need: RequiredTokens, now:
 
 async fn claim(app: &App, row: &Connection) -> anyhow::Result<bool> {
     let (tenant, id, version) = (row.tenant.clone(), row.id.clone(), row.credentials_version);
-    let by = Claim { owner: app.boot.clone(), now: app.now(), until: app.now() + CLAIM_MS };
+    let by = RefreshClaim { owner: app.boot.clone(), now: app.now(), until: app.now() + CLAIM_MS };
     app.db
         .write(move |tx| Box::pin(async move { columns::claim(tx, &tenant, &id, version, &by).await }))
         .await

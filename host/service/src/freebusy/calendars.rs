@@ -24,7 +24,7 @@ const PAGE: i64 = 200;
 const PAGE_OF_MANY: i64 = 1_000;
 
 /// A connection that may be read, with its calendars.
-pub struct Opened {
+pub struct ConnectionCalendars {
     pub connection: Connection,
     pub calendars: Vec<(Item, Calendar)>,
 }
@@ -32,7 +32,7 @@ pub struct Opened {
 /// The state of a connection that was loaded together with others.
 pub enum PreloadedConnection {
     /// The connection with its calendars.
-    Opened(Opened),
+    Opened(ConnectionCalendars),
     /// The connection may be read; its calendars are not loaded yet.
     Found(Connection),
     /// The connection may not be read, for this reason.
@@ -40,19 +40,28 @@ pub enum PreloadedConnection {
 }
 
 /// Opens a connection that was not preloaded.
-pub async fn open(app: &App, asker: &RequestContext, connection_id: &str, scope: &str) -> Result<Opened> {
+pub async fn open(
+    app: &App,
+    asker: &RequestContext,
+    connection_id: &str,
+    scope: &str,
+) -> Result<ConnectionCalendars> {
     let connection = asker.connection(app, connection_id, scope).await?;
     open_found(app, asker, connection).await
 }
 
 /// Opens a connection that may be read.
-pub async fn open_found(app: &App, asker: &RequestContext, connection: Connection) -> Result<Opened> {
+pub async fn open_found(
+    app: &App,
+    asker: &RequestContext,
+    connection: Connection,
+) -> Result<ConnectionCalendars> {
     let asked_at = app.now();
     let list = SyncScope::collections(ResourceKind::Calendar);
     sync::ensure_fresh(app, &connection, &list, asker.no_cache).await?;
     must_be_fresh(app, &connection, &list, asked_at)?;
     let calendars = all_calendars(app, asker, &connection).await?;
-    Ok(Opened { connection, calendars })
+    Ok(ConnectionCalendars { connection, calendars })
 }
 
 /// Loads connections (without duplicates) as far as possible without a provider: one statement for all of them, one for their calendars
@@ -84,7 +93,7 @@ pub async fn open_together(
     for (connection, _) in looked {
         let id = connection.id.clone();
         let of_connection = match calendars.remove(&id) {
-            Some(calendars) => PreloadedConnection::Opened(Opened { connection, calendars }),
+            Some(calendars) => PreloadedConnection::Opened(ConnectionCalendars { connection, calendars }),
             None => PreloadedConnection::Found(connection),
         };
         known.insert(id, of_connection);

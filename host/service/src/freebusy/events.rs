@@ -7,7 +7,7 @@ use base::error::Result;
 use model::calendar::{Event, ShowAs};
 use recurrence::{Error, Place, Source};
 use scheduling::interval::Interval;
-use storage::items::{self, After, Item, Shape, Shown, Window};
+use storage::items::{self, After, Item, ItemColumns, Shape, Window};
 
 use crate::app::App;
 use crate::app::busy_times_cache::Name;
@@ -109,7 +109,7 @@ async fn add_events(
             after: after.take(),
             limit: ROWS,
         };
-        let read = |row: Shown<'_>| {
+        let read = |row: ItemColumns<'_>| {
             let body = row.series_id.is_none().then(|| row.body.to_owned());
             Ok((After { sort_at: row.sort_at, id: row.id.to_owned() }, body))
         };

@@ -25,7 +25,7 @@ use crate::connections;
 use crate::connections::provider_call::fetch;
 use crate::connections::request_context::RequestContext;
 use crate::freebusy::busy::{self, BusyStretch, Rules};
-use crate::freebusy::calendars::{self, Opened, PreloadedConnection};
+use crate::freebusy::calendars::{self, ConnectionCalendars, PreloadedConnection};
 use crate::freebusy::question::BusyQuery;
 use crate::freebusy::{DAY_MS, events};
 use crate::resources::events::instances::too_many;
@@ -78,7 +78,7 @@ impl<T> Readings<T> {
 struct SharedTargets {
     /// Connections that were loaded together, until each is opened.
     known: Mutex<HashMap<String, PreloadedConnection>>,
-    connections: Readings<Opened>,
+    connections: Readings<ConnectionCalendars>,
     /// By calendar id.
     calendars: Readings<Vec<BusyStretch>>,
     /// Number of busy times that were read and copied.
@@ -117,7 +117,7 @@ impl SharedTargets {
         asker: &RequestContext,
         question: &BusyQuery,
         connection_id: &str,
-    ) -> Result<Opened> {
+    ) -> Result<ConnectionCalendars> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).remove(connection_id);
         match known {
             None => calendars::open(app, asker, connection_id, scope(question)).await,

@@ -5,7 +5,7 @@ use base::tenant::Tenant;
 use sha2::{Digest, Sha256};
 use storage::Tx;
 use storage::items::{Item, Key};
-use storage::locked::{ConnectionLock, Locked};
+use storage::locked::{ConnectionLock, LockedRow};
 
 use crate::app::event_log::Origin;
 use crate::app::resource_kind::ResourceKind;
@@ -50,9 +50,9 @@ pub struct ItemChange<'l> {
     pub item: Item,
     pub change: ChangeKind,
     /// The row that it replaces.
-    pub before: Option<Locked<'l, Item>>,
+    pub before: Option<LockedRow<'l, Item>>,
     /// The row in the table, if it was already written so that other changes find it.
-    pub stored: Option<Locked<'l, Item>>,
+    pub stored: Option<LockedRow<'l, Item>>,
     /// The items that it refers to, by the provider's names.
     pub refs: Vec<String>,
     pub keys: Vec<Key>,
@@ -62,7 +62,7 @@ pub struct ItemChange<'l> {
 
 /// The outcome of writing records.
 #[derive(Debug, Default)]
-pub struct Upserted {
+pub struct UpsertResult {
     /// The first and the last sequence of the log that the changes got, if anything changed.
     pub first_sequence: Option<i64>,
     pub last_sequence: Option<i64>,
@@ -71,9 +71,9 @@ pub struct Upserted {
     pub superseded: SupersededRecords,
 }
 
-impl Upserted {
+impl UpsertResult {
     /// Adds the outcome of a later write in the same transaction.
-    pub(crate) fn extend(&mut self, later: Upserted) {
+    pub(crate) fn extend(&mut self, later: UpsertResult) {
         self.first_sequence = self.first_sequence.or(later.first_sequence);
         self.last_sequence = later.last_sequence.or(self.last_sequence);
         self.items.extend(later.items);
@@ -97,7 +97,7 @@ pub fn etag(item: &Item) -> String {
 /// A row with changes that no client sees: its names or its version at the provider, or its side data.
 #[derive(Clone, Debug)]
 pub struct UnloggedChange<'l> {
-    pub before: Locked<'l, Item>,
+    pub before: LockedRow<'l, Item>,
     pub item: Item,
 }
 

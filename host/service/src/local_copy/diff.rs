@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use base::error::Result;
 use storage::items::{self, Item};
-use storage::locked::Locked;
+use storage::locked::LockedRow;
 
 use crate::app::App;
 use crate::app::resource_kind::ResourceKind;
@@ -45,7 +45,7 @@ pub fn differences<'l>(
     }
     let kept: HashSet<(&str, &str)> =
         record.items.iter().map(|i| (i.kind.as_str(), i.external_id.as_str())).collect();
-    let is_gone = |i: &&Locked<'_, Item>| {
+    let is_gone = |i: &&LockedRow<'_, Item>| {
         i.deleted_at.is_none()
             && !kept.contains(&(i.kind.as_str(), i.external_id.as_str()))
             && !is_being_sent(i)
@@ -56,13 +56,13 @@ pub fn differences<'l>(
 }
 
 /// Returns the series of a stored item, if the item is live.
-fn live_series_id(known: Option<&Locked<'_, Item>>) -> Option<String> {
+fn live_series_id(known: Option<&LockedRow<'_, Item>>) -> Option<String> {
     known.filter(|known| known.deleted_at.is_none())?.series_id.clone()
 }
 
 impl<'l> Differences<'l> {
     /// Adds an item of a record, with its stored row.
-    fn compare(&mut self, fresh: &NormalizedItem, item: Item, known: Option<&Locked<'l, Item>>) {
+    fn compare(&mut self, fresh: &NormalizedItem, item: Item, known: Option<&LockedRow<'l, Item>>) {
         let change = match known {
             Some(known) if is_same(known, &item) => {
                 match differs_quietly(known, &item) {
@@ -91,7 +91,7 @@ impl<'l> Differences<'l> {
 
 /// Returns the deletion of an item that its record no longer has. After a deletion by a write of ours, feeds may still return older
 /// versions.
-fn deleted<'l>(item: Locked<'l, Item>, location: &CopyLocation, now: i64) -> ItemChange<'l> {
+fn deleted<'l>(item: LockedRow<'l, Item>, location: &CopyLocation, now: i64) -> ItemChange<'l> {
     let provider_updated_at = item.provider_updated_at.filter(|_| !location.is_read()).map(|at| at.max(now));
     ItemChange {
         kind: ResourceKind::parse(&item.kind).unwrap_or(location.kind),
@@ -114,7 +114,7 @@ fn is_new(one: &ItemChange<'_>) -> bool {
 
 /// Turns a new item into an update of the row that it had under another name. Returns the id that was generated for it, and the one that it
 /// keeps.
-fn keep_id<'l>(one: &mut ItemChange<'l>, before: Locked<'l, Item>) -> (String, String) {
+fn keep_id<'l>(one: &mut ItemChange<'l>, before: LockedRow<'l, Item>) -> (String, String) {
     let made = std::mem::replace(&mut one.item.id, before.id.clone());
     one.item.created_at = before.created_at;
     one.before = Some(before);
@@ -173,7 +173,7 @@ pub async fn take_up_departed<'l>(
     // Tombstones that the page itself refers to take precedence.
     let told = changed.iter().filter_map(|one| one.before.as_ref());
     let told: HashSet<String> = told.map(|before| before.id.clone()).collect();
-    let mut departed: HashMap<String, Locked<'l, Item>> = HashMap::new();
+    let mut departed: HashMap<String, LockedRow<'l, Item>> = HashMap::new();
     for one in found {
         let is_free = one.parent_id == copy.location.parent_id && !told.contains(&one.id);
         if let Some(print) = one.fingerprint.clone().filter(|_| is_free) {
@@ -206,8 +206,9 @@ pub async fn take_up_departed<'l>(
 
 /// Whether an item replaces the tombstone of the same object.
 fn has_returned(one: &ItemChange<'_>) -> bool {
-    let is_it =
-        |before: &Locked<'_, Item>| before.deleted_at.is_some() && before.fingerprint == one.item.fingerprint;
+    let is_it = |before: &LockedRow<'_, Item>| {
+        before.deleted_at.is_some() && before.fingerprint == one.item.fingerprint
+    };
     one.change == ChangeKind::Created
         && (one.item.fingerprint.is_some() || one.kind.is_collection())
         && one.before.as_ref().is_some_and(is_it)

@@ -6,7 +6,7 @@ use base::error::{Error, Result};
 use futures::FutureExt;
 
 use crate::app::supervise::said;
-use crate::local_copy::change::Upserted;
+use crate::local_copy::change::UpsertResult;
 use crate::local_copy::record::NormalizedRecord;
 use crate::local_copy::transaction::CopyTransaction;
 use crate::local_copy::upsert::upsert;
@@ -20,7 +20,7 @@ pub async fn upsert_isolated(
     copy: &mut CopyTransaction<'_, '_>,
     sources: &mut [NormalizedRecord],
     as_of: i64,
-) -> Result<Upserted> {
+) -> Result<UpsertResult> {
     upsert_isolated_part(copy, sources, as_of, false).await
 }
 
@@ -30,8 +30,8 @@ pub async fn upsert_isolated_part(
     sources: &mut [NormalizedRecord],
     as_of: i64,
     mut has_written: bool,
-) -> Result<Upserted> {
-    let mut all = Upserted::default();
+) -> Result<UpsertResult> {
+    let mut all = UpsertResult::default();
     let mut failed = 0;
     let whole = 0..sources.len();
     let mut waiting = vec![whole];

@@ -7,7 +7,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use base::error::Result;
 use model::contacts::{Contact, ContactGroup};
 use model::tasks::Task;
-use storage::items::{self, Item, ItemKeys, ItemLinks, ItemParts, ItemRefs, ItemWrite, LinkQuery, Part};
+use storage::items::{
+    self, Item, ItemKeys, ItemLinks, ItemParts, ItemRefs, ItemWrite, LinkQuery, StoredPart,
+};
 
 use crate::app::App;
 use crate::app::resource_kind::ResourceKind;
@@ -188,8 +190,8 @@ fn bind(
     app: &App,
     one: &mut ItemChange<'_>,
     links: Option<&ItemLinks>,
-    known: Vec<Part>,
-) -> Result<Vec<Part>> {
+    known: Vec<StoredPart>,
+) -> Result<Vec<StoredPart>> {
     let mut new = Vec::new();
     let body = match (one.kind, links) {
         (ResourceKind::Contact, Some(links)) => {

@@ -7,7 +7,7 @@ use base::error::Result;
 use model::Instant;
 use model::sync::Watch;
 use serde_json::Value;
-use storage::items::{Item, Shown};
+use storage::items::{Item, ItemColumns};
 use storage::json_text;
 
 use crate::app::resource_kind::ResourceKind;
@@ -15,11 +15,11 @@ use crate::local_copy::stored_warnings;
 
 /// Returns the JSON text of one resource.
 pub fn item(item: &Item, warnings: &[Value], with_provider_data: bool) -> String {
-    shown(&Shown::from(item), warnings, with_provider_data)
+    shown(&ItemColumns::from(item), warnings, with_provider_data)
 }
 
 /// Same as `item` for a borrowed row.
-pub fn shown(item: &Shown<'_>, warnings: &[Value], with_provider_data: bool) -> String {
+pub fn shown(item: &ItemColumns<'_>, warnings: &[Value], with_provider_data: bool) -> String {
     let mut out = String::with_capacity(item.body.len() + item.metadata.len() + 512);
     field(&mut out, "{\"id\":", item.id);
     field(&mut out, ",\"connectionId\":", item.connection_id);
@@ -53,7 +53,7 @@ pub fn shown(item: &Shown<'_>, warnings: &[Value], with_provider_data: bool) -> 
 }
 
 /// Writes the fields that locate the item, and the host's fields of its kind.
-fn place(out: &mut String, item: &Shown<'_>) {
+fn place(out: &mut String, item: &ItemColumns<'_>) {
     match ResourceKind::parse(item.kind) {
         Some(ResourceKind::Event) => {
             field(out, ",\"calendarId\":", item.parent_id);

@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use base::error::Result;
 use storage::items::{self, Item};
-use storage::locked::Locked;
+use storage::locked::LockedRow;
 
 use crate::app::resource_kind::ResourceKind;
 use crate::local_copy::change::{ChangeKind, Differences, ItemChange};
@@ -81,7 +81,8 @@ pub async fn link_series<'l>(
     }
     let ids: Vec<&str> = regaining.iter().map(String::as_str).collect();
     let series = items::lock_items(copy.tx, copy.lock, &ids).await?;
-    let is_told = |row: &Locked<'_, Item>| row.deleted_at.is_none() && is_series(row) && !lost.is_gone(row);
+    let is_told =
+        |row: &LockedRow<'_, Item>| row.deleted_at.is_none() && is_series(row) && !lost.is_gone(row);
     all.changed.extend(series.into_iter().filter(is_told).map(|row| new_update(row, now)));
     // Readers of the log see a series before its exceptions.
     all.changed.sort_by_key(|one| one.item.series_name.is_some());
@@ -110,7 +111,7 @@ impl LiveSeries {
             *known = known.take().or(id);
         }
         let ids: HashSet<&str> = all.changed.iter().map(|one| one.item.id.as_str()).collect();
-        let is_there = |row: &&Locked<'_, Item>| {
+        let is_there = |row: &&LockedRow<'_, Item>| {
             row.deleted_at.is_none() && is_series(row) && !ids.contains(row.id.as_str())
         };
         let rows = stored.rows().iter().filter(is_there);
@@ -132,7 +133,7 @@ fn is_live_series(one: &ItemChange<'_>) -> bool {
 }
 
 /// Returns the row that a change replaces, if it is live.
-fn live_before<'c, 'l>(one: &'c ItemChange<'l>) -> Option<&'c Locked<'l, Item>> {
+fn live_before<'c, 'l>(one: &'c ItemChange<'l>) -> Option<&'c LockedRow<'l, Item>> {
     one.before.as_ref().filter(|before| before.deleted_at.is_none())
 }
 
@@ -167,7 +168,7 @@ fn changed_names(changed: &[ItemChange<'_>]) -> BTreeSet<String> {
 /// Links stored exceptions outside the page whose series was created or deleted: a new series adopts them, a deleted one, whether it was
 /// stored or not (`unseen`), deletes them, and without one they are events of their own.
 fn link_others<'l>(
-    others: Vec<Locked<'l, Item>>,
+    others: Vec<LockedRow<'l, Item>>,
     all: &mut Differences<'l>,
     live: &LiveSeries,
     unseen: &BTreeSet<String>,
@@ -235,7 +236,7 @@ fn take_told<'l>(stored: &StoredRecords<'l>, all: &mut Differences<'l>, ids: &BT
 }
 
 /// Returns an update of a stored event without any difference yet.
-fn new_update<'l>(row: Locked<'l, Item>, now: i64) -> ItemChange<'l> {
+fn new_update<'l>(row: LockedRow<'l, Item>, now: i64) -> ItemChange<'l> {
     ItemChange {
         kind: ResourceKind::Event,
         item: Item { updated_at: now, ..Item::clone(&row) },

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use base::error::Result;
 use storage::items::{self, Item, RecordNames};
-use storage::locked::Locked;
+use storage::locked::LockedRow;
 
 use crate::app::resource_kind::ResourceKind;
 use crate::local_copy::record::NormalizedRecord;
@@ -14,7 +14,7 @@ use crate::local_copy::transaction::CopyTransaction;
 /// names; tombstones included.
 pub struct StoredRecords<'l> {
     /// In the order of their ids.
-    rows: Vec<Locked<'l, Item>>,
+    rows: Vec<LockedRow<'l, Item>>,
     by_source: HashMap<String, Vec<usize>>,
     by_external_id: HashMap<String, Vec<usize>>,
     /// When they were read, ms since 1970.
@@ -40,7 +40,7 @@ impl<'l> StoredRecords<'l> {
         Ok(StoredRecords::new(rows, copy.app.now()))
     }
 
-    fn new(mut rows: Vec<Locked<'l, Item>>, read_at: i64) -> StoredRecords<'l> {
+    fn new(mut rows: Vec<LockedRow<'l, Item>>, read_at: i64) -> StoredRecords<'l> {
         rows.sort_by(|a, b| a.id.cmp(&b.id));
         let mut by_source: HashMap<String, Vec<usize>> = HashMap::with_capacity(rows.len());
         let mut by_external_id: HashMap<String, Vec<usize>> = HashMap::with_capacity(rows.len());
@@ -52,18 +52,18 @@ impl<'l> StoredRecords<'l> {
     }
 
     /// All rows.
-    pub fn rows(&self) -> &[Locked<'l, Item>] {
+    pub fn rows(&self) -> &[LockedRow<'l, Item>] {
         &self.rows
     }
 
     /// Returns all rows that were ever read from a record.
-    pub fn of_source(&self, source_id: &str) -> Vec<&Locked<'l, Item>> {
+    pub fn of_source(&self, source_id: &str) -> Vec<&LockedRow<'l, Item>> {
         let places = self.by_source.get(source_id).into_iter().flatten();
         places.filter_map(|at| self.rows.get(*at)).collect()
     }
 
     /// Returns an item by the provider's id. If it was read from another record, it was moved or split off.
-    pub fn find_item(&self, kind: ResourceKind, external_id: &str) -> Option<&Locked<'l, Item>> {
+    pub fn find_item(&self, kind: ResourceKind, external_id: &str) -> Option<&LockedRow<'l, Item>> {
         let places = self.by_external_id.get(external_id).into_iter().flatten();
         places.filter_map(|at| self.rows.get(*at)).find(|row| row.kind == kind.as_str())
     }

@@ -6,7 +6,7 @@ use model::Instant;
 use model::tasks::Task;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use storage::items::Part;
+use storage::items::StoredPart;
 
 use crate::app::App;
 
@@ -23,14 +23,19 @@ pub fn has_parts(body: &str) -> bool {
 
 /// Replaces the provider's ids by ours, generates missing ones, and fills in the fields of parts. `known`: the parts that the task ever
 /// had. Returns the new ones.
-pub fn bind_parts(app: &App, task_id: &str, task: &mut Task, mut known: Vec<Part>) -> Result<Vec<Part>> {
+pub fn bind_parts(
+    app: &App,
+    task_id: &str,
+    task: &mut Task,
+    mut known: Vec<StoredPart>,
+) -> Result<Vec<StoredPart>> {
     let before = known.len();
-    let mut part = |kind: &'static str, id: ids::Kind, external_id: &str| -> Part {
+    let mut part = |kind: &'static str, id: ids::Kind, external_id: &str| -> StoredPart {
         // One of our ids comes from a body that was bound before.
         let found =
             known.iter().find(|p| p.kind == kind && (p.external_id == external_id || p.id == external_id));
         found.cloned().unwrap_or_else(|| {
-            let new = Part {
+            let new = StoredPart {
                 id: app.new_id(id),
                 kind: kind.to_owned(),
                 external_id: external_id.to_owned(),

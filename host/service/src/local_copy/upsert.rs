@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 use base::error::Result;
 use serde_json::Value;
 use storage::items::{self, FormerSource, Item, ItemWrite};
-use storage::locked::Locked;
+use storage::locked::LockedRow;
 use storage::scheduling::meeting_events;
 use storage::sync_states::{self, ScopeKey};
 
@@ -15,7 +15,7 @@ use crate::app::freshness::scope_name;
 use crate::app::resource_kind::ResourceKind;
 use crate::connections::call_target::server_of;
 use crate::local_copy::change::{
-    ChangeKind, CopyLocation, Differences, ItemChange, UnloggedChange, Upserted, etag,
+    ChangeKind, CopyLocation, Differences, ItemChange, UnloggedChange, UpsertResult, etag,
 };
 use crate::local_copy::diff::{differences, merge_renamed, provider_side, take_up_departed};
 use crate::local_copy::mail::source_names::{is_nameless, is_only_here};
@@ -33,7 +33,7 @@ pub async fn upsert(
     copy: &mut CopyTransaction<'_, '_>,
     records: &[NormalizedRecord],
     as_of: i64,
-) -> Result<Upserted> {
+) -> Result<UpsertResult> {
     let Differences { changed, quiet, unchanged, superseded } = all_differences(copy, records, as_of).await?;
     let quiet = write_quiet(copy, quiet).await?;
     let mut upserted = write(copy, changed).await?;
@@ -83,7 +83,7 @@ pub async fn remove(
     source_ids: &[String],
     gone: &HashSet<String>,
     as_of: i64,
-) -> Result<Upserted> {
+) -> Result<UpsertResult> {
     let (stored, mut all) = deletions(copy, source_ids, as_of).await?;
     link_series(copy, &stored, &mut all, LostSeries::LeavesExceptions { gone, as_of }).await?;
     let mut removed = write(copy, all.changed).await?;
@@ -195,12 +195,12 @@ async fn keep_departed(copy: &mut CopyTransaction<'_, '_>, changed: &[ItemChange
     if !location.is_read() || location.kind.is_mail() {
         return Ok(());
     }
-    let mut departures: BTreeMap<i64, Vec<&Locked<'_, Item>>> = BTreeMap::new();
+    let mut departures: BTreeMap<i64, Vec<&LockedRow<'_, Item>>> = BTreeMap::new();
     for one in changed {
         let Some(left_at) = one.item.deleted_at else { continue };
         let before = one.before.as_ref().filter(|before| before.deleted_at.is_none());
         let is_found_again =
-            |before: &&Locked<'_, Item>| before.fingerprint.is_some() || location.kind.is_collection();
+            |before: &&LockedRow<'_, Item>| before.fingerprint.is_some() || location.kind.is_collection();
         if let Some(before) = before.filter(is_found_again).filter(|before| before.metadata != "{}") {
             departures.entry(left_at).or_default().push(before);
         }
@@ -213,7 +213,7 @@ async fn keep_departed(copy: &mut CopyTransaction<'_, '_>, changed: &[ItemChange
 
 /// Writes changes. The contents of deleted collections are deleted too, and collections that reappear are read again. Collections that a
 /// client has deleted are no longer followed.
-async fn write<'l>(copy: &mut CopyTransaction<'_, 'l>, changed: Vec<ItemChange<'l>>) -> Result<Upserted> {
+async fn write<'l>(copy: &mut CopyTransaction<'_, 'l>, changed: Vec<ItemChange<'l>>) -> Result<UpsertResult> {
     if !copy.location.kind.is_collection() {
         return write_rows(copy, changed).await;
     }
@@ -253,9 +253,9 @@ async fn remove_collection(copy: &mut CopyTransaction<'_, '_>, id: &str) -> Resu
 async fn write_rows<'l>(
     copy: &mut CopyTransaction<'_, 'l>,
     changed: Vec<ItemChange<'l>>,
-) -> Result<Upserted> {
+) -> Result<UpsertResult> {
     if changed.is_empty() {
-        return Ok(Upserted::default());
+        return Ok(UpsertResult::default());
     }
     let location = copy.location;
     let mut changed = references::resolve(copy, changed).await?;
@@ -284,11 +284,11 @@ async fn write_rows<'l>(
         replies_and_reports::look(copy, &changed).await?;
     }
     let live = changed.into_iter().filter(|one| one.change != ChangeKind::Deleted);
-    Ok(Upserted {
+    Ok(UpsertResult {
         first_sequence: Some(first),
         last_sequence: Some(first + count - 1),
         items: live.map(|one| one.item).collect(),
-        ..Upserted::default()
+        ..UpsertResult::default()
     })
 }
 
@@ -347,9 +347,9 @@ fn is_completion(changed: &ItemChange<'_>, fields: Option<&[String]>) -> bool {
 /// Stores new metadata of an item, which is logged like any other change.
 pub async fn set_metadata<'l>(
     copy: &mut CopyTransaction<'_, 'l>,
-    before: Locked<'l, Item>,
+    before: LockedRow<'l, Item>,
     metadata: String,
-) -> Result<Locked<'l, Item>> {
+) -> Result<LockedRow<'l, Item>> {
     if before.metadata == metadata {
         return Ok(before);
     }

@@ -24,7 +24,7 @@ const ENGINES: [GeneralPurpose; 2] =
 
 /// A request of a provider.
 #[derive(Clone, Copy, Debug)]
-pub struct Incoming<'a> {
+pub struct ProviderRequest<'a> {
     pub headers: &'a HeaderMap,
     pub body: &'a [u8],
 }
@@ -88,7 +88,7 @@ pub fn handshake(push: &Push, query: &str) -> Result<Option<String>> {
 }
 
 /// Parses the notifications of a request.
-pub fn read(push: &Push, incoming: Incoming<'_>) -> Result<Notifications> {
+pub fn read(push: &Push, incoming: ProviderRequest<'_>) -> Result<Notifications> {
     let body = match needs_body(push) {
         true if !incoming.body.is_empty() => serde_json::from_slice(incoming.body)
             .map_err(|_| refuse(Code::InvalidJson, "the body is not JSON"))?,
@@ -228,7 +228,7 @@ mod tests {
 
     fn read_of(push: &Push, headers: &HeaderMap, body: &Value) -> Result<Notifications> {
         let body = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
-        read(push, Incoming { headers, body: &body })
+        read(push, ProviderRequest { headers, body: &body })
     }
 
     fn watch(id: &str, secret: &str, lifecycle: Option<Lifecycle>) -> Notification {
@@ -251,7 +251,7 @@ mod tests {
         let nameless = read_of(&google(), &headers(&[("x-goog-channel-token", "t")]), &Value::Null).unwrap();
         assert_eq!(nameless, Notifications::default());
         // A body that is not parsed may have any content.
-        let odd = Incoming { headers: &headers(&named), body: b"{" };
+        let odd = ProviderRequest { headers: &headers(&named), body: b"{" };
         assert_eq!(read(&google(), odd).unwrap().all.len(), 1);
     }
 
@@ -298,7 +298,7 @@ mod tests {
         assert_eq!(code(&Value::Null), Some(Code::InvalidRequest));
         let many = vec![json!({}); MAX_NOTIFICATIONS + 1];
         assert_eq!(code(&json!({ "value": many })), Some(Code::PayloadTooLarge));
-        let broken = Incoming { headers: &HeaderMap::new(), body: b"{\"value\":[" };
+        let broken = ProviderRequest { headers: &HeaderMap::new(), body: b"{\"value\":[" };
         assert_eq!(read(&graph(), broken).unwrap_err().code(), Some(Code::InvalidJson));
         let long = json!({ "value": [{ "subscriptionId": "x".repeat(1_025), "clientState": "s" }] });
         assert_eq!(read_of(&graph(), &HeaderMap::new(), &long).unwrap(), Notifications::default());

@@ -16,7 +16,9 @@ use subtle::ConstantTimeEq;
 
 use crate::app::App;
 use crate::push::jwt;
-use crate::push::notification::{Incoming, Lifecycle, Notification, NotificationSubject, Notifications};
+use crate::push::notification::{
+    Lifecycle, Notification, NotificationSubject, Notifications, ProviderRequest,
+};
 use crate::push::recipients::Recipients;
 use crate::sync::schedule::{pull_id_of, renew_id_of};
 
@@ -64,7 +66,7 @@ pub async fn receive(
     provider: &str,
     push: &Push,
     Notifications { all, greetings }: Notifications,
-    incoming: Incoming<'_>,
+    incoming: ProviderRequest<'_>,
     budgets: &dyn Budgets,
 ) -> Result<ReceiveResult> {
     let recipients = match push.auth {
@@ -255,15 +257,17 @@ impl Hints {
         }
         let planned = table::planned(app.db.reader(), &ids).await?;
         let later = |due_at: i64| {
-            let is_later =
-                |job: &&table::Planned| !job.is_failing && job.next_at.is_none_or(|next_at| next_at > due_at);
+            let is_later = |job: &&table::PlannedRun| {
+                !job.is_failing && job.next_at.is_none_or(|next_at| next_at > due_at)
+            };
             planned.iter().filter(is_later).map(|job| job.id.clone()).collect::<BTreeSet<String>>()
         };
         self.now = &self.now & &later(now);
         self.merged = &self.merged & &later(now + MERGED_MS);
         // If the last pull began at least a minute ago, the next one may start at once; for the others each further notification finds one
         // that is planned.
-        let has_rested = |job: &&table::Planned| job.began_at.is_none_or(|at| at <= now - UNPROVED_EVERY_MS);
+        let has_rested =
+            |job: &&table::PlannedRun| job.began_at.is_none_or(|at| at <= now - UNPROVED_EVERY_MS);
         let rested: BTreeSet<String> = planned.iter().filter(has_rested).map(|job| job.id.clone()).collect();
         self.now.extend(&(&self.unproved & &rested) & &later(now));
         self.unproved = &(&self.unproved - &rested) & &later(now + UNPROVED_EVERY_MS);

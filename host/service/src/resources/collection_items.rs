@@ -12,7 +12,7 @@ use model::wire::{ItemDelete, ItemWrite};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use storage::items::{self, Item, List, Seen, Shown};
+use storage::items::{self, Item, ItemColumns, List, VisitedItem};
 use storage::sql::Chunk;
 
 use crate::app::App;
@@ -225,7 +225,7 @@ pub async fn list(
     list: &List<'_>,
     after: Option<ListPosition>,
     raw: bool,
-    admits: impl Fn(&Shown<'_>) -> Result<bool> + Send + Sync,
+    admits: impl Fn(&ItemColumns<'_>) -> Result<bool> + Send + Sync,
 ) -> Result<(Vec<String>, Option<ListPosition>)> {
     let mut room = PageBudget::new(usize::try_from(list.limit).unwrap_or(usize::MAX));
     let mut found: Vec<String> = Vec::new();
@@ -272,12 +272,12 @@ async fn scan(
     list: &List<'_>,
     after: Option<&ListPosition>,
     raw: bool,
-    admits: &(impl Fn(&Shown<'_>) -> Result<bool> + Send + Sync),
+    admits: &(impl Fn(&ItemColumns<'_>) -> Result<bool> + Send + Sync),
 ) -> Result<Chunk<(ListPosition, Option<String>)>> {
     let start = ListPosition::default();
     let after = after.unwrap_or(&start);
     let list = List { after: (&after.sort_text, &after.id), ..list.clone() };
-    let print = |row: Seen<'_>| {
+    let print = |row: VisitedItem<'_>| {
         let text = match row.shown {
             Some(shown) if asker.may_use(shown.connection_id) && admits(&shown)? => {
                 Some(render::shown(&shown, &[], raw))
@@ -294,7 +294,7 @@ async fn scan(
 
 /// One item, of a collection that was already refreshed.
 pub async fn get(app: &App, asker: &RequestContext, path: ItemPath<'_>, raw: bool) -> Result<StoredResponse> {
-    let read = |row: Shown<'_>| {
+    let read = |row: ItemColumns<'_>| {
         let is_asked =
             path.collection_id.is_none_or(|p| p == row.parent_id) && asker.may_use(row.connection_id);
         is_asked.then(|| StoredResponse::ok(render::shown(&row, &[], raw)).etag(row.etag))

@@ -7,7 +7,7 @@ use model::email::{DeliveryState, EmailMessage, MessageDelivery};
 use serde_json::{Value, json};
 use storage::connections::Connection;
 use storage::items::{self, Item};
-use storage::locked::{ConnectionLock, Locked};
+use storage::locked::{ConnectionLock, LockedRow};
 use storage::{Tx, jobs, outbox as table};
 
 use crate::app::App;
@@ -140,7 +140,7 @@ fn check_record(item: &Item, is_under_way: bool, permanent: bool) -> Result<()> 
 /// Marks the message as cancelled, and makes its draft editable again.
 async fn reopen<'l>(
     copy: &mut CopyTransaction<'_, 'l>,
-    item: Locked<'l, Item>,
+    item: LockedRow<'l, Item>,
     draft_id: Option<&str>,
 ) -> Result<()> {
     let message: EmailMessage = serde_json::from_str(&item.body)?;

@@ -1,6 +1,6 @@
 //! A message that is ready to be sent.
 
-use mail::build::{Built, Outgoing};
+use mail::build::{BuiltMessage, Outgoing};
 use model::email::draft::ReplyMode;
 use storage::items::Item;
 
@@ -13,7 +13,7 @@ pub struct Original {
 /// A message that can be sent.
 pub struct OutgoingMessage {
     pub outgoing: Outgoing,
-    pub built: Built,
+    pub built: BuiltMessage,
     pub original: Option<Original>,
 }
 

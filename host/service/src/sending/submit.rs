@@ -11,7 +11,7 @@ use model::resource::Metadata;
 use serde_json::{Value, json};
 use storage::connections::Connection;
 use storage::items::{self, Item};
-use storage::locked::{ConnectionLock, Locked};
+use storage::locked::{ConnectionLock, LockedRow};
 use storage::outbox::Outgoing;
 use storage::tracking::Record;
 use storage::{Tx, jobs, outbox as table, tracking as tracking_table};
@@ -348,7 +348,7 @@ pub async fn submit_in<'l>(
     app: &App,
     lock: &'l ConnectionLock,
     ready: PreparedSubmission,
-) -> Result<Locked<'l, Item>> {
+) -> Result<LockedRow<'l, Item>> {
     let PreparedSubmission { place, written, submission } = ready;
     let OutboxRows { row, message, copy: sent_copy, source, record, target } = written;
     let mut copy = CopyTransaction { tx, app, lock, location: &place };
@@ -381,7 +381,11 @@ pub async fn submit_in<'l>(
 }
 
 /// Returns the draft if it is unchanged since it was read and is not being sent: the sent message has its content.
-async fn current_draft<'l>(tx: &mut Tx, lock: &'l ConnectionLock, read: &Item) -> Result<Locked<'l, Item>> {
+async fn current_draft<'l>(
+    tx: &mut Tx,
+    lock: &'l ConnectionLock,
+    read: &Item,
+) -> Result<LockedRow<'l, Item>> {
     let found = items::lock_item(tx, lock, &read.id).await?;
     let found = found.filter(|i| i.deleted_at.is_none());
     let item = found.ok_or_else(|| base::error::not_found("draft"))?;

@@ -11,7 +11,7 @@ use storage::{Tx, items, sync_states as table};
 
 use crate::app::App;
 use crate::app::resource_kind::ResourceKind;
-use crate::local_copy::change::{CopyLocation, Upserted};
+use crate::local_copy::change::{CopyLocation, UpsertResult};
 use crate::local_copy::isolate::upsert_isolated_part;
 use crate::local_copy::mail::source_names::is_only_here;
 use crate::local_copy::superseded::note_superseded;
@@ -134,7 +134,7 @@ pub async fn write_page(
 /// Returns the position in the log up to which all rows were written before a page was asked for, or by its parts: if there was no other
 /// writer in between, it is the end of the last write. Otherwise this part's changes to a record of a later part count as newer than the
 /// page, and that record is read again.
-fn next_as_of(as_of: i64, written: &Upserted) -> i64 {
+fn next_as_of(as_of: i64, written: &UpsertResult) -> i64 {
     match (written.first_sequence, written.last_sequence) {
         (Some(first), Some(last)) if first == as_of.saturating_add(1) => last,
         _ => as_of,
@@ -143,12 +143,12 @@ fn next_as_of(as_of: i64, written: &Upserted) -> i64 {
 
 /// Marks the records that a page of a scan names. At the end of a scan deletes the others; rows that were written here since it began are
 /// kept, and another read decides.
-async fn mark_and_sweep(copy: &mut CopyTransaction<'_, '_>, page: &ProviderPage) -> Result<Upserted> {
-    let Some(scan) = page.scan else { return Ok(Upserted::default()) };
+async fn mark_and_sweep(copy: &mut CopyTransaction<'_, '_>, page: &ProviderPage) -> Result<UpsertResult> {
+    let Some(scan) = page.scan else { return Ok(UpsertResult::default()) };
     let inside = (copy.location.kind.family(), copy.location.parent_id.as_str());
     items::mark_seen(copy.tx, copy.lock, inside, &page.told(), scan.generation).await?;
     if page.ended().is_none() {
-        return Ok(Upserted::default());
+        return Ok(UpsertResult::default());
     }
     let mut gone = items::unseen_sources(&mut *copy.tx, &copy.lock.id, inside, scan.generation).await?;
     gone.retain(|source_id| !is_only_here(source_id));

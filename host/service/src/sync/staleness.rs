@@ -7,7 +7,7 @@
 use base::error::{Result, is_outage};
 use storage::connections::Connection;
 use storage::sync_states as table;
-use storage::sync_states::Standing;
+use storage::sync_states::CopyFreshness;
 use tokio::sync::OnceCell;
 
 use crate::app::App;
@@ -21,7 +21,7 @@ use crate::sync::scope::SyncScope;
 const AGAIN_AFTER_MS: i64 = 60_000;
 
 /// Returns the sync status of a scope. None: it was never read.
-async fn standing(app: &App, connection: &Connection, scope: &SyncScope) -> Result<Option<Standing>> {
+async fn standing(app: &App, connection: &Connection, scope: &SyncScope) -> Result<Option<CopyFreshness>> {
     let of = (connection.id.as_str(), scope.surface(), scope.scope_id.as_str());
     Ok(table::standing(app.db.reader(), of, &pull_job(connection, scope).id()).await?)
 }
@@ -48,7 +48,7 @@ pub fn read_here(app: &App, name: &str) -> Option<i64> {
 }
 
 /// Returns the time of the last complete read, by the rows of a database that several hosts share.
-fn known_since(app: &App, name: &str, standing: &Standing, since: i64) -> Option<i64> {
+fn known_since(app: &App, name: &str, standing: &CopyFreshness, since: i64) -> Option<i64> {
     let here = app.freshness.read_in(name, standing.generation).filter(|at| *at >= since);
     if here.is_some() {
         return here;
@@ -62,7 +62,7 @@ fn known_since(app: &App, name: &str, standing: &Standing, since: i64) -> Option
 /// The status of a scope that clients follow with all of its collections.
 pub struct CollectionSetState {
     /// None: no background pulls keep it in step.
-    standing: Option<Standing>,
+    standing: Option<CopyFreshness>,
     watched: Option<LiveChannel>,
 }
 
@@ -135,7 +135,7 @@ pub async fn known_age(app: &App, connection: &Connection, scope: &SyncScope) ->
 }
 
 /// Returns the time of this host's last read of a scope, if it counts.
-fn here(app: &App, connection: &Connection, scope: &SyncScope, own: &Standing) -> Option<i64> {
+fn here(app: &App, connection: &Connection, scope: &SyncScope, own: &CopyFreshness) -> Option<i64> {
     let name = scope.lock_name(connection);
     match app.db.is_shared() {
         true => app.freshness.read_in(&name, own.generation),
@@ -144,7 +144,7 @@ fn here(app: &App, connection: &Connection, scope: &SyncScope, own: &Standing) -
 }
 
 /// Returns the latest time at which a scope was read.
-fn latest(own: &Standing, others: [Option<i64>; 2]) -> Option<i64> {
+fn latest(own: &CopyFreshness, others: [Option<i64>; 2]) -> Option<i64> {
     // Times of a copy that was never read completely do not count.
     let read_at = own.last_success_at?;
     others.into_iter().flatten().max().max(Some(read_at))
@@ -161,7 +161,7 @@ async fn in_step(
     app: &App,
     connection: &Connection,
     scope: &SyncScope,
-    own: &Standing,
+    own: &CopyFreshness,
     whole: &OnceCell<CollectionSetState>,
 ) -> Result<Option<i64>> {
     let here = here(app, connection, scope, own);
@@ -185,13 +185,19 @@ async fn in_step(
 }
 
 /// Whether background pulls keep a scope in step, and one was completed since it was followed or reset.
-fn is_kept_up(s: &Standing) -> bool {
+fn is_kept_up(s: &CopyFreshness) -> bool {
     let is_done = s.done_at.is_some_and(|at| s.started_at.is_none_or(|started| at >= started));
     s.followed && s.status == "caught_up" && is_done
 }
 
 /// Whether a copy of `read_at` is in step, if background pulls keep it up. `shortest_ms` is the shortest time between two pulls.
-fn is_in_step(s: &Standing, read_at: i64, watched: Option<LiveChannel>, now: i64, shortest_ms: i64) -> bool {
+fn is_in_step(
+    s: &CopyFreshness,
+    read_at: i64,
+    watched: Option<LiveChannel>,
+    now: i64,
+    shortest_ms: i64,
+) -> bool {
     // The provider has notified of a change that was not read yet.
     if watched.is_some_and(|watched| watched.told_at.is_some_and(|told_at| told_at >= read_at)) {
         return false;
@@ -212,31 +218,34 @@ mod tests {
     const MINUTE: i64 = 60_000;
     const READ: i64 = 1_000 * MINUTE;
 
-    fn kept_up() -> Standing {
-        Standing {
+    fn kept_up() -> CopyFreshness {
+        CopyFreshness {
             followed: true,
             status: "caught_up".to_owned(),
             started_at: Some(0),
             last_success_at: Some(READ),
             last_activity_at: Some(READ),
             done_at: Some(READ),
-            ..Standing::default()
+            ..CopyFreshness::default()
         }
     }
 
     #[test]
     fn only_what_is_followed_and_read_to_its_end_is_kept_up() {
         assert!(is_kept_up(&kept_up()));
-        assert!(!is_kept_up(&Standing { followed: false, ..kept_up() }));
+        assert!(!is_kept_up(&CopyFreshness { followed: false, ..kept_up() }));
         for status in ["idle", "initial", "syncing", "throttled", "blocked", "error"] {
-            assert!(!is_kept_up(&Standing { status: status.to_owned(), ..kept_up() }), "{status}");
+            assert!(!is_kept_up(&CopyFreshness { status: status.to_owned(), ..kept_up() }), "{status}");
         }
-        assert!(!is_kept_up(&Standing { done_at: None, ..kept_up() }), "after a reset");
-        assert!(!is_kept_up(&Standing { started_at: Some(READ + 1), ..kept_up() }), "it was read before");
+        assert!(!is_kept_up(&CopyFreshness { done_at: None, ..kept_up() }), "after a reset");
+        assert!(
+            !is_kept_up(&CopyFreshness { started_at: Some(READ + 1), ..kept_up() }),
+            "it was read before"
+        );
     }
 
     /// Returns the number of minutes for which a copy stays in step.
-    fn minutes(s: &Standing, watched: Option<LiveChannel>) -> i64 {
+    fn minutes(s: &CopyFreshness, watched: Option<LiveChannel>) -> i64 {
         let is_in = |minute: &i64| is_in_step(s, READ, watched, READ + minute * MINUTE, MINUTE);
         (0..1_000).take_while(is_in).last().unwrap_or(-1)
     }
@@ -244,9 +253,9 @@ mod tests {
     #[test]
     fn a_copy_stays_in_step_for_two_pulls() {
         assert_eq!(minutes(&kept_up(), None), 2);
-        let quiet = Standing { last_activity_at: Some(READ - 25 * MINUTE), ..kept_up() };
+        let quiet = CopyFreshness { last_activity_at: Some(READ - 25 * MINUTE), ..kept_up() };
         assert_eq!(minutes(&quiet, None), 8, "it is pulled every four minutes");
-        let silent = Standing { last_activity_at: Some(0), ..kept_up() };
+        let silent = CopyFreshness { last_activity_at: Some(0), ..kept_up() };
         assert_eq!(minutes(&silent, None), 30);
     }
 

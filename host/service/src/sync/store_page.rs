@@ -8,7 +8,7 @@ use base::error::{Error, Result};
 use futures::FutureExt;
 use model::wire::{Source, SourceName};
 use runtime::{self, Blame};
-use storage::items::{self, Printed};
+use storage::items::{self, FingerprintedItem};
 use storage::sync_states::SyncState;
 
 use crate::app::event_log::Origin;
@@ -30,7 +30,11 @@ fn most_former(items: usize) -> usize {
 
 /// Returns the names of stored objects that may be earlier names of the page's new items: not on the page, and the only ones with their
 /// UID, since several would be ambiguous.
-fn former_names(page: &[NormalizedRecord], found: &[Printed], collection_id: &str) -> Vec<SourceName> {
+fn former_names(
+    page: &[NormalizedRecord],
+    found: &[FingerprintedItem],
+    collection_id: &str,
+) -> Vec<SourceName> {
     let mut stored: HashMap<&str, Vec<&str>> = HashMap::new();
     for one in found.iter().filter(|one| one.parent_id == collection_id) {
         stored.entry(&one.fingerprint).or_default().push(&one.source_id);
@@ -362,8 +366,12 @@ mod tests {
         NormalizedRecord { items: vec![item], deleted: false, ..NormalizedRecord::gone(name) }
     }
 
-    fn stored(fingerprint: &str, parent: &str, source: &str) -> Printed {
-        Printed { fingerprint: fingerprint.into(), parent_id: parent.into(), source_id: source.into() }
+    fn stored(fingerprint: &str, parent: &str, source: &str) -> FingerprintedItem {
+        FingerprintedItem {
+            fingerprint: fingerprint.into(),
+            parent_id: parent.into(),
+            source_id: source.into(),
+        }
     }
 
     #[test]

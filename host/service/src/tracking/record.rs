@@ -8,7 +8,7 @@ use model::email::tracking::{
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use storage::tracking::{Count, Event};
+use storage::tracking::{Event, TrackingCount};
 use storage::{items, tracking as table};
 
 use crate::app::App;
@@ -68,7 +68,7 @@ pub async fn get(app: &App, asker: &RequestContext, id: &str) -> Result<StoredRe
     Ok(StoredResponse::ok(serde_json::to_string(&shown)?))
 }
 
-fn open_count(enabled: bool, count: Option<&Count>) -> OpenCount {
+fn open_count(enabled: bool, count: Option<&TrackingCount>) -> OpenCount {
     let count = count.copied().unwrap_or_default();
     OpenCount {
         enabled,
@@ -79,7 +79,7 @@ fn open_count(enabled: bool, count: Option<&Count>) -> OpenCount {
     }
 }
 
-fn link(index: usize, url: &str, count: Option<&Count>) -> LinkCount {
+fn link(index: usize, url: &str, count: Option<&TrackingCount>) -> LinkCount {
     let count = count.copied().unwrap_or_default();
     LinkCount {
         index: i64::try_from(index).unwrap_or(i64::MAX),

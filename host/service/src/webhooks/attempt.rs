@@ -10,7 +10,7 @@ use model::webhook::{Attempt, AttemptError, DeliveryFailure, DeliveryStatus, Pay
 use runtime::{Post, PostError, Posted};
 use serde::Deserialize;
 use storage::log::{self, Entry};
-use storage::webhooks::deliveries::{self, Delivery, Endpoint, Standing};
+use storage::webhooks::deliveries::{self, Delivery, Endpoint, SubscriptionState};
 use url::Url;
 
 use crate::app::App;
@@ -67,7 +67,7 @@ impl OpenSubscription {
     }
 
     /// Whether the subscription is unchanged since it was opened.
-    pub fn is_as(&self, standing: &Standing) -> bool {
+    pub fn is_as(&self, standing: &SubscriptionState) -> bool {
         standing.status == self.endpoint.status && standing.updated_at == self.endpoint.updated_at
     }
 
@@ -113,7 +113,7 @@ pub enum AttemptOutcome {
 pub async fn attempt(app: &App, to: &OpenSubscription, mut delivery: Delivery) -> Result<AttemptRecord> {
     let (reader, tenant) = (app.db.reader(), &to.endpoint.tenant);
     let found = deliveries::standing_at(reader, (tenant, &to.id), delivery.sequence).await?;
-    let may_be_sent = |standing: &Standing| to.is_as(standing) && !standing.has_ended(app.now());
+    let may_be_sent = |standing: &SubscriptionState| to.is_as(standing) && !standing.has_ended(app.now());
     let Some((_, bytes)) = found.filter(|(standing, _)| may_be_sent(standing)) else {
         return Ok(AttemptRecord { delivery, outcome: AttemptOutcome::Superseded });
     };

@@ -13,7 +13,7 @@ use base::tenant::Tenant;
 use storage::jobs::{self, End, Job, NewJob};
 use storage::lane::Lane;
 use storage::log::{self, Light};
-use storage::wakes::{Grown, JobClass};
+use storage::wakes::{JobClass, LogGrowth};
 use storage::webhooks::matching;
 use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
@@ -58,8 +58,8 @@ pub async fn look(app: &App, mut stop: watch::Receiver<bool>) {
                 wake(app, None).await.map(|_| ())
             }
             grown = app.db.wakes().grown() => match grown {
-                Grown::These(ids) => passes.begin(app, ids).await,
-                Grown::Any => wake(app, None).await.map(|_| ()),
+                LogGrowth::These(ids) => passes.begin(app, ids).await,
+                LogGrowth::Any => wake(app, None).await.map(|_| ()),
             },
             // Without a pass under way there is nothing to wait for.
             Some(ended) = passes.under_way.join_next() => passes.end(app, ended).await,

@@ -4,12 +4,12 @@ use async_trait::async_trait;
 use base::error::{Result, not_found};
 use storage::Tx;
 use storage::items::{self, Item, RecordNames};
-use storage::locked::{ConnectionLock, Locked};
+use storage::locked::{ConnectionLock, LockedRow};
 
 use crate::app::resource_kind::ResourceKind;
 use crate::app::stored_response::StoredResponse;
 use crate::connections::provider_call::ProviderWrite;
-use crate::local_copy::change::Upserted;
+use crate::local_copy::change::UpsertResult;
 use crate::local_copy::mail::render_content::MessageContent;
 use crate::local_copy::mail::{host_fields, render_draft};
 use crate::local_copy::transaction::CopyTransaction;
@@ -66,8 +66,8 @@ impl MessageView {
     async fn find<'l>(
         &self,
         copy: &mut CopyTransaction<'_, 'l>,
-        upserted: &Upserted,
-    ) -> Result<Locked<'l, Item>> {
+        upserted: &UpsertResult,
+    ) -> Result<LockedRow<'l, Item>> {
         if let Some(item) = upserted.items.iter().find(|item| item.source_id == self.source_id) {
             return Ok(items::relock(copy.lock, item.clone())?);
         }
@@ -90,7 +90,7 @@ impl ResponseView for MessageView {
     async fn render(
         &self,
         copy: &mut CopyTransaction<'_, '_>,
-        upserted: &Upserted,
+        upserted: &UpsertResult,
     ) -> Result<StoredResponse> {
         let change = &self.change;
         let mut item = self.find(copy, upserted).await?;
@@ -116,7 +116,7 @@ pub async fn of_source<'l>(
     tx: &mut Tx,
     lock: &'l ConnectionLock,
     source_id: &str,
-) -> Result<Locked<'l, Item>> {
+) -> Result<LockedRow<'l, Item>> {
     let found = lock_sources(tx, lock, source_id).await?;
     found.into_iter().find(|i| i.deleted_at.is_none()).ok_or_else(|| not_found("message"))
 }
@@ -126,7 +126,7 @@ async fn lock_sources<'l>(
     tx: &mut Tx,
     lock: &'l ConnectionLock,
     source_id: &str,
-) -> Result<Vec<Locked<'l, Item>>> {
+) -> Result<Vec<LockedRow<'l, Item>>> {
     let names = RecordNames { source_ids: &[source_id], external_ids: &[] };
     Ok(items::lock_records(tx, lock, ResourceKind::EmailMessage.family(), "", names).await?)
 }

@@ -7,7 +7,7 @@ use storage::items;
 
 use crate::app::stored_response::StoredResponse;
 use crate::connections::provider_call::ProviderWrite;
-use crate::local_copy::change::Upserted;
+use crate::local_copy::change::UpsertResult;
 use crate::local_copy::task_parts::STEP;
 use crate::local_copy::transaction::CopyTransaction;
 use crate::writes::response::{ResponseChange, stored, unanswered};
@@ -48,7 +48,7 @@ impl ResponseView for PartView {
     async fn render(
         &self,
         copy: &mut CopyTransaction<'_, '_>,
-        upserted: &Upserted,
+        upserted: &UpsertResult,
     ) -> Result<StoredResponse> {
         let PartView { task, part: name, change } = self;
         let item = stored(copy, upserted, task, change).await?;

@@ -7,13 +7,13 @@ use base::error::{Code, Error, Result, not_found, refuse};
 use serde_json::Value;
 use storage::connections::Connection;
 use storage::items::{self, Item, RecordNames};
-use storage::locked::Locked;
+use storage::locked::LockedRow;
 
 use crate::app::event_log::Origin;
 use crate::app::resource_kind::ResourceKind;
 use crate::app::stored_response::StoredResponse;
 use crate::connections::provider_call::ProviderWrite;
-use crate::local_copy::change::{CopyLocation, Upserted};
+use crate::local_copy::change::{CopyLocation, UpsertResult};
 use crate::local_copy::transaction::CopyTransaction;
 use crate::local_copy::{collection_counts, render, upsert};
 use crate::writes::view::ResponseView;
@@ -78,7 +78,7 @@ impl ResponseView for ItemView {
     async fn render(
         &self,
         copy: &mut CopyTransaction<'_, '_>,
-        upserted: &Upserted,
+        upserted: &UpsertResult,
     ) -> Result<StoredResponse> {
         let item = stored(copy, upserted, &self.external_id, &self.change).await?;
         Ok(self.response(copy, &item, render::item(&item, &self.change.warnings, false)))
@@ -93,7 +93,7 @@ impl ResponseView for CollectionView {
     async fn render(
         &self,
         copy: &mut CopyTransaction<'_, '_>,
-        upserted: &Upserted,
+        upserted: &UpsertResult,
     ) -> Result<StoredResponse> {
         let ItemView { external_id, change } = &self.0;
         let item = stored(copy, upserted, external_id, change).await?;
@@ -114,7 +114,7 @@ pub struct GoneView {
 
 #[async_trait]
 impl ResponseView for GoneView {
-    async fn render(&self, _: &mut CopyTransaction<'_, '_>, _: &Upserted) -> Result<StoredResponse> {
+    async fn render(&self, _: &mut CopyTransaction<'_, '_>, _: &UpsertResult) -> Result<StoredResponse> {
         Ok(match self.warnings.is_empty() {
             true => StoredResponse::no_content(),
             false => StoredResponse::ok("{}").warned(&self.warnings),
@@ -133,7 +133,7 @@ impl ResponseView for CollectionGoneView {
     async fn render(
         &self,
         copy: &mut CopyTransaction<'_, '_>,
-        upserted: &Upserted,
+        upserted: &UpsertResult,
     ) -> Result<StoredResponse> {
         let is_listed = upserted.items.iter().any(|item| item.id == self.id);
         if is_listed || !upserted.superseded.is_empty() {
@@ -158,10 +158,10 @@ pub fn unanswered(noun: &str) -> Error {
 /// Returns the live row of a resource, with its new metadata.
 pub async fn stored<'l>(
     copy: &mut CopyTransaction<'_, 'l>,
-    upserted: &Upserted,
+    upserted: &UpsertResult,
     external_id: &str,
     change: &ResponseChange,
-) -> Result<Locked<'l, Item>> {
+) -> Result<LockedRow<'l, Item>> {
     let kind = copy.location.kind;
     let is_named = |item: &Item| item.kind == kind.as_str() && item.external_id == external_id;
     let item = match upserted.items.iter().find(|item| is_named(item)) {

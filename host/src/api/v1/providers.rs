@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use service::app::App;
 use service::connections::watch_reach;
-use service::push::notification::{self, Incoming};
+use service::push::notification::{self, ProviderRequest};
 use service::push::receive::{self, Budgets, NotificationPace, ReceiveResult};
 
 use crate::api::operation::Priority::Additive;
@@ -98,7 +98,7 @@ async fn take(
         return Ok(echo(value));
     }
     let body = ROOM.read(body, ip, MAX_BODY, BODY_WITHIN).await?;
-    let incoming = Incoming { headers: &parts.headers, body: body.bytes() };
+    let incoming = ProviderRequest { headers: &parts.headers, body: body.bytes() };
     let read = || notification::read(&push, incoming);
     let notifications = app.compute.run("", body.bytes().len(), read).await?;
     let taking = receive::receive(app, provider, &push, notifications, incoming, &budgets);

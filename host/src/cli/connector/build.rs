@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use anyhow::Result;
-use authoring::{Built, Profile, Project};
+use authoring::{BuiltComponent, Profile, Project};
 use clap::Args;
 use runtime::Manifest;
 use serde_json::json;
@@ -42,7 +42,7 @@ impl Build {
 }
 
 /// Checks the manifest, and builds.
-pub fn built(project: &Project, profile: Profile) -> Result<Built> {
+pub fn built(project: &Project, profile: Profile) -> Result<BuiltComponent> {
     Ok(built_unless(project, profile, None)?.expect("nobody can call it off"))
 }
 
@@ -51,14 +51,14 @@ pub fn built_unless(
     project: &Project,
     profile: Profile,
     called_off: Option<&AtomicBool>,
-) -> Result<Option<Built>> {
+) -> Result<Option<BuiltComponent>> {
     Manifest::parse(&runtime::manifest_text(&project.folder.join("connector.toml"))?)?;
     step(&format!("build: {}", project.language));
     Ok(project.build_unless(profile, called_off)?)
 }
 
 /// The component and its size, in a sentence.
-pub fn shown(built: &Built) -> String {
+pub fn shown(built: &BuiltComponent) -> String {
     let path = built.component.strip_prefix(".").unwrap_or(&built.component).display();
     // A precise size to a tenth of a megabyte.
     format!("{path} ({}.{} MB)", built.bytes / 1_000_000, built.bytes % 1_000_000 / 100_000)

@@ -38,7 +38,7 @@ pub enum Connector {
     Check(check::Check),
     Record(record::Record),
     Dev(Box<dev::Dev>),
-    Provider(provider::Provider),
+    Provider(provider::ProviderCommand),
     Wit(wit::Wit),
     Try(Box<try_account::Trial>),
     List(installed::List),

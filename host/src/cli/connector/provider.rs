@@ -35,7 +35,7 @@ const STARTS_WITHIN: Duration = Duration::from_secs(30);
 Example:
   switchboard connector provider paper --listen 127.0.0.1:8081
   curl -H 'Authorization: Bearer paper-ann' http://127.0.0.1:8081/v1/lists")]
-pub struct Provider {
+pub struct ProviderCommand {
     /// The service
     #[arg(value_enum, default_value_t = Service::Paper)]
     service: Service,
@@ -50,7 +50,7 @@ enum Service {
     Notes,
 }
 
-impl Provider {
+impl ProviderCommand {
     pub async fn run(self) -> Result<()> {
         let listener = TcpListener::bind(self.listen);
         let listener = listener.await.with_context(|| format!("cannot listen on {}", self.listen))?;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use kit::Saved;
+use kit::RecordingCounts;
 use serde_json::json;
 
 use crate::cli::connector::project::{InProject, step};
@@ -62,7 +62,7 @@ impl Record {
     }
 }
 
-fn said(saved: &Saved) -> String {
+fn said(saved: &RecordingCounts) -> String {
     format!(
         "recorded {}, {}, {} replaced; replayed equal twice → recordings/",
         count(saved.cases, "case", "cases"),

@@ -119,7 +119,7 @@ impl Listen {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn begin(self) -> Result<Listening> {
+    fn begin(self) -> Result<ListenSession> {
         let key = match &self.api_key_file {
             Some(file) => from_file(file)?,
             None => from_variable(&self.api_key_env).with_context(|| {
@@ -140,7 +140,7 @@ impl Listen {
             Some(url) => Some(self.forward(client, url)?),
             None => None,
         };
-        Ok(Listening {
+        Ok(ListenSession {
             source,
             forward,
             position: self.after.map_or(StreamPosition::Now, StreamPosition::After),
@@ -239,7 +239,7 @@ enum StreamEnd {
 }
 
 /// The running command.
-struct Listening {
+struct ListenSession {
     source: Source,
     forward: Option<Forward>,
     /// The position up to which every event was handled.
@@ -249,7 +249,7 @@ struct Listening {
     clock: Clock,
 }
 
-impl Listening {
+impl ListenSession {
     /// Reads one stream after the other until stdout is closed.
     async fn run(&mut self) -> Result<()> {
         loop {

@@ -9,7 +9,7 @@ use crate::Tx;
 use crate::dialect::{among, one_of};
 use crate::items::row::{Item, item, locked};
 use crate::json_text;
-use crate::locked::{ConnectionLock, Locked};
+use crate::locked::{ConnectionLock, LockedRow};
 use crate::sql::{Chunk, On, Reader, query};
 
 /// Kinds that are read together, some of them perhaps twice.
@@ -33,7 +33,7 @@ pub async fn lock_records<'l>(
     family: Family,
     parent_id: &str,
     names: RecordNames<'_>,
-) -> Result<Vec<Locked<'l, Item>>> {
+) -> Result<Vec<LockedRow<'l, Item>>> {
     let mut source_ids = names.source_ids.chunks(NAMES_PER_STATEMENT);
     let mut external_ids = names.external_ids.chunks(NAMES_PER_STATEMENT);
     let (mut found, mut ids) = (Vec::new(), HashSet::new());
@@ -188,7 +188,7 @@ pub async fn exceptions_named<'l>(
     parent_id: &str,
     series_names: &[&str],
     limit: i64,
-) -> Result<Chunk<Locked<'l, Item>>> {
+) -> Result<Chunk<LockedRow<'l, Item>>> {
     // SQLite, which knows no number of rows, takes another index where the kind is given: only events have such a name.
     // PostgreSQL takes the partial index where its condition is written out.
     let sql = one_of!(

@@ -8,7 +8,7 @@ use anyhow::Result;
 use crate::Tx;
 use crate::dialect::{insert_rows, one_of};
 use crate::items::row::{Item, item};
-use crate::locked::Locked;
+use crate::locked::LockedRow;
 use crate::sql::{Reader, query};
 use crate::statement_rows::{self, RowValues};
 
@@ -17,7 +17,7 @@ pub const RETURN_MS: i64 = 24 * 3_600_000;
 
 /// A live item with its fingerprint, which stays the same when the object is renamed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Printed {
+pub struct FingerprintedItem {
     pub fingerprint: String,
     pub parent_id: String,
     pub source_id: String,
@@ -29,7 +29,7 @@ pub async fn live_by_fingerprint(
     connection_id: &str,
     fingerprints: &[&str],
     most: i64,
-) -> Result<Vec<Printed>> {
+) -> Result<Vec<FingerprintedItem>> {
     if fingerprints.is_empty() {
         return Ok(Vec::new());
     }
@@ -44,7 +44,7 @@ pub async fn live_by_fingerprint(
         .bind(serde_json::to_string(fingerprints)?)
         .bind(most)
         .fetch_all(reader, |row| {
-            Ok(Printed {
+            Ok(FingerprintedItem {
                 fingerprint: row.get("fingerprint")?,
                 parent_id: row.get("parent_id")?,
                 source_id: row.get("source_id")?,
@@ -67,7 +67,7 @@ pub async fn live_with_fingerprint(
 }
 
 /// Stores the metadata of items whose tombstones are written with this `deleted_at`.
-pub async fn depart(tx: &mut Tx, all: &[&Locked<'_, Item>], left_at: i64) -> Result<()> {
+pub async fn depart(tx: &mut Tx, all: &[&LockedRow<'_, Item>], left_at: i64) -> Result<()> {
     let sql = insert_rows!(
         tx,
         "item_departures",

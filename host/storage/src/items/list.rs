@@ -4,7 +4,7 @@ use anyhow::Result;
 use base::tenant::Tenant;
 
 use crate::items::keys::Key;
-use crate::items::row::{Shown, shown_from, shown_if_any};
+use crate::items::row::{ItemColumns, shown_from, shown_if_any};
 use crate::sql::{Chunk, Query, Reader, query};
 
 /// Maximum number of words in a search; each is a pattern of the statement.
@@ -45,11 +45,11 @@ impl List<'_> {
 
 /// A visited row.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen<'a> {
+pub struct VisitedItem<'a> {
     pub sort_text: &'a str,
     pub id: &'a str,
     /// None where the item does not match the list's filters.
-    pub shown: Option<Shown<'a>>,
+    pub shown: Option<ItemColumns<'a>>,
 }
 
 /// All items within the scope; `$within` is a condition of the statement.
@@ -185,7 +185,7 @@ pub async fn read_list<T>(
     tenant: &Tenant,
     list: &List<'_>,
     with_provider_data: bool,
-    mut read: impl FnMut(Seen<'_>) -> Result<T>,
+    mut read: impl FnMut(VisitedItem<'_>) -> Result<T>,
 ) -> Result<Chunk<T>> {
     let is_whole = list.is_whole();
     bind_list(tenant, list, with_provider_data)
@@ -193,10 +193,10 @@ pub async fn read_list<T>(
             let mut column = row.columns();
             if is_whole {
                 let found = shown_from(&mut column)?;
-                return read(Seen { sort_text: found.sort_text, id: found.id, shown: Some(found) });
+                return read(VisitedItem { sort_text: found.sort_text, id: found.id, shown: Some(found) });
             }
             let (sort_text, id) = (column.text()?.unwrap_or_default(), column.text()?.unwrap_or_default());
-            read(Seen { sort_text, id, shown: shown_if_any(&mut column)? })
+            read(VisitedItem { sort_text, id, shown: shown_if_any(&mut column)? })
         })
         .await
 }

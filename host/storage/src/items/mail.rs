@@ -10,7 +10,7 @@ use crate::dialect::one_of;
 use crate::items::collection::Family;
 use crate::items::row::{Item, item, locked};
 use crate::json_text;
-use crate::locked::{ConnectionLock, Locked};
+use crate::locked::{ConnectionLock, LockedRow};
 use crate::sql::{Reader, query};
 
 /// All items that were ever read from these sources of a connection's mail, including tombstones.
@@ -19,7 +19,7 @@ pub async fn lock_ever_of_sources<'l>(
     lock: &'l ConnectionLock,
     family: Family,
     sources: &[&str],
-) -> Result<Vec<Locked<'l, Item>>> {
+) -> Result<Vec<LockedRow<'l, Item>>> {
     if sources.is_empty() {
         return Ok(Vec::new());
     }
@@ -40,7 +40,7 @@ pub async fn lock_gone_by_fingerprint<'l>(
     fingerprints: &[&str],
     since: i64,
     most: i64,
-) -> Result<Vec<Locked<'l, Item>>> {
+) -> Result<Vec<LockedRow<'l, Item>>> {
     if fingerprints.is_empty() {
         return Ok(Vec::new());
     }
@@ -92,7 +92,7 @@ pub async fn of_sources(
 }
 
 /// Changes the source of a row: its former source names another object at the provider now, or none.
-pub async fn set_source(tx: &mut Tx, before: &Locked<'_, Item>, source_id: &str) -> Result<()> {
+pub async fn set_source(tx: &mut Tx, before: &LockedRow<'_, Item>, source_id: &str) -> Result<()> {
     query("update items set source_id = $1, external_id = $1, fingerprint = null where id = $2")
         .bind(source_id)
         .bind(&before.id)
@@ -106,7 +106,7 @@ pub async fn lock_of_threads<'l>(
     tx: &mut Tx,
     lock: &'l ConnectionLock,
     thread_ids: &[&str],
-) -> Result<Vec<Locked<'l, Item>>> {
+) -> Result<Vec<LockedRow<'l, Item>>> {
     if thread_ids.is_empty() {
         return Ok(Vec::new());
     }
@@ -129,7 +129,7 @@ pub async fn lock_ours_by_uid<'l>(
     uids: &[&str],
     outgoing: &str,
     since: i64,
-) -> Result<Vec<Locked<'l, Item>>> {
+) -> Result<Vec<LockedRow<'l, Item>>> {
     if uids.is_empty() {
         return Ok(Vec::new());
     }
@@ -147,7 +147,7 @@ pub async fn lock_ours_by_uid<'l>(
 }
 
 /// Sets the name by which other items refer to this one.
-pub async fn set_uid(tx: &mut Tx, before: &Locked<'_, Item>, uid: &str) -> Result<()> {
+pub async fn set_uid(tx: &mut Tx, before: &LockedRow<'_, Item>, uid: &str) -> Result<()> {
     query("update items set uid = $1 where id = $2").bind(uid).bind(&before.id).execute(tx).await?;
     Ok(())
 }

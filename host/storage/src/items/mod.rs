@@ -25,7 +25,7 @@ use crate::Tx;
 use crate::dialect::one_of;
 use crate::items::row::{locked, shown};
 use crate::json_text;
-use crate::locked::{ConnectionLock, Locked};
+use crate::locked::{ConnectionLock, LockedRow};
 use crate::sql::{Query, Reader, query};
 
 pub use collection::{
@@ -33,22 +33,23 @@ pub use collection::{
     snapshot, snapshot_of_connection, unfollowed_calendars,
 };
 pub use departures::{
-    Printed, RETURN_MS, depart, departed, forget_departures, live_by_fingerprint, live_with_fingerprint,
+    FingerprintedItem, RETURN_MS, depart, departed, forget_departures, live_by_fingerprint,
+    live_with_fingerprint,
 };
 pub use find_all::find_all;
 pub use former::{FormerSource, forget_former_sources, leave_source, leave_sources, left_sources};
 pub use keys::{ItemKeys, Key, set_keys};
-pub use list::{List, MAX_WORDS, Seen, Within, like, read_list};
+pub use list::{List, MAX_WORDS, VisitedItem, Within, like, read_list};
 pub use mail::{
     live_of_kinds, lock_ever_of_sources, lock_gone_by_fingerprint, lock_of_threads, lock_ours_by_uid,
     of_sources, set_source, set_uid,
 };
-pub use parts::{ItemParts, Part, parts_of, parts_of_items, put_parts};
+pub use parts::{ItemParts, StoredPart, parts_of, parts_of_items, put_parts};
 pub use refs::{ItemLinks, ItemRefs, LinkQuery, has_refs, linked_of, namers_of, set_refs, targets_of};
-pub use row::{Item, ItemWrite, Shown};
+pub use row::{Item, ItemColumns, ItemWrite};
 pub(crate) use row::{item, select_items, shown_if_any};
 pub use seen::{UnseenSource, held_versions, mark_seen, seen_again, unseen, unseen_sources};
-pub use totals::{Count, bytes, counts};
+pub use totals::{CollectionCount, bytes, counts};
 #[cfg(test)]
 pub use window::span_of;
 pub use window::{After, Shape, Window, list_window, read_window};
@@ -75,7 +76,7 @@ pub async fn read<T>(
     tenant: &Tenant,
     (kind, id): (&str, &str),
     with_provider_data: bool,
-    mut read: impl FnMut(Shown<'_>) -> T,
+    mut read: impl FnMut(ItemColumns<'_>) -> T,
 ) -> Result<Option<T>> {
     let sql = concat!(shown_columns!("$5"), live!());
     bind_live(sql, tenant, kind, id)
@@ -109,7 +110,7 @@ pub async fn lock_item<'l>(
     tx: &mut Tx,
     lock: &'l ConnectionLock,
     id: &str,
-) -> Result<Option<Locked<'l, Item>>> {
+) -> Result<Option<LockedRow<'l, Item>>> {
     let sql =
         select!("where organization_id = $1 and application_id = $2 and connection_id = $3 and id = $4");
     let found = query(sql)
@@ -119,7 +120,7 @@ pub async fn lock_item<'l>(
         .bind(id)
         .fetch_optional(&mut *tx, item)
         .await?;
-    Ok(found.map(|item| Locked::new(lock, item)))
+    Ok(found.map(|item| LockedRow::new(lock, item)))
 }
 
 /// Items of the locked connection, to be changed; tombstones included, in the order of their ids.
@@ -127,7 +128,7 @@ pub async fn lock_items<'l>(
     tx: &mut Tx,
     lock: &'l ConnectionLock,
     ids: &[&str],
-) -> Result<Vec<Locked<'l, Item>>> {
+) -> Result<Vec<LockedRow<'l, Item>>> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }

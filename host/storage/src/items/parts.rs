@@ -13,7 +13,7 @@ use crate::statement_rows::{self, RowValues};
 
 /// A step or a link of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct StoredPart {
     pub id: String,
     pub kind: String,
     /// The provider's id of it, unique in the item.
@@ -22,8 +22,8 @@ pub struct Part {
     pub created_at: i64,
 }
 
-fn part(row: &Row<'_>) -> Result<Part> {
-    Ok(Part {
+fn part(row: &Row<'_>) -> Result<StoredPart> {
+    Ok(StoredPart {
         id: row.get("id")?,
         kind: row.get("kind")?,
         external_id: row.get("external_id")?,
@@ -32,14 +32,14 @@ fn part(row: &Row<'_>) -> Result<Part> {
 }
 
 /// All parts that an item ever had; removed ones keep their ids.
-pub async fn parts_of(on: impl Into<On<'_>>, item_id: &str) -> Result<Vec<Part>> {
+pub async fn parts_of(on: impl Into<On<'_>>, item_id: &str) -> Result<Vec<StoredPart>> {
     let sql = "select id, kind, external_id, created_at from item_parts where item_id = $1 order by id";
     query(sql).bind(item_id).fetch_all(on, part).await
 }
 
 /// The same for many items, by their ids.
-pub async fn parts_of_items(on: impl Into<On<'_>>, ids: &[&str]) -> Result<HashMap<String, Vec<Part>>> {
-    let mut parts: HashMap<String, Vec<Part>> = HashMap::new();
+pub async fn parts_of_items(on: impl Into<On<'_>>, ids: &[&str]) -> Result<HashMap<String, Vec<StoredPart>>> {
+    let mut parts: HashMap<String, Vec<StoredPart>> = HashMap::new();
     if ids.is_empty() {
         return Ok(parts);
     }
@@ -61,7 +61,7 @@ pub async fn parts_of_items(on: impl Into<On<'_>>, ids: &[&str]) -> Result<HashM
 #[derive(Clone, Copy, Debug)]
 pub struct ItemParts<'p> {
     pub item: &'p Item,
-    pub parts: &'p [Part],
+    pub parts: &'p [StoredPart],
 }
 
 /// Adds parts that were not there before.

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::locked::{ConnectionLock, Locked};
+use crate::locked::{ConnectionLock, LockedRow};
 use crate::sql::{Columns, Row};
 
 /// A stored resource.
@@ -52,13 +52,13 @@ pub struct Item {
 /// A row to be written: `before` is the present row of the table, none for a new row.
 #[derive(Clone, Copy, Debug)]
 pub struct ItemWrite<'w, 'l> {
-    pub before: Option<&'w Locked<'l, Item>>,
+    pub before: Option<&'w LockedRow<'l, Item>>,
     pub item: &'w Item,
 }
 
 /// The columns of an item that a response shows, borrowed from the result row.
 #[derive(Clone, Copy, Debug)]
-pub struct Shown<'a> {
+pub struct ItemColumns<'a> {
     pub id: &'a str,
     pub connection_id: &'a str,
     pub kind: &'a str,
@@ -75,9 +75,9 @@ pub struct Shown<'a> {
     pub updated_at: i64,
 }
 
-impl<'a> From<&'a Item> for Shown<'a> {
+impl<'a> From<&'a Item> for ItemColumns<'a> {
     fn from(item: &'a Item) -> Self {
-        Shown {
+        ItemColumns {
             id: &item.id,
             connection_id: &item.connection_id,
             kind: &item.kind,
@@ -147,7 +147,7 @@ pub(crate) fn item(row: &Row<'_>) -> Result<Item> {
     })
 }
 
-/// The columns of `Shown`; `provider_data`, which few requests want, only if this parameter is 1.
+/// The columns of `ItemColumns`; `provider_data`, which few requests want, only if this parameter is 1.
 macro_rules! shown_columns {
     ($with_provider_data:literal) => {
         shown_columns!($with_provider_data, "", "from items ")
@@ -174,13 +174,13 @@ macro_rules! connected {
 }
 
 /// In the order of `shown_columns`.
-pub(super) fn shown<'a>(row: &'a Row<'_>) -> Result<Shown<'a>> {
+pub(super) fn shown<'a>(row: &'a Row<'_>) -> Result<ItemColumns<'a>> {
     shown_from(&mut row.columns())
 }
 
 /// The next columns of a row, in the order of `shown_columns`.
-pub(super) fn shown_from<'a>(column: &mut Columns<'a, '_>) -> Result<Shown<'a>> {
-    Ok(Shown {
+pub(super) fn shown_from<'a>(column: &mut Columns<'a, '_>) -> Result<ItemColumns<'a>> {
+    Ok(ItemColumns {
         id: column.text()?.unwrap_or_default(),
         connection_id: column.text()?.unwrap_or_default(),
         kind: column.text()?.unwrap_or_default(),
@@ -199,11 +199,11 @@ pub(super) fn shown_from<'a>(column: &mut Columns<'a, '_>) -> Result<Shown<'a>> 
 }
 
 /// The same; none if all columns are null because the item did not match.
-pub(crate) fn shown_if_any<'a>(column: &mut Columns<'a, '_>) -> Result<Option<Shown<'a>>> {
+pub(crate) fn shown_if_any<'a>(column: &mut Columns<'a, '_>) -> Result<Option<ItemColumns<'a>>> {
     if column.is_null()? { Ok(None) } else { shown_from(column).map(Some) }
 }
 
 /// Rows that were read under a lock.
-pub(super) fn locked(lock: &ConnectionLock, items: Vec<Item>) -> Vec<Locked<'_, Item>> {
-    items.into_iter().map(|item| Locked::new(lock, item)).collect()
+pub(super) fn locked(lock: &ConnectionLock, items: Vec<Item>) -> Vec<LockedRow<'_, Item>> {
+    items.into_iter().map(|item| LockedRow::new(lock, item)).collect()
 }

@@ -59,7 +59,7 @@ pub(super) async fn add(tx: &mut Tx, lock: &ConnectionLock, writes: &[ItemWrite<
 
 /// The number of live items in a collection, and of the open ones among them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Count {
+pub struct CollectionCount {
     pub collection_id: String,
     pub items: i64,
     pub open: i64,
@@ -72,7 +72,7 @@ pub async fn counts(
     tenant: &Tenant,
     kinds: (&str, &str),
     (from_id, to_id): (&str, &str),
-) -> Result<Vec<Count>> {
+) -> Result<Vec<CollectionCount>> {
     let sql = "select p.id, coalesce(t.items, 0) as n, coalesce(t.open, 0) as open from items p \
                left join item_totals t on t.connection_id = p.connection_id and t.parent_id = p.id and t.kind = $4 \
                where p.organization_id = $1 and p.application_id = $2 and p.kind = $3 and p.id >= $5 and p.id <= $6 \
@@ -80,7 +80,7 @@ pub async fn counts(
                and exists (select 1 from sync_states s where s.connection_id = p.connection_id \
                and s.scope_id = p.id and s.last_success_at is not null) order by p.id";
     let count = |row: &Row<'_>| {
-        Ok(Count { collection_id: row.get("id")?, items: row.get("n")?, open: row.get("open")? })
+        Ok(CollectionCount { collection_id: row.get("id")?, items: row.get("n")?, open: row.get("open")? })
     };
     query(sql)
         .bind(&tenant.organization_id)

@@ -7,7 +7,7 @@
 use anyhow::Result;
 use base::tenant::Tenant;
 
-use crate::items::row::{Item, Shown, item, shown};
+use crate::items::row::{Item, ItemColumns, item, shown};
 use crate::sql::{Chunk, Query, Reader, query};
 
 /// The position after which a page of live items begins: sort key and id of the last item before it.
@@ -176,7 +176,7 @@ pub async fn read_window<T>(
     tenant: &Tenant,
     window: &Window<'_>,
     with_provider_data: bool,
-    mut read: impl FnMut(Shown<'_>) -> Result<T>,
+    mut read: impl FnMut(ItemColumns<'_>) -> Result<T>,
 ) -> Result<Chunk<T>> {
     let sql = statement!(window, shown_columns!("$4"));
     let query = bind_window(sql, tenant, window, with_provider_data);

@@ -9,7 +9,7 @@ use crate::dialect::{insert_rows, update_rows};
 use crate::items::row::{Item, ItemWrite};
 use crate::items::totals;
 use crate::items::window::span_of;
-use crate::locked::{ConnectionLock, Locked};
+use crate::locked::{ConnectionLock, LockedRow};
 use crate::statement_rows::{self, RowValues};
 
 /// The statement that writes rows with the columns of `changeable`, then with the given ones.
@@ -158,19 +158,23 @@ fn rounds<'w, 'l>(mut writes: Vec<ItemWrite<'w, 'l>>) -> Vec<Vec<ItemWrite<'w, '
 }
 
 /// The row as `write` has just written it.
-pub fn relock<'l>(lock: &'l ConnectionLock, item: Item) -> Result<Locked<'l, Item>> {
+pub fn relock<'l>(lock: &'l ConnectionLock, item: Item) -> Result<LockedRow<'l, Item>> {
     lock.covers(&item.connection_id)?;
-    Ok(Locked::new(lock, item))
+    Ok(LockedRow::new(lock, item))
 }
 
 /// Inserts a new row. Fails when a row has its id, or its kind, collection and external id.
-pub async fn insert<'l>(tx: &mut Tx, lock: &'l ConnectionLock, item: Item) -> Result<Locked<'l, Item>> {
+pub async fn insert<'l>(tx: &mut Tx, lock: &'l ConnectionLock, item: Item) -> Result<LockedRow<'l, Item>> {
     write(tx, lock, &[ItemWrite { before: None, item: &item }]).await?;
     relock(lock, item)
 }
 
 /// Writes all changeable columns of a row. Returns the new row.
-pub async fn replace<'l>(tx: &mut Tx, before: Locked<'l, Item>, item: Item) -> Result<Locked<'l, Item>> {
+pub async fn replace<'l>(
+    tx: &mut Tx,
+    before: LockedRow<'l, Item>,
+    item: Item,
+) -> Result<LockedRow<'l, Item>> {
     write(tx, before.lock(), &[ItemWrite { before: Some(&before), item: &item }]).await?;
     relock(before.lock(), item)
 }

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use base::tenant::Tenant;
 
-use crate::items::{Shown, like};
+use crate::items::{ItemColumns, like};
 use crate::sql::{Chunk, Reader, Row, query};
 
 /// Maximum number of words in a search; each is a pattern of the statement.
@@ -33,19 +33,19 @@ pub struct Filter<'a> {
 
 /// A message, with the data stored beside it.
 #[derive(Clone, Copy, Debug)]
-pub struct Found<'a> {
-    pub shown: Shown<'a>,
+pub struct MessageMatch<'a> {
+    pub shown: ItemColumns<'a>,
     pub source_id: &'a str,
     pub aside: Option<&'a str>,
 }
 
 /// A visited message.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen<'a> {
+pub struct VisitedMessage<'a> {
     pub sort_at: i64,
     pub id: &'a str,
     /// None where the message does not match the filter.
-    pub found: Option<Found<'a>>,
+    pub found: Option<MessageMatch<'a>>,
 }
 
 /// Calls `read` for each visited message of a place, newest first, borrowed from the result row; as many as a chunk holds.
@@ -54,7 +54,7 @@ pub async fn list_messages<T>(
     tenant: &Tenant,
     filter: &Filter<'_>,
     with_provider_data: bool,
-    mut read: impl FnMut(Seen<'_>) -> Result<T>,
+    mut read: impl FnMut(VisitedMessage<'_>) -> Result<T>,
 ) -> Result<Chunk<T>> {
     // The messages are looked up one by one in the order of the place: those that do not match come as nulls, and count for the
     // limit.
@@ -91,15 +91,15 @@ pub async fn list_messages<T>(
     statement.fetch_chunk(reader, filter.limit, |row| read(seen(row)?)).await
 }
 
-fn seen<'a>(row: &'a Row<'_>) -> Result<Seen<'a>> {
+fn seen<'a>(row: &'a Row<'_>) -> Result<VisitedMessage<'a>> {
     let mut column = row.columns();
     let (sort_at, id) = (column.next()?, column.text()?.unwrap_or_default());
     let found = match crate::items::shown_if_any(&mut column)? {
         None => None,
         Some(shown) => {
             let (source_id, aside) = (column.text()?.unwrap_or_default(), column.text()?);
-            Some(Found { shown, source_id, aside })
+            Some(MessageMatch { shown, source_id, aside })
         }
     };
-    Ok(Seen { sort_at, id, found })
+    Ok(VisitedMessage { sort_at, id, found })
 }

@@ -14,9 +14,9 @@ use crate::items::Item;
 use crate::json_text;
 use crate::sql::{Reader, query};
 
-pub use list::{Filter, Found, MAX_WORDS, Seen, list_messages};
+pub use list::{Filter, MAX_WORDS, MessageMatch, VisitedMessage, list_messages};
 pub use threads::{
-    Listed, NewThread, Thread, ThreadName, find_thread, insert_threads, known_threads, latest_of,
+    ListedThread, NewThread, Thread, ThreadName, find_thread, insert_threads, known_threads, latest_of,
     list_threads, merge_threads, messages_of, name_threads, set_latest, threads_of_provider,
 };
 

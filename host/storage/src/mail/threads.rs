@@ -232,7 +232,7 @@ pub async fn messages_of(
 
 /// A thread in a list.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Listed {
+pub struct ListedThread {
     pub id: String,
     pub connection_id: String,
     pub external_id: Option<String>,
@@ -247,7 +247,7 @@ pub async fn list_threads(
     connection_id: &str,
     (latest_at, id): (i64, &str),
     limit: i64,
-) -> Result<Vec<Listed>> {
+) -> Result<Vec<ListedThread>> {
     let sql = match connection_id.is_empty() {
         true => {
             "select id, connection_id, external_id, latest_at, created_at from email_threads where application_id = $1 \
@@ -260,7 +260,7 @@ pub async fn list_threads(
         }
     };
     let listed = |row: &Row<'_>| {
-        Ok(Listed {
+        Ok(ListedThread {
             id: row.get("id")?,
             connection_id: row.get("connection_id")?,
             external_id: row.get("external_id")?,

@@ -33,14 +33,14 @@ enum Phase {
     /// Rows of a table that name the connection.
     Rows(&'static str),
     /// Rows with dependent rows that do not name the connection: the dependent rows are deleted first.
-    Family(Family),
+    Family(RowFamily),
     /// Entries of the log: they stay, but their content is removed.
     Log,
 }
 
 /// The ids of at most `$2` rows of a connection, and statements that delete at most `$2` rows that depend on the ids in `$1`, and
 /// then these rows.
-struct Family {
+struct RowFamily {
     first: &'static str,
     children: fn(&Tx) -> &'static str,
     rows: fn(&Tx) -> &'static str,
@@ -76,7 +76,7 @@ const PHASES: [Phase; 22] = [
         "delete from email_reports where item_id in \
          (select item_id from email_reports where connection_id = $1 order by next_attempt_at limit $2)",
     ),
-    Phase::Family(Family {
+    Phase::Family(RowFamily {
         first: "select id from outbox where connection_id = $1 order by internet_message_id limit $2",
         children: |tx| {
             one_of!(
@@ -89,7 +89,7 @@ const PHASES: [Phase; 22] = [
         rows: |tx| one_of!(tx, "delete from outbox where id", "$1"),
         has_copies: true,
     }),
-    Phase::Family(Family {
+    Phase::Family(RowFamily {
         first: "select id from tracking where connection_id = $1 order by created_at limit $2",
         children: |tx| {
             one_of!(
@@ -213,14 +213,14 @@ pub async fn find(on: impl Into<On<'_>>, connection_id: &str) -> Result<Option<P
 
 /// The result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct PurgeStep {
     pub rows: i64,
     /// Whether all data is gone, with the record of the progress.
     pub is_last: bool,
 }
 
 /// One step: removes at most `most` rows.
-pub async fn step(tx: &mut Tx, mut purge: Purge, most: i64) -> Result<Step> {
+pub async fn step(tx: &mut Tx, mut purge: Purge, most: i64) -> Result<PurgeStep> {
     let mut budget = Budget::new(most);
     let phase = |number: i64| usize::try_from(number).ok().and_then(|number| PHASES.get(number));
     while let Some(now) = phase(purge.phase) {
@@ -254,13 +254,13 @@ pub async fn step(tx: &mut Tx, mut purge: Purge, most: i64) -> Result<Step> {
                 .await?;
         }
     }
-    Ok(Step { rows: budget.spent(), is_last })
+    Ok(PurgeStep { rows: budget.spent(), is_last })
 }
 
 /// False: there is more.
 async fn delete_families(
     tx: &mut Tx,
-    family: &Family,
+    family: &RowFamily,
     connection_id: &str,
     budget: &mut Budget,
 ) -> Result<bool> {

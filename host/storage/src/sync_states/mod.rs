@@ -12,7 +12,7 @@ mod sync_state;
 use anyhow::Result;
 
 use crate::Tx;
-use crate::locked::{ConnectionLock, Locked};
+use crate::locked::{ConnectionLock, LockedRow};
 use crate::sql::{On, Query, Reader, Row, query};
 
 pub use absence::{end_follow, forget_contents, resume_contents};
@@ -24,7 +24,7 @@ pub use item_errors::{
 };
 pub use names::{Batch, keep_names, names_after, remove_names};
 pub use rereads::{PullRemains, ScopeKey, add_rereads, pull_remains, remove_rereads, rereads};
-pub use standing::{Standing, standing};
+pub use standing::{CopyFreshness, standing};
 pub use surfaces::{SurfaceProgress, of_connections};
 pub use sync_state::SyncState;
 
@@ -91,10 +91,10 @@ pub async fn lock_state<'l>(
     tx: &mut Tx,
     lock: &'l ConnectionLock,
     (surface, scope_id): (&str, &str),
-) -> Result<Option<Locked<'l, SyncState>>> {
+) -> Result<Option<LockedRow<'l, SyncState>>> {
     let sql = select!("where s.connection_id = $1 and s.surface = $2 and s.scope_id = $3");
     let of = query(sql).bind(&lock.id).bind(surface).bind(scope_id);
-    Ok(of.fetch_optional(&mut *tx, state).await?.map(|state| Locked::new(lock, state)))
+    Ok(of.fetch_optional(&mut *tx, state).await?.map(|state| LockedRow::new(lock, state)))
 }
 
 /// All states of a connection.
@@ -161,7 +161,7 @@ pub async fn reset(tx: &mut Tx, lock: &ConnectionLock, s: &SyncState) -> Result<
 }
 
 /// Discards the cursor of one collection, so that the next pull reads all of it again. Until then its copy is not in step.
-pub async fn forget_cursor(tx: &mut Tx, before: &Locked<'_, SyncState>) -> Result<()> {
+pub async fn forget_cursor(tx: &mut Tx, before: &LockedRow<'_, SyncState>) -> Result<()> {
     let sql = "update sync_states set status = 'syncing', cursor = null, seen = 0, generation = generation + 1, \
                scan_cursor = null, scan_since = null, rescan = 0, walk_start = null, doubt = null \
                where connection_id = $1 and surface = $2 and scope_id = $3";

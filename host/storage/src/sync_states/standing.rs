@@ -7,7 +7,7 @@ use crate::sql::{Reader, Row, query};
 /// The columns that decide whether the copy of a scope can answer without reading from the provider. All times are milliseconds
 /// since 1970.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Standing {
+pub struct CopyFreshness {
     pub followed: bool,
     /// As `SyncState` has it.
     pub status: String,
@@ -23,7 +23,7 @@ pub struct Standing {
     pub again_at: Option<i64>,
 }
 
-impl Standing {
+impl CopyFreshness {
     /// Whether a requested pull has not begun yet.
     pub fn is_asked_for(&self, now: i64) -> bool {
         let is_due = self.job_state.as_deref() == Some("queued") && self.due_at.is_some_and(|at| at <= now);
@@ -31,8 +31,8 @@ impl Standing {
     }
 }
 
-fn read(row: &Row<'_>) -> Result<Standing> {
-    Ok(Standing {
+fn read(row: &Row<'_>) -> Result<CopyFreshness> {
+    Ok(CopyFreshness {
         followed: row.get::<i64>("followed")? != 0,
         status: row.get("status")?,
         generation: row.get("generation")?,
@@ -51,7 +51,7 @@ pub async fn standing(
     reader: &Reader,
     (connection_id, surface, scope_id): (&str, &str, &str),
     job_id: &str,
-) -> Result<Option<Standing>> {
+) -> Result<Option<CopyFreshness>> {
     let sql = "select s.followed, s.status, s.generation, s.started_at, s.last_success_at, s.last_activity_at, \
                j.done_at, j.state as job_state, j.due_at, j.again_at from sync_states s \
                left join jobs j on j.id = $4 where s.connection_id = $1 and s.surface = $2 and s.scope_id = $3";

@@ -6,7 +6,8 @@ use base::tenant::Tenant;
 use crate::Db;
 use crate::Tx;
 use crate::items::{
-    self, FormerSource, Item, ItemKeys, ItemParts, ItemRefs, ItemWrite, Key, LinkQuery, Part, RecordNames,
+    self, FormerSource, Item, ItemKeys, ItemParts, ItemRefs, ItemWrite, Key, LinkQuery, RecordNames,
+    StoredPart,
 };
 use crate::locked::ConnectionLock;
 
@@ -92,8 +93,9 @@ async fn write_tasks(tx: &mut Tx) -> Result<()> {
     assert!(items::linked_of(tx, &[LinkQuery { item: one, kind: "contact" }]).await?.is_empty());
     let namers = items::namers_of(tx, &one.parent_id, &["uid-49600", uids[0].as_str()]).await?;
     assert!(namers.len() > 1 && namers.contains(&one.id) && namers.is_sorted());
-    let part =
-        |id: &str| [Part { id: id.into(), kind: "step".into(), external_id: "new".into(), created_at: 0 }];
+    let part = |id: &str| {
+        [StoredPart { id: id.into(), kind: "step".into(), external_id: "new".into(), created_at: 0 }]
+    };
     let (of_one, of_other) = (part("part_new_1"), part("part_new_2"));
     let all = [ItemParts { item: one, parts: &of_one }, ItemParts { item: other, parts: &of_other }];
     items::put_parts(tx, &all).await

@@ -7,7 +7,7 @@ use crate::Db;
 use crate::Tx;
 use crate::locked::ConnectionLock;
 use crate::tests::seed::START_MS;
-use crate::token_refresh::{self, Claim, Grant};
+use crate::token_refresh::{self, Grant, RefreshClaim};
 use crate::token_revocations::{self, Revocation};
 
 const ID: &str = "conn_0_3";
@@ -63,7 +63,7 @@ pub async fn all(db: &Db) -> Result<()> {
 async fn refresh(tx: &mut Tx) -> Result<()> {
     let tenant = &tenant();
     let version = token_refresh::find(&mut *tx, tenant, ID).await?.expect("it is in the seed").version;
-    let by = |owner: &str, now: i64| Claim { owner: owner.into(), now, until: now + 45_000 };
+    let by = |owner: &str, now: i64| RefreshClaim { owner: owner.into(), now, until: now + 45_000 };
     assert!(token_refresh::claim(tx, tenant, ID, version, &by("one", START_MS)).await?);
     assert!(!token_refresh::claim(tx, tenant, ID, version, &by("two", START_MS)).await?, "it is taken");
     token_refresh::release(tx, tenant, ID, "two").await?;

@@ -8,7 +8,7 @@ use crate::Tx;
 use crate::jobs::{self, NewJob};
 use crate::locked::ConnectionLock;
 use crate::wakes::JobClass;
-use crate::watches::{self, Planned, Status, Watch};
+use crate::watches::{self, PlannedRun, Status, Watch};
 
 const CONNECTION: &str = "conn_0_2";
 const NOW: i64 = 1_000_000;
@@ -73,7 +73,7 @@ pub async fn all(db: &Db) -> Result<()> {
     .await?;
     let jobs = ["pull:waits", "pull:parked", "pull:none"].map(str::to_owned);
     let planned = watches::planned(reader, &jobs).await?;
-    let waits = Planned {
+    let waits = PlannedRun {
         id: "pull:waits".into(),
         is_running: false,
         next_at: Some(NOW + 5),

@@ -131,7 +131,7 @@ pub async fn standing_at(
     reader: &Reader,
     (tenant, webhook_id): (&Tenant, &str),
     sequence: i64,
-) -> Result<Option<(Standing, i64)>> {
+) -> Result<Option<(SubscriptionState, i64)>> {
     // `octet_length` knows the length of a stored text without reading it.
     let sql = "select status, updated_at, restarted_at, ends_at, coalesce((select cast(octet_length(l.resource) as bigint) from log l \
                where l.application_id = $2 and l.organization_id = $3 and l.sequence = $4), 0) as bytes \
@@ -201,7 +201,7 @@ pub async fn written(reader: &Reader, webhook_id: &str, after: i64, last: i64) -
 
 /// The state of a subscription: `updated_at` changes with everything that its owner changes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Standing {
+pub struct SubscriptionState {
     /// `active`, `paused` or `disabled`.
     pub status: String,
     /// See `Endpoint`.
@@ -212,15 +212,15 @@ pub struct Standing {
     pub ends_at: Option<i64>,
 }
 
-impl Standing {
+impl SubscriptionState {
     /// See `Endpoint::has_ended`.
     pub fn has_ended(&self, now: i64) -> bool {
         self.ends_at.is_some_and(|at| at <= now)
     }
 }
 
-fn standing_of(row: &Row<'_>) -> Result<Standing> {
-    Ok(Standing {
+fn standing_of(row: &Row<'_>) -> Result<SubscriptionState> {
+    Ok(SubscriptionState {
         status: row.get("status")?,
         updated_at: row.get("updated_at")?,
         restarted_at: row.get("restarted_at")?,
@@ -249,7 +249,7 @@ pub async fn write_outcomes(
     outcomes: &[Delivery],
     settled: &Settled<'_>,
     now: i64,
-) -> Result<Option<Standing>> {
+) -> Result<Option<SubscriptionState>> {
     // The subscription first: its row is locked before those of its deliveries.
     let sql = "update webhooks set cursor = case when updated_at = $9 and cursor < $2 then $2 else cursor end, \
                not_before = case when updated_at = $9 then $3 else not_before end, \

@@ -10,7 +10,7 @@ use model::wire::{
 use serde_json::Value;
 
 use crate::context::{Answer, Context, Host};
-use crate::dispatch::{Request, Response, run, unknown};
+use crate::dispatch::{CallRequest, CallResponse, run, unknown};
 use crate::error::{Failure, Outcome};
 
 /// Operations of `calendar`.
@@ -95,7 +95,7 @@ pub trait Calendar {
     }
 }
 
-pub fn fetch<C: Calendar>(host: &dyn Host, request: Request) -> Outcome<Response> {
+pub fn fetch<C: Calendar>(host: &dyn Host, request: CallRequest) -> Outcome<CallResponse> {
     match request.op.as_str() {
         "calendars.list" => run(host, request, C::list_calendars),
         "events.get" => run(host, request, |cx, args| C::get_event(cx, args).map(Answer::whole)),
@@ -106,7 +106,7 @@ pub fn fetch<C: Calendar>(host: &dyn Host, request: Request) -> Outcome<Response
     }
 }
 
-pub fn mutate<C: Calendar>(host: &dyn Host, request: Request) -> Outcome<Response> {
+pub fn mutate<C: Calendar>(host: &dyn Host, request: CallRequest) -> Outcome<CallResponse> {
     match request.op.as_str() {
         "calendars.create" => run(host, request, |cx, args| C::create_calendar(cx, args).map(Answer::whole)),
         "calendars.update" => run(host, request, |cx, args| C::update_calendar(cx, args).map(Answer::whole)),
@@ -120,7 +120,7 @@ pub fn mutate<C: Calendar>(host: &dyn Host, request: Request) -> Outcome<Respons
     }
 }
 
-pub fn changes<C: Calendar>(host: &dyn Host, request: Request) -> Outcome<Response> {
+pub fn changes<C: Calendar>(host: &dyn Host, request: CallRequest) -> Outcome<CallResponse> {
     match request.op.as_str() {
         "events" => run(host, request, C::changes),
         op => unknown(op),

@@ -9,7 +9,7 @@ use model::wire::{
 use serde_json::Value;
 
 use crate::context::{Answer, Context, Host};
-use crate::dispatch::{Request, Response, run, unknown};
+use crate::dispatch::{CallRequest, CallResponse, run, unknown};
 use crate::error::{Failure, Outcome};
 
 /// Operations of `contacts`.
@@ -97,7 +97,7 @@ pub trait Contacts {
     }
 }
 
-pub fn fetch<C: Contacts>(host: &dyn Host, request: Request) -> Outcome<Response> {
+pub fn fetch<C: Contacts>(host: &dyn Host, request: CallRequest) -> Outcome<CallResponse> {
     match request.op.as_str() {
         "books.list" => run(host, request, C::list_books),
         "contacts.get" => run(host, request, |cx, args| C::get_contact(cx, args).map(Answer::whole)),
@@ -108,7 +108,7 @@ pub fn fetch<C: Contacts>(host: &dyn Host, request: Request) -> Outcome<Response
     }
 }
 
-pub fn mutate<C: Contacts>(host: &dyn Host, request: Request) -> Outcome<Response> {
+pub fn mutate<C: Contacts>(host: &dyn Host, request: CallRequest) -> Outcome<CallResponse> {
     match request.op.as_str() {
         "books.create" => run(host, request, |cx, args| C::create_book(cx, args).map(Answer::whole)),
         "books.update" => run(host, request, |cx, args| C::update_book(cx, args).map(Answer::whole)),
@@ -123,7 +123,7 @@ pub fn mutate<C: Contacts>(host: &dyn Host, request: Request) -> Outcome<Respons
     }
 }
 
-pub fn changes<C: Contacts>(host: &dyn Host, request: Request) -> Outcome<Response> {
+pub fn changes<C: Contacts>(host: &dyn Host, request: CallRequest) -> Outcome<CallResponse> {
     match request.op.as_str() {
         "contacts" => run(host, request, C::changes),
         op => unknown(op),

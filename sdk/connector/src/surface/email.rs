@@ -8,7 +8,7 @@ use model::wire::{ChangesRequest, Mutated, Sources};
 use serde_json::Value;
 
 use crate::context::{Answer, Context, Host};
-use crate::dispatch::{Request, Response, run, unknown};
+use crate::dispatch::{CallRequest, CallResponse, run, unknown};
 use crate::error::{Failure, Outcome};
 
 /// Operations of `email`.
@@ -79,7 +79,7 @@ pub trait Email {
     }
 }
 
-pub fn fetch<C: Email>(host: &dyn Host, request: Request) -> Outcome<Response> {
+pub fn fetch<C: Email>(host: &dyn Host, request: CallRequest) -> Outcome<CallResponse> {
     match request.op.as_str() {
         "messages.get" => run(host, request, |cx, args| C::get_messages(cx, args).map(Answer::whole)),
         "messages.search" => run(host, request, C::search),
@@ -91,7 +91,7 @@ pub fn fetch<C: Email>(host: &dyn Host, request: Request) -> Outcome<Response> {
     }
 }
 
-pub fn mutate<C: Email>(host: &dyn Host, request: Request) -> Outcome<Response> {
+pub fn mutate<C: Email>(host: &dyn Host, request: CallRequest) -> Outcome<CallResponse> {
     match request.op.as_str() {
         "messages.update" => run(host, request, |cx, args| C::update_message(cx, args).map(Answer::whole)),
         "messages.delete" => run(host, request, |cx, args| C::delete_message(cx, args).map(Answer::whole)),
@@ -102,7 +102,7 @@ pub fn mutate<C: Email>(host: &dyn Host, request: Request) -> Outcome<Response> 
     }
 }
 
-pub fn changes<C: Email>(host: &dyn Host, request: Request) -> Outcome<Response> {
+pub fn changes<C: Email>(host: &dyn Host, request: CallRequest) -> Outcome<CallResponse> {
     match request.op.as_str() {
         "mail" => run(host, request, C::changes),
         op => unknown(op),

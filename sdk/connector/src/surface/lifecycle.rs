@@ -4,7 +4,7 @@ use model::wire::Account;
 use serde_json::Value;
 
 use crate::context::{Answer, Context, Host};
-use crate::dispatch::{Request, Response, run};
+use crate::dispatch::{CallRequest, CallResponse, run};
 use crate::error::{Failure, Outcome};
 
 /// Operations of `lifecycle`.
@@ -18,6 +18,6 @@ pub trait Lifecycle {
 }
 
 /// `lifecycle.check`; there is one operation, so its name does not matter.
-pub fn check<C: Lifecycle>(host: &dyn Host, request: Request) -> Outcome<Response> {
+pub fn check<C: Lifecycle>(host: &dyn Host, request: CallRequest) -> Outcome<CallResponse> {
     run(host, request, |cx, _: Value| C::check(cx).map(Answer::whole))
 }

@@ -9,7 +9,7 @@ use model::wire::{
 use serde_json::Value;
 
 use crate::context::{Answer, Context, Host};
-use crate::dispatch::{Request, Response, run, unknown};
+use crate::dispatch::{CallRequest, CallResponse, run, unknown};
 use crate::error::{Failure, Outcome};
 
 /// Operations of `tasks`.
@@ -102,7 +102,7 @@ pub trait Tasks {
     }
 }
 
-pub fn fetch<C: Tasks>(host: &dyn Host, request: Request) -> Outcome<Response> {
+pub fn fetch<C: Tasks>(host: &dyn Host, request: CallRequest) -> Outcome<CallResponse> {
     match request.op.as_str() {
         "lists.list" => run(host, request, C::list_lists),
         "tasks.get" => run(host, request, |cx, args| C::get_task(cx, args).map(Answer::whole)),
@@ -112,7 +112,7 @@ pub fn fetch<C: Tasks>(host: &dyn Host, request: Request) -> Outcome<Response> {
     }
 }
 
-pub fn mutate<C: Tasks>(host: &dyn Host, request: Request) -> Outcome<Response> {
+pub fn mutate<C: Tasks>(host: &dyn Host, request: CallRequest) -> Outcome<CallResponse> {
     match request.op.as_str() {
         "lists.create" => run(host, request, |cx, args| C::create_list(cx, args).map(Answer::whole)),
         "lists.update" => run(host, request, |cx, args| C::update_list(cx, args).map(Answer::whole)),
@@ -129,7 +129,7 @@ pub fn mutate<C: Tasks>(host: &dyn Host, request: Request) -> Outcome<Response> 
     }
 }
 
-pub fn changes<C: Tasks>(host: &dyn Host, request: Request) -> Outcome<Response> {
+pub fn changes<C: Tasks>(host: &dyn Host, request: CallRequest) -> Outcome<CallResponse> {
     match request.op.as_str() {
         "tasks" => run(host, request, C::changes),
         op => unknown(op),

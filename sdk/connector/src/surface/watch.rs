@@ -3,7 +3,7 @@
 use model::wire::watch::{WatchRenew, WatchStart, WatchStop, Watching};
 
 use crate::context::{Answer, Context, Host};
-use crate::dispatch::{Request, Response, run, unknown};
+use crate::dispatch::{CallRequest, CallResponse, run, unknown};
 use crate::error::{Failure, Outcome};
 
 /// Operations of `watch`. A connector without this trait is polled by the host. How the provider's notifications
@@ -28,7 +28,7 @@ pub trait Watch {
     }
 }
 
-pub fn mutate<C: Watch>(host: &dyn Host, request: Request) -> Outcome<Response> {
+pub fn mutate<C: Watch>(host: &dyn Host, request: CallRequest) -> Outcome<CallResponse> {
     match request.op.as_str() {
         "watch.start" => run(host, request, |cx, args| C::start(cx, args).map(Answer::whole)),
         "watch.renew" => run(host, request, |cx, args| C::renew(cx, args).map(Answer::whole)),

@@ -21,7 +21,7 @@ const REFERENCES: usize = 100;
 
 /// A message that was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Built {
+pub struct BuiltMessage {
     /// The message without Bcc, for every recipient.
     pub bytes: Vec<u8>,
     /// The Bcc field with its line end; empty where there are none.
@@ -30,7 +30,7 @@ pub struct Built {
     bcc_at: usize,
 }
 
-impl Built {
+impl BuiltMessage {
     /// The message with Bcc, for the sender's copy.
     pub fn with_bcc(&self) -> Vec<u8> {
         let (before, after) = self.bytes.split_at(self.bcc_at.min(self.bytes.len()));
@@ -43,19 +43,19 @@ impl Built {
 ///
 /// Fails with the first field that cannot be written; see `check` for what can. Ids in `in_reply_to` and `references` that cannot be
 /// written are left out: other programs made them, and the caller cannot change them.
-pub fn build(message: &Outgoing) -> Result<Built, Invalid> {
+pub fn build(message: &Outgoing) -> Result<BuiltMessage, Invalid> {
     validate::message(message, check::email)?;
     write(message)
 }
 
 /// Writes a message that its author has not finished: its addresses may be anything that fits on a line. A text that is no address is
 /// written so that programs read it as a name without an address, and `read` as the address that it was given as.
-pub fn draft(message: &Outgoing) -> Result<Built, Invalid> {
+pub fn draft(message: &Outgoing) -> Result<BuiltMessage, Invalid> {
     validate::message(message, check::unfinished_email)?;
     write(message)
 }
 
-fn write(message: &Outgoing) -> Result<Built, Invalid> {
+fn write(message: &Outgoing) -> Result<BuiltMessage, Invalid> {
     let date = fields::date(message.date)
         .ok_or(Invalid { field: "date".to_owned(), message: "is out of the years 1 to 9999" })?;
     let mut header = Header::default();
@@ -88,7 +88,7 @@ fn write(message: &Outgoing) -> Result<Built, Invalid> {
     if !text.ends_with("\r\n") {
         text.push_str("\r\n");
     }
-    Ok(Built { bytes: text.into_bytes(), bcc: bcc.into_text(), bcc_at })
+    Ok(BuiltMessage { bytes: text.into_bytes(), bcc: bcc.into_text(), bcc_at })
 }
 
 fn importance(importance: Importance) -> Option<(&'static str, &'static str)> {

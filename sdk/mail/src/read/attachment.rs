@@ -6,7 +6,7 @@ use icu_normalizer::ComposingNormalizerBorrowed;
 use model::email::{Attachment, Disposition};
 
 use crate::cid;
-use crate::read::entity::{Entity, Kind};
+use crate::read::entity::{ContentDescription, Entity};
 use crate::read::field;
 use crate::read::limits::{FILE_NAME_BYTES, PARTS, TOKEN_BYTES};
 use crate::text::cut_at;
@@ -40,14 +40,14 @@ fn length(bytes: usize) -> i64 {
 }
 
 /// An unknown disposition is `attachment` (RFC 2183 2.8).
-fn disposition(kind: &Kind) -> Option<Disposition> {
+fn disposition(kind: &ContentDescription) -> Option<Disposition> {
     kind.disposition.as_ref().map(|named| match named.is_inline() {
         true => Disposition::Inline,
         false => Disposition::Attachment,
     })
 }
 
-fn name(kind: &Kind) -> Option<String> {
+fn name(kind: &ContentDescription) -> Option<String> {
     let named = kind.disposition.as_ref().and_then(|disposition| disposition.attribute("filename"));
     file_name(named.or_else(|| kind.parameter("name"))?)
 }

@@ -1,10 +1,10 @@
 //! The parts that are the text of a message, and those that are files in it (RFC 8621 4.1.4).
 
-use crate::read::entity::{Entity, Kind};
+use crate::read::entity::{ContentDescription, Entity};
 
 /// Parts by their index.
 #[derive(Debug, Default, PartialEq)]
-pub struct Chosen {
+pub struct BodyParts {
     /// The parts that show as text: `text/plain`, and `text/html` where an alternative has nothing else.
     pub text: Vec<usize>,
     /// The parts that show as HTML, and text where an alternative has nothing else.
@@ -12,8 +12,8 @@ pub struct Chosen {
 }
 
 /// Chooses as `parseStructure` of RFC 8621 does.
-pub fn choose(entities: &[Entity]) -> Chosen {
-    let mut choice = Choice { entities, chosen: Chosen::default() };
+pub fn choose(entities: &[Entity]) -> BodyParts {
+    let mut choice = Choice { entities, chosen: BodyParts::default() };
     choice.parts(&[0], "mixed", Want { text: true, html: true, in_alternative: false });
     choice.chosen
 }
@@ -28,7 +28,7 @@ struct Want {
 
 struct Choice<'a> {
     entities: &'a [Entity],
-    chosen: Chosen,
+    chosen: BodyParts,
 }
 
 impl Choice<'_> {
@@ -50,7 +50,7 @@ impl Choice<'_> {
         }
     }
 
-    fn leaf(&mut self, index: usize, kind: &Kind, multipart: &str, mut want: Want) -> Want {
+    fn leaf(&mut self, index: usize, kind: &ContentDescription, multipart: &str, mut want: Want) -> Want {
         let (is_text, is_html) = (is_plain(kind), kind.media_type == "text/html");
         if multipart == "alternative" {
             if is_text {
@@ -75,7 +75,7 @@ impl Choice<'_> {
 
     /// An alternative with one of the two only shows it in both.
     fn fill_in(&mut self, (texts, htmls): (usize, usize)) {
-        let Chosen { text, html } = &mut self.chosen;
+        let BodyParts { text, html } = &mut self.chosen;
         if text.len() == texts && html.len() > htmls {
             text.extend(html.iter().skip(htmls).copied());
         } else if html.len() == htmls && text.len() > texts {
@@ -85,12 +85,12 @@ impl Choice<'_> {
 }
 
 /// `text/plain`, and a multipart without parts, which is text for all that anybody knows.
-pub fn is_plain(kind: &Kind) -> bool {
+pub fn is_plain(kind: &ContentDescription) -> bool {
     kind.media_type == "text/plain" || kind.is_multipart()
 }
 
 /// It is part of the text that is shown, not a file beside it.
-fn is_shown(kind: &Kind, position: usize, multipart: &str) -> bool {
+fn is_shown(kind: &ContentDescription, position: usize, multipart: &str) -> bool {
     let is_media = matches!(kind.top(), "image" | "audio" | "video");
     let is_file = kind.disposition.as_ref().is_some_and(|disposition| disposition.is_attachment());
     let can_show = is_plain(kind) || kind.media_type == "text/html" || is_media;

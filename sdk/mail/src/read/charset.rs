@@ -14,7 +14,7 @@ use crate::read::utf7;
 
 /// The charset that a label names.
 #[derive(Clone, Copy)]
-enum Named {
+enum NamedCharset {
     Known(&'static Charset),
     Ascii,
     Utf7,
@@ -28,22 +28,24 @@ enum Named {
 
 /// The text, by the charset that its sender names.
 pub fn text(bytes: Cow<'_, [u8]>, label: Option<&str>, end: End) -> String {
-    match label.map_or(Named::Unknown, named) {
-        Named::Known(charset) if charset == UTF_8 => utf_8(bytes, end),
-        Named::Known(charset) if charset == UTF_16LE || charset == UTF_16BE => {
+    match label.map_or(NamedCharset::Unknown, named) {
+        NamedCharset::Known(charset) if charset == UTF_8 => utf_8(bytes, end),
+        NamedCharset::Known(charset) if charset == UTF_16LE || charset == UTF_16BE => {
             utf_16(bytes, label.unwrap_or_default(), charset, end)
         }
-        Named::Known(charset) if charset == ISO_2022_JP && !has_escapes(&bytes) => guessed(bytes, end),
-        Named::Known(charset) => decoded(charset, &bytes, end),
-        Named::Utf7 if !bytes.is_ascii() && !bytes.contains(&b'+') => guessed(bytes, end),
-        Named::Utf7 => utf7::decode(&bytes, end),
-        Named::Shifted(charset) if bytes.contains(&SHIFT_OUT) => decoded(charset, &unshifted(&bytes), end),
-        Named::Hz => decoded(GBK, &without_tildes(&bytes), end),
-        Named::Ibm850 => match charset_decoder(b"850") {
+        NamedCharset::Known(charset) if charset == ISO_2022_JP && !has_escapes(&bytes) => guessed(bytes, end),
+        NamedCharset::Known(charset) => decoded(charset, &bytes, end),
+        NamedCharset::Utf7 if !bytes.is_ascii() && !bytes.contains(&b'+') => guessed(bytes, end),
+        NamedCharset::Utf7 => utf7::decode(&bytes, end),
+        NamedCharset::Shifted(charset) if bytes.contains(&SHIFT_OUT) => {
+            decoded(charset, &unshifted(&bytes), end)
+        }
+        NamedCharset::Hz => decoded(GBK, &without_tildes(&bytes), end),
+        NamedCharset::Ibm850 => match charset_decoder(b"850") {
             Some(decode) => decode(&bytes),
             None => guessed(bytes, end),
         },
-        Named::Ascii | Named::Shifted(_) | Named::Unknown => guessed(bytes, end),
+        NamedCharset::Ascii | NamedCharset::Shifted(_) | NamedCharset::Unknown => guessed(bytes, end),
     }
 }
 
@@ -194,46 +196,46 @@ fn without_tildes(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// The names of the WHATWG's table, and those that mail programs write besides.
-fn named(label: &str) -> Named {
+fn named(label: &str) -> NamedCharset {
     let label = label.trim();
     let is = |names: &[&str]| names.iter().any(|name| label.eq_ignore_ascii_case(name));
     if is(&["utf-7", "unicode-1-1-utf-7", "csutf7", "utf7", "utf_7"]) {
-        return Named::Utf7;
+        return NamedCharset::Utf7;
     }
     if is(&["iso-2022-kr", "csiso2022kr"]) {
-        return Named::Shifted(EUC_KR);
+        return NamedCharset::Shifted(EUC_KR);
     }
     if is(&["iso-2022-cn", "iso-2022-cn-ext"]) {
-        return Named::Shifted(GBK);
+        return NamedCharset::Shifted(GBK);
     }
     if is(&["hz-gb-2312", "hz", "hz-gb2312"]) {
-        return Named::Hz;
+        return NamedCharset::Hz;
     }
     let is_ascii =
         label.get(label.len().saturating_sub(5)..).is_some_and(|end| end.eq_ignore_ascii_case("ascii"));
     if is_ascii || is(&["ansi_x3.4-1968", "iso646-us", "us", "646"]) {
-        return Named::Ascii;
+        return NamedCharset::Ascii;
     }
     match Charset::for_label(label.as_bytes()) {
-        Some(charset) if charset == REPLACEMENT => Named::Unknown,
-        Some(charset) => Named::Known(charset),
+        Some(charset) if charset == REPLACEMENT => NamedCharset::Unknown,
+        Some(charset) => NamedCharset::Known(charset),
         None => otherwise_named(label),
     }
 }
 
 /// `UTF_8`, `Latin-1`, `cp-1252`, `windows1251`, `x-cp932`, `IBM850`.
-fn otherwise_named(label: &str) -> Named {
+fn otherwise_named(label: &str) -> NamedCharset {
     let bare: String = label.chars().filter(char::is_ascii_alphanumeric).take(40).collect();
     let bare = bare.to_ascii_lowercase();
     let bare = bare.strip_prefix('x').unwrap_or(&bare);
     if let Some(charset) = Charset::for_label_no_replacement(bare.as_bytes()) {
-        return Named::Known(charset);
+        return NamedCharset::Known(charset);
     }
     let number =
         ["windows", "win", "cp", "ibm", "ms", "dos"].iter().find_map(|prefix| bare.strip_prefix(prefix));
     let known = match number.unwrap_or(bare) {
-        "850" => return Named::Ibm850,
-        "20127" => return Named::Ascii,
+        "850" => return NamedCharset::Ibm850,
+        "20127" => return NamedCharset::Ascii,
         "932" => "shift_jis",
         "936" => "gbk",
         "949" | "euckr" | "uhc" => "euc-kr",
@@ -246,11 +248,12 @@ fn otherwise_named(label: &str) -> Named {
         "koi8u" => "koi8-u",
         "iso2022jp" => "iso-2022-jp",
         number if number.len() == 4 && number.starts_with("125") => return windows(number),
-        _ => return Named::Unknown,
+        _ => return NamedCharset::Unknown,
     };
-    Charset::for_label(known.as_bytes()).map_or(Named::Unknown, Named::Known)
+    Charset::for_label(known.as_bytes()).map_or(NamedCharset::Unknown, NamedCharset::Known)
 }
 
-fn windows(number: &str) -> Named {
-    Charset::for_label(format!("windows-{number}").as_bytes()).map_or(Named::Unknown, Named::Known)
+fn windows(number: &str) -> NamedCharset {
+    Charset::for_label(format!("windows-{number}").as_bytes())
+        .map_or(NamedCharset::Unknown, NamedCharset::Known)
 }

@@ -22,13 +22,13 @@ pub struct Entity {
     pub section: String,
     pub header: Range<usize>,
     pub body: Range<usize>,
-    pub kind: Kind,
+    pub kind: ContentDescription,
     pub children: Vec<usize>,
 }
 
 /// The description of a part's content in its header fields.
 #[derive(Debug, Default)]
-pub struct Kind {
+pub struct ContentDescription {
     /// Lower case: `text/plain`.
     pub media_type: String,
     pub content_type: Option<ContentType<'static>>,
@@ -37,9 +37,9 @@ pub struct Kind {
     pub transfer: Transfer,
 }
 
-impl Kind {
+impl ContentDescription {
     /// From the fields of a part whose multipart's default is `default` (RFC 2045 5.2, RFC 2046 5.1.5).
-    pub fn new(fields: &[Field<'_>], default: &str) -> Kind {
+    pub fn new(fields: &[Field<'_>], default: &str) -> ContentDescription {
         let parameters = |name| last(fields, name).and_then(|field| field.parameters());
         let content_type = parameters("content-type");
         let media_type = match &content_type {
@@ -51,7 +51,7 @@ impl Kind {
             },
             None => default.to_owned(),
         };
-        Kind {
+        ContentDescription {
             media_type,
             content_type,
             disposition: parameters("content-disposition"),
@@ -124,7 +124,7 @@ impl Scan<'_> {
             Some(parent) if parent.kind.media_type == "multipart/digest" => "message/rfc822",
             _ => "text/plain",
         };
-        let kind = Kind::new(&fields(header), default);
+        let kind = ContentDescription::new(&fields(header), default);
         let index = self.entities.len();
         let section = self.section(parent, &kind);
         if kind.is_multipart()
@@ -143,7 +143,7 @@ impl Scan<'_> {
         Some(body)
     }
 
-    fn section(&self, parent: Option<usize>, kind: &Kind) -> String {
+    fn section(&self, parent: Option<usize>, kind: &ContentDescription) -> String {
         match parent.and_then(|parent| self.entities.get(parent)) {
             None if kind.is_multipart() => String::new(),
             None => "1".to_owned(),

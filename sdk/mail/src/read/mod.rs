@@ -22,7 +22,7 @@ use model::email::{Attachment, CalendarMethod, EmailHeader, EmailMessage};
 
 use crate::read::decode::Transfer;
 use crate::read::end::End;
-use crate::read::entity::{Entity, Kind};
+use crate::read::entity::{ContentDescription, Entity};
 use crate::text::{cut_at, snippet};
 
 pub use attachment::{file_name, is_offered, shown_ids};
@@ -52,7 +52,7 @@ pub struct Unreadable {
 
 /// One part of a message, decoded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Decoded {
+pub struct DecodedPart {
     /// The text of a `text/*` part; none for any other.
     pub text: Option<String>,
     /// The charset that the part says it has, lower case.
@@ -109,8 +109,8 @@ pub fn raw_headers(block: &[u8]) -> Vec<EmailHeader> {
 }
 
 /// One part as IMAP gives it: `BODY[n.MIME]` (empty for `text/plain`) and `BODY[n]`, which may be cut anywhere.
-pub fn part(mime_header: &[u8], body: &[u8]) -> Decoded {
-    let kind = Kind::new(&field::fields(mime_header), "text/plain");
+pub fn part(mime_header: &[u8], body: &[u8]) -> DecodedPart {
+    let kind = ContentDescription::new(&field::fields(mime_header), "text/plain");
     decoded(&kind, body, End::Cut)
 }
 
@@ -145,15 +145,15 @@ fn headers_of(fields: &[field::Field<'_>]) -> Vec<EmailHeader> {
     fields.iter().map(|field| EmailHeader { name: field.name.to_owned(), value: field.text() }).collect()
 }
 
-fn decoded(kind: &Kind, body: &[u8], end: End) -> Decoded {
+fn decoded(kind: &ContentDescription, body: &[u8], end: End) -> DecodedPart {
     let named = kind.parameter("charset").map(|name| field::clean(name).to_ascii_lowercase());
     let charset = named.filter(|name| !name.is_empty());
     let bytes = kind.transfer.decode(body);
     if kind.top() == "text" || kind.is_multipart() {
         let text = decode::text(bytes, charset.as_deref(), kind.media_type == "text/html", end);
-        return Decoded { text: Some(text), charset, bytes: Vec::new() };
+        return DecodedPart { text: Some(text), charset, bytes: Vec::new() };
     }
-    Decoded { text: None, charset, bytes: bytes.into_owned() }
+    DecodedPart { text: None, charset, bytes: bytes.into_owned() }
 }
 
 /// The chosen parts of one kind as one text, and the charset of the first of them.
@@ -161,9 +161,9 @@ fn joined(
     raw: &[u8],
     entities: &[Entity],
     chosen: &[usize],
-    is_kind: impl Fn(&Kind) -> bool,
+    is_kind: impl Fn(&ContentDescription) -> bool,
 ) -> (Option<String>, Option<String>) {
-    let mut whole: Option<Decoded> = None;
+    let mut whole: Option<DecodedPart> = None;
     for entity in
         chosen.iter().filter_map(|index| entities.get(*index)).filter(|entity| is_kind(&entity.kind))
     {
@@ -182,8 +182,8 @@ fn joined(
 }
 
 /// The parts that are not text of the message. A text that stands for the other one in an alternative is none either.
-fn files<'a>(entities: &'a [Entity], chosen: &body::Chosen) -> Vec<&'a Entity> {
-    let is_text = |kind: &Kind| body::is_plain(kind) || kind.media_type == "text/html";
+fn files<'a>(entities: &'a [Entity], chosen: &body::BodyParts) -> Vec<&'a Entity> {
+    let is_text = |kind: &ContentDescription| body::is_plain(kind) || kind.media_type == "text/html";
     let all = chosen.text.iter().chain(&chosen.html);
     let texts: HashSet<usize> = all
         .copied()

@@ -10,7 +10,7 @@ use crate::read::end::End;
 use crate::read::words;
 
 /// One parameter, or a piece of one.
-struct Piece<'a> {
+struct ParameterPiece<'a> {
     name: &'a [u8],
     number: u32,
     is_extended: bool,
@@ -26,7 +26,7 @@ pub fn joined(field: &[u8]) -> Option<Vec<u8>> {
     let mut joined = segments.next()?.trim_ascii_end().to_vec();
     let (pieces, others): (Vec<_>, Vec<_>) =
         segments.map(|segment| piece(segment).ok_or(segment)).partition(Result::is_ok);
-    let mut pieces: Vec<Piece<'_>> = pieces.into_iter().flatten().collect();
+    let mut pieces: Vec<ParameterPiece<'_>> = pieces.into_iter().flatten().collect();
     if pieces.is_empty() {
         return None;
     }
@@ -71,7 +71,7 @@ fn segments(field: &[u8]) -> Vec<&[u8]> {
 }
 
 /// `name*=`, `name*0=` or `name*0*=` with its value.
-fn piece(segment: &[u8]) -> Option<Piece<'_>> {
+fn piece(segment: &[u8]) -> Option<ParameterPiece<'_>> {
     let equals = memchr::memchr(b'=', segment)?;
     let left = segment.get(..equals)?.trim_ascii();
     let star = memchr::memchr(b'*', left)?;
@@ -84,10 +84,10 @@ fn piece(segment: &[u8]) -> Option<Piece<'_>> {
     }
     let value = unquoted(segment.get(equals + 1..)?.trim_ascii());
     if number.is_empty() {
-        return Some(Piece { name, number: 0, is_extended: true, value });
+        return Some(ParameterPiece { name, number: 0, is_extended: true, value });
     }
     let number: u32 = str::from_utf8(number).ok()?.parse().ok()?;
-    Some(Piece { name, number, is_extended: number_is_extended(rest), value })
+    Some(ParameterPiece { name, number, is_extended: number_is_extended(rest), value })
 }
 
 fn number_is_extended(rest: &[u8]) -> bool {
@@ -117,7 +117,7 @@ fn unquoted(value: &[u8]) -> Vec<u8> {
 }
 
 /// Joins and decodes all pieces of one name, in order. The first one names charset and language.
-fn text(pieces: &[Piece<'_>]) -> String {
+fn text(pieces: &[ParameterPiece<'_>]) -> String {
     let mut label = None;
     let mut bytes = Vec::new();
     for (at, piece) in pieces.iter().enumerate() {

@@ -21,8 +21,8 @@ const WORD_BYTES: usize = 1_000;
 pub fn decoded(value: &[u8]) -> String {
     let mut text = String::with_capacity(value.len());
     each(value, |piece| match piece {
-        Piece::Plain(plain) => text.push_str(&charset::guessed(Cow::Borrowed(plain), End::Whole)),
-        Piece::Words(words) => text.push_str(&words),
+        WordPiece::Plain(plain) => text.push_str(&charset::guessed(Cow::Borrowed(plain), End::Whole)),
+        WordPiece::Words(words) => text.push_str(&words),
     });
     text
 }
@@ -31,10 +31,10 @@ pub fn decoded(value: &[u8]) -> String {
 pub fn rewritten(value: &[u8]) -> Vec<u8> {
     let mut whole = Vec::with_capacity(value.len());
     each(value, |piece| match piece {
-        Piece::Plain(plain) => {
+        WordPiece::Plain(plain) => {
             whole.extend_from_slice(charset::guessed(Cow::Borrowed(plain), End::Whole).as_bytes());
         }
-        Piece::Words(words) => whole.extend_from_slice(encoded(&words).as_bytes()),
+        WordPiece::Words(words) => whole.extend_from_slice(encoded(&words).as_bytes()),
     });
     whole
 }
@@ -44,13 +44,13 @@ pub fn encoded(text: &str) -> String {
     format!("=?utf-8?b?{}?=", STANDARD.encode(text))
 }
 
-enum Piece<'a> {
+enum WordPiece<'a> {
     Plain(&'a [u8]),
     Words(String),
 }
 
 /// Takes the value apart.
-fn each<'a>(value: &'a [u8], mut take: impl FnMut(Piece<'a>)) {
+fn each<'a>(value: &'a [u8], mut take: impl FnMut(WordPiece<'a>)) {
     let mut rest = value;
     let mut from = 0;
     while let Some(at) = rest.get(from..).and_then(|rest| memmem::find(rest, b"=?")) {
@@ -60,15 +60,15 @@ fn each<'a>(value: &'a [u8], mut take: impl FnMut(Piece<'a>)) {
             continue;
         };
         if !plain.is_empty() {
-            take(Piece::Plain(plain));
+            take(WordPiece::Plain(plain));
         }
         let (words, after) = run(first, start);
-        take(Piece::Words(words));
+        take(WordPiece::Words(words));
         rest = after;
         from = 0;
     }
     if !rest.is_empty() {
-        take(Piece::Plain(rest));
+        take(WordPiece::Plain(rest));
     }
 }
 

@@ -20,17 +20,17 @@ pub type Metadata = BTreeMap<String, String>;
 
 /// A type with a JSON schema, in a build with the feature `schema`.
 #[cfg(feature = "schema")]
-pub use schemars::JsonSchema as Described;
+pub use schemars::JsonSchema as SchemaType;
 
 /// A type with a JSON schema in a build with the feature `schema`: this build has none, so every type is one.
 #[cfg(not(feature = "schema"))]
-pub trait Described {}
+pub trait SchemaType {}
 
 #[cfg(not(feature = "schema"))]
-impl<T> Described for T {}
+impl<T> SchemaType for T {}
 
 /// A body that the API stores and answers as a resource.
-pub trait Body: Described {
+pub trait Body: SchemaType {
     /// Name of the resource in the API's description; `New…` and `…Patch` are made of it.
     const NAME: &'static str;
     /// Fields (camelCase) that a create must have.
@@ -40,9 +40,9 @@ pub trait Body: Described {
     /// Whether it belongs to a connection, which a create can name.
     const IN_CONNECTION: bool = true;
     /// Fields that only this resource has beside the common ones.
-    type Extra: Described;
+    type Extra: SchemaType;
     /// Fields that a create or a patch may have and that are not kept.
-    type Options: Described;
+    type Options: SchemaType;
 }
 
 /// The extra fields of bodies that have none.

@@ -18,7 +18,7 @@ const BAD_OUTPUT: &str = "bad_output";
 pub(super) fn sources<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Source>, D::Error> {
     each(deserializer, |text| {
         read(text).unwrap_or_else(|message| {
-            let known = Known::of(text);
+            let known = ReadableFields::of(text);
             let error = Some(ItemError { code: BAD_OUTPUT.to_owned(), message });
             Source { external_id: known.id, etag: known.etag, error, ..Source::default() }
         })
@@ -29,7 +29,7 @@ pub(super) fn sources<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<
 pub(super) fn names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<SourceName>, D::Error> {
     each(deserializer, |text| {
         read(text).unwrap_or_else(|_| {
-            let known = Known::of(text);
+            let known = ReadableFields::of(text);
             SourceName { external_id: known.id, etag: known.etag, deleted: false }
         })
     })
@@ -77,18 +77,18 @@ fn read<T: DeserializeOwned>(text: &RawValue) -> Result<T, String> {
 
 /// The readable fields of an element that does not fit.
 #[derive(Default)]
-struct Known {
+struct ReadableFields {
     id: String,
     etag: Option<String>,
 }
 
-impl Known {
-    fn of(text: &RawValue) -> Known {
+impl ReadableFields {
+    fn of(text: &RawValue) -> ReadableFields {
         let Ok(fields) = serde_json::from_str::<HashMap<Cow<'_, str>, &RawValue>>(text.get()) else {
-            return Known::default();
+            return ReadableFields::default();
         };
         let text = |name: &str| fields.get(name).and_then(|text| serde_json::from_str(text.get()).ok());
-        Known { id: text("externalId").unwrap_or_default(), etag: text("etag") }
+        ReadableFields { id: text("externalId").unwrap_or_default(), etag: text("etag") }
     }
 }
 

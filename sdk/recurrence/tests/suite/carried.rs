@@ -1,13 +1,13 @@
 //! A series that is moved takes its excluded, added and changed instances along; those that it has no place for are reported.
 
 use proptest::prelude::*;
-use recurrence::{Caps, Carried, Series, carried};
+use recurrence::{Caps, CarriedSeries, Series, carried};
 
 use crate::support::{all_day, starts, timed};
 
 const YEAR: (&str, &str) = ("2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z");
 
-fn carry(before: &Series, after: &Series) -> Carried {
+fn carry(before: &Series, after: &Series) -> CarriedSeries {
     carried(before, after, true, Caps::default()).unwrap()
 }
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use connector_sdk::http::{Http, Request, Response, SendError};
-use connector_sdk::tcp::{BlobInfo, Line, Segment, TcpError};
+use connector_sdk::tcp::{Line, TcpBlob, TcpError, TcpSegment};
 use connector_sdk::{Host, Level};
 
 /// The state that all connections of a run share.
@@ -131,12 +131,12 @@ impl Line for FuzzedLine {
         if words.is_empty() { Err(TcpError::new("closed", "there is no more")) } else { Ok(words) }
     }
 
-    fn write(&mut self, segments: Vec<Segment>) -> Result<(), TcpError> {
+    fn write(&mut self, segments: Vec<TcpSegment>) -> Result<(), TcpError> {
         let state = self.state.borrow();
         for segment in segments {
             match segment {
-                Segment::Bytes(bytes) => self.written.extend(bytes),
-                Segment::Blob(id) | Segment::BlobDotStuffed(id) => {
+                TcpSegment::Bytes(bytes) => self.written.extend(bytes),
+                TcpSegment::Blob(id) | TcpSegment::BlobDotStuffed(id) => {
                     self.written.extend(state.blob(&id).expect("only blobs that exist are written"));
                 }
             }
@@ -148,7 +148,7 @@ impl Line for FuzzedLine {
         Ok(())
     }
 
-    fn read_to_blob(&mut self, head: &[u8], len: u64, decode: &str) -> Result<BlobInfo, TcpError> {
+    fn read_to_blob(&mut self, head: &[u8], len: u64, decode: &str) -> Result<TcpBlob, TcpError> {
         let mut state = self.state.borrow_mut();
         let end = usize::try_from(len).ok().and_then(|len| state.at.checked_add(len));
         let end = end.filter(|end| *end <= state.words.len());
@@ -159,7 +159,7 @@ impl Line for FuzzedLine {
         let header = format!("Content-Type: a/b\r\nContent-Transfer-Encoding: {decode}\r\n\r\n");
         let content = if decode == "raw" { bytes } else { mail::read::part(header.as_bytes(), &bytes).bytes };
         let size = content.len() as u64;
-        Ok(BlobInfo { id: state.new_blob(content), size })
+        Ok(TcpBlob { id: state.new_blob(content), size })
     }
 
     fn keep(&mut self, note: &str) {

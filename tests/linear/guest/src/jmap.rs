@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use connector_jmap::message::{self, body, parts, text as fields};
 use connector_jmap::protocol::Answers;
-use connector_jmap::protocol::answers::{Changed, Got, Queried, Set};
+use connector_jmap::protocol::answers::{ChangesResponse, GetResponse, QueryResponse, Set};
 use connector_jmap::protocol::email::Email;
 
 use crate::Parser;
@@ -19,9 +19,9 @@ pub const ALL: &[Parser] = &[
     }),
     ("jmap.members", |input| {
         let json = text_within("{", input, "}");
-        drop(black_box(serde_json::from_str::<Got>(&json)));
-        drop(black_box(serde_json::from_str::<Queried>(&json)));
-        drop(black_box(serde_json::from_str::<Changed>(&json)));
+        drop(black_box(serde_json::from_str::<GetResponse>(&json)));
+        drop(black_box(serde_json::from_str::<QueryResponse>(&json)));
+        drop(black_box(serde_json::from_str::<ChangesResponse>(&json)));
         drop(black_box(serde_json::from_str::<Set>(&json)));
         drop(black_box(serde_json::from_str::<serde_json::Value>(&json)));
     }),

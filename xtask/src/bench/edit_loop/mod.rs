@@ -27,7 +27,7 @@ use crate::server::{self, Options, Server};
 const INTERRUPTED: i32 = 130;
 
 #[derive(clap::Args)]
-pub struct Arguments {
+pub struct EditLoopArguments {
     /// Measure this revision, in a work tree and a target folder of its own, in place of the work tree.
     #[arg(long)]
     revision: Option<String>,
@@ -43,7 +43,7 @@ pub struct Arguments {
 }
 
 /// Measures the parts and adds the figures to the results.
-pub fn run(arguments: &Arguments) -> Result<()> {
+pub fn run(arguments: &EditLoopArguments) -> Result<()> {
     if let Some(unknown) = arguments.only.iter().find(|name| PARTS.iter().all(|part| part.name != **name)) {
         let names: Vec<&str> = PARTS.iter().map(|part| part.name).collect();
         bail!("there is no part {unknown:?}; there are: {}", names.join(", "));
@@ -57,7 +57,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         std::process::exit(INTERRUPTED);
     })?;
     let label = arguments.label.clone().map_or_else(|| revision_name("HEAD"), Ok)?;
-    connectors::run(&connectors::Arguments::all(true))?;
+    connectors::run(&connectors::ConnectorsArguments::all(true))?;
     let data_dir = project::target().join("edit-loop").join("data");
     server::empty(&data_dir)?;
     let mut edits = Edits { last: u64::from(std::process::id()) << 20, data_dir };
@@ -242,9 +242,9 @@ impl Edits {
 }
 
 /// A step that is measured: the part, the crate of its edited file, and the data directory of the server.
-type Step = fn(&Part, &str, &Path) -> Result<()>;
+type MeasuredStep = fn(&Part, &str, &Path) -> Result<()>;
 
-const STEPS: [Step; 3] = [check, test, serve];
+const STEPS: [MeasuredStep; 3] = [check, test, serve];
 
 fn check(part: &Part, _: &str, _: &Path) -> Result<()> {
     quietly(project::cargo().args(["check", "--quiet", "-p", part.check]))

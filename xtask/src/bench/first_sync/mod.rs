@@ -12,7 +12,7 @@ use anyhow::{Context, Result};
 
 use crate::bench::first_sync::sync_server::{Surface, SurfaceSyncs, SyncServer};
 use crate::bench::rig::Rig;
-use crate::bench::table::{Row, Target};
+use crate::bench::table::{FigureTarget, Row};
 use crate::peers::Peers;
 use crate::project;
 use crate::relay::Relay;
@@ -65,7 +65,7 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
         baseline: "–".to_owned(),
         figure: unavailable as f64,
         unit: String::new(),
-        target: Target::AtMost(0.0),
+        target: FigureTarget::AtMost(0.0),
     });
     Ok(rows)
 }
@@ -121,7 +121,7 @@ fn surface_rows(surface: Surface, figures: &mut SyncsByDatabase) -> [Row; 2] {
         baseline: format!("PostgreSQL beside: {:.1} s; SQLite: {:.1} s", beside.mean_s(), sqlite.mean_s()),
         figure: away.mean_s() / beside.mean_s(),
         unit: "×".to_owned(),
-        target: Target::AtMost(MAX_RATIO),
+        target: FigureTarget::AtMost(MAX_RATIO),
     };
     let latency = Row {
         what: format!("{what}: changes of an event of the account meanwhile, every 50 ms: 99 of 100"),
@@ -129,7 +129,7 @@ fn surface_rows(surface: Surface, figures: &mut SyncsByDatabase) -> [Row; 2] {
         baseline: format!("PostgreSQL beside: {}; SQLite: {}", beside.shown(), sqlite.shown()),
         figure: away.quantile_ms(0.99),
         unit: " ms".to_owned(),
-        target: Target::AtMost(MAX_REQUEST_MS),
+        target: FigureTarget::AtMost(MAX_REQUEST_MS),
     };
     [ratio, latency]
 }

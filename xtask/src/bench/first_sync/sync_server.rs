@@ -9,7 +9,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use serde_json::{Value, json};
 
 use crate::bench::first_sync::provider::{CONTACTS, EVENTS, JOURNAL, MESSAGES};
-use crate::bench::load::Measured;
+use crate::bench::load::LoadMeasurement;
 use crate::bench::rig::Rig;
 use crate::http::Client;
 use crate::server::Server;
@@ -33,7 +33,7 @@ pub struct SurfaceSyncs {
     seconds: f64,
     syncs: u32,
     /// Changes of the event.
-    pub meanwhile: Measured,
+    pub meanwhile: LoadMeasurement,
     /// Changes that were answered 503.
     pub unavailable: u64,
 }

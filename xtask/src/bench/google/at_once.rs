@@ -11,7 +11,7 @@ use crate::bench::google::host::{GoogleHost, Quota};
 use crate::bench::google::pressure::under_pressure;
 use crate::bench::google::{AWAY, NO_LIMIT};
 use crate::bench::rig::Rig;
-use crate::bench::table::{Row, Target};
+use crate::bench::table::{FigureTarget, Row};
 
 /// Messages of the mailbox, whose first sync runs at the same time.
 const MESSAGES: usize = 2_000;
@@ -64,6 +64,6 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
         baseline: "–".to_owned(),
         figure: most as f64,
         unit: String::new(),
-        target: Target::AtMost(MOST),
+        target: FigureTarget::AtMost(MOST),
     }])
 }

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use serde_json::Value;
 
 use crate::bench::google::fake::FakeGoogle;
-use crate::bench::load::Measured;
+use crate::bench::load::LoadMeasurement;
 
 /// Connections, and so simultaneous calls: as many as the connector has for one account.
 const CONNECTIONS: usize = 4;
@@ -171,8 +171,8 @@ impl BareClient {
     }
 
     /// Repeats the calls for this long.
-    pub fn measure(&mut self, rounds: &[Vec<ProviderCall>], length: Duration) -> Result<Measured> {
-        let mut measured = Measured::default();
+    pub fn measure(&mut self, rounds: &[Vec<ProviderCall>], length: Duration) -> Result<LoadMeasurement> {
+        let mut measured = LoadMeasurement::default();
         self.run(rounds)?;
         let start = Instant::now();
         while start.elapsed() < length {

@@ -10,9 +10,9 @@ use crate::bench::google::content::{add_calendar, add_hidden_calendar, put_messa
 use crate::bench::google::fake::FakeGoogle;
 use crate::bench::google::host::{GoogleHost, Quota, await_caught_up};
 use crate::bench::google::{AWAY, MAX_RATIO, NO_LIMIT};
-use crate::bench::load::{Load, Measured, measure};
+use crate::bench::load::{Load, LoadMeasurement, measure};
 use crate::bench::rig::Rig;
-use crate::bench::table::{Row, Target};
+use crate::bench::table::{FigureTarget, Row};
 
 const PAGE: usize = 50;
 const MESSAGES: usize = 200;
@@ -122,7 +122,7 @@ fn round_trips(google: &FakeGoogle, host: &GoogleHost, path: &str) -> Result<Row
         baseline: "–".to_owned(),
         figure: count.round_trips as f64,
         unit: String::new(),
-        target: Target::AtMost(MAX_ROUND_TRIPS),
+        target: FigureTarget::AtMost(MAX_ROUND_TRIPS),
     })
 }
 
@@ -134,7 +134,7 @@ fn compared(
     seconds: u64,
 ) -> Result<Row> {
     let mut bare = BareClient::connect(google)?;
-    let (mut ours, mut theirs) = (Measured::default(), Measured::default());
+    let (mut ours, mut theirs) = (LoadMeasurement::default(), LoadMeasurement::default());
     for is_ours in [true, false, false, true] {
         match is_ours {
             true => ours.add(measure(&request.load, seconds)?),
@@ -152,7 +152,7 @@ fn compared(
         ),
         figure: f64::from(ours.quantile(0.5)) / f64::from(theirs.quantile(0.5)),
         unit: "×".to_owned(),
-        target: Target::AtMost(MAX_RATIO),
+        target: FigureTarget::AtMost(MAX_RATIO),
     })
 }
 

@@ -11,7 +11,7 @@ use crate::bench::google::fake::FakeGoogle;
 use crate::bench::google::host::{GoogleHost, Quota, await_caught_up, seen};
 use crate::bench::google::{AWAY, MAX_RATIO};
 use crate::bench::rig::Rig;
-use crate::bench::table::{Row, Target};
+use crate::bench::table::{FigureTarget, Row};
 
 const EVENTS: usize = 5_000;
 /// Events of a page: as many as the server asks a connector for.
@@ -42,7 +42,7 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
         ),
         figure: ours / theirs,
         unit: "×".to_owned(),
-        target: Target::AtMost(MAX_RATIO),
+        target: FigureTarget::AtMost(MAX_RATIO),
     }])
 }
 

@@ -11,7 +11,7 @@ use crate::bench::google::content::put_messages;
 use crate::bench::google::fake::{FakeGoogle, USER};
 use crate::bench::google::host::{GoogleHost, Quota, seen};
 use crate::bench::rig::Rig;
-use crate::bench::table::{Row, Target};
+use crate::bench::table::{FigureTarget, Row};
 
 /// Messages of the mailbox: more than the units of two minutes suffice for.
 const MESSAGES: usize = 1_500;
@@ -101,7 +101,7 @@ fn rows(spent: u64, refused: u64, first_after: f64) -> Vec<Row> {
         ),
         figure: minutes / allowed,
         unit: "×".to_owned(),
-        target: Target::AtMost(MAX_RATIO),
+        target: FigureTarget::AtMost(MAX_RATIO),
     };
     let first = Row {
         what: format!("{what}: until the newest {FIRST} are there"),
@@ -109,7 +109,7 @@ fn rows(spent: u64, refused: u64, first_after: f64) -> Vec<Row> {
         baseline: "–".to_owned(),
         figure: first_after,
         unit: " s".to_owned(),
-        target: Target::AtMost(MAX_FIRST_S),
+        target: FigureTarget::AtMost(MAX_FIRST_S),
     };
     let refusals = Row {
         what: format!("{what}: calls that Gmail refused for lack of units"),
@@ -117,7 +117,7 @@ fn rows(spent: u64, refused: u64, first_after: f64) -> Vec<Row> {
         baseline: "–".to_owned(),
         figure: refused as f64,
         unit: String::new(),
-        target: Target::AtMost(0.0),
+        target: FigureTarget::AtMost(0.0),
     };
     vec![whole, first, refusals]
 }

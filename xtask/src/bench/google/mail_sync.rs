@@ -10,7 +10,7 @@ use crate::bench::google::fake::FakeGoogle;
 use crate::bench::google::host::{GoogleHost, Quota, await_caught_up, seen};
 use crate::bench::google::{AWAY, NO_LIMIT};
 use crate::bench::rig::Rig;
-use crate::bench::table::{Row, Target};
+use crate::bench::table::{FigureTarget, Row};
 
 const MESSAGES: usize = 10_000;
 /// The messages that are synced first.
@@ -57,7 +57,7 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
         ),
         figure: took,
         unit: " s".to_owned(),
-        target: Target::AtMost(MAX_SYNC_S),
+        target: FigureTarget::AtMost(MAX_SYNC_S),
     };
     let first_after = first_after.get().unwrap_or(f64::NAN);
     let first = Row {
@@ -66,7 +66,7 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
         baseline: "–".to_owned(),
         figure: first_after,
         unit: " s".to_owned(),
-        target: Target::AtMost(MAX_FIRST_S),
+        target: FigureTarget::AtMost(MAX_FIRST_S),
     };
     Ok(vec![all, first])
 }

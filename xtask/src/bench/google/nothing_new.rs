@@ -9,7 +9,7 @@ use crate::bench::google::fake::FakeGoogle;
 use crate::bench::google::host::{GoogleHost, Quota, await_caught_up};
 use crate::bench::google::{AWAY, NO_LIMIT};
 use crate::bench::rig::Rig;
-use crate::bench::table::{Row, Target};
+use crate::bench::table::{FigureTarget, Row};
 
 /// Messages, events, contacts and tasks of the account.
 const RECORDS: usize = 100;
@@ -59,6 +59,6 @@ fn row(google: &FakeGoogle, host: &GoogleHost, what: &str, path: &str) -> Result
         baseline: "–".to_owned(),
         figure: count.round_trips as f64,
         unit: String::new(),
-        target: Target::AtMost(1.0),
+        target: FigureTarget::AtMost(1.0),
     })
 }

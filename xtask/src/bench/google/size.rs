@@ -5,7 +5,7 @@ use std::fs;
 use anyhow::{Context, Result};
 
 use crate::bench::rig::Rig;
-use crate::bench::table::{Row, Target};
+use crate::bench::table::{FigureTarget, Row};
 use crate::connectors;
 
 /// Bytes of a megabyte.
@@ -23,6 +23,6 @@ pub fn run(_rig: &Rig) -> Result<Vec<Row>> {
         baseline: "–".to_owned(),
         figure: size as f64 / MEGABYTE,
         unit: " MB".to_owned(),
-        target: Target::AtMost(MAX_MEGABYTES),
+        target: FigureTarget::AtMost(MAX_MEGABYTES),
     }])
 }

@@ -7,9 +7,9 @@ use crate::bench::google::fake::FakeGoogle;
 use crate::bench::google::host::{GoogleHost, Quota};
 use crate::bench::google::pressure::{AnswerCount, under_pressure};
 use crate::bench::google::{AWAY, NO_LIMIT};
-use crate::bench::load::{Load, Measured, measure};
+use crate::bench::load::{Load, LoadMeasurement, measure};
 use crate::bench::rig::Rig;
-use crate::bench::table::{Row, Target};
+use crate::bench::table::{FigureTarget, Row};
 
 /// Messages, events of each calendar, contacts and tasks of the account.
 const RECORDS: usize = 100;
@@ -45,7 +45,7 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     });
     let load = Load { choices: paths.into(), ..host.load("GET", "{one}", CLIENTS) };
     let seconds = rig.seconds * TURN_FACTOR;
-    let (mut throttled, mut quiet) = (Measured::default(), Measured::default());
+    let (mut throttled, mut quiet) = (LoadMeasurement::default(), LoadMeasurement::default());
     let mut answers = AnswerCount::default();
     for is_throttled in [true, false, false, true] {
         if is_throttled {
@@ -60,7 +60,7 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     ensure!(answers.refused > 0, "no search was refused: the mailbox was not throttled");
     google.ensure_allowed()?;
     host.server.stop()?;
-    let p99 = |measured: &Measured| f64::from(measured.quantile(0.99));
+    let p99 = |measured: &LoadMeasurement| f64::from(measured.quantile(0.99));
     Ok(vec![Row {
         what: format!(
             "events, contacts and tasks, as fresh as Google, {} ms away, while Gmail throttles the mailbox: 99 of 100",
@@ -75,6 +75,6 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
         baseline: format!("without reads of the mailbox: {}", quiet.shown()),
         figure: p99(&throttled) / p99(&quiet),
         unit: "×".to_owned(),
-        target: Target::AtMost(MAX_RATIO),
+        target: FigureTarget::AtMost(MAX_RATIO),
     }])
 }

@@ -9,9 +9,9 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
 use crate::bench::load::Load;
-use crate::bench::mail::provider::{Account, Subject};
+use crate::bench::mail::provider::{Account, MailSubject};
 use crate::bench::memory;
-use crate::bench::table::{Row, Target};
+use crate::bench::table::{FigureTarget, Row};
 
 const MIB: usize = 1 << 20;
 const SIZE: usize = 100 * MIB;
@@ -21,7 +21,7 @@ const PART: std::ops::Range<usize> = 50 * MIB..60 * MIB;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Two rows: the memory for the whole attachment and for a part of it.
-pub fn run(subject: &Subject, account: &Account) -> Result<Vec<Row>> {
+pub fn run(subject: &MailSubject, account: &Account) -> Result<Vec<Row>> {
     let content: Vec<u8> = (0..SIZE).map(byte).collect();
     account.put(message(&content))?;
     let path = find(subject)?;
@@ -53,7 +53,7 @@ fn message(content: &[u8]) -> Vec<u8> {
 }
 
 /// Returns the path of the attachment, once the message is in the list.
-fn find(subject: &Subject) -> Result<String> {
+fn find(subject: &MailSubject) -> Result<String> {
     let list = format!("/v1/email/messages?connection_id={}&limit=1", subject.connection);
     let start = Instant::now();
     loop {
@@ -70,7 +70,7 @@ fn find(subject: &Subject) -> Result<String> {
 }
 
 fn row(
-    subject: &Subject,
+    subject: &MailSubject,
     account: &Account,
     (load, part): (&Load, Option<std::ops::Range<usize>>),
     expected: &[u8],
@@ -92,7 +92,7 @@ fn row(
         baseline: "–".to_owned(),
         figure: growth,
         unit: " MiB".to_owned(),
-        target: Target::AtMost(32.0),
+        target: FigureTarget::AtMost(32.0),
     })
 }
 

@@ -7,17 +7,17 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::json;
 
 use crate::bench::mail::mbsync::{Flush, Mbsync};
-use crate::bench::mail::provider::{Account, Subject};
+use crate::bench::mail::provider::{Account, MailSubject};
 use crate::bench::memory;
 use crate::bench::rig::Rig;
-use crate::bench::table::{Row, Target};
+use crate::bench::table::{FigureTarget, Row};
 use crate::project;
 
 /// A sync that takes longer has failed.
 const PATIENCE: Duration = Duration::from_secs(900);
 
 /// The cost of one sync.
-pub struct Took {
+pub struct SyncCost {
     seconds: f64,
     /// The highest growth of resident memory, in MiB.
     growth: f64,
@@ -25,12 +25,12 @@ pub struct Took {
 
 /// The sums of one side's runs.
 #[derive(Default)]
-struct Turns {
+struct SyncTurns {
     messages: f64,
     seconds: f64,
 }
 
-impl Turns {
+impl SyncTurns {
     fn add(&mut self, messages: usize, seconds: f64) {
         self.messages += messages as f64;
         self.seconds += seconds;
@@ -49,7 +49,7 @@ impl Turns {
 /// speed.
 pub fn run(rig: &Rig, account: &Account, count: usize) -> Result<Vec<Row>> {
     let (program, arguments) = account.native_client()?;
-    let Compared { ours, theirs: native, growth } =
+    let SyncComparison { ours, theirs: native, growth } =
         compared(rig, account, count, || natively(&program, &arguments, count))?;
     let what = format!("first sync of {count} messages from {}", account.shown);
     let rate = Row {
@@ -61,7 +61,7 @@ pub fn run(rig: &Rig, account: &Account, count: usize) -> Result<Vec<Row>> {
         ),
         figure: ours.rate() / native.rate(),
         unit: "×".to_owned(),
-        target: Target::AtLeast(0.7),
+        target: FigureTarget::AtLeast(0.7),
     };
     let memory = Row {
         what: format!("{what}: growth of resident memory"),
@@ -69,7 +69,7 @@ pub fn run(rig: &Rig, account: &Account, count: usize) -> Result<Vec<Row>> {
         baseline: "–".to_owned(),
         figure: growth,
         unit: " MiB".to_owned(),
-        target: Target::None,
+        target: FigureTarget::None,
     };
     Ok(vec![rate, memory])
 }
@@ -80,9 +80,9 @@ pub fn beside_mbsync(rig: &Rig, account: &Account, mbsync: &Mbsync, count: usize
     let (half, smaller) = (count / 2, account.second());
     smaller.fill(half)?;
     Ok(vec![
-        mbsync_row(rig, account, (mbsync, Flush::EachMessage), count, Target::AtLeast(3.0))?,
-        mbsync_row(rig, account, (mbsync, Flush::Never), count, Target::None)?,
-        mbsync_row(rig, &smaller, (mbsync, Flush::EachMessage), half, Target::None)?,
+        mbsync_row(rig, account, (mbsync, Flush::EachMessage), count, FigureTarget::AtLeast(3.0))?,
+        mbsync_row(rig, account, (mbsync, Flush::Never), count, FigureTarget::None)?,
+        mbsync_row(rig, &smaller, (mbsync, Flush::EachMessage), half, FigureTarget::None)?,
     ])
 }
 
@@ -91,9 +91,9 @@ fn mbsync_row(
     account: &Account,
     (mbsync, flush): (&Mbsync, Flush),
     count: usize,
-    target: Target,
+    target: FigureTarget,
 ) -> Result<Row> {
-    let Compared { ours, theirs, .. } =
+    let SyncComparison { ours, theirs, .. } =
         compared(rig, account, count, || mbsync.copy(rig, account, count, flush))?;
     let (beside, flushes) = match flush {
         Flush::EachMessage => ("mbsync", "flushes each to the disk, as is its default"),
@@ -117,9 +117,9 @@ fn mbsync_row(
 }
 
 /// The result of four runs.
-struct Compared {
-    ours: Turns,
-    theirs: Turns,
+struct SyncComparison {
+    ours: SyncTurns,
+    theirs: SyncTurns,
     /// The highest growth of our resident memory, MiB.
     growth: f64,
 }
@@ -130,8 +130,9 @@ fn compared(
     account: &Account,
     count: usize,
     mut their_turn: impl FnMut() -> Result<f64>,
-) -> Result<Compared> {
-    let mut compared = Compared { ours: Turns::default(), theirs: Turns::default(), growth: f64::MIN };
+) -> Result<SyncComparison> {
+    let mut compared =
+        SyncComparison { ours: SyncTurns::default(), theirs: SyncTurns::default(), growth: f64::MIN };
     for is_ours in [true, false, false, true] {
         // A side's first flush must not include pages of the other side in the page cache.
         rustix::fs::sync();
@@ -148,17 +149,22 @@ fn compared(
 }
 
 /// Starts a new server that reaches the mailbox by this port, and waits for its first sync.
-pub fn through_the_api(rig: &Rig, account: &Account, port: u16, count: usize) -> Result<(Subject, Took)> {
-    let subject = Subject::start(rig, account, port)?;
+pub fn through_the_api(
+    rig: &Rig,
+    account: &Account,
+    port: u16,
+    count: usize,
+) -> Result<(MailSubject, SyncCost)> {
+    let subject = MailSubject::start(rig, account, port)?;
     let before = memory::resident_mib(subject.server.pid())?;
     memory::forget_peak(subject.server.pid())?;
     let seconds = caught_up(&subject, count)?;
     let growth = memory::peak_mib(subject.server.pid())? - before;
-    Ok((subject, Took { seconds, growth }))
+    Ok((subject, SyncCost { seconds, growth }))
 }
 
 /// Returns the seconds from the start of the sync to its end.
-fn caught_up(subject: &Subject, count: usize) -> Result<f64> {
+fn caught_up(subject: &MailSubject, count: usize) -> Result<f64> {
     let body = json!({ "connectionId": subject.connection });
     let start = Instant::now();
     subject.client.send("POST", "/v1/email/sync/start", &[], Some(&body))?.expect(&[200, 202])?;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::bench::mail::provider::{Account, Protocol};
-use crate::bench::mail::tap::Said;
+use crate::bench::mail::tap::Transmission;
 
 /// A connection to the provider, and the requests that are repeated on it.
 pub struct Native {
@@ -19,7 +19,12 @@ pub struct Native {
 
 impl Native {
     /// Opens a client that repeats `asked`. `before` is our connection's earlier traffic, which has the selection of the mailbox.
-    pub fn open(account: &Account, port: u16, before: &[Said], asked: &[Said]) -> Result<Native> {
+    pub fn open(
+        account: &Account,
+        port: u16,
+        before: &[Transmission],
+        asked: &[Transmission],
+    ) -> Result<Native> {
         let stream = TcpStream::connect(("127.0.0.1", port)).context("cannot connect to the provider")?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(Duration::from_secs(60)))?;
@@ -107,10 +112,10 @@ impl Native {
     }
 }
 
-fn commands(said: &[Said]) -> impl DoubleEndedIterator<Item = &[u8]> {
+fn commands(said: &[Transmission]) -> impl DoubleEndedIterator<Item = &[u8]> {
     said.iter().filter_map(|said| match said {
-        Said::Client(bytes) => Some(bytes.as_slice()),
-        Said::Provider(_) => None,
+        Transmission::Client(bytes) => Some(bytes.as_slice()),
+        Transmission::Provider(_) => None,
     })
 }
 

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use crate::bench::mail::messages;
 use crate::bench::rig::Rig;
-use crate::bench::table::{Row, Target};
+use crate::bench::table::{FigureTarget, Row};
 use crate::project;
 
 const MESSAGES: usize = 1_000;
@@ -39,6 +39,6 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
         baseline: format!("mail-parser alone, which cleans nothing: {}", rate(alone)),
         figure: alone / ours,
         unit: "×".to_owned(),
-        target: Target::AtLeast(0.5),
+        target: FigureTarget::AtLeast(0.5),
     }])
 }

@@ -114,16 +114,16 @@ impl Account {
 }
 
 /// A server of ours with the account connected.
-pub struct Subject {
+pub struct MailSubject {
     pub server: Server,
     pub client: Client,
     key: String,
     pub connection: String,
 }
 
-impl Subject {
+impl MailSubject {
     /// Starts a server with an empty database, which reaches the provider by this port.
-    pub fn start(rig: &Rig, account: &Account, port: u16) -> Result<Subject> {
+    pub fn start(rig: &Rig, account: &Account, port: u16) -> Result<MailSubject> {
         let name = if account.protocol == Protocol::Imap { "mail-imap" } else { "mail-jmap" };
         let server = rig.server_that_reaches(&rig.folder(name)?, &["127.0.0.1/32"], &[])?;
         let (_, key) =
@@ -133,7 +133,7 @@ impl Subject {
         let body = account.connect_body(port);
         let connected = client.send("POST", "/v1/connections", &[], Some(&body))?.expect(&[201])?;
         let connection = connected["id"].as_str().context("there is no id in the answer")?.to_owned();
-        Ok(Subject { server, client, key, connection })
+        Ok(MailSubject { server, client, key, connection })
     }
 
     /// Requests of one client that are as fresh as the provider.

@@ -4,12 +4,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::bench::load::{Measured, measure};
+use crate::bench::load::{LoadMeasurement, measure};
 use crate::bench::mail::messages;
 use crate::bench::mail::native::Native;
-use crate::bench::mail::provider::{Account, Subject};
+use crate::bench::mail::provider::{Account, MailSubject};
 use crate::bench::mail::tap::Tap;
-use crate::bench::table::{Row, Target};
+use crate::bench::table::{FigureTarget, Row};
 
 const PAGE: usize = 50;
 /// Time limit until a search finds a new message: some servers index asynchronously.
@@ -19,7 +19,7 @@ const INDEXED: Duration = Duration::from_secs(300);
 const AWAY: Duration = Duration::from_millis(5);
 
 /// Three rows: a list, a search and one message with its text; and the same for a provider on another machine.
-pub fn run(subject: &Subject, account: &Account, tap: &Tap, seconds: u64) -> Result<Vec<Row>> {
+pub fn run(subject: &MailSubject, account: &Account, tap: &Tap, seconds: u64) -> Result<Vec<Row>> {
     let list = format!("/v1/email/messages?connection_id={}&limit={PAGE}", subject.connection);
     let page = subject.ask(&list)?;
     ensure!(page["data"].as_array().is_some_and(|found| found.len() == PAGE), "not a page of {PAGE}");
@@ -43,7 +43,7 @@ pub fn run(subject: &Subject, account: &Account, tap: &Tap, seconds: u64) -> Res
     Ok(rows)
 }
 
-fn until_found(subject: &Subject, search: &str) -> Result<()> {
+fn until_found(subject: &MailSubject, search: &str) -> Result<()> {
     let start = Instant::now();
     loop {
         let found = subject.ask(search)?["data"].as_array().map_or(0, Vec::len);
@@ -56,7 +56,7 @@ fn until_found(subject: &Subject, search: &str) -> Result<()> {
 }
 
 fn compared(
-    subject: &Subject,
+    subject: &MailSubject,
     account: &Account,
     tap: &Tap,
     (what, path): (String, &str),
@@ -69,26 +69,26 @@ fn compared(
     let (before, asked) = tap.during(|| subject.ask(path).map(|_| ()))?;
     let load = subject.load(path);
     let mut native = Native::open(account, tap.port, &before, &asked)?;
-    let (mut ours, mut theirs) = (Measured::default(), Measured::default());
+    let (mut ours, mut theirs) = (LoadMeasurement::default(), LoadMeasurement::default());
     for is_ours in [true, false, false, true] {
         match is_ours {
             true => ours.add(measure(&load, seconds)?),
             false => theirs.add(repeated(&mut native, Duration::from_secs(seconds))?),
         }
     }
-    let p50 = |measured: &Measured| f64::from(measured.quantile(0.5));
+    let p50 = |measured: &LoadMeasurement| f64::from(measured.quantile(0.5));
     Ok(Row {
         what,
         ours: ours.shown(),
         baseline: format!("a native client that asks the provider the same: {}", theirs.shown()),
         figure: p50(&ours) / p50(&theirs),
         unit: "×".to_owned(),
-        target: Target::AtMost(1.5),
+        target: FigureTarget::AtMost(1.5),
     })
 }
 
-fn repeated(native: &mut Native, length: Duration) -> Result<Measured> {
-    let mut measured = Measured::default();
+fn repeated(native: &mut Native, length: Duration) -> Result<LoadMeasurement> {
+    let mut measured = LoadMeasurement::default();
     native.run()?;
     let start = Instant::now();
     while start.elapsed() < length {

@@ -10,13 +10,13 @@ use crate::relay::Relay;
 
 /// The data that went one way before data went the other way.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Said {
+pub enum Transmission {
     Client(Vec<u8>),
     /// The number of bytes that the provider sent.
     Provider(usize),
 }
 
-type Lines = Arc<Mutex<Vec<Vec<Said>>>>;
+type Lines = Arc<Mutex<Vec<Vec<Transmission>>>>;
 
 /// The proxy; it closes with the process.
 pub struct Tap {
@@ -42,7 +42,10 @@ impl Tap {
     }
 
     /// Runs `work` and returns the traffic of the one connection used by it: the earlier traffic, and the traffic during `work`.
-    pub fn during(&self, work: impl FnOnce() -> Result<()>) -> Result<(Vec<Said>, Vec<Said>)> {
+    pub fn during(
+        &self,
+        work: impl FnOnce() -> Result<()>,
+    ) -> Result<(Vec<Transmission>, Vec<Transmission>)> {
         let before: Vec<usize> = locked(&self.lines).iter().map(Vec::len).collect();
         work()?;
         let lines = locked(&self.lines);
@@ -57,7 +60,7 @@ impl Tap {
     }
 }
 
-fn locked(lines: &Lines) -> MutexGuard<'_, Vec<Vec<Said>>> {
+fn locked(lines: &Lines) -> MutexGuard<'_, Vec<Vec<Transmission>>> {
     lines.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -69,9 +72,9 @@ fn note(lines: &Lines, number: usize, is_client: bool, bytes: &[u8]) {
     let Some(said) = lines.get_mut(number) else { return };
     match (said.last_mut(), is_client) {
         _ if bytes.is_empty() => {}
-        (Some(Said::Client(last)), true) => last.extend_from_slice(bytes),
-        (Some(Said::Provider(count)), false) => *count += bytes.len(),
-        (_, true) => said.push(Said::Client(bytes.to_vec())),
-        (_, false) => said.push(Said::Provider(bytes.len())),
+        (Some(Transmission::Client(last)), true) => last.extend_from_slice(bytes),
+        (Some(Transmission::Provider(count)), false) => *count += bytes.len(),
+        (_, true) => said.push(Transmission::Client(bytes.to_vec())),
+        (_, false) => said.push(Transmission::Provider(bytes.len())),
     }
 }

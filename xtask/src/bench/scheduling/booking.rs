@@ -4,11 +4,11 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Map, Value, json};
 
 use crate::bench::keyed_create::slow_flush;
-use crate::bench::load::Measured;
+use crate::bench::load::LoadMeasurement;
 use crate::bench::rig::Rig;
-use crate::bench::scheduling::peer::Program;
+use crate::bench::scheduling::peer::SearchProgram;
 use crate::bench::scheduling::service::{BOOKINGS, EventType, Service, invitation};
-use crate::bench::table::{Row, Target};
+use crate::bench::table::{FigureTarget, Row};
 
 /// Bookings of each of two runs.
 const BOOKINGS_EACH: usize = 500;
@@ -19,7 +19,7 @@ const START: &str = "2030-01-07T00:00:00Z";
 const END: &str = "2030-02-07T00:00:00Z";
 
 /// One row, in the order A B B A.
-pub fn run(rig: &Rig, program: &Program) -> Result<Vec<Row>> {
+pub fn run(rig: &Rig, program: &SearchProgram) -> Result<Vec<Row>> {
     let slow = slow_flush(rig)?;
     let folder = rig.folder("scheduling-insert")?;
     let service = Service::start(rig, "scheduling-booking", &[("LD_PRELOAD", &slow)])?;
@@ -37,7 +37,7 @@ pub fn run(rig: &Rig, program: &Program) -> Result<Vec<Row>> {
         baseline: format!("SQLite alone in Node, one row and one commit: {}", theirs.shown()),
         figure: f64::from(ours.quantile(0.99)) / f64::from(theirs.quantile(0.99)),
         unit: "×".to_owned(),
-        target: Target::AtMost(AT_MOST),
+        target: FigureTarget::AtMost(AT_MOST),
     }])
 }
 
@@ -62,7 +62,7 @@ pub fn starts(service: &Service, of: &EventType, count: usize) -> Result<Vec<Val
     Ok(slots.iter().take(count).map(|slot| slot["start"].clone()).collect())
 }
 
-fn book(service: &Service, of: &EventType, starts: &[Value], from: usize) -> Result<Measured> {
+fn book(service: &Service, of: &EventType, starts: &[Value], from: usize) -> Result<LoadMeasurement> {
     let mut micros = Vec::with_capacity(starts.len());
     for (number, start) in (from..).zip(starts) {
         let body = invitation(&of.id, start, number);
@@ -74,8 +74,8 @@ fn book(service: &Service, of: &EventType, starts: &[Value], from: usize) -> Res
 }
 
 /// Returns the figures of sequential requests.
-fn timed(mut micros: Vec<u32>) -> Measured {
+fn timed(mut micros: Vec<u32>) -> LoadMeasurement {
     let total: u64 = micros.iter().map(|micros| u64::from(*micros)).sum();
     micros.sort_unstable();
-    Measured { requests: micros.len() as u64, seconds: total as f64 / 1e6, micros }
+    LoadMeasurement { requests: micros.len() as u64, seconds: total as f64 / 1e6, micros }
 }

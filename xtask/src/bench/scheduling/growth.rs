@@ -8,7 +8,7 @@ use anyhow::Result;
 use crate::bench::rig::Rig;
 use crate::bench::scheduling::service::EventType;
 use crate::bench::scheduling::slots::Sides;
-use crate::bench::table::{Row, Target};
+use crate::bench::table::{FigureTarget, Row};
 
 /// The highest cost of a host or a day of the largest search, as a multiple of one of the cheapest.
 const AT_MOST: f64 = 1.5;
@@ -49,7 +49,7 @@ fn row(unit: &str, costs: &[(usize, (f64, usize))]) -> Row {
         baseline: "–".to_owned(),
         figure: growth(costs),
         unit: "×".to_owned(),
-        target: Target::AtMost(AT_MOST),
+        target: FigureTarget::AtMost(AT_MOST),
     }
 }
 

@@ -5,11 +5,11 @@ use std::time::Instant;
 use anyhow::{Result, ensure};
 use serde_json::Value;
 
-use crate::bench::load::{Measured, Race};
+use crate::bench::load::{LoadMeasurement, Race};
 use crate::bench::rig::Rig;
 use crate::bench::scheduling::booking;
 use crate::bench::scheduling::service::{EventType, Service};
-use crate::bench::table::{Row, Target};
+use crate::bench::table::{FigureTarget, Row};
 
 const CLIENTS: usize = 100;
 /// Contested slots of each row: 9,900 losers, of whom the slowest hundredth are 99.
@@ -28,7 +28,7 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     let plain = race(&service, &of, (plain, false))?;
     let keyed = race(&service, &of, (keyed, true))?;
     service.server.stop()?;
-    let row = |with: &str, losers: &Measured, target: Target| Row {
+    let row = |with: &str, losers: &LoadMeasurement, target: FigureTarget| Row {
         what: format!("{CLIENTS} clients want one slot, {with}: 99 of 100 losers know (SQLite)"),
         ours: losers.shown(),
         baseline: format!("{ROUNDS} slots, one winner each"),
@@ -37,15 +37,15 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
         target,
     };
     Ok(vec![
-        row("no Idempotency-Key", &plain, Target::AtMost(AT_MOST)),
-        row("each with an Idempotency-Key", &keyed, Target::None),
+        row("no Idempotency-Key", &plain, FigureTarget::AtMost(AT_MOST)),
+        row("each with an Idempotency-Key", &keyed, FigureTarget::None),
     ])
 }
 
 /// Returns the waiting times of the losers of all races. Fails unless each slot goes to exactly one client.
-fn race(service: &Service, of: &EventType, (starts, is_keyed): (&[Value], bool)) -> Result<Measured> {
+fn race(service: &Service, of: &EventType, (starts, is_keyed): (&[Value], bool)) -> Result<LoadMeasurement> {
     let mut race = Race::connect(service.server.options.listen, CLIENTS)?;
-    let mut measured = Measured::default();
+    let mut measured = LoadMeasurement::default();
     for (round, start) in starts.iter().enumerate() {
         let load = service.booking(of, start, is_keyed);
         let began = Instant::now();

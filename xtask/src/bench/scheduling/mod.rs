@@ -14,8 +14,8 @@ use std::fs;
 use anyhow::{Context, Result};
 
 use crate::bench::rig::Rig;
-use crate::bench::scheduling::peer::Program;
-use crate::bench::scheduling::service::{EventType, Plan, Service};
+use crate::bench::scheduling::peer::SearchProgram;
+use crate::bench::scheduling::service::{EventType, SchedulingData, Service};
 use crate::bench::table::Row;
 use crate::project;
 
@@ -33,8 +33,8 @@ const MEETINGS: usize = 40;
 
 /// All rows.
 pub fn run(rig: &Rig) -> Result<Vec<Row>> {
-    let program = Program::install()?;
-    let plan = Plan::of(program.data(HOSTS, DAYS)?)?;
+    let program = SearchProgram::install()?;
+    let plan = SchedulingData::of(program.data(HOSTS, DAYS)?)?;
     project::step(&format!("{HOSTS} calendars with {} events each", plan.events()));
     let service = Service::start(rig, "scheduling", &BEHIND_A_PROXY)?.with_hosts(&plan)?;
     let mut one = service.event_type("one", &plan, 1)?;

@@ -6,9 +6,9 @@ use anyhow::{Context, Result, ensure};
 use ureq::Agent;
 use ureq::http::Request;
 
-use crate::bench::load::Measured;
-use crate::bench::scheduling::service::{EventType, Plan, Service, text};
-use crate::bench::table::{Row, Target};
+use crate::bench::load::LoadMeasurement;
+use crate::bench::scheduling::service::{EventType, SchedulingData, Service, text};
+use crate::bench::table::{FigureTarget, Row};
 use crate::http::Client;
 
 const REQUESTS: u64 = 2_000;
@@ -20,13 +20,13 @@ const MOST_BYTES: f64 = 6.0 * 1_024.0;
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Two rows: the time, and the bytes on the wire.
-pub fn run(service: &Service, of: &EventType, plan: &Plan) -> Result<Vec<Row>> {
+pub fn run(service: &Service, of: &EventType, plan: &SchedulingData) -> Result<Vec<Row>> {
     let link = service.client.get(&format!("/v1/scheduling/booking-links/{}", of.slug))?;
     let url = text(&link, "url")?;
     let (_, address) = url.split_once("/book/").context("the link leads to no booking page")?;
     let path = format!("/book/{address}?month={}", plan.month());
     let client = Client::new(&service.server.url, "");
-    let mut measured = Measured::default();
+    let mut measured = LoadMeasurement::default();
     let start = Instant::now();
     for number in 0..REQUESTS {
         let from = format!("10.39.0.{}", 1 + number / OF_AN_ADDRESS);
@@ -46,7 +46,7 @@ pub fn run(service: &Service, of: &EventType, plan: &Plan) -> Result<Vec<Row>> {
         baseline: "–".to_owned(),
         figure,
         unit: unit.to_owned(),
-        target: Target::AtMost(most),
+        target: FigureTarget::AtMost(most),
     };
     let ms = f64::from(measured.quantile(0.99)) / 1_000.0;
     Ok(vec![

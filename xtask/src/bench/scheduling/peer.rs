@@ -15,12 +15,12 @@ use crate::project;
 const SEED: usize = 39;
 
 /// The program, installed.
-pub struct Program(node::Program);
+pub struct SearchProgram(node::NodeProgram);
 
-impl Program {
-    pub fn install() -> Result<Program> {
+impl SearchProgram {
+    pub fn install() -> Result<SearchProgram> {
         let sources = "xtask/src/bench/scheduling";
-        Ok(Program(node::install("scheduling-packages", sources, "peer.mjs")?))
+        Ok(SearchProgram(node::install("scheduling-packages", sources, "peer.mjs")?))
     }
 
     /// Generates events for this number of calendars and days, and returns them with their range.

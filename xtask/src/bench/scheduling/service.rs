@@ -25,17 +25,17 @@ const SETTLED: Duration = Duration::from_secs(120);
 const EARLIEST: usize = 10;
 
 /// The data of both sides.
-pub struct Plan {
+pub struct SchedulingData {
     /// The output of `peer.mjs`.
     data: Value,
     calendars: Vec<Vec<Value>>,
 }
 
-impl Plan {
+impl SchedulingData {
     /// Reads the output of `peer.mjs`.
-    pub fn of(mut data: Value) -> Result<Plan> {
+    pub fn of(mut data: Value) -> Result<SchedulingData> {
         let calendars = serde_json::from_value(data["calendars"].take()).context("there are no calendars")?;
-        Ok(Plan { data, calendars })
+        Ok(SchedulingData { data, calendars })
     }
 
     /// How many events a calendar has.
@@ -68,12 +68,12 @@ impl Plan {
 }
 
 /// An account with its calendar.
-pub struct Host {
+pub struct CalendarHost {
     pub connection: String,
     pub calendar: String,
 }
 
-impl Host {
+impl CalendarHost {
     /// Returns the host as a host of an event type.
     pub fn role(&self, role: &str) -> Value {
         json!({
@@ -96,7 +96,7 @@ pub struct Service {
     pub server: Server,
     pub client: Client,
     key: String,
-    pub hosts: Vec<Host>,
+    pub hosts: Vec<CalendarHost>,
 }
 
 impl Service {
@@ -110,31 +110,31 @@ impl Service {
     }
 
     /// Connects an account for each calendar of the plan.
-    pub fn with_hosts(self, plan: &Plan) -> Result<Service> {
+    pub fn with_hosts(self, plan: &SchedulingData) -> Result<Service> {
         let zone = &plan.data["zone"];
-        let made: Result<Vec<Vec<(usize, Host)>>> = std::thread::scope(|scope| {
+        let made: Result<Vec<Vec<(usize, CalendarHost)>>> = std::thread::scope(|scope| {
             let clients: Vec<_> = (0..CLIENTS)
                 .map(|first| {
                     let service = &self;
                     scope.spawn(move || {
                         let own = plan.calendars.iter().enumerate().skip(first).step_by(CLIENTS);
                         own.map(|(number, events)| Ok((number, service.host(number, zone, events)?)))
-                            .collect::<Result<Vec<(usize, Host)>>>()
+                            .collect::<Result<Vec<(usize, CalendarHost)>>>()
                     })
                 })
                 .collect();
-            let joined = |client: std::thread::ScopedJoinHandle<'_, Result<Vec<(usize, Host)>>>| {
+            let joined = |client: std::thread::ScopedJoinHandle<'_, Result<Vec<(usize, CalendarHost)>>>| {
                 client.join().map_err(|_| anyhow!("a client panicked"))?
             };
             clients.into_iter().map(joined).collect()
         });
-        let mut made: Vec<(usize, Host)> = made?.into_iter().flatten().collect();
+        let mut made: Vec<(usize, CalendarHost)> = made?.into_iter().flatten().collect();
         made.sort_unstable_by_key(|(number, _)| *number);
         Ok(Service { hosts: made.into_iter().map(|(_, host)| host).collect(), ..self })
     }
 
     /// Connects an account, with a calendar that has these events and is synced.
-    pub fn host(&self, number: usize, zone: &Value, events: &[Value]) -> Result<Host> {
+    pub fn host(&self, number: usize, zone: &Value, events: &[Value]) -> Result<CalendarHost> {
         let client = Client::new(&self.server.url, &self.key);
         let body = json!({
             "provider": "sandbox",
@@ -154,11 +154,11 @@ impl Service {
         until("the calendar is not synced", || {
             Ok(client.get(&format!("{path}/sync/status"))?["status"] == "caught_up")
         })?;
-        Ok(Host { connection, calendar })
+        Ok(CalendarHost { connection, calendar })
     }
 
     /// Makes an event type with the first hosts: one, or a pool of which one is chosen.
-    pub fn event_type(&self, slug: &str, plan: &Plan, hosts: usize) -> Result<EventType> {
+    pub fn event_type(&self, slug: &str, plan: &SchedulingData, hosts: usize) -> Result<EventType> {
         let (assignment, role) = if hosts == 1 { ("fixed", "required") } else { ("roundRobin", "rotation") };
         let mut body = plan.rules();
         body.insert("assignment".to_owned(), json!(assignment));
@@ -184,7 +184,12 @@ impl Service {
     }
 
     /// Books this number of meetings in the first days: some early ones, the others at any time.
-    pub fn fill(&self, of: &mut EventType, plan: &Plan, (days, count): (usize, usize)) -> Result<()> {
+    pub fn fill(
+        &self,
+        of: &mut EventType,
+        plan: &SchedulingData,
+        (days, count): (usize, usize),
+    ) -> Result<()> {
         for number in 0..count {
             let found = self.ask(&plan.query(of, days))?;
             let slots = found["data"].as_array().context("there are no slots")?;
@@ -211,7 +216,7 @@ impl Service {
     }
 
     /// Returns the input for the other program: the same events, meetings and event types.
-    pub fn input(&self, plan: &Plan, all: &[&EventType]) -> Value {
+    pub fn input(&self, plan: &SchedulingData, all: &[&EventType]) -> Value {
         let hosts = self.hosts.iter().zip(&plan.calendars);
         let hosts: Vec<Value> =
             hosts.map(|(host, events)| json!({ "id": host.connection, "events": events })).collect();

@@ -3,11 +3,11 @@
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
-use crate::bench::load::{Load, Measured, abba, measure};
+use crate::bench::load::{Load, LoadMeasurement, abba, measure};
 use crate::bench::rig::Rig;
 use crate::bench::scheduling::peer::Peer;
-use crate::bench::scheduling::service::{EventType, Plan, Service};
-use crate::bench::table::{Row, Target};
+use crate::bench::scheduling::service::{EventType, SchedulingData, Service};
+use crate::bench::table::{FigureTarget, Row};
 use crate::http::Client;
 
 /// Simultaneous clients of the rows with several.
@@ -21,7 +21,7 @@ const AT_LEAST: f64 = 20.0;
 pub struct Sides<'a> {
     pub service: &'a Service,
     pub peer: &'a Peer,
-    pub plan: &'a Plan,
+    pub plan: &'a SchedulingData,
 }
 
 impl Sides<'_> {
@@ -50,7 +50,7 @@ impl Sides<'_> {
                     baseline: "–".to_owned(),
                     figure: ms(&a, 0.99),
                     unit: " ms".to_owned(),
-                    target: Target::AtMost(most_ms),
+                    target: FigureTarget::AtMost(most_ms),
                 });
             }
             rows.push(Row {
@@ -59,7 +59,7 @@ impl Sides<'_> {
                 baseline: format!("Node with luxon, the same answer: {}", b.shown()),
                 figure: a.rate() / b.rate(),
                 unit: "×".to_owned(),
-                target: Target::AtLeast(AT_LEAST),
+                target: FigureTarget::AtLeast(AT_LEAST),
             });
         }
         Ok(rows)
@@ -103,7 +103,7 @@ fn slots(answer: &Value) -> Result<Vec<Value>> {
 }
 
 /// Adds runs until there are enough requests.
-fn up_to(measured: &mut Measured, load: &Load, seconds: u64) -> Result<()> {
+fn up_to(measured: &mut LoadMeasurement, load: &Load, seconds: u64) -> Result<()> {
     while measured.requests < REQUESTS {
         measured.add(measure(load, seconds)?);
     }
@@ -111,7 +111,7 @@ fn up_to(measured: &mut Measured, load: &Load, seconds: u64) -> Result<()> {
 }
 
 /// Returns the milliseconds below which this share of requests stays.
-fn ms(measured: &Measured, share: f64) -> f64 {
+fn ms(measured: &LoadMeasurement, share: f64) -> f64 {
     f64::from(measured.quantile(share)) / 1_000.0
 }
 

@@ -87,14 +87,14 @@ impl Bullmq {
     }
 
     /// Starts an empty Redis, and the processes, which wait for `begin`.
-    pub fn start(&self, task: &Task) -> Result<Running> {
+    pub fn start(&self, task: &Task) -> Result<QueueRun> {
         let redis = self.redis(task.persistence)?;
         let started = (0..task.processes).map(|process| self.worker(task, redis.port, process));
         let mut workers = started.collect::<Result<Vec<Worker>>>()?;
         for worker in &mut workers {
             worker.expect("ready")?;
         }
-        Ok(Running { workers, redis })
+        Ok(QueueRun { workers, redis })
     }
 
     fn redis(&self, persistence: Persistence) -> Result<Redis> {
@@ -106,7 +106,8 @@ impl Bullmq {
         command.args(["--bind", "127.0.0.1", "--daemonize", "no", "--port", &port.to_string(), "--dir"]);
         command.arg(&data).args(persistence.arguments());
         command.stdin(Stdio::null()).stdout(Stdio::null());
-        let mut redis = Redis { child: Ended(command.spawn().context("cannot start redis-server")?), port };
+        let mut redis =
+            Redis { child: ChildGuard(command.spawn().context("cannot start redis-server")?), port };
         let start = Instant::now();
         while TcpStream::connect(address).is_err() {
             if let Some(status) = redis.child.0.try_wait()? {
@@ -129,7 +130,7 @@ impl Bullmq {
         let mut command = project::command(&self.node.to_string_lossy());
         command.arg(&self.program).arg(options.to_string());
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = Ended(command.spawn().context("cannot start Node")?);
+        let mut child = ChildGuard(command.spawn().context("cannot start Node")?);
         let input = child.0.stdin.take().context("Node has no standard input")?;
         let output = child.0.stdout.take().context("Node has no standard output")?;
         Ok(Worker { child, input, output: BufReader::new(output) })
@@ -137,9 +138,9 @@ impl Bullmq {
 }
 
 /// A process that is killed when it is dropped.
-struct Ended(Child);
+struct ChildGuard(Child);
 
-impl Drop for Ended {
+impl Drop for ChildGuard {
     fn drop(&mut self) {
         // Best effort: the process has no state.
         let _ = self.0.kill();
@@ -148,12 +149,12 @@ impl Drop for Ended {
 }
 
 struct Redis {
-    child: Ended,
+    child: ChildGuard,
     port: u16,
 }
 
 struct Worker {
-    child: Ended,
+    child: ChildGuard,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
 }
@@ -168,13 +169,13 @@ impl Worker {
 }
 
 /// BullMQ, running; ended when it is dropped.
-pub struct Running {
+pub struct QueueRun {
     // Declared before Redis, so that its clients end first.
     workers: Vec<Worker>,
     redis: Redis,
 }
 
-impl Running {
+impl QueueRun {
     /// Tells all processes to begin.
     pub fn begin(&mut self) -> Result<()> {
         self.workers.iter_mut().try_for_each(|worker| Ok(worker.input.write_all(b"begin\n")?))

@@ -7,8 +7,8 @@ use anyhow::Result;
 use serde_json::json;
 
 use crate::bench::rig::Rig;
-use crate::bench::table::{Row, Target};
-use crate::bench::webhooks::receiver::{Noted, Receiver};
+use crate::bench::table::{FigureTarget, Row};
+use crate::bench::webhooks::receiver::{Receiver, RecordedPart};
 use crate::bench::webhooks::switchboard::Host;
 
 /// The maximum subscriptions of an application.
@@ -43,7 +43,7 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     )?;
     watched.set(&json!({ "eventTypes": [EVENT_TYPE] }))?;
     let begin = || {
-        receiver.begin(SUBSCRIPTIONS, Noted::Nothing);
+        receiver.begin(SUBSCRIPTIONS, RecordedPart::Nothing);
         Ok(())
     };
     let wanted = paired((&alone, &watched), WANTED, begin, || {
@@ -59,7 +59,7 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
         baseline: format!("without subscriptions: p50 {without:.2} ms"),
         figure: with / without,
         unit: "×".to_owned(),
-        target: Target::AtMost(1.1),
+        target: FigureTarget::AtMost(1.1),
     };
     Ok(vec![row("none", unwanted), row("all", wanted)])
 }

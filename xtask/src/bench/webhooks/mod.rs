@@ -18,9 +18,9 @@ use serde_json::json;
 
 use crate::bench::keyed_create::flush_us;
 use crate::bench::rig::Rig;
-use crate::bench::table::{Row, Target};
+use crate::bench::table::{FigureTarget, Row};
 use crate::bench::webhooks::bullmq::{Bullmq, Persistence, Task, write_bodies};
-use crate::bench::webhooks::receiver::{Noted, Receiver};
+use crate::bench::webhooks::receiver::{Receiver, RecordedPart};
 use crate::bench::webhooks::switchboard::Host;
 use crate::project;
 
@@ -43,7 +43,7 @@ const CORES: &str = "0,1";
 
 /// Rows for each concurrency: the rate beside each persistence of Redis, and the processor time; then two rows of the delay.
 pub fn run(rig: &Rig) -> Result<Vec<Row>> {
-    let _pinned = Pinned::new()?;
+    let _pinned = CorePin::new()?;
     let bench = Bench::new(rig)?;
     let mut rows = Vec::new();
     for concurrency in CONCURRENCY {
@@ -62,7 +62,7 @@ struct Bench {
 
 /// The sums of one side's runs.
 #[derive(Clone, Copy, Default)]
-struct Turns {
+struct DeliveryTurns {
     notifications: usize,
     seconds: f64,
     processor_seconds: f64,
@@ -70,7 +70,7 @@ struct Turns {
     processes: usize,
 }
 
-impl Turns {
+impl DeliveryTurns {
     fn rate(&self) -> f64 {
         self.notifications as f64 / self.seconds
     }
@@ -80,7 +80,7 @@ impl Turns {
         self.processor_seconds * 1_000.0 / self.notifications as f64
     }
 
-    fn add(&mut self, other: Turns) {
+    fn add(&mut self, other: DeliveryTurns) {
         self.notifications += other.notifications;
         self.seconds += other.seconds;
         self.processor_seconds += other.processor_seconds;
@@ -125,7 +125,7 @@ impl Bench {
             baseline: format!("BullMQ {}: {}", Persistence::Never, theirs.shown()),
             figure: ours.cost() / theirs.cost(),
             unit: "×".to_owned(),
-            target: Target::None,
+            target: FigureTarget::None,
         });
         for persistence in [Persistence::EverySecond, Persistence::Always] {
             let theirs = self.theirs(persistence, (theirs.processes, concurrency))?;
@@ -134,8 +134,14 @@ impl Bench {
         Ok(rows)
     }
 
-    fn row(&self, concurrency: usize, persistence: Persistence, (ours, theirs): (&Turns, &Turns)) -> Row {
-        let target = if persistence == Persistence::Never { Target::AtLeast(1.0) } else { Target::None };
+    fn row(
+        &self,
+        concurrency: usize,
+        persistence: Persistence,
+        (ours, theirs): (&DeliveryTurns, &DeliveryTurns),
+    ) -> Row {
+        let target =
+            if persistence == Persistence::Never { FigureTarget::AtLeast(1.0) } else { FigureTarget::None };
         Row {
             what: format!(
                 "{} notifications that wait, {SUBSCRIPTIONS} endpoints, {concurrency} at a time at each",
@@ -155,22 +161,22 @@ impl Bench {
 
     /// Has events delivered once, to keep their bodies for the other side.
     fn note_bodies(&self, host: &Host) -> Result<()> {
-        self.receiver.begin(self.notifications(), Noted::Body);
+        self.receiver.begin(self.notifications(), RecordedPart::Body);
         host.create_events(self.events)?;
         let seen = self.receiver.wait(LIMIT)?;
         ensure!(seen.bodies.len() == self.events, "the first endpoint has {} bodies", seen.bodies.len());
         write_bodies(&self.bodies, &seen.bodies)
     }
 
-    fn ours(&self, host: &Host, concurrency: usize) -> Result<Turns> {
+    fn ours(&self, host: &Host, concurrency: usize) -> Result<DeliveryTurns> {
         host.set(&json!({ "status": "paused", "maxConcurrent": concurrency }))?;
         host.create_events(self.events)?;
         self.turn(&[host.server.pid()], || host.set(&json!({ "status": "active" })))
     }
 
     /// Returns the figures of the better number of processes.
-    fn best_of_theirs(&self, concurrency: usize) -> Result<Turns> {
-        let mut best = Turns::default();
+    fn best_of_theirs(&self, concurrency: usize) -> Result<DeliveryTurns> {
+        let mut best = DeliveryTurns::default();
         for processes in PROCESSES {
             let turn = self.theirs(Persistence::Never, (processes, concurrency))?;
             if best.notifications == 0 || turn.rate() > best.rate() {
@@ -180,7 +186,11 @@ impl Bench {
         Ok(best)
     }
 
-    fn theirs(&self, persistence: Persistence, (processes, concurrency): (usize, usize)) -> Result<Turns> {
+    fn theirs(
+        &self,
+        persistence: Persistence,
+        (processes, concurrency): (usize, usize),
+    ) -> Result<DeliveryTurns> {
         let task = Task {
             persistence,
             processes,
@@ -194,18 +204,18 @@ impl Bench {
         };
         let mut running = self.bullmq.start(&task)?;
         let turn = self.turn(&running.pids(), || running.begin())?;
-        Ok(Turns { processes, ..turn })
+        Ok(DeliveryTurns { processes, ..turn })
     }
 
     /// Measures one run, from `begin` to the last receipt.
-    fn turn(&self, pids: &[u32], begin: impl FnOnce() -> Result<()>) -> Result<Turns> {
+    fn turn(&self, pids: &[u32], begin: impl FnOnce() -> Result<()>) -> Result<DeliveryTurns> {
         let used = || pids.iter().map(|pid| clock::processor_seconds(*pid)).sum::<Result<f64>>();
-        self.receiver.begin(self.notifications(), Noted::Nothing);
+        self.receiver.begin(self.notifications(), RecordedPart::Nothing);
         let (before, start) = (used()?, Instant::now());
         begin()?;
         let seen = self.receiver.wait(LIMIT)?;
         let last = seen.last.context("nothing arrived")?;
-        Ok(Turns {
+        Ok(DeliveryTurns {
             notifications: seen.count(),
             seconds: last.saturating_duration_since(start).as_secs_f64(),
             processor_seconds: used()? - before,
@@ -220,7 +230,7 @@ impl Bench {
         let mut host = Host::start(rig, "webhooks-delays")?;
         host.subscribe(&[self.receiver.url(0)], EVENT_TYPE)?;
         // The first use is slower.
-        self.receiver.begin(RATE, Noted::Nothing);
+        self.receiver.begin(RATE, RecordedPart::Nothing);
         host.create_events(RATE)?;
         self.receiver.wait(LIMIT)?;
         let mut ours = self.our_delays(&host)?;
@@ -243,7 +253,7 @@ impl Bench {
                 ),
                 figure: ours,
                 unit: " ms".to_owned(),
-                target: Target::AtMost(most),
+                target: FigureTarget::AtMost(most),
             }
         };
         let median = row("half", 0.5, 15.0, [&mut ours, &mut never, &mut always]);
@@ -252,7 +262,7 @@ impl Bench {
 
     fn our_delays(&self, host: &Host) -> Result<Vec<f64>> {
         let length = Duration::from_secs(SECONDS);
-        self.receiver.begin(RATE * usize::try_from(SECONDS)?, Noted::Delay);
+        self.receiver.begin(RATE * usize::try_from(SECONDS)?, RecordedPart::Delay);
         host.create_at_rate(RATE, length)?;
         Ok(self.receiver.wait(LIMIT)?.delays_ms)
     }
@@ -270,7 +280,7 @@ impl Bench {
             seconds: SECONDS,
         };
         let mut running = self.bullmq.start(&task)?;
-        self.receiver.begin(RATE * usize::try_from(SECONDS)?, Noted::Delay);
+        self.receiver.begin(RATE * usize::try_from(SECONDS)?, RecordedPart::Delay);
         running.begin()?;
         running.added()?;
         Ok(self.receiver.wait(LIMIT)?.delays_ms)
@@ -285,21 +295,21 @@ fn quantile(delays_ms: &mut [f64], share: f64) -> f64 {
 }
 
 /// Keeps this process and its children on two cores until it is dropped.
-struct Pinned {
+struct CorePin {
     cores: usize,
 }
 
-impl Pinned {
-    fn new() -> Result<Pinned> {
+impl CorePin {
+    fn new() -> Result<CorePin> {
         let cores = std::thread::available_parallelism()?.get();
         if cores > 2 {
             pin(CORES)?;
         }
-        Ok(Pinned { cores })
+        Ok(CorePin { cores })
     }
 }
 
-impl Drop for Pinned {
+impl Drop for CorePin {
     fn drop(&mut self) {
         if self.cores > 2
             && let Err(error) = pin(&format!("0-{}", self.cores - 1))

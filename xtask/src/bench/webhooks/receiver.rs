@@ -22,26 +22,26 @@ const ANSWER: &[u8] = b"HTTP/1.1 204 No Content\r\n\r\n";
 /// A running endpoint; it ends when it is dropped.
 pub struct Receiver {
     pub address: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<ReceiverState>,
     _runtime: Runtime,
 }
 
 #[derive(Default)]
-struct Shared {
-    seen: Mutex<Seen>,
+struct ReceiverState {
+    seen: Mutex<Receipts>,
     /// Signalled when all expected notifications have arrived.
     is_whole: Condvar,
 }
 
-impl Shared {
-    fn seen(&self) -> MutexGuard<'_, Seen> {
+impl ReceiverState {
+    fn seen(&self) -> MutexGuard<'_, Receipts> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The part of a notification that is recorded beside its arrival.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Noted {
+pub enum RecordedPart {
     #[default]
     Nothing,
     /// The bodies that the endpoint with the number 0 receives.
@@ -52,8 +52,8 @@ pub enum Noted {
 
 /// The notifications received since the last `begin`.
 #[derive(Default)]
-pub struct Seen {
-    noted: Noted,
+pub struct Receipts {
+    noted: RecordedPart,
     wanted: usize,
     /// Hashes of paths and ids.
     ids: HashSet<u64>,
@@ -65,7 +65,7 @@ pub struct Seen {
     pub delays_ms: Vec<f64>,
 }
 
-impl Seen {
+impl Receipts {
     /// Returns the number of different notifications.
     pub fn count(&self) -> usize {
         self.ids.len()
@@ -87,10 +87,10 @@ impl Seen {
         }
         self.last = Some(Instant::now());
         match self.noted {
-            Noted::Nothing => {}
-            Noted::Body if request.path == "/0" => self.bodies.push(request.body.to_vec()),
-            Noted::Body => {}
-            Noted::Delay => {
+            RecordedPart::Nothing => {}
+            RecordedPart::Body if request.path == "/0" => self.bodies.push(request.body.to_vec()),
+            RecordedPart::Body => {}
+            RecordedPart::Delay => {
                 let now = clock::now_ms();
                 self.delays_ms.extend(request.began_ms().map(|began| (now - began).max(0.0)));
             }
@@ -104,7 +104,7 @@ impl Receiver {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let bound = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)));
         let listener = bound.context("no free port on 127.0.0.1")?;
-        let (address, shared) = (listener.local_addr()?, Arc::<Shared>::default());
+        let (address, shared) = (listener.local_addr()?, Arc::<ReceiverState>::default());
         runtime.spawn(accept(listener, shared.clone()));
         Ok(Receiver { address, shared, _runtime: runtime })
     }
@@ -115,13 +115,13 @@ impl Receiver {
     }
 
     /// Forgets the notifications so far, and expects this number from now on.
-    pub fn begin(&self, wanted: usize, noted: Noted) {
-        *self.shared.seen() = Seen { noted, wanted, ..Seen::default() };
+    pub fn begin(&self, wanted: usize, noted: RecordedPart) {
+        *self.shared.seen() = Receipts { noted, wanted, ..Receipts::default() };
     }
 
     /// Waits until all of them have arrived, and returns them. Fails after `limit`.
-    pub fn wait(&self, limit: Duration) -> Result<Seen> {
-        let is_short = |seen: &mut Seen| seen.count() < seen.wanted;
+    pub fn wait(&self, limit: Duration) -> Result<Receipts> {
+        let is_short = |seen: &mut Receipts| seen.count() < seen.wanted;
         let waited = self.shared.is_whole.wait_timeout_while(self.shared.seen(), limit, is_short);
         let (mut seen, _) = waited.unwrap_or_else(PoisonError::into_inner);
         let (count, wanted) = (seen.count(), seen.wanted);
@@ -130,12 +130,12 @@ impl Receiver {
     }
 
     /// Returns the notifications so far, complete or not.
-    pub fn end(&self) -> Seen {
+    pub fn end(&self) -> Receipts {
         std::mem::take(&mut *self.shared.seen())
     }
 }
 
-async fn accept(listener: TcpListener, shared: Arc<Shared>) {
+async fn accept(listener: TcpListener, shared: Arc<ReceiverState>) {
     while let Ok((stream, _)) = listener.accept().await {
         let shared = shared.clone();
         tokio::spawn(async move {
@@ -147,7 +147,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     }
 }
 
-async fn serve(mut stream: TcpStream, shared: &Shared) -> Result<()> {
+async fn serve(mut stream: TcpStream, shared: &ReceiverState) -> Result<()> {
     stream.set_nodelay(true)?;
     let mut buffer = Vec::with_capacity(64 << 10);
     loop {
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn what_comes_again_counts_once() {
         let receiver = Receiver::start().unwrap();
-        receiver.begin(2, Noted::Delay);
+        receiver.begin(2, RecordedPart::Delay);
         let mut stream = TcpStream::connect(receiver.address).unwrap();
         for id in ["a", "a", "b"] {
             send(&mut stream, id);
@@ -244,7 +244,7 @@ mod tests {
         let seen = receiver.wait(Duration::from_secs(10)).unwrap();
         assert_eq!((seen.count(), seen.repeats, seen.delays_ms.len()), (2, 1, 2));
         assert!(seen.last.is_some() && seen.delays_ms.iter().all(|ms| *ms > 1_700_000_000_000.0));
-        receiver.begin(1, Noted::Body);
+        receiver.begin(1, RecordedPart::Body);
         assert!(receiver.wait(Duration::from_millis(1)).is_err());
         send(&mut stream, "a");
         assert_eq!(receiver.shared.seen().bodies.len(), 1);

@@ -13,12 +13,12 @@ use crate::ical::lines::line;
 use crate::ical::rules::recurrence_lines;
 use crate::ical::time::{Clock, Moment};
 use crate::ical::todo::reader::TodoReader;
-use crate::ical::todo::times::{Place, Stamp};
+use crate::ical::todo::times::{Stamp, TodoZone};
 use crate::ical::todo::write::TodoWriter;
 use crate::ical::zones::Zone;
 
 /// A to-do as something that recurs.
-pub struct Recurring {
+pub struct RecurringTodo {
     /// The time that its dates count from: the start, or the due date where it has none.
     anchor: Stamp,
     /// RRULE, RDATE, EXDATE and EXRULE, as the model has them.
@@ -28,7 +28,7 @@ pub struct Recurring {
 
 impl TodoReader {
     /// A to-do as something that recurs; None where it does not, or where its rule cannot be read.
-    pub fn recurring(&self, todo: &IcalCst, clock: &Clock) -> Option<Recurring> {
+    pub fn recurring(&self, todo: &IcalCst, clock: &Clock) -> Option<RecurringTodo> {
         let lines = recurrence_lines(todo, clock);
         let times = self.times(todo, clock);
         let anchor = times.start.or(times.due).filter(|_| !lines.is_empty())?;
@@ -41,13 +41,13 @@ impl TodoReader {
             }
         };
         let series = Series::new(&start, length, &lines).ok()?;
-        Some(Recurring { anchor, lines, series })
+        Some(RecurringTodo { anchor, lines, series })
     }
 
     /// The zone on whose clock a time is; a day and a floating time are on the list's.
     fn zone_name<'r>(&'r self, stamp: &'r Stamp) -> &'r str {
         match &stamp.time {
-            Some((_, Place::Zone { name, .. })) => name.as_str(),
+            Some((_, TodoZone::Zone { name, .. })) => name.as_str(),
             _ => self.base.home.name.as_str(),
         }
     }
@@ -56,7 +56,7 @@ impl TodoReader {
 impl TodoWriter<'_> {
     /// Moves the dates of a to-do that begins at another time than `before`, and adds warnings for those that are dropped.
     /// `is_kept`: the caller does not change the recurrence.
-    pub fn carry_dates(&mut self, todo: &mut IcalCst, before: &Recurring, is_kept: bool) -> Outcome<()> {
+    pub fn carry_dates(&mut self, todo: &mut IcalCst, before: &RecurringTodo, is_kept: bool) -> Outcome<()> {
         let clock = self.clock();
         let Some(after) = self.reader.recurring(todo, &clock) else { return Ok(()) };
         let start = line(todo, "DTSTART").map(|start| like(start, "DTSTART", start.raw_value_str().trim()));

@@ -7,7 +7,7 @@ use model::tasks::Task;
 use model::wire::Warning;
 use serde_json::json;
 
-use crate::collection::changed::Changed;
+use crate::collection::changed::FieldSet;
 use crate::ical::lines::{components, components_mut, set_text};
 use crate::ical::people::organizes;
 use crate::ical::resource::{self, define_zones, is_exception, keep_one, print, touch};
@@ -26,14 +26,14 @@ pub struct TodoEditor<'c> {
 
 /// The text to store.
 #[derive(Debug, Default)]
-pub struct Written {
+pub struct EditedTodo {
     pub text: String,
     pub warnings: Vec<Warning>,
 }
 
 impl TodoEditor<'_> {
     /// A new resource.
-    pub fn create(&self, uid: &str, task: &Task, changed: &[String]) -> Outcome<Written> {
+    pub fn create(&self, uid: &str, task: &Task, changed: &[String]) -> Outcome<EditedTodo> {
         let mut calendar = resource::empty();
         let template = calendar.clone();
         let mut writer = TodoWriter::new(self.reader, &template, self.now);
@@ -44,18 +44,18 @@ impl TodoEditor<'_> {
         // Clients sort and filter by STATUS without knowing what a missing one means.
         let mut changed = changed.to_vec();
         changed.push("status".into());
-        writer.apply(&mut todo, task, &Changed(&changed))?;
+        writer.apply(&mut todo, task, &FieldSet(&changed))?;
         writer.base.match_start(&mut todo, None);
         calendar.push_component(todo);
         self.written(calendar, writer)
     }
 
     /// The resource with the task changed. Everything that the changed fields do not say stays as it is.
-    pub fn update(&self, text: &str, task: &Task, changed: &[String]) -> Outcome<Written> {
+    pub fn update(&self, text: &str, task: &Task, changed: &[String]) -> Outcome<EditedTodo> {
         let unreadable =
             |reason: &str| Failure::invalid(format!("the task at the provider cannot be read: {reason}"));
         let original = resource::parse(text).map_err(|reason| unreadable(&reason))?;
-        let changed = Changed(changed);
+        let changed = FieldSet(changed);
         let mut calendar = original.clone();
         let mut writer = TodoWriter::new(self.reader, &original, self.now);
         let clock = self.reader.base.clock(&original);
@@ -83,7 +83,7 @@ impl TodoEditor<'_> {
         self.written(calendar, writer)
     }
 
-    fn written(&self, mut calendar: IcalCst, writer: TodoWriter) -> Outcome<Written> {
+    fn written(&self, mut calendar: IcalCst, writer: TodoWriter) -> Outcome<EditedTodo> {
         let warnings = writer.base.warnings;
         let lost = warnings.iter().find(|warning| warning.code == "field_not_supported");
         if let Some(warning) = lost.filter(|_| self.strict) {
@@ -91,6 +91,6 @@ impl TodoEditor<'_> {
             return Err(failure.with_detail(json!({ "field": warning.target })));
         }
         define_zones(&mut calendar, &writer.base.zones);
-        Ok(Written { text: print(&calendar), warnings })
+        Ok(EditedTodo { text: print(&calendar), warnings })
     }
 }

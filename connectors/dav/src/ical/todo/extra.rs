@@ -8,13 +8,13 @@ use crate::ical::extra::{contents, described, place, texts};
 use crate::ical::lines::{components, keyword, line, line_text};
 use crate::ical::resource::is_exception;
 use crate::ical::todo::reader::NAME;
-use crate::ical::todo::times::{Place, Times};
+use crate::ical::todo::times::{TodoTimes, TodoZone};
 
 /// X- properties that a field of the model says.
 const SAID: [&str; 2] = ["X-ALT-DESC", "X-APPLE-SORT-ORDER"];
 
 /// None where there is nothing to add. `task` is the to-do as it was read.
-pub fn extra(calendar: &IcalCst, todo: &IcalCst, times: &Times, task: &Task) -> Option<Value> {
+pub fn extra(calendar: &IcalCst, todo: &IcalCst, times: &TodoTimes, task: &Task) -> Option<Value> {
     let mut data = Map::new();
     // Five steps, or nine, are more than the model's three.
     let more =
@@ -36,7 +36,7 @@ pub fn extra(calendar: &IcalCst, todo: &IcalCst, times: &Times, task: &Task) -> 
     }
     if let Some((time, zone)) = times.start.as_ref().and_then(|start| start.time.as_ref()) {
         data.insert("startTime".into(), json!(time.to_string()));
-        if let Place::Zone { name, .. } = zone {
+        if let TodoZone::Zone { name, .. } = zone {
             data.insert("startTimeZone".into(), json!(name));
         }
     }

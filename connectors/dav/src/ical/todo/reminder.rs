@@ -12,17 +12,17 @@ use crate::ical::lines::{
     components, components_mut, is_named, keyword, line, param, raw_line, remove, set_line,
 };
 use crate::ical::time::{Clock, utc};
-use crate::ical::todo::times::Times;
+use crate::ical::todo::times::TodoTimes;
 
 /// The time that Apple gives an alarm that shall not ring by time: one that rings at a place, or never.
 const NEVER: &str = "19760401T005545Z";
 
 /// When the task reminds.
-pub fn reminder(todo: &IcalCst, times: &Times, clock: &Clock) -> Option<Instant> {
+pub fn reminder(todo: &IcalCst, times: &TodoTimes, clock: &Clock) -> Option<Instant> {
     components(todo, "VALARM").find_map(|alarm| rings_at(alarm, times, clock))
 }
 
-fn rings_at(alarm: &IcalCst, times: &Times, clock: &Clock) -> Option<Instant> {
+fn rings_at(alarm: &IcalCst, times: &TodoTimes, clock: &Clock) -> Option<Instant> {
     let by_place = line(alarm, "X-APPLE-PROXIMITY").is_some();
     if by_place || !matches!(keyword(alarm, "ACTION")?.as_str(), "DISPLAY" | "AUDIO") {
         return None;
@@ -45,7 +45,13 @@ fn rings_at(alarm: &IcalCst, times: &Times, clock: &Clock) -> Option<Instant> {
 }
 
 /// Makes the task remind then. The alarm that did keeps its id and its words; none of them stays where there shall be none.
-pub fn set_reminder(todo: &mut IcalCst, wanted: Option<Instant>, title: &str, times: &Times, clock: &Clock) {
+pub fn set_reminder(
+    todo: &mut IcalCst,
+    wanted: Option<Instant>,
+    title: &str,
+    times: &TodoTimes,
+    clock: &Clock,
+) {
     let Some(wanted) = wanted else {
         todo.items.retain(|item| match item {
             IcalItem::Component(alarm) if is_named(alarm, "VALARM") => {
@@ -70,7 +76,7 @@ pub fn set_reminder(todo: &mut IcalCst, wanted: Option<Instant>, title: &str, ti
 }
 
 /// Gives the alarm that rang by the `old` times an absolute trigger at that time, independent of the times that change.
-pub fn detach(todo: &mut IcalCst, old: &Times, clock: &Clock) {
+pub fn detach(todo: &mut IcalCst, old: &TodoTimes, clock: &Clock) {
     if let Some((alarm, at)) = first(todo, old, clock) {
         set_line(alarm, trigger(at));
     }
@@ -78,7 +84,7 @@ pub fn detach(todo: &mut IcalCst, old: &Times, clock: &Clock) {
 
 fn first<'c, 'a>(
     todo: &'c mut IcalCst<'a>,
-    times: &Times,
+    times: &TodoTimes,
     clock: &Clock,
 ) -> Option<(&'c mut IcalCst<'a>, Instant)> {
     components_mut(todo, "VALARM").find_map(|alarm| rings_at(alarm, times, clock).map(|at| (alarm, at)))

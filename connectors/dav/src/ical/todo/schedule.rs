@@ -6,9 +6,9 @@ use ical::tree::cst::IcalCst;
 use jiff::civil::Time;
 use model::tasks::Task;
 
-use crate::collection::changed::Changed;
+use crate::collection::changed::FieldSet;
 use crate::ical::lines::{line, remove};
-use crate::ical::todo::times::{Place, Shape, Stamp, Times, put_stamp};
+use crate::ical::todo::times::{Shape, Stamp, TodoTimes, TodoZone, put_stamp};
 use crate::ical::todo::write::{TodoWriter, day, time_of_day};
 
 /// Fields that say when a task is due.
@@ -20,8 +20,8 @@ impl TodoWriter<'_> {
         &mut self,
         todo: &mut IcalCst,
         task: &Task,
-        changed: &Changed,
-        old: &Times,
+        changed: &FieldSet,
+        old: &TodoTimes,
     ) -> Outcome<()> {
         let mut new = old.clone();
         if changed.has("startDate") {
@@ -46,7 +46,7 @@ impl TodoWriter<'_> {
     }
 
     /// The due date as the task has it; spelled as the to-do spells its times, where it means the same.
-    fn wanted_due(&mut self, task: &Task, changed: &Changed, old: &Times) -> Outcome<Option<Stamp>> {
+    fn wanted_due(&mut self, task: &Task, changed: &FieldSet, old: &TodoTimes) -> Outcome<Option<Stamp>> {
         let date = task.due_date.as_deref().map(|text| day("dueDate", text)).transpose()?;
         if task.due_time.is_some() && date.is_none() && changed.has("dueTime") {
             self.cannot_keep("dueTime", "a time without a due date is not kept");
@@ -66,8 +66,8 @@ impl TodoWriter<'_> {
         let mut places = times.map(|(_, place)| place);
         let known = places.find(|place| self.reader.zone(place) == zone.as_deref()).cloned();
         let place = known.unwrap_or(match zone {
-            Some(name) => Place::Zone { name, tzid: None },
-            None => Place::Floating,
+            Some(name) => TodoZone::Zone { name, tzid: None },
+            None => TodoZone::Floating,
         });
         // Seconds are more than the model has: they stay as long as hour and minute do.
         let was = old.due.as_ref().and_then(|due| due.time.as_ref()).map(|(time, _)| *time);
@@ -76,7 +76,7 @@ impl TodoWriter<'_> {
     }
 
     /// Makes start and due go together; a field that then does not is left as it was.
-    fn order(&mut self, new: &mut Times, old: &Times, changed: &Changed) {
+    fn order(&mut self, new: &mut TodoTimes, old: &TodoTimes, changed: &FieldSet) {
         self.align(new, old);
         // The provider has accepted faults that were there before.
         if self.is_ordered(new) || !self.is_ordered(old) {
@@ -93,7 +93,7 @@ impl TodoWriter<'_> {
         }
     }
 
-    fn is_ordered(&self, times: &Times) -> bool {
+    fn is_ordered(&self, times: &TodoTimes) -> bool {
         let (Some(start), Some(due)) = (&times.start, &times.due) else { return true };
         if start.time.is_none() || due.time.is_none() {
             return start.date <= due.date;
@@ -103,12 +103,12 @@ impl TodoWriter<'_> {
     }
 
     /// Gives the start the value type of the due date, of which the model has more.
-    fn align(&mut self, new: &mut Times, old: &Times) {
+    fn align(&mut self, new: &mut TodoTimes, old: &TodoTimes) {
         let shape = |stamp: &Option<Stamp>| stamp.as_ref().map(Stamp::shape);
         let as_before = (shape(&new.start), shape(&new.due)) == (shape(&old.start), shape(&old.due));
         let (Some(start), Some(due)) = (new.start.as_mut(), &new.due) else { return };
         let (time, place) = (start.time.clone(), due.time.clone().map(|(_, place)| place));
-        let midnight = |place: Option<Place>| place.map(|place| (Time::midnight(), place));
+        let midnight = |place: Option<TodoZone>| place.map(|place| (Time::midnight(), place));
         let mut lost = None;
         match (start.shape(), due.shape()) {
             // A mixture that another client made, and the provider took, stays one.
@@ -121,12 +121,12 @@ impl TodoWriter<'_> {
             }
             (Shape::Floating, Shape::Zoned) => {
                 let home = self.reader.has_zone.then(|| self.reader.base.home.name.clone());
-                let home = home.map(|name| Place::Zone { name, tzid: None });
+                let home = home.map(|name| TodoZone::Zone { name, tzid: None });
                 start.time = time.map(|(time, _)| time).zip(home.or(place));
             }
             (Shape::Zoned, Shape::Floating) => {
                 lost = Some("a start has a zone only where the due date has one");
-                start.time = time.map(|(time, _)| (time, Place::Floating));
+                start.time = time.map(|(time, _)| (time, TodoZone::Floating));
             }
             _ => {}
         }
@@ -144,7 +144,7 @@ impl TodoWriter<'_> {
     }
 
     /// Gives a recurring task the DTSTART that it needs (RFC 5545 section 3.8.2.4). False: it has no date to begin with.
-    fn anchor(&mut self, new: &mut Times, old: &Times) -> bool {
+    fn anchor(&mut self, new: &mut TodoTimes, old: &TodoTimes) -> bool {
         if new.start.is_some() {
             return true;
         }
@@ -161,7 +161,7 @@ impl TodoWriter<'_> {
     }
 
     /// A to-do that says how long it takes goes on saying so where that still leads to the due date.
-    fn put(&mut self, todo: &mut IcalCst, new: &Times, old: &Times, changed: &Changed) {
+    fn put(&mut self, todo: &mut IcalCst, new: &TodoTimes, old: &TodoTimes, changed: &FieldSet) {
         let clock = self.clock();
         match &new.start {
             Some(start) if new.start != old.start => {
@@ -190,7 +190,7 @@ impl TodoWriter<'_> {
 }
 
 /// The start as the task has it: another day, at the time of day that it had.
-fn wanted_start(task: &Task, old: &Times) -> Outcome<Option<Stamp>> {
+fn wanted_start(task: &Task, old: &TodoTimes) -> Outcome<Option<Stamp>> {
     let Some(text) = task.start_date.as_deref() else { return Ok(None) };
     let date = day("startDate", text)?;
     let time = old.start.as_ref().and_then(|start| start.time.clone());

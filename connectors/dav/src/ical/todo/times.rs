@@ -15,12 +15,12 @@ use crate::ical::zones::Zone;
 pub struct Stamp {
     pub date: Date,
     /// None: VALUE=DATE.
-    pub time: Option<(Time, Place)>,
+    pub time: Option<(Time, TodoZone)>,
 }
 
 /// The zone in which a time holds.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Place {
+pub enum TodoZone {
     /// Wherever its reader is (RFC 5545 section 3.3.5, form 1).
     Floating,
     /// In a zone, by its IANA name, and the TZID that the object has it under. No TZID: UTC, or not in the object yet.
@@ -29,7 +29,7 @@ pub enum Place {
 
 /// When a to-do is.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Times {
+pub struct TodoTimes {
     pub start: Option<Stamp>,
     /// DUE, else DTSTART and DURATION.
     pub due: Option<Stamp>,
@@ -44,8 +44,8 @@ impl Stamp {
     pub fn shape(&self) -> Shape {
         match &self.time {
             None => Shape::Day,
-            Some((_, Place::Floating)) => Shape::Floating,
-            Some((_, Place::Zone { .. })) => Shape::Zoned,
+            Some((_, TodoZone::Floating)) => Shape::Floating,
+            Some((_, TodoZone::Zone { .. })) => Shape::Zoned,
         }
     }
 
@@ -54,7 +54,7 @@ impl Stamp {
         let time = self.time.as_ref().map_or(Time::midnight(), |(time, _)| *time);
         let local = self.date.to_datetime(time);
         match &self.time {
-            Some((_, Place::Zone { name, .. })) => Zone::named(name).instant(local),
+            Some((_, TodoZone::Zone { name, .. })) => Zone::named(name).instant(local),
             _ => home.instant(local),
         }
     }
@@ -70,14 +70,14 @@ pub enum Shape {
 
 impl TodoReader {
     /// When a to-do is; what cannot be read counts as missing, so that a wrong date never hides the task.
-    pub fn times(&self, todo: &IcalCst, clock: &Clock) -> Times {
+    pub fn times(&self, todo: &IcalCst, clock: &Clock) -> TodoTimes {
         let start = line(todo, "DTSTART").and_then(|line| stamp(line, clock));
         let due = line(todo, "DUE").and_then(|line| stamp(line, clock));
         let due = due.or_else(|| {
             let duration = line(todo, "DURATION").filter(|_| line(todo, "DUE").is_none())?;
             self.after(start.as_ref()?, duration.raw_value_str().trim())
         });
-        Times { start, due }
+        TodoTimes { start, due }
     }
 
     /// A DURATION after a stamp, of the same kind as it.
@@ -86,8 +86,8 @@ impl TodoReader {
             return day_after(start.date, duration).ok().map(Stamp::day);
         };
         let zone = match place {
-            Place::Floating => self.base.home.as_ref().clone(),
-            Place::Zone { name, .. } => Zone::named(name),
+            TodoZone::Floating => self.base.home.as_ref().clone(),
+            TodoZone::Zone { name, .. } => Zone::named(name),
         };
         let at = start.instant(&self.base.home)?;
         let after = zone.local(time_after(start.date.to_datetime(*time), &zone, at, duration).ok()?);
@@ -95,10 +95,10 @@ impl TodoReader {
     }
 
     /// The zone that a time is shown in; none where that is the reader's own.
-    pub fn zone<'r>(&'r self, place: &'r Place) -> Option<&'r str> {
+    pub fn zone<'r>(&'r self, place: &'r TodoZone) -> Option<&'r str> {
         match place {
-            Place::Floating => self.has_zone.then_some(self.base.home.name.as_str()),
-            Place::Zone { name, .. } => Some(name),
+            TodoZone::Floating => self.has_zone.then_some(self.base.home.name.as_str()),
+            TodoZone::Zone { name, .. } => Some(name),
         }
     }
 }
@@ -107,19 +107,19 @@ fn stamp(line: &IcalLine, clock: &Clock) -> Option<Stamp> {
     match clock.read(line)? {
         Moment::Day(date) => Some(Stamp::day(date)),
         Moment::Time { local, .. } if is_floating(line) => {
-            Some(Stamp { date: local.date(), time: Some((local.time(), Place::Floating)) })
+            Some(Stamp { date: local.date(), time: Some((local.time(), TodoZone::Floating)) })
         }
         Moment::Time { local, zone } if zone.is_iana() => {
             // A TZID beside a UTC time (RFC 5545 section 3.2.19 forbids it) means nothing.
             let is_utc = line.raw_value_str().trim().ends_with(['Z', 'z']);
             let tzid = param(line, "TZID").filter(|_| !is_utc);
-            let place = Place::Zone { name: zone.name.clone(), tzid };
+            let place = TodoZone::Zone { name: zone.name.clone(), tzid };
             Some(Stamp { date: local.date(), time: Some((local.time(), place)) })
         }
         // A zone that has no name: only the instant can be given.
         Moment::Time { local, zone } => {
             let local = jiff::tz::TimeZone::UTC.to_datetime(zone.instant(local)?);
-            let place = Place::Zone { name: "UTC".into(), tzid: None };
+            let place = TodoZone::Zone { name: "UTC".into(), tzid: None };
             Some(Stamp { date: local.date(), time: Some((local.time(), place)) })
         }
     }
@@ -149,15 +149,15 @@ pub fn put_stamp(
             let at = stamp.date.to_datetime(*time);
             let value = local(at);
             match place {
-                Place::Floating => (value, None),
-                Place::Zone { tzid: Some(tzid), .. } => (value, Some(tzid.clone())),
-                Place::Zone { name: zone, .. } if zone == "UTC" => {
+                TodoZone::Floating => (value, None),
+                TodoZone::Zone { tzid: Some(tzid), .. } => (value, Some(tzid.clone())),
+                TodoZone::Zone { name: zone, .. } if zone == "UTC" => {
                     match on_own_clock(todo, name, at, clock) {
                         Some((at, tzid)) => (local(at), Some(tzid)),
                         None => (format!("{value}Z"), None),
                     }
                 }
-                Place::Zone { name, .. } => {
+                TodoZone::Zone { name, .. } => {
                     zones.extend(Zone::named(name).instant(at).map(|at| (name.clone(), at)));
                     (value, Some(name.clone()))
                 }

@@ -6,7 +6,7 @@ use jiff::civil::{Date, Time};
 use model::Instant;
 use model::tasks::{NotesFormat, Task};
 
-use crate::collection::changed::Changed;
+use crate::collection::changed::FieldSet;
 use crate::ical::categories::set_categories;
 use crate::ical::html::to_text;
 use crate::ical::lines::{put_text, remove, set_param, set_text, set_value, text_line};
@@ -17,7 +17,7 @@ use crate::ical::todo::read::{is_parent, parent, position};
 use crate::ical::todo::reader::TodoReader;
 use crate::ical::todo::reminder::{detach, reminder, set_reminder};
 use crate::ical::todo::state::{set_percent, set_priority, set_status, word};
-use crate::ical::todo::times::Times;
+use crate::ical::todo::times::TodoTimes;
 use crate::ical::write::Writer;
 
 /// Fields that say when a task is due and when it can begin.
@@ -26,12 +26,12 @@ const WHEN: [&str; 4] = ["startDate", "dueDate", "dueTime", "timeZone"];
 const UNKNOWN: [&str; 4] = ["checklistItems", "links", "webUrl", "hasAttachments"];
 
 /// Whether the task moves.
-pub fn moves(changed: &Changed) -> bool {
+pub fn moves(changed: &FieldSet) -> bool {
     WHEN.iter().any(|name| changed.has(name))
 }
 
 /// Whether the people it is assigned to have to look at it again (RFC 5546 section 2.1.4): a new SEQUENCE.
-pub fn is_significant(changed: &Changed) -> bool {
+pub fn is_significant(changed: &FieldSet) -> bool {
     moves(changed) || changed.has("recurrence") || changed.has("status")
 }
 
@@ -57,7 +57,7 @@ impl<'c> TodoWriter<'c> {
     }
 
     /// Makes the to-do say the changed fields.
-    pub fn apply(&mut self, todo: &mut IcalCst, task: &Task, changed: &Changed) -> Outcome<()> {
+    pub fn apply(&mut self, todo: &mut IcalCst, task: &Task, changed: &FieldSet) -> Outcome<()> {
         let old = self.reader.times(todo, &self.clock());
         if moves(changed) || changed.has("recurrence") {
             self.set_times(todo, task, changed, &old)?;
@@ -83,7 +83,7 @@ impl<'c> TodoWriter<'c> {
         Ok(())
     }
 
-    fn set_states(&mut self, todo: &mut IcalCst, task: &Task, changed: &Changed) {
+    fn set_states(&mut self, todo: &mut IcalCst, task: &Task, changed: &FieldSet) {
         if changed.has("status") {
             let (word, exact) = word(task.status);
             if !exact {
@@ -114,7 +114,7 @@ impl<'c> TodoWriter<'c> {
 
     /// An alarm that counts from a time goes along with it. Where that time is gone and the task shall still remind, it gets the
     /// time that it had.
-    fn set_reminder(&mut self, todo: &mut IcalCst, task: &Task, changed: &Changed, old: &Times) {
+    fn set_reminder(&mut self, todo: &mut IcalCst, task: &Task, changed: &FieldSet, old: &TodoTimes) {
         let clock = self.clock();
         let times = self.reader.times(todo, &clock);
         if changed.has("reminderAt") {
@@ -136,7 +136,7 @@ pub fn time_of_day(field: &str, text: &str) -> Outcome<Time> {
     text.parse().map_err(|_| Failure::invalid(format!("{field} must be a time of day, such as 09:30")))
 }
 
-fn set_texts(todo: &mut IcalCst, task: &Task, changed: &Changed) {
+fn set_texts(todo: &mut IcalCst, task: &Task, changed: &FieldSet) {
     if changed.has("title") {
         set_text(todo, "SUMMARY", Some(&task.title));
     }

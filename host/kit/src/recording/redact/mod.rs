@@ -18,7 +18,7 @@ use url::form_urlencoded::{self, Serializer};
 use crate::escapes::{decoded, escaped};
 use crate::recording::addresses::{KnownAddresses, is_address};
 use crate::recording::credentials::{Credential, credentials_of};
-use crate::recording::format::{Recorded, RecordedRequest, RecordedResponse};
+use crate::recording::format::{RecordedExchange, RecordedRequest, RecordedResponse};
 use crate::recording::markup::{PlaceKind, is_markup, markup_places, with_entities};
 use crate::recording::multipart::MultipartBody;
 use crate::recording::names::{
@@ -59,8 +59,8 @@ impl<'r> Redactor<'r> {
     }
 
     /// Returns the exchange without the private values known so far.
-    pub fn exchange(&mut self, exchange: &Recorded) -> Recorded {
-        Recorded {
+    pub fn exchange(&mut self, exchange: &RecordedExchange) -> RecordedExchange {
+        RecordedExchange {
             n: exchange.n,
             request: self.request(&exchange.request),
             response: self.response(&exchange.response),

@@ -5,17 +5,17 @@ mod random;
 
 use std::collections::BTreeMap;
 
-use super::format::{Recorded, RecordedRequest, RecordedResponse};
+use super::format::{RecordedExchange, RecordedRequest, RecordedResponse};
 use super::redact::Redactor;
 use super::rules::Rules;
 
 /// An exchange with the same body both ways.
-fn exchange(url: &str, content_type: &str, body: &str) -> Recorded {
+fn exchange(url: &str, content_type: &str, body: &str) -> RecordedExchange {
     let headers = |more: &[(&str, &str)]| -> BTreeMap<String, String> {
         let usual = [("content-type", content_type)];
         usual.iter().chain(more).map(|(name, value)| ((*name).into(), (*value).into())).collect()
     };
-    Recorded {
+    RecordedExchange {
         n: 1,
         request: RecordedRequest {
             method: "POST".into(),
@@ -32,7 +32,7 @@ fn exchange(url: &str, content_type: &str, body: &str) -> Recorded {
 }
 
 /// Returns the exchanges without private data, and the number of addresses that were replaced.
-fn redacted(rules: &Rules, exchanges: &[Recorded]) -> (Vec<Recorded>, usize) {
+fn redacted(rules: &Rules, exchanges: &[RecordedExchange]) -> (Vec<RecordedExchange>, usize) {
     let mut redactor = Redactor::new(&["known-secret".to_owned()], rules);
     for exchange in exchanges {
         redactor.exchange(exchange);
@@ -42,8 +42,8 @@ fn redacted(rules: &Rules, exchanges: &[Recorded]) -> (Vec<Recorded>, usize) {
 }
 
 /// Everything of an exchange that is recorded, as texts.
-fn texts(exchange: &Recorded) -> Vec<String> {
-    let Recorded { request, response, .. } = exchange;
+fn texts(exchange: &RecordedExchange) -> Vec<String> {
+    let RecordedExchange { request, response, .. } = exchange;
     let bodies = [&request.body, &response.body].map(|body| String::from_utf8_lossy(body).into_owned());
     let headers = request.headers.iter().chain(&response.headers);
     headers

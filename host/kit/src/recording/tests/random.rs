@@ -6,7 +6,7 @@ use serde_json::json;
 use url::form_urlencoded;
 
 use crate::escapes::escaped;
-use crate::recording::format::Recorded;
+use crate::recording::format::RecordedExchange;
 use crate::recording::rules::Rules;
 use crate::recording::tests::{exchange, redacted, texts};
 
@@ -43,7 +43,7 @@ impl Random {
 }
 
 /// Exchanges whose names say that this is a secret.
-fn named(secret: &str) -> Vec<Recorded> {
+fn named(secret: &str) -> Vec<RecordedExchange> {
     let in_url = escaped(secret);
     let form: String = form_urlencoded::byte_serialize(secret.as_bytes()).collect();
     let mut with_token = exchange(HERE, JSON, "{}");
@@ -59,7 +59,7 @@ fn named(secret: &str) -> Vec<Recorded> {
 }
 
 /// Exchanges that hold the secret where nothing says so.
-fn echoed(secret: &str, random: &mut Random) -> Vec<Recorded> {
+fn echoed(secret: &str, random: &mut Random) -> Vec<RecordedExchange> {
     let (in_url, form) =
         (escaped(secret), form_urlencoded::byte_serialize(secret.as_bytes()).collect::<String>());
     let json_text = json!({ "note": format!("x {secret} y") }).to_string();

@@ -60,7 +60,7 @@ impl CallEgress {
         let mut teller = Teller::new(tell);
         let mut states = States { account, types: &source.types, known: HashMap::new() };
         let mut reader = Reader::new(self.shared.limits.event_bytes);
-        let mut allowance = Allowance::new(self.shared.limits.idle_bytes_per_minute);
+        let mut allowance = MinuteBudget::new(self.shared.limits.idle_bytes_per_minute);
         let mut silent_at = Instant::now() + silence;
         loop {
             let next = teller.tell_at().map_or(silent_at, |at| at.min(silent_at));
@@ -164,21 +164,21 @@ fn too_much() -> Err {
 }
 
 /// The limit of a server's bytes in a minute.
-struct Allowance {
+struct MinuteBudget {
     per_minute: usize,
     left: usize,
     /// When the allowance of a minute is renewed.
     until: Instant,
 }
 
-impl Allowance {
+impl MinuteBudget {
     fn new(per_minute: usize) -> Self {
-        Allowance { per_minute, left: per_minute, until: Instant::now() + MINUTE }
+        MinuteBudget { per_minute, left: per_minute, until: Instant::now() + MINUTE }
     }
 
     fn take(&mut self, bytes: usize) -> Result<(), Err> {
         if Instant::now() >= self.until {
-            *self = Allowance::new(self.per_minute);
+            *self = MinuteBudget::new(self.per_minute);
         }
         self.left = self.left.checked_sub(bytes.max(READ_COSTS)).ok_or_else(too_much)?;
         Ok(())

@@ -16,7 +16,7 @@ use tokio_rustls::client::TlsStream;
 
 use crate::bindings::tcp::Err;
 use crate::outbound::connect::acknowledge;
-use crate::outbound::tcp::meter::{Allowance, Metered, is_too_much};
+use crate::outbound::tcp::meter::{Allowance, MeteredSocket, is_too_much};
 use crate::outbound::tcp::refusal::refused;
 use crate::outbound::tcp::server::Server;
 
@@ -25,8 +25,8 @@ const PIECE: usize = 64 << 10;
 
 /// The socket of a connection.
 pub(crate) enum Stream {
-    Plain(Metered),
-    Tls(Box<TlsStream<Metered>>),
+    Plain(MeteredSocket),
+    Tls(Box<TlsStream<MeteredSocket>>),
 }
 
 /// A connection to a server.
@@ -55,7 +55,7 @@ impl Line {
             Ok(Some(stream)) => {
                 // Commands are small and wait for their answers: Nagle's algorithm would delay each by 40 ms.
                 let _ = stream.set_nodelay(true);
-                Ok(Line { stream: Stream::Plain(Metered::new(stream, allowance)), ahead: Vec::new() })
+                Ok(Line { stream: Stream::Plain(MeteredSocket::new(stream, allowance)), ahead: Vec::new() })
             }
             Ok(None) => Err(refused("connect", "no connection could be made")),
             Err(_) => Err(refused("timeout", "no connection could be made in time")),

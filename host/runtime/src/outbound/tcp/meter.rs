@@ -42,7 +42,7 @@ pub(crate) fn is_too_much(error: &io::Error) -> bool {
 }
 
 /// A socket that fails once the server has sent more than it may.
-pub(crate) struct Metered {
+pub(crate) struct MeteredSocket {
     pub(crate) socket: TcpStream,
     allowance: Allowance,
     left: usize,
@@ -50,9 +50,9 @@ pub(crate) struct Metered {
     until: Instant,
 }
 
-impl Metered {
+impl MeteredSocket {
     pub(crate) fn new(socket: TcpStream, allowance: Allowance) -> Self {
-        let mut metered = Metered { socket, allowance, left: 0, until: Instant::now() };
+        let mut metered = MeteredSocket { socket, allowance, left: 0, until: Instant::now() };
         metered.allow(allowance);
         metered
     }
@@ -78,7 +78,7 @@ impl Metered {
     }
 }
 
-impl AsyncRead for Metered {
+impl AsyncRead for MeteredSocket {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -93,7 +93,7 @@ impl AsyncRead for Metered {
     }
 }
 
-impl AsyncWrite for Metered {
+impl AsyncWrite for MeteredSocket {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.get_mut().socket).poll_write(cx, bytes)
     }

@@ -23,14 +23,14 @@ use crate::bindings::tcp::{self, BlobInfo, Err, Segment};
 use crate::outbound::tcp::decode::{Decoder, DotStuffing};
 use crate::outbound::tcp::line::Line;
 use crate::outbound::tcp::meter::Allowance;
-use crate::outbound::tcp::opening::Way;
-use crate::outbound::tcp::pool::{Kept, Key};
+use crate::outbound::tcp::opening::ServerRoute;
+use crate::outbound::tcp::pool::{IdleConnection, Key};
 use crate::outbound::tcp::refusal::refused;
 use crate::outbound::tcp::server::Protocol;
 use crate::outbound::{CallEgress, CredentialsError, Login, LoginSecret};
 use crate::state::State;
 
-pub(crate) use pool::Pool;
+pub(crate) use pool::ConnectionPool;
 pub use server::check_server;
 pub(crate) use server::{BadServer, Server};
 
@@ -53,14 +53,14 @@ pub struct Session {
     /// The note of the connector, if its last action was to keep the connection.
     kept: Option<String>,
     key: Key,
-    pool: Arc<Pool>,
+    pool: Arc<ConnectionPool>,
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
         if let (Some(line), Some(note)) = (self.line.take(), self.kept.take()) {
             let capabilities = std::mem::take(&mut self.capabilities);
-            self.pool.put(self.key.clone(), Kept { line, capabilities, note });
+            self.pool.put(self.key.clone(), IdleConnection { line, capabilities, note });
         }
     }
 }
@@ -83,7 +83,7 @@ impl CallEgress {
             login: fingerprint(&login),
         };
         let pool = self.shared.lines.clone();
-        if let Some(Kept { line, capabilities, note }) = pool.take(&key) {
+        if let Some(IdleConnection { line, capabilities, note }) = pool.take(&key) {
             return Ok(Session { line: Some(line), capabilities, note: Some(note), kept: None, key, pool });
         }
         let (line, capabilities) = self.connect(&server, protocol, &login).await?;
@@ -114,7 +114,7 @@ impl CallEgress {
         let limits = &self.shared.limits;
         let allowance = Allowance::Once(limits.handshake_bytes);
         let tls = self.shared.line_tls.clone();
-        let way = Way { server, addresses: &addresses, tls, connect_within, allowance };
+        let way = ServerRoute { server, addresses: &addresses, tls, connect_within, allowance };
         let _waiting = self.meter.waiting();
         self.meter.sent.fetch_add(1, Ordering::Relaxed);
         let opening = async {

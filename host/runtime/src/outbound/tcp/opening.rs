@@ -40,7 +40,7 @@ pub(crate) const ANSWER: Duration = Duration::from_secs(20);
 pub(crate) const PIECE: usize = 64 << 10;
 
 /// The server to connect to, with its addresses and the means of encryption.
-pub(crate) struct Way<'a> {
+pub(crate) struct ServerRoute<'a> {
     pub(crate) server: &'a Server,
     pub(crate) addresses: &'a [std::net::SocketAddr],
     pub(crate) tls: std::sync::Arc<rustls::ClientConfig>,
@@ -49,7 +49,7 @@ pub(crate) struct Way<'a> {
     pub(crate) allowance: Allowance,
 }
 
-impl Way<'_> {
+impl ServerRoute<'_> {
     async fn connect(&self) -> Result<Line, Err> {
         Line::connect(self.addresses, self.connect_within, self.allowance).await
     }
@@ -65,7 +65,7 @@ fn connected(line: &mut Option<Line>) -> Result<&mut Line, Err> {
 }
 
 /// An IMAP session (RFC 9051 section 3.2), with the server's capabilities.
-pub(crate) async fn imap(way: &Way<'_>, login: &Login) -> Result<(Line, Vec<String>), Err> {
+pub(crate) async fn imap(way: &ServerRoute<'_>, login: &Login) -> Result<(Line, Vec<String>), Err> {
     let Server { host, port, tls } = way.server.clone();
     let transport = match tls {
         Tls::Implicit => ImapSessionTransport::Tls { host, port },
@@ -213,7 +213,7 @@ where
 }
 
 /// An SMTP session (RFC 6409, RFC 4954), with the lines of the last answer to EHLO.
-pub(crate) async fn smtp(way: &Way<'_>, login: &Login) -> Result<(Line, Vec<String>), Err> {
+pub(crate) async fn smtp(way: &ServerRoute<'_>, login: &Login) -> Result<(Line, Vec<String>), Err> {
     let Server { host, port, tls } = way.server.clone();
     let transport = match tls {
         Tls::Implicit => SmtpSessionTransport::Tls { host, port },

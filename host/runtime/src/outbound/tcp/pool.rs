@@ -27,7 +27,7 @@ pub(crate) struct Key {
 }
 
 /// A connection, and the connector's knowledge of it.
-pub(crate) struct Kept {
+pub(crate) struct IdleConnection {
     pub(crate) line: Line,
     pub(crate) capabilities: Vec<String>,
     pub(crate) note: String,
@@ -35,11 +35,11 @@ pub(crate) struct Kept {
 
 /// The idle connections of a host.
 #[derive(Default)]
-pub(crate) struct Pool(Mutex<HashMap<Key, Vec<(Instant, Kept)>>>);
+pub(crate) struct ConnectionPool(Mutex<HashMap<Key, Vec<(Instant, IdleConnection)>>>);
 
-impl Pool {
+impl ConnectionPool {
     /// The connection of this key that was used last.
-    pub(crate) fn take(&self, key: &Key) -> Option<Kept> {
+    pub(crate) fn take(&self, key: &Key) -> Option<IdleConnection> {
         let mut kept = self.0.lock().ok()?;
         let lines = kept.get_mut(key)?;
         let mut found = None;
@@ -55,7 +55,7 @@ impl Pool {
         found
     }
 
-    pub(crate) fn put(&self, key: Key, line: Kept) {
+    pub(crate) fn put(&self, key: Key, line: IdleConnection) {
         let Ok(mut kept) = self.0.lock() else { return };
         let count: usize = kept.values().map(Vec::len).sum();
         if count >= KEPT {
@@ -80,8 +80,8 @@ impl Pool {
     }
 
     /// Closes idle connections for as long as the pool lives.
-    pub(crate) fn tend(pool: &Arc<Pool>, runtime: &tokio::runtime::Handle) {
-        let weak: Weak<Pool> = Arc::downgrade(pool);
+    pub(crate) fn tend(pool: &Arc<ConnectionPool>, runtime: &tokio::runtime::Handle) {
+        let weak: Weak<ConnectionPool> = Arc::downgrade(pool);
         runtime.spawn(async move {
             loop {
                 tokio::time::sleep(IDLE / 4).await;

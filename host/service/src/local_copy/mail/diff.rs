@@ -7,7 +7,7 @@ use model::email::EmailMessage;
 use serde_json::{Map, Value};
 use storage::Tx;
 use storage::items::{self, Item};
-use storage::locked::Locked;
+use storage::locked::LockedRow;
 
 use crate::app::resource_kind::ResourceKind;
 use crate::local_copy::change::{ChangeKind, Differences, ItemChange, SupersededRecords, UnloggedChange};
@@ -118,7 +118,7 @@ impl<'l> MailPage<'_, 'l> {
         &mut self,
         source: &NormalizedRecord,
         fresh: &NormalizedItem,
-        known: Option<Locked<'l, Item>>,
+        known: Option<LockedRow<'l, Item>>,
     ) -> Result<()> {
         let mut message: EmailMessage = serde_json::from_str(&fresh.content.body)?;
         let before = known.as_ref().map(|k| k.body.clone());
@@ -165,7 +165,7 @@ impl<'l> MailPage<'_, 'l> {
         &mut self,
         source: &NormalizedRecord,
         fresh: &NormalizedItem,
-        known: Locked<'l, Item>,
+        known: LockedRow<'l, Item>,
         fields: &Map<String, Value>,
     ) -> Result<()> {
         let mut body: Map<String, Value> = serde_json::from_str(&known.body)?;
@@ -218,7 +218,7 @@ impl<'l> MailPage<'_, 'l> {
         &mut self,
         kind: ResourceKind,
         item: Item,
-        known: Option<Locked<'l, Item>>,
+        known: Option<LockedRow<'l, Item>>,
         places: Vec<String>,
     ) {
         let change = match &known {
@@ -232,13 +232,13 @@ impl<'l> MailPage<'_, 'l> {
         self.changed.add(changed(kind, item, change, before, places));
     }
 
-    pub(crate) fn gone(&mut self, item: Locked<'l, Item>) {
+    pub(crate) fn gone(&mut self, item: LockedRow<'l, Item>) {
         let tombstone = self.tombstone(item);
         self.changed.add(tombstone);
     }
 
     /// Returns the deletion of an item.
-    pub(crate) fn tombstone(&self, item: Locked<'l, Item>) -> ItemChange<'l> {
+    pub(crate) fn tombstone(&self, item: LockedRow<'l, Item>) -> ItemChange<'l> {
         let now = self.app.now();
         let kind = ResourceKind::parse(&item.kind).unwrap_or(ResourceKind::EmailMessage);
         let tombstone = Item { deleted_at: Some(now), updated_at: now, ..Item::clone(&item) };
@@ -308,7 +308,7 @@ fn changed<'l>(
     kind: ResourceKind,
     item: Item,
     change: ChangeKind,
-    before: Option<Locked<'l, Item>>,
+    before: Option<LockedRow<'l, Item>>,
     places: Vec<String>,
 ) -> ItemChange<'l> {
     ItemChange { kind, item, change, before, stored: None, refs: Vec::new(), keys: Vec::new(), places }

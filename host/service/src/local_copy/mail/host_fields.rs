@@ -3,7 +3,7 @@
 use base::error::Result;
 use serde_json::{Map, Value};
 use storage::items::{self, Item};
-use storage::locked::Locked;
+use storage::locked::LockedRow;
 use storage::log as table;
 
 use crate::app::event_log::{self, NewLogEntry};
@@ -16,10 +16,10 @@ use crate::local_copy::transaction::CopyTransaction;
 /// Sets these fields of a stored message, and logs the change as `word` (`updated`, `sent`, `bounced`). Does nothing if they are unchanged.
 pub async fn set<'l>(
     copy: &mut CopyTransaction<'_, 'l>,
-    before: Locked<'l, Item>,
+    before: LockedRow<'l, Item>,
     fields: &[(&str, Value)],
     word: &str,
-) -> Result<Locked<'l, Item>> {
+) -> Result<LockedRow<'l, Item>> {
     let mut body: Map<String, Value> = serde_json::from_str(&before.body)?;
     let mut changed = Vec::new();
     for (name, value) in fields {

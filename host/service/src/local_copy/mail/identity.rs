@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use base::error::Result;
 use model::email::EmailMessage;
 use storage::items::{self, Item};
-use storage::locked::{ConnectionLock, Locked};
+use storage::locked::{ConnectionLock, LockedRow};
 use storage::{Tx, mail as table};
 
 use crate::app::App;
@@ -63,12 +63,12 @@ impl<'l> StoredMessages<'l> {
     }
 
     /// Returns all rows that were ever read from a record of the page, tombstones included.
-    pub fn of_source(&self, source_id: &str) -> &[Locked<'l, Item>] {
+    pub fn of_source(&self, source_id: &str) -> &[LockedRow<'l, Item>] {
         self.by_source.get(source_id).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the message of a record; after a deletion its tombstone.
-    fn message_of(&self, source_id: &str) -> Option<&Locked<'l, Item>> {
+    fn message_of(&self, source_id: &str) -> Option<&LockedRow<'l, Item>> {
         let mut messages = self.of_source(source_id).iter().filter(|item| is_message(item));
         let first = messages.clone().next();
         messages.find(|item| item.deleted_at.is_none()).or(first)
@@ -76,10 +76,10 @@ impl<'l> StoredMessages<'l> {
 }
 
 fn grouped<'l>(
-    items: Vec<Locked<'l, Item>>,
+    items: Vec<LockedRow<'l, Item>>,
     name: impl Fn(&Item) -> Option<&String>,
-) -> HashMap<String, Vec<Locked<'l, Item>>> {
-    let mut groups: HashMap<String, Vec<Locked<'l, Item>>> = HashMap::new();
+) -> HashMap<String, Vec<LockedRow<'l, Item>>> {
+    let mut groups: HashMap<String, Vec<LockedRow<'l, Item>>> = HashMap::new();
     for item in items {
         if let Some(name) = name(&item).cloned() {
             groups.entry(name).or_default().push(item);
@@ -99,16 +99,21 @@ fn is_message(item: &Item) -> bool {
 impl<'l> MailPage<'_, 'l> {
     /// Returns other messages with the name that a message gets: it may have been read as a message of its own between two steps of the
     /// provider.
-    pub(crate) fn namesakes(&self, source: &NormalizedRecord, known: Option<&Item>) -> Vec<Locked<'l, Item>> {
+    pub(crate) fn namesakes(
+        &self,
+        source: &NormalizedRecord,
+        known: Option<&Item>,
+    ) -> Vec<LockedRow<'l, Item>> {
         let Some(known) = known else { return Vec::new() };
         let of_source = self.known.of_source(&source.source_id).iter();
-        let is_other =
-            |item: &&Locked<'l, Item>| item.id != known.id && item.deleted_at.is_none() && is_message(item);
+        let is_other = |item: &&LockedRow<'l, Item>| {
+            item.id != known.id && item.deleted_at.is_none() && is_message(item)
+        };
         of_source.filter(is_other).cloned().collect()
     }
 
     /// Deletes an item whose name another one takes: this is written before the other one is.
-    pub(crate) fn nameless(&mut self, item: Locked<'l, Item>) {
+    pub(crate) fn nameless(&mut self, item: LockedRow<'l, Item>) {
         let name = format!("{GONE}{}", item.id);
         let mut gone = self.tombstone(item);
         (gone.item.source_id, gone.item.external_id) = (name.clone(), name);
@@ -120,7 +125,7 @@ impl<'l> MailPage<'_, 'l> {
         &mut self,
         source: &NormalizedRecord,
         fresh: &NormalizedItem,
-    ) -> Option<Locked<'l, Item>> {
+    ) -> Option<LockedRow<'l, Item>> {
         let before = source.previous_id.as_ref().and_then(|before| self.known.message_of(before));
         let tombstone = match (before, self.known.message_of(&source.source_id)) {
             (Some(item), None) => return Some(item.clone()),
@@ -143,7 +148,7 @@ impl<'l> MailPage<'_, 'l> {
 
     /// Returns the draft that this is the next version of: the write that changes it here has announced this version, and the page deletes
     /// the old one, or an earlier page did.
-    fn saved_here(&mut self, fresh: &NormalizedItem) -> Option<Locked<'l, Item>> {
+    fn saved_here(&mut self, fresh: &NormalizedItem) -> Option<LockedRow<'l, Item>> {
         let message_id = fresh.uid.as_ref().filter(|_| is_draft(fresh))?;
         let leaving = |item: &Item| self.leaving.get(item.fingerprint.as_ref()?);
         let is_leaving =
@@ -165,7 +170,7 @@ impl<'l> MailPage<'_, 'l> {
     }
 
     /// Returns the message of ours that this is a copy of.
-    fn sent_here(&self, fresh: &NormalizedItem) -> Option<Locked<'l, Item>> {
+    fn sent_here(&self, fresh: &NormalizedItem) -> Option<LockedRow<'l, Item>> {
         let message_id = fresh.uid.as_ref().filter(|_| fresh.partial.is_none())?;
         if is_draft(fresh) || is_outgoing(&fresh.external_id) {
             return None;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use storage::items::Item;
-use storage::locked::{ConnectionLock, Locked};
+use storage::locked::{ConnectionLock, LockedRow};
 
 use crate::app::App;
 use crate::app::resource_kind::ResourceKind;
@@ -21,7 +21,7 @@ pub(crate) struct MailPage<'a, 'l> {
     pub(crate) names: FolderIds,
     pub(crate) threads: Threads,
     /// Rows of records that the page deletes, by fingerprint.
-    pub(crate) leaving: HashMap<String, Vec<Locked<'l, Item>>>,
+    pub(crate) leaving: HashMap<String, Vec<LockedRow<'l, Item>>>,
     pub(crate) changed: PageChanges<'l>,
     /// The log's last sequence when the provider was asked.
     pub(crate) as_of: i64,
@@ -32,15 +32,15 @@ pub(crate) struct MailPage<'a, 'l> {
 
 /// The stored rows that a page may affect; read once.
 pub(crate) struct StoredMessages<'l> {
-    pub(crate) by_source: HashMap<String, Vec<Locked<'l, Item>>>,
+    pub(crate) by_source: HashMap<String, Vec<LockedRow<'l, Item>>>,
     /// Recently deleted messages.
-    pub(crate) by_fingerprint: HashMap<String, Vec<Locked<'l, Item>>>,
+    pub(crate) by_fingerprint: HashMap<String, Vec<LockedRow<'l, Item>>>,
     /// Messages by their Message-ID that only this host has, or that it has just changed.
-    pub(crate) by_uid: HashMap<String, Vec<Locked<'l, Item>>>,
+    pub(crate) by_uid: HashMap<String, Vec<LockedRow<'l, Item>>>,
 }
 
 /// Rows of folders and labels, tombstones included, by kind and the provider's id.
-pub(crate) type StoredFolders<'l> = HashMap<(ResourceKind, String), Locked<'l, Item>>;
+pub(crate) type StoredFolders<'l> = HashMap<(ResourceKind, String), LockedRow<'l, Item>>;
 
 /// The changes of a page, in their order.
 #[derive(Default)]

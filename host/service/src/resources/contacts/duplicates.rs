@@ -8,7 +8,7 @@ use base::input::validate::{self, fault};
 use merging::{Engine, Filter, Position, Ranking, suggestion};
 use model::contacts::{Contact, MergeSuggestionQuery};
 use model::resource::Resource;
-use storage::items::{self, List, Seen, Shown, Within};
+use storage::items::{self, ItemColumns, List, VisitedItem, Within};
 use storage::log;
 
 use crate::app::App;
@@ -149,7 +149,7 @@ async fn read(app: &App, asker: &RequestContext, within: Within<'_>, engine: &mu
             after: (&after.sort_text, &after.id),
             limit: ROWS,
         };
-        let take = |row: Seen<'_>| {
+        let take = |row: VisitedItem<'_>| {
             let shown = row.shown.filter(|shown| asker.may_use(shown.connection_id));
             let contact = shown.map(|shown| serde_json::from_str::<Contact>(shown.body)).transpose()?;
             Ok((ListPosition { sort_text: row.sort_text.to_owned(), id: row.id.to_owned() }, contact))
@@ -175,7 +175,7 @@ async fn read(app: &App, asker: &RequestContext, within: Within<'_>, engine: &mu
 
 /// A contact as the API shows it.
 async fn contact(app: &App, asker: &RequestContext, id: &str) -> Result<Option<Resource<Contact>>> {
-    let read = |row: Shown<'_>| render::shown(&row, &[], false);
+    let read = |row: ItemColumns<'_>| render::shown(&row, &[], false);
     let row = (ResourceKind::Contact.as_str(), id);
     let text = items::read(app.db.resources(), &asker.tenant, row, false, read).await?;
     Ok(text.map(|text| serde_json::from_str(&text)).transpose()?)

@@ -92,7 +92,7 @@ pub async fn list(
         limit,
     };
     let connection = query.connection_id.as_deref();
-    let admits = |row: &storage::items::Shown<'_>| {
+    let admits = |row: &storage::items::ItemColumns<'_>| {
         // A book of another connection than the given one holds no match.
         let is_asked = connection.is_none_or(|c| c == row.connection_id);
         Ok(is_asked && !asker.reading.withholds(row.connection_id))

@@ -8,7 +8,7 @@ use base::error::Result;
 use model::calendar::Event;
 use recurrence::Source;
 use serde_json::Value;
-use storage::items::{self, After, Item, Shape, Shown, Window};
+use storage::items::{self, After, Item, ItemColumns, Shape, Window};
 
 use crate::app::App;
 use crate::app::page_cache::{self, PageBudget};
@@ -183,7 +183,7 @@ async fn add_events(
             after: after.take(),
             limit: i64::try_from(found.limit).unwrap_or(i64::MAX).max(MIN_ROWS),
         };
-        let print = |row: Shown<'_>| {
+        let print = |row: ItemColumns<'_>| {
             let is_here = row.series_id.is_none() && stretch.has(row.sort_at, row.id);
             let is_asked = is_here && stretch.is_recent(row.updated_at) && is_listed(query, row.body)?;
             let text = is_asked.then(|| render::shown(&row, &[], raw));
@@ -301,7 +301,7 @@ fn instance(series: &Series<'_>, id: &str, place: recurrence::Place, raw: bool) 
         return Ok(render::item(stored, &[], raw));
     }
     let body = serde_json::to_string(&series.instance(place).event)?;
-    let row = Shown::from(series.row);
-    let shown = Shown { id, series_id: Some(row.id), body: &body, ..row };
+    let row = ItemColumns::from(series.row);
+    let shown = ItemColumns { id, series_id: Some(row.id), body: &body, ..row };
     Ok(render::shown(&shown, &series.warnings(), raw))
 }

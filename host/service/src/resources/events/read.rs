@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base::error::Result;
 use base::ids;
 use storage::connections::Connection;
-use storage::items::{self, After, Item, Shape, Shown, Window};
+use storage::items::{self, After, Item, ItemColumns, Shape, Window};
 use storage::sql::Chunk;
 
 use crate::app::App;
@@ -101,7 +101,7 @@ async fn scan(
         limit,
     };
     let with_provider_data = query.with_provider_data;
-    let print = |row: Shown<'_>| {
+    let print = |row: ItemColumns<'_>| {
         let is_recent = query.updated_after.is_none_or(|after| row.updated_at >= after);
         let text =
             (is_recent && is_listed(query, row.body)?).then(|| render::shown(&row, &[], with_provider_data));
@@ -125,10 +125,11 @@ pub async fn get(
     event_id: &str,
     with_provider_data: bool,
 ) -> Result<StoredResponse> {
-    let printed =
-        |row: &Shown<'_>| StoredResponse::ok(render::shown(row, &[], with_provider_data)).etag(row.etag);
-    let is_asked = |row: &Shown<'_>| row.parent_id == calendar_id && asker.may_use(row.connection_id);
-    let read = |row: Shown<'_>| is_asked(&row).then(|| printed(&row));
+    let printed = |row: &ItemColumns<'_>| {
+        StoredResponse::ok(render::shown(row, &[], with_provider_data)).etag(row.etag)
+    };
+    let is_asked = |row: &ItemColumns<'_>| row.parent_id == calendar_id && asker.may_use(row.connection_id);
+    let read = |row: ItemColumns<'_>| is_asked(&row).then(|| printed(&row));
     let row = (ResourceKind::Event.as_str(), event_id);
     if ids::is_plausible(event_id)
         && let Some(Some(answer)) =
@@ -138,5 +139,5 @@ pub async fn get(
     }
     // Otherwise the id is an instance's, or unknown.
     let item = Box::pin(named(app, asker, calendar_id, event_id)).await?.into_item();
-    Ok(printed(&Shown::from(&item)))
+    Ok(printed(&ItemColumns::from(&item)))
 }

@@ -5,7 +5,7 @@ use base::error::{Code, Error, Result, invalid};
 use base::input::validate::{fault, length, text};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use mail::build::{Built, Invalid, Outgoing, OutgoingFile, build, draft};
+use mail::build::{BuiltMessage, Invalid, Outgoing, OutgoingFile, build, draft};
 use model::email::draft::ReplyMode;
 use model::email::send::{NewAttachment, NewBody};
 use model::email::{EmailAddress, EmailHeader, Importance};
@@ -69,7 +69,7 @@ pub async fn compose(
     key: &str,
 ) -> Result<OutgoingMessage> {
     check(&content)?;
-    let write: fn(&Outgoing) -> std::result::Result<Built, Invalid> =
+    let write: fn(&Outgoing) -> std::result::Result<BuiltMessage, Invalid> =
         if content.is_draft { draft } else { build };
     let original = original(app, asker, connection, &content).await?;
     let from = match content.from.is_empty() {

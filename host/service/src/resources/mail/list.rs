@@ -8,7 +8,7 @@ use base::input::validate::fault;
 use futures::{FutureExt, StreamExt};
 use storage::connections::Connection;
 use storage::mail as table;
-use storage::mail::{Filter, Found, MAX_WORDS, Seen};
+use storage::mail::{Filter, MAX_WORDS, MessageMatch, VisitedMessage};
 
 use crate::app::App;
 use crate::app::freshness::DataAge;
@@ -258,7 +258,7 @@ async fn scan(
     let limit = i64::try_from(room.items_left()).unwrap_or(MAX_SCANNED) + 1;
     loop {
         let step = Filter { before: (before.0, &before.1), limit, ..filter.clone() };
-        let read = |seen: Seen<'_>| {
+        let read = |seen: VisitedMessage<'_>| {
             let listed = match seen.found {
                 Some(found) => admits(asker, query, opened, &narrow, &found)
                     .map_err(|e| anyhow::anyhow!(e.to_string()))?
@@ -301,7 +301,7 @@ fn admits(
     query: &MailQuery,
     opened: &MailAccounts,
     narrow: &FoldedFilter,
-    found: &Found<'_>,
+    found: &MessageMatch<'_>,
 ) -> Result<bool> {
     let shown = &found.shown;
     if !asker.may_use(shown.connection_id) || !opened.connections.iter().any(|c| c.id == shown.connection_id)
@@ -311,7 +311,7 @@ fn admits(
     Ok(is_in(query, shown.body)? && narrow.admits(shown.body)?)
 }
 
-fn row(found: &Found<'_>, sort_at: i64, query: &MailQuery) -> MailRow {
+fn row(found: &MessageMatch<'_>, sort_at: i64, query: &MailQuery) -> MailRow {
     MailRow {
         place: MailListPosition::Before(sort_at, found.shown.id.to_owned()),
         id: found.shown.id.to_owned(),

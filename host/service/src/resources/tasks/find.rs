@@ -2,7 +2,7 @@
 
 use base::error::Result;
 use serde::{Deserialize, Serialize};
-use storage::items::{List, Shown, Within};
+use storage::items::{ItemColumns, List, Within};
 
 use crate::app::App;
 use crate::app::resource_kind::ResourceKind;
@@ -51,7 +51,7 @@ impl TaskQuery {
             && self.category.is_none()
     }
 
-    fn admits(&self, row: &Shown<'_>) -> Result<bool> {
+    fn admits(&self, row: &ItemColumns<'_>) -> Result<bool> {
         if self.is_plain() {
             return Ok(true);
         }

@@ -20,7 +20,7 @@ use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 use crate::webhooks::attempt::OpenSubscription;
 use crate::webhooks::compiled_filters::wanted_of;
 use crate::webhooks::delivery::rate::Rate;
-use crate::webhooks::delivery::sending::Sending;
+use crate::webhooks::delivery::sending::DeliveryRun;
 use crate::webhooks::notification_types::Matcher;
 
 /// The job kind.
@@ -62,7 +62,7 @@ async fn run(turn: &JobRun) -> Result<JobEnd> {
     }
     let matcher = Matcher::new(&[wanted_of(endpoint.filters.clone())]);
     let work = work::find(app, &endpoint, &matcher, turn.job.is_slow).await?;
-    let mut sending = Sending::new(turn, OpenSubscription::open(app, endpoint, matcher)?, work, rate);
+    let mut sending = DeliveryRun::new(turn, OpenSubscription::open(app, endpoint, matcher)?, work, rate);
     sending.run(turn).await?;
     sending.end().await
 }

@@ -8,7 +8,7 @@ use base::error::{Error, Result};
 use futures::future::BoxFuture;
 use model::webhook::DeliveryStatus;
 use storage::jobs::{self, End, Job};
-use storage::webhooks::deliveries::{Delivery, Health, Settled, Standing};
+use storage::webhooks::deliveries::{Delivery, Health, Settled, SubscriptionState};
 use storage::webhooks::{deliveries as table, feeds, held};
 use storage::{Tx, job_claims, usage as usage_table};
 
@@ -28,7 +28,7 @@ pub type PendingWrite = BoxFuture<'static, Result<WriteResult>>;
 /// The result of a write.
 pub struct WriteResult {
     /// The state of the webhook; none if it is deleted, or was disabled by this write.
-    pub standing: Option<Standing>,
+    pub standing: Option<SubscriptionState>,
     /// Deliveries that waited for an earlier one of their resource, and may be attempted now.
     pub released: Vec<Delivery>,
     /// Resources of the deliveries that were attempted or dropped, except replays.

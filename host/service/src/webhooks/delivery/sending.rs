@@ -37,7 +37,7 @@ const MOST_REPLAYED: usize = 4;
 
 /// The attempts of a run, and the write of those that have ended. One write is in progress at a time, and takes everything that ended since
 /// the last.
-pub struct Sending {
+pub struct DeliveryRun {
     app: App,
     job: Job,
     to: Arc<OpenSubscription>,
@@ -67,11 +67,11 @@ pub struct Sending {
     longest: Option<Duration>,
 }
 
-type Attempting = BoxFuture<'static, Result<(AttemptRecord, Duration)>>;
+type AttemptFuture = BoxFuture<'static, Result<(AttemptRecord, Duration)>>;
 
-impl Sending {
-    pub fn new(turn: &JobRun, to: OpenSubscription, mut work: Work, rate: Rate) -> Sending {
-        Sending {
+impl DeliveryRun {
+    pub fn new(turn: &JobRun, to: OpenSubscription, mut work: Work, rate: Rate) -> DeliveryRun {
+        DeliveryRun {
             app: turn.app.clone(),
             job: turn.job.clone(),
             health: to.endpoint.health.clone(),
@@ -97,7 +97,7 @@ impl Sending {
     /// and are written.
     pub async fn run(&mut self, turn: &JobRun) -> Result<()> {
         turn.must_finish.store(true, Ordering::Release);
-        let mut attempts: FuturesUnordered<Attempting> = FuturesUnordered::new();
+        let mut attempts: FuturesUnordered<AttemptFuture> = FuturesUnordered::new();
         let mut writing: Option<PendingWrite> = None;
         let mut failed = None;
         loop {
@@ -131,7 +131,7 @@ impl Sending {
     }
 
     /// Begins attempts while there is room: one at a time for each resource, in the order of the events.
-    fn begin(&mut self, attempts: &FuturesUnordered<Attempting>) {
+    fn begin(&mut self, attempts: &FuturesUnordered<AttemptFuture>) {
         let now = self.app.now();
         let is_probed = self.health.consecutive_failures >= health::PROBING_AFTER;
         let most = if is_probed { 1 } else { usize::try_from(self.to.endpoint.max_concurrent).unwrap_or(1) };

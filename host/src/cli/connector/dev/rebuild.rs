@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use authoring::{Built, Fault, Profile, Project, SourceWatch, Sources};
+use authoring::{BuiltComponent, Fault, Profile, Project, SourceWatch, Sources};
 use base::clock::Clock;
 use runtime::Runtime;
 use tokio::sync::mpsc;
@@ -33,7 +33,7 @@ pub struct Rebuild {
 
 /// The end of a build.
 enum BuildEnd {
-    Built(Built),
+    Built(BuiltComponent),
     /// Files have changed in the meantime.
     CalledOff,
 }
@@ -129,7 +129,7 @@ impl Rebuild {
     }
 
     /// Waits until files differ from those of the last build, and builds them. Returns the changed files as a short text.
-    async fn next_build(&mut self) -> Result<(Result<Built>, String)> {
+    async fn next_build(&mut self) -> Result<(Result<BuiltComponent>, String)> {
         let mut changes = Vec::new();
         loop {
             // A new watch each time, because folders may be new. It starts before the sources are read: later changes are events.
