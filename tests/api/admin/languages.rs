@@ -66,7 +66,7 @@ async fn an_operator_reads_the_chosen_language() {
     for (path, words) in [
         ("/admin/account", "Ihre Einstellungen sind gespeichert."),
         ("/admin/", "<title>Organisationen – "),
-        (usage.as_str(), "Keine Anfragen in diesen 30 Tagen"),
+        (usage.as_str(), "Keine Anfragen in den letzten 30 Tagen"),
         ("/admin/nothing", "Hier ist nichts"),
     ] {
         let page = opened(&operator, path, "fr").await;

@@ -15,7 +15,7 @@ pub static GERMAN: EventListTexts = EventListTexts {
     connect: "Konto verbinden",
     none_found: "Keine passenden Ereignisse",
     none_found_text: "Es gibt keine Ereignisse mit diesem Typ und Konto, oder Sie haben keinen Zugriff auf das Konto.",
-    none_here: "Unter den letzten 5.000 Ereignissen ist kein passendes. Ältere können passen.",
+    none_here: "Keines der 5.000 Ereignisse hier passt. Ältere vielleicht.",
     show_all: "Alle Ereignisse anzeigen",
     filter: "Filter",
     apply: "Anwenden",

@@ -4,7 +4,7 @@ use crate::admin::texts::RequestTexts;
 
 pub static GERMAN: RequestTexts = RequestTexts {
     title: "Anfragen",
-    caption: "Aufbewahrung: {period}. Enthält alle Schreibzugriffe, alle Fehler und eine Stichprobe der übrigen Lesezugriffe. Anfragen ohne gültigen Schlüssel werden nicht protokolliert.",
+    caption: "Aufbewahrung: {period}. Enthält alle Schreibzugriffe und alle Fehler außer 429, dazu eine Stichprobe der 429 und der übrigen Lesezugriffe. Anfragen ohne gültigen Schlüssel werden nicht protokolliert.",
     request: "Anfrage",
     status: "Status",
     duration: "Dauer",

@@ -4,7 +4,7 @@ use crate::admin::texts::RequestTexts;
 
 pub static SPANISH: RequestTexts = RequestTexts {
     title: "Solicitudes",
-    caption: "Se conservan durante {period}: todas las escrituras y todos los errores, y una muestra de las demás lecturas. Las solicitudes sin una clave válida no se registran.",
+    caption: "Se conservan durante {period}: todas las escrituras y todos los errores salvo 429, y una muestra de los 429 y de las demás lecturas. Las solicitudes sin una clave válida no se registran.",
     request: "Solicitud",
     status: "Estado",
     duration: "Duración",
