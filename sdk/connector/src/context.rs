@@ -17,9 +17,13 @@ const BUCKET: &str = "bucket";
 /// The level of a log line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
+    /// A fault that needs the author: the call failed because of the connector.
     Error,
+    /// An unexpected condition that the connector could handle.
     Warn,
+    /// A normal event worth a line.
     Info,
+    /// A detail for the search for a fault.
     Debug,
 }
 
@@ -77,6 +81,16 @@ pub trait Host: Http {
 }
 
 /// One call: its connection, its cursor, and the functions of the host.
+///
+/// ```
+/// use connector_sdk::http::Request;
+/// use connector_sdk::{Context, Failure, Outcome};
+///
+/// fn calendar_names(context: &Context) -> Outcome<Vec<String>> {
+///     let server = context.setting("serverUrl").ok_or_else(|| Failure::invalid("the server's address is missing"))?;
+///     context.send_ok(Request::get(format!("{server}/calendars")), "listing calendars")?.json()
+/// }
+/// ```
 pub struct Context<'a> {
     /// The host's data about the connection: its settings and the addresses that are "self".
     pub connection: Connection,
@@ -237,8 +251,21 @@ impl<'a> Context<'a> {
 }
 
 /// A page of an answer.
+///
+/// ```
+/// use connector_sdk::rest::cursor;
+/// use connector_sdk::{Answer, Context, Outcome};
+///
+/// /// Three pages of numbers; the cursor is the number of the next page.
+/// fn numbers(context: &Context) -> Outcome<Answer<Vec<u32>>> {
+///     let page: u32 = context.cursor.as_deref().map_or(Ok(0), |text| cursor::read("v1", text))?;
+///     let next = cursor::write("v1", &(page + 1))?;
+///     Ok(Answer { body: vec![page], cursor: Some(next), more: page < 2 })
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer<T> {
+    /// The operation's answer, serialized as JSON.
     pub body: T,
     /// The position of the next page, or of the next change.
     pub cursor: Option<String>,

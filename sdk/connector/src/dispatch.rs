@@ -13,11 +13,15 @@ use crate::error::{Failure, Outcome, code};
 /// `types.request`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CallRequest {
+    /// The operation's name within its surface, such as `events.get`.
     pub op: String,
     /// JSON of `wire::Call`.
     pub body: String,
+    /// A cursor that the connector returned earlier for the same operation; none on the first call.
     pub cursor: Option<String>,
+    /// The key of the change, equal for repeated attempts; none for reads.
     pub idempotency_key: Option<String>,
+    /// Milliseconds of wall-clock time that the call may take.
     pub deadline_ms: u32,
     /// Pairs of a name and a value, see [`Context::request_extra`].
     pub extra: Vec<(String, String)>,
@@ -28,7 +32,9 @@ pub struct CallRequest {
 pub struct CallResponse {
     /// JSON of the operation's answer.
     pub body: String,
+    /// The position of the next page, or of the next change.
     pub cursor: Option<String>,
+    /// True: call again with `cursor` now. False: caught up.
     pub more: bool,
     /// Pairs of a name and a value, see [`Context::add_response_extra`].
     pub extra: Vec<(String, String)>,
@@ -54,7 +60,7 @@ where
     context.deadline_ms = request.deadline_ms;
     context.extra = request.extra;
     let answer = operation(&context, call.args)?;
-    let body = printed(&answer.body).map_err(|error| {
+    let body = to_json(&answer.body).map_err(|error| {
         Failure::new(code::INTERNAL, format!("the answer cannot be written as JSON: {error}"))
     })?;
     Ok(CallResponse { body, cursor: answer.cursor, more: answer.more, extra: context.response_extra() })
@@ -62,7 +68,7 @@ where
 
 /// The JSON of an answer, in memory of its size. A page of records is megabytes: to let a buffer grow to that costs twice the memory,
 /// and every page of fresh memory costs more than to count once what will be written.
-fn printed<T: Serialize>(body: &T) -> serde_json::Result<String> {
+fn to_json<T: Serialize>(body: &T) -> serde_json::Result<String> {
     let mut size = Size(0);
     serde_json::to_writer(&mut size, body)?;
     let mut text = Vec::with_capacity(size.0);

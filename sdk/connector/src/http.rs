@@ -8,17 +8,29 @@ use serde::de::DeserializeOwned;
 use crate::error::Failure;
 
 /// One request. The host adds the credentials and refuses hosts that the manifest does not name.
+///
+/// ```
+/// use connector_sdk::http::Request;
+///
+/// let request = Request::patch("https://api.example.com/events/7").if_match(Some("\"3\"")).json(&["title"]);
+/// assert_eq!(request.method, "PATCH");
+/// assert_eq!(request.headers[0], ("if-match".to_owned(), "\"3\"".to_owned()));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Request {
     /// Upper case.
     pub method: String,
     /// Absolute, without userinfo and fragment.
     pub url: String,
+    /// Names and values, without credentials.
     pub headers: Vec<(String, String)>,
+    /// The pieces of the body, sent one after the other; empty: no body.
     pub body: Vec<Segment>,
     /// The manifest's credential slot; none means "default", "none" adds nothing.
     pub auth: Option<String>,
+    /// Milliseconds for the whole exchange; the host's own limit applies too.
     pub timeout_ms: Option<u32>,
+    /// Most bytes of the response body; the host's own limit applies too.
     pub max_bytes: Option<u32>,
     /// Pairs of a name and a value for the host. It ignores names that it does not know.
     pub extra: Vec<(String, String)>,
@@ -27,6 +39,7 @@ pub struct Request {
 /// A piece of a request body.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Segment {
+    /// Literal bytes.
     Bytes(Vec<u8>),
     /// The bytes of a blob that the host holds, as they are.
     Blob(String),
@@ -37,30 +50,37 @@ pub enum Segment {
 }
 
 impl Request {
+    /// Returns a request without headers and body. `method` is in upper case.
     pub fn new(method: &str, url: impl Into<String>) -> Self {
         Request { method: method.into(), url: url.into(), ..Request::default() }
     }
 
+    /// Returns a GET request.
     pub fn get(url: impl Into<String>) -> Self {
         Request::new("GET", url)
     }
 
+    /// Returns a POST request without a body.
     pub fn post(url: impl Into<String>) -> Self {
         Request::new("POST", url)
     }
 
+    /// Returns a PUT request without a body.
     pub fn put(url: impl Into<String>) -> Self {
         Request::new("PUT", url)
     }
 
+    /// Returns a PATCH request without a body.
     pub fn patch(url: impl Into<String>) -> Self {
         Request::new("PATCH", url)
     }
 
+    /// Returns a DELETE request.
     pub fn delete(url: impl Into<String>) -> Self {
         Request::new("DELETE", url)
     }
 
+    /// Adds a header; an earlier one of the same name stays.
     pub fn header(mut self, name: &str, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
         self
@@ -92,6 +112,7 @@ impl Request {
         }
     }
 
+    /// Replaces the body and adds its `Content-Type`.
     pub fn body(mut self, content_type: &str, body: impl Into<Vec<u8>>) -> Self {
         self.body = vec![Segment::Bytes(body.into())];
         self.header("content-type", content_type)
@@ -108,9 +129,11 @@ impl Request {
 /// The provider's answer, of any status; 3xx too, because redirects are not followed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Response {
+    /// The HTTP status.
     pub status: u16,
     /// Names in lower case.
     pub headers: Vec<(String, String)>,
+    /// The bytes of the body, empty where there is none.
     pub body: Vec<u8>,
     /// The body was longer than the cap and is cut off.
     pub truncated: bool,
@@ -119,10 +142,12 @@ pub struct Response {
 }
 
 impl Response {
+    /// Whether the status is 2xx.
     pub fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
 
+    /// Whether the status is a redirect with a `Location`: 301, 302, 303, 307 or 308.
     pub fn is_redirect(&self) -> bool {
         matches!(self.status, 301 | 302 | 303 | 307 | 308)
     }
@@ -149,12 +174,16 @@ impl Response {
 /// Why there is no answer; codes as in `wit/http.wit`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SendError {
+    /// A code of `wit/http.wit`.
     pub code: String,
+    /// A sentence about the cause.
     pub message: String,
+    /// Milliseconds to wait before the next attempt, if known.
     pub retry_after_ms: Option<u32>,
 }
 
 impl SendError {
+    /// Returns an error without a time to wait.
     pub fn new(code: &str, message: impl Into<String>) -> Self {
         SendError { code: code.into(), message: message.into(), retry_after_ms: None }
     }
@@ -171,14 +200,19 @@ impl fmt::Display for SendError {
 pub struct BlobInfo {
     /// Valid within this call; name it in the answer as `{"$blob": id}`.
     pub id: String,
+    /// Bytes of the blob; none where the host does not tell.
     pub size: Option<u64>,
+    /// The media type that the provider named.
     pub content_type: Option<String>,
+    /// The HTTP status.
     pub status: u16,
+    /// The response headers; names in lower case.
     pub headers: Vec<(String, String)>,
 }
 
 /// The way to the provider.
 pub trait Http {
+    /// Sends a request. Fails where there is no answer, not for an error status.
     fn send(&self, request: Request) -> Result<Response, SendError>;
 
     /// Answers in order; one that fails does not fail the others.

@@ -18,9 +18,12 @@
 //! # fn main() {}
 //! ```
 
+#![deny(missing_docs)]
+
 #[cfg(target_arch = "wasm32")]
 #[expect(unsafe_code, reason = "an allocator is made of raw memory")]
 mod allocator;
+#[expect(missing_docs, reason = "wit-bindgen writes it, without docs of modules and functions")]
 mod bindings;
 mod context;
 mod dispatch;

@@ -5,6 +5,7 @@ use std::fmt;
 /// A piece of the bytes to write.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TcpSegment {
+    /// Literal bytes.
     Bytes(Vec<u8>),
     /// The bytes of a blob that the host holds, as they are.
     Blob(String),
@@ -24,11 +25,14 @@ pub struct TcpBlob {
 /// The reason why a connection failed or was closed; codes as in `wit/tcp.wit`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TcpError {
+    /// A code of `wit/tcp.wit`.
     pub code: String,
+    /// A sentence about the cause.
     pub message: String,
 }
 
 impl TcpError {
+    /// Returns an error with this code and message.
     pub fn new(code: &str, message: impl Into<String>) -> Self {
         TcpError { code: code.into(), message: message.into() }
     }
@@ -51,6 +55,7 @@ pub trait Line {
     /// Reads at least 1 and at most `max` bytes.
     fn read(&mut self, max: u32) -> Result<Vec<u8>, TcpError>;
 
+    /// Writes the segments, one after the other.
     fn write(&mut self, segments: Vec<TcpSegment>) -> Result<(), TcpError>;
 
     /// Puts `head`, which was read already, and the next `len` bytes into a blob. `decode` as in `wit/tcp.wit`.

@@ -12,6 +12,7 @@ use crate::http::{Http, Request, Response, Segment, SendError};
 /// The clock, randomness and log of a test: time stands still unless the test moves it, randomness repeats.
 #[derive(Debug, Default)]
 pub struct Surroundings {
+    /// The time that the connector reads, Unix milliseconds; 0 at first.
     pub now_ms: Cell<i64>,
     seed: Cell<u64>,
     /// Every line that was logged.
@@ -74,6 +75,7 @@ pub type Answerer = Box<dyn Fn(&Request) -> Result<Response, SendError>>;
 /// request that was not expected, and an answer that no request took, fail the test.
 #[derive(Default)]
 pub struct Recorded {
+    /// The clock, randomness and log of the test.
     pub surroundings: Surroundings,
     queue: RefCell<VecDeque<(String, String, Response)>>,
     /// Every request that was made.
@@ -82,6 +84,7 @@ pub struct Recorded {
 }
 
 impl Recorded {
+    /// Returns a provider without recorded answers: every request fails the test.
     pub fn new() -> Self {
         Recorded::default()
     }
@@ -175,19 +178,29 @@ mod live {
     /// The credentials that the host would inject.
     #[derive(Clone, Debug)]
     pub enum Credentials {
+        /// No credentials.
         None,
-        Basic { username: String, password: String },
+        /// A user name and a password (RFC 7617).
+        Basic {
+            /// The user name.
+            username: String,
+            /// The password.
+            password: String,
+        },
+        /// A token (RFC 6750).
         Bearer(String),
     }
 
     /// A real server.
     pub struct Live {
+        /// The clock, randomness and log of the test.
         pub surroundings: Surroundings,
         credentials: Credentials,
         agent: ureq::Agent,
     }
 
     impl Live {
+        /// Returns a client with these credentials and a timeout of 30 seconds per request.
         pub fn new(credentials: Credentials) -> Self {
             let agent = ureq::Agent::config_builder()
                 .http_status_as_error(false)

@@ -4,6 +4,8 @@
 //! All times are UTC, so no message needs a `VTIMEZONE`. The same input gives the same text: it uses neither randomness nor the
 //! clock. All texts are taken to be hostile: none of them can end a line, a parameter or a property, and invisible characters are left out.
 
+#![deny(missing_docs)]
+
 mod clean;
 mod invite;
 mod object;

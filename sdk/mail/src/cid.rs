@@ -11,7 +11,7 @@ pub fn decoded(link: &str) -> Cow<'_, str> {
     let mut bytes = Vec::with_capacity(link.len());
     let mut rest = link.as_bytes();
     while let Some((byte, after)) = rest.split_first() {
-        match escaped(rest) {
+        match parse_escape(rest) {
             Some(escaped) => {
                 bytes.push(escaped);
                 rest = rest.get(3..).unwrap_or_default();
@@ -26,7 +26,7 @@ pub fn decoded(link: &str) -> Cow<'_, str> {
 }
 
 /// The byte that an escape at the beginning of the text stands for.
-fn escaped(text: &[u8]) -> Option<u8> {
+fn parse_escape(text: &[u8]) -> Option<u8> {
     let [b'%', high, low, ..] = text else { return None };
     let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
     Some((digit(*high)? << 4) | digit(*low)?)

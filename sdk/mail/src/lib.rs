@@ -3,6 +3,8 @@
 //! Nothing here opens a file, reads the clock or starts a thread, so it runs in a connector as well as in the host. All input is
 //! taken to be hostile: every function answers within time and memory that are bounded by the length of its input.
 
+#![deny(missing_docs)]
+
 pub mod address;
 #[cfg(feature = "build")]
 pub mod build;

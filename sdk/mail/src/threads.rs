@@ -96,15 +96,15 @@ pub fn base_subject(subject: &str) -> String {
 
 /// The subject of an answer: `Re:` before it, unless it is there, in any language.
 pub fn reply_subject(subject: &str) -> String {
-    prefixed("Re: ", subject, &REPLY)
+    add_prefix("Re: ", subject, &REPLY)
 }
 
 /// The subject of a message that is passed on: `Fwd:` before it, unless it is there, in any language.
 pub fn forward_subject(subject: &str) -> String {
-    prefixed("Fwd: ", subject, &FORWARD)
+    add_prefix("Fwd: ", subject, &FORWARD)
 }
 
-fn prefixed(prefix: &str, subject: &str, known: &[&str]) -> String {
+fn add_prefix(prefix: &str, subject: &str, known: &[&str]) -> String {
     let subject = subject.trim();
     match without_prefix(subject, known) {
         Some(_) => subject.to_owned(),

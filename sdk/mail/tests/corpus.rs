@@ -30,7 +30,7 @@ fn with_crlf(raw: &[u8]) -> Vec<u8> {
 }
 
 /// Without what every message has or most do not.
-fn told(mail: &Mail) -> Value {
+fn describe(mail: &Mail) -> Value {
     let is_usual = |value: &Value| {
         value.is_null() || *value == Value::Bool(false) || value.as_array().is_some_and(Vec::is_empty)
     };
@@ -49,7 +49,7 @@ fn messages_are_read() {
     for (name, raw) in messages {
         let raw = with_crlf(&raw);
         let mail = read::message(&raw).unwrap();
-        insta::assert_json_snapshot!(name, told(&mail));
+        insta::assert_json_snapshot!(name, describe(&mail));
     }
 }
 

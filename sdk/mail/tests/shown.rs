@@ -65,7 +65,7 @@ fn assert_value(name: &str, value: &str, shown: &str) {
     }
 }
 
-fn shown(html: &str) -> String {
+fn shown_text(html: &str) -> String {
     let cid = |id: &str| (id == "known@x").then(|| "/part/2?a=1&b=2".to_owned());
     safe(html, &Safe { images: false, cid: &cid })
 }
@@ -171,16 +171,20 @@ const VECTORS: [&str; 86] = [
 #[test]
 fn no_vector_acts() {
     for source in VECTORS {
-        let once = shown(source);
+        let once = shown_text(source);
         assert_harmless(&once, source);
-        assert_eq!(settled(&shown(&once)), settled(&once), "it changes when it is read again: {source:?}");
+        assert_eq!(
+            settled(&shown_text(&once)),
+            settled(&once),
+            "it changes when it is read again: {source:?}"
+        );
         for wrapped in [
             format!("<table><tr>{source}"),
             format!("<p title='{source}"),
             format!("<svg>{source}"),
             format!("<b><i>{source}</b>"),
         ] {
-            assert_harmless(&shown(&wrapped), &wrapped);
+            assert_harmless(&shown_text(&wrapped), &wrapped);
         }
     }
 }
@@ -230,7 +234,7 @@ fn mail_looks_like_mail() {
             "<font color=\"red\" face=\"Arial\" size=\"2\">x</font>",
         ),
     ] {
-        assert_eq!(shown(source), expected, "{source}");
+        assert_eq!(shown_text(source), expected, "{source}");
     }
     let with_images = Safe { images: true, ..Safe::default() };
     assert_eq!(
@@ -238,15 +242,15 @@ fn mail_looks_like_mail() {
         "<img src=\"https://x.example/1.png\">"
     );
     assert_eq!(safe("<img src=//x.example/1.png>", &with_images), "<img src=\"https://x.example/1.png\">");
-    let deep = shown(&"<table><tr><td>".repeat(100));
-    assert_eq!(shown(&deep), deep, "what the parser adds to a table counts too");
+    let deep = shown_text(&"<table><tr><td>".repeat(100));
+    assert_eq!(shown_text(&deep), deep, "what the parser adds to a table counts too");
 }
 
 /// On a stack that is smaller than any that a server has.
 fn on_a_small_stack(html: String) -> (String, Duration) {
     let run = move || {
         let start = Instant::now();
-        (shown(&html), start.elapsed())
+        (shown_text(&html), start.elapsed())
     };
     let thread =
         std::thread::Builder::new().stack_size(512 << 10).spawn(run).expect("a thread can be started");
@@ -315,15 +319,15 @@ fn references_without_number_are_shown_as_they_are_meant() {
         ("\u{a0}\u{c4}", "&nbsp;\u{c4}"),
     ] {
         for count in [1, 3, 500, 5_000] {
-            assert_eq!(shown(&source.repeat(count)), meant.repeat(count), "{count} of {source:?}");
+            assert_eq!(shown_text(&source.repeat(count)), meant.repeat(count), "{count} of {source:?}");
         }
     }
     let pre = format!("<pre>\n\n{}</pre>", "&lt;\n&amp;".repeat(1_000));
-    assert_eq!(shown(&pre), pre);
+    assert_eq!(shown_text(&pre), pre);
     // A value cannot be broken: one that no sender writes is left out.
     let titled = |count: usize| format!("<p title=\"{}\">x</p>", "&amp;".repeat(count));
-    assert_eq!(shown(&titled(400)), titled(400));
-    assert_eq!(shown(&titled(40_000)), "<p>x</p>");
+    assert_eq!(shown_text(&titled(400)), titled(400));
+    assert_eq!(shown_text(&titled(40_000)), "<p>x</p>");
 }
 
 /// A value that is kept is written longer than it came: it is kept in what was shown, too.
@@ -350,11 +354,11 @@ fn styles_that_grow_are_kept_twice_or_not_at_all() {
     for part in ["&#", "&am", "&", "'a'", "\u{a0}", "'", ">", "<"] {
         for count in [1, 20, 63, 64, 65, 127, 128, 129, 130, 400] {
             let source = format!("<p style=\"color:red /**/ {}\">x", part.repeat(count));
-            let once = shown(&source);
-            assert_eq!(shown(&once).contains("style"), once.contains("style"), "{count} times {part}");
+            let once = shown_text(&source);
+            assert_eq!(shown_text(&once).contains("style"), once.contains("style"), "{count} times {part}");
         }
     }
-    assert!(shown("<p style=\"font-family:'A B','C'\">x").contains("font-family"));
+    assert!(shown_text("<p style=\"font-family:'A B','C'\">x").contains("font-family"));
 }
 
 #[test]
@@ -374,13 +378,13 @@ proptest! {
     fn no_mixture_of_vectors_acts(picks in prop::collection::vec((0..VECTORS.len(), 0usize..60, 0usize..60), 1..6)) {
         let pieces = picks.into_iter().map(|(index, from, len)| VECTORS[index].chars().skip(from).take(len).collect::<String>());
         let source = pieces.collect::<String>();
-        let once = shown(&source);
+        let once = shown_text(&source);
         assert_harmless(&once, &source);
-        prop_assert_eq!(settled(&shown(&once)), settled(&once), "{:?}", source);
+        prop_assert_eq!(settled(&shown_text(&once)), settled(&once), "{:?}", source);
     }
 
     #[test]
     fn no_text_panics(source in "(\\PC|<[a-z]{1,6}[ =\"'>]|</[a-z]{1,5}>|&[a-z#0-9]{1,5};?){0,60}") {
-        assert_harmless(&shown(&source), &source);
+        assert_harmless(&shown_text(&source), &source);
     }
 }

@@ -14,9 +14,11 @@ use crate::Instant;
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct AdminOrganization {
+    /// The organization's id.
     pub id: String,
     /// No other organization has it.
     pub name: String,
+    /// The time of creation.
     pub created_at: Instant,
     /// The version, with its quotes, as in the `ETag` header.
     pub etag: String,
@@ -62,7 +64,9 @@ pub enum RequestLogSetting {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct AdminApplication {
+    /// The application's id.
     pub id: String,
+    /// The organization's id.
     pub organization_id: String,
     /// No other application of the organization has it.
     pub name: String,
@@ -70,6 +74,7 @@ pub struct AdminApplication {
     pub handle: Option<String>,
     /// Addresses to which users may return after they connected an account, byte for byte.
     pub redirect_uris: Vec<String>,
+    /// Whether requests of the application are logged.
     pub request_log: RequestLogSetting,
     /// The version, with its quotes, as in the `ETag` header.
     pub etag: String,
@@ -81,6 +86,7 @@ pub struct AdminApplication {
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(feature = "schema", schemars(extend("required" = ["organizationId", "name"])))]
 pub struct NewAdminApplication {
+    /// The organization's id.
     pub organization_id: String,
     /// 1 to 100 characters, which no other application of the organization has as its name.
     pub name: String,
@@ -104,6 +110,7 @@ pub struct AdminApplicationPatch {
     pub handle: Option<String>,
     /// Replaces all addresses.
     pub redirect_uris: Option<Vec<String>>,
+    /// Whether requests of the application are logged; absent: unchanged.
     pub request_log: Option<RequestLogSetting>,
     /// The version that the change is based on, instead of `If-Match`; a stale one gives 409 `stale_etag`.
     pub etag: Option<String>,
@@ -116,6 +123,7 @@ pub struct AdminApplicationPatch {
 pub struct AdminProvider {
     /// Null where the application has no registration at the provider.
     pub id: Option<String>,
+    /// The application that has the registration.
     pub application_id: Option<String>,
     /// The name of the provider's connector.
     pub provider: String,

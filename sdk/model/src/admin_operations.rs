@@ -272,6 +272,7 @@ pub struct NewAdminOperator {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct AdminCreatedOperator {
+    /// The operator.
     #[serde(flatten)]
     pub operator: AdminOperator,
     /// The link. It works once. No mail is sent: give it to the operator yourself.
@@ -364,6 +365,7 @@ pub struct AdminLoggedRequest {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct AdminRequestDetail {
+    /// The logged request.
     #[serde(flatten)]
     pub request: AdminLoggedRequest,
     /// The bodies. Null without `include=bodies`, and where none were logged.

@@ -14,30 +14,41 @@ use crate::Instant;
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ApiKey {
+    /// The key's id.
     pub id: String,
     /// `key`, or `access_token` for one that the token endpoint gave to the key in `createdBy`.
     pub kind: String,
+    /// The key's name, 1 to 100 characters.
     pub name: String,
     /// `uc_live_` or `uc_test_` and the first six characters.
     pub prefix: String,
+    /// The last four characters of the key.
     pub last4: String,
+    /// The scopes that the key grants, `<surface>.<access>`.
     pub scopes: Vec<String>,
+    /// The application's id.
     pub application_id: String,
+    /// The organization's id.
     pub organization_id: String,
     /// Exact host names, lower case, compared with Origin and Referer; empty: no restriction.
     pub allowed_domains: Vec<String>,
     /// Addresses or CIDR ranges; empty: no restriction.
     pub allowed_ips: Vec<String>,
+    /// Requests that the key may make per minute.
     pub rate_limit_per_minute: i64,
     /// Only these connections; empty: all of the application.
     pub connection_ids: Vec<String>,
+    /// The time of expiry; null: the key does not expire.
     pub expires_at: Option<Instant>,
     /// Written at most once a minute.
     pub last_used_at: Option<Instant>,
+    /// The address of the last request.
     pub last_used_ip: Option<String>,
     /// The key that created this one; null for one that an operator created.
     pub created_by: Option<String>,
+    /// The time of the revocation; null: not revoked.
     pub revoked_at: Option<Instant>,
+    /// The time of creation.
     pub created_at: Instant,
 }
 
@@ -70,6 +81,7 @@ pub struct NewApiKey {
 pub struct CreatedApiKey {
     /// Shown once.
     pub key: String,
+    /// The key's record.
     #[serde(flatten)]
     pub api_key: ApiKey,
 }
@@ -99,6 +111,7 @@ pub struct RotatedApiKey {
     pub key: String,
     /// The time at which the previous secret stops working.
     pub previous_expires_at: Instant,
+    /// The key's record.
     #[serde(flatten)]
     pub api_key: ApiKey,
 }
@@ -115,17 +128,29 @@ impl fmt::Debug for RotatedApiKey {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Usage {
+    /// The start of the period, inclusive.
     pub period_start: Instant,
+    /// The end of the period, exclusive.
     pub period_end: Instant,
+    /// The step that the period is counted in.
     pub granularity: Granularity,
+    /// Requests to the API.
     pub requests: RequestCount,
+    /// The rate limit of the calling key.
     pub rate_limit: RateLimit,
+    /// Connections of the application.
     pub connections: ConnectionCount,
+    /// Changes found and calls of providers.
     pub sync: SyncCount,
+    /// Events and deliveries.
     pub webhooks: WebhookCount,
+    /// Messages sent and bounced.
     pub email: EmailCount,
+    /// Bookings created and cancelled.
     pub bookings: BookingCount,
+    /// Bytes that the application's data take.
     pub storage_bytes: i64,
+    /// Requests by API key.
     pub keys: Vec<KeyUsage>,
     /// Units of providers' quotas, by connection and part of the account: those with the most units first, at most 100. Of providers whose
     /// connector names limits; kept for 93 days. A key that is bound to connections gets only theirs.
@@ -138,7 +163,9 @@ pub struct Usage {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ProviderUnits {
+    /// The connection's id.
     pub connection_id: String,
+    /// The provider's name.
     pub provider: String,
     /// The part of the account that has the quota, as the connector calls it.
     pub bucket: String,
@@ -157,6 +184,7 @@ pub struct ProviderUnits {
 pub struct UnitsOfDay {
     /// `YYYY-MM-DD`, UTC.
     pub day: String,
+    /// Units on that day.
     pub units: i64,
 }
 
@@ -167,28 +195,38 @@ pub struct UnitsOfDay {
 pub struct UnitLimit {
     /// Units within any `seconds`.
     pub units: i64,
+    /// The length of the limit's window, seconds.
     pub seconds: i64,
     /// Units that are left now. Each host keeps to the limit by itself: this is the rest of the host that answers.
     pub remaining: i64,
 }
 
+/// The step in which usage is counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum Granularity {
+    /// Days, UTC.
     #[default]
     Day,
 }
 
+/// The number of requests, by result.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct RequestCount {
+    /// All requests.
     pub total: i64,
+    /// Requests that succeeded.
     pub success: i64,
+    /// Requests answered with 4xx other than 429.
     pub client_error: i64,
+    /// Requests answered with 5xx.
     pub server_error: i64,
+    /// Requests answered with 429.
     pub rate_limited: i64,
+    /// Requests by surface.
     pub by_surface: BTreeMap<String, i64>,
 }
 
@@ -197,25 +235,33 @@ pub struct RequestCount {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct RateLimit {
+    /// Requests that the key may make per minute.
     pub limit_per_minute: i64,
+    /// Requests that are left now.
     pub remaining: i64,
     /// The time at which the whole budget is available again, without further requests.
     pub reset_at: Option<Instant>,
 }
 
+/// The number of connections, by status.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ConnectionCount {
+    /// All connections.
     pub total: i64,
+    /// Connections that are `active`.
     pub active: i64,
+    /// Connections that the user must authorize again.
     pub reauth_required: i64,
 }
 
+/// The work of syncing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct SyncCount {
+    /// Changes that were added to the change feed.
     pub changes: i64,
     /// Requests that connectors sent to providers, for calls and for background work.
     pub provider_calls: i64,
@@ -223,10 +269,12 @@ pub struct SyncCount {
     pub provider_throttled: i64,
 }
 
+/// The deliveries to webhooks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct WebhookCount {
+    /// Events that were added to the event log.
     pub events: i64,
     /// Attempts to deliver an event to a webhook that were made, also those of replays and tests.
     pub deliveries: i64,
@@ -236,6 +284,7 @@ pub struct WebhookCount {
     pub p95_ms: Option<i64>,
 }
 
+/// The messages that were sent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -246,19 +295,26 @@ pub struct EmailCount {
     pub bounced: i64,
 }
 
+/// The number of bookings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct BookingCount {
+    /// Bookings that were created.
     pub created: i64,
+    /// Bookings that were cancelled.
     pub cancelled: i64,
 }
 
+/// The requests of an API key.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct KeyUsage {
+    /// The key's id.
     pub id: String,
+    /// The key's name.
     pub name: String,
+    /// Requests with the key in the period.
     pub requests: i64,
 }

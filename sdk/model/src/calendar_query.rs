@@ -12,6 +12,8 @@ use crate::sync::Watch;
 use crate::wire::Warning;
 use crate::wire::calendar::{Notify, RecurrenceScope};
 
+pub use crate::availability::{AllMembers, AvailabilityFormat, OpenHours, Period, RequiredMembers};
+
 /// Our own fields of a calendar.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
@@ -36,6 +38,7 @@ impl Body for Calendar {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct EventExtra {
+    /// The id of the calendar.
     pub calendar_id: String,
     /// The series of an occurrence or exception.
     pub series_id: Option<String>,
@@ -79,7 +82,9 @@ impl Body for Event {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Rsvp {
+    /// A note to the organizer.
     pub comment: Option<String>,
+    /// Whether the organizer is notified; true if absent.
     pub notify_organizer: bool,
     /// The instances to answer for. If absent, `this` with the id of an instance, `all` with that of a series.
     pub recurrence_scope: Option<RecurrenceScope>,
@@ -105,10 +110,13 @@ pub struct NewConference {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct FreeBusyTarget {
+    /// The connection whose calendars are requested.
     pub connection_id: Option<String>,
     /// All calendars that count as busy where it is absent.
     pub calendar_ids: Option<Vec<String>>,
+    /// The address of another person, instead of `connectionId`.
     pub email: Option<String>,
+    /// The connection that asks for `email`.
     pub via_connection_id: Option<String>,
 }
 
@@ -118,6 +126,7 @@ pub struct FreeBusyTarget {
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(feature = "schema", schemars(extend("required" = ["start", "end", "targets"])))]
 pub struct FreeBusyQuery {
+    /// The start, inclusive.
     pub start: Instant,
     /// At most 92 days after `start`.
     pub end: Instant,
@@ -125,6 +134,7 @@ pub struct FreeBusyQuery {
     pub time_zone: Option<String>,
     /// 1 to 50.
     pub targets: Vec<FreeBusyTarget>,
+    /// Whether tentative events count as busy; true if absent.
     pub tentative_as_busy: bool,
     /// Adds the events; needs the scope `calendar.read`.
     pub include_details: bool,
@@ -148,6 +158,7 @@ impl Default for FreeBusyQuery {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct FreeBusyAnswer {
+    /// One result per target, in the order of the query.
     pub data: Vec<FreeBusyResult>,
     /// Every target was answered.
     pub complete: bool,
@@ -156,16 +167,20 @@ pub struct FreeBusyAnswer {
     pub warnings: Vec<Warning>,
 }
 
+/// The busy times of one target.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct FreeBusyResult {
+    /// The target, as in the query.
     pub target: FreeBusyTarget,
+    /// Whether the target was answered.
     pub status: TargetStatus,
     /// Sorted and clipped to the range that was asked for, at most 20,000: the rest of a longer list is one entry, with the warning
     /// `busy_times_joined`. Merged: where times overlap, the strongest of `oof`, `busy`,
     /// `tentative` counts. With `includeDetails` not merged: one per event. An event that shows as `workingElsewhere` leaves its time free.
     pub busy: Vec<BusyTime>,
+    /// The reason, if `status` is `error`.
     pub error: Option<TargetError>,
 }
 
@@ -174,8 +189,11 @@ pub struct FreeBusyResult {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct BusyTime {
+    /// The start, inclusive.
     pub start: Instant,
+    /// The end, exclusive.
     pub end: Instant,
+    /// The state in which the time is shown to others.
     pub show_as: ShowAs,
     /// Only with `includeDetails`, and only where the provider lets the account read the event.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -185,31 +203,42 @@ pub struct BusyTime {
     pub title: Option<String>,
 }
 
+/// The result for one target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum TargetStatus {
+    /// The busy times were read.
     #[default]
     Ok,
+    /// The busy times are unknown.
     Error,
 }
 
+/// The reason why busy times are unknown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct TargetError {
+    /// A stable code: branch on this.
     pub code: TargetErrorCode,
+    /// A sentence for people.
     pub message: String,
 }
 
+/// The reason why busy times are unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TargetErrorCode {
+    /// The connection, calendar or person does not exist.
     NotFound,
+    /// The account may not see the busy times.
     NoAccess,
+    /// The provider did not answer.
     #[default]
     ProviderUnavailable,
+    /// The user must authorize the connection again.
     ReauthRequired,
 }
 
@@ -221,7 +250,9 @@ pub enum TargetErrorCode {
 pub struct AvailabilityQuery {
     /// 1 to 1,440.
     pub duration_minutes: i64,
+    /// The start of the search, inclusive.
     pub start: Option<Instant>,
+    /// The end of the search, exclusive.
     pub end: Option<Instant>,
     /// Instead of `start` and `end`.
     pub query_periods: Vec<Period>,
@@ -229,39 +260,24 @@ pub struct AvailabilityQuery {
     pub time_zone: Option<String>,
     /// `durationMinutes` where it is absent.
     pub slot_interval_minutes: Option<i64>,
+    /// Minutes before a slot that must be free as well.
     pub buffer_before_minutes: i64,
+    /// Minutes after a slot that must be free as well.
     pub buffer_after_minutes: i64,
+    /// Minutes that must lie between now and the start.
     pub min_notice_minutes: i64,
     /// Every group must be satisfied.
     pub participants: Vec<ParticipantGroup>,
     /// For members without their own.
     pub open_hours: Vec<OpenHours>,
+    /// Events that do not count as busy.
     pub ignore_event_ids: Vec<String>,
+    /// Bookings that do not count as busy.
     pub ignore_booking_ids: Vec<String>,
+    /// The form of the answer.
     pub response_format: AvailabilityFormat,
     /// At most 1,000.
     pub limit: Option<i64>,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
-pub struct Period {
-    pub start: Instant,
-    pub end: Instant,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum AvailabilityFormat {
-    /// Slots that do not overlap.
-    #[default]
-    Slots,
-    /// A slot at every step of the grid.
-    OverlappingSlots,
-    /// Whole stretches of free time.
-    Periods,
 }
 
 /// People of whom all, or some number, must be free.
@@ -269,65 +285,33 @@ pub enum AvailabilityFormat {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ParticipantGroup {
+    /// The people of the group.
     pub members: Vec<Member>,
+    /// The number of members who must be free; `all` if absent.
     pub required: RequiredMembers,
 }
 
-/// `"all"`, or how many.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(untagged)]
-pub enum RequiredMembers {
-    Count(i64),
-    Word(AllMembers),
-}
-
-impl Default for RequiredMembers {
-    fn default() -> Self {
-        RequiredMembers::Word(AllMembers::All)
-    }
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub enum AllMembers {
-    #[default]
-    All,
-}
-
+/// A person whose busy times count.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Member {
+    /// The connection's id.
     pub connection_id: String,
+    /// The calendars that count; absent: all that count as busy.
     pub calendar_ids: Option<Vec<String>>,
+    /// The person's own hours; absent: those of the query.
     pub open_hours: Option<Vec<OpenHours>>,
     /// Instead of `openHours`.
     pub schedule_id: Option<String>,
 }
 
-/// Hours of some weekdays.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
-pub struct OpenHours {
-    /// ISO weekdays, 1 (Monday) to 7.
-    pub days: Vec<i64>,
-    /// `HH:MM`.
-    pub start: String,
-    /// `HH:MM`; `24:00` is the end of the day.
-    pub end: String,
-    /// IANA name.
-    pub time_zone: Option<String>,
-    /// Days on which these hours do not apply, `YYYY-MM-DD`.
-    pub exdates: Vec<String>,
-}
-
+/// The times at which people can meet.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct AvailabilityAnswer {
+    /// The times, in order.
     pub data: Vec<AvailableTime>,
     /// Connections, the next in rotation first; null without rotation.
     pub order: Option<Vec<String>>,
@@ -340,20 +324,26 @@ pub struct AvailabilityAnswer {
     pub warnings: Vec<Warning>,
 }
 
+/// A time at which people can meet.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct AvailableTime {
+    /// The start, inclusive.
     pub start: Instant,
+    /// The end, exclusive.
     pub end: Instant,
     /// Connections that are free then.
     pub participants: Vec<String>,
 }
 
+/// A member whose busy times could not be read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct UnavailableMember {
+    /// The connection's id.
     pub connection_id: String,
+    /// The reason.
     pub code: TargetErrorCode,
 }

@@ -7,6 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::resource::{Body, Nothing, Resource};
 
+pub use crate::contact_details::{
+    Anniversary, ContactEmail, ContactKind, ContactPhone, ContactUrl, ImAddress, Organization, PartialDate,
+    PhoneKind, PostalAddress, Relation,
+};
+
 /// A person or an organization in an address book. It has at least one of a name, an e-mail address, a phone number and an
 /// organization.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -18,28 +23,49 @@ pub struct Contact {
     pub book_id: Option<String>,
     /// None on a create: composed of the other names, else of the organization, an address or a number.
     pub display_name: Option<String>,
+    /// The given name (vCard N).
     pub given_name: Option<String>,
+    /// Further given names.
     pub middle_name: Option<String>,
+    /// The family name (vCard N).
     pub family_name: Option<String>,
+    /// Words before the name, such as `Dr.`.
     pub prefix: Option<String>,
+    /// Words after the name, such as `Jr.`.
     pub suffix: Option<String>,
+    /// The nickname.
     pub nickname: Option<String>,
+    /// The pronunciation of the given name.
     pub phonetic_given_name: Option<String>,
+    /// The pronunciation of the family name.
     pub phonetic_family_name: Option<String>,
+    /// Email addresses.
     pub emails: Vec<ContactEmail>,
+    /// Phone numbers.
     pub phones: Vec<ContactPhone>,
+    /// Postal addresses.
     pub addresses: Vec<PostalAddress>,
+    /// Organizations and the contact's place in them.
     pub organizations: Vec<Organization>,
+    /// Web addresses.
     pub urls: Vec<ContactUrl>,
+    /// Addresses for instant messages.
     pub im_addresses: Vec<ImAddress>,
+    /// Related people.
     pub relations: Vec<Relation>,
+    /// The birthday.
     pub birthday: Option<PartialDate>,
+    /// Other yearly dates.
     pub anniversaries: Vec<Anniversary>,
+    /// Notes, plain text.
     pub notes: Option<String>,
+    /// The picture.
     pub photo: Option<Photo>,
     /// The groups of the same book that the contact is a member of.
     pub group_ids: Vec<String>,
+    /// The part of the provider's account that the contact comes from.
     pub source: ContactSource,
+    /// Whether it is starred (flagged).
     pub starred: bool,
     /// The contact that this one was merged into; the old id keeps working.
     pub merged_into: Option<String>,
@@ -52,147 +78,7 @@ impl Body for Contact {
     type Options = Nothing;
 }
 
-/// The use of an address or number.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub enum ContactKind {
-    Home,
-    Work,
-    #[default]
-    Other,
-    /// `label` says what.
-    Custom,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
-pub struct ContactEmail {
-    pub value: String,
-    #[serde(rename = "type")]
-    pub kind: ContactKind,
-    pub label: Option<String>,
-    pub primary: bool,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
-pub struct ContactPhone {
-    /// As written.
-    pub value: String,
-    /// ITU E.164, where the number can be parsed: `+4930901820`.
-    pub e164: Option<String>,
-    #[serde(rename = "type")]
-    pub kind: PhoneKind,
-    pub label: Option<String>,
-    pub primary: bool,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub enum PhoneKind {
-    Mobile,
-    Home,
-    Work,
-    HomeFax,
-    WorkFax,
-    Pager,
-    #[default]
-    Other,
-    /// `label` says what.
-    Custom,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
-pub struct PostalAddress {
-    #[serde(rename = "type")]
-    pub kind: ContactKind,
-    pub label: Option<String>,
-    /// The whole address as it is written on an envelope.
-    pub formatted: Option<String>,
-    pub street: Option<String>,
-    pub extended: Option<String>,
-    pub po_box: Option<String>,
-    pub locality: Option<String>,
-    pub region: Option<String>,
-    pub postal_code: Option<String>,
-    pub country: Option<String>,
-    /// ISO 3166-1 alpha-2.
-    pub country_code: Option<String>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
-pub struct Organization {
-    pub name: Option<String>,
-    pub title: Option<String>,
-    pub department: Option<String>,
-    /// Whether the contact is in the organization now; true if absent.
-    pub current: bool,
-}
-
-impl Default for Organization {
-    fn default() -> Self {
-        Organization { name: None, title: None, department: None, current: true }
-    }
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
-pub struct ContactUrl {
-    pub value: String,
-    #[serde(rename = "type")]
-    pub kind: ContactKind,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
-pub struct ImAddress {
-    /// As the provider names it: `xmpp`, `matrix`.
-    pub protocol: Option<String>,
-    pub handle: String,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
-pub struct Relation {
-    pub name: String,
-    /// As the provider names it: `spouse`, `assistant`.
-    #[serde(rename = "type")]
-    pub kind: Option<String>,
-}
-
-/// A day of a year, or of every year.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
-pub struct PartialDate {
-    pub year: Option<i64>,
-    /// 1 to 12.
-    pub month: i64,
-    /// 1 to 31.
-    pub day: i64,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
-pub struct Anniversary {
-    /// As the provider names it: `wedding`.
-    #[serde(rename = "type")]
-    pub kind: Option<String>,
-    pub date: PartialDate,
-}
-
+/// The picture of a contact.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -215,6 +101,7 @@ pub struct ContactPicture {
     pub size: i64,
     /// As in `photo.etag`.
     pub etag: Option<String>,
+    /// The bytes in base64 (RFC 4648 section 4).
     pub content_base64: String,
 }
 
@@ -223,9 +110,12 @@ pub struct ContactPicture {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum ContactSource {
+    /// An address book of the user.
     #[default]
     AddressBook,
+    /// People that the provider collected from the user's mail.
     Suggested,
+    /// The directory of the user's organization.
     Directory,
 }
 
@@ -234,11 +124,17 @@ pub enum ContactSource {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ContactBook {
+    /// The name.
     pub name: String,
+    /// The description, plain text.
     pub description: Option<String>,
+    /// Whether new contacts are stored here by default.
     pub is_default: bool,
+    /// Whether the account cannot change it.
     pub read_only: bool,
+    /// Contacts in the book; null if unknown.
     pub contact_count: Option<i64>,
+    /// The account's rights in the book.
     pub rights: BookRights,
 }
 
@@ -255,8 +151,11 @@ impl Body for ContactBook {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct BookRights {
+    /// Whether contacts can be read.
     pub read: bool,
+    /// Whether contacts can be created and changed.
     pub write: bool,
+    /// Whether contacts can be deleted.
     pub delete: bool,
 }
 
@@ -268,11 +167,15 @@ pub struct ContactGroup {
     /// None on a create: the default book of `connectionId`. It stays the same for the group's life.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub book_id: Option<String>,
+    /// The name.
     pub name: String,
+    /// Whether the user or the provider owns the group.
     pub kind: GroupKind,
     /// Null where there are more than 500: then they are listed with `group_id`.
     pub contact_ids: Option<Vec<String>>,
+    /// Contacts in the group.
     pub member_count: i64,
+    /// Whether the account cannot change it.
     pub read_only: bool,
 }
 
@@ -284,12 +187,15 @@ impl Body for ContactGroup {
     type Options = Nothing;
 }
 
+/// The owner of a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum GroupKind {
+    /// The user made it.
     #[default]
     User,
+    /// The provider made it.
     System,
 }
 
@@ -298,13 +204,17 @@ pub enum GroupKind {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct MergeSuggestionQuery {
+    /// Only contacts of this connection; absent: of all.
     pub connection_id: Option<String>,
+    /// Only contacts of these books; empty: of all.
     pub book_ids: Vec<String>,
+    /// Only groups of duplicates with one of these contacts; empty: all.
     pub contact_ids: Vec<String>,
     /// 0 to 1.
     pub min_score: f64,
     /// Default 50, at most 200.
     pub limit: Option<i64>,
+    /// The `nextCursor` of the page before; absent: the first page.
     pub cursor: Option<String>,
 }
 
@@ -333,39 +243,54 @@ pub struct MergeSuggestion {
     /// 0 to 1. An equal address or number gives at least 0.9, a name alone at most 0.6. A role address, a number on more than 3
     /// contacts, and values shared by contacts whose names contradict each other (a household, an office) count for nothing.
     pub score: f64,
+    /// The reasons for the suggestion.
     pub reasons: Vec<MergeReason>,
     /// The contact that a merge would result in.
     pub proposed: Resource<Contact>,
+    /// Fields whose values differ.
     pub conflicts: Vec<MergeConflict>,
+    /// The contact that the others would be merged into.
     pub suggested_primary_id: Option<String>,
 }
 
+/// A reason for a merge suggestion.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct MergeReason {
+    /// The kind of reason.
     pub kind: MergeReasonKind,
+    /// The values that the contacts share.
     pub values: Vec<String>,
     /// 0 to 1.
     pub weight: f64,
 }
 
+/// The kind of reason for a merge suggestion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum MergeReasonKind {
+    /// An equal email address.
     #[default]
     SameEmail,
+    /// An equal phone number.
     SamePhone,
+    /// The same profile elsewhere.
     SameExternalProfile,
+    /// A similar name.
     SimilarName,
+    /// An equal name at the same organization.
     SameOrgAndName,
 }
 
+/// A field whose values differ between contacts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct MergeConflict {
+    /// The field's name.
     pub field: String,
+    /// The different values.
     pub values: Vec<String>,
 }

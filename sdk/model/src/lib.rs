@@ -2,6 +2,8 @@
 //! Plain serde types without I/O: the same structs are used by connectors, storage and the API, so they must compile to wasm.
 //! Every field is always present in JSON: an unset scalar is `null`, an unset list is `[]`.
 
+#![deny(missing_docs)]
+
 pub mod admin;
 pub mod admin_operations;
 pub mod application;
@@ -25,6 +27,12 @@ pub mod instant;
 pub mod resource;
 pub mod sync;
 pub mod wire;
+
+mod attendee;
+mod availability;
+mod conference;
+mod contact_details;
+mod webhook_replay;
 
 pub use instant::Instant;
 

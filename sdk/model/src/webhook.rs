@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Instant;
+
 use crate::resource::{Body, Nothing};
+pub use crate::webhook_replay::{NewWebhookReplay, ReplayFailure, ReplayStatus, WebhookReplay};
 
 /// An endpoint of a customer, and the notifications that it gets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,11 +26,14 @@ pub struct WebhookSubscription {
     pub connection_ids: Vec<String>,
     /// At most 1,024 characters.
     pub description: Option<String>,
+    /// The state of the subscription.
     pub status: WebhookStatus,
+    /// The reason why it is disabled.
     pub disabled_reason: Option<DisabledReason>,
     /// The API key or access token that the webhook belongs to, and ends with: the one that created it, or last set `url` or `eventTypes`. Null
     /// if the webhook is older than this field.
     pub key_id: Option<String>,
+    /// Whether notifications have the resource in them.
     pub payload_mode: PayloadMode,
     /// Whether a notification waits until the earlier ones of the same resource have ended.
     pub ordered: bool,
@@ -48,9 +53,13 @@ pub struct WebhookSubscription {
     pub max_per_second: Option<i64>,
     /// Attempts that are under way at a time at most, 1 to 64.
     pub max_concurrent: i64,
+    /// The time of the last success.
     pub last_success_at: Option<Instant>,
+    /// The time of the last failed attempt.
     pub last_failure_at: Option<Instant>,
+    /// The last failed attempt.
     pub last_failure: Option<DeliveryFailure>,
+    /// Failed attempts since the last success.
     pub consecutive_failures: i64,
     /// Every notification up to this sequence was sent, or is not for this subscription.
     pub cursor: i64,
@@ -107,6 +116,7 @@ impl Body for WebhookSubscription {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct WebhookOptions {
+    /// Whether to make a new secret.
     pub rotate_secret: bool,
     /// At most 604,800 (a week). With 0 all earlier secrets end at once, even without a new one.
     pub secret_grace_seconds: i64,
@@ -118,6 +128,7 @@ impl Default for WebhookOptions {
     }
 }
 
+/// The state of a subscription.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -144,10 +155,12 @@ pub enum SignatureVersion {
     V1a,
 }
 
+/// The reason why a subscription is disabled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DisabledReason {
+    /// A caller disabled it.
     #[default]
     Manual,
     /// The endpoint answered 410.
@@ -160,6 +173,7 @@ pub enum DisabledReason {
     KeyEnded,
 }
 
+/// Whether notifications have the resource in them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -171,12 +185,16 @@ pub enum PayloadMode {
     Thin,
 }
 
+/// A failed attempt.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct DeliveryFailure {
+    /// The HTTP status of the answer, if there was one.
     pub status: Option<i64>,
+    /// The kind of failure.
     pub error: Option<AttemptError>,
+    /// The time of the attempt.
     pub at: Option<Instant>,
 }
 
@@ -194,9 +212,13 @@ pub struct Notification {
     pub timestamp: Instant,
     /// Strictly increasing within an application: lets a receiver drop notifications older than its newest one.
     pub sequence: i64,
+    /// The version of the API: `v1`.
     pub api_version: String,
+    /// The application's id.
     pub application_id: String,
+    /// The connection; null for events of the application.
     pub connection_id: Option<String>,
+    /// The change.
     pub data: NotificationData,
 }
 
@@ -215,17 +237,24 @@ impl Default for Notification {
     }
 }
 
+/// The change that a notification is about.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct NotificationData {
+    /// The type of the resource, such as `calendar_event`.
     pub resource_type: String,
+    /// The id of the resource.
     pub resource_id: String,
     /// The container of the resource: an event's calendar, a task's list.
     pub parent_id: Option<String>,
+    /// The kind of change.
     pub change_type: NotifiedChange,
+    /// Names of the fields that changed; null if unknown.
     pub changed_fields: Option<Vec<String>>,
+    /// The version after the change.
     pub etag: Option<String>,
+    /// The side that made the change.
     pub origin: Origin,
     /// Null in thin mode, on a delete, and where the body would be above 256 KiB.
     pub resource: Option<Value>,
@@ -233,13 +262,17 @@ pub struct NotificationData {
     pub truncated: bool,
 }
 
+/// The kind of a change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum NotifiedChange {
+    /// The resource is new.
     #[default]
     Created,
+    /// The resource was changed.
     Updated,
+    /// The resource was deleted.
     Deleted,
     /// A change of state, such as a connection that must be authorized again.
     State,
@@ -250,9 +283,12 @@ pub enum NotifiedChange {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum Origin {
+    /// The provider, or the user there.
     #[default]
     Provider,
+    /// A caller of the API.
     Api,
+    /// This service.
     System,
     /// The record was found by a first scan or a reset: it is not new.
     Backfill,
@@ -263,129 +299,73 @@ pub enum Origin {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Delivery {
+    /// The delivery's id.
     pub id: String,
+    /// The id of the event.
     pub event_id: String,
+    /// The id of the subscription.
     pub webhook_id: String,
     /// The `sequence` of the event.
     pub sequence: i64,
     /// The replay that it belongs to; null for the first delivery of an event.
     pub replay_id: Option<String>,
+    /// The state of the delivery.
     pub status: DeliveryStatus,
+    /// The attempts, in order.
     pub attempts: Vec<Attempt>,
+    /// The time of the next attempt; null: none.
     pub next_attempt_at: Option<Instant>,
 }
 
-/// Events to be sent to a subscription once more: those of `eventIds`, or those that happened from `from` on.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
-pub struct NewWebhookReplay {
-    /// 1 to 1,000 ids of events, `ev_…`, each once. Without `from` and `to`.
-    pub event_ids: Vec<String>,
-    /// The first `timestamp` of the events that are sent. It must not be before the oldest event that is kept.
-    pub from: Option<Instant>,
-    /// The events that are sent happened before this; null for all that there are when the replay begins.
-    pub to: Option<Instant>,
-    /// Only these: exact names, `family.*` or `*`, at most 100; empty for all event types of the subscription.
-    pub event_types: Vec<String>,
-    /// Only events whose delivery to the subscription was given up (`failed` or `discarded`), and that have not arrived since.
-    pub only_failed: bool,
-}
-
-/// Events that are sent to a subscription once more.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
-pub struct WebhookReplay {
-    /// `rpl_…`, also in the `webhook-replay` header of its deliveries.
-    pub replay_id: String,
-    pub webhook_id: String,
-    pub status: ReplayStatus,
-    /// Why it failed; null otherwise.
-    pub reason: Option<ReplayFailure>,
-    /// How many events are sent: those that are found until `counted` is true, and from then on all.
-    pub event_count: i64,
-    /// Whether the whole range was read. In a long range events are counted while they are sent.
-    pub counted: bool,
-    /// How many of them have arrived.
-    pub sent: i64,
-    /// How many of them were given up.
-    pub failed: i64,
-    /// As requested.
-    pub from: Option<Instant>,
-    /// As requested.
-    pub to: Option<Instant>,
-    /// As requested.
-    pub event_types: Vec<String>,
-    /// As requested.
-    pub only_failed: bool,
-    /// The `from` with which a new replay continues where this one failed; null where no event is left. A few events around that time may
-    /// be sent twice.
-    pub continue_from: Option<Instant>,
-    /// The id of the API key that requested the replay.
-    pub created_by: String,
-    pub created_at: Instant,
-    pub updated_at: Instant,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub enum ReplayStatus {
-    #[default]
-    Running,
-    /// Each event has arrived or was given up.
-    Completed,
-    Cancelled,
-    /// The subscription was paused or disabled before all events were sent.
-    Failed,
-}
-
-/// Why a replay failed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum ReplayFailure {
-    /// The events up to `continueFrom` are sent when the subscription is resumed.
-    #[default]
-    WebhookPaused,
-    /// The rest of the replay is not sent.
-    WebhookDisabled,
-}
-
+/// The state of a delivery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum DeliveryStatus {
+    /// It waits for an attempt.
     #[default]
     Pending,
+    /// The endpoint accepted it.
     Delivered,
+    /// All attempts failed.
     Failed,
+    /// It was given up without further attempts.
     Discarded,
 }
 
+/// An attempt to deliver a notification.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Attempt {
     /// From 1.
     pub n: i64,
+    /// The time of the attempt.
     pub at: Instant,
+    /// The HTTP status of the answer, if there was one.
     pub status_code: Option<i64>,
+    /// The kind of failure; null after a success.
     pub error: Option<AttemptError>,
+    /// The time that the attempt took, ms.
     pub duration_ms: i64,
     /// At most 1 KiB.
     pub response_snippet: Option<String>,
 }
 
+/// The kind of a failed attempt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AttemptError {
+    /// The host name has no address.
     Dns,
+    /// The TLS handshake failed.
     Tls,
+    /// No connection, or it broke.
     Connect,
+    /// No answer in time.
     Timeout,
+    /// A redirect, which is not followed.
     Redirect,
     /// A private or otherwise refused address.
     BlockedAddress,

@@ -124,14 +124,14 @@ fn way_of(before: &Series, after: &Series, caps: Caps) -> Result<Way, Error> {
     let (old, new) = (grid(before)?, grid(after)?);
     if is_one_kind {
         let from = before.start.max(after.start);
-        let starts = walked(&old, from, caps);
-        if starts.first() == Some(&from) && starts == walked(&new, from, caps) {
+        let starts = walk_grid(&old, from, caps);
+        if starts.first() == Some(&from) && starts == walk_grid(&new, from, caps) {
             return Ok(Way::Stay);
         }
     }
     let moved = |start: i64| if after.all_day { (start + by).div_euclid(DAY) * DAY } else { start + by };
-    let moved: Vec<i64> = walked(&old, before.start, caps).into_iter().map(moved).collect();
-    Ok(if moved == walked(&new, after.start, caps) { Way::Shift(by) } else { Way::Unknown })
+    let moved: Vec<i64> = walk_grid(&old, before.start, caps).into_iter().map(moved).collect();
+    Ok(if moved == walk_grid(&new, after.start, caps) { Way::Shift(by) } else { Way::Unknown })
 }
 
 /// The rules of a series without their ends and without dates, on a clock that never changes.
@@ -149,7 +149,7 @@ fn is_rule(line: &Line) -> bool {
 }
 
 /// The first starts from this one on.
-fn walked(grid: &Series, from: i64, caps: Caps) -> Vec<i64> {
+fn walk_grid(grid: &Series, from: i64, caps: Caps) -> Vec<i64> {
     let from = from.saturating_mul(1000);
     let set = RecurrenceSet::new(grid, from, from.saturating_add(HORIZON), caps.max_steps);
     set.map_while(Result::ok).map(|found| found.local).take(COMPARED).collect()
@@ -161,7 +161,7 @@ fn moved_along(before: &Series, after: &Series) -> Result<Series, Error> {
     let mut moved = |line: &Line| match repeats.as_slice().first().filter(|_| is_rule(line)) {
         Some(repeat) => {
             repeats.next();
-            repeat.rule.moved(line, before.start, after.start).text()
+            repeat.rule.shift(line, before.start, after.start).text()
         }
         None => line.text(),
     };
@@ -211,7 +211,7 @@ impl Carrier<'_> {
     }
 
     /// Whether a grid has a start in `[from, to)`. Where the check costs too much, it counts as one that has.
-    fn has(&mut self, grid: &Series, from: i64, to: i64) -> bool {
+    fn has_start(&mut self, grid: &Series, from: i64, to: i64) -> bool {
         let mut set =
             RecurrenceSet::new(grid, from.saturating_mul(1000), to.saturating_mul(1000), self.steps);
         let found = set.next();
@@ -239,7 +239,7 @@ impl Carrier<'_> {
         let (wanted, said) = (last(before).saturating_add(by), last(after));
         let (from, to) = (wanted.min(said), wanted.max(said));
         let new_grid = self.new_grid;
-        if from == to || !self.has(new_grid, from + 1, to + 1) {
+        if from == to || !self.has_start(new_grid, from + 1, to + 1) {
             return line.text();
         }
         let text = match (until, after.epoch_of(wanted)) {
@@ -267,7 +267,7 @@ impl Carrier<'_> {
                 continue;
             };
             let spelt = match self.way {
-                Way::Unknown => self.kept(line, date.at).then(|| LineDate::Alike(retold(text, date, clock))),
+                Way::Unknown => self.keeps(line, date.at).then(|| LineDate::Alike(retold(text, date, clock))),
                 Way::Stay => self.spelt((text, date), line, own.as_ref(), 0),
                 Way::Shift(by) => self.spelt((text, date), line, own.as_ref(), by),
             };
@@ -310,7 +310,7 @@ impl Carrier<'_> {
         let was_there = self.before.is_excluded(&FoundInstance { epoch, local, by_rule: true, end: None });
         let new_grid = self.new_grid;
         let (from, to) = self.reach(at, if is_bare { self.before } else { self.after });
-        was_there && !self.has(new_grid, from, to)
+        was_there && !self.has_start(new_grid, from, to)
     }
 
     /// The local times that a date names, half-open.
@@ -325,17 +325,17 @@ impl Carrier<'_> {
 
     /// Whether a date still says what it said, where nothing tells which new instance an old one is: an added one does, unless it is of
     /// the other kind, and so does an exclusion that excluded nothing before, or excludes something now.
-    fn kept(&mut self, line: &Line, at: Moment) -> bool {
+    fn keeps(&mut self, line: &Line, at: Moment) -> bool {
         if line.name == "RDATE" {
             return self.before.all_day == self.after.all_day;
         }
         let (old_grid, new_grid) = (self.old_grid, self.new_grid);
         let (from, to) = self.reach(at, self.before);
-        if !self.has(old_grid, from, to) {
+        if !self.has_start(old_grid, from, to) {
             return true;
         }
         let (from, to) = self.reach(at, self.after);
-        self.has(new_grid, from, to)
+        self.has_start(new_grid, from, to)
     }
 
     /// A date in the new series, `by` seconds of local time later. None outside of the years that can be written.

@@ -61,7 +61,7 @@ pub fn named_day(at: Timestamp, home: DateTime) -> Date {
 
 /// Writes a local second: the date, and the time behind a `T`, with these separators. By hand, because every instance of every
 /// expansion has such a name and `format!` takes longer than all the rest.
-fn written(seconds: i64, date_sep: &str, time: Option<&str>) -> String {
+fn format_seconds(seconds: i64, date_sep: &str, time: Option<&str>) -> String {
     fn push(out: &mut String, number: u32, width: u32) {
         for place in (0..width).rev() {
             out.push(char::from_digit(number / 10_u32.pow(place) % 10, 10).unwrap_or('0'));
@@ -85,7 +85,7 @@ fn written(seconds: i64, date_sep: &str, time: Option<&str>) -> String {
 
 /// `2026-03-01T09:00:00`, or `2026-03-01` for all-day series.
 pub(crate) fn recurrence_id(seconds: i64, all_day: bool) -> String {
-    written(seconds, "-", (!all_day).then_some(":"))
+    format_seconds(seconds, "-", (!all_day).then_some(":"))
 }
 
 /// Reads `2026-03-01T09:00:00` or `2026-03-01`.
@@ -144,10 +144,10 @@ impl Basic {
 
 /// `20260301T090000`.
 pub(crate) fn basic(seconds: i64) -> String {
-    written(seconds, "", Some(""))
+    format_seconds(seconds, "", Some(""))
 }
 
 /// `20260301`.
 pub(crate) fn basic_date(seconds: i64) -> String {
-    written(seconds, "", None)
+    format_seconds(seconds, "", None)
 }

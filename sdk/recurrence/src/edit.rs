@@ -64,7 +64,7 @@ pub fn capped_before(series: &Series, recurrence_id: &str, caps: Caps) -> Result
                     if repeat.excludes { line.text() } else { capped_rule(series, repeat, line, cut, caps)? };
                 lines.push(capped);
             }
-            _ => lines.extend(filtered(series, line, true, &|at| cut.has_before(at))?),
+            _ => lines.extend(filter_dates(series, line, true, &|at| cut.has_before(at))?),
         }
     }
     let capped = series.with_lines(&lines)?;
@@ -89,9 +89,9 @@ pub fn remainder_from(series: &Series, recurrence_id: &str, caps: Caps) -> Resul
             }
             "RDATE" => {
                 let keep = |at| cut.has_after(at) && !is_cut(series, cut, at);
-                lines.extend(filtered(series, line, false, &keep)?);
+                lines.extend(filter_dates(series, line, false, &keep)?);
             }
-            _ => lines.extend(filtered(series, line, false, &|at| cut.has_after(at))?),
+            _ => lines.extend(filter_dates(series, line, false, &|at| cut.has_after(at))?),
         }
     }
     Ok(lines)
@@ -224,7 +224,7 @@ pub fn excluded(series: &Series, recurrence_id: &str, caps: Caps) -> Result<Vec<
 }
 
 /// The line with the dates that pass; None when none does. `unread`: also dates that cannot be parsed.
-fn filtered(
+fn filter_dates(
     series: &Series,
     line: &Line,
     unread: bool,

@@ -40,7 +40,7 @@ impl Follow {
     pub(crate) fn all(rules: &Series, exceptions: &[Event], keys: &[Option<i64>]) -> Vec<Follow> {
         let ranged = exceptions.iter().zip(keys).enumerate().filter(|(_, (one, _))| one.applies_to_following);
         let read = |(index, (exception, key)): (usize, (&Event, &Option<i64>))| {
-            Follow::of(rules, exception, index, (*key)?)
+            Follow::from_exception(rules, exception, index, (*key)?)
         };
         let mut all: Vec<Follow> = ranged.filter_map(read).collect();
         all.sort_by_key(|follow| (follow.key, follow.index));
@@ -48,7 +48,7 @@ impl Follow {
         all
     }
 
-    fn of(rules: &Series, exception: &Event, index: usize, key: i64) -> Option<Follow> {
+    fn from_exception(rules: &Series, exception: &Event, index: usize, key: i64) -> Option<Follow> {
         let zone = zone_of(exception).unwrap_or_else(|_| rules.zone.clone());
         let original = if rules.all_day { rules.epoch_of(key)? } else { key };
         let (start, end) = (exception.start.as_millis(), exception.end.as_millis());
@@ -122,6 +122,6 @@ pub(crate) fn following(
 }
 
 /// The original start of the exception that an occurrence of this original start takes its changes from.
-pub(crate) fn followed(all: &[Follow], key: i64) -> Option<&Follow> {
+pub(crate) fn find_follow(all: &[Follow], key: i64) -> Option<&Follow> {
     all.iter().rev().find(|follow| follow.key < key)
 }

@@ -58,7 +58,7 @@ impl<'s> RuleInstances<'s> {
         let mut number = Number::from(!repeat.excludes);
         let from = match (repeat.rule.count, start) {
             (Some(_), Some(at)) if is_exact && at.gap == 0 && is_even(completed) && from > series.start => {
-                number = number.saturating_add(passed(series, repeat, at.epoch, from, budget)?);
+                number = number.saturating_add(count_passed(series, repeat, at.epoch, from, budget)?);
                 from
             }
             (Some(_), _) => floor,
@@ -152,7 +152,7 @@ fn is_even(rule: &IcalRecurRule) -> bool {
 
 /// How many instances of an even rule lie between the start (which counts for an EXRULE) and the local second `from`, less those
 /// that gaps swallow. Costs a step for each change of clocks.
-fn passed(
+fn count_passed(
     series: &Series,
     repeat: &Repeat,
     first: i64,

@@ -10,7 +10,7 @@ use model::calendar::{Event, EventStatus, EventType};
 
 use crate::Error;
 use crate::date::DAY;
-use crate::follow::{Follow, followed, following};
+use crate::follow::{Follow, find_follow, following};
 use crate::key::{key_of, key_of_occurrence, keys, suffix_of};
 use crate::occurrence::Occurrence;
 use crate::query::{Caps, Occurrences};
@@ -30,11 +30,13 @@ pub struct Instance {
 /// An instance as it is found: where it is, and which. [`Place::instance`] makes an event of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Place {
+    /// The start of the instance, inclusive.
     pub start: Instant,
     /// Exclusive.
     pub end: Instant,
     /// The second half of its id, from the original start: `20260301T090000Z` or `20260301`.
     pub suffix: String,
+    /// The origin of the instance: the series or an exception.
     pub source: Source,
     /// Occurrences: the exception whose changes it takes, as its index in the list that was given.
     pub follows: Option<usize>,
@@ -42,13 +44,13 @@ pub struct Place {
 
 impl Place {
     /// An occurrence as the series has it.
-    fn of(occurrence: Occurrence) -> Place {
+    fn from_occurrence(occurrence: Occurrence) -> Place {
         let (start, end, suffix) = (occurrence.start, occurrence.end, occurrence.suffix());
         Place { start, end, suffix, source: Source::Occurrence(occurrence), follows: None }
     }
 
     /// An occurrence as an earlier exception has it. None outside of the years that jiff can represent.
-    fn following(follow: &Follow, rules: &Series, occurrence: Occurrence) -> Option<Place> {
+    fn from_follow(follow: &Follow, rules: &Series, occurrence: Occurrence) -> Option<Place> {
         let (start, end) = follow.times(rules, &occurrence)?;
         let suffix = occurrence.suffix();
         Some(Place {
@@ -66,7 +68,7 @@ impl Place {
         let Place { start, end, suffix, source, follows } = self;
         match source {
             Source::Occurrence(occurrence) => match follows.and_then(|index| exceptions.get(index)) {
-                None => computed(series, occurrence, suffix),
+                None => compute_instance(series, occurrence, suffix),
                 Some(exception) => {
                     let event = following(exception, occurrence, (start, end));
                     Instance { event, suffix, exception: None }
@@ -103,7 +105,7 @@ struct Window {
 }
 
 impl Window {
-    fn has(&self, at: &Place) -> bool {
+    fn contains(&self, at: &Place) -> bool {
         at.start < self.to && (at.start >= self.from || (self.running && at.end > self.from))
     }
 }
@@ -172,11 +174,11 @@ impl<'a> Instances<'a> {
             if key.is_some_and(|key| last.get(&key) != Some(&index)) {
                 continue;
             }
-            let (start, end) = shown(rules, event, exception);
+            let (start, end) = exception_times(rules, event, exception);
             let suffix = key.map(|key| suffix_of(rules, key)).unwrap_or_default();
             changed.push(Place { start, end, suffix, source: Source::Exception(index), follows: None });
         }
-        changed.retain(|at| window.has(at));
+        changed.retain(|at| window.contains(at));
         changed.sort_by(|a, b| (a.start, &a.suffix).cmp(&(b.start, &b.suffix)));
         let stretches = stretches(rules, Follow::all(rules, exceptions, &keys), window, max_steps);
         let shared: u32 = stretches.iter().map(|stretch| stretch.occurrences.steps_left()).sum();
@@ -287,10 +289,10 @@ impl Stretch<'_> {
                 continue;
             }
             let place = match &self.follow {
-                Some(follow) => Place::following(follow, rules, occurrence),
-                None => Some(Place::of(occurrence)),
+                Some(follow) => Place::from_follow(follow, rules, occurrence),
+                None => Some(Place::from_occurrence(occurrence)),
             };
-            if let Some(place) = place.filter(|place| window.has(place)) {
+            if let Some(place) = place.filter(|place| window.contains(place)) {
                 return Some(Ok(place));
             }
         }
@@ -328,9 +330,9 @@ pub fn place_of(
         }
         let all = Follow::all(rules, exceptions, &keys(rules, exceptions));
         let key = key_of_occurrence(rules, &occurrence);
-        return Ok(match key.and_then(|key| followed(&all, key)) {
-            Some(follow) => Place::following(follow, rules, occurrence),
-            None => Some(Place::of(occurrence)),
+        return Ok(match key.and_then(|key| find_follow(&all, key)) {
+            Some(follow) => Place::from_follow(follow, rules, occurrence),
+            None => Some(Place::from_occurrence(occurrence)),
         });
     }
     Ok(None)
@@ -364,7 +366,7 @@ pub fn instances(
 
 /// Returns start and end of an exception. A cancelled one often has no times of its own: it takes those of the occurrence that it
 /// replaces.
-fn shown(rules: &Series, series: &Event, exception: &Event) -> (Instant, Instant) {
+fn exception_times(rules: &Series, series: &Event, exception: &Event) -> (Instant, Instant) {
     if exception.status != EventStatus::Cancelled || exception.end > exception.start {
         return (exception.start, exception.end);
     }
@@ -378,7 +380,7 @@ fn shown(rules: &Series, series: &Event, exception: &Event) -> (Instant, Instant
     (start, Instant::from_millis(start.as_millis().saturating_add(length)))
 }
 
-fn computed(series: &Event, occurrence: Occurrence, suffix: String) -> Instance {
+fn compute_instance(series: &Event, occurrence: Occurrence, suffix: String) -> Instance {
     let event = Event {
         event_type: EventType::Occurrence,
         recurrence_id: Some(occurrence.recurrence_id),

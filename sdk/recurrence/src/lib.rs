@@ -35,6 +35,8 @@
 //!   "the same nominal duration". All-day: whole days.
 //! - **Missing fields** come from the start (§3.3.10), also the weekday of `FREQ=YEARLY;BYWEEKNO=20` (RFC 8984 §4.3.3).
 
+#![deny(missing_docs)]
+
 mod carry;
 mod date;
 mod duration;

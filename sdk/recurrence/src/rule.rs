@@ -225,7 +225,7 @@ impl Rule {
 
     /// The line with what it says of a start at `from` said of one at `to` (local seconds): a month, day, hour, minute or second that is
     /// the start's own, and weekdays, each as many days on. Everything else is as written.
-    pub(crate) fn moved(&self, line: &Line, from: i64, to: i64) -> Line {
+    pub(crate) fn shift(&self, line: &Line, from: i64, to: i64) -> Line {
         let (old, new) = (IcalRecurDateTime::from_seconds(from), IcalRecurDateTime::from_seconds(to));
         let days = to.div_euclid(DAY) - from.div_euclid(DAY);
         let moved = |(name, value): &(String, String)| {

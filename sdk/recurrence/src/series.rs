@@ -26,9 +26,19 @@ const MAX_FAULTS: usize = 10;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Start {
     /// A local time in a zone.
-    Timed { local: DateTime, zone: String },
+    Timed {
+        /// The local date and time of the first instance.
+        local: DateTime,
+        /// The name of the time zone, as the event has it.
+        zone: String,
+    },
     /// A day; the zone places its midnight on the time line.
-    AllDay { date: Date, zone: String },
+    AllDay {
+        /// The day of the first instance.
+        date: Date,
+        /// The name of the time zone, as the event has it.
+        zone: String,
+    },
 }
 
 /// Longest length by the clock: all the years that there are.
@@ -42,7 +52,12 @@ pub enum Length {
     /// Whole days of an all-day series, at least 1.
     Days(i64),
     /// Days by the clock, then milliseconds of real time: a DURATION with days (RFC 5545 §3.8.5.3).
-    Nominal { days: i64, ms: i64 },
+    Nominal {
+        /// Days by the clock.
+        days: i64,
+        /// Milliseconds of elapsed time after the days.
+        ms: i64,
+    },
 }
 
 /// A parsed series.
@@ -338,14 +353,14 @@ impl Series {
             Length::Exact(ms) => {
                 let end =
                     found.end.map_or(start.as_millis().saturating_add(ms), |end| end.saturating_mul(1000));
-                timed(id, start, end)
+                timed_occurrence(id, start, end)
             }
             Length::Nominal { days, ms } => {
                 let last = || {
                     let day = self.epoch_of(found.local + days * DAY).unwrap_or(found.epoch + days * DAY);
                     day.saturating_mul(1000).saturating_add(self.millis).saturating_add(ms)
                 };
-                timed(id, start, found.end.map_or_else(last, |end| end.saturating_mul(1000)))
+                timed_occurrence(id, start, found.end.map_or_else(last, |end| end.saturating_mul(1000)))
             }
         }
     }
@@ -360,6 +375,6 @@ impl Series {
     }
 }
 
-fn timed(recurrence_id: String, start: Instant, end: i64) -> Occurrence {
+fn timed_occurrence(recurrence_id: String, start: Instant, end: i64) -> Occurrence {
     Occurrence { recurrence_id, start, end: Instant::from_millis(end), start_date: None, end_date: None }
 }

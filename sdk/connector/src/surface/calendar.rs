@@ -45,16 +45,19 @@ pub trait Calendar {
         Err(Failure::unsupported("telling its capabilities"))
     }
 
+    /// Creates a calendar.
     fn create_calendar(context: &Context, args: CollectionWrite<calendar::Calendar>) -> Outcome<Mutated> {
         let _ = (context, args);
         Err(Failure::unsupported("creating calendars"))
     }
 
+    /// Changes a calendar.
     fn update_calendar(context: &Context, args: CollectionWrite<calendar::Calendar>) -> Outcome<Mutated> {
         let _ = (context, args);
         Err(Failure::unsupported("changing calendars"))
     }
 
+    /// Deletes a calendar with its events.
     fn delete_calendar(context: &Context, args: CollectionDelete) -> Outcome<Mutated> {
         let _ = (context, args);
         Err(Failure::unsupported("deleting calendars"))
@@ -66,11 +69,13 @@ pub trait Calendar {
         Err(Failure::unsupported("creating events"))
     }
 
+    /// Changes an event, a series or one instance.
     fn update_event(context: &Context, args: EventWrite) -> Outcome<Mutated> {
         let _ = (context, args);
         Err(Failure::unsupported("changing events"))
     }
 
+    /// Deletes an event, a series or one instance.
     fn delete_event(context: &Context, args: EventDelete) -> Outcome<Mutated> {
         let _ = (context, args);
         Err(Failure::unsupported("deleting events"))
@@ -95,6 +100,7 @@ pub trait Calendar {
     }
 }
 
+/// Runs a read operation of `calendar` by its name; an unknown one is unsupported.
 pub fn fetch<C: Calendar>(host: &dyn Host, request: CallRequest) -> Outcome<CallResponse> {
     match request.op.as_str() {
         "calendars.list" => run(host, request, C::list_calendars),
@@ -106,6 +112,7 @@ pub fn fetch<C: Calendar>(host: &dyn Host, request: CallRequest) -> Outcome<Call
     }
 }
 
+/// Runs a write operation of `calendar` by its name; an unknown one is unsupported.
 pub fn mutate<C: Calendar>(host: &dyn Host, request: CallRequest) -> Outcome<CallResponse> {
     match request.op.as_str() {
         "calendars.create" => run(host, request, |cx, args| C::create_calendar(cx, args).map(Answer::whole)),
@@ -120,6 +127,7 @@ pub fn mutate<C: Calendar>(host: &dyn Host, request: CallRequest) -> Outcome<Cal
     }
 }
 
+/// Runs the operation `events` of changes; an unknown one is unsupported.
 pub fn changes<C: Calendar>(host: &dyn Host, request: CallRequest) -> Outcome<CallResponse> {
     match request.op.as_str() {
         "events" => run(host, request, C::changes),

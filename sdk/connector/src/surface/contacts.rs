@@ -44,16 +44,19 @@ pub trait Contacts {
         Err(Failure::unsupported("telling its capabilities"))
     }
 
+    /// Creates an address book.
     fn create_book(context: &Context, args: CollectionWrite<ContactBook>) -> Outcome<Mutated> {
         let _ = (context, args);
         Err(Failure::unsupported("creating address books"))
     }
 
+    /// Changes an address book.
     fn update_book(context: &Context, args: CollectionWrite<ContactBook>) -> Outcome<Mutated> {
         let _ = (context, args);
         Err(Failure::unsupported("changing address books"))
     }
 
+    /// Deletes an address book with its contacts.
     fn delete_book(context: &Context, args: CollectionDelete) -> Outcome<Mutated> {
         let _ = (context, args);
         Err(Failure::unsupported("deleting address books"))
@@ -65,26 +68,31 @@ pub trait Contacts {
         Err(Failure::unsupported("creating contacts"))
     }
 
+    /// Changes a contact.
     fn update_contact(context: &Context, args: ContactWrite) -> Outcome<Mutated> {
         let _ = (context, args);
         Err(Failure::unsupported("changing contacts"))
     }
 
+    /// Deletes a contact.
     fn delete_contact(context: &Context, args: ItemDelete) -> Outcome<Mutated> {
         let _ = (context, args);
         Err(Failure::unsupported("deleting contacts"))
     }
 
+    /// Creates a group of contacts.
     fn create_group(context: &Context, args: ItemWrite<ContactGroup>) -> Outcome<Mutated> {
         let _ = (context, args);
         Err(Failure::unsupported("creating groups"))
     }
 
+    /// Changes a group of contacts.
     fn update_group(context: &Context, args: ItemWrite<ContactGroup>) -> Outcome<Mutated> {
         let _ = (context, args);
         Err(Failure::unsupported("changing groups"))
     }
 
+    /// Deletes a group; its contacts stay.
     fn delete_group(context: &Context, args: ItemDelete) -> Outcome<Mutated> {
         let _ = (context, args);
         Err(Failure::unsupported("deleting groups"))
@@ -97,6 +105,7 @@ pub trait Contacts {
     }
 }
 
+/// Runs a read operation of `contacts` by its name; an unknown one is unsupported.
 pub fn fetch<C: Contacts>(host: &dyn Host, request: CallRequest) -> Outcome<CallResponse> {
     match request.op.as_str() {
         "books.list" => run(host, request, C::list_books),
@@ -108,6 +117,7 @@ pub fn fetch<C: Contacts>(host: &dyn Host, request: CallRequest) -> Outcome<Call
     }
 }
 
+/// Runs a write operation of `contacts` by its name; an unknown one is unsupported.
 pub fn mutate<C: Contacts>(host: &dyn Host, request: CallRequest) -> Outcome<CallResponse> {
     match request.op.as_str() {
         "books.create" => run(host, request, |cx, args| C::create_book(cx, args).map(Answer::whole)),
@@ -123,6 +133,7 @@ pub fn mutate<C: Contacts>(host: &dyn Host, request: CallRequest) -> Outcome<Cal
     }
 }
 
+/// Runs the operation `contacts` of changes; an unknown one is unsupported.
 pub fn changes<C: Contacts>(host: &dyn Host, request: CallRequest) -> Outcome<CallResponse> {
     match request.op.as_str() {
         "contacts" => run(host, request, C::changes),

@@ -19,16 +19,19 @@ pub trait Email {
         Err(Failure::unsupported("changes of mail"))
     }
 
+    /// Messages by their ids, as they are now.
     fn get_messages(context: &Context, args: MessagesGet) -> Outcome<Sources> {
         let _ = (context, args);
         Err(Failure::unsupported("reading messages"))
     }
 
+    /// Messages that match a search, a page at a time.
     fn search(context: &Context, args: MessageSearch) -> Outcome<Answer<Sources>> {
         let _ = (context, args);
         Err(Failure::unsupported("searching messages"))
     }
 
+    /// Messages with a Message-ID (RFC 5322 section 3.6.4).
     fn find_message(context: &Context, args: MessageFind) -> Outcome<Sources> {
         let _ = (context, args);
         Err(Failure::unsupported("finding a message by its Message-ID"))
@@ -46,16 +49,19 @@ pub trait Email {
         Err(Failure::unsupported("reading attachments"))
     }
 
+    /// Returns the features of this account's provider; by default, [`MailFeatures::default`].
     fn features(context: &Context) -> Outcome<MailFeatures> {
         let _ = context;
         Ok(MailFeatures::default())
     }
 
+    /// Changes the flags, folders or labels of a message.
     fn update_message(context: &Context, args: MessageUpdate) -> Outcome<Mutated> {
         let _ = (context, args);
         Err(Failure::unsupported("changing messages"))
     }
 
+    /// Deletes a message: moves it to the trash, or destroys it.
     fn delete_message(context: &Context, args: MessageDelete) -> Outcome<Mutated> {
         let _ = (context, args);
         Err(Failure::unsupported("deleting messages"))
@@ -73,12 +79,14 @@ pub trait Email {
         Err(Failure::unsupported("storing drafts"))
     }
 
+    /// Sends a message.
     fn send(context: &Context, args: MessageSend) -> Outcome<Sent> {
         let _ = (context, args);
         Err(Failure::unsupported("sending messages"))
     }
 }
 
+/// Runs a read operation of `email` by its name; an unknown one is unsupported.
 pub fn fetch<C: Email>(host: &dyn Host, request: CallRequest) -> Outcome<CallResponse> {
     match request.op.as_str() {
         "messages.get" => run(host, request, |cx, args| C::get_messages(cx, args).map(Answer::whole)),
@@ -91,6 +99,7 @@ pub fn fetch<C: Email>(host: &dyn Host, request: CallRequest) -> Outcome<CallRes
     }
 }
 
+/// Runs a write operation of `email` by its name; an unknown one is unsupported.
 pub fn mutate<C: Email>(host: &dyn Host, request: CallRequest) -> Outcome<CallResponse> {
     match request.op.as_str() {
         "messages.update" => run(host, request, |cx, args| C::update_message(cx, args).map(Answer::whole)),
@@ -102,6 +111,7 @@ pub fn mutate<C: Email>(host: &dyn Host, request: CallRequest) -> Outcome<CallRe
     }
 }
 
+/// Runs the operation of changes of `email` by its name; an unknown one is unsupported.
 pub fn changes<C: Email>(host: &dyn Host, request: CallRequest) -> Outcome<CallResponse> {
     match request.op.as_str() {
         "mail" => run(host, request, C::changes),

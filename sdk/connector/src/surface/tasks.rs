@@ -38,16 +38,19 @@ pub trait Tasks {
         Err(Failure::unsupported("telling its capabilities"))
     }
 
+    /// Creates a task list.
     fn create_list(context: &Context, args: CollectionWrite<TaskList>) -> Outcome<Mutated> {
         let _ = (context, args);
         Err(Failure::unsupported("creating task lists"))
     }
 
+    /// Changes a task list.
     fn update_list(context: &Context, args: CollectionWrite<TaskList>) -> Outcome<Mutated> {
         let _ = (context, args);
         Err(Failure::unsupported("changing task lists"))
     }
 
+    /// Deletes a task list with its tasks.
     fn delete_list(context: &Context, args: CollectionDelete) -> Outcome<Mutated> {
         let _ = (context, args);
         Err(Failure::unsupported("deleting task lists"))
@@ -59,11 +62,13 @@ pub trait Tasks {
         Err(Failure::unsupported("creating tasks"))
     }
 
+    /// Changes a task.
     fn update_task(context: &Context, args: ItemWrite<Task>) -> Outcome<Mutated> {
         let _ = (context, args);
         Err(Failure::unsupported("changing tasks"))
     }
 
+    /// Deletes a task.
     fn delete_task(context: &Context, args: ItemDelete) -> Outcome<Mutated> {
         let _ = (context, args);
         Err(Failure::unsupported("deleting tasks"))
@@ -75,21 +80,25 @@ pub trait Tasks {
         Err(Failure::unsupported("checklist items"))
     }
 
+    /// Changes a checklist item.
     fn update_step(context: &Context, args: PartWrite<ChecklistItem>) -> Outcome<Mutated> {
         let _ = (context, args);
         Err(Failure::unsupported("checklist items"))
     }
 
+    /// Deletes a checklist item.
     fn delete_step(context: &Context, args: PartWrite<ChecklistItem>) -> Outcome<Mutated> {
         let _ = (context, args);
         Err(Failure::unsupported("checklist items"))
     }
 
+    /// Adds a link to a task.
     fn create_link(context: &Context, args: PartWrite<TaskLink>) -> Outcome<Mutated> {
         let _ = (context, args);
         Err(Failure::unsupported("links of tasks"))
     }
 
+    /// Removes a link from a task.
     fn delete_link(context: &Context, args: PartWrite<TaskLink>) -> Outcome<Mutated> {
         let _ = (context, args);
         Err(Failure::unsupported("links of tasks"))
@@ -102,6 +111,7 @@ pub trait Tasks {
     }
 }
 
+/// Runs a read operation of `tasks` by its name; an unknown one is unsupported.
 pub fn fetch<C: Tasks>(host: &dyn Host, request: CallRequest) -> Outcome<CallResponse> {
     match request.op.as_str() {
         "lists.list" => run(host, request, C::list_lists),
@@ -112,6 +122,7 @@ pub fn fetch<C: Tasks>(host: &dyn Host, request: CallRequest) -> Outcome<CallRes
     }
 }
 
+/// Runs a write operation of `tasks` by its name; an unknown one is unsupported.
 pub fn mutate<C: Tasks>(host: &dyn Host, request: CallRequest) -> Outcome<CallResponse> {
     match request.op.as_str() {
         "lists.create" => run(host, request, |cx, args| C::create_list(cx, args).map(Answer::whole)),
@@ -129,6 +140,7 @@ pub fn mutate<C: Tasks>(host: &dyn Host, request: CallRequest) -> Outcome<CallRe
     }
 }
 
+/// Runs the operation `tasks` of changes; an unknown one is unsupported.
 pub fn changes<C: Tasks>(host: &dyn Host, request: CallRequest) -> Outcome<CallResponse> {
     match request.op.as_str() {
         "tasks" => run(host, request, C::changes),

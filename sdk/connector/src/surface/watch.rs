@@ -28,6 +28,7 @@ pub trait Watch {
     }
 }
 
+/// Runs an operation of `watch` by its name; an unknown one is unsupported.
 pub fn mutate<C: Watch>(host: &dyn Host, request: CallRequest) -> Outcome<CallResponse> {
     match request.op.as_str() {
         "watch.start" => run(host, request, |cx, args| C::start(cx, args).map(Answer::whole)),

@@ -46,7 +46,7 @@ impl Header {
     }
 
     /// The value of a field that the caller named: it stays as it is where it is ASCII, for it may have a syntax of its own.
-    pub fn given(&mut self, name: &str, value: &str) {
+    pub fn caller_field(&mut self, name: &str, value: &str) {
         self.field(name, |w| {
             if value.is_ascii() { w.folding().write_str(value) } else { rfc2047::encode(value, w) }
         });
@@ -54,7 +54,8 @@ impl Header {
 
     /// Addresses with their names; nothing where there are none. One without address and name, as a draft can have, is left out.
     pub fn addresses(&mut self, name: &str, addresses: &[EmailAddress]) {
-        let has_any = |address: &&EmailAddress| !address.email.trim().is_empty() || shown(address).is_some();
+        let has_any =
+            |address: &&EmailAddress| !address.email.trim().is_empty() || display_name(address).is_some();
         let written: Vec<&EmailAddress> = addresses.iter().filter(has_any).collect();
         if written.is_empty() {
             return;
@@ -113,7 +114,7 @@ impl Header {
 }
 
 /// The name beside an address, if there is any.
-fn shown(address: &EmailAddress) -> Option<&str> {
+fn display_name(address: &EmailAddress) -> Option<&str> {
     address.name.as_deref().map(str::trim).filter(|name| !name.is_empty())
 }
 
@@ -124,10 +125,10 @@ fn phrase(w: &mut EmailWriter<'_>, name: &str) -> fmt::Result {
 
 fn mailbox(w: &mut EmailWriter<'_>, address: &EmailAddress) -> fmt::Result {
     if address::check(&address.email).is_err() {
-        return unfinished(w, shown(address), address.email.trim());
+        return write_unfinished(w, display_name(address), address.email.trim());
     }
     let email = address::wire(&address.email);
-    match shown(address) {
+    match display_name(address) {
         Some(name) => {
             phrase(w, name)?;
             w.space();
@@ -141,7 +142,7 @@ fn mailbox(w: &mut EmailWriter<'_>, address: &EmailAddress) -> fmt::Result {
 
 /// Writes a draft's address that is none. It becomes an address where it could be the part before the `@`; else, with its name, a display
 /// name without an address. Python's `email` fails on half an address such as `mia@`, and other readers drop what follows it.
-fn unfinished(w: &mut EmailWriter<'_>, name: Option<&str>, email: &str) -> fmt::Result {
+fn write_unfinished(w: &mut EmailWriter<'_>, name: Option<&str>, email: &str) -> fmt::Result {
     let is_safe = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-/^_`{|}~".contains(&byte);
     let is_word = |word: &str| !word.is_empty() && word.bytes().all(is_safe);
     let is_plain = email.len() <= PLAIN_WORD_BYTES && email.split('.').all(is_word);

@@ -78,13 +78,13 @@ fn write(message: &Outgoing) -> Result<BuiltMessage, Invalid> {
         header.raw("X-Priority", number);
     }
     for field in &message.headers {
-        header.given(&field.name, &field.value);
+        header.caller_field(&field.name, &field.value);
     }
     header.raw("MIME-Version", "1.0");
     let mut bcc = Header::default();
     bcc.addresses("Bcc", &message.bcc);
     let mut text = header.into_text();
-    Part::of(message).write(&mut text, &parts::boundary_base(&message.message_id));
+    Part::from_message(message).write(&mut text, &parts::boundary_base(&message.message_id));
     if !text.ends_with("\r\n") {
         text.push_str("\r\n");
     }

@@ -24,7 +24,7 @@ pub enum Part<'a> {
 
 impl<'a> Part<'a> {
     /// The parts of a message.
-    pub fn of(message: &'a Outgoing) -> Part<'a> {
+    pub fn from_message(message: &'a Outgoing) -> Part<'a> {
         let is_related = |file: &&OutgoingFile| file.inline && message.html.is_some();
         let related: Vec<Part<'a>> = message.attachments.iter().filter(is_related).map(Part::File).collect();
         let text = message.text.as_deref().map(|text| Part::Text("plain", text));
@@ -85,7 +85,7 @@ fn write_file(out: &mut String, file: &OutgoingFile) {
     let content_type = file.content_type.as_deref().unwrap_or("application/octet-stream");
     let plain = is_message(content_type).then(|| as_lines(&file.content)).flatten();
     let mut header = Header::default();
-    header.given("Content-Type", content_type);
+    header.caller_field("Content-Type", content_type);
     header.raw("Content-Transfer-Encoding", if plain.is_some() { "7bit" } else { "base64" });
     header.disposition(if file.inline { "inline" } else { "attachment" }, file.filename.as_deref());
     header.ids("Content-ID", file.content_id.as_slice());

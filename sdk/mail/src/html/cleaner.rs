@@ -18,12 +18,12 @@ pub fn safe(html: &str, options: &Safe<'_>) -> String {
     let clean = CLEANER.clean(&tidy(cut_at(html, INPUT_BYTES), options)).to_string();
     let clean = without_smuggled(clean);
     let has = |word: &str| memmem::find(clean.as_bytes(), word.as_bytes()).is_some();
-    if [HELD, SHOWN, "<pre"].into_iter().any(has) { finished(&clean) } else { clean }
+    if [HELD, SHOWN, "<pre"].into_iter().any(has) { finish(&clean) } else { clean }
 }
 
 /// Writes what the serializer cannot: the addresses of pictures, in `src` where they are shown and in `data-src` where not, and the line
 /// break after `<pre>` that makes a second one visible, since parsers skip the first (WHATWG HTML 13.2.6.4.7).
-fn finished(clean: &str) -> String {
+fn finish(clean: &str) -> String {
     let mut out = String::with_capacity(clean.len());
     let mut rest = clean;
     while let Some((text, tag)) = rest.find('<').and_then(|start| rest.split_at_checked(start)) {

@@ -131,7 +131,7 @@ impl Look {
     /// The look of an element of the look `seen` in the output, inside of one with this look, where its `style` stays. None
     /// where that must go: without the declarations that overruled it, it would hide what is seen. An element of no size stays so, for its
     /// blanks; text that is seen in it is written with a size.
-    pub fn written(self, name: &str, kind: Kind, attributes: &Attributes<'_>, seen: Look) -> Option<Look> {
+    pub fn for_output(self, name: &str, kind: Kind, attributes: &Attributes<'_>, seen: Look) -> Option<Look> {
         let around = self.with_defaults(name, attributes, false);
         let Some(style) = value(attributes, "style") else { return Some(around) };
         let style = Style::parse_kept(&decoded(style));
@@ -145,7 +145,7 @@ impl Look {
     }
 
     /// The same look, but invisible.
-    pub fn gone(self) -> Look {
+    pub fn hide(self) -> Look {
         Look { is_gone: true, ..self }
     }
 }

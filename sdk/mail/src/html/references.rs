@@ -53,7 +53,7 @@ pub fn decoded(value: &str) -> Cow<'_, str> {
         let len = 1 + name.take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'#').count();
         let (name, after) = reference.split_at_checked(len).unwrap_or((reference, ""));
         if name.starts_with("&#") {
-            let (number, after) = numbered(reference);
+            let (number, after) = split_number(reference);
             add_html_token(&mut out, format!("{number};").as_bytes(), false);
             rest = after.strip_prefix(';').unwrap_or(after);
         } else if let Some(after) = after.strip_prefix(';') {
@@ -69,7 +69,7 @@ pub fn decoded(value: &str) -> Cow<'_, str> {
 }
 
 /// A reference by number without its semicolon, and what follows: it ends with the last digit.
-fn numbered(reference: &str) -> (&str, &str) {
+fn split_number(reference: &str) -> (&str, &str) {
     let is_hex = reference.get(2..).is_some_and(|digits| digits.starts_with(['x', 'X']));
     let prefix = if is_hex { 3 } else { 2 };
     let digits = reference.bytes().skip(prefix).take(REFERENCE_BYTES);

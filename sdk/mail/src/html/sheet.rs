@@ -306,10 +306,10 @@ mod tests {
     /// Whether an element with these attributes is displayed, as far as the style sheet says so.
     fn effect(css: &str, element: &str, class: &str, id: &str) -> Option<Effect> {
         let mut sheet = Sheet::from_html(&format!("<p>x<STYLE type=text/css>{css}</style>"));
-        sheet.rules(element, &[("class", class), ("id", id)]).and_then(displayed)
+        sheet.rules(element, &[("class", class), ("id", id)]).and_then(display_effect)
     }
 
-    fn displayed(rules: ElementRules) -> Option<Effect> {
+    fn display_effect(rules: ElementRules) -> Option<Effect> {
         let mut style = rules.sure;
         style.undo(&rules.unsure, false);
         style.effect(Property::Display)
@@ -380,7 +380,7 @@ mod tests {
             [("", Some(Hides)), ("all", Some(Hides)), ("print", None), ("(max-width:1px)", None)]
         {
             let mut sheet = Sheet::from_html(&format!("<style media='{media}'>p{{display:none}}</style>"));
-            assert_eq!(sheet.rules("p", &[]).and_then(displayed), hidden, "{media}");
+            assert_eq!(sheet.rules("p", &[]).and_then(display_effect), hidden, "{media}");
         }
     }
 

@@ -104,7 +104,7 @@ impl Tree {
     }
 
     /// How the innermost element comes out.
-    fn written(&self) -> Look {
+    fn output_look(&self) -> Look {
         self.open.last().map(|open| open.written).unwrap_or_default()
     }
 
@@ -118,14 +118,14 @@ impl Tree {
         if !look.shows_text() && (!is_blank || look.is_gone) {
             return;
         }
-        let is_resized = !is_blank && !self.written().shows_text();
+        let is_resized = !is_blank && !self.output_look().shows_text();
         self.out.push_str(if is_resized { RESIZED } else { "" });
-        text.split('\0').for_each(|piece| self.broken(piece));
+        text.split('\0').for_each(|piece| self.write_broken(piece));
         self.out.push_str(if is_resized { "</span>" } else { "" });
     }
 
     /// No reference is parted: it ends where another one begins, with or without its semicolon.
-    fn broken(&mut self, text: &str) {
+    fn write_broken(&mut self, text: &str) {
         let mut written = 0;
         for at in escaped(text) {
             if self.unbroken + (at - written) >= TEXT_BYTES {
@@ -157,8 +157,8 @@ impl Tree {
             return;
         }
         let is_written = !look.is_gone && (name != "img" || look.shows_pictures());
-        let around = self.written();
-        let written = if is_written { around.written(name, kind, attributes, look) } else { None };
+        let around = self.output_look();
+        let written = if is_written { around.for_output(name, kind, attributes, look) } else { None };
         if is_written {
             self.write_start(name, written.is_some(), attributes, options);
         }
@@ -178,7 +178,7 @@ impl Tree {
         }
         self.enter_cell();
         if self.open.len() < OPEN_ELEMENTS {
-            let (name, written) = (Cow::Owned(name.to_owned()), self.written());
+            let (name, written) = (Cow::Owned(name.to_owned()), self.output_look());
             self.open.push(OpenElement { name, kind: Kind::Inline, look, written, is_written: false });
         } else if !look.shows_text() {
             self.hide_rest();
@@ -189,7 +189,7 @@ impl Tree {
     fn hide_rest(&mut self) {
         let looks = self.too_deep.last_mut().map(|deep| &mut deep.look);
         for look in looks.into_iter().chain(self.open.last_mut().map(|open| &mut open.look)) {
-            *look = look.gone();
+            *look = look.hide();
         }
     }
 
@@ -376,7 +376,7 @@ impl Tree {
     }
 
     fn open_plain(&mut self, name: &'static str, kind: Kind) {
-        let (look, written) = (self.look(), self.written());
+        let (look, written) = (self.look(), self.output_look());
         let is_written = !look.is_gone;
         if is_written {
             self.open_tag(name);

@@ -136,7 +136,7 @@ pub fn effect(name: &str, property: Property, value: &[Token<'_>]) -> Option<Eff
     }
     match property {
         Property::Display => display(value),
-        Property::Boxed => boxed(value),
+        Property::Boxed => box_effect(value),
         Property::Visibility => {
             word(single?, &["hidden", "collapse"], &["visible"]).or_else(|| function(first))
         }
@@ -153,7 +153,7 @@ pub fn effect(name: &str, property: Property, value: &[Token<'_>]) -> Option<Eff
         }
         Property::FontSize => font_size(single?, false),
         Property::Color => Some(color(single?)),
-        Property::Painted => painted(name, value),
+        Property::Painted => paint_effect(name, value),
         Property::Overflow => overflow(name, value),
         Property::Height | Property::MaxHeight | Property::Width | Property::MaxWidth => size(single?),
         Property::MinHeight | Property::MinWidth => word(single?, &["auto"], &[]).or_else(|| size(first)),
@@ -235,7 +235,7 @@ fn display(value: &[Token<'_>]) -> Option<Effect> {
     }
 }
 
-fn boxed(value: &[Token<'_>]) -> Option<Effect> {
+fn box_effect(value: &[Token<'_>]) -> Option<Effect> {
     let boxes =
         ["block", "flex", "flow-root", "grid", "inline-block", "inline-flex", "inline-grid", "list-item"];
     match value {
@@ -284,7 +284,7 @@ pub fn is_clear(function: &str, arguments: &[Token<'_>]) -> bool {
         }
 }
 
-fn painted(name: &str, value: &[Token<'_>]) -> Option<Effect> {
+fn paint_effect(name: &str, value: &[Token<'_>]) -> Option<Effect> {
     let plain = ["none", "transparent", "border-box", "padding-box", "content-box"];
     let is_text = |token: &Token<'_>| word(token, &[], &["text"]).is_some();
     match name {

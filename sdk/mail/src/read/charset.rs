@@ -28,7 +28,7 @@ enum NamedCharset {
 
 /// The text, by the charset that its sender names.
 pub fn text(bytes: Cow<'_, [u8]>, label: Option<&str>, end: End) -> String {
-    match label.map_or(NamedCharset::Unknown, named) {
+    match label.map_or(NamedCharset::Unknown, charset_for_label) {
         NamedCharset::Known(charset) if charset == UTF_8 => utf_8(bytes, end),
         NamedCharset::Known(charset) if charset == UTF_16LE || charset == UTF_16BE => {
             utf_16(bytes, label.unwrap_or_default(), charset, end)
@@ -38,7 +38,7 @@ pub fn text(bytes: Cow<'_, [u8]>, label: Option<&str>, end: End) -> String {
         NamedCharset::Utf7 if !bytes.is_ascii() && !bytes.contains(&b'+') => guessed(bytes, end),
         NamedCharset::Utf7 => utf7::decode(&bytes, end),
         NamedCharset::Shifted(charset) if bytes.contains(&SHIFT_OUT) => {
-            decoded(charset, &unshifted(&bytes), end)
+            decoded(charset, &unshift(&bytes), end)
         }
         NamedCharset::Hz => decoded(GBK, &without_tildes(&bytes), end),
         NamedCharset::Ibm850 => match charset_decoder(b"850") {
@@ -143,7 +143,7 @@ const SHIFT_OUT: u8 = 0x0e;
 const SHIFT_IN: u8 = 0x0f;
 
 /// In the form of eight bits. A line begins without a shift; the designation that comes before is left out.
-fn unshifted(bytes: &[u8]) -> Vec<u8> {
+fn unshift(bytes: &[u8]) -> Vec<u8> {
     let mut is_shifted = false;
     let mut plain = Vec::with_capacity(bytes.len());
     let mut rest = bytes;
@@ -196,7 +196,7 @@ fn without_tildes(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// The names of the WHATWG's table, and those that mail programs write besides.
-fn named(label: &str) -> NamedCharset {
+fn charset_for_label(label: &str) -> NamedCharset {
     let label = label.trim();
     let is = |names: &[&str]| names.iter().any(|name| label.eq_ignore_ascii_case(name));
     if is(&["utf-7", "unicode-1-1-utf-7", "csutf7", "utf7", "utf_7"]) {

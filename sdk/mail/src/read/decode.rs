@@ -40,7 +40,7 @@ pub enum Transfer {
 
 impl Transfer {
     /// Parses the value of a Content-Transfer-Encoding field.
-    pub fn named(name: &str) -> Transfer {
+    pub fn from_name(name: &str) -> Transfer {
         match name.trim() {
             name if name.eq_ignore_ascii_case("base64") => Transfer::Base64,
             name if name.eq_ignore_ascii_case("quoted-printable") => Transfer::QuotedPrintable,

@@ -59,7 +59,7 @@ impl ContentDescription {
                 .map(|field| bare_id(&field.raw()))
                 .filter(|id| !id.is_empty()),
             transfer: last(fields, "content-transfer-encoding")
-                .map(|field| Transfer::named(&field.raw()))
+                .map(|field| Transfer::from_name(&field.raw()))
                 .unwrap_or_default(),
         }
     }
@@ -160,7 +160,7 @@ impl Scan<'_> {
             let next = start + line_end + 1;
             match self.raw.get(line_start..next).unwrap_or_default() {
                 b"\n" | b"\r\n" => return next,
-                line if line.starts_with(b"--") && self.delimited(line).is_some() => return line_start,
+                line if line.starts_with(b"--") && self.find_delimiter(line).is_some() => return line_start,
                 _ => line_start = next,
             }
         }
@@ -176,7 +176,7 @@ impl Scan<'_> {
             let rest = raw.get(line_start..)?;
             let line = rest.get(..memchr::memchr(b'\n', rest).map_or(rest.len(), |end| end + 1))?;
             at = line_start + line.len();
-            if let Some((level, is_last)) = self.delimited(line) {
+            if let Some((level, is_last)) = self.find_delimiter(line) {
                 self.close(level + 1, line_start);
                 if !is_last {
                     return Some((at, self.open.get(level)?.entity));
@@ -196,7 +196,7 @@ impl Scan<'_> {
     }
 
     /// Returns the level of the open multipart, innermost first, that has this line for a delimiter, and whether it is its last one.
-    fn delimited(&self, line: &[u8]) -> Option<(usize, bool)> {
+    fn find_delimiter(&self, line: &[u8]) -> Option<(usize, bool)> {
         let line = line.trim_ascii_end().strip_prefix(b"--")?;
         let closing = line.strip_suffix(b"--");
         self.open.iter().enumerate().rev().find_map(|(level, open)| {

@@ -47,6 +47,7 @@ pub struct Mail {
 pub struct Unreadable {
     /// `too_large` or `no_header`.
     pub code: &'static str,
+    /// A sentence for people.
     pub message: String,
 }
 
@@ -64,7 +65,9 @@ pub struct DecodedPart {
 /// A file out of a message.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct File {
+    /// The file's description, as the message lists it.
     pub attachment: Attachment,
+    /// The content without its transfer encoding.
     pub bytes: Vec<u8>,
 }
 
@@ -117,7 +120,7 @@ pub fn part(mime_header: &[u8], body: &[u8]) -> DecodedPart {
 /// The transfer encoding that a Content-Transfer-Encoding names: `base64`, `quoted-printable` or `uuencode`; none where the bytes stand for
 /// themselves.
 pub fn decoding(encoding: &str) -> Option<&'static str> {
-    Transfer::named(encoding).name()
+    Transfer::from_name(encoding).name()
 }
 
 /// The file that `message` listed as an attachment of this id.

@@ -82,7 +82,7 @@ fn piece(segment: &[u8]) -> Option<ParameterPiece<'_>> {
     if !is_name {
         return None;
     }
-    let value = unquoted(segment.get(equals + 1..)?.trim_ascii());
+    let value = unquote(segment.get(equals + 1..)?.trim_ascii());
     if number.is_empty() {
         return Some(ParameterPiece { name, number: 0, is_extended: true, value });
     }
@@ -95,7 +95,7 @@ fn number_is_extended(rest: &[u8]) -> bool {
 }
 
 /// Without quotes, the backslashes in them and line ends.
-fn unquoted(value: &[u8]) -> Vec<u8> {
+fn unquote(value: &[u8]) -> Vec<u8> {
     let Some(quoted) = value.strip_prefix(b"\"") else {
         return value.iter().copied().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect();
     };

@@ -15,7 +15,7 @@ pub fn decode(text: &[u8]) -> Vec<u8> {
         if from.first() == Some(&b'\n') {
             end_line(&mut decoded, meant);
             rest = after;
-        } else if let Some(byte) = escaped(after) {
+        } else if let Some(byte) = parse_escape(after) {
             decoded.push(byte);
             rest = after.get(2..).unwrap_or_default();
         } else if let Some(next) = soft_line_end(after) {
@@ -42,7 +42,7 @@ fn end_line(decoded: &mut Vec<u8>, meant: usize) {
     decoded.extend_from_slice(end);
 }
 
-fn escaped(after: &[u8]) -> Option<u8> {
+fn parse_escape(after: &[u8]) -> Option<u8> {
     let digit = |at: usize| after.get(at).and_then(|byte| char::from(*byte).to_digit(16));
     u8::try_from(digit(0)? << 4 | digit(1)?).ok()
 }
@@ -87,7 +87,7 @@ mod tests {
     }
 
     /// A sender's encoding, line by line.
-    fn encoded(lines: &[Vec<u8>]) -> Vec<u8> {
+    fn encode(lines: &[Vec<u8>]) -> Vec<u8> {
         let mut text = Vec::new();
         for line in lines {
             for (at, byte) in line.iter().enumerate() {
@@ -111,7 +111,7 @@ mod tests {
 
         #[test]
         fn what_was_encoded_comes_back(lines in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..200), 0..8)) {
-            let text = encoded(&lines);
+            let text = encode(&lines);
             let whole: Vec<u8> = lines.iter().flat_map(|line| line.iter().chain(b"\r\n")).copied().collect();
             prop_assert_eq!(&decode(&text), &whole);
             let theirs = MessageStream::new(&text).decode_quoted_printable_mime(b"").1;

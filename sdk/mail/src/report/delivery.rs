@@ -11,6 +11,7 @@ pub const DIAGNOSTIC_BYTES: usize = 2_048;
 /// A report about one message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeliveryReport {
+    /// The kind of the report: a delivery status or a complaint.
     pub kind: ReportKind,
     /// In the form that a standard describes, not guessed from a text.
     pub is_standard: bool,
@@ -49,6 +50,7 @@ pub struct ReportedRecipient {
     pub status: Option<String>,
     /// The other server's answer, its type stripped; at most 2,048 bytes.
     pub diagnostic: Option<String>,
+    /// The server that gave the diagnostic (RFC 3464 2.3.5).
     pub remote_mta: Option<String>,
     /// Hard: it failed for good. Soft: it is delayed, or failed for now. None: it is no failure.
     pub bounce: Option<BounceKind>,

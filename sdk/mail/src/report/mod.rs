@@ -46,7 +46,7 @@ fn report(raw: &[u8], depth: usize) -> Option<DeliveryReport> {
         return None;
     }
     if let Some(report) = message.standard() {
-        return Some(message.completed(report));
+        return Some(message.complete(report));
     }
     if let Some(report) = message.in_words() {
         return Some(report);
@@ -130,7 +130,7 @@ impl<'a> Message<'a> {
     }
 
     /// With the Message-ID; and where no block names a recipient, with those of the text.
-    fn completed(&self, mut report: DeliveryReport) -> DeliveryReport {
+    fn complete(&self, mut report: DeliveryReport) -> DeliveryReport {
         if report.kind == ReportKind::Complaint {
             report.message_id = returned::id_of_part(self.raw, &self.parts);
             return report;

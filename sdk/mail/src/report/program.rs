@@ -107,7 +107,10 @@ impl<'f> Reader<'f> {
             return self.more(current, text);
         }
         let lower = text.to_ascii_lowercase();
-        if self.labelled(text, &lower, indent) || self.listed(&lower) || self.reasoned(text, &lower) {
+        if self.read_label(text, &lower, indent)
+            || self.read_list_line(&lower)
+            || self.read_reason(text, &lower)
+        {
             return;
         }
         if self.in_reason {
@@ -126,7 +129,7 @@ impl<'f> Reader<'f> {
     }
 
     /// `Failed address: a@b.example`
-    fn labelled(&mut self, text: &str, lower: &str, indent: usize) -> bool {
+    fn read_label(&mut self, text: &str, lower: &str, indent: usize) -> bool {
         for label in self.format.labels {
             let Some(after) = lower.find(label.phrase).and_then(|at| text.get(at + label.phrase.len()..))
             else {
@@ -146,7 +149,7 @@ impl<'f> Reader<'f> {
         false
     }
 
-    fn listed(&mut self, lower: &str) -> bool {
+    fn read_list_line(&mut self, lower: &str) -> bool {
         let Some(list) = self.format.lists.iter().find(|list| lower.contains(list.phrase)) else {
             return false;
         };
@@ -156,7 +159,7 @@ impl<'f> Reader<'f> {
         true
     }
 
-    fn reasoned(&mut self, text: &str, lower: &str) -> bool {
+    fn read_reason(&mut self, text: &str, lower: &str) -> bool {
         let ends = self.format.reasons.iter().filter_map(|phrase| Some(lower.find(phrase)? + phrase.len()));
         let Some(end) = ends.min() else { return false };
         self.current = None;

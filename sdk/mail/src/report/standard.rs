@@ -56,7 +56,7 @@ pub fn delivery(content: &[u8]) -> DeliveryReport {
         let text = |name| text(&fields, name);
         report.envelope_id = report.envelope_id.or_else(|| text("original-envelope-id"));
         report.reporting_mta =
-            report.reporting_mta.or_else(|| text("reporting-mta").map(|mta| untyped(&mta)));
+            report.reporting_mta.or_else(|| text("reporting-mta").map(|mta| strip_type(&mta)));
         for (at, field) in fields.iter().enumerate() {
             if report.recipients.len() < RECIPIENTS && begins(&about, *field, at == 0) {
                 report.recipients.extend(recipient(&about));
@@ -101,14 +101,15 @@ fn recipient(fields: &[Field<'_>]) -> Option<ReportedRecipient> {
     let text = |name| text(fields, name);
     let address = |name| text(name).map(|value| address(&value)).filter(|address| !address.is_empty());
     let action = text("action").map(|action| status::action(&action)).unwrap_or_default();
-    let diagnostic = text("diagnostic-code").map(|code| cut_at(&untyped(&code), DIAGNOSTIC_BYTES).to_owned());
+    let diagnostic =
+        text("diagnostic-code").map(|code| cut_at(&strip_type(&code), DIAGNOSTIC_BYTES).to_owned());
     let meant = || status::meant(diagnostic.as_deref()?, &action);
     let status = text("status").and_then(|status| status::enhanced(&status)).or_else(meant);
     let bounce = status::bounce(&action, status.as_deref());
     Some(ReportedRecipient {
         original_recipient: address("original-recipient"),
         final_recipient: address("final-recipient"),
-        remote_mta: text("remote-mta").map(|mta| untyped(&mta)),
+        remote_mta: text("remote-mta").map(|mta| strip_type(&mta)),
         action,
         status,
         diagnostic,
@@ -118,7 +119,7 @@ fn recipient(fields: &[Field<'_>]) -> Option<ReportedRecipient> {
 
 /// The address without type, brackets and comment: `rfc822; <a@b.example> (Ada)`.
 fn address(value: &str) -> String {
-    let value = untyped(value);
+    let value = strip_type(value);
     let bracketed = value.split_once('<').and_then(|(_, rest)| Some(rest.split_once('>')?.0));
     let address = bracketed.unwrap_or_else(|| value.split(" (").next().unwrap_or_default());
     address.trim().trim_matches(['<', '>']).to_owned()
@@ -133,7 +134,7 @@ pub fn complaint(feedback: &[u8]) -> DeliveryReport {
         .filter(|field| {
             ["original-rcpt-to", "removal-recipient"].iter().any(|name| field.name.eq_ignore_ascii_case(name))
         })
-        .map(|field| untyped(&field.raw()).trim_matches(['<', '>']).to_owned())
+        .map(|field| strip_type(&field.raw()).trim_matches(['<', '>']).to_owned())
         .filter(|address| !address.is_empty())
         .take(RECIPIENTS)
         .map(|address| ReportedRecipient { final_recipient: Some(address), ..ReportedRecipient::default() });
@@ -142,14 +143,14 @@ pub fn complaint(feedback: &[u8]) -> DeliveryReport {
         is_standard: true,
         message_id: None,
         envelope_id: text("original-envelope-id"),
-        reporting_mta: text("reporting-mta").map(|mta| untyped(&mta)),
+        reporting_mta: text("reporting-mta").map(|mta| strip_type(&mta)),
         feedback_type: text("feedback-type").map(|kind| kind.to_ascii_lowercase()),
         recipients: recipients.collect(),
     }
 }
 
 /// Without the `rfc822;`, `dns;` or `smtp;` in front.
-fn untyped(value: &str) -> String {
+fn strip_type(value: &str) -> String {
     match value.split_once(';') {
         Some((kind, rest))
             if kind.trim().bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') =>

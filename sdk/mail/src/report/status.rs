@@ -170,10 +170,10 @@ fn is_status(word: &str) -> bool {
 /// The status that a reason contains or else means. `action` decides its class where there is no reply code.
 pub fn meant(reason: &str, action: &str) -> Option<String> {
     let reason = crate::text::cut_at(reason, REASON_BYTES);
-    enhanced(reason).filter(|status| !status.starts_with('2')).or_else(|| derived(reason, action))
+    enhanced(reason).filter(|status| !status.starts_with('2')).or_else(|| derive(reason, action))
 }
 
-fn derived(reason: &str, action: &str) -> Option<String> {
+fn derive(reason: &str, action: &str) -> Option<String> {
     let lower = reason.to_lowercase();
     let code = reply_code(reason);
     let class = match (code, action) {

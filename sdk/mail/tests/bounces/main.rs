@@ -20,7 +20,7 @@ type Told = (String, Is, Option<String>);
 /// The same, as the samples have it.
 type Expected = (&'static str, Is, Option<&'static str>);
 
-fn told(report: &DeliveryReport) -> Vec<Told> {
+fn summaries(report: &DeliveryReport) -> Vec<Told> {
     let recipients = report.recipients.iter().filter_map(|one| {
         let is = match one.bounce? {
             BounceKind::Hard => Is::Hard,
@@ -38,7 +38,7 @@ fn wrong(raw: &[u8], expected: &[(&str, Is, Option<&str>)]) -> Option<String> {
         .iter()
         .map(|(address, is, status)| ((*address).to_owned(), *is, status.map(str::to_owned)))
         .collect();
-    if told(&report) != expected {
+    if summaries(&report) != expected {
         return Some(format!("tells {:#?}", report.recipients));
     }
     (report.message_id.as_deref() != Some("sent@sender.example"))

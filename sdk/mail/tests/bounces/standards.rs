@@ -19,7 +19,7 @@ const STATUS: Option<&str> = Some("message/delivery-status");
 const DAEMON: &str = "MAILER-DAEMON@mx.example";
 const TEXT: &str = "Something went wrong.\n";
 
-const fn of(
+const fn standard(
     name: &'static str,
     status_type: Option<&'static str>,
     blocks: &'static str,
@@ -29,7 +29,7 @@ const fn of(
 }
 
 pub const STANDARDS: &[Standard] = &[
-    of(
+    standard(
         "RFC 3464",
         STATUS,
         "Reporting-MTA: dns; mx.example\n\nFinal-Recipient: rfc822; ada@one.example\nAction: failed\nStatus: 5.1.1\n\nFinal-Recipient: rfc822; bob@two.example\nAction: failed\nStatus: 5.2.2 (mailbox full)\n\nFinal-Recipient: rfc822; cy@three.example\nAction: delayed\nStatus: 4.4.1\n",
@@ -39,7 +39,7 @@ pub const STANDARDS: &[Standard] = &[
             ("cy@three.example", Soft, Some("4.4.1")),
         ],
     ),
-    of(
+    standard(
         "other words for the action",
         STATUS,
         "Reporting-MTA: dns; mx.example\n\nFinal-Recipient: rfc822; ada@one.example\nAction: failure\nStatus: 5.1.1\n\nFinal-Recipient: rfc822; bob@two.example\nAction: Failed (no such place)\nStatus: 5.1.2\n\nFinal-Recipient: rfc822; cy@three.example\nAction: fail\n\nFinal-Recipient: rfc822; di@four.example\nAction: deferred\n",
@@ -50,7 +50,7 @@ pub const STANDARDS: &[Standard] = &[
             ("di@four.example", Soft, None),
         ],
     ),
-    of(
+    standard(
         "odd addresses",
         STATUS,
         "Reporting-MTA: dns;mx.example\n\nFinal-Recipient: rfc822;<ada@one.example>\nAction: failed\n\nFinal-Recipient: rfc822; bob@two.example (Bob)\nAction: failed\n\nFinal-Recipient: X400; /G=Cy/S=Doe/C=xx/\nAction: failed\n\nFinal-Recipient: <di@four.example>\nAction: failed\n",
@@ -61,31 +61,31 @@ pub const STANDARDS: &[Standard] = &[
             ("di@four.example", Hard, None),
         ],
     ),
-    of(
+    standard(
         "lines of spaces between blocks, folded fields",
         STATUS,
         "Reporting-MTA: dns; mx.example\n   \nFinal-Recipient: rfc822;\n ada@one.example\nAction: failed\nDiagnostic-Code: smtp; 550 5.1.1\n nobody\n\there\n \nFinal-Recipient: rfc822; bob@two.example\nAction: failed\nStatus: 5.1.1\n",
         &[("ada@one.example", Hard, Some("5.1.1")), ("bob@two.example", Hard, Some("5.1.1"))],
     ),
-    of(
+    standard(
         "no lines between blocks",
         STATUS,
         "Reporting-MTA: dns; mx.example\nFinal-Recipient: rfc822; ada@one.example\nAction: failed\nStatus: 5.1.1\nFinal-Recipient: rfc822; bob@two.example\nAction: delayed\nStatus: 4.2.2\n",
         &[("ada@one.example", Hard, Some("5.1.1")), ("bob@two.example", Soft, Some("4.2.2"))],
     ),
-    of(
+    standard(
         "an empty line after each field",
         STATUS,
         "Reporting-MTA: dns; mx.example\n\nFinal-Recipient: rfc822; ada@one.example\n\nAction: failed\n\nStatus: 5.1.1\n\nFinal-Recipient: rfc822; bob@two.example\n\nAction: delayed\n\nStatus: 4.2.2\n",
         &[("ada@one.example", Hard, Some("5.1.1")), ("bob@two.example", Soft, Some("4.2.2"))],
     ),
-    of(
+    standard(
         "blocks in a text part",
         Some("text/plain; name=details.txt"),
         "Reporting-MTA: dns; mx.example\n\nOriginal-Recipient: rfc822;ada@one.example\nFinal-Recipient: rfc822;ada@one.example\nAction: failed\nDiagnostic-Code: smtp; 552 mailbox full\n",
         &[("ada@one.example", Hard, Some("5.2.2"))],
     ),
-    of(
+    standard(
         "blocks in a file",
         Some("application/octet-stream; name=report.dat"),
         "Final-Recipient: rfc822; ada@one.example\nAction: failed\nStatus: 5.7.1\n",
@@ -93,7 +93,7 @@ pub const STANDARDS: &[Standard] = &[
     ),
     Standard {
         content_type: "multipart/mixed",
-        ..of(
+        ..standard(
             "a status part in a mixed message",
             STATUS,
             "Final-Recipient: rfc822; ada@one.example\nAction: failed\nStatus: 5.1.1\n",
@@ -102,11 +102,11 @@ pub const STANDARDS: &[Standard] = &[
     },
     Standard {
         text: "Sorry, we were unable to deliver your message to the following address.\n\n<ada@one.example>:\n550: 5.2.1 not any more\n",
-        ..of("no status part", None, "", &[("ada@one.example", Hard, Some("5.2.1"))])
+        ..standard("no status part", None, "", &[("ada@one.example", Hard, Some("5.2.1"))])
     },
     Standard {
         from: "Mail service <noreply@cloud.example>",
-        ..of(
+        ..standard(
             "an ordinary sender",
             STATUS,
             "Final-Recipient: rfc822; ada@one.example\nAction: failed\nStatus: 5.1.1\n",

@@ -15,14 +15,21 @@ use crate::resource::Metadata;
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(feature = "schema", schemars(extend("required" = ["connectionId"])))]
 pub struct SendMessage {
+    /// The connection that sends the message.
     pub connection_id: String,
     /// The account's address where it is absent; else one of its aliases.
     pub from: Vec<EmailAddress>,
+    /// The primary recipients.
     pub to: Vec<EmailAddress>,
+    /// The recipients of copies.
     pub cc: Vec<EmailAddress>,
+    /// The blind-copy recipients.
     pub bcc: Vec<EmailAddress>,
+    /// The addresses for replies.
     pub reply_to: Vec<EmailAddress>,
+    /// The subject.
     pub subject: Option<String>,
+    /// The text.
     pub body: NewBody,
     /// At most 25 MiB together, decoded.
     pub attachments: Vec<NewAttachment>,
@@ -34,9 +41,11 @@ pub struct SendMessage {
     pub headers: Vec<EmailHeader>,
     /// At most 90 days ahead; now where it is absent.
     pub send_at: Option<Instant>,
+    /// The tracking options; null: it is not tracked.
     pub tracking: Option<TrackingSettings>,
     /// Keep a copy in the sent folder.
     pub save_to_sent: bool,
+    /// Your own notes, never sent to a provider.
     pub metadata: Metadata,
 }
 
@@ -68,7 +77,9 @@ impl Default for SendMessage {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct NewBody {
+    /// The plain text.
     pub text: Option<String>,
+    /// The HTML.
     pub html: Option<String>,
 }
 
@@ -77,11 +88,17 @@ pub struct NewBody {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct NewAttachment {
+    /// The file's name.
     pub filename: Option<String>,
+    /// The media type.
     pub content_type: Option<String>,
+    /// The bytes in base64 (RFC 4648 section 4).
     pub content_base64: Option<String>,
+    /// An attachment of another message.
     pub attachment_ref: Option<AttachmentRef>,
+    /// The id of an upload.
     pub upload_id: Option<String>,
+    /// Whether the HTML shows it, rather than a list of files.
     pub inline: bool,
     /// The Content-ID that `cid:` in the HTML refers to.
     pub content_id: Option<String>,
@@ -92,7 +109,9 @@ pub struct NewAttachment {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct AttachmentRef {
+    /// The id of the message.
     pub message_id: String,
+    /// The id of the attachment in it.
     pub attachment_id: String,
 }
 
@@ -102,27 +121,43 @@ pub struct AttachmentRef {
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(feature = "schema", schemars(extend("required" = ["connectionId"])))]
 pub struct NewMessage {
+    /// The connection whose mailbox gets the message.
     pub connection_id: String,
     /// The whole message (RFC 5322) in base64; the fields below are then ignored, except those for its folder, labels and state.
     pub raw_base64: Option<String>,
+    /// The authors.
     pub from: Vec<EmailAddress>,
+    /// The primary recipients.
     pub to: Vec<EmailAddress>,
+    /// The recipients of copies.
     pub cc: Vec<EmailAddress>,
+    /// The blind-copy recipients.
     pub bcc: Vec<EmailAddress>,
+    /// The addresses for replies.
     pub reply_to: Vec<EmailAddress>,
+    /// The subject.
     pub subject: Option<String>,
+    /// The text.
     pub body: NewBody,
+    /// Its files.
     pub attachments: Vec<NewAttachment>,
+    /// Header fields, in order.
     pub headers: Vec<EmailHeader>,
     /// Now where it is absent.
     pub received_at: Option<Instant>,
+    /// The time of sending (Date header).
     pub sent_at: Option<Instant>,
     /// The inbox where it is empty.
     pub folder_ids: Vec<String>,
+    /// Ids of its labels.
     pub label_ids: Vec<String>,
+    /// Whether it has not been read.
     pub unread: bool,
+    /// Whether it is starred (flagged).
     pub starred: bool,
+    /// IMAP and JMAP keywords, lower case.
     pub keywords: Vec<String>,
+    /// Your own notes, never sent to a provider.
     pub metadata: Metadata,
 }
 
@@ -131,17 +166,27 @@ pub struct NewMessage {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct MessagePatch {
+    /// Whether it has not been read.
     pub unread: Option<bool>,
+    /// Whether it is starred (flagged).
     pub starred: Option<bool>,
+    /// Whether it was answered.
     pub answered: Option<bool>,
     /// Moves the message: all folders that it is to be in.
     pub folder_ids: Option<Vec<String>>,
+    /// All labels that it is to have.
     pub label_ids: Option<Vec<String>>,
+    /// Labels to add.
     pub add_label_ids: Option<Vec<String>>,
+    /// Labels to remove.
     pub remove_label_ids: Option<Vec<String>>,
+    /// Keywords to add, lower case.
     pub add_keywords: Option<Vec<String>>,
+    /// Keywords to remove, lower case.
     pub remove_keywords: Option<Vec<String>>,
+    /// The importance that the sender gave it.
     pub importance: Option<Importance>,
+    /// Your own notes, never sent to a provider.
     pub metadata: Option<Metadata>,
     /// The version that the change is based on, instead of `If-Match`.
     pub etag: Option<String>,
@@ -153,7 +198,9 @@ pub struct MessagePatch {
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(feature = "schema", schemars(extend("required" = ["connectionId"])))]
 pub struct NewDraft {
+    /// The connection's id.
     pub connection_id: String,
+    /// The draft's content.
     #[serde(flatten)]
     pub content: DraftContent,
 }
@@ -165,6 +212,7 @@ pub struct NewDraft {
 pub struct DraftPatch {
     /// The version that the change is based on; needed here unless `If-Match` is sent.
     pub etag: Option<String>,
+    /// The draft's content.
     #[serde(flatten)]
     pub content: DraftContent,
 }
@@ -187,19 +235,34 @@ pub struct SendDraft {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct DraftContent {
+    /// The authors.
     pub from: Vec<EmailAddress>,
+    /// The primary recipients.
     pub to: Vec<EmailAddress>,
+    /// The recipients of copies.
     pub cc: Vec<EmailAddress>,
+    /// The blind-copy recipients.
     pub bcc: Vec<EmailAddress>,
+    /// The addresses for replies.
     pub reply_to: Vec<EmailAddress>,
+    /// The subject.
     pub subject: Option<String>,
+    /// The text.
     pub body: NewBody,
+    /// Its files.
     pub attachments: Vec<NewAttachment>,
+    /// The message that is answered or forwarded.
     pub reply_to_message_id: Option<String>,
+    /// The kind of the answer.
     pub reply_mode: Option<ReplyMode>,
+    /// Header fields, in order.
     pub headers: Vec<EmailHeader>,
+    /// The importance that the sender gave it.
     pub importance: Importance,
+    /// The scheduled time of sending.
     pub send_at: Option<Instant>,
+    /// The tracking options; null: it is not tracked.
     pub tracking: Option<TrackingSettings>,
+    /// Your own notes, never sent to a provider.
     pub metadata: Metadata,
 }

@@ -11,7 +11,10 @@ use crate::Instant;
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct SendError {
+    /// A stable code, such as `outcome_unknown`.
     pub code: String,
+    /// A sentence for people.
     pub message: String,
+    /// The time of the failure.
     pub at: Option<Instant>,
 }

@@ -65,11 +65,16 @@ where
     pub external_id: Option<String>,
     /// The version, with its quotes, as in the `ETag` header; it changes with every visible change and no other.
     pub etag: String,
+    /// The time of creation.
     pub created_at: Instant,
+    /// The time of the last change.
     pub updated_at: Instant,
+    /// The caller's own notes.
     pub metadata: Metadata,
+    /// Fields of our own beside the common ones.
     #[serde(flatten)]
     pub extra: T::Extra,
+    /// The resource itself.
     #[serde(flatten)]
     pub body: T,
     /// Warnings of a call that succeeded; on reads also why a series cannot be expanded, and what the provider has of the resource that
@@ -86,6 +91,7 @@ where
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(feature = "schema", schemars(rename = "Written{T}"))]
 pub struct Written<T: Default> {
+    /// The resource itself.
     #[serde(flatten)]
     pub body: T,
     /// Warnings of a call that succeeded: unknown fields of the request.
@@ -99,10 +105,14 @@ pub struct New<T: Body + Default>
 where
     T::Options: Default,
 {
+    /// The connection to create it in.
     pub connection_id: Option<String>,
+    /// Your own notes, never sent to a provider.
     pub metadata: Metadata,
+    /// Options of the create.
     #[serde(flatten)]
     pub options: T::Options,
+    /// The resource itself.
     #[serde(flatten)]
     pub body: T,
 }

@@ -70,7 +70,7 @@ where
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let parts =
             [Common::json_schema(generator), T::Extra::json_schema(generator), T::json_schema(generator)];
-        let mut schema = merged(&parts);
+        let mut schema = merge(&parts);
         for name in
             T::READ_ONLY.iter().chain(["id", "externalId", "createdAt", "updatedAt", "warnings"].iter())
         {
@@ -90,7 +90,7 @@ where
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let common = CommonNew::json_schema(generator);
-        let mut schema = merged(&[T::Options::json_schema(generator), common, writable::<T>(generator)]);
+        let mut schema = merge(&[T::Options::json_schema(generator), common, writable::<T>(generator)]);
         if !T::IN_CONNECTION
             && let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut)
         {
@@ -110,7 +110,7 @@ impl<T: Body> JsonSchema for Patch<T> {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let common = CommonPatch::json_schema(generator);
-        merged(&[T::Options::json_schema(generator), common, writable::<T>(generator)])
+        merge(&[T::Options::json_schema(generator), common, writable::<T>(generator)])
     }
 }
 
@@ -125,7 +125,7 @@ fn writable<T: Body>(generator: &mut SchemaGenerator) -> Schema {
 }
 
 /// One object with the properties of all, described as the last.
-fn merged(parts: &[Schema]) -> Schema {
+fn merge(parts: &[Schema]) -> Schema {
     let mut properties = serde_json::Map::new();
     let mut required = Vec::new();
     for part in parts {

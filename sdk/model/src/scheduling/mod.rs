@@ -2,6 +2,7 @@
 
 pub mod booking;
 pub mod event_type;
+mod question;
 pub mod slots;
 
 #[cfg(feature = "schema")]
@@ -23,6 +24,7 @@ pub struct Schedule {
     pub overrides: Vec<DateOverride>,
 }
 
+/// Hours of some days of the week.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -35,16 +37,20 @@ pub struct WeeklyHours {
     pub end: String,
 }
 
+/// The hours of a date that differs from the week.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct DateOverride {
     /// `YYYY-MM-DD` in the schedule's zone.
     pub date: String,
+    /// Whether the date has hours at all.
     pub available: bool,
+    /// The hours; empty if `available` is false.
     pub windows: Vec<TimeWindow>,
 }
 
+/// A stretch of local time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]

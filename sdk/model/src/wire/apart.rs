@@ -18,7 +18,7 @@ const BAD_OUTPUT: &str = "bad_output";
 pub(super) fn sources<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Source>, D::Error> {
     each(deserializer, |text| {
         read(text).unwrap_or_else(|message| {
-            let known = ReadableFields::of(text);
+            let known = ReadableFields::from_json(text);
             let error = Some(ItemError { code: BAD_OUTPUT.to_owned(), message });
             Source { external_id: known.id, etag: known.etag, error, ..Source::default() }
         })
@@ -29,7 +29,7 @@ pub(super) fn sources<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<
 pub(super) fn names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<SourceName>, D::Error> {
     each(deserializer, |text| {
         read(text).unwrap_or_else(|_| {
-            let known = ReadableFields::of(text);
+            let known = ReadableFields::from_json(text);
             SourceName { external_id: known.id, etag: known.etag, deleted: false }
         })
     })
@@ -83,7 +83,7 @@ struct ReadableFields {
 }
 
 impl ReadableFields {
-    fn of(text: &RawValue) -> ReadableFields {
+    fn from_json(text: &RawValue) -> ReadableFields {
         let Ok(fields) = serde_json::from_str::<HashMap<Cow<'_, str>, &RawValue>>(text.get()) else {
             return ReadableFields::default();
         };

@@ -31,6 +31,7 @@ use crate::wire::ItemWrite;
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ContactWrite {
+    /// The contact and its place.
     #[serde(flatten)]
     pub write: ItemWrite<Contact>,
     /// External ids of the sources of the groups that it shall become a member of.
@@ -55,14 +56,21 @@ pub struct Picture {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ContactsFeatures {
+    /// Books can be created.
     pub create_book: bool,
+    /// Books can be changed.
     pub update_book: bool,
+    /// Books can be deleted.
     pub delete_book: bool,
+    /// Contacts can be created.
     pub create_contact: bool,
+    /// Contacts can be in groups.
     pub groups: bool,
     /// Pictures can be stored in the record.
     pub photos: bool,
+    /// Contacts can be starred.
     pub starred: bool,
+    /// Whether the provider notifies of changes.
     pub push: bool,
     /// How changes are found: "syncToken", "deltaToken", "ctag", "scan".
     pub delta: String,

@@ -81,9 +81,13 @@ pub struct MessageSearch {
     pub folder: Option<String>,
     /// External id of a label.
     pub label: Option<String>,
+    /// Only messages received at this time or later.
     pub received_after: Option<Instant>,
+    /// Only messages received before this time.
     pub received_before: Option<Instant>,
+    /// Only unread messages, or only read ones.
     pub unread: Option<bool>,
+    /// Only starred messages, or only others.
     pub starred: Option<bool>,
     /// At most this many in one answer.
     pub limit: u32,
@@ -103,6 +107,7 @@ pub struct MessageFind {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct AttachmentRef {
+    /// The message.
     #[serde(flatten)]
     pub message: MessageRef,
     /// `attachments[].id` as the connector reported it.
@@ -114,7 +119,9 @@ pub struct AttachmentRef {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Content {
+    /// The blob's id.
     pub blob: String,
+    /// The media type; none: unknown.
     pub content_type: Option<String>,
 }
 
@@ -123,20 +130,28 @@ pub struct Content {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct MessageUpdate {
+    /// The message.
     #[serde(flatten)]
     pub message: MessageRef,
+    /// Whether it is to be unread.
     pub unread: Option<bool>,
+    /// Whether it is to be starred.
     pub starred: Option<bool>,
+    /// Whether it is to be marked as answered.
     pub answered: Option<bool>,
+    /// Whether it is to be marked as forwarded.
     pub forwarded: Option<bool>,
+    /// The importance that it is to have.
     pub importance: Option<Importance>,
     /// Lower case.
     pub add_keywords: Vec<String>,
+    /// Lower case.
     pub remove_keywords: Vec<String>,
     /// External ids of the folders that it shall be in, all of them; one where the provider has no more.
     pub folders: Option<Vec<String>>,
     /// External ids of labels.
     pub add_labels: Vec<String>,
+    /// External ids of labels.
     pub remove_labels: Vec<String>,
     /// The source's etag that the change is based on; a mismatch is failure "conflict".
     pub if_match: Option<String>,
@@ -147,10 +162,12 @@ pub struct MessageUpdate {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct MessageDelete {
+    /// The message.
     #[serde(flatten)]
     pub message: MessageRef,
     /// Destroy it. Else it goes to the trash, and where there is none it is destroyed too.
     pub permanent: bool,
+    /// Provider etag that the change is based on; a mismatch is failure "conflict".
     pub if_match: Option<String>,
 }
 
@@ -168,9 +185,13 @@ pub struct MessageAppend {
     pub folders: Vec<String>,
     /// External ids of labels.
     pub labels: Vec<String>,
+    /// Whether it has not been read.
     pub unread: bool,
+    /// Whether it is starred (flagged).
     pub starred: bool,
+    /// Whether it is a draft.
     pub draft: bool,
+    /// IMAP and JMAP keywords, lower case.
     pub keywords: Vec<String>,
     /// The internal date; none: now.
     pub received_at: Option<Instant>,
@@ -183,6 +204,7 @@ pub struct MessageAppend {
 pub struct DraftSave {
     /// Blob of this call: the message, RFC 5322.
     pub blob: String,
+    /// Its Message-ID, without angle brackets.
     pub internet_message_id: String,
     /// The version that this one takes the place of; it is gone afterwards, and `Source.previousId` of the new one names it.
     pub replaces: Option<MessageRef>,
@@ -209,6 +231,7 @@ pub struct DraftSave {
 pub struct MessageSend {
     /// Blob of this call: the message, RFC 5322, lines end with CRLF, without Bcc.
     pub blob: String,
+    /// Its Message-ID, without angle brackets.
     pub internet_message_id: String,
     /// The envelope's sender.
     pub from: EmailAddress,
@@ -236,6 +259,7 @@ pub struct Sent {
     pub internet_message_id: Option<String>,
     /// The copy in the sent folder, whole; the draft as deleted.
     pub sources: Vec<Source>,
+    /// Warnings of a call that succeeded.
     pub warnings: Vec<Warning>,
 }
 
@@ -244,7 +268,9 @@ pub struct Sent {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct RecipientOutcome {
+    /// The recipient's address.
     pub email: String,
+    /// Whether the server accepted the message for the recipient.
     pub accepted: bool,
     /// Not accepted now, may be later: SMTP 4xx.
     pub temporary: bool,
@@ -261,28 +287,50 @@ pub struct RecipientOutcome {
 pub struct MailFeatures {
     /// `messages.search` with `text`.
     pub search: bool,
+    /// `messages.search` with `nativeQuery`.
     pub native_search: bool,
+    /// `unread`, `starred` and the like can be changed.
     pub modify_flags: bool,
+    /// Messages can be moved to other folders.
     pub move_messages: bool,
+    /// Messages can be moved to the trash.
     pub delete: bool,
+    /// Messages can be destroyed.
     pub permanent_delete: bool,
+    /// Drafts can be stored.
     pub drafts: bool,
+    /// Messages can be sent.
     pub send: bool,
+    /// Messages can be put into a folder.
     pub append: bool,
+    /// The mailbox has folders.
     pub folders: bool,
+    /// The mailbox has labels.
     pub labels: bool,
+    /// A message can be in several folders.
     pub multi_folder: bool,
+    /// The side that groups messages into threads.
     pub threads: ThreadSource,
     /// Keywords of any name can be set.
     pub keywords: bool,
+    /// The importance of a message can be changed.
     pub importance: bool,
+    /// Messages can be sent from `aliases`.
     pub send_as_alias: bool,
+    /// Messages can be sent for another mailbox.
     pub delegated_send: bool,
+    /// The way in which bounces are found.
     pub bounce_detection: BounceDetection,
+    /// Whether the provider notifies of changes.
     pub push: bool,
+    /// The way in which changes are found.
     pub delta: EmailDelta,
+    /// Bytes of a message to send; none: unknown.
     pub max_message_bytes: Option<i64>,
+    /// Recipients of a message; none: unknown.
     pub max_recipients: Option<i64>,
+    /// Messages sent in a day; none: unknown.
     pub max_send_per_day: Option<i64>,
+    /// Addresses that the account can send as.
     pub aliases: Vec<Alias>,
 }

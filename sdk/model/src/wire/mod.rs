@@ -108,7 +108,9 @@ pub struct CollectionWrite<T: Default> {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct CollectionDelete {
+    /// External id of its source.
     pub source: String,
+    /// Provider etag that the change is based on; a mismatch is failure "conflict".
     pub if_match: Option<String>,
     /// Delete the collection even if it is not empty. The host has checked; a provider that can refuse checks again.
     pub force: bool,
@@ -142,8 +144,11 @@ pub struct ItemWrite<T: Default> {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ItemDelete {
+    /// External id of the collection.
     pub collection: String,
+    /// External id of the source.
     pub source: String,
+    /// Provider etag that the change is based on; a mismatch is failure "conflict".
     pub if_match: Option<String>,
 }
 
@@ -158,6 +163,7 @@ pub struct Mutated {
     pub item: Option<String>,
     /// The provider's id of the part (step, link) of that item that the call was about.
     pub part: Option<String>,
+    /// Warnings of a call that succeeded.
     pub warnings: Vec<Warning>,
 }
 
@@ -168,10 +174,13 @@ pub struct Mutated {
 pub struct Account {
     /// The provider's id of the account, stable: two connections with the same one are the same account.
     pub external_account_id: String,
+    /// The account's email address.
     pub email: Option<String>,
     /// Other addresses that are the account.
     pub aliases: Vec<String>,
+    /// The account's name.
     pub display_name: Option<String>,
+    /// IANA name of the time zone.
     pub time_zone: Option<String>,
     /// Surfaces that this account has: "email", "calendar", "contacts", "tasks".
     pub surfaces: Vec<String>,
@@ -207,6 +216,8 @@ pub struct Connection {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Call<A: Default> {
+    /// The connector's view of the connection.
     pub connection: Connection,
+    /// The operation's arguments.
     pub args: A,
 }

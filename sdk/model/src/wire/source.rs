@@ -52,7 +52,9 @@ pub struct SourceName {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ItemError {
+    /// A code of the connector's own, shown in the sync state.
     pub code: String,
+    /// A sentence for people.
     pub message: String,
 }
 
@@ -95,7 +97,9 @@ pub struct Item {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Warning {
+    /// A stable code: branch on this.
     pub code: String,
+    /// A sentence for people.
     pub message: String,
     /// The subject: a field, an instance.
     pub target: Option<String>,

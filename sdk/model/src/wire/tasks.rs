@@ -44,23 +44,37 @@ pub struct PartWrite<T: Default> {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct TasksFeatures {
+    /// Lists can be created.
     pub create_list: bool,
+    /// Lists can be changed.
     pub update_list: bool,
+    /// Lists can be deleted.
     pub delete_list: bool,
+    /// Tasks can have subtasks.
     pub subtasks: bool,
+    /// Tasks can have a start date.
     pub start_date: bool,
     /// False: due dates are days.
     pub due_time: bool,
+    /// Tasks can have a priority.
     pub priority: bool,
+    /// Tasks can have `percentComplete`.
     pub percent_complete: bool,
+    /// Tasks can recur.
     pub recurrence: bool,
+    /// Tasks can have categories.
     pub categories: bool,
+    /// Tasks can have assignees.
     pub assignees: bool,
+    /// Tasks can have reminders.
     pub reminders: bool,
     /// The caller can decide the order of tasks.
     pub ordering: bool,
+    /// Tasks can have steps.
     pub checklist_items: bool,
+    /// Tasks can have links.
     pub links: bool,
+    /// Whether the provider notifies of changes.
     pub push: bool,
     /// How changes are found: "syncToken", "deltaToken", "ctag", "scan".
     pub delta: String,

@@ -23,6 +23,7 @@ impl JsonText {
         serde_json::from_str(self.0.get())
     }
 
+    /// Returns the JSON text.
     pub fn as_str(&self) -> &str {
         self.0.get()
     }

@@ -34,7 +34,7 @@ fn later(exception: Event) -> Event {
 }
 
 /// Day, hour and minute of each start, its minutes, and the title.
-fn shown(series: &Event, exceptions: &[Event], (from, to): (&str, &str)) -> Vec<String> {
+fn format_instances(series: &Event, exceptions: &[Event], (from, to): (&str, &str)) -> Vec<String> {
     let found = instances(series, exceptions, instant(from), instant(to), Caps::default()).unwrap();
     let one = |instance: recurrence::Instance| {
         let event = instance.event;
@@ -64,11 +64,11 @@ fn later_instances_take_the_fields_the_length_and_the_shift() {
         "03-08T11:00 30 Later",
         "03-09T11:00 30 Later",
     ];
-    assert_eq!(shown(&series, &all, MARCH), expected);
+    assert_eq!(format_instances(&series, &all, MARCH), expected);
     // So it is in a range that has only what was moved into it.
     let narrow = ("2027-03-08T10:30:00Z", "2027-03-08T11:15:00Z");
-    assert_eq!(shown(&series, &all, narrow), ["03-08T11:00 30 Later"]);
-    assert!(shown(&series, &all, ("2027-03-08T09:00:00Z", "2027-03-08T10:00:00Z")).is_empty());
+    assert_eq!(format_instances(&series, &all, narrow), ["03-08T11:00 30 Later"]);
+    assert!(format_instances(&series, &all, ("2027-03-08T09:00:00Z", "2027-03-08T10:00:00Z")).is_empty());
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn the_shift_is_local_time_and_the_last_change_counts() {
     ];
     let range = (MARCH.0, "2027-05-01T00:00:00Z");
     assert_eq!(
-        shown(&series, &all, range),
+        format_instances(&series, &all, range),
         [
             "03-01T09:00 60 Series",
             "03-09T09:00 60 Tuesdays",

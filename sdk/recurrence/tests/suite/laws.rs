@@ -39,7 +39,7 @@ fn window(case: &Case) -> (Instant, Instant) {
 }
 
 /// Original starts in the window, to compare sets by.
-fn found(series: &Series, (from, to): (Instant, Instant)) -> Vec<(String, i64)> {
+fn find_starts(series: &Series, (from, to): (Instant, Instant)) -> Vec<(String, i64)> {
     let all = expand(series, from, to, CAPS).expect("within the caps");
     all.into_iter().map(|o| (o.recurrence_id, o.start.as_millis())).collect()
 }
@@ -56,7 +56,7 @@ fn dressed(seed: u64) -> Case {
         return case;
     }
     let plain = series(&case, &case.lines);
-    let all = found(&plain, window(&case));
+    let all = find_starts(&plain, window(&case));
     if dice.chance(70) {
         let (id, _) = dice.pick(&all).clone();
         case.lines.push(format!("EXDATE;TZID={}:{}", case.zone, id.replace(['-', ':'], "")));
@@ -86,11 +86,11 @@ proptest! {
         let series = series(&case, &case.lines);
         let (from, to) = window(&case);
         let middle = Instant::from_millis(from.as_millis() + ((to.as_millis() - from.as_millis()) as f64 * cut) as i64);
-        let mut both = found(&series, (from, middle));
-        let second = found(&series, (middle, to));
+        let mut both = find_starts(&series, (from, middle));
+        let second = find_starts(&series, (middle, to));
         // What runs across the cut is in both.
         both.extend(second.into_iter().filter(|(_, start)| *start >= middle.as_millis()));
-        prop_assert_eq!(both, found(&series, (from, to)), "{:?} cut at {}", case, middle);
+        prop_assert_eq!(both, find_starts(&series, (from, to)), "{:?} cut at {}", case, middle);
     }
 
     #[test]
@@ -98,7 +98,7 @@ proptest! {
         let case = dressed(seed);
         let whole = series(&case, &case.lines);
         let window = window(&case);
-        let all = found(&whole, window);
+        let all = find_starts(&whole, window);
         prop_assume!(!all.is_empty());
         let (id, start) = Dice::new(seed ^ 7).pick(&all).clone();
         let rest = match remainder_from(&whole, &id, CAPS) {
@@ -113,8 +113,8 @@ proptest! {
             zone.to_datetime(Instant::from_millis(start).timestamp())
         };
         let rest_series = series_at(&case, &rest, local);
-        let head = before.as_ref().map(|lines| found(&series(&case, lines), window)).unwrap_or_default();
-        let tail = found(&rest_series, window);
+        let head = before.as_ref().map(|lines| find_starts(&series(&case, lines), window)).unwrap_or_default();
+        let tail = find_starts(&rest_series, window);
         let head_starts = starts(&head);
         prop_assert!(head_starts.iter().all(|s| *s < start), "{:?} at {}: {:?}", case, id, before);
         let mut union = head_starts;
@@ -127,13 +127,13 @@ proptest! {
         let case = dressed(seed);
         let whole = series(&case, &case.lines);
         let window = window(&case);
-        let mut all = found(&whole, window);
+        let mut all = find_starts(&whole, window);
         prop_assume!(!all.is_empty());
         let index = usize::try_from(Dice::new(seed ^ 9).between(0, all.len() as i64 - 1)).expect("an index");
         let (id, _) = all.remove(index);
         let lines = excluded(&whole, &id, CAPS).expect("lines");
         let less = series(&case, &lines);
-        prop_assert_eq!(found(&less, window), all, "{:?} without {}: {:?}", case, id, lines);
+        prop_assert_eq!(find_starts(&less, window), all, "{:?} without {}: {:?}", case, id, lines);
         prop_assert!(!occurs_at(&less, &id, CAPS).expect("an answer"));
         prop_assert_eq!(excluded(&less, &id, CAPS).expect("lines"), lines);
     }
@@ -142,7 +142,7 @@ proptest! {
     fn next_after_walks_the_instances_one_by_one(seed in any::<u64>()) {
         let case = dressed(seed);
         let series = series(&case, &case.lines);
-        let all = found(&series, window(&case));
+        let all = find_starts(&series, window(&case));
         for pair in all.windows(2).take(20) {
             // All-day instances of a day that a zone skipped share their midnight.
             if pair[0].1 < pair[1].1 {

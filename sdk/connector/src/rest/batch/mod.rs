@@ -26,6 +26,7 @@ pub struct BatchRules<'a> {
     pub bucket: Option<&'a str>,
     /// The meaning of an answer that is no success, of the batch or of a part. Its last argument completes "the provider rejected …".
     pub failure: fn(&Context, &Response, &str) -> Failure,
+    /// The last argument of `failure`, such as "reading events".
     pub doing: &'a str,
 }
 
@@ -272,7 +273,7 @@ mod tests {
     }
 
     /// The numbers of the things that a batch requests.
-    fn asked(request: &Request) -> Vec<usize> {
+    fn requested_numbers(request: &Request) -> Vec<usize> {
         let text = String::from_utf8(body(request)).unwrap();
         let lines =
             text.lines().filter_map(|line| line.strip_prefix("GET /")?.split(' ').next()?.parse().ok());
@@ -282,7 +283,7 @@ mod tests {
     /// A batch in which each part has the status that `status` gives, listed in reverse.
     fn answer(request: &Request, status: impl Fn(usize) -> u16) -> Response {
         let mut text = String::new();
-        for (at, thing) in asked(request).into_iter().enumerate().rev() {
+        for (at, thing) in requested_numbers(request).into_iter().enumerate().rev() {
             match status(thing) {
                 LOST => {}
                 status => text.push_str(&format!(
@@ -345,7 +346,10 @@ mod tests {
             outcome.leading().map(|(id, response)| (id, response.text().into_owned())).collect();
         assert_eq!(ids[3], ("p3", "{\"id\":3}".to_owned()));
         assert_eq!((outcome.first_missing, waits.len()), (None, 0));
-        assert_eq!((asked(&requests[0]), asked(&requests[1])), (vec![0, 1, 2], vec![3, 4]));
+        assert_eq!(
+            (requested_numbers(&requests[0]), requested_numbers(&requests[1])),
+            (vec![0, 1, 2], vec![3, 4])
+        );
         let units: Vec<&str> = requests.iter().map(|request| request.extra[0].1.as_str()).collect();
         assert_eq!(units, ["60", "40"]);
     }
@@ -355,7 +359,7 @@ mod tests {
         let first = all_with(|thing| [200, 429, LOST, 503, 200][thing]);
         let (outcome, requests, waits) = run_with(vec![first, all_with(|_| 200)], 5, 25);
         assert_eq!(statuses(&outcome.unwrap()), [Some(200); 5]);
-        assert_eq!((asked(&requests[1]), waits.len()), (vec![1, 2, 3], 0));
+        assert_eq!((requested_numbers(&requests[1]), waits.len()), (vec![1, 2, 3], 0));
         assert!(requests.iter().all(|request| request.extra.len() == 1));
     }
 
@@ -388,7 +392,7 @@ mod tests {
         let (outcome, requests, waits) = run_with(vec![cut("0}"), cut("0}")], 3, 4);
         let outcome = outcome.unwrap();
         assert_eq!((statuses(&outcome), waits.len()), (vec![Some(200); 3], 0));
-        assert_eq!(asked(&requests[1]), [0]);
+        assert_eq!(requested_numbers(&requests[1]), [0]);
         let PartOutcome::Answered(long) = &outcome.parts[0].1 else { panic!("it has an answer") };
         assert!(long.truncated && long.text().starts_with("{\"id\":"));
     }
@@ -405,7 +409,7 @@ mod tests {
         let first = all_with(|thing| [200, 401][thing]);
         let (outcome, requests, _) = run_with(vec![first, all_with(|_| 200)], 2, 4);
         assert_eq!(statuses(&outcome.unwrap()), [Some(200), Some(200)]);
-        assert_eq!(asked(&requests[1]), [1]);
+        assert_eq!(requested_numbers(&requests[1]), [1]);
         assert!(requests[1].extra.contains(&("credentials".to_owned(), "renewed".to_owned())));
         let refused = |thing: usize| [200, 401][thing];
         let (outcome, _, _) = run_with(vec![all_with(refused), all_with(refused)], 2, 4);

@@ -7,6 +7,7 @@ use crate::http::{Request, Response};
 pub struct Part {
     /// The name that its outcome has. Not sent.
     pub id: String,
+    /// The request of the part.
     pub request: Request,
 }
 
