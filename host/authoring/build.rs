@@ -45,7 +45,7 @@ fn main() -> io::Result<()> {
     files.insert(LOCK.to_owned(), versions(&fs::read_to_string(lock)?).into_bytes());
     let out =
         env::var_os("OUT_DIR").map(PathBuf::from).ok_or_else(|| io::Error::other("cargo sets OUT_DIR"))?;
-    fs::write(out.join("sdk.tar.gz"), packed(&files)?)
+    fs::write(out.join("sdk.tar.gz"), pack(&files)?)
 }
 
 /// The files of a folder and of the folders in it, or one file.
@@ -61,7 +61,7 @@ fn collect(from: &Path, to: &str, files: &mut BTreeMap<String, Vec<u8>>) -> io::
     Ok(())
 }
 
-fn packed(files: &BTreeMap<String, Vec<u8>>) -> io::Result<Vec<u8>> {
+fn pack(files: &BTreeMap<String, Vec<u8>>) -> io::Result<Vec<u8>> {
     let mut archive = Builder::new(GzEncoder::new(Vec::new(), Compression::best()));
     for (path, content) in files {
         let mut header = Header::new_ustar();

@@ -34,7 +34,7 @@ fn changed(names: &[&str]) -> Vec<String> {
 }
 
 fn read(text: &str) -> Contact {
-    contact(&View::of(&parse(text).unwrap()))
+    contact(&View::from_card(&parse(text).unwrap()))
 }
 
 /// The card after a write of these fields.

@@ -59,7 +59,7 @@ fn warnings(text: &str) -> Vec<Vec<(String, String)>> {
     items(text).unwrap().iter().map(of).collect()
 }
 
-fn told(code: &str, target: &str) -> (String, String) {
+fn pair(code: &str, target: &str) -> (String, String) {
     (code.to_owned(), target.to_owned())
 }
 
@@ -120,7 +120,7 @@ fn the_newest_of_two_overrides_of_one_instance_counts() {
             let expected =
                 [("/x.ics".to_owned(), "Series".to_owned()), (THIRD.to_owned(), "Good".to_owned())];
             assert_eq!(titles(&text), expected, "{text}");
-            assert_eq!(warnings(&text), [vec![], vec![told("duplicate_instance", THIRD_ID)]]);
+            assert_eq!(warnings(&text), [vec![], vec![pair("duplicate_instance", THIRD_ID)]]);
             assert!(items(&text).unwrap()[1].series_external_id.is_some());
         }
     }
@@ -152,10 +152,10 @@ fn a_recurrence_id_is_compared_by_what_it_means() {
                 let of = |id: &str, rest: &str| format!("UID:a|{id}|DTSTART:20260304T110000Z|{rest}");
                 let (old, new) = (of(one, "SUMMARY:Old"), of(other, "SEQUENCE:1|SUMMARY:Newer"));
                 let text = resource(&[series, &new, &old]);
-                let expected = [told("/x.ics", "Series"), told(id, "Newer")];
+                let expected = [pair("/x.ics", "Series"), pair(id, "Newer")];
                 assert_eq!(titles(&text), expected, "{one} and {other}");
                 let changed = renamed(&text, id.strip_prefix("/x.ics#"));
-                assert_eq!(titles(&changed), [told("/x.ics", "Series"), told(id, "New")]);
+                assert_eq!(titles(&changed), [pair("/x.ics", "Series"), pair(id, "New")]);
             }
         }
     }
@@ -170,7 +170,7 @@ fn lone_instances_of_two_zones_are_told_apart() {
         )
     };
     let text = resource(&[&of("Europe/Berlin", "Here"), &of("America/New_York", "There")]);
-    assert_eq!(titles(&text), [told(THIRD, "Here"), told("/x.ics#2026-03-04T15:00:00", "There")]);
+    assert_eq!(titles(&text), [pair(THIRD, "Here"), pair("/x.ics#2026-03-04T15:00:00", "There")]);
     assert_eq!(title(&renamed(&text, Some("2026-03-04T15:00:00")), "/x.ics#2026-03-04T15:00:00"), "New");
 }
 
@@ -181,7 +181,7 @@ fn an_override_for_all_later_instances_is_none_of_its_own_alone() {
         third("SEQUENCE:5|SUMMARY:All later").replace("RECURRENCE-ID;", "RECURRENCE-ID;RANGE=THISANDFUTURE;");
     let both = resource(&[SERIES, &ranged, &third("SUMMARY:Alone")]);
     assert_eq!(title(&both, THIRD), "Alone");
-    let not_expanded = told("recurrence_not_expanded", THIRD_ID);
+    let not_expanded = pair("recurrence_not_expanded", THIRD_ID);
     assert_eq!(warnings(&both)[1], std::slice::from_ref(&not_expanded));
     let changed = renamed(&both, Some(THIRD_ID));
     assert_eq!(title(&changed, THIRD), "New");
@@ -202,7 +202,7 @@ fn an_override_for_all_later_instances_is_none_of_its_own_alone() {
         let deleted = edit(text, |editor| editor.delete_instance(THIRD_ID)).unwrap();
         assert!(deleted.warnings.is_empty(), "{:?}", deleted.warnings);
         let text = deleted.text.unwrap();
-        assert_eq!(titles(&text)[1..], [told("/x.ics#2026-03-05T09:00:00", "All later")], "{text}");
+        assert_eq!(titles(&text)[1..], [pair("/x.ics#2026-03-05T09:00:00", "All later")], "{text}");
         assert!(body(&items(&text).unwrap()[0]).recurrence[1].starts_with("EXDATE"), "{text}");
     }
 }
@@ -235,7 +235,7 @@ fn a_day_is_named_by_anybodys_midnight() {
         "RECURRENCE-ID:20260304T080000Z",
     ] {
         let text = resource(&[DAYS, &format!("UID:a|{id}|DTSTART;VALUE=DATE:20260310|SUMMARY:Moved")]);
-        assert_eq!(titles(&text)[1], told("/x.ics#2026-03-04", "Moved"), "{id}");
+        assert_eq!(titles(&text)[1], pair("/x.ics#2026-03-04", "Moved"), "{id}");
         let moved = body(&items(&text).unwrap()[1]);
         assert_eq!(moved.original_start.unwrap().to_string(), "2026-03-03T23:00:00.000Z", "{id}");
         let left = edit(&text, |editor| editor.delete_instance("2026-03-04")).unwrap().text.unwrap();
@@ -286,14 +286,14 @@ fn what_is_changed_of_copies_is_what_is_read() {
     let deleted = edit(&text, |editor| editor.delete_instance(THIRD_ID)).unwrap().text.unwrap();
     assert!(titles(&deleted).iter().all(|(id, _)| id != THIRD), "{deleted}");
     let capped = edit(&text, |editor| editor.cap(THIRD_ID)).unwrap().text.unwrap();
-    assert_eq!(titles(&capped), [told("/x.ics", "Series")]);
+    assert_eq!(titles(&capped), [pair("/x.ics", "Series")]);
 
     let event = Event { title: Some("Rest".into()), ..body(&items(&text).unwrap()[1]) };
     let changed = ["title".to_owned()];
     let split = edit(&text, |editor| editor.split(THIRD_ID, "b", &event, &FieldSet(&changed))).unwrap();
-    assert_eq!(titles(&split.old.text.unwrap()), [told("/x.ics", "Series")]);
+    assert_eq!(titles(&split.old.text.unwrap()), [pair("/x.ics", "Series")]);
     let rest = titles(&split.new);
-    assert_eq!(rest, [told("/x.ics", "Rest"), told("/x.ics#2026-03-05T09:00:00", "Copy 2")]);
+    assert_eq!(rest, [pair("/x.ics", "Rest"), pair("/x.ics#2026-03-05T09:00:00", "Copy 2")]);
 }
 
 /// Two series, or single events, under one UID: the newest is read and changed, and its copy goes.
@@ -306,10 +306,10 @@ fn the_newest_of_two_series_counts() {
     let exception = third("SUMMARY:Exception");
     for events in [[&*old, &*new, &*exception], [&*new, &*exception, &*old], [&*exception, &*old, &*new]] {
         let text = resource(&events);
-        assert_eq!(titles(&text), [told("/x.ics", "Newer"), told(THIRD, "Exception")]);
-        assert_eq!(warnings(&text), [vec![told("duplicate_event", "iCalUid")], vec![]]);
+        assert_eq!(titles(&text), [pair("/x.ics", "Newer"), pair(THIRD, "Exception")]);
+        assert_eq!(warnings(&text), [vec![pair("duplicate_event", "iCalUid")], vec![]]);
         let changed = renamed(&text, None);
-        assert_eq!(titles(&changed), [told("/x.ics", "New"), told(THIRD, "Exception")]);
+        assert_eq!(titles(&changed), [pair("/x.ics", "New"), pair(THIRD, "Exception")]);
         assert_eq!(warnings(&changed), [vec![], vec![]], "the copy is gone");
         let instance = renamed(&text, Some("2026-03-03T09:00:00"));
         assert_eq!(title(&instance, "/x.ics#2026-03-03T09:00:00"), "New");
@@ -331,14 +331,14 @@ fn one_unreadable_component_hides_no_other() {
     let nameless = "UID:a|RECURRENCE-ID:the third|DTSTART:20260304T110000Z|SUMMARY:Nameless";
     let good = third("SUMMARY:Good").replace("20260304T", "20260305T");
     let text = resource(&[&broken, SERIES, nameless, &good]);
-    assert_eq!(titles(&text), [told("/x.ics", "Series"), told("/x.ics#2026-03-05T09:00:00", "Good")]);
-    let expected = vec![told("unreadable_instance", THIRD_ID), told("unreadable_instance", "recurrence")];
+    assert_eq!(titles(&text), [pair("/x.ics", "Series"), pair("/x.ics#2026-03-05T09:00:00", "Good")]);
+    let expected = vec![pair("unreadable_instance", THIRD_ID), pair("unreadable_instance", "recurrence")];
     assert_eq!(warnings(&text), [expected, vec![]]);
 
     let copy = resource(&[SERIES, &third("SUMMARY:Good"), &broken.replace("UID:a", "UID:a|SEQUENCE:7")]);
     assert_eq!(
         (title(&copy, THIRD), warnings(&copy)),
-        ("Good".into(), vec![vec![], vec![told("duplicate_instance", THIRD_ID)]])
+        ("Good".into(), vec![vec![], vec![pair("duplicate_instance", THIRD_ID)]])
     );
 
     for text in [&text, &copy] {
@@ -357,7 +357,7 @@ fn one_unreadable_component_hides_no_other() {
     assert_eq!(items(&resource(&[&broken])).unwrap_err().message, "DTSTART is missing or cannot be read");
     let lone = resource(&[&broken, &good]);
     assert_eq!(titles(&lone).len(), 1);
-    assert_eq!(warnings(&lone), [vec![told("unreadable_instance", THIRD_ID)]]);
+    assert_eq!(warnings(&lone), [vec![pair("unreadable_instance", THIRD_ID)]]);
     let many: Vec<String> = (0..40)
         .map(|day| {
             broken.replace(
@@ -377,8 +377,8 @@ fn another_uid_is_left_alone() {
     let other = SERIES.replace("UID:a", "UID:b").replace("SUMMARY:Series", "SUMMARY:Other");
     let others_third = third("SUMMARY:Of the other").replace("UID:a", "UID:b");
     let text = resource(&[SERIES, &other, &third("SUMMARY:Good"), &others_third]);
-    assert_eq!(titles(&text), [told("/x.ics", "Series"), told(THIRD, "Good")]);
-    assert_eq!(warnings(&text), [vec![told("other_uid_ignored", "iCalUid")], vec![]]);
+    assert_eq!(titles(&text), [pair("/x.ics", "Series"), pair(THIRD, "Good")]);
+    assert_eq!(warnings(&text), [vec![pair("other_uid_ignored", "iCalUid")], vec![]]);
     let event_of = |title: &str| Event { title: Some(title.into()), ..body(&items(&text).unwrap()[0]) };
     let later = Event {
         start: "2026-03-02T10:00:00Z".parse().unwrap(),
@@ -395,7 +395,7 @@ fn another_uid_is_left_alone() {
     ];
     for changed in changes {
         assert!(changed.contains(&event(&other)) && changed.contains(&event(&others_third)), "{changed}");
-        assert_eq!(warnings(&changed)[0], [told("other_uid_ignored", "iCalUid")]);
+        assert_eq!(warnings(&changed)[0], [pair("other_uid_ignored", "iCalUid")]);
     }
     let split =
         edit(&text, |editor| editor.split(THIRD_ID, "c", &event_of("Rest"), &FieldSet(&["title".into()])))
@@ -405,7 +405,7 @@ fn another_uid_is_left_alone() {
     let first = SERIES.replace("SUMMARY:Series", "SUMMARY:Old");
     let newer = SERIES.replace("SUMMARY:Series", "SEQUENCE:1|SUMMARY:Newer");
     let changed = renamed(&resource(&[&first, &other, &newer]), None);
-    assert_eq!(titles(&changed), [told("/x.ics", "New")]);
+    assert_eq!(titles(&changed), [pair("/x.ics", "New")]);
     // One without a UID belongs to the others.
     let nameless = resource(&[SERIES, &third("SUMMARY:Good").replace("UID:a|", "")]);
     assert_eq!((titles(&nameless).len(), warnings(&nameless)), (2, vec![vec![], vec![]]));
@@ -505,7 +505,7 @@ fn a_lone_instance_is_changed_like_an_event() {
     assert_eq!(accept("2026-03-05T09:00:00").unwrap_err().detail.unwrap()["reason"], "not_an_attendee");
 
     let one = edit(&text, |editor| editor.delete_instance(THIRD_ID)).unwrap().text.unwrap();
-    assert_eq!(titles(&one), [told("/x.ics#2026-03-05T09:00:00", "Another")]);
+    assert_eq!(titles(&one), [pair("/x.ics#2026-03-05T09:00:00", "Another")]);
     assert_eq!(edit(&one, |editor| editor.delete_instance("2026-03-05T09:00:00")).unwrap().text, None);
     for gone in ["2026-03-04T09:00:01", "2026-03-04", ""] {
         assert_eq!(edit(&text, |editor| editor.delete_instance(gone)).unwrap_err().code, "not-found");

@@ -46,7 +46,7 @@ fn on(day: &str) -> impl FnOnce(&mut Task) {
 }
 
 /// The codes and the targets of the warnings.
-fn told(written: &EditedTodo) -> Vec<(&str, &str)> {
+fn warnings(written: &EditedTodo) -> Vec<(&str, &str)> {
     let warnings = written.warnings.iter();
     warnings.map(|warning| (warning.code.as_str(), warning.target.as_deref().unwrap_or_default())).collect()
 }
@@ -59,7 +59,7 @@ fn holes_move_with_the_task() {
          EXDATE;TZID=Europe/Berlin:20260316T090000,20260330T090000",
     );
     let (written, recurrence) = changed(&timed, on("2026-03-03"), &["startDate", "dueDate"]);
-    assert!(told(&written).is_empty(), "{:?}", written.warnings);
+    assert!(warnings(&written).is_empty(), "{:?}", written.warnings);
     // The clocks go forward in between: the time of day stays.
     let holes = "EXDATE;TZID=Europe/Berlin:20260317T090000,20260331T090000";
     assert_eq!(recurrence, ["RRULE:FREQ=WEEKLY", holes]);
@@ -69,7 +69,7 @@ fn holes_move_with_the_task() {
         "DTSTART;VALUE=DATE:20260302|DUE;VALUE=DATE:20260302|RRULE:FREQ=WEEKLY;BYDAY=MO|EXDATE;VALUE=DATE:20260316",
     );
     let (written, recurrence) = changed(&days, on("2026-03-04"), &["startDate", "dueDate"]);
-    assert!(told(&written).is_empty(), "{:?}", written.warnings);
+    assert!(warnings(&written).is_empty(), "{:?}", written.warnings);
     assert_eq!(recurrence, ["RRULE:FREQ=WEEKLY;BYDAY=WE", "EXDATE;VALUE=DATE:20260318"]);
 
     // Where there is no start, the due date is what the dates count from.
@@ -78,7 +78,7 @@ fn holes_move_with_the_task() {
     );
     let later = |task: &mut Task| task.due_time = Some("11:30".to_owned());
     let (written, recurrence) = changed(&due, later, &["dueTime"]);
-    assert_eq!(told(&written), [("start_added", "startDate")]);
+    assert_eq!(warnings(&written), [("start_added", "startDate")]);
     assert_eq!(recurrence, ["RRULE:FREQ=WEEKLY", "EXDATE;TZID=Europe/Berlin:20260316T113000"]);
 }
 
@@ -88,7 +88,7 @@ fn holes_go_along_into_a_zone() {
     let floating = todo("DUE:20260302T100000|RRULE:FREQ=WEEKLY|EXDATE:20260316T100000");
     let there = |task: &mut Task| task.time_zone = Some("America/New_York".to_owned());
     let (written, recurrence) = changed(&floating, there, &["timeZone"]);
-    assert_eq!(told(&written), [("start_added", "startDate")]);
+    assert_eq!(warnings(&written), [("start_added", "startDate")]);
     assert!(written.text.contains("DTSTART;TZID=America/New_York:20260302T100000\r\n"), "{}", written.text);
     assert_eq!(recurrence, ["RRULE:FREQ=WEEKLY", "EXDATE;TZID=America/New_York:20260316T100000"]);
 }
@@ -104,10 +104,10 @@ fn holes_stay_where_the_days_do() {
         (task.start_date, task.due_date) = (Some("2026-03-09".to_owned()), Some("2026-03-10".to_owned()));
     };
     let (written, recurrence) = changed(&text, later, &["startDate", "dueDate"]);
-    assert_eq!((told(&written), &recurrence), (Vec::new(), &lines));
+    assert_eq!((warnings(&written), &recurrence), (Vec::new(), &lines));
     let longer = |task: &mut Task| task.due_date = Some("2026-03-05".to_owned());
     let (written, recurrence) = changed(&text, longer, &["dueDate"]);
-    assert_eq!((told(&written), &recurrence), (Vec::new(), &lines));
+    assert_eq!((warnings(&written), &recurrence), (Vec::new(), &lines));
 }
 
 /// Another rule on another day: the instances cannot be matched, so the dropped exclusion is a warning.
@@ -121,6 +121,6 @@ fn a_hole_without_a_place_is_told() {
         task.recurrence = vec!["RRULE:FREQ=MONTHLY".to_owned(), "EXDATE;VALUE=DATE:20260316".to_owned()];
     };
     let (written, recurrence) = changed(&text, monthly, &["startDate", "dueDate", "recurrence"]);
-    assert_eq!(told(&written), [("exception_dropped", "2026-03-16")]);
+    assert_eq!(warnings(&written), [("exception_dropped", "2026-03-16")]);
     assert_eq!(recurrence, ["RRULE:FREQ=MONTHLY"]);
 }

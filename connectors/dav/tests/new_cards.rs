@@ -63,7 +63,7 @@ fn written(version: Version, wanted: &Contact) -> String {
 }
 
 fn read(text: &str) -> Contact {
-    contact(&View::of(&parse(text).unwrap()))
+    contact(&View::from_card(&parse(text).unwrap()))
 }
 
 /// Text with everything that has a meaning in a card, and no space around it.
@@ -327,7 +327,7 @@ fn a_picture_is_stored_and_read() {
         let text = written(version, &wanted);
         assert!(text.contains(form), "{text}");
         let card = parse(&text).unwrap();
-        let found = picture(&View::of(&card)).unwrap();
+        let found = picture(&View::from_card(&card)).unwrap();
         assert_eq!(
             (found.content_type.as_str(), STANDARD.decode(found.content_base64).unwrap()),
             ("image/png", png.clone())
@@ -409,8 +409,8 @@ fn groups_have_members_in_both_forms() {
         let mut card = new_group(version, "g", "Club; one", &["a".into(), "urn:uuid:b".into(), "a".into()]);
         let text = print(&card);
         assert!(text.contains(line), "{text}");
-        let read = group(&View::of(&card));
-        assert!(is_group(&View::of(&card)));
+        let read = group(&View::from_card(&card));
+        assert!(is_group(&View::from_card(&card)));
         assert_eq!(
             (read.name.as_str(), read.contact_ids.unwrap()),
             ("Club; one", vec!["a".into(), "b".into()])
@@ -418,7 +418,7 @@ fn groups_have_members_in_both_forms() {
         assert!(change_member(&mut card, "c", true) && !change_member(&mut card, "urn:uuid:c", true));
         assert!(change_member(&mut card, "a", false) && !change_member(&mut card, "a", false));
         set_name(&mut card, "New");
-        let read = group(&View::of(&card));
+        let read = group(&View::from_card(&card));
         assert_eq!(
             (read.name.as_str(), read.member_count, read.contact_ids.unwrap()),
             ("New", 2, vec!["b".into(), "c".into()])
@@ -480,7 +480,7 @@ fn hostile_cards_are_bounded() {
         if let Ok(mut card) = parse(&text)
             && let Ok(version) = writable(&card)
         {
-            let wanted = contact(&View::of(&card));
+            let wanted = contact(&View::from_card(&card));
             let _ = apply(&mut card, version, &wanted, &FieldSet(&fields()));
             let _ = apply(&mut card, version, &Contact::default(), &FieldSet(&fields()));
         }

@@ -37,7 +37,7 @@ fn run(resource: &str, is_silent: bool, call: impl FnOnce(&Context) -> Outcome) 
     let (shared, stored) = (sent.clone(), RefCell::new(resource.to_owned()));
     let host = Recorded::answering(move |request| {
         if request.method == "REPORT" {
-            return Ok(found(&stored.borrow()));
+            return Ok(object_response(&stored.borrow()));
         }
         let quiet = request.headers.iter().any(|(name, value)| name == "scheduling-enabled" && value == "F");
         let text = String::from_utf8(body(request)).unwrap().replace("\r\n ", "");
@@ -56,7 +56,7 @@ fn run(resource: &str, is_silent: bool, call: impl FnOnce(&Context) -> Outcome) 
     (outcome, sent)
 }
 
-fn found(text: &str) -> Response {
+fn object_response(text: &str) -> Response {
     let xml = format!(
         "<d:multistatus xmlns:d=\"DAV:\" xmlns:c=\"urn:ietf:params:xml:ns:caldav\"><d:response><d:href>{ID}</d:href><d:propstat>\
          <d:prop><d:getetag>\"1\"</d:getetag><c:calendar-data>{text}</c:calendar-data></d:prop>\

@@ -295,7 +295,7 @@ proptest! {
         ];
         for (field, property, change) in changes {
             let mut card = parse_card(&text).unwrap();
-            let mut wanted = contact(&View::of(&card));
+            let mut wanted = contact(&View::from_card(&card));
             let before = wanted.clone();
             change(&mut wanted);
             let version = writable(&card).unwrap();
@@ -304,7 +304,7 @@ proptest! {
             let new = print(&card);
             let names = [&["REV", property], &required[..]].concat();
             prop_assert_eq!(lines_without(&new, &names), lines_without(&text, &names));
-            let after = contact(&View::of(&parse_card(&new).unwrap()));
+            let after = contact(&View::from_card(&parse_card(&new).unwrap()));
             let expected = Contact { display_name: if has("FN") { before.display_name } else { after.display_name.clone() }, ..wanted };
             prop_assert_eq!(after, expected);
         }
@@ -385,7 +385,7 @@ fn an_empty_name_is_not_made_up() {
         "BEGIN:VCARD\r\nVERSION:3.0\r\nN:;;;;\r\nFN:\r\nNICKNAME:Old\r\nEMAIL:a@example.com\r\nEND:VCARD\r\n";
     let edit = |change: fn(&mut Contact), field: &str| {
         let mut card = parse_card(text).unwrap();
-        let mut wanted = contact(&View::of(&card));
+        let mut wanted = contact(&View::from_card(&card));
         change(&mut wanted);
         let version = writable(&card).unwrap();
         apply(&mut card, version, &wanted, &FieldSet(&[field.to_owned()])).unwrap();

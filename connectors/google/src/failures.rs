@@ -51,12 +51,14 @@ pub fn from_response(context: &Context, response: &Response, doing: &str) -> Fai
     let failure = if reason.is_empty() { failure } else { failure.with_detail(detail) };
     match response.status {
         401 => failure,
-        403 | 429 if is_limit(reason) || response.status == 429 => limited(context, failure, &error, doing),
+        403 | 429 if is_limit(reason) || response.status == 429 => {
+            rate_limit_failure(context, failure, &error, doing)
+        }
         403 if error.message.to_ascii_lowercase().contains("person.etag") => {
             failure.with_code(code::CONFLICT)
         }
-        403 => forbidden(failure, reason, doing),
-        400 | 404 | 409 | 410 | 412 => rejected(failure, reason, &error.message),
+        403 => forbidden_failure(failure, reason, doing),
+        400 | 404 | 409 | 410 | 412 => rejection_failure(failure, reason, &error.message),
         413 => {
             Failure { message: format!("the content is too large for {doing}: send less at once"), ..failure }
         }
@@ -88,14 +90,14 @@ fn is_limit(reason: &str) -> bool {
 
 /// The wait is what the answer says, in its header or its text, else until the limit's next minute. `quotaExceeded` is Calendar's
 /// protection against spam: it shuts writes for hours, for an unknown number, so it has no wait that would hold up reads.
-fn limited(context: &Context, failure: Failure, error: &ErrorInfo, doing: &str) -> Failure {
+fn rate_limit_failure(context: &Context, failure: Failure, error: &ErrorInfo, doing: &str) -> Failure {
     let now = context.now_ms();
     let wait = match error.reason() {
         "quotaExceeded" => None,
         "dailyLimitExceeded" => failure.retry_after_ms.or(Some(HOUR_MS)),
         _ => failure
             .retry_after_ms
-            .or_else(|| told_wait_ms(&error.message, now))
+            .or_else(|| find_wait_ms(&error.message, now))
             .or_else(|| u32::try_from(MINUTE_MS - now.rem_euclid(MINUTE_MS)).ok()),
     };
     let message = format!("the provider asks to wait before {doing}");
@@ -103,13 +105,13 @@ fn limited(context: &Context, failure: Failure, error: &ErrorInfo, doing: &str) 
 }
 
 /// The wait that a text such as "User-rate limit exceeded.  Retry after 2026-03-01T09:00:00.000Z" tells.
-fn told_wait_ms(message: &str, now_ms: i64) -> Option<u32> {
+fn find_wait_ms(message: &str, now_ms: i64) -> Option<u32> {
     let (_, rest) = message.split_once("Retry after ")?;
     let at: Instant = rest.split_whitespace().next()?.trim_end_matches('.').parse().ok()?;
     u32::try_from(at.as_millis().saturating_sub(now_ms).max(0)).ok()
 }
 
-fn forbidden(failure: Failure, reason: &str, doing: &str) -> Failure {
+fn forbidden_failure(failure: Failure, reason: &str, doing: &str) -> Failure {
     let named = |name: &str, message: String| {
         let detail = json!({ "reason": name, "providerReason": reason });
         Failure { message, ..failure.clone() }.with_detail(detail)
@@ -134,12 +136,12 @@ fn forbidden(failure: Failure, reason: &str, doing: &str) -> Failure {
     }
 }
 
-fn rejected(failure: Failure, reason: &str, message: &str) -> Failure {
+fn rejection_failure(failure: Failure, reason: &str, message: &str) -> Failure {
     let says = |text: &str| message.to_ascii_lowercase().contains(text);
     let is_expired = says("sync token is expired") || says("invalid sync token value");
     match (failure.http_status, reason) {
-        (Some(400), _) if is_expired || reason == "EXPIRED_SYNC_TOKEN" => expired(failure),
-        (Some(410), "fullSyncRequired" | "updatedMinTooLongAgo") => expired(failure),
+        (Some(400), _) if is_expired || reason == "EXPIRED_SYNC_TOKEN" => expiry_failure(failure),
+        (Some(410), "fullSyncRequired" | "updatedMinTooLongAgo") => expiry_failure(failure),
         // People: another one has changed the contact since it was read.
         (Some(400), _) if says("person.etag") || says("etag is different") => {
             failure.with_code(code::CONFLICT)
@@ -160,7 +162,7 @@ fn rejected(failure: Failure, reason: &str, message: &str) -> Failure {
     }
 }
 
-fn expired(failure: Failure) -> Failure {
+fn expiry_failure(failure: Failure) -> Failure {
     let message = "the provider no longer knows the cursor".to_owned();
     Failure { message, ..failure.with_code(code::CURSOR_EXPIRED) }
 }

@@ -19,7 +19,7 @@ pub use crate::calendar::instance::{instance_id, split_id};
 pub use crate::calendar::mapping::event_from;
 pub use crate::calendar::native::{Event as NativeEvent, EventDateTime};
 pub use crate::calendar::patch::{WrittenFields, event_to};
-pub use crate::calendar::rules::{lines, written};
+pub use crate::calendar::rules::{google_lines, lines};
 pub use crate::calendar::times::{EventTimes, times_of};
 pub use crate::connector::Google;
 

@@ -41,7 +41,7 @@ fn named(source: &str) -> MessageRef {
 }
 
 /// The fields that a source has of a known message.
-fn told(source: &Source) -> Value {
+fn known_fields(source: &Source) -> Value {
     let item: &Item = &source.items[0];
     assert!(item.partial);
     item.body.read().unwrap()
@@ -75,7 +75,7 @@ fn a_move_is_one_request() {
         assert_eq!(desk.units(0).as_deref(), Some("5"));
         let source = only(&changed.sources);
         assert_eq!((source.etag.as_deref(), changed.item.as_deref()), (Some("8"), Some("m1")));
-        assert_eq!((&told(source)["folderIds"], targets(&changed)), (&json!([folder]), vec![]));
+        assert_eq!((&known_fields(source)["folderIds"], targets(&changed)), (&json!([folder]), vec![]));
     }
 }
 
@@ -107,7 +107,7 @@ fn into_the_trash_and_out_of_it() {
     let args = MessageUpdate { starred: Some(true), ..into(&["TRASH"]) };
     let changed = update(&desk, args).unwrap();
     assert_eq!(sent_json(&desk, 0), json!({ "addLabelIds": ["STARRED"], "removeLabelIds": [] }));
-    assert_eq!(told(only(&changed.sources))["folderIds"], json!(["TRASH"]));
+    assert_eq!(known_fields(only(&changed.sources))["folderIds"], json!(["TRASH"]));
     assert_eq!(only(&changed.sources).etag.as_deref(), Some("9"));
     // Nothing but the move.
     let desk = Desk::new()
@@ -121,7 +121,7 @@ fn into_the_trash_and_out_of_it() {
         .then("POST messages/m1/untrash", ok(&labelled(&["INBOX"], Some("11"))))
         .then("GET messages/m1?format=minimal", ok(&labelled(&["INBOX"], Some("11"))));
     let changed = update(&desk, into(&["INBOX"])).unwrap();
-    assert_eq!(told(only(&changed.sources))["folderIds"], json!(["INBOX"]));
+    assert_eq!(known_fields(only(&changed.sources))["folderIds"], json!(["INBOX"]));
 }
 
 /// Gmail alone says what is sent or a draft.
@@ -181,7 +181,7 @@ fn delete(desk: &Desk, message: MessageRef, permanent: bool) -> Result<Mutated, 
 fn a_deletion_is_one_request_also_the_second_time() {
     let desk = Desk::new().then("POST messages/m1/trash", ok(&labelled(&["TRASH", "UNREAD"], None)));
     let deleted = delete(&desk, named("m1"), false).unwrap();
-    assert_eq!(told(only(&deleted.sources))["folderIds"], json!(["TRASH"]));
+    assert_eq!(known_fields(only(&deleted.sources))["folderIds"], json!(["TRASH"]));
     let desk = Desk::new().then("POST messages/m1/trash", refused(404, "notFound"));
     assert!(only(&delete(&desk, named("m1"), false).unwrap().sources).deleted);
     let desk = Desk::new().then("GET messages/m1?format=minimal", ok(&labelled(&["INBOX"], Some("7"))));

@@ -1,6 +1,6 @@
 //! Recurrence lines of Google's series.
 
-use connector_google::{lines, written};
+use connector_google::{google_lines, lines};
 
 fn owned(lines: &[&str]) -> Vec<String> {
     lines.iter().map(ToString::to_string).collect()
@@ -36,15 +36,15 @@ fn lines_have_iana_zones_and_nothing_but_recurrence() {
 fn written_dates_say_what_they_are() {
     let ours = ["RRULE:FREQ=DAILY", "EXDATE:20260309T090000", "EXDATE:20260310T080000Z"];
     assert_eq!(
-        written(&owned(&ours), "Europe/Berlin", false),
+        google_lines(&owned(&ours), "Europe/Berlin", false),
         ["RRULE:FREQ=DAILY", "EXDATE;TZID=Europe/Berlin:20260309T090000", "EXDATE:20260310T080000Z"]
     );
     let days = ["EXDATE:20260309", "RDATE;VALUE=DATE:20260310"];
     assert_eq!(
-        written(&owned(&days), "Europe/Berlin", true),
+        google_lines(&owned(&days), "Europe/Berlin", true),
         ["EXDATE;VALUE=DATE:20260309", "RDATE;VALUE=DATE:20260310"]
     );
     for text in ["EXDATE;TZID=America/New_York:20260309T090000", "RDATE;VALUE=PERIOD:20260309T090000Z/PT1H"] {
-        assert_eq!(written(&owned(&[text]), "Europe/Berlin", false), [text]);
+        assert_eq!(google_lines(&owned(&[text]), "Europe/Berlin", false), [text]);
     }
 }

@@ -193,7 +193,7 @@ fn by_uid() -> String {
     format!("{EVENTS}?iCalUID=uid-1@x&showDeleted=true&maxResults=250")
 }
 
-fn found(items: &Value) -> Response {
+fn list_response(items: &Value) -> Response {
     ok(&json!({ "items": items }))
 }
 
@@ -203,7 +203,7 @@ fn a_callers_uid_is_looked_for_first() {
     let mut args = write(None, &["title", "iCalUid"]);
     args.event.i_cal_uid = Some("uid-1@x".to_owned());
     let deleted = with(single(), json!({ "status": "cancelled" }));
-    let provider = Recorded::new().expect("GET", &by_uid(), found(&json!([deleted]))).expect(
+    let provider = Recorded::new().expect("GET", &by_uid(), list_response(&json!([deleted]))).expect(
         "POST",
         &format!("{EVENTS}?{}", query("none")),
         ok(&single()),
@@ -217,11 +217,11 @@ fn a_callers_uid_is_looked_for_first() {
     let exception = with(instance(), json!({ "recurringEventId": "abcde" }));
     let provider = Recorded::new()
         .expect("GET", &by_uid(), ok(&json!({ "items": [], "nextPageToken": "p2" })))
-        .expect("GET", &format!("{}&pageToken=p2", by_uid()), found(&json!([exception, single()])));
+        .expect("GET", &format!("{}&pageToken=p2", by_uid()), list_response(&json!([exception, single()])));
     let again = Google::create_event(&context(&provider), args.clone()).unwrap();
     assert_eq!(again.item.as_deref(), Some("abcde"));
     let other = with(single(), json!({ "summary": "Other" }));
-    let provider = Recorded::new().expect("GET", &by_uid(), found(&json!([other])));
+    let provider = Recorded::new().expect("GET", &by_uid(), list_response(&json!([other])));
     let failure = Google::create_event(&context(&provider), args).unwrap_err();
     assert_eq!(failure.code, code::ALREADY_EXISTS);
 }
@@ -455,7 +455,7 @@ fn a_series_is_split() {
     );
     let provider = Recorded::new()
         .expect("GET", &series_url(), ok(&series()))
-        .expect("GET", &by_uid(), found(&records))
+        .expect("GET", &by_uid(), list_response(&records))
         .expect("POST", &format!("{EVENTS}?{}", query("all")), ok(&new_series()))
         .expect("PATCH", &format!("{}?{}", series_url(), query("none")), ok(&capped()))
         .expect("PATCH", &format!("{EVENTS}/new00_20260406T070000Z?{}", query("none")), ok(&of_new))
@@ -517,7 +517,7 @@ fn the_rest_of_a_series_is_moved() {
     let new = with(new_series(), json!({ "start": time("10:00"), "end": time("10:15") }));
     let provider = Recorded::new()
         .expect("GET", &series_url(), ok(&series()))
-        .expect("GET", &by_uid(), found(&records))
+        .expect("GET", &by_uid(), list_response(&records))
         .expect("POST", &format!("{EVENTS}?{}", query("none")), ok(&new))
         .expect("PATCH", &format!("{}?{}", series_url(), query("none")), ok(&capped()))
         .expect(
@@ -550,7 +550,7 @@ fn a_split_is_undone_where_the_series_cannot_be_ended() {
     let until_cap = || {
         Recorded::new()
             .expect("GET", &series_url(), ok(&series()))
-            .expect("GET", &by_uid(), found(&json!([series()])))
+            .expect("GET", &by_uid(), list_response(&json!([series()])))
             .expect("POST", &format!("{EVENTS}?{}", query("none")), ok(&new_series()))
     };
     let cap = format!("{}?{}", series_url(), query("none"));
@@ -580,7 +580,7 @@ fn a_repeated_split_goes_on() {
     let done = Recorded::answering(|request: &Request| {
         let is_new = !request.url.contains("/series") && !request.url.contains("iCalUID");
         Ok(match request.url.contains("iCalUID") {
-            true => found(&json!([])),
+            true => list_response(&json!([])),
             false => ok(&if is_new { new_series() } else { capped() }),
         })
     });
@@ -640,7 +640,7 @@ fn the_rest_of_a_series_is_deleted() {
     let provider = Recorded::new()
         .expect("GET", &series_url(), ok(&series()))
         .expect("PATCH", &format!("{}?{}", series_url(), query("all")), ok(&series()))
-        .expect("GET", &by_uid(), found(&json!([series()])));
+        .expect("GET", &by_uid(), list_response(&json!([series()])));
     let args = deletion(fifth(RecurrenceScope::ThisAndFollowing));
     let deleted = Google::delete_event(&context(&provider), args).unwrap();
     assert_eq!((deleted.sources.len(), deleted.sources[0].deleted, deleted.item), (1, false, None));

@@ -74,7 +74,7 @@ pub fn update(cx: &Context, args: MessageUpdate) -> Outcome<Mutated> {
             Some(located) => target.located = located,
             None => {
                 // It was moved as requested, but its new UID is unknown: the next pull finds it.
-                sources.push(target.located.place.gone(target.located.uid));
+                sources.push(target.located.place.deleted_source(target.located.uid));
                 return Ok(Mutated { sources, warnings, ..Mutated::default() });
             }
         }
@@ -241,7 +241,7 @@ pub fn delete(cx: &Context, args: MessageDelete) -> Outcome<Mutated> {
         Ok(target) => target,
         // A message that is not there counts as deleted.
         Err(failure) if failure.code == connector_sdk::code::NOT_FOUND && args.if_match.is_none() => {
-            return Ok(Mutated { sources: vec![deleted(&args.message.source)], ..Mutated::default() });
+            return Ok(Mutated { sources: vec![deleted_source(&args.message.source)], ..Mutated::default() });
         }
         Err(failure) => return Err(failure),
     };
@@ -263,11 +263,11 @@ pub fn delete(cx: &Context, args: MessageDelete) -> Outcome<Mutated> {
     {
         sources.push(Source { previous_id: Some(old), ..source });
     } else {
-        sources.push(deleted(&old));
+        sources.push(deleted_source(&old));
     }
     Ok(Mutated { sources, warnings, ..Mutated::default() })
 }
 
-fn deleted(id: &str) -> Source {
+fn deleted_source(id: &str) -> Source {
     Source { external_id: id.to_owned(), deleted: true, ..Source::default() }
 }

@@ -74,7 +74,7 @@ impl Mailbox {
 
     /// Messages can be in it.
     pub fn is_selectable(&self) -> bool {
-        !self.has("\\noselect") && !self.has("\\nonexistent")
+        !self.has_attribute("\\noselect") && !self.has_attribute("\\nonexistent")
     }
 
     /// Whether its messages are read. With labels each message is in one of three mailboxes, and all others show it once more. Where an
@@ -89,7 +89,7 @@ impl Mailbox {
             }
     }
 
-    fn has(&self, attribute: &str) -> bool {
+    fn has_attribute(&self, attribute: &str) -> bool {
         self.attributes.iter().any(|known| known == attribute)
     }
 
@@ -161,7 +161,7 @@ fn folder(mailbox: &Mailbox, parent_id: Option<String>) -> Folder {
         total_count: mailbox.status.map(|counts| i64::from(counts.messages)),
         unread_count: mailbox.status.and_then(|counts| counts.unseen).map(i64::from),
         sort_order: order.map_or(100, |order| i64::try_from(order).unwrap_or(100)),
-        subscribed: mailbox.has("\\subscribed"),
+        subscribed: mailbox.has_attribute("\\subscribed"),
         selectable,
         rights: FolderRights {
             read: selectable,
@@ -240,7 +240,7 @@ pub fn assign_roles(all: &mut [Mailbox], has_labels: bool) {
     }
     for (attribute, role) in ATTRIBUTES {
         let mut named = all.iter_mut().filter(|mailbox| mailbox.role.is_none() && mailbox.is_selectable());
-        if let Some(mailbox) = named.find(|mailbox| mailbox.has(attribute)) {
+        if let Some(mailbox) = named.find(|mailbox| mailbox.has_attribute(attribute)) {
             mailbox.role = Some(role);
         }
     }

@@ -78,13 +78,17 @@ impl Listing {
         match response {
             Response::Data(Data::List { items, delimiter, mailbox }) => {
                 let attributes = items.iter().map(ToString::to_string);
-                self.listed(Mailbox::listed(names::of(mailbox), delimiter.map(|c| c.inner()), attributes));
+                self.listed(Mailbox::listed(
+                    names::mailbox_name(mailbox),
+                    delimiter.map(|c| c.inner()),
+                    attributes,
+                ));
             }
             Response::Data(Data::Lsub { mailbox, .. }) => {
-                self.subscribed.insert(names::of(mailbox));
+                self.subscribed.insert(names::mailbox_name(mailbox));
             }
             Response::Data(Data::Status { mailbox, items }) if self.counts.len() < MAX_FOLDERS => {
-                self.counts.extend(Counts::read(items).map(|counts| (names::of(mailbox), counts)));
+                self.counts.extend(Counts::read(items).map(|counts| (names::mailbox_name(mailbox), counts)));
             }
             _ => self.take_other(response),
         }

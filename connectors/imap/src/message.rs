@@ -64,7 +64,7 @@ impl MailboxRef {
     }
 
     /// A message that is gone.
-    pub fn gone(&self, uid: u32) -> Source {
+    pub fn deleted_source(&self, uid: u32) -> Source {
         Source { external_id: self.message(uid), deleted: true, ..Source::default() }
     }
 }
@@ -117,7 +117,7 @@ pub fn source(
     complete: impl FnOnce(&mut EmailMessage, &Hint),
 ) -> Source {
     if fetched.flags.as_deref().is_some_and(is_deleted) {
-        return place.gone(uid);
+        return place.deleted_source(uid);
     }
     let header = fetched.header().unwrap_or_default();
     let beginning = fetched.section("TEXT").filter(|_| fetched.preview.is_none());
@@ -136,7 +136,7 @@ pub fn source(
     message.size = i64::try_from(size).unwrap_or(i64::MAX);
     let received = fetched.internal_date.map(|seconds| Instant::from_millis(seconds.saturating_mul(1000)));
     message.received_at = received.or(message.sent_at).unwrap_or_default();
-    State::new(place, fetched).put(&mut message, place);
+    State::new(place, fetched).apply_to(&mut message, place);
     complete(&mut message, &hint);
     let date = message.sent_at.map(|at| at.to_string()).unwrap_or_default();
     let message_id = message.internet_message_id.as_deref().unwrap_or_default();
@@ -155,7 +155,7 @@ pub fn source(
 /// A known message's state alone; one that is marked as deleted is gone.
 pub fn partial(place: &MailboxRef, uid: u32, fetched: &FetchedItems<'_>) -> Source {
     if fetched.flags.as_deref().is_some_and(is_deleted) {
-        return place.gone(uid);
+        return place.deleted_source(uid);
     }
     let state = State::new(place, fetched);
     let id = place.message(uid);
@@ -213,7 +213,7 @@ impl State {
         }
     }
 
-    fn put(self, message: &mut EmailMessage, place: &MailboxRef) {
+    fn apply_to(self, message: &mut EmailMessage, place: &MailboxRef) {
         message.unread = self.unread;
         message.starred = self.starred;
         message.answered = self.answered;

@@ -52,7 +52,7 @@ pub fn get(cx: &Context, args: MessagesGet) -> Outcome<Sources> {
     for message in args.messages.iter().take(MAX_MESSAGES) {
         // An id of another form names no message: it is left out.
         let Ok(Some(located)) = directory.locate(&mut session, message, false) else { continue };
-        put(&mut groups, located);
+        group_location(&mut groups, located);
     }
     let mut sources = read(&mut session, &mut groups, &args)?;
     if groups.iter().any(|group| !group.is_open) {
@@ -63,7 +63,7 @@ pub fn get(cx: &Context, args: MessagesGet) -> Outcome<Sources> {
             if groups.iter().any(|group| !group.is_open && group.place == old.place)
                 && let Some(located) = directory.locate(&mut session, message, true)?
             {
-                put(&mut moved, located);
+                group_location(&mut moved, located);
             }
         }
         sources.extend(read(&mut session, &mut moved, &args)?);
@@ -71,7 +71,7 @@ pub fn get(cx: &Context, args: MessagesGet) -> Outcome<Sources> {
     Ok(Sources { sources, ..Sources::default() })
 }
 
-fn put(groups: &mut Vec<Group>, located: MessageLocation) {
+fn group_location(groups: &mut Vec<Group>, located: MessageLocation) {
     match groups.iter_mut().find(|group| group.place == located.place) {
         Some(group) => {
             group.hints.insert(located.uid, located.hint);
@@ -179,7 +179,7 @@ impl Group {
         found.retain(|found| !found.is_hollow || !(is_kept || is_expunged));
         let mut sources: Vec<Source> = found.into_iter().map(|found| found.source).collect();
         let is_there = |gone: &Source| sources.iter().any(|source| source.external_id == gone.external_id);
-        let gone = self.hints.keys().map(|uid| self.place.gone(*uid));
+        let gone = self.hints.keys().map(|uid| self.place.deleted_source(*uid));
         let gone: Vec<Source> = gone.filter(|gone| !is_there(gone)).collect();
         if is_kept && !gone.is_empty() {
             return None;
@@ -194,7 +194,8 @@ impl Group {
             // Messages that are made alike share a command.
             let mut alike: BTreeMap<Vec<(&str, u32)>, UidSet> = BTreeMap::new();
             for (uid, hint) in &self.hints {
-                let sections = hint.parts().map(|(part, _)| (part.section.as_str(), encoded(part, limit)));
+                let sections =
+                    hint.parts().map(|(part, _)| (part.section.as_str(), encoded_limit(part, limit)));
                 let sections: Vec<(&str, u32)> = sections.collect();
                 if !sections.is_empty() {
                     alike.entry(sections).or_default().insert(*uid);
@@ -242,7 +243,7 @@ fn learn_hints(session: &mut Session, groups: &mut [Group]) -> Outcome<()> {
 }
 
 /// How many bytes of the part to ask for, that `limit` bytes of text are among them.
-fn encoded(part: &TextPart, limit: u32) -> u32 {
+fn encoded_limit(part: &TextPart, limit: u32) -> u32 {
     match mail::read::decoding(&part.encoding) {
         Some("base64" | "uuencode") => limit.saturating_add(limit / 2).saturating_add(100),
         Some("quoted-printable") => limit.saturating_mul(3),
@@ -254,7 +255,7 @@ fn body(hint: &Hint, fetched: &FetchedItems<'_>, limit: u32) -> EmailBody {
     let mut body = EmailBody::default();
     for (part, is_html) in hint.parts() {
         let Some(bytes) = fetched.section(&part.section) else { continue };
-        body.truncated |= bytes.len() >= encoded(part, limit) as usize;
+        body.truncated |= bytes.len() >= encoded_limit(part, limit) as usize;
         let (text, charset) = mime::text(part, if is_html { "html" } else { "plain" }, bytes);
         body.charset = body.charset.or(charset);
         let whole = if is_html { &mut body.html } else { &mut body.text };

@@ -19,7 +19,7 @@ use crate::imap::commands::{Items, string, uid_fetch, uid_search};
 use crate::imap::date::search_day;
 use crate::imap::session::{Session, refused};
 use crate::imap::uids::UidSet;
-use crate::imap::visit::{Access, Visit, fetched, found};
+use crate::imap::visit::{Access, Visit, add_found_uids, fetched};
 use crate::message::MailboxRef;
 use crate::plan::{Chunk, Entry, chunks};
 use crate::reading::{self, MailboxRead};
@@ -116,14 +116,14 @@ fn find_all(
             && args.received_before.is_none_or(|end| at < seconds(end))
             && before.is_none_or(|before| entry.at < before)
     });
-    cursor.b = cut(&mut entries, MAX_FOUND);
+    cursor.b = truncate(&mut entries, MAX_FOUND);
     let page = if args.limit == 0 { PAGE } else { args.limit.min(MAX_PAGE) };
     cursor.c = chunks(entries, usize::try_from(page).unwrap_or(50));
     Ok(cursor)
 }
 
 /// Keeps about `max` of the newest, and says what all that was cut off is older than.
-fn cut(entries: &mut Vec<Entry>, max: usize) -> Option<i64> {
+fn truncate(entries: &mut Vec<Entry>, max: usize) -> Option<i64> {
     entries.sort_unstable_by_key(|entry| std::cmp::Reverse(entry.at));
     let last = entries.get(max)?.at;
     // Those of one second stay together.
@@ -166,7 +166,7 @@ fn search_in(
     let mut sets = vec![UidSet::new(); visits.len()];
     let visited = session.visit(&visits, None, |at, _, command, response| {
         if let Some(set) = sets.get_mut(at).filter(|_| command.is_some()) {
-            found(response, set);
+            add_found_uids(response, set);
         }
     })?;
     let mut all = Vec::new();
@@ -320,7 +320,7 @@ pub fn message_id_program(message_id: &str) -> Outcome<Command> {
 
 #[cfg(test)]
 mod tests {
-    use super::{check_native, cut};
+    use super::{check_native, truncate};
     use crate::plan::Entry;
 
     #[test]
@@ -349,12 +349,12 @@ mod tests {
     fn what_is_too_much_is_searched_again() {
         let entry = |at| Entry { at, folder: 0, uid: 1 };
         let mut entries: Vec<Entry> = [5, 4, 3, 3, 2].map(entry).to_vec();
-        assert_eq!(cut(&mut entries.clone(), 5), None);
-        assert_eq!((cut(&mut entries.clone(), 3)), Some(4));
-        assert_eq!(cut(&mut entries, 2), Some(4));
+        assert_eq!(truncate(&mut entries.clone(), 5), None);
+        assert_eq!((truncate(&mut entries.clone(), 3)), Some(4));
+        assert_eq!(truncate(&mut entries, 2), Some(4));
         assert_eq!(entries.len(), 2);
         let mut same: Vec<Entry> = [3, 3, 3, 1].map(entry).to_vec();
-        assert_eq!(cut(&mut same, 1), Some(3));
+        assert_eq!(truncate(&mut same, 1), Some(3));
         assert_eq!(same.len(), 3);
     }
 }

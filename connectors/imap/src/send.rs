@@ -116,7 +116,7 @@ fn drop_draft(
         if etag(session, &located)?.is_some() {
             transfer::expunge(session, &located, &mut sent.warnings)?;
         }
-        sent.sources.push(located.place.gone(located.uid));
+        sent.sources.push(located.place.deleted_source(located.uid));
     }
     Ok(())
 }

@@ -146,7 +146,7 @@ pub fn append(cx: &Context, args: MessageAppend) -> Outcome<Mutated> {
             store(&mut session, &place, &new)?
         }
     };
-    let mut answer = told(&mut session, stored)?;
+    let mut answer = stored_answer(&mut session, stored)?;
     if !has_all(&answer, &args.keywords) {
         answer.warnings.push(not_supported("keywords"));
     }
@@ -170,7 +170,7 @@ fn has_all(answer: &Mutated, keywords: &[String]) -> bool {
 }
 
 /// The answer that reports a stored message.
-fn told(session: &mut Session, stored: Option<(MailboxRef, u32)>) -> Outcome<Mutated> {
+fn stored_answer(session: &mut Session, stored: Option<(MailboxRef, u32)>) -> Outcome<Mutated> {
     let source = match stored {
         Some((place, uid)) => whole(session, &place, uid)?,
         None => None,
@@ -227,7 +227,7 @@ pub fn save_draft(cx: &Context, args: DraftSave) -> Outcome<Mutated> {
     if let Some(replaced) = replaced.as_ref().filter(|_| current.is_some()) {
         transfer::expunge(&mut session, replaced, &mut warnings)?;
     }
-    let mut answer = told(&mut session, stored)?;
+    let mut answer = stored_answer(&mut session, stored)?;
     let previous = args.replaces.map(|message| message.source);
     match answer.sources.first_mut() {
         Some(source) => source.previous_id = previous.filter(|id| *id != source.external_id),

@@ -88,7 +88,7 @@ fn message(uid: u32) -> MessageRef {
 }
 
 /// Folders of each message among the sources, by its UID; those that are gone have none.
-fn told(sources: &[Source]) -> Vec<(u32, Vec<String>)> {
+fn folders_by_uid(sources: &[Source]) -> Vec<(u32, Vec<String>)> {
     let one = |source: &Source| {
         let id = source.external_id.strip_prefix("M:")?;
         let uid = id.rsplit(':').next()?.parse().ok()?;
@@ -130,7 +130,7 @@ fn labels_are_folders_and_all_mail_is_read_once() {
     ];
     let script = Script::new(3).line("imap", GMAIL, first).line("imap", GMAIL, later);
     let page = Imap::changes(&script.cx(), ChangesRequest::default()).unwrap();
-    let mut all = told(&page.body.sources);
+    let mut all = folders_by_uid(&page.body.sources);
     all.sort();
     let expected = [
         in_folders(1, &["INBOX", "Work", ALL]),
@@ -148,7 +148,7 @@ fn labels_are_folders_and_all_mail_is_read_once() {
 
     let page = Imap::changes(&script.cx().at(page.cursor), ChangesRequest::default()).unwrap();
     // Of 2 the server did not say the labels: what is known of its folders stays.
-    assert_eq!(told(&page.body.sources), [in_folders(3, &["Work", ALL]), in_folders(2, &[])]);
+    assert_eq!(folders_by_uid(&page.body.sources), [in_folders(3, &["Work", ALL]), in_folders(2, &[])]);
     let body: Value = page.body.sources[1].items[0].body.read().unwrap();
     assert!(page.body.sources[1].items[0].partial && body.get("folderIds").is_none(), "{body}");
 }
@@ -174,9 +174,9 @@ fn messages_with_a_label_of_another_name_are_told_again() {
     let script = Script::new(5).line("imap", GMAIL, first).line("imap", GMAIL, later);
     let names = ChangesRequest { names_only: true, ..ChangesRequest::default() };
     let page = Imap::changes(&script.cx(), names).unwrap();
-    assert_eq!(told(&page.body.sources).len(), 4);
+    assert_eq!(folders_by_uid(&page.body.sources).len(), 4);
     let page = Imap::changes(&script.cx().at(page.cursor), ChangesRequest::default()).unwrap();
-    assert_eq!(told(&page.body.sources), [in_folders(2, &["Plans", ALL])]);
+    assert_eq!(folders_by_uid(&page.body.sources), [in_folders(2, &["Plans", ALL])]);
 }
 
 /// A parent label with another name gives all labels below it other names.
@@ -202,7 +202,7 @@ fn with_too_many_new_labels_all_messages_are_told_again() {
     let names = ChangesRequest { names_only: true, ..ChangesRequest::default() };
     let page = Imap::changes(&script.cx(), names).unwrap();
     let page = Imap::changes(&script.cx().at(page.cursor), ChangesRequest::default()).unwrap();
-    assert_eq!(told(&page.body.sources), [in_folders(2, &["Plans/50", ALL])]);
+    assert_eq!(folders_by_uid(&page.body.sources), [in_folders(2, &["Plans/50", ALL])]);
 }
 
 /// The account hides Gmail's own folders for sent messages and the trash, and the user has labels of these names.
@@ -218,7 +218,7 @@ fn labels_that_are_named_like_gmails_folders_are_labels() {
     ];
     let script = Script::new(2).line("imap", GMAIL, steps);
     let page = Imap::changes(&script.cx(), ChangesRequest::default()).unwrap();
-    assert_eq!(told(&page.body.sources), [in_folders(1, &["Trash", ALL])]);
+    assert_eq!(folders_by_uid(&page.body.sources), [in_folders(1, &["Trash", ALL])]);
     let role = |source: &Source| {
         let folder: Value = source.items[0].body.read().unwrap();
         folder["role"].as_str().map(|role| (source.external_id.clone(), role.to_owned()))
@@ -247,7 +247,7 @@ fn a_label_is_read_however_it_is_written() {
     let args = MessageSearch { folder: Some("F:a\"b c".into()), ..MessageSearch::default() };
     let found = Imap::search(&script.cx(), args).unwrap();
     let folders = ["Büro", "INBOX", "Plans/[x", "R&D", ALL, "[Gmail]/Sent Mail", "a\"b c"];
-    assert_eq!(told(&found.body.sources), [in_folders(1, &folders)]);
+    assert_eq!(folders_by_uid(&found.body.sources), [in_folders(1, &folders)]);
 }
 
 #[test]
@@ -271,7 +271,7 @@ fn what_an_account_hides_is_not_asked_for_again() {
         let id = MessageId { key: folder_key("F:INBOX"), uid_validity: 9, uid: 1 };
         let message = MessageRef { source: id.to_string(), hint: Some(json!({ "f": "INBOX" })) };
         let request = MessagesGet { messages: vec![message], ..MessagesGet::default() };
-        told(&Imap::get_messages(&script.cx(), request).unwrap().sources)
+        folders_by_uid(&Imap::get_messages(&script.cx(), request).unwrap().sources)
     };
     assert_eq!(get(&script), [in_folders(1, &["INBOX"])]);
     let note = script.notes.borrow()[0].clone();
@@ -318,7 +318,7 @@ fn a_label_is_searched_among_all_mail() {
         let script = Script::new(1).line("imap", GMAIL, steps);
         let args = MessageSearch { folder: Some(folder.into()), ..MessageSearch::default() };
         let found = Imap::search(&script.cx(), args).unwrap();
-        assert_eq!(told(&found.body.sources), [in_folders(1, &["INBOX", "Work", ALL])], "{folder}");
+        assert_eq!(folders_by_uid(&found.body.sources), [in_folders(1, &["INBOX", "Work", ALL])], "{folder}");
         assert_eq!(found.body.sources[0].external_id, message(1).source);
     }
 }
@@ -343,7 +343,7 @@ fn folders_are_set_by_labels() {
     let done = Imap::update_message(&script.cx(), args).unwrap();
     // What is sent stays in the folder of sent messages, and labels that are hidden from IMAP stay too.
     let folders = ["Hidden", "Work", ALL, "[Gmail]/Sent Mail"];
-    assert_eq!(told(&done.sources), [in_folders(1, &folders)]);
+    assert_eq!(folders_by_uid(&done.sources), [in_folders(1, &folders)]);
     assert_eq!(done.sources[0].previous_id, None);
 }
 

@@ -84,7 +84,7 @@ fn script(capabilities: &str) -> Script {
 }
 
 /// Names in short: `-3` is a message that is gone, `3` one that is there.
-fn told(sources: &[Source]) -> Vec<String> {
+fn describe(sources: &[Source]) -> Vec<String> {
     let short = |source: &Source| {
         let sign = if source.deleted { "-" } else { "" };
         Some(format!("{sign}{}", source.external_id.strip_prefix("M:")?.rsplit(':').next()?))
@@ -104,7 +104,7 @@ fn a_uid_that_came_and_went_between_two_looks_is_told_as_gone() {
         for expected in [vec!["1"], vec!["-2", "-3", "-5", "4"], vec!["-1", "-4", "-6", "-7"], vec![]] {
             let request = ChangesRequest { names_only: true, ..ChangesRequest::default() };
             let page = Imap::changes(&script.cx().at(cursor), request).unwrap();
-            assert_eq!(told(&page.body.sources), expected, "{capabilities}");
+            assert_eq!(describe(&page.body.sources), expected, "{capabilities}");
             cursor = page.cursor;
         }
     }
@@ -153,7 +153,7 @@ fn what_a_kept_line_still_shows_is_looked_at_again() {
         let script = Script::new(2).kept_line("imap", PLAIN, Some(KEPT), steps);
         let request = MessagesGet { messages: vec![message(3), message(4)], ..MessagesGet::default() };
         let got = Imap::get_messages(&script.cx(), request).unwrap();
-        assert_eq!(told(&got.sources), ["4", "-3"], "{first}");
+        assert_eq!(describe(&got.sources), ["4", "-3"], "{first}");
     }
     // Come meanwhile.
     let steps = [fetch("3", "@ OK\n"), examined(), fetch("3", &format!("{}@ OK\n", there(3, subject)))];
@@ -164,7 +164,7 @@ fn what_a_kept_line_still_shows_is_looked_at_again() {
         steps,
     );
     let request = MessagesGet { messages: vec![message(3)], ..MessagesGet::default() };
-    assert_eq!(told(&Imap::get_messages(&script.cx(), request).unwrap().sources), ["3"]);
+    assert_eq!(describe(&Imap::get_messages(&script.cx(), request).unwrap().sources), ["3"]);
 }
 
 #[test]

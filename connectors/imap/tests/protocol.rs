@@ -64,7 +64,7 @@ fn changes(script: &Script, cursor: Option<String>) -> Result<Answer<Sources>, F
 }
 
 /// Sources in short: `-3` is a message that is gone, `3` one in full, `~3` a state, names are folders.
-fn told(sources: &[Source]) -> Vec<String> {
+fn describe(sources: &[Source]) -> Vec<String> {
     let uid = |source: &Source| source.external_id.rsplit_once(':').unwrap().1.to_owned();
     let one = |source: &Source| match source.items.first() {
         None if source.deleted => format!("-{}", uid(source)),
@@ -135,11 +135,11 @@ fn with_qresync_one_selection_tells_what_is_different() {
                 ],
             );
         let first = changes(&script, None).unwrap();
-        assert_eq!(told(&first.body.sources), ["INBOX", "Box Ä", "3", "2"]);
+        assert_eq!(describe(&first.body.sources), ["INBOX", "Box Ä", "3", "2"]);
         assert_eq!(first.body.covered_since.unwrap().to_string(), "2026-01-03T10:00:00.000Z");
         assert!(first.body.enumeration && first.more);
         let second = changes(&script, first.cursor).unwrap();
-        assert_eq!(told(&second.body.sources), ["1", "~2", "-3", "4"]);
+        assert_eq!(describe(&second.body.sources), ["1", "~2", "-3", "4"]);
         assert!(second.body.enumeration && !second.more);
         assert_eq!(script.log.borrow().len(), 0, "{:?}", script.log.borrow());
     }
@@ -161,7 +161,7 @@ fn a_search_that_nobody_can_read_empties_no_mailbox() {
         );
         let first = changes(&script, None).unwrap();
         let second = changes(&script, first.cursor).unwrap().body.sources;
-        assert_eq!(told(&second), [vec!["INBOX"], gone].concat(), "{said}");
+        assert_eq!(describe(&second), [vec!["INBOX"], gone].concat(), "{said}");
     }
 }
 
@@ -221,10 +221,10 @@ fn with_condstore_what_went_is_searched_for() {
             ],
         );
         let first = changes(&script, None).unwrap();
-        assert_eq!(told(&first.body.sources), ["INBOX", "Box Ä", "1", "2"]);
+        assert_eq!(describe(&first.body.sources), ["INBOX", "Box Ä", "1", "2"]);
         assert!(!first.more);
         let second = changes(&script, first.cursor).unwrap();
-        assert_eq!(told(&second.body.sources), ["~2", "-1", "3"]);
+        assert_eq!(describe(&second.body.sources), ["~2", "-1", "3"]);
         assert!(!second.body.enumeration);
     }
 }
@@ -238,9 +238,9 @@ fn without_extensions_flags_are_compared() {
         steps.push(answer("UID FETCH 1:* (UID FLAGS)", flags));
         let script = begun(seed, PLAIN).line("imap", PLAIN, steps);
         let first = changes(&script, None).unwrap();
-        assert_eq!(told(&first.body.sources), ["INBOX", "1", "2"]);
+        assert_eq!(describe(&first.body.sources), ["INBOX", "1", "2"]);
         let second = changes(&script, first.cursor).unwrap();
-        assert_eq!(told(&second.body.sources), ["~2"], "the counts did not change");
+        assert_eq!(describe(&second.body.sources), ["~2"], "the counts did not change");
         assert!(second.body.sources[0].items[0].body.as_str().contains("\"work\""));
     }
 }
@@ -272,7 +272,7 @@ fn another_uidvalidity_is_another_mailbox() {
     let first = changes(&script, None).unwrap();
     let old: Vec<_> = first.body.sources[2..].to_vec();
     let second = changes(&script, first.cursor).unwrap();
-    assert_eq!(told(&second.body.sources), ["-1", "-2", "1", "2"]);
+    assert_eq!(describe(&second.body.sources), ["-1", "-2", "1", "2"]);
     for (old, new) in old.iter().zip(&second.body.sources[2..]) {
         assert_ne!(old.external_id, new.external_id);
         assert_eq!(old.items[0].fingerprint, new.items[0].fingerprint, "the host knows it again");
@@ -295,7 +295,7 @@ fn a_folder_that_is_gone_goes_after_its_messages_and_one_that_cannot_be_opened_i
     );
     let first = changes(&script, None).unwrap();
     let second = changes(&script, first.cursor).unwrap();
-    assert_eq!(told(&second.body.sources), ["Shut", "-1", "-2", "-INBOX", "-Box Ä"]);
+    assert_eq!(describe(&second.body.sources), ["Shut", "-1", "-2", "-INBOX", "-Box Ä"]);
     assert_eq!(script.log.borrow().len(), 1, "{:?}", script.log.borrow());
 }
 

@@ -29,17 +29,17 @@ pub fn update(cx: &Context, args: MessageUpdate) -> Outcome<Mutated> {
     }
     let client = Client::new(cx)?;
     let id = message::id(&args.message.source)?;
-    let change = Change::of(&args)?;
-    let source = changed(&client, &id, args.if_match.as_deref(), &change)?;
+    let change = Change::from_update(&args)?;
+    let source = change_message(&client, &id, args.if_match.as_deref(), &change)?;
     let warnings = args.importance.map(|_| Warning {
         code: "field_not_supported".to_owned(),
         message: "the importance stands in the message and cannot be changed".to_owned(),
         target: Some("importance".to_owned()),
     });
-    Ok(Mutated { sources: vec![source], warnings: warnings.into_iter().collect(), ..named(&id) })
+    Ok(Mutated { sources: vec![source], warnings: warnings.into_iter().collect(), ..mutated_message(&id) })
 }
 
-fn named(id: &str) -> Mutated {
+fn mutated_message(id: &str) -> Mutated {
     Mutated { item: Some(message::external_id(id)), ..Mutated::default() }
 }
 
@@ -52,7 +52,7 @@ struct Change {
 }
 
 impl Change {
-    fn of(args: &MessageUpdate) -> Outcome<Self> {
+    fn from_update(args: &MessageUpdate) -> Outcome<Self> {
         let flags = [
             ("$seen", args.unread.map(|unread| !unread)),
             ("$flagged", args.starred),
@@ -113,7 +113,7 @@ pub fn keyword(name: &str) -> Outcome<String> {
 
 /// Makes a change of one message, and reads it afterwards. With an etag the message is read first, and changed only in the state that it
 /// was read in.
-fn changed(client: &Client, id: &str, etag: Option<&str>, change: &Change) -> Outcome<Source> {
+fn change_message(client: &Client, id: &str, etag: Option<&str>, change: &Change) -> Outcome<Source> {
     let is_read_first = etag.is_some() || change.needs_all_keywords();
     let mut attempts = 0;
     loop {
@@ -139,7 +139,7 @@ fn attempt(client: &Client, id: &str, change: &Value) -> Outcome<Source> {
     let answers = client.run(batch, DOING)?;
     answers.get::<Set>(&set)?.updated(id).map_err(|error| failures::of_object(&error))?;
     let source = messages(answers.get(&get)?).into_iter().next().map(message::whole);
-    Ok(source.unwrap_or_else(|| message::gone(id)))
+    Ok(source.unwrap_or_else(|| message::deleted_source(id)))
 }
 
 /// A message as it is, and the state of all.
@@ -205,7 +205,7 @@ fn delete_once(client: &Client, id: &str, args: &MessageDelete) -> Outcome<Mutat
         let all = folders::all(&mut batch);
         let answers = client.run(batch, DOING)?;
         let found = check(answers.get(&get)?, args.if_match.as_deref())?;
-        let tree = Tree::of(&answers, &all)?;
+        let tree = Tree::from_answers(&answers, &all)?;
         let role = tree.with_role(&JmapMailboxRole::Trash);
         let is_there = found.email.mailboxes().eq(role);
         trash = role.filter(|_| !args.permanent && !is_there).map(str::to_owned);
@@ -216,13 +216,13 @@ fn delete_once(client: &Client, id: &str, args: &MessageDelete) -> Outcome<Mutat
     if let Some(trash) = trash {
         let patch = JmapEmailPatch::default().replace_mailbox_ids(set([trash]));
         let source = attempt(client, id, &with(&change, "update", json!({ id: patch })))?;
-        return Ok(Mutated { sources: vec![source], ..named(id) });
+        return Ok(Mutated { sources: vec![source], ..mutated_message(id) });
     }
     let mut batch = client.batch();
     let call = batch.call("Email/set", with(&change, "destroy", json!([id])));
     let answer = client.run(batch, "deleting the message")?.get::<Set>(&call)?.destroyed(id);
     answer.map_err(|error| failures::of_object(&error))?;
-    Ok(Mutated { sources: vec![message::gone(id)], ..Mutated::default() })
+    Ok(Mutated { sources: vec![message::deleted_source(id)], ..Mutated::default() })
 }
 
 #[cfg(test)]
@@ -247,10 +247,10 @@ mod tests {
             "keywords/$seen": null, "keywords/$flagged": true, "keywords/$junk": null, "keywords/blue": true,
             "mailboxIds": { "x": true, "y": true },
         });
-        assert_eq!(json!(Change::of(&update).unwrap().patch(None)), expected);
+        assert_eq!(json!(Change::from_update(&update).unwrap().patch(None)), expected);
         update.add_keywords = vec!["a/b~c".into()];
         update.folders = None;
-        let change = Change::of(&update).unwrap();
+        let change = Change::from_update(&update).unwrap();
         let email = json!({ "id": "e", "keywords": { "$seen": true, "$junk": true, "own": true } });
         let email: Email = serde_json::from_value(email).unwrap();
         assert!(change.needs_all_keywords());
@@ -260,8 +260,9 @@ mod tests {
 
     #[test]
     fn impossible_updates_are_refused() {
-        let refused =
-            |update: MessageUpdate| Change::of(&update).err().map(|failure| failure.code).unwrap_or_default();
+        let refused = |update: MessageUpdate| {
+            Change::from_update(&update).err().map(|failure| failure.code).unwrap_or_default()
+        };
         assert_eq!(refused(MessageUpdate { folders: Some(Vec::new()), ..Default::default() }), "invalid");
         assert_eq!(
             refused(MessageUpdate { add_keywords: vec!["a b".into()], ..Default::default() }),

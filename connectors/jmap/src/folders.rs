@@ -40,7 +40,7 @@ pub fn ids(external_ids: &[String]) -> Outcome<Vec<String>> {
 }
 
 /// A folder that is gone.
-pub fn gone(id: &str) -> Source {
+pub fn deleted_source(id: &str) -> Source {
     Source { external_id: external_id(id), deleted: true, ..Source::default() }
 }
 
@@ -62,7 +62,7 @@ pub struct Tree {
 
 impl Tree {
     /// Parses the result of this call of [`all`].
-    pub fn of(answers: &Answers, call: &Call) -> Outcome<Self> {
+    pub fn from_answers(answers: &Answers, call: &Call) -> Outcome<Self> {
         answers.get(call).map(Tree::read)
     }
 
@@ -240,7 +240,7 @@ pub fn ensure(client: &Client, tree: &Tree, role: JmapMailboxRole, name: &str) -
     let answers = client.run(batch, "making a folder")?;
     let made = answers.get::<Set>(&set)?.created("folder");
     let id = made.map_err(|error| failures::of_object(&error))?;
-    let tree = Tree::of(&answers, &all)?;
+    let tree = Tree::from_answers(&answers, &all)?;
     let made = tree.sources_at(|one| one == id).into_iter().next();
     Ok(Place { id, made })
 }
@@ -266,7 +266,7 @@ mod tests {
         Tree::read(got)
     }
 
-    fn told(tree: &Tree) -> Vec<Folder> {
+    fn read_folders(tree: &Tree) -> Vec<Folder> {
         tree.sources().iter().filter_map(|source| source.items.first()?.body.read().ok()).collect()
     }
 
@@ -279,7 +279,7 @@ mod tests {
             mailbox("x", "All", None, Some("all")),
             mailbox("y", "Odd", None, Some("scheduled")),
         ]);
-        let folders = told(&tree);
+        let folders = read_folders(&tree);
         let names: Vec<&str> = folders.iter().map(|folder| folder.name.as_str()).collect();
         assert_eq!(names, ["Projects", "Inbox", "All", "Odd", "Gr\u{e4}ser"]);
         assert_eq!(folders[4].path, ["Projects", "Gr\u{e4}ser"]);
@@ -300,7 +300,7 @@ mod tests {
     #[test]
     fn a_circle_of_parents_ends() {
         let tree = tree(vec![mailbox("a", "A", Some("b"), None), mailbox("b", "B", Some("a"), None)]);
-        assert!(told(&tree).iter().all(|folder| folder.path.len() == 64), "cut at the depth limit");
+        assert!(read_folders(&tree).iter().all(|folder| folder.path.len() == 64), "cut at the depth limit");
     }
 
     #[test]

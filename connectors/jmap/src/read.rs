@@ -40,7 +40,7 @@ pub fn get(cx: &Context, args: MessagesGet) -> Outcome<Sources> {
     };
     let found: HashSet<String> = read.iter().map(|message| id_of(message).to_owned()).collect();
     let mut sources: Vec<_> = read.into_iter().map(|message| message::whole_up_to(message, max)).collect();
-    sources.extend(ids.iter().filter(|id| !found.contains(*id)).map(|id| message::gone(id)));
+    sources.extend(ids.iter().filter(|id| !found.contains(*id)).map(|id| message::deleted_source(id)));
     Ok(Sources { sources, ..Sources::default() })
 }
 
@@ -70,9 +70,11 @@ pub fn search(cx: &Context, args: MessageSearch) -> Outcome<Answer<Sources>> {
     let asked = usize::try_from(args.limit).unwrap_or(MAX_FOUND);
     let limit = if asked == 0 { MAX_FOUND } else { asked.min(MAX_FOUND) }.min(client.objects_in_get());
     let query = Query { filter: filter(&args)?, limit, get: summary() };
-    let page = match found(&client, &query, Start::after(last.as_ref()))? {
+    let page = match fetch_page(&client, &query, Start::after(last.as_ref()))? {
         Some(page) => Some(page),
-        None => last.as_ref().map(|last| found(&client, &query, Start::Around(last))).transpose()?.flatten(),
+        None => {
+            last.as_ref().map(|last| fetch_page(&client, &query, Start::Around(last))).transpose()?.flatten()
+        }
     };
     let page = page.ok_or_else(|| Failure::new(code::CURSOR_EXPIRED, "the place to go on at is gone"))?;
     let wanted = page.messages.into_iter().filter(|message| is_between(message, &args));
@@ -81,7 +83,7 @@ pub fn search(cx: &Context, args: MessageSearch) -> Outcome<Answer<Sources>> {
     Ok(Answer { body: Sources { sources, ..Sources::default() }, more: cursor.is_some(), cursor })
 }
 
-fn found(client: &Client, query: &Query, start: Start) -> Outcome<Option<Page>> {
+fn fetch_page(client: &Client, query: &Query, start: Start) -> Outcome<Option<Page>> {
     let mut batch = client.batch();
     let asked = query.ask(&mut batch, start);
     query.page(&client.run(batch, "searching messages")?, &asked)

@@ -145,7 +145,7 @@ fn read(cx: &Context, base: &Url, place: Url) -> Outcome<DiscoveredSession> {
     }
     let session: Session =
         serde_json::from_slice(&response.body).map_err(|_| no_session(Some(response.status)))?;
-    found(base, &at, session)
+    build_session(base, &at, session)
 }
 
 fn no_session(status: Option<u16>) -> Failure {
@@ -162,7 +162,7 @@ fn get(cx: &Context, base: &Url, place: Url) -> Outcome<(Url, http::Response)> {
         let request = http::Request::get(at.as_str()).header("accept", "application/json");
         let response = cx.send(request).map_err(|failure| match failure.code.as_str() {
             // The host allows only the origins that the user named and those that it has accepted.
-            code::FORBIDDEN if at.origin() != base.origin() => moved(&at),
+            code::FORBIDDEN if at.origin() != base.origin() => moved_failure(&at),
             _ => failure,
         })?;
         let to =
@@ -179,7 +179,7 @@ fn get(cx: &Context, base: &Url, place: Url) -> Outcome<(Url, http::Response)> {
     Err(Failure::unavailable(format!("the provider redirects more than {MAX_REDIRECTS} times")))
 }
 
-fn moved(to: &Url) -> Failure {
+fn moved_failure(to: &Url) -> Failure {
     let place = to.origin().ascii_serialization();
     Failure::invalid(format!("the provider keeps this account at {place}; give that as settings.serverUrl"))
         .with_detail(serde_json::json!({ "session": "moved", "origin": place }))
@@ -191,7 +191,7 @@ pub fn moved_to(cx: &Context, failure: &Failure) -> Option<String> {
     (!cx.is_accepted(origin)).then(|| origin.to_owned())
 }
 
-fn found(base: &Url, at: &Url, session: Session) -> Outcome<DiscoveredSession> {
+fn build_session(base: &Url, at: &Url, session: Session) -> Outcome<DiscoveredSession> {
     let Some((id, account)) = mail_account(&session) else {
         return Err(Failure::invalid(format!(
             "the account has no mail at this server (no {MAIL} in its JMAP session)"

@@ -45,7 +45,7 @@ pub fn append(cx: &Context, args: MessageAppend) -> Outcome<Mutated> {
     let all = ids.is_empty().then(|| folders::all(&mut batch));
     let (copies, answers) = read::copies(&client, batch, &args.internet_message_id)?;
     if let Some(all) = all {
-        let tree = Tree::of(&answers, &all)?;
+        let tree = Tree::from_answers(&answers, &all)?;
         let inbox = tree.with_role(&JmapMailboxRole::Inbox);
         ids.push(
             inbox.ok_or_else(|| Failure::not_found("the account has no inbox; name a folder"))?.to_owned(),
@@ -53,11 +53,11 @@ pub fn append(cx: &Context, args: MessageAppend) -> Outcome<Mutated> {
     }
     let is_in_all = |email: &Email| ids.iter().all(|id| email.mailboxes().any(|mailbox| mailbox == id));
     if let Some(found) = copies.into_iter().find(|message| message.as_ref().is_ok_and(is_in_all)) {
-        return Ok(stored(found));
+        return Ok(to_mutated(found));
     }
     let received_at = args.received_at.unwrap_or_else(|| Instant::from_millis(cx.now_ms()));
     let blob_id = client.upload(&args.blob)?;
-    import(&client, &blob_id, &Target { mailboxes: set(ids), keywords, received_at }).map(stored)
+    import(&client, &blob_id, &Target { mailboxes: set(ids), keywords, received_at }).map(to_mutated)
 }
 
 fn keywords(args: &MessageAppend) -> Outcome<BTreeMap<String, bool>> {
@@ -66,7 +66,7 @@ fn keywords(args: &MessageAppend) -> Outcome<BTreeMap<String, bool>> {
     Ok(set(flags.chain(args.keywords.iter().map(|name| keyword(name))).collect::<Outcome<Vec<_>>>()?))
 }
 
-fn stored(message: Message) -> Mutated {
+fn to_mutated(message: Message) -> Mutated {
     let item = Some(message::external_id(id_of(&message)));
     Mutated { sources: vec![message::whole(message)], item, ..Mutated::default() }
 }
@@ -137,7 +137,8 @@ pub fn save_draft(cx: &Context, args: DraftSave) -> Outcome<Mutated> {
     let all = folders::all(&mut batch);
     let check = replaced.as_deref().map(|id| edit::ask(&mut batch, id));
     let (copies, answers) = read::copies(&client, batch, &args.internet_message_id)?;
-    let drafts = folders::ensure(&client, &Tree::of(&answers, &all)?, JmapMailboxRole::Drafts, "Drafts")?;
+    let drafts =
+        folders::ensure(&client, &Tree::from_answers(&answers, &all)?, JmapMailboxRole::Drafts, "Drafts")?;
     let earlier = copies.into_iter().filter(|message| is_draft(message, &drafts.id, replaced.as_deref()));
     let earlier: Vec<Message> = earlier.collect();
     let is_current = match check {

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use crate::api::{ask, change, failure, new_id, object, url};
-use crate::items::{gone, selected, target};
+use crate::items::{deleted_source, selected, target};
 use crate::native::FolderList;
 
 /// A kind of collection, as the provider has it.
@@ -26,7 +26,7 @@ pub trait Collection: Serialize + DeserializeOwned {
     fn etag(&self) -> Option<String>;
     /// The body of its item.
     fn body(&self) -> Outcome<JsonText>;
-    fn of(ours: &Self::Ours) -> Self;
+    fn from_model(ours: &Self::Ours) -> Self;
 }
 
 fn source<C: Collection>(theirs: &C) -> Outcome<Source> {
@@ -82,11 +82,11 @@ pub fn delete<C: Collection>(context: &Context, args: &CollectionDelete) -> Outc
     if !response.is_success() && response.status != 404 {
         return Err(failure(context, &response, &format!("deleting the {}", C::NAME)));
     }
-    Ok(Mutated { sources: vec![gone(&args.source)], ..Mutated::default() })
+    Ok(Mutated { sources: vec![deleted_source(&args.source)], ..Mutated::default() })
 }
 
 fn document<C: Collection>(ours: &C::Ours, changed: Option<&[String]>) -> Map<String, Value> {
-    let document = serde_json::to_value(C::of(ours)).unwrap_or_default();
+    let document = serde_json::to_value(C::from_model(ours)).unwrap_or_default();
     selected(&document, changed, C::PLACES)
 }
 

@@ -35,7 +35,7 @@ pub fn survive(what: &str, id: &str, name: Option<&str>) {
 }
 
 /// A source that is gone.
-pub fn gone(id: &str) -> Source {
+pub fn deleted_source(id: &str) -> Source {
     Source { external_id: id.to_owned(), deleted: true, ..Source::default() }
 }
 
@@ -97,21 +97,21 @@ pub fn changes<R: Record>(context: &Context, args: &ChangesRequest) -> Outcome<A
         (None, Some(token)) => (format!("s{token}"), false),
         (None, None) => return Err(Failure::unavailable("the provider's last page has no sync token")),
     };
-    let read = if args.names_only { named } else { listed::<R> };
+    let read = if args.names_only { bare_source } else { listed_source::<R> };
     let sources = page.records.iter().map(|record| read(record)).collect();
     Ok(Answer { body: Sources { sources, enumeration, ..Sources::default() }, cursor: Some(cursor), more })
 }
 
 /// One record of a list. One that cannot be read must not stop the others.
-fn listed<R: Record>(record: &RawValue) -> Source {
+fn listed_source<R: Record>(record: &RawValue) -> Source {
     source::<R>(record).unwrap_or_else(|failure| {
         let error = Some(ItemError { code: "unreadable".to_owned(), message: failure.message });
-        Source { error, ..named(record) }
+        Source { error, ..bare_source(record) }
     })
 }
 
 /// Only which record of a list it is.
-pub fn named(record: &RawValue) -> Source {
+pub fn bare_source(record: &RawValue) -> Source {
     let known = serde_json::from_str::<Value>(record.get()).unwrap_or_default();
     Source {
         external_id: known["id"].as_str().unwrap_or_default().to_owned(),
@@ -132,7 +132,7 @@ pub fn create<R: Record>(
     body.insert("id".to_owned(), json!(id));
     let request = Request::post(address::<R>(context, folder, &[])?).json(&body);
     match change(context, request, &format!("creating the {}", R::NAME)) {
-        Ok(response) => Ok(written::<R>(&response)?.mutated),
+        Ok(response) => Ok(parse_change::<R>(&response)?.mutated),
         Err(e) if e.code == code::ALREADY_EXISTS && context.idempotency_key.is_some() => {
             let sources = get::<R>(context, folder, id)?.sources;
             Ok(Mutated { sources, item: Some(id.to_owned()), ..Mutated::default() })
@@ -151,7 +151,7 @@ pub fn update<R: Record>(
 ) -> Outcome<Mutated> {
     let request = Request::patch(address::<R>(context, folder, &[id])?).if_match(if_match).json(body);
     let response = change(context, request, &format!("changing the {}", R::NAME))?;
-    Ok(written::<R>(&response)?.mutated)
+    Ok(parse_change::<R>(&response)?.mutated)
 }
 
 /// Deletes a record, and returns the records that were deleted or changed with it as well.
@@ -162,13 +162,13 @@ pub fn delete<R: Record>(
     if_match: Option<&str>,
 ) -> Outcome<Mutated> {
     let request = Request::delete(address::<R>(context, folder, &[id])?).if_match(if_match);
-    let mut sources = vec![gone(id)];
+    let mut sources = vec![deleted_source(id)];
     match change(context, request, &format!("deleting the {}", R::NAME)) {
         Ok(response) => {
             // The repetition of a deletion in a folder that is gone meanwhile has nothing to say.
             let left: WriteResponse =
                 if response.body.is_empty() { WriteResponse::default() } else { object(&response)? };
-            sources.extend(left.dropped.iter().map(|id| gone(id)));
+            sources.extend(left.dropped.iter().map(|id| deleted_source(id)));
             for other in &left.others {
                 sources.push(source::<R>(other)?);
             }
@@ -189,7 +189,7 @@ pub struct ChangeResult {
 }
 
 /// Reads the answer of a change of a record that is still there.
-pub fn written<R: Record>(response: &Response) -> Outcome<ChangeResult> {
+pub fn parse_change<R: Record>(response: &Response) -> Outcome<ChangeResult> {
     let written: WriteResponse = object(response)?;
     let record = written.record.as_deref().map(source::<R>).transpose()?;
     let record =

@@ -21,7 +21,7 @@ struct Channel {
 
 impl Watch for Sandbox {
     fn start(context: &Context, args: WatchStart) -> Outcome<Watching> {
-        let path = watched(&args.surface, args.scope.as_deref())?;
+        let path = watched_path(&args.surface, args.scope.as_deref())?;
         let body = json!({
             "id": args.channel,
             "path": path,
@@ -57,7 +57,7 @@ fn watching(channel: Channel) -> Watching {
 }
 
 /// Returns the provider's name of the contents of a collection, or of the collections themselves.
-fn watched(surface: &str, scope: Option<&str>) -> Outcome<String> {
+fn watched_path(surface: &str, scope: Option<&str>) -> Outcome<String> {
     let (folders, records) = match surface {
         "email" => return Ok("mail".to_owned()),
         "calendar" => ("calendars", "events"),

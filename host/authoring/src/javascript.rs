@@ -39,8 +39,8 @@ pub(crate) fn build(
     let steps = [
         install(folder)?,
         folder.join("tsconfig.json").is_file().then(|| tool(folder, "tsc", &[])),
-        Some(bundled(folder)),
-        Some(componentized(folder, is_quick)),
+        Some(bundle_step(folder)),
+        Some(componentize_step(folder, is_quick)),
     ];
     for (mut command, failed) in steps.into_iter().flatten() {
         match group::run(&mut command, called_off) {
@@ -50,7 +50,7 @@ pub(crate) fn build(
             Err(error) => return Err(Fault { said: format!("{}: {error}", failed.said), ..failed }),
         }
         if Path::new(command.get_program()).ends_with("npm") {
-            installed(folder)?;
+            write_stamp(folder)?;
         }
     }
     if component.is_file() {
@@ -77,7 +77,7 @@ fn tool(folder: &Path, name: &str, arguments: &[&str]) -> Step {
     (command, Fault::new("the connector was not built", help))
 }
 
-fn bundled(folder: &Path) -> Step {
+fn bundle_step(folder: &Path) -> Step {
     let (entry, module) = (format!("{WORK}/entry.js"), format!("--outfile={WORK}/{MODULE}"));
     let arguments = [
         entry.as_str(),
@@ -93,7 +93,7 @@ fn bundled(folder: &Path) -> Step {
     tool(folder, "esbuild", &arguments)
 }
 
-fn componentized(folder: &Path, is_quick: bool) -> Step {
+fn componentize_step(folder: &Path, is_quick: bool) -> Step {
     let (wit, module) = (format!("{WORK}/wit"), format!("{WORK}/{MODULE}"));
     let output = format!("{WORK}/connector.wasm");
     let arguments = [
@@ -151,7 +151,7 @@ fn stamp(folder: &Path) -> PathBuf {
     folder.join("node_modules/.switchboard-lock.json")
 }
 
-fn installed(folder: &Path) -> Result<()> {
+fn write_stamp(folder: &Path) -> Result<()> {
     let lock = folder.join("package-lock.json");
     fs::copy(&lock, stamp(folder)).map_err(|error| Fault::of_file("copy", &lock, error)).map(drop)
 }

@@ -17,10 +17,10 @@ pub fn placed(folder: &Path, text: &str) -> String {
     if !text.contains(MODULE) || !map.is_file() {
         return text.to_owned();
     }
-    told(&map, text).unwrap_or_else(|| text.to_owned())
+    map_with_node(&map, text).unwrap_or_else(|| text.to_owned())
 }
 
-fn told(map: &Path, text: &str) -> Option<String> {
+fn map_with_node(map: &Path, text: &str) -> Option<String> {
     let mut node = Command::new("node");
     node.args(["--input-type=module", "--eval", SCRIPT, "--"]).arg(map);
     node.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());

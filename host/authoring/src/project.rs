@@ -209,8 +209,8 @@ impl Project {
         let folder = self.folder.join("build").join(&self.name);
         fs::create_dir_all(&folder).map_err(|error| Fault::of_file("create", &folder, error))?;
         let component = folder.join(format!("{}.wasm", self.name));
-        let (bytes, is_new) = put(&compiled, &component)?;
-        put(&self.folder.join("connector.toml"), &folder.join("connector.toml"))?;
+        let (bytes, is_new) = copy_if_changed(&compiled, &component)?;
+        copy_if_changed(&self.folder.join("connector.toml"), &folder.join("connector.toml"))?;
         Ok(Some(BuiltComponent { folder, component, bytes, is_new }))
     }
 
@@ -273,7 +273,7 @@ fn read<T: for<'de> Deserialize<'de>>(path: &Path, help: &str) -> Result<T> {
 
 /// Copies by rename, so that a host that watches the folder never reads half a file; an equal file is left alone. Returns the size, and
 /// whether the content changed.
-fn put(from: &Path, to: &Path) -> Result<(usize, bool)> {
+fn copy_if_changed(from: &Path, to: &Path) -> Result<(usize, bool)> {
     let bytes = fs::read(from).map_err(|error| Fault::of_file("read", from, error))?;
     if fs::read(to).is_ok_and(|old| old == bytes) {
         return Ok((bytes.len(), false));

@@ -35,10 +35,10 @@ pub struct Sources(BTreeMap<PathBuf, u64>);
 
 impl Sources {
     /// Reads the current files. A file that cannot be read counts as absent: it is being written.
-    pub fn of(project: &Project) -> Sources {
+    pub fn read(project: &Project) -> Sources {
         let mut found = BTreeMap::new();
         for file in FILES {
-            note(&project.folder, Path::new(file), &mut found);
+            insert_file_hash(&project.folder, Path::new(file), &mut found);
         }
         for folder in FOLDERS {
             walk(&project.folder, Path::new(folder), DEEPEST, &mut found);
@@ -70,13 +70,13 @@ fn walk(root: &Path, folder: &Path, deepest: usize, found: &mut BTreeMap<PathBuf
         // Links are not followed: they may form a cycle.
         match entry.file_type() {
             Ok(kind) if kind.is_dir() && deepest > 0 => walk(root, &path, deepest - 1, found),
-            Ok(kind) if kind.is_file() => note(root, &path, found),
+            Ok(kind) if kind.is_file() => insert_file_hash(root, &path, found),
             _ => {}
         }
     }
 }
 
-fn note(root: &Path, path: &Path, found: &mut BTreeMap<PathBuf, u64>) {
+fn insert_file_hash(root: &Path, path: &Path, found: &mut BTreeMap<PathBuf, u64>) {
     if let Ok(bytes) = fs::read(root.join(path)) {
         let mut hasher = DefaultHasher::new();
         bytes.hash(&mut hasher);
@@ -146,25 +146,25 @@ mod tests {
     fn content_counts_and_not_the_time() {
         let dir = tempfile::tempdir().unwrap();
         let project = project(dir.path());
-        let mut seen = Sources::of(&project);
+        let mut seen = Sources::read(&project);
         fs::write(dir.path().join("src/lib.rs"), "one").unwrap();
         fs::create_dir(dir.path().join("build")).unwrap();
         fs::write(dir.path().join("build/x.wasm"), "built").unwrap();
-        assert_eq!(seen.changed(&Sources::of(&project)), Vec::<PathBuf>::new());
+        assert_eq!(seen.changed(&Sources::read(&project)), Vec::<PathBuf>::new());
         fs::write(dir.path().join("src/lib.rs"), "two").unwrap();
         fs::write(dir.path().join("src/new.rs"), "").unwrap();
         fs::remove_file(dir.path().join("connector.toml")).unwrap();
         let changed = ["src/lib.rs", "src/new.rs", "connector.toml"].map(PathBuf::from);
-        assert_eq!(seen.changed(&Sources::of(&project)), changed);
+        assert_eq!(seen.changed(&Sources::read(&project)), changed);
 
         // A build's own change of its lock file does not count, but one by the author does.
-        seen = Sources::of(&project);
+        seen = Sources::read(&project);
         fs::write(dir.path().join("Cargo.lock"), "built").unwrap();
-        let now = Sources::of(&project);
+        let now = Sources::read(&project);
         seen.built(&now);
         assert_eq!(seen.changed(&now), Vec::<PathBuf>::new());
         fs::write(dir.path().join("Cargo.lock"), "updated").unwrap();
-        assert_eq!(seen.changed(&Sources::of(&project)), [PathBuf::from("Cargo.lock")]);
+        assert_eq!(seen.changed(&Sources::read(&project)), [PathBuf::from("Cargo.lock")]);
     }
 
     #[test]

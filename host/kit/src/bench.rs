@@ -55,7 +55,7 @@ pub fn must<T>(done: Result<T, Error>, what: &str) -> Outcome<T> {
     done.map_err(|error| {
         let help = help_of(&error)
             .map_or(Cow::Borrowed("fails without an injected fault: fix this first"), Cow::Owned);
-        Verdict::Failed(Finding { said: format!("{what} fails: {}", told(&error)), help })
+        Verdict::Failed(Finding { said: format!("{what} fails: {}", describe_error(&error)), help })
     })
 }
 
@@ -73,7 +73,7 @@ pub fn ensure_valid(op: &str, sources: &[Source]) -> Outcome {
 }
 
 /// Returns an error in one line, for the connector's author.
-pub fn told(error: &Error) -> String {
+pub fn describe_error(error: &Error) -> String {
     let detail = &error.author.detail;
     let detail = if detail.is_empty() { String::new() } else { format!(" ({detail})") };
     format!("{error}{detail}")

@@ -44,7 +44,7 @@ pub async fn record(
     let recorded = run_over(&options, &line, &mut progress).await?;
     recorded.notes.iter().for_each(|note| progress(note));
     let mut redactor = Redactor::new(&account(&options).secrets, rules);
-    let cases = redacted(line.take_recorded()?, &mut redactor);
+    let cases = redact(line.take_recorded()?, &mut redactor);
     let recording = Recording {
         connector: format!("{}@{}", recorded.connector, recorded.version),
         origin,
@@ -73,7 +73,7 @@ pub async fn record(
 }
 
 /// Returns the cases without private data. They are read once to find the private values, and once more to replace them.
-fn redacted(cases: Vec<RecordedCase>, redactor: &mut Redactor<'_>) -> Vec<RecordedCase> {
+fn redact(cases: Vec<RecordedCase>, redactor: &mut Redactor<'_>) -> Vec<RecordedCase> {
     for exchange in cases.iter().flat_map(|case| &case.exchanges) {
         redactor.exchange(exchange);
     }

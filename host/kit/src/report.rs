@@ -100,7 +100,7 @@ impl fmt::Display for Report {
             let Verdict::Failed(finding) = &case.verdict else { continue };
             if let (Some(ids), Some(trouble)) = (self.cases_of(case.provider), case.provider) {
                 if ids.first() == Some(&case.id) {
-                    let (count, said, help) = (ids.len(), trouble.said(), trouble.help());
+                    let (count, said, help) = (ids.len(), trouble.message(), trouble.help());
                     writeln!(f, "✗ {count} cases: {}\n    {said}\n    help: {help}", ids.join(", "))?;
                     case.requests.iter().try_for_each(|request| writeln!(f, "      {request}"))?;
                 }
@@ -215,7 +215,7 @@ mod tests {
             lines[..4],
             [
                 "✗ 2 cases: D1, P2",
-                ProviderTrouble::Late.said(),
+                ProviderTrouble::Late.message(),
                 help.as_str(),
                 "GET https://a.test/D1 → no answer",
             ]

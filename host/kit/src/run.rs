@@ -73,7 +73,7 @@ pub async fn run(options: Options, mut progress: impl FnMut(&str)) -> Result<Rep
         Provider::Paper => Responder::Paper(Paper::default()),
         Provider::Server { .. } => Responder::Network,
         Provider::Recorded { recording, rules } => {
-            ensure_recorded(recording, &chosen(&options)?)?;
+            ensure_recorded(recording, &choose_cases(&options)?)?;
             Responder::Recorded(Replay::new(recording.clone(), rules.clone()))
         }
     };
@@ -87,8 +87,8 @@ pub async fn run_over(
     progress: &mut impl FnMut(&str),
 ) -> Result<Report> {
     let start = Instant::now();
-    let cases = chosen(options)?;
-    let of = chosen(&Options { cases: Vec::new(), ..options.clone() })?.len();
+    let cases = choose_cases(options)?;
+    let of = choose_cases(&Options { cases: Vec::new(), ..options.clone() })?.len();
     let dir = tempfile::tempdir().context("cannot make a temporary folder")?;
     let clock_ms = Arc::new(AtomicI64::new(START_MS));
     let log = Arc::<Log>::default();
@@ -116,7 +116,7 @@ pub async fn run_over(
     bench.surfaces = loaded.manifest.surfaces.iter().map(|version| version.surface).collect();
     let mut reports = Vec::new();
     for case in cases {
-        let report = announced(run_case(case, seed, &mut bench), line, progress).await;
+        let report = announce(run_case(case, seed, &mut bench), line, progress).await;
         if report.verdict != Verdict::Passed {
             progress(&format!(
                 "{} {}",
@@ -141,7 +141,7 @@ pub async fn run_over(
 }
 
 /// Runs a case, and announces the waits of the provider's pace.
-async fn announced(
+async fn announce(
     case: impl Future<Output = CaseReport>,
     line: &Line,
     progress: &mut impl FnMut(&str),
@@ -157,7 +157,7 @@ async fn announced(
 }
 
 /// Returns the requested cases, else all for the surfaces of the connector's manifest.
-fn chosen(options: &Options) -> Result<Vec<&'static Case>> {
+fn choose_cases(options: &Options) -> Result<Vec<&'static Case>> {
     let surfaces: Vec<Surface> = manifest(options)?.surfaces.iter().map(|version| version.surface).collect();
     Ok(select(&options.cases, &surfaces)?)
 }
@@ -323,7 +323,7 @@ async fn run_case(case: &'static Case, seed: u64, bench: &mut Bench) -> CaseRepo
     let verdict = (case.run)(bench).await.err().unwrap_or(Verdict::Passed);
     let exchanges = bench.line.take_exchanges();
     let surface = bench.calls.surface.unwrap_or(Surface::Lifecycle);
-    let mut verdict = judged(verdict, bench.line.end_case(surface.as_str()));
+    let mut verdict = judge(verdict, bench.line.end_case(surface.as_str()));
     let provider = bench.line.pace.trouble().filter(|_| matches!(verdict, Verdict::Failed(_)));
     if let (Verdict::Failed(finding), Some(trouble)) = (&mut verdict, provider) {
         finding.help = trouble.help().into();
@@ -365,7 +365,7 @@ async fn run_case(case: &'static Case, seed: u64, bench: &mut Bench) -> CaseRepo
 
 /// Returns the verdict on a case, or a failure if its requests differ from its recording: its own result is then worthless. A case that
 /// failed has ended early, and leaves recorded requests unused.
-fn judged(verdict: Verdict, unmatched: RecordingDifferences) -> Verdict {
+fn judge(verdict: Verdict, unmatched: RecordingDifferences) -> Verdict {
     let has_failed = matches!(verdict, Verdict::Failed(_));
     match unmatched.missing.or(unmatched.unused.filter(|_| !has_failed)) {
         Some(said) => Verdict::Failed(Finding { said, help: RECORD_AGAIN.into() }),

@@ -31,9 +31,9 @@ fn unknown_case(id: &str, surfaces: &[Surface]) -> Problem {
         });
         lines.push((surface.as_str(), of_surface.map(|case| case.id).collect()));
     }
-    let wanted = bare(id);
+    let wanted = short_id(id);
     let ids = lines.iter().flat_map(|(_, ids)| ids.iter().copied());
-    let alike: Vec<&str> = ids.filter(|other| bare(other) == wanted).collect();
+    let alike: Vec<&str> = ids.filter(|other| short_id(other) == wanted).collect();
     let mut help = match alike.is_empty() {
         true => "the cases for this connector are:".to_owned(),
         false => format!("did you mean {}? The cases for this connector are:", alike.join(" or ")),
@@ -45,7 +45,7 @@ fn unknown_case(id: &str, surfaces: &[Surface]) -> Problem {
 }
 
 /// An id in capitals, without the surface before it: `P1` of `calendar.p1`.
-fn bare(id: &str) -> String {
+fn short_id(id: &str) -> String {
     let last = id.rsplit(|c: char| !c.is_ascii_alphanumeric()).next();
     last.unwrap_or_default().to_ascii_uppercase()
 }
@@ -106,7 +106,7 @@ mod tests {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/connectors/kit.md");
         let page = std::fs::read_to_string(path).unwrap();
         let headings: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("### ")).collect();
-        let missing = |case: &&Case| !headings.contains(&bare(case.id).as_str());
+        let missing = |case: &&Case| !headings.contains(&short_id(case.id).as_str());
         let missing: Vec<&str> = CASES.iter().filter(missing).map(|case| case.id).collect();
         assert!(missing.is_empty(), "docs/connectors/kit.md has no heading for {missing:?}");
     }

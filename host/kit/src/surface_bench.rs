@@ -133,7 +133,7 @@ pub fn optional<T>(done: Result<T, Error>, operation: &str) -> Outcome<Option<T>
 }
 
 /// The source that a write was about.
-pub fn written(mutated: &Mutated) -> Outcome<Source> {
+pub fn written_source(mutated: &Mutated) -> Outcome<Source> {
     let named = mutated.item.as_deref();
     let found = mutated.sources.iter().find(|source| Some(source.external_id.as_str()) == named);
     match found.or(mutated.sources.first()) {
@@ -253,7 +253,7 @@ impl Bench {
         let made = self.try_write_item(kind, collection, ItemChange::create(fields), key).await;
         let made = supported(made, kind.create_op)?;
         let warned = made.warnings.iter().filter_map(|warning| warning.target.clone()).collect();
-        Ok((written(&made)?, warned))
+        Ok((written_source(&made)?, warned))
     }
 
     /// Makes the usual item with this name.
@@ -278,7 +278,7 @@ impl Bench {
     ) -> Outcome<Source> {
         let change = ItemChange::update(source, fields);
         let changed = self.try_write_item(kind, collection, change, key).await;
-        written(&supported(changed, kind.update_op)?)
+        written_source(&supported(changed, kind.update_op)?)
     }
 
     /// Deletes an item, its failure for the case to judge.

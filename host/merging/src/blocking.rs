@@ -45,7 +45,7 @@ pub struct Frequencies {
 }
 
 impl Frequencies {
-    pub fn of(records: &Records) -> Frequencies {
+    pub fn from_records(records: &Records) -> Frequencies {
         let mut counted = Frequencies::default();
         for (index, record) in records.all.iter().enumerate() {
             if record.full_name == 0 {

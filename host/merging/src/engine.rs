@@ -105,7 +105,7 @@ impl Engine {
         let mut records = self.records;
         records.sort();
         let least = (filter.min_score.clamp(0.0, 1.0) * 1000.0).round() as Score;
-        let frequencies = Frequencies::of(&records);
+        let frequencies = Frequencies::from_records(&records);
         let links = blocking::links(&records, &frequencies);
         let mut pairs: Vec<(u32, u32)> = links.iter().map(|l| l.pair).collect();
         if least <= scoring::ORGANIZATION_AND_NAME {
@@ -113,8 +113,9 @@ impl Engine {
         }
         pairs.sort_unstable();
         pairs.dedup();
-        let scored =
-            pairs.into_iter().filter_map(|p| scoring::score(&records, &frequencies, p, between(&links, p)));
+        let scored = pairs
+            .into_iter()
+            .filter_map(|p| scoring::score(&records, &frequencies, p, links_between(&links, p)));
         let edges: Vec<Edge> = scored.filter(|e| e.score >= least.min(scoring::STRONG)).collect();
         let clusters = clusters::clusters(&records, &frequencies, &edges);
         let wanted: HashSet<&str> = filter.contact_ids.iter().map(String::as_str).collect();
@@ -149,10 +150,10 @@ impl Ranking {
             after.is_some_and(|a| (f.score, id(&f.hash).as_str()) <= (a.score, a.id.as_str()))
         };
         let start = self.found.partition_point(passed);
-        self.found[start..].iter().take(limit).map(|f| self.ranked(f)).collect()
+        self.found[start..].iter().take(limit).map(|f| self.to_ranked(f)).collect()
     }
 
-    fn ranked(&self, found: &CompactSuggestion) -> RankedSuggestion {
+    fn to_ranked(&self, found: &CompactSuggestion) -> RankedSuggestion {
         let mut weights = [0; 5];
         let mut evidence = Vec::new();
         for (at, &a) in found.members.iter().enumerate() {
@@ -160,7 +161,7 @@ impl Ranking {
                 let Ok(edge) = self.edges.binary_search_by_key(&(a, b), |e| e.pair) else { continue };
                 let pair = self.edges[edge].weights;
                 weights = std::array::from_fn(|i| weights[i].max(pair[i]));
-                evidence.extend(between(&self.links, (a, b)).iter().map(|l| (l.kind, l.key)));
+                evidence.extend(links_between(&self.links, (a, b)).iter().map(|l| (l.kind, l.key)));
             }
         }
         evidence.sort_unstable();
@@ -190,7 +191,7 @@ impl RankedSuggestion {
 }
 
 /// The links of one pair.
-fn between(links: &[Link], pair: (u32, u32)) -> &[Link] {
+fn links_between(links: &[Link], pair: (u32, u32)) -> &[Link] {
     let start = links.partition_point(|l| l.pair < pair);
     let count = links[start..].iter().take_while(|l| l.pair == pair).count();
     &links[start..start + count]

@@ -142,7 +142,7 @@ pub fn read(contact: &Contact) -> Name {
     let given = tokens(contact.given_name.as_deref().unwrap_or_default());
     let family = tokens(contact.family_name.as_deref().unwrap_or_default());
     let mut name = if !given.is_empty() && !family.is_empty() {
-        structured(given, family, tokens(contact.middle_name.as_deref().unwrap_or_default()))
+        name_from_parts(given, family, tokens(contact.middle_name.as_deref().unwrap_or_default()))
     } else {
         let parts = [contact.given_name.as_deref(), contact.family_name.as_deref()];
         let fallback = [contact.display_name.as_deref(), contact.nickname.as_deref()];
@@ -150,7 +150,7 @@ pub fn read(contact: &Contact) -> Name {
         let display = contact.display_name.as_deref().filter(|d| says_something(d));
         // A display name has the other half of a name more often than a lone given name.
         match display.or_else(|| written.next()) {
-            Some(text) => displayed(text, organization),
+            Some(text) => name_from_text(text, organization),
             // A person of the organization, identified by an address or a number.
             None if contact.display_name.as_deref().is_some_and(|d| !d.trim().is_empty()) => Name::default(),
             None => organization.map(as_organization).unwrap_or_default(),
@@ -173,7 +173,7 @@ fn tokens(text: &str) -> Vec<String> {
     words(&folded).map(|w| collapsed(&short(w))).take(MAX_TOKENS).collect()
 }
 
-fn structured(mut given: Vec<String>, family: Vec<String>, mut middle: Vec<String>) -> Name {
+fn name_from_parts(mut given: Vec<String>, family: Vec<String>, mut middle: Vec<String>) -> Name {
     let mut family = family;
     let mut number = 0;
     while family.len() > 1 && family.last().is_some_and(|t| generation(t) > 0 || is_title(t)) {
@@ -188,7 +188,7 @@ fn structured(mut given: Vec<String>, family: Vec<String>, mut middle: Vec<Strin
 }
 
 /// Reads `Given Middle Family`, `Family, Given`, and the two orders of names without spaces, where the family comes first.
-fn displayed(text: &str, organization: Option<&str>) -> Name {
+fn name_from_text(text: &str, organization: Option<&str>) -> Name {
     let bare = without_asides(cut(text));
     if organization.is_some_and(|o| organizations::comparable(o) == organizations::comparable(&bare)) {
         return as_organization(&bare);
@@ -203,7 +203,7 @@ fn displayed(text: &str, organization: Option<&str>) -> Name {
         number = number.max(strip(part));
     }
     if !head.is_empty() && !tail.is_empty() {
-        let mut name = structured(tail, head, Vec::new());
+        let mut name = name_from_parts(tail, head, Vec::new());
         name.middle.extend(name.given.split_off(1));
         name.generation = number;
         return name;

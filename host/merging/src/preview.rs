@@ -60,7 +60,7 @@ pub fn suggestion(
         contact_ids: ranked.contact_ids.clone(),
         score: fraction(ranked.score),
         reasons: reasons(ranked, &bodies, region)?,
-        proposed: proposed(primary, &bodies),
+        proposed: propose(primary, &bodies),
         conflicts: conflicts(&bodies),
         suggested_primary_id: Some(primary.id.clone()),
     })
@@ -100,7 +100,7 @@ fn completeness(contact: &Contact) -> usize {
     texts + lists.iter().map(|n| (*n).min(MAX_COUNTED)).sum::<usize>() + single.iter().filter(|s| **s).count()
 }
 
-fn proposed(primary: &Resource<Contact>, members: &[&Contact]) -> Resource<Contact> {
+fn propose(primary: &Resource<Contact>, members: &[&Contact]) -> Resource<Contact> {
     let mut merged = primary.clone();
     merged.warnings.clear();
     merged.provider_data = None;
@@ -144,7 +144,7 @@ fn conflicts(members: &[&Contact]) -> Vec<MergeConflict> {
     // A date without its year does not differ from one with it.
     let with_year: Vec<PartialDate> = dates.iter().copied().filter(|d| d.year.is_some()).collect();
     dates.retain(|d| d.year.is_some() || !with_year.iter().any(|w| (w.month, w.day) == (d.month, d.day)));
-    found.extend(conflict("birthday", dates.into_iter().map(written), str::to_owned));
+    found.extend(conflict("birthday", dates.into_iter().map(format_date), str::to_owned));
     found
 }
 
@@ -161,7 +161,7 @@ fn conflict(
 }
 
 /// Formats a date as vCard does without a year (RFC 6350 §4.3.1), but with hyphens.
-fn written(date: PartialDate) -> String {
+fn format_date(date: PartialDate) -> String {
     match date.year {
         Some(year) => format!("{year:04}-{:02}-{:02}", date.month, date.day),
         None => format!("--{:02}-{:02}", date.month, date.day),

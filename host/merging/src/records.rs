@@ -66,7 +66,7 @@ impl Records {
             self.postings.push(Posting { kind: identifier.kind, key: identifier.key(), contact: index });
         }
         let record = Record {
-            id: self.keep(id),
+            id: self.push_text(id),
             script: name.script,
             entity: name.entity,
             ideographic: name.ideographic,
@@ -75,7 +75,7 @@ impl Records {
             birthday: contact.birthday.map_or(0, packed),
             full_name: full_name(&name),
             kinds,
-            name: self.keep(&encoded(&name)),
+            name: self.push_text(&encode(&name)),
         };
         self.all.push(record);
     }
@@ -159,7 +159,7 @@ impl Records {
         self.text.get(start as usize..start as usize + usize::from(length)).unwrap_or_default()
     }
 
-    fn keep(&mut self, text: &str) -> (u32, u16) {
+    fn push_text(&mut self, text: &str) -> (u32, u16) {
         let text = text.split_at(text.floor_char_boundary(usize::from(u16::MAX))).0;
         let start = self.text.len();
         self.text.push_str(text);
@@ -184,7 +184,7 @@ pub fn groups(postings: &[Posting]) -> impl Iterator<Item = &[Posting]> {
     postings.chunk_by(|a, b| a.kind == b.kind && a.key == b.key)
 }
 
-fn encoded(name: &Name) -> String {
+fn encode(name: &Name) -> String {
     let part = |tokens: &[String]| tokens.join(" ");
     format!("{}{PART}{}{PART}{}", part(&name.given), part(&name.middle), part(&name.family))
 }

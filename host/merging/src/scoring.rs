@@ -76,14 +76,14 @@ pub fn score(records: &Records, frequencies: &Frequencies, pair: (u32, u32), lin
     let score = if links.is_empty() {
         weights[3].max(weights[4])
     } else {
-        combined(&weights, compared.relation, birthdays)
+        combine(&weights, compared.relation, birthdays)
     };
     (score >= LEAST).then_some(Edge { pair, score, weights })
 }
 
 /// Combines independent evidence: one minus the chance that all of it is a coincidence (noisy or). Never less than the score of one
 /// identifier.
-fn combined(weights: &[Score; 5], relation: Relation, birthdays: Option<bool>) -> Score {
+fn combine(weights: &[Score; 5], relation: Relation, birthdays: Option<bool>) -> Score {
     let doubtful = birthdays == Some(false)
         || matches!(relation, Relation::Different | Relation::Renamed | Relation::Kind);
     if doubtful {

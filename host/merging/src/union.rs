@@ -33,8 +33,8 @@ pub fn lists(merged: &mut Contact, others: &[&Contact]) {
     }
     once(&mut merged.emails, email);
     once(&mut merged.phones, phone);
-    merged.addresses = absorbed(&merged.addresses, address);
-    merged.organizations = absorbed(&merged.organizations, organization);
+    merged.addresses = absorb(&merged.addresses, address);
+    merged.organizations = absorb(&merged.organizations, organization);
     once(&mut merged.urls, |u| identifiers::profile(&u.value).unwrap_or_else(|| page(&u.value)));
     once(&mut merged.im_addresses, |i| {
         identifiers::im_account(i).unwrap_or_else(|| folding::fold(i.handle.trim()))
@@ -58,7 +58,7 @@ fn once<T, K: Hash + Eq>(list: &mut Vec<T>, key: impl Fn(&T) -> K) {
 
 /// Keeps the more complete items: an item is dropped if another has all its values. Long lists are only cleared of equal items, because
 /// this compares each with each.
-fn absorbed<T: Clone>(list: &[T], fields: impl Fn(&T) -> Vec<Option<String>>) -> Vec<T> {
+fn absorb<T: Clone>(list: &[T], fields: impl Fn(&T) -> Vec<Option<String>>) -> Vec<T> {
     const LONG: usize = 200;
     let mut kept: Vec<(Vec<Option<String>>, T)> = Vec::new();
     let mut seen = HashSet::new();

@@ -63,7 +63,7 @@ impl Zone {
     }
 
     /// Whether the date exists. Apia went from 29 December 2011 to the 31st.
-    pub fn has(&self, date: Date) -> bool {
+    pub fn has_date(&self, date: Date) -> bool {
         let next = date.tomorrow().ok().and_then(|next| self.instant_ms(next, 0));
         self.instant_ms(date, 0).zip(next).is_some_and(|(start, end)| start < end)
     }
@@ -246,7 +246,7 @@ mod tests {
     }
 
     /// Returns the windows as local times with offsets, which are easy to check.
-    fn shown(zone: &str, rows: &[OpenHours], from: &str, to: &str) -> Vec<String> {
+    fn format_windows(zone: &str, rows: &[OpenHours], from: &str, to: &str) -> Vec<String> {
         let zone = Zone::named(zone).unwrap();
         let hours: Vec<Hours> = rows.iter().map(|r| Hours::read(r, &zone).unwrap()).collect();
         let local = |ms| {
@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn a_window_is_the_same_wall_clock_on_both_sides_of_a_change() {
         // Berlin sets its clocks forward on 29 March 2026.
-        let found = shown(
+        let found = format_windows(
             "Europe/Berlin",
             &[row(&[6, 1], "09:00", "17:00")],
             "2026-03-28T00:00:00Z",
@@ -274,7 +274,7 @@ mod tests {
     #[test]
     fn a_time_in_the_gap_moves_forward() {
         let day = ("2026-03-29T00:00:00Z", "2026-03-29T20:00:00Z");
-        let found = |start, end| shown("Europe/Berlin", &[row(&[7], start, end)], day.0, day.1);
+        let found = |start, end| format_windows("Europe/Berlin", &[row(&[7], start, end)], day.0, day.1);
         assert_eq!(found("02:15", "02:45"), ["29 03:15+02:00 – 29 03:45+02:00"]);
         assert_eq!(found("01:30", "02:30"), ["29 01:30+01:00 – 29 03:30+02:00"]);
         // 02:30 becomes 03:30, and the window ends at 03:00: nothing is left of it.
@@ -285,7 +285,7 @@ mod tests {
     fn a_time_that_comes_twice_is_the_first() {
         // Berlin sets its clocks back on 25 October 2026, at 03:00.
         let day = ("2026-10-24T22:00:00Z", "2026-10-25T20:00:00Z");
-        let found = |start, end| shown("Europe/Berlin", &[row(&[7], start, end)], day.0, day.1);
+        let found = |start, end| format_windows("Europe/Berlin", &[row(&[7], start, end)], day.0, day.1);
         assert_eq!(found("02:15", "02:45"), ["25 02:15+02:00 – 25 02:45+02:00"]);
         assert_eq!(found("02:30", "03:00"), ["25 02:30+02:00 – 25 03:00+01:00"], "an hour and a half");
         assert_eq!(found("00:00", "24:00"), ["25 00:00+02:00 – 26 00:00+01:00"], "25 hours");
@@ -294,7 +294,8 @@ mod tests {
     #[test]
     fn half_an_hour_of_change_on_lord_howe() {
         // Lord Howe goes from +11:00 to +10:30 on 5 April 2026 and back on 4 October.
-        let night = |from, to| shown("Australia/Lord_Howe", &[row(&EVERY_DAY, "00:00", "04:00")], from, to);
+        let night =
+            |from, to| format_windows("Australia/Lord_Howe", &[row(&EVERY_DAY, "00:00", "04:00")], from, to);
         assert_eq!(
             night("2026-04-04T13:00:00Z", "2026-04-05T10:00:00Z"),
             ["05 00:00+11:00 – 05 04:00+10:30"]
@@ -308,7 +309,12 @@ mod tests {
     #[test]
     fn an_end_that_is_not_after_the_start_is_on_the_next_day() {
         let found = |start, end| {
-            shown("Asia/Kathmandu", &[row(&[5], start, end)], "2026-07-02T00:00:00Z", "2026-07-06T00:00:00Z")
+            format_windows(
+                "Asia/Kathmandu",
+                &[row(&[5], start, end)],
+                "2026-07-02T00:00:00Z",
+                "2026-07-06T00:00:00Z",
+            )
         };
         assert_eq!(found("22:00", "02:00"), ["03 22:00+05:45 – 04 02:00+05:45"]);
         assert_eq!(found("22:00", "24:00"), ["03 22:00+05:45 – 04 00:00+05:45"]);
@@ -318,7 +324,7 @@ mod tests {
 
     #[test]
     fn a_window_of_yesterday_reaches_into_the_range() {
-        let found = shown(
+        let found = format_windows(
             "Asia/Tokyo",
             &[row(&[1], "20:00", "19:00")],
             "2026-07-07T09:00:00Z",
@@ -331,14 +337,14 @@ mod tests {
     fn exdates_are_days_on_which_a_window_would_begin() {
         let mut night = row(&EVERY_DAY, "22:00", "02:00");
         night.exdates = vec!["2026-07-03".into()];
-        let found = shown("UTC", &[night], "2026-07-02T12:00:00Z", "2026-07-05T00:00:00Z");
+        let found = format_windows("UTC", &[night], "2026-07-02T12:00:00Z", "2026-07-05T00:00:00Z");
         assert_eq!(found, ["02 22:00+00:00 – 03 02:00+00:00", "04 22:00+00:00 – 05 02:00+00:00"]);
     }
 
     #[test]
     fn windows_of_one_day_join_and_those_of_two_days_do_not() {
         let rows = [row(&[1], "09:00", "12:00"), row(&[1], "11:30", "17:00"), row(&[1, 2], "18:00", "24:00")];
-        let found = shown("UTC", &rows, "2026-07-06T00:00:00Z", "2026-07-08T00:00:00Z");
+        let found = format_windows("UTC", &rows, "2026-07-06T00:00:00Z", "2026-07-08T00:00:00Z");
         let expected = [
             "06 09:00+00:00 – 06 17:00+00:00",
             "06 18:00+00:00 – 07 00:00+00:00",
@@ -353,7 +359,7 @@ mod tests {
     fn each_row_may_have_its_own_zone() {
         let mut tokyo = row(&[1], "09:00", "10:00");
         tokyo.time_zone = Some("Asia/Tokyo".into());
-        let found = shown(
+        let found = format_windows(
             "UTC",
             &[row(&[1], "09:00", "10:00"), tokyo],
             "2026-07-05T12:00:00Z",

@@ -165,7 +165,7 @@ mod tests {
             .prop_map(|v| v.into_iter().map(|(start, length)| Interval::new(start, start + length)).collect())
     }
 
-    fn has(set: &Intervals, instant: i64) -> bool {
+    fn contains(set: &Intervals, instant: i64) -> bool {
         set.iter().any(|i| i.start <= instant && instant < i.end)
     }
 
@@ -179,10 +179,10 @@ mod tests {
             let range = Interval::new(start, start + length);
             let (union, both, rest, clipped) = (a.union(&b), a.intersect(&b), a.subtract(&b), a.clip(range));
             for t in -60..60 {
-                prop_assert_eq!(has(&union, t), has(&a, t) || has(&b, t));
-                prop_assert_eq!(has(&both, t), has(&a, t) && has(&b, t));
-                prop_assert_eq!(has(&rest, t), has(&a, t) && !has(&b, t));
-                prop_assert_eq!(has(&clipped, t), has(&a, t) && range.start <= t && t < range.end);
+                prop_assert_eq!(contains(&union, t), contains(&a, t) || contains(&b, t));
+                prop_assert_eq!(contains(&both, t), contains(&a, t) && contains(&b, t));
+                prop_assert_eq!(contains(&rest, t), contains(&a, t) && !contains(&b, t));
+                prop_assert_eq!(contains(&clipped, t), contains(&a, t) && range.start <= t && t < range.end);
             }
             for set in [&a, &union, &both, &rest, &clipped] {
                 prop_assert!(is_normal(set), "{:?}", set);

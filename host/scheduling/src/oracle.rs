@@ -97,13 +97,20 @@ impl<'q> Oracle<'q> {
                     windows.iter().map(|w| Grid::from(Interval::new(w.start + rules.offset_ms, w.end))),
                 );
             }
-            hosts.push(Starts::of(question, host, windows));
+            hosts.push(Starts::for_host(question, host, windows));
         }
         grid.retain(|g| !g.at.is_empty());
         grid.sort_unstable();
         grid.dedup();
         let earliest_ms = question.now_ms.saturating_add(rules.notice_ms);
-        Oracle { question, grid, days: Days::of(question), earliest_ms, hosts, joinable: joinable(question) }
+        Oracle {
+            question,
+            grid,
+            days: Days::from_question(question),
+            earliest_ms,
+            hosts,
+            joinable: joinable(question),
+        }
     }
 
     /// Returns the first slots at or after `from_ms`, in order of time, `limit` at most.
@@ -249,7 +256,7 @@ impl<'q> Oracle<'q> {
 }
 
 impl Starts {
-    fn of(question: &Question, host: &HostTimes, windows: &[Interval]) -> Starts {
+    fn for_host(question: &Question, host: &HostTimes, windows: &[Interval]) -> Starts {
         let rules = &question.rules;
         let open: Intervals = windows.iter().copied().collect();
         // A meeting padded by its buffers meets a busy time exactly when the bare meeting meets that busy time padded the other

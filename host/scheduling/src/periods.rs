@@ -25,9 +25,9 @@ pub(crate) struct Day {
 pub(crate) struct Days(Vec<Day>);
 
 impl Days {
-    pub fn of(question: &Question) -> Days {
+    pub fn from_question(question: &Question) -> Days {
         let Question { range, rules, .. } = question;
-        let counts = Counts::of(question);
+        let counts = Counts::from_question(question);
         let (first, last) = bookable(rules, question.now_ms);
         let mut days = Vec::new();
         let mut date = rules.zone.date(range.start);
@@ -85,7 +85,7 @@ fn business_days_later(date: Date, days: i64) -> Date {
 struct Counts(BTreeMap<(LimitKind, Date), i64>);
 
 impl Counts {
-    fn of(question: &Question) -> Counts {
+    fn from_question(question: &Question) -> Counts {
         let rules = &question.rules;
         let kinds: Vec<LimitKind> = of_periods(&rules.limits).map(|(kind, _)| kind).collect();
         let mut counts = BTreeMap::new();

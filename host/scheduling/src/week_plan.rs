@@ -74,7 +74,7 @@ impl WeekPlan {
         let start = self.zone.instant_ms(date, minutes.start)?;
         let end = self.zone.instant_ms(date, minutes.end)?;
         // Moved beyond its date: by a gap at midnight, or because the zone skips the date.
-        if self.zone.date(start) != date && !self.zone.has(date) {
+        if self.zone.date(start) != date && !self.zone.has_date(date) {
             return None;
         }
         // A window that lies half in a gap can end before it begins: it does not exist on that day.
@@ -176,7 +176,7 @@ mod tests {
     }
 
     /// Returns the windows as local times with offsets, which are easy to check.
-    fn shown(schedule: &Schedule, from: &str, to: &str) -> Vec<String> {
+    fn format_windows(schedule: &Schedule, from: &str, to: &str) -> Vec<String> {
         let plan = WeekPlan::read(schedule).unwrap();
         let local = |ms| {
             let zoned = Instant::from_millis(ms).timestamp().to_zoned(plan.zone.rules.clone());
@@ -194,12 +194,12 @@ mod tests {
     fn the_night_of_a_change_is_as_long_as_it_is() {
         let night = schedule("Europe/Berlin", &EVERY_DAY, &[("01:30", "03:30")]);
         assert_eq!(
-            shown(&night, "2026-03-28T23:00:00Z", "2026-03-29T12:00:00Z"),
+            format_windows(&night, "2026-03-28T23:00:00Z", "2026-03-29T12:00:00Z"),
             ["29 01:30+01:00 – 29 03:30+02:00"],
             "an hour"
         );
         assert_eq!(
-            shown(&night, "2026-10-24T22:00:00Z", "2026-10-25T12:00:00Z"),
+            format_windows(&night, "2026-10-24T22:00:00Z", "2026-10-25T12:00:00Z"),
             ["25 01:30+02:00 – 25 03:30+01:00"],
             "three hours"
         );
@@ -210,7 +210,7 @@ mod tests {
         let mut nights = schedule("UTC", &EVERY_DAY, &[("22:00", "02:00")]);
         nights.overrides = vec![exception("2026-12-24", &[]), exception("2026-12-25", &[("10:00", "11:00")])];
         assert_eq!(
-            shown(&nights, "2026-12-23T12:00:00Z", "2026-12-26T12:00:00Z"),
+            format_windows(&nights, "2026-12-23T12:00:00Z", "2026-12-26T12:00:00Z"),
             ["23 22:00+00:00 – 24 02:00+00:00", "25 10:00+00:00 – 25 11:00+00:00"]
         );
     }
@@ -219,7 +219,7 @@ mod tests {
     fn windows_of_a_date_that_touch_are_one() {
         let day = schedule("UTC", &[1], &[("12:00", "15:00"), ("09:00", "12:00"), ("16:00", "24:00")]);
         assert_eq!(
-            shown(&day, "2026-07-06T00:00:00Z", "2026-07-07T00:00:00Z"),
+            format_windows(&day, "2026-07-06T00:00:00Z", "2026-07-07T00:00:00Z"),
             ["06 09:00+00:00 – 06 15:00+00:00", "06 16:00+00:00 – 07 00:00+00:00"]
         );
     }
@@ -229,11 +229,11 @@ mod tests {
         // Apia went from Thursday, 29 December 2011 to Saturday, 31 December.
         let days = schedule("Pacific/Apia", &EVERY_DAY, &[("09:00", "17:00")]);
         assert_eq!(
-            shown(&days, "2011-12-29T12:00:00Z", "2011-12-31T12:00:00Z"),
+            format_windows(&days, "2011-12-29T12:00:00Z", "2011-12-31T12:00:00Z"),
             ["29 09:00-10:00 – 29 17:00-10:00", "31 09:00+14:00 – 31 17:00+14:00"]
         );
         let fridays = schedule("Pacific/Apia", &[5], &[("09:00", "17:00")]);
-        assert!(shown(&fridays, "2011-12-29T12:00:00Z", "2011-12-31T12:00:00Z").is_empty());
+        assert!(format_windows(&fridays, "2011-12-29T12:00:00Z", "2011-12-31T12:00:00Z").is_empty());
     }
 
     #[test]

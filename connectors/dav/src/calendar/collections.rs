@@ -58,7 +58,7 @@ pub fn create(cx: &Context, args: CollectionWrite<Calendar>) -> Outcome<Mutated>
     let session = CalendarSession::new(cx, None)?;
     let properties = properties(&args.body, &FieldSet(&args.changed));
     let (url, warnings) = session.make(&components::only("VEVENT"), &args.body.name, &properties)?;
-    session.mutated(&url, warnings)
+    session.read_mutated(&url, warnings)
 }
 
 pub fn update(cx: &Context, args: CollectionWrite<Calendar>) -> Outcome<Mutated> {
@@ -66,7 +66,7 @@ pub fn update(cx: &Context, args: CollectionWrite<Calendar>) -> Outcome<Mutated>
     let id = args.source.as_deref().ok_or_else(|| Failure::invalid("source is missing"))?;
     let url = session.client.url(id)?;
     session.patch(&url, &properties(&args.body, &FieldSet(&args.changed)))?;
-    session.mutated(&url, Vec::new())
+    session.read_mutated(&url, Vec::new())
 }
 
 pub fn delete(cx: &Context, args: CollectionDelete) -> Outcome<Mutated> {
@@ -112,7 +112,7 @@ impl CalendarSession<'_> {
         self.calendar(url, &member).ok_or_else(|| Failure::not_found("there is no calendar with this id"))
     }
 
-    fn mutated(&self, url: &Url, warnings: Vec<Warning>) -> Outcome<Mutated> {
+    fn read_mutated(&self, url: &Url, warnings: Vec<Warning>) -> Outcome<Mutated> {
         let (id, mut calendar) = self.read_calendar(url)?;
         calendar.is_primary = self.default_calendar().as_ref() == Some(&id);
         Ok(Mutated {

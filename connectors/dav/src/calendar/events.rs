@@ -42,7 +42,7 @@ pub fn create(cx: &Context, args: EventWrite) -> Outcome<Mutated> {
     let (text, warnings) = session.new_event(&uid, &args);
     let asked = NotifyOptions { notify: args.notify, strict: args.strict };
     let effect = Effect { answers: true, is_news: true };
-    let said = session.heed(asked, session.told([text.as_str()]), effect)?;
+    let said = session.check_notify(asked, session.notified_parties([text.as_str()]), effect)?;
     let response = session.put(&id, &text, When::New, args.notify == Notify::None)?;
     let source = match session.settle_create(&collection, &id, &uid, &response)? {
         Some(found) => found,
@@ -111,7 +111,7 @@ pub fn delete(cx: &Context, args: EventDelete) -> Outcome<Mutated> {
         let id = source_of(&args.target)?;
         let version = (id, args.target.if_match.as_deref());
         let warnings = session.delete_heeded(&collection, version, asked)?;
-        return Ok(Mutated { sources: vec![gone(id)], warnings, ..Mutated::default() });
+        return Ok(Mutated { sources: vec![deleted_source(id)], warnings, ..Mutated::default() });
     };
     let (id, text, etag) = session.target(&collection, &args.target)?;
     let edit = |text: &str| -> Outcome<Update> {
@@ -126,7 +126,7 @@ pub fn delete(cx: &Context, args: EventDelete) -> Outcome<Mutated> {
     // A warning says that no attendee is notified, if the caller asked for it.
     let effect = Effect { answers: true, is_news: args.strict || args.notify != Notify::All };
     let texts = [text.as_str(), edited.text.as_deref().unwrap_or_default()];
-    let said = session.heed(asked, session.told(texts), effect)?;
+    let said = session.check_notify(asked, session.notified_parties(texts), effect)?;
     let (quieter, repeated) = session.without_comments(&collection, &id, (&text, etag.as_deref()), asked)?;
     let (edited, etag) = match quieter {
         Some((text, etag)) => (edit(&text)?, etag),
@@ -149,7 +149,10 @@ pub fn respond(cx: &Context, args: EventRespond) -> Outcome<Mutated> {
     }
     let (id, text, etag) = session.target(&collection, &args.target)?;
     let calendar = readable(&text)?;
-    let said = session.heed_answer((args.notify_organizer, args.strict), session.told([text.as_str()]))?;
+    let said = session.check_answer_notify(
+        (args.notify_organizer, args.strict),
+        session.notified_parties([text.as_str()]),
+    )?;
     let editor = session.editor(&calendar, Some(args.notify_organizer));
     let instance = args.target.recurrence_id.as_deref();
     let edited = editor.respond(instance, args.target.scope, args.response, args.comment.as_deref())?;
@@ -167,7 +170,7 @@ fn source_of(target: &EventTarget) -> Outcome<&str> {
     target.source.as_deref().ok_or_else(|| Failure::invalid("target.source is missing"))
 }
 
-fn gone(id: &str) -> Source {
+fn deleted_source(id: &str) -> Source {
     Source { external_id: id.to_owned(), deleted: true, ..Source::default() }
 }
 
@@ -191,9 +194,9 @@ impl CalendarSession<'_> {
         let changed = FieldSet(&args.changed);
         let is_news = is_news || changed.is_significant() || NEWS.iter().any(|field| changed.has(field));
         let effect = Effect { answers: changed.has("attendees"), is_news };
-        self.heed(
+        self.check_notify(
             NotifyOptions { notify: args.notify, strict: args.strict },
-            self.told(texts.iter().copied()),
+            self.notified_parties(texts.iter().copied()),
             effect,
         )
     }
@@ -237,7 +240,7 @@ impl CalendarSession<'_> {
         let Some(text) = edited.text else {
             self.delete(id, etag, quiet)?;
             return Ok(Mutated {
-                sources: vec![gone(id)],
+                sources: vec![deleted_source(id)],
                 item: None,
                 warnings: edited.warnings,
                 ..Mutated::default()

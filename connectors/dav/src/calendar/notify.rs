@@ -61,7 +61,7 @@ impl CalendarSession<'_> {
     }
 
     /// Returns the people whom the server would notify of a write that leads from the first of these texts to the others.
-    pub fn told<'t>(&self, texts: impl IntoIterator<Item = &'t str>) -> NotifiedParties {
+    pub fn notified_parties<'t>(&self, texts: impl IntoIterator<Item = &'t str>) -> NotifiedParties {
         let mut told = NotifiedParties::default();
         for text in texts {
             let Ok(calendar) = resource::parse(text) else { continue };
@@ -73,7 +73,7 @@ impl CalendarSession<'_> {
     }
 
     /// Returns the warning for a write whose people are these; a failure where the caller is strict.
-    pub fn heed(
+    pub fn check_notify(
         &self,
         asked: NotifyOptions,
         told: NotifiedParties,
@@ -96,7 +96,7 @@ impl CalendarSession<'_> {
             }
             _ => return Ok(None),
         };
-        said(asked.strict, "notify", ("notify_not_supported", message))
+        warn_or_refuse(asked.strict, "notify", ("notify_not_supported", message))
     }
 
     /// Deletes a resource, and returns the warning. The resource is read before only where its content can matter.
@@ -121,8 +121,10 @@ impl CalendarSession<'_> {
         };
         // A warning says that no attendee is notified, if the caller asked for it.
         let effect = Effect { answers: false, is_news: asked.strict || asked.notify != Notify::All };
-        let mut warnings: Vec<Warning> =
-            self.heed(asked, self.told([current.0.as_str()]), effect)?.into_iter().collect();
+        let mut warnings: Vec<Warning> = self
+            .check_notify(asked, self.notified_parties([current.0.as_str()]), effect)?
+            .into_iter()
+            .collect();
         let (text, etag) = (current.0.as_str(), current.1.as_deref());
         let (quieter, said) = self.without_comments(collection, id, (text, etag), asked)?;
         warnings.extend(said);
@@ -142,7 +144,8 @@ impl CalendarSession<'_> {
         (text, etag): (&str, Option<&str>),
         asked: NotifyOptions,
     ) -> Outcome<(Option<Current>, Option<Warning>)> {
-        let is_told = asked.notify != Notify::None && self.schedules() && self.told([text]).organizer;
+        let is_told =
+            asked.notify != Notify::None && self.schedules() && self.notified_parties([text]).organizer;
         let Some(calendar) = resource::parse(text).ok().filter(|_| is_told) else { return Ok((None, None)) };
         let server_tells = Some(false);
         let editor = Editor { reader: &self.reader, original: &calendar, now: self.now(), server_tells };
@@ -164,13 +167,13 @@ impl CalendarSession<'_> {
             // The caller requested the deletion.
             _ => {
                 let message = "the provider sends the organizer the comment of an earlier answer once more";
-                Ok((None, said(asked.strict, "notify", ("comment_repeated", message))?))
+                Ok((None, warn_or_refuse(asked.strict, "notify", ("comment_repeated", message))?))
             }
         }
     }
 
     /// Returns the warning for an answer to an invitation whose people are these.
-    pub fn heed_answer(
+    pub fn check_answer_notify(
         &self,
         (tell, strict): (bool, bool),
         told: NotifiedParties,
@@ -178,18 +181,18 @@ impl CalendarSession<'_> {
         match (tell, self.schedules() && told.organizer) {
             (true, false) => {
                 let message = "the provider does not send this answer; the organizer is not told";
-                said(strict, "notifyOrganizer", ("organizer_not_notified", message))
+                warn_or_refuse(strict, "notifyOrganizer", ("organizer_not_notified", message))
             }
             (false, true) if !self.can_be_silent() => {
                 let message = "the provider tells the organizer by itself and cannot be asked not to";
-                said(strict, "notifyOrganizer", ("notify_not_supported", message))
+                warn_or_refuse(strict, "notifyOrganizer", ("notify_not_supported", message))
             }
             _ => Ok(None),
         }
     }
 }
 
-fn said(strict: bool, field: &str, (name, message): (&str, &str)) -> Outcome<Option<Warning>> {
+fn warn_or_refuse(strict: bool, field: &str, (name, message): (&str, &str)) -> Outcome<Option<Warning>> {
     if strict {
         let failure = Failure::new(code::UNSUPPORTED, message);
         return Err(failure.with_detail(json!({ "field": field })));

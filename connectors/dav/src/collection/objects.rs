@@ -78,7 +78,7 @@ impl<R: Content> Session<'_, R> {
                 }
                 let answer = Multistatus::read(&response, &doing)?;
                 drop(response);
-                let left = self.arranged(collection, asked, answer, each);
+                let left = self.report_answered(collection, asked, answer, each);
                 if left.len() < asked.len() {
                     self.multiget(collection, &left, each)?;
                 } else {
@@ -108,7 +108,7 @@ impl<R: Content> Session<'_, R> {
 
     /// Passes the answered resources on, and returns those that were cut off: the server reports it with status 507 for the collection
     /// itself.
-    fn arranged(
+    fn report_answered(
         &self,
         collection: &Url,
         asked: &[String],
@@ -289,10 +289,10 @@ impl<R: Content> Session<'_, R> {
 
     /// A failure for a conflict that was seen before anything was written.
     pub fn stale(&self) -> Failure {
-        Failure::conflict(self.moved()).with_detail(json!({ "reason": "etag" }))
+        Failure::conflict(self.changed_message()).with_detail(json!({ "reason": "etag" }))
     }
 
-    fn moved(&self) -> String {
+    fn changed_message(&self) -> String {
         format!("the {} was changed at the provider", R::KIND.item)
     }
 
@@ -317,7 +317,7 @@ impl<R: Content> Session<'_, R> {
                 || name.starts_with("allowed-")
         });
         match (response.status, content) {
-            (412, _) => Failure { message: self.moved(), ..failure },
+            (412, _) => Failure { message: self.changed_message(), ..failure },
             (_, Some(condition)) => {
                 let message = format!("the provider does not accept the {}: {condition}", R::KIND.item);
                 Failure { code: code::INVALID.into(), message, ..failure }

@@ -73,7 +73,7 @@ struct Change {
 
 impl Cursor {
     /// Returns the cursor after the whole round was reported, and whether there is more now.
-    fn ended(self) -> (Cursor, bool) {
+    fn finish_round(self) -> (Cursor, bool) {
         let next = Cursor { scan: self.scan, from: self.to, ..Cursor::default() };
         match self.truncated {
             true => (Cursor { enumeration: self.enumeration, most: self.most, ..next }, true),
@@ -118,7 +118,7 @@ impl<R: Content> Session<'_, R> {
         };
         if cursor.named {
             let body = Sources { enumeration: cursor.enumeration, ..Sources::default() };
-            return Ok(answer(body, cursor.ended()));
+            return Ok(answer(body, cursor.finish_round()));
         }
         if cursor.scan {
             return self.scan(&collection, wish, cursor);
@@ -267,13 +267,13 @@ impl<R: Content> Session<'_, R> {
         }
         changes.truncate(wish.limit);
         let sources = match wish.names_only {
-            true => changes.iter().map(named).collect(),
+            true => changes.iter().map(bare_source).collect(),
             false => self.read(collection, &changes, &cursor)?,
         };
         let body = Sources { sources, enumeration: cursor.enumeration, ..Sources::default() };
         let next = match rest {
             true => (Cursor { after: changes.last().map(|change| change.id.clone()), ..cursor }, true),
-            false => cursor.ended(),
+            false => cursor.finish_round(),
         };
         Ok(answer(body, next))
     }
@@ -321,7 +321,7 @@ fn all_named(cursor: Cursor, mut changes: Vec<Change>) -> Answer<Sources> {
     let body = Sources { named, enumeration: cursor.enumeration, ..Sources::default() };
     let next = match (last, cursor.truncated) {
         (Some(last), _) => Cursor { after: Some(last), ..cursor },
-        (None, true) => cursor.ended().0,
+        (None, true) => cursor.finish_round().0,
         (None, false) => Cursor { named: true, after: None, ..cursor },
     };
     answer(body, (next, true))
@@ -337,7 +337,7 @@ fn is_over_the_limit(response: &http::Response) -> bool {
     response.status == 507 || response.status >= 400 && conditions(response).iter().any(limited)
 }
 
-fn named(change: &Change) -> Source {
+fn bare_source(change: &Change) -> Source {
     Source {
         external_id: change.id.clone(),
         etag: change.etag.clone(),

@@ -37,7 +37,7 @@ pub fn photo(cx: &Context, args: SourceRef) -> Outcome<Picture> {
     let session = ContactsSession::new(cx)?;
     let collection = session.client.url(&args.collection)?;
     let (text, _) = session.object(&collection, &args.source)?;
-    let found = picture(&View::of(&readable(&text)?));
+    let found = picture(&View::from_card(&readable(&text)?));
     found.ok_or_else(|| Failure::not_found("the contact's record holds no picture"))
 }
 
@@ -50,7 +50,7 @@ pub fn create(cx: &Context, args: ContactWrite) -> Outcome<Mutated> {
     let uid = stable_id(cx, &write.collection);
     let card = |version| new_card(version, &uid, session.now(), &write.body, &changed);
     let source = session.put_new(&collection, &uid, &card)?;
-    session.written(&collection, source, warnings, &args)
+    session.finish_write(&collection, source, warnings, &args)
 }
 
 pub fn update(cx: &Context, args: ContactWrite) -> Outcome<Mutated> {
@@ -62,7 +62,7 @@ pub fn update(cx: &Context, args: ContactWrite) -> Outcome<Mutated> {
     let warnings = check(&write.body, &changed, write.strict)?;
     let edit = |card: &mut VcardCst| edit(card, &write.body, &changed);
     let source = session.change(&collection, id, write.if_match.as_deref(), &edit)?;
-    session.written(&collection, source, warnings, &args)
+    session.finish_write(&collection, source, warnings, &args)
 }
 
 pub fn delete(cx: &Context, args: ItemDelete) -> Outcome<Mutated> {
@@ -73,7 +73,7 @@ pub fn delete(cx: &Context, args: ItemDelete) -> Outcome<Mutated> {
 }
 
 fn edit(card: &mut VcardCst, wanted: &Contact, changed: &FieldSet) -> Outcome<()> {
-    if is_group(&View::of(card)) {
+    if is_group(&View::from_card(card)) {
         return Err(Failure::invalid("this is a group, not a contact"));
     }
     apply(card, writable(card)?, wanted, changed)
@@ -121,7 +121,7 @@ impl ContactsSession<'_> {
         if_match: Option<&str>,
         edit: &dyn Fn(&mut VcardCst) -> Outcome<()>,
     ) -> Outcome<Source> {
-        let StoredCard { text, etag, .. } = self.stored(collection, id)?;
+        let StoredCard { text, etag, .. } = self.fetch_card(collection, id)?;
         if if_match.is_some() && etag.as_deref() != if_match {
             return Err(self.stale());
         }
@@ -140,7 +140,7 @@ impl ContactsSession<'_> {
 
     /// A card in the form in which the server keeps it. Servers hand out another version than that, and would keep what came of
     /// it; the length that they tell shows which one is theirs.
-    fn stored(&self, collection: &Url, id: &str) -> Outcome<StoredCard> {
+    fn fetch_card(&self, collection: &Url, id: &str) -> Outcome<StoredCard> {
         let given = self.asked_in(collection, id, self.reader.version)?;
         let Some(length) = given.length else { return Ok(given) };
         let looks = looks_like(&given.text);
@@ -178,7 +178,7 @@ impl ContactsSession<'_> {
 
     /// The answer to a contact's write, after its groups were written, too. The contact is stored by then, so that a group that
     /// cannot be changed is a warning.
-    fn written(
+    fn finish_write(
         &self,
         collection: &Url,
         source: Source,
@@ -210,7 +210,7 @@ impl ContactsSession<'_> {
 
     fn membership(&self, collection: &Url, group: &str, uid: &str, joins: bool) -> Outcome<Source> {
         let edit = |card: &mut VcardCst| {
-            if !is_group(&View::of(card)) {
+            if !is_group(&View::from_card(card)) {
                 return Err(Failure::invalid("this is a contact, not a group"));
             }
             writable(card)?;
@@ -239,7 +239,7 @@ fn has_length(text: &str, length: usize) -> bool {
 /// have N, and the two spell REV differently.
 fn looks_like(text: &str) -> Option<Version> {
     let card = parse(text).ok()?;
-    let view = View::of(&card);
+    let view = View::from_card(&card);
     match (view.first("N"), view.text("REV")) {
         (None, _) => Some(Version::V4),
         (_, Some(rev)) if rev.get(4..5) == Some("-") => Some(Version::V3),

@@ -25,7 +25,7 @@ pub fn create(cx: &Context, args: ItemWrite<ContactGroup>) -> Outcome<Mutated> {
         Ok(card)
     };
     let source = session.put_new(&collection, &uid, &card)?;
-    Ok(mutated(source))
+    Ok(to_mutated(source))
 }
 
 pub fn update(cx: &Context, args: ItemWrite<ContactGroup>) -> Outcome<Mutated> {
@@ -34,7 +34,7 @@ pub fn update(cx: &Context, args: ItemWrite<ContactGroup>) -> Outcome<Mutated> {
     let id = args.source.as_deref().ok_or_else(|| Failure::invalid("source is missing"))?;
     let changed = FieldSet(&args.changed);
     let edit = |card: &mut VcardCst| {
-        if !is_group(&View::of(card)) {
+        if !is_group(&View::from_card(card)) {
             return Err(Failure::invalid("this is a contact, not a group"));
         }
         writable(card)?;
@@ -48,9 +48,9 @@ pub fn update(cx: &Context, args: ItemWrite<ContactGroup>) -> Outcome<Mutated> {
         Ok(())
     };
     let source = session.change(&collection, id, args.if_match.as_deref(), &edit)?;
-    Ok(mutated(source))
+    Ok(to_mutated(source))
 }
 
-fn mutated(source: Source) -> Mutated {
+fn to_mutated(source: Source) -> Mutated {
     Mutated { item: Some(source.external_id.clone()), sources: vec![source], ..Mutated::default() }
 }

@@ -73,7 +73,7 @@ impl Content for Cards {
     }
 
     fn uid(&self, data: &str) -> Option<String> {
-        uid(&View::of(&parse(data).ok()?))
+        uid(&View::from_card(&parse(data).ok()?))
     }
 }
 

@@ -120,7 +120,8 @@ impl Editor<'_> {
             set_param(&mut named, "RANGE", range.as_deref());
             set_line(component, named);
             for name in ["DTSTART", "DTEND"] {
-                if let Some(moved) = line(component, name).and_then(|line| way.moved(line, name, &clock)) {
+                if let Some(moved) = line(component, name).and_then(|line| way.move_time(line, name, &clock))
+                {
                     set_line(component, moved);
                 }
             }
@@ -177,14 +178,14 @@ impl Move<'_> {
     }
 
     /// A time of a changed instance, moved with its series. Told in the series' zone where it was so before.
-    fn moved(&self, existing: &IcalLine, name: &str, clock: &Clock) -> Option<IcalLine<'static>> {
+    fn move_time(&self, existing: &IcalLine, name: &str, clock: &Clock) -> Option<IcalLine<'static>> {
         match clock.read(existing)? {
             Moment::Day(day) => Some(like(existing, name, &self.day(day)?)),
             Moment::Time { local: at, zone } => {
                 let is_utc = is_utc(existing);
                 let stays = self.from.is_same(&self.to);
                 if is_utc || (zone.is_same(&self.from) && !stays) {
-                    return self.told(name, self.instant(zone.instant(at)?)?, is_utc);
+                    return self.time_line(name, self.instant(zone.instant(at)?)?, is_utc);
                 }
                 let moved = match stays {
                     true => at.checked_add(SignedDuration::from_secs(self.by)).ok()?,
@@ -207,7 +208,7 @@ impl Move<'_> {
         Some(date(day.to_datetime(Time::midnight()).checked_add(by).ok()?.date()))
     }
 
-    fn told(&self, name: &str, at: Timestamp, is_utc: bool) -> Option<IcalLine<'static>> {
+    fn time_line(&self, name: &str, at: Timestamp, is_utc: bool) -> Option<IcalLine<'static>> {
         let at = Instant::from(at);
         let tzid = param(self.start, "TZID").filter(|_| !is_utc);
         Some(match tzid {

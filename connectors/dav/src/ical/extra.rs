@@ -29,7 +29,7 @@ pub fn extra(event: &IcalCst) -> Option<Value> {
         data.insert("categories".into(), json!(categories));
     }
     texts(event, &mut data, &[("URL", "url"), ("PRIORITY", "priority")]);
-    described(event, &mut data);
+    read_extra(event, &mut data);
     if matches!(keyword(event, "CLASS").as_deref(), Some("PUBLIC" | "PRIVATE" | "CONFIDENTIAL")) {
         data.remove("class");
     }
@@ -41,7 +41,7 @@ pub fn extra(event: &IcalCst) -> Option<Value> {
 }
 
 /// Collects the properties of events and to-dos that no model has a field for.
-pub fn described(component: &IcalCst, data: &mut Map<String, Value>) {
+pub fn read_extra(component: &IcalCst, data: &mut Map<String, Value>) {
     texts(component, data, &[("CREATED", "created"), ("CLASS", "class")]);
     for (property, name) in [("COMMENT", "comments"), ("CONTACT", "contacts"), ("RESOURCES", "resources")] {
         let values: Vec<String> = lines(component, property).map(line_text).collect();

@@ -72,8 +72,10 @@ impl Editor<'_> {
 /// The form of DTSTART where it is not the one of `before`.
 fn match_rules(component: &mut IcalCst, before: Option<&IcalCst>, clock: &Clock) -> Option<Form> {
     // In an unknown zone: the line stays as it is.
-    let form = Form::of(component, clock).filter(|form| form.zone.is_known())?;
-    let stays = before.and_then(|before| Form::of(before, clock)).is_some_and(|old| old.kind == form.kind);
+    let form = Form::from_component(component, clock).filter(|form| form.zone.is_known())?;
+    let stays = before
+        .and_then(|before| Form::from_component(before, clock))
+        .is_some_and(|old| old.kind == form.kind);
     let kept: HashSet<String> = match before.filter(|_| stays) {
         Some(old) => {
             all_lines(old).filter(|line| is_rule(line.name.get())).map(ToString::to_string).collect()
@@ -94,7 +96,7 @@ fn match_rules(component: &mut IcalCst, before: Option<&IcalCst>, clock: &Clock)
 
 impl Form {
     /// None where DTSTART is missing or cannot be read.
-    fn of(component: &IcalCst, clock: &Clock) -> Option<Form> {
+    fn from_component(component: &IcalCst, clock: &Clock) -> Option<Form> {
         let start = line(component, "DTSTART")?;
         let (kind, zone) = match clock.read(start)? {
             Moment::Day(_) => (StampKind::Day, clock.home.clone()),
@@ -228,7 +230,7 @@ mod tests {
     const DAY: &str = "DTSTART;VALUE=DATE:20260302";
 
     /// The line beside this DTSTART, in a calendar of Berlin; `is_new`: it was not there before.
-    fn matched(start: &str, line: &str, is_new: bool) -> String {
+    fn match_form(start: &str, line: &str, is_new: bool) -> String {
         let text = format!("BEGIN:VEVENT\r\n{start}\r\n{line}\r\nEND:VEVENT\r\n");
         let mut event = IcalCst::parse(&text).unwrap();
         let (before, calendar) = (event.clone(), IcalCst::v2());
@@ -257,8 +259,8 @@ mod tests {
             (DAY, "RDATE;TZID=Asia/Tokyo:20260303T000000", "RDATE;VALUE=DATE:20260303"),
             (DAY, "RRULE:FREQ=DAILY;UNTIL=20260401T215959Z", "RRULE:FREQ=DAILY;UNTIL=20260401"),
         ] {
-            assert_eq!(matched(start, line, true), expected, "{start}");
-            assert_eq!(matched(start, line, false), line, "it was there before");
+            assert_eq!(match_form(start, line, true), expected, "{start}");
+            assert_eq!(match_form(start, line, false), line, "it was there before");
         }
     }
 
@@ -273,7 +275,7 @@ mod tests {
             (UTC, "RRULE:FREQ=DAILY;UNTIL=never"),
             (DAY, "RRULE:FREQ=DAILY;UNTIL=20260401"),
         ] {
-            assert_eq!(matched(start, line, true), line);
+            assert_eq!(match_form(start, line, true), line);
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::ical::select::{Exception, Selection};
 const MAX_NAMED: usize = 10;
 
 /// Returns the warnings of the series or the single item, a `noun`: for its copies, and for components of other UIDs.
-pub fn of_main(copies: usize, foreign: usize, noun: &str) -> Vec<Warning> {
+pub fn for_main(copies: usize, foreign: usize, noun: &str) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if copies > 0 {
         let message = format!(
@@ -27,7 +27,7 @@ pub fn of_main(copies: usize, foreign: usize, noun: &str) -> Vec<Warning> {
 }
 
 /// Returns the warnings for changed instances that cannot be read, where the others are shown.
-pub fn of_unreadable(selection: &Selection) -> Vec<Warning> {
+pub fn for_unreadable(selection: &Selection) -> Vec<Warning> {
     let unreadable = selection.exceptions.iter().filter(|exception| exception.at.is_none());
     let ids: Vec<&str> = unreadable.map(|exception| exception.recurrence_id.as_str()).collect();
     let message = "the provider has a change of this instance that cannot be read; it is left out";
@@ -44,7 +44,7 @@ pub fn of_unreadable(selection: &Selection) -> Vec<Warning> {
 }
 
 /// Returns the warnings of a changed instance.
-pub fn of_exception(exception: &Exception) -> Vec<Warning> {
+pub fn for_exception(exception: &Exception) -> Vec<Warning> {
     let id = exception.recurrence_id.as_str();
     let copies = match exception.is_ranged {
         true => exception.ranged.len(),

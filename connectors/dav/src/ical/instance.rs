@@ -41,7 +41,7 @@ impl Editor<'_> {
         });
         let zone = zone.ok_or_else(|| no_instance(recurrence_id))?;
         let start = zone.instant(at).map(Instant::from).ok_or_else(|| no_instance(recurrence_id))?;
-        set_line(&mut copy, like(shape, "DTSTART", &spelled(shape, start, &zone)));
+        set_line(&mut copy, like(shape, "DTSTART", &format_recurrence_id(shape, start, &zone)));
         if let Some(end) = line(series, "DTEND") {
             let until =
                 Instant::from_millis(start.as_millis() + body.end.as_millis() - body.start.as_millis());
@@ -49,14 +49,14 @@ impl Editor<'_> {
                 Some(Moment::Time { zone, .. }) => zone,
                 _ => zone,
             };
-            set_line(&mut copy, like(end, "DTEND", &spelled(end, until, &end_zone)));
+            set_line(&mut copy, like(end, "DTEND", &format_recurrence_id(end, until, &end_zone)));
         }
         Ok(copy)
     }
 }
 
 /// An instant as this line spells its own: in UTC or local.
-pub fn spelled(shape: &IcalLine, at: Instant, zone: &Zone) -> String {
+pub fn format_recurrence_id(shape: &IcalLine, at: Instant, zone: &Zone) -> String {
     if shape.raw_value_str().trim().ends_with(['Z', 'z']) {
         utc(at)
     } else {

@@ -206,7 +206,7 @@ mod tests {
 
     use super::{param, raw_line, set_line, set_param, set_text, text, text_line};
 
-    fn printed(component: &IcalCst) -> String {
+    fn print_text(component: &IcalCst) -> String {
         String::from_utf8(component.to_bytes()).unwrap()
     }
 
@@ -228,7 +228,7 @@ mod tests {
         event.push_line(raw_line("URL", &[], "https://x/\r\nATTENDEE:mailto:evil@example.com"));
         event.push_line(text_line("SUMMARY", "a\r\nB:c\u{0}\rD:e"));
         event.push_line(raw_line("X-A", &[("X-P", "a\r\nB:c")], ""));
-        let text = printed(&event);
+        let text = print_text(&event);
         assert_eq!(text.lines().count(), 5, "{text}");
         assert!(text.contains("SUMMARY:a\\nB:cD:e\r\n"), "{text}");
     }
@@ -238,9 +238,9 @@ mod tests {
         let raw = "BEGIN:VEVENT\r\nA:1\r\nSUMMARY;LANGUAGE=de;ALTREP=\"cid:x\":old\r\nB:2\r\nSUMMARY:double\r\nEND:VEVENT\r\n";
         let mut event = IcalCst::parse(raw).unwrap();
         set_text(&mut event, "SUMMARY", Some("new"));
-        assert!(printed(&event).contains("A:1\r\nSUMMARY;LANGUAGE=de:new\r\nB:2\r\n"));
+        assert!(print_text(&event).contains("A:1\r\nSUMMARY;LANGUAGE=de:new\r\nB:2\r\n"));
         set_line(&mut event, text_line("SUMMARY", "x"));
-        assert_eq!(printed(&event), "BEGIN:VEVENT\r\nA:1\r\nSUMMARY:x\r\nB:2\r\nEND:VEVENT\r\n");
+        assert_eq!(print_text(&event), "BEGIN:VEVENT\r\nA:1\r\nSUMMARY:x\r\nB:2\r\nEND:VEVENT\r\n");
         set_text(&mut event, "SUMMARY", None);
         assert_eq!(text(&event, "SUMMARY"), None);
     }
@@ -253,7 +253,7 @@ mod tests {
         // As long as the old one, with a character where that was folded.
         let new = format!("{}ü{}", "a".repeat(64), "b".repeat(64));
         set_text(&mut event, "SUMMARY", Some(&new));
-        assert_eq!(text(&IcalCst::parse(&printed(&event)).unwrap(), "SUMMARY"), Some(new));
+        assert_eq!(text(&IcalCst::parse(&print_text(&event)).unwrap(), "SUMMARY"), Some(new));
     }
 
     #[test]

@@ -30,7 +30,7 @@ impl OwnZone {
 
     /// The zone of a definition with this history around `year`, of which `later` years are known. `is_thorough`: a series may ask for
     /// any year, so all that come are looked at.
-    pub fn of(
+    pub fn from_history(
         definition: &IcalCst,
         nearby: &History,
         (year, later): (i16, i16),
@@ -40,7 +40,7 @@ impl OwnZone {
         if is_thorough && let Some(found) = all_years(definition, since, year) {
             return found;
         }
-        let changes = Changes::of(nearby, since, new_year(year + later + 1));
+        let changes = Changes::from_history(nearby, since, new_year(year + later + 1));
         match recurrence::zone_by_rules(&changes.rules()) {
             Ok(clock) => OwnZone { clock, rules: None },
             Err(_) => OwnZone::unreadable(),
@@ -51,7 +51,7 @@ impl OwnZone {
 /// The zone for all years that come.
 fn all_years(definition: &IcalCst, since: i64, year: i16) -> Option<OwnZone> {
     let until = new_year(year + LATER_YEARS + 1);
-    let changes = Changes::of(&history(definition, year, i32::from(LATER_YEARS))?, since, until);
+    let changes = Changes::from_history(&history(definition, year, i32::from(LATER_YEARS))?, since, until);
     let short = posix::tz_string(definition)
         .map(|posix| TimeZoneRules { posix: Some(posix), ..TimeZoneRules::default() })
         .and_then(|rules| Some((recurrence::zone_by_rules(&rules).ok()?, rules)))
@@ -78,7 +78,7 @@ struct Changes {
 
 impl Changes {
     /// `until`: none for the end of time.
-    fn of(history: &History, since: i64, until: Option<i64>) -> Changes {
+    fn from_history(history: &History, since: i64, until: Option<i64>) -> Changes {
         let until = until.unwrap_or(i64::MAX);
         let first = history.offset_at(since);
         let mut offset = first;

@@ -206,7 +206,7 @@ pub fn set_attendees(event: &mut IcalCst, wanted: &[Attendee]) {
         if attendee.response_status == ResponseStatus::NeedsAction {
             set_param(&mut line, "RSVP", Some("TRUE"));
         }
-        set_param(&mut line, "CN", named(attendee.name.as_deref()));
+        set_param(&mut line, "CN", non_blank(attendee.name.as_deref()));
         event.push_line(line);
     }
 }
@@ -226,14 +226,14 @@ fn align(line: &mut IcalLine, attendee: &Attendee) {
 
 /// Gives a person this name; none leaves the one that is there.
 fn set_name(line: &mut IcalLine, name: Option<&str>) {
-    let name = named(name);
+    let name = non_blank(name);
     if name.is_some() && param(line, "CN").as_deref() != name {
         set_param(line, "CN", name);
     }
 }
 
 /// A name that says something: an empty parameter is read as broken by some.
-fn named(name: Option<&str>) -> Option<&str> {
+fn non_blank(name: Option<&str>) -> Option<&str> {
     name.filter(|name| !name.trim().is_empty())
 }
 
@@ -249,7 +249,7 @@ pub fn set_organizer(event: &mut IcalCst, address: &str, name: Option<&str>) {
         return;
     }
     let mut line = raw_line("ORGANIZER", &[], &format!("mailto:{}", address.trim()));
-    set_param(&mut line, "CN", named(name));
+    set_param(&mut line, "CN", non_blank(name));
     set_line(event, line);
 }
 
@@ -286,7 +286,7 @@ fn is_servers(line: &IcalLine) -> bool {
 }
 
 /// The addresses of the attendees whom the server schedules, in order.
-pub fn scheduled<'e>(events: impl IntoIterator<Item = &'e IcalCst<'e>>) -> Vec<String> {
+pub fn scheduled_addresses<'e>(events: impl IntoIterator<Item = &'e IcalCst<'e>>) -> Vec<String> {
     let of = |event: &'e IcalCst<'e>| lines(event, "ATTENDEE").filter(|line| is_servers(line)).map(address);
     let mut all: Vec<String> = events.into_iter().flat_map(of).collect();
     all.sort();

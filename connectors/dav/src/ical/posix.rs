@@ -176,7 +176,7 @@ mod tests {
 
     use super::{offset, offset_text, tz_string};
 
-    fn of(daylight: &str, standard: &str) -> Option<String> {
+    fn posix_string(daylight: &str, standard: &str) -> Option<String> {
         let text = format!(
             "BEGIN:VTIMEZONE\r\nTZID:A\r\nBEGIN:DAYLIGHT\r\nDTSTART:16010401T020000\r\nRRULE:{daylight}\r\nTZOFFSETFROM:-0500\r\n\
              TZOFFSETTO:-0400\r\nEND:DAYLIGHT\r\nBEGIN:STANDARD\r\nDTSTART:16011001T023000\r\nRRULE:{standard}\r\n\
@@ -207,7 +207,7 @@ mod tests {
         ];
         for (rule, expected) in cases {
             let expected = expected.map(|day| format!("STD5DST4,{day},M10.5.0/2:30"));
-            assert_eq!(of(rule, last), expected, "{rule}");
+            assert_eq!(posix_string(rule, last), expected, "{rule}");
         }
     }
 

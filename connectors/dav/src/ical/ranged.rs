@@ -9,7 +9,7 @@ use model::calendar::Event;
 use recurrence::{Caps, Place};
 
 use crate::ical::exception::{id_line, like};
-use crate::ical::instance::spelled;
+use crate::ical::instance::format_recurrence_id;
 use crate::ical::lines::{line, remove, set_line, set_param};
 use crate::ical::resource::{EVENT, events, events_mut, keep_one};
 use crate::ical::select::Exception;
@@ -49,7 +49,7 @@ impl Editor<'_> {
         for (name, at) in [("DTSTART", place.start), ("DTEND", place.end)] {
             let Some(shape) = line(component, name) else { continue };
             let value = match clock.read(shape) {
-                Some(Moment::Time { zone, .. }) => spelled(shape, at, &zone),
+                Some(Moment::Time { zone, .. }) => format_recurrence_id(shape, at, &zone),
                 _ => date(clock.home.local(at.timestamp()).date()),
             };
             set_line(&mut copy, like(shape, name, &value));

@@ -33,7 +33,11 @@ pub struct Reader {
 
 impl Reader {
     pub fn new(selves: Selves, time_zone: Option<&str>) -> Self {
-        Reader { selves, zones: ZoneCache::default(), home: Rc::new(Zone::named(time_zone.unwrap_or("UTC"))) }
+        Reader {
+            selves,
+            zones: ZoneCache::default(),
+            home: Rc::new(Zone::from_name(time_zone.unwrap_or("UTC"))),
+        }
     }
 
     /// The items of a resource: the series (or single event) under `external_id`, its exceptions under `external_id#recurrenceId`.
@@ -56,13 +60,13 @@ impl Reader {
             let Some(event) = exception.at.and_then(|at| all.get(at)) else { continue };
             let mut item =
                 self.item(external_id, event, (reference, series.is_some()), &clock).map_err(unreadable)?;
-            item.warnings.splice(0..0, ignored::of_exception(exception));
+            item.warnings.splice(0..0, ignored::for_exception(exception));
             items.push(Item { series_external_id: series.clone(), ..item });
         }
         match (items.first_mut(), all.first()) {
             (Some(first), _) => {
-                let of_main = ignored::of_main(selection.superseded.len(), selection.foreign, "event");
-                first.warnings.splice(0..0, of_main.into_iter().chain(ignored::of_unreadable(&selection)));
+                let of_main = ignored::for_main(selection.superseded.len(), selection.foreign, "event");
+                first.warnings.splice(0..0, of_main.into_iter().chain(ignored::for_unreadable(&selection)));
             }
             (None, Some(event)) => {
                 let why = self.event(event, reference, &clock).err();
@@ -75,7 +79,7 @@ impl Reader {
 
     /// Selects the VEVENTs that count.
     pub fn select(&self, calendar: &IcalCst, clock: &Clock) -> Selection {
-        Selection::of(calendar, EVENT, clock, &|event| times(event, clock).is_ok())
+        Selection::from_calendar(calendar, EVENT, clock, &|event| times(event, clock).is_ok())
     }
 
     /// A VEVENT as an item. `reference` is the form of an exception's recurrence id.
@@ -97,7 +101,7 @@ impl Reader {
             external_id: own_id,
             body: JsonText::of(&body).map_err(|error| error.to_string())?,
             provider_data: extra::extra(event),
-            warnings: zone_warnings::of(event, clock),
+            warnings: zone_warnings::warnings(event, clock),
             ..Item::default()
         })
     }

@@ -81,7 +81,7 @@ impl Selection {
     }
 
     /// Sorts the components of this name. `is_readable` decides whether one can become an item.
-    pub fn of<'s>(
+    pub fn from_calendar<'s>(
         calendar: &'s IcalCst,
         name: &'s str,
         clock: &'s Clock,
@@ -109,13 +109,13 @@ impl Selection {
         };
         if let Some(main) = main {
             let reference = clock.moment(sorter.all[main], "DTSTART");
-            return sorter.sorted(found, &exceptions, reference);
+            return sorter.sort_exceptions(found, &exceptions, reference);
         }
         // What counts of the first instance stands for the start: so it does when its copies are gone.
         let reference = exceptions.iter().find_map(|at| sorter.id(*at));
-        let tried = sorter.sorted(Selection::default(), &exceptions, reference.clone());
+        let tried = sorter.sort_exceptions(Selection::default(), &exceptions, reference.clone());
         let first = tried.exceptions.iter().find_map(|exception| sorter.id(exception.at?));
-        sorter.sorted(found, &exceptions, first.or(reference))
+        sorter.sort_exceptions(found, &exceptions, first.or(reference))
     }
 }
 
@@ -139,7 +139,12 @@ impl Sorter<'_, '_, '_> {
     }
 
     /// The selection with the exceptions, whose recurrence ids have the form of `reference`.
-    fn sorted(&self, mut found: Selection, exceptions: &[usize], reference: Option<Moment>) -> Selection {
+    fn sort_exceptions(
+        &self,
+        mut found: Selection,
+        exceptions: &[usize],
+        reference: Option<Moment>,
+    ) -> Selection {
         let mut candidates: Vec<Vec<usize>> = Vec::new();
         for at in exceptions.iter().copied() {
             let Some(id) = self.id(at).and_then(|id| original(&id, reference.as_ref(), self.clock)) else {

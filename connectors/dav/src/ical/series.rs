@@ -112,7 +112,7 @@ impl Editor<'_> {
     /// SCHEDULE-AGENT of the attendees, where the account organizes and a client set it.
     fn mark_scheduling(&self, component: &mut IcalCst) {
         let known = if self.server_tells == Some(false) {
-            people::scheduled(events(self.original))
+            people::scheduled_addresses(events(self.original))
         } else {
             Vec::new()
         };
@@ -369,12 +369,12 @@ impl Editor<'_> {
         self.match_start(&mut calendar, &writer);
         let new = self.finish(calendar, writer);
         old.warnings.extend(new.warnings);
-        old.text = old.text.map(|text| self.related(&text, uid));
+        old.text = old.text.map(|text| self.add_relation(&text, uid));
         Ok(Split { old, new: new.text.ok_or_else(|| no_instance(recurrence_id))? })
     }
 
     /// The capped series, pointing at the one that goes on.
-    fn related(&self, text: &str, uid: &str) -> String {
+    fn add_relation(&self, text: &str, uid: &str) -> String {
         let Ok(mut calendar) = resource::parse(text) else { return text.to_owned() };
         let main = self.select(&calendar).main;
         if let Some(component) = main.and_then(|at| events_mut(&mut calendar).nth(at)) {

@@ -177,7 +177,7 @@ mod tests {
     /// Clocks in Berlin went forward on 29 March 2026 at 2 and back on 25 October at 3.
     #[test]
     fn days_are_nominal_and_hours_exact_over_a_change_of_clocks() {
-        let zone = Zone::named("Europe/Berlin");
+        let zone = Zone::from_name("Europe/Berlin");
         for (start, duration, end) in [
             ("2026-03-28T18:00:00", "P1D", "2026-03-29T16:00:00Z"),
             ("2026-03-28T18:00:00", "PT24H", "2026-03-29T17:00:00Z"),

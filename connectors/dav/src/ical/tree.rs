@@ -22,7 +22,7 @@ pub fn read(data: &str) -> Result<IcalCst<'_>, String> {
     let mut found = None;
     while !is_blank(rest) {
         let Ok((line, tail)) = IcalLine::take(rest) else {
-            let (text, tail) = rest.split_at(unstructured(rest));
+            let (text, tail) = rest.split_at(count_unstructured(rest));
             if let Some(component) = open.last_mut() {
                 component.items.push(IcalItem::Opaque(Cow::Borrowed(text)));
             }
@@ -65,7 +65,7 @@ fn is_blank(bytes: &[u8]) -> bool {
 
 /// How many bytes the line takes that the tokenizer refuses, with blank lines before it and its folds: none of them has a colon, so none
 /// of them is a content line.
-fn unstructured(rest: &[u8]) -> usize {
+fn count_unstructured(rest: &[u8]) -> usize {
     let line_end = |from: usize| {
         let rest = rest.get(from..).unwrap_or_default();
         from + rest.iter().position(|byte| *byte == b'\n').map_or(rest.len(), |at| at + 1)

@@ -144,8 +144,8 @@ impl<'c> Writer<'c> {
             put_time(component, start);
             put_time(component, end);
         } else {
-            let start = self.anchored(start, "DTSTART", event.start);
-            let end = self.anchored(end, "DTEND", event.end);
+            let start = self.anchor(start, "DTSTART", event.start);
+            let end = self.anchor(end, "DTEND", event.end);
             put_time(component, start);
             put_time(component, end);
         }
@@ -160,7 +160,7 @@ impl<'c> Writer<'c> {
     }
 
     /// The time in the calendar's zone where it is floating: start and end both float or none does (RFC 5545 section 3.8.2.2).
-    fn anchored(&mut self, time: IcalLine<'static>, name: &str, at: Instant) -> IcalLine<'static> {
+    fn anchor(&mut self, time: IcalLine<'static>, name: &str, at: Instant) -> IcalLine<'static> {
         if !is_floating(&time) {
             return time;
         }
@@ -181,7 +181,7 @@ impl<'c> Writer<'c> {
         at: Instant,
         zone: &str,
     ) -> IcalLine<'static> {
-        let wanted = Zone::named(zone);
+        let wanted = Zone::from_name(zone);
         let shown = wanted.local(at.timestamp());
         // The second of a doubled local time can only be written in UTC.
         let is_local = wanted.instant(shown) == Some(at.timestamp());

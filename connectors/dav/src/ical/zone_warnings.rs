@@ -10,7 +10,7 @@ use crate::ical::time::{Clock, Moment};
 const MAX_NAME: usize = 80;
 
 /// Returns the warnings for a component whose times are in zones that have no IANA name.
-pub fn of(component: &IcalCst, clock: &Clock) -> Vec<Warning> {
+pub fn warnings(component: &IcalCst, clock: &Clock) -> Vec<Warning> {
     let mut named: Vec<String> = Vec::new();
     let mut warnings = Vec::new();
     for time in ["DTSTART", "DTEND", "DUE"].iter().filter_map(|name| line(component, name)) {

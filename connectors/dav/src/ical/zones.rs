@@ -84,7 +84,7 @@ struct Own {
 
 impl Zone {
     /// The IANA zone of this name (also Windows names); UTC for an unknown one.
-    pub fn named(name: &str) -> Zone {
+    pub fn from_name(name: &str) -> Zone {
         match recurrence::zone(name) {
             Ok(zone) => Zone::iana(zone),
             Err(_) => Zone { name: "UTC".into(), clock: TimeZone::UTC, own: None },
@@ -191,7 +191,7 @@ impl ZoneCache {
             return zone;
         }
         let Some((definition, number)) = definitions.find(calendar, tzid) else {
-            return Rc::new(Zone::named("UTC"));
+            return Rc::new(Zone::from_name("UTC"));
         };
         let number = *number.get_or_init(|| {
             let mut texts = self.texts.borrow_mut();
@@ -204,14 +204,14 @@ impl ZoneCache {
         }
         let mut known = self.defined.borrow_mut();
         // Instants stay right without a name, and a name costs a look at every zone that there is.
-        let zone = Rc::new(defined((definition, number), year, known.len() < MAX_SOUGHT));
+        let zone = Rc::new(define_zone((definition, number), year, known.len() < MAX_SOUGHT));
         known.insert((number, year), zone.clone());
         zone
     }
 }
 
 /// Returns the zone that a VTIMEZONE, with its number, defines around this year.
-fn defined((definition, number): (&IcalCst, usize), year: i16, is_sought: bool) -> Zone {
+fn define_zone((definition, number): (&IcalCst, usize), year: i16, is_sought: bool) -> Zone {
     for name in ["X-LIC-LOCATION", "TZID-ALIAS-OF"] {
         if let Some(zone) = text(definition, name).and_then(|location| recurrence::zone(&location).ok()) {
             return Zone::iana(zone);
@@ -222,7 +222,7 @@ fn defined((definition, number): (&IcalCst, usize), year: i16, is_sought: bool) 
         return Zone::iana(zone);
     }
     let own = match &nearby {
-        Some(nearby) => OwnZone::of(definition, nearby, (year, LATER_YEARS), is_sought),
+        Some(nearby) => OwnZone::from_history(definition, nearby, (year, LATER_YEARS), is_sought),
         None => OwnZone::unreadable(),
     };
     Zone::own(Some(number), own)

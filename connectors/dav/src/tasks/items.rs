@@ -32,8 +32,8 @@ pub fn create(cx: &Context, args: ItemWrite<Task>) -> Outcome<Mutated> {
     let response = session.put(&id, &written.text, When::New, false)?;
     match session.settle_create(&collection, &id, &uid, &response)? {
         // Others may have changed it since.
-        Some(found) => Ok(mutated(found, written.warnings)),
-        None => Ok(session.stored(&collection, &id, written, &args.changed, &response)),
+        Some(found) => Ok(to_mutated(found, written.warnings)),
+        None => Ok(session.read_back(&collection, &id, written, &args.changed, &response)),
     }
 }
 
@@ -44,7 +44,7 @@ pub fn update(cx: &Context, args: ItemWrite<Task>) -> Outcome<Mutated> {
     let (text, etag) = session.current(&collection, id, args.if_match.as_deref())?;
     let written = session.editor(args.strict).update(&text, &args.body, &args.changed)?;
     let response = session.replace(&collection, (id, etag.as_deref()), &written.text, false)?;
-    Ok(session.stored(&collection, id, written, &args.changed, &response))
+    Ok(session.read_back(&collection, id, written, &args.changed, &response))
 }
 
 /// Exceptions of a recurring task go with their resource; tasks below it stay.
@@ -55,7 +55,7 @@ pub fn delete(cx: &Context, args: ItemDelete) -> Outcome<Mutated> {
     Ok(Mutated { sources: vec![gone], ..Mutated::default() })
 }
 
-fn mutated(source: Source, warnings: Vec<Warning>) -> Mutated {
+fn to_mutated(source: Source, warnings: Vec<Warning>) -> Mutated {
     Mutated { item: Some(source.external_id.clone()), sources: vec![source], warnings, ..Mutated::default() }
 }
 
@@ -64,14 +64,14 @@ fn fields(source: &Source) -> Option<Value> {
     source.items.first()?.body.read().ok()
 }
 
-fn told<'t>(task: &'t Option<Value>, field: &str) -> Option<&'t Value> {
+fn find_field<'t>(task: &'t Option<Value>, field: &str) -> Option<&'t Value> {
     task.as_ref()?.get(field)
 }
 
 impl TaskSession<'_> {
     /// The task as the server has it after a write. Some servers store something else than they are sent (libical cuts a category
     /// at its comma): which of the changed fields that is about, goes into the warnings.
-    fn stored(
+    fn read_back(
         &self,
         collection: &Url,
         id: &str,
@@ -83,14 +83,15 @@ impl TaskSession<'_> {
         let meant = self.read_source(id, text.clone(), None);
         let source = self.after_write(collection, id, text, response);
         let (meant, stored) = (fields(&meant), fields(&source));
-        let altered =
-            changed.iter().filter(|name| stored.is_some() && told(&meant, name) != told(&stored, name));
+        let altered = changed
+            .iter()
+            .filter(|name| stored.is_some() && find_field(&meant, name) != find_field(&stored, name));
         warnings.extend(altered.map(|name| Warning {
             code: "field_changed".into(),
             message: "the provider stored something else".into(),
             target: Some(name.clone()),
         }));
-        mutated(source, warnings)
+        to_mutated(source, warnings)
     }
 
     fn editor(&self, strict: bool) -> TodoEditor<'_> {

@@ -44,7 +44,7 @@ pub fn create(cx: &Context, args: CollectionWrite<TaskList>) -> Outcome<Mutated>
     let session = TaskSession::new(cx, None)?;
     let properties = properties(&args.body, &FieldSet(&args.changed));
     let (url, warnings) = session.make(&components::only(NAME), &args.body.name, &properties)?;
-    session.mutated(&url, warnings)
+    session.read_mutated(&url, warnings)
 }
 
 pub fn update(cx: &Context, args: CollectionWrite<TaskList>) -> Outcome<Mutated> {
@@ -52,7 +52,7 @@ pub fn update(cx: &Context, args: CollectionWrite<TaskList>) -> Outcome<Mutated>
     let id = args.source.as_deref().ok_or_else(|| Failure::invalid("source is missing"))?;
     let url = session.client.url(id)?;
     session.patch(&url, &properties(&args.body, &FieldSet(&args.changed)))?;
-    session.mutated(&url, Vec::new())
+    session.read_mutated(&url, Vec::new())
 }
 
 /// A collection for events, too, is a calendar: deleting a list of tasks must not delete events.
@@ -98,7 +98,7 @@ impl TaskSession<'_> {
         Ok(found)
     }
 
-    fn mutated(&self, url: &Url, warnings: Vec<Warning>) -> Outcome<Mutated> {
+    fn read_mutated(&self, url: &Url, warnings: Vec<Warning>) -> Outcome<Mutated> {
         let id = self.client.id(url);
         let found = self.lists()?.into_iter().find(|(found, _)| *found == id);
         let (id, list) = found.ok_or_else(|| Failure::not_found("there is no task list with this id"))?;

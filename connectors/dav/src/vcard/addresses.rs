@@ -4,12 +4,12 @@ use model::contacts::PostalAddress;
 use vcard::tree::cst::VcardCst;
 use vcard::tree::line::VcardLine;
 
-use crate::vcard::entries::purposed;
+use crate::vcard::entries::with_purpose;
 use crate::vcard::lines::{
     Version, View, components, drop_lines, escape, is, line, param, value, with_param, with_raw,
 };
 use crate::vcard::lists::{Entry, GroupedLine, MAX_ENTRIES, set_list};
-use crate::vcard::tag::{of_kind, tag};
+use crate::vcard::tag::{for_kind, tag};
 
 /// Apple's country code beside an address.
 const COUNTRY: &str = "X-ABADR";
@@ -38,7 +38,7 @@ pub fn addresses(view: &View) -> Vec<PostalAddress> {
 pub fn set_addresses(card: &mut VcardCst, wanted: &[PostalAddress]) {
     let wanted: Vec<AddressEntry> =
         wanted.iter().map(|address| AddressEntry { address: normal(address), loose_label: None }).collect();
-    let existing = AddressEntry::all(&View::of(card));
+    let existing = AddressEntry::all(&View::from_card(card));
     let says = |address: &PostalAddress| (address.kind, address.label.clone(), address.formatted.clone());
     // A loose label that no address is wanted to have would be taken for another one's: it goes. Where the order of those that stay
     // tells something else than it did, they all go and come back beside their addresses.
@@ -49,7 +49,7 @@ pub fn set_addresses(card: &mut VcardCst, wanted: &[PostalAddress]) {
         let mut made = card.clone();
         drop_lines(&mut made, &loose.collect::<Vec<_>>());
         set_list(&mut made, &wanted);
-        let is_told = AddressEntry::all(&View::of(&made)).iter().map(|(_, place)| place).eq(&wanted);
+        let is_told = AddressEntry::all(&View::from_card(&made)).iter().map(|(_, place)| place).eq(&wanted);
         if is_told || !keeping {
             *card = made;
             return;
@@ -182,8 +182,8 @@ impl Entry for AddressEntry {
             beside.push((COUNTRY, code.filter(|_| !by_param).map(str::to_lowercase)));
         }
         let same = was.is_some_and(|was| (was.kind, &was.label) == (address.kind, &address.label));
-        let (types, label) = of_kind(address.kind, address.label.as_deref());
-        let mut written = purposed(own, types, label, same);
+        let (types, label) = for_kind(address.kind, address.label.as_deref());
+        let mut written = with_purpose(own, types, label, same);
         written.beside.extend(beside);
         written
     }

@@ -9,7 +9,7 @@ use crate::vcard::lines::{
     Version, View, escape, escape_uri, is, line, param, params, renamed, value, with_param, with_raw,
 };
 use crate::vcard::lists::{Entry, GroupedLine, MAX_ENTRIES, set_list};
-use crate::vcard::tag::{LABEL, Tag, of_kind, of_phone, preferred, tag, typed};
+use crate::vcard::tag::{LABEL, Tag, for_kind, for_phone, preferred, tag, typed};
 
 /// Instant messaging before RFC 4770, and the protocol that each property stands for.
 const OLD_IM: [(&str, &str); 13] = [
@@ -37,7 +37,7 @@ impl Entry for ContactEmail {
     fn all(view: &View) -> Vec<(usize, Self)> {
         let mut tags = Vec::new();
         let mut found = Vec::new();
-        for (at, line) in named(view, "EMAIL") {
+        for (at, line) in lines_named(view, "EMAIL") {
             let tag = tag(view, line);
             let (kind, label) = tag.kind();
             found.push((
@@ -61,11 +61,14 @@ impl Entry for ContactEmail {
     }
 
     fn write(&self, _: Version, old: Option<(&VcardLine, &Self)>) -> GroupedLine {
-        let (types, label) = of_kind(self.kind, self.label.as_deref());
+        let (types, label) = for_kind(self.kind, self.label.as_deref());
         let same = old.is_some_and(|(_, was)| (was.kind, &was.label) == (self.kind, &self.label));
-        let line =
-            valued(old.map(|(line, was)| (line, was.value == self.value)), "EMAIL", &escape(&self.value));
-        purposed(line, types, label, same)
+        let line = line_with_value(
+            old.map(|(line, was)| (line, was.value == self.value)),
+            "EMAIL",
+            &escape(&self.value),
+        );
+        with_purpose(line, types, label, same)
     }
 }
 
@@ -73,7 +76,7 @@ impl Entry for ContactPhone {
     fn all(view: &View) -> Vec<(usize, Self)> {
         let mut tags = Vec::new();
         let mut found = Vec::new();
-        for (at, line) in named(view, "TEL") {
+        for (at, line) in lines_named(view, "TEL") {
             let tag = tag(view, line);
             let (kind, label) = tag.phone();
             found.push((at, ContactPhone { value: number(line), e164: None, kind, label, primary: false }));
@@ -94,13 +97,13 @@ impl Entry for ContactPhone {
     }
 
     fn write(&self, _: Version, old: Option<(&VcardLine, &Self)>) -> GroupedLine {
-        let (types, label) = of_phone(self.kind, self.label.as_deref());
+        let (types, label) = for_phone(self.kind, self.label.as_deref());
         let same = old.is_some_and(|(_, was)| (was.kind, &was.label) == (self.kind, &self.label));
         // As the person wrote it: text, not a tel: URI.
         let plain =
             old.filter(|(_, was)| was.value != self.value).map(|(line, _)| with_param(line, "VALUE", None));
         let old = old.map(|(line, was)| (plain.as_ref().unwrap_or(line), was.value == self.value));
-        purposed(valued(old, "TEL", &escape(&self.value)), types, label, same)
+        with_purpose(line_with_value(old, "TEL", &escape(&self.value)), types, label, same)
     }
 }
 
@@ -115,7 +118,7 @@ impl Entry for ContactUrl {
         let read = |(at, line)| {
             (at, ContactUrl { value: value(line).trim().to_owned(), kind: tag(view, line).kind().0 })
         };
-        named(view, "URL").map(read).collect()
+        lines_named(view, "URL").map(read).collect()
     }
 
     fn key(&self) -> String {
@@ -127,14 +130,14 @@ impl Entry for ContactUrl {
     }
 
     fn write(&self, version: Version, old: Option<(&VcardLine, &Self)>) -> GroupedLine {
-        let (types, label) = of_kind(self.kind, None);
+        let (types, label) = for_kind(self.kind, None);
         let same = old.is_some_and(|(_, was)| was.kind == self.kind);
-        let line = valued(
+        let line = line_with_value(
             old.map(|(line, was)| (line, was.value == self.value)),
             "URL",
             &escape_uri(&self.value, version),
         );
-        purposed(line, types, label, same)
+        with_purpose(line, types, label, same)
     }
 }
 
@@ -208,7 +211,7 @@ fn is_scheme(text: &str) -> bool {
 }
 
 /// The lines of this name that have a value.
-fn named<'v, 'c, 'a>(
+fn lines_named<'v, 'c, 'a>(
     view: &'v View<'c, 'a>,
     name: &'v str,
 ) -> impl Iterator<Item = (usize, &'c VcardLine<'a>)> + 'v {
@@ -223,7 +226,7 @@ fn most_preferred(tags: &[Tag]) -> Option<usize> {
 }
 
 /// A line with this value: the old one where there is one, untouched where the value is the same.
-fn valued(old: Option<(&VcardLine, bool)>, name: &str, raw: &str) -> VcardLine<'static> {
+fn line_with_value(old: Option<(&VcardLine, bool)>, name: &str, raw: &str) -> VcardLine<'static> {
     match old {
         Some((old, true)) => renamed(old, old.name.get()),
         Some((old, false)) => with_raw(old, raw),
@@ -232,18 +235,26 @@ fn valued(old: Option<(&VcardLine, bool)>, name: &str, raw: &str) -> VcardLine<'
 }
 
 /// The line with the types and the label of its use; `same`: it has them already.
-pub fn purposed(line: VcardLine<'static>, types: &[&str], label: Option<String>, same: bool) -> GroupedLine {
+pub fn with_purpose(
+    line: VcardLine<'static>,
+    types: &[&str],
+    label: Option<String>,
+    same: bool,
+) -> GroupedLine {
     if same {
         return GroupedLine { line, beside: Vec::new() };
     }
     let types = typed(&line, types);
-    let line =
-        with_param(&bare(&line), "TYPE", Some(&types).filter(|types| !types.is_empty()).map(String::as_str));
+    let line = with_param(
+        &without_bare_types(&line),
+        "TYPE",
+        Some(&types).filter(|types| !types.is_empty()).map(String::as_str),
+    );
     GroupedLine { line, beside: vec![(LABEL, label.map(|label| escape(&label)))] }
 }
 
 /// The line without vCard 2.1's way to write types.
-fn bare(line: &VcardLine<'static>) -> VcardLine<'static> {
+fn without_bare_types(line: &VcardLine<'static>) -> VcardLine<'static> {
     let mut bare = line.clone();
     bare.params.retain(|node| !node.values.is_empty());
     bare
@@ -257,14 +268,14 @@ pub fn set_preferring<T: Entry>(
     is_primary: impl Fn(&T) -> bool,
 ) {
     set_list(card, wanted);
-    let now = T::all(&View::of(card));
+    let now = T::all(&View::from_card(card));
     // Of several only the first can be it.
     let first = wanted.iter().position(&is_primary);
     if now.iter().position(|(_, entry)| is_primary(entry)) == first {
         return;
     }
     let preferred_before: Vec<bool> = {
-        let view = View::of(card);
+        let view = View::from_card(card);
         now.iter().map(|(at, _)| tag(&view, &card.props[*at]).pref.is_some()).collect()
     };
     for (index, (at, _)) in now.iter().enumerate() {

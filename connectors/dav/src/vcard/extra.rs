@@ -47,7 +47,7 @@ const SAID: [&str; 25] = [
 pub fn extra(view: &View) -> Option<Value> {
     let mut data = Map::new();
     let categories: Vec<String> =
-        view.all("CATEGORIES").flat_map(list).take(MAX_PROPERTIES).map(bounded).collect();
+        view.all("CATEGORIES").flat_map(list).take(MAX_PROPERTIES).map(truncate).collect();
     if !categories.is_empty() {
         data.insert("categories".into(), json!(categories));
     }
@@ -61,7 +61,7 @@ pub fn extra(view: &View) -> Option<Value> {
             }
             continue;
         }
-        let text = bounded(value(line));
+        let text = truncate(value(line));
         if properties.len() == MAX_PROPERTIES && !properties.contains_key(&name) {
             continue;
         }
@@ -83,7 +83,7 @@ pub fn extra(view: &View) -> Option<Value> {
     (!data.is_empty()).then_some(Value::Object(data))
 }
 
-fn bounded(text: String) -> String {
+fn truncate(text: String) -> String {
     if text.len() <= MAX_CHARACTERS { text } else { text.chars().take(MAX_CHARACTERS).collect() }
 }
 

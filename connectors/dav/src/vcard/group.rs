@@ -79,7 +79,7 @@ pub fn new_group(version: Version, uid: &str, name: &str, members: &[String]) ->
 /// Makes the group's name this. In 3.0 N must be there, too, and Apple shows it.
 pub fn set_name(card: &mut VcardCst, name: &str) {
     set_text(card, "FN", Some(name));
-    if !places(card, "N").is_empty() || View::of(card).version == Version::V3 {
+    if !places(card, "N").is_empty() || View::from_card(card).version == Version::V3 {
         set_text(card, "N", Some(name));
     }
 }
@@ -87,7 +87,7 @@ pub fn set_name(card: &mut VcardCst, name: &str) {
 /// Makes these the members; the lines of those that stay keep their bytes, and so do members that are no cards.
 pub fn set_members(card: &mut VcardCst, members: &[String]) {
     let wanted: HashSet<String> = members.iter().map(|uid| reference(uid)).collect();
-    let view = View::of(card);
+    let view = View::from_card(card);
     let mut there = HashSet::new();
     let mut gone = Vec::new();
     let mut last = None;
@@ -130,7 +130,7 @@ pub fn set_members(card: &mut VcardCst, members: &[String]) {
 /// Adds or removes one member; whether that changed anything.
 pub fn change_member(card: &mut VcardCst, uid: &str, joins: bool) -> bool {
     let uid = reference(uid);
-    let mut members = group(&View::of(card)).contact_ids.unwrap_or_default();
+    let mut members = group(&View::from_card(card)).contact_ids.unwrap_or_default();
     let was = members.contains(&uid);
     match joins {
         true if !was => members.push(uid),

@@ -59,7 +59,7 @@ pub struct View<'c, 'a> {
 }
 
 impl<'c, 'a> View<'c, 'a> {
-    pub fn of(card: &'c VcardCst<'a>) -> Self {
+    pub fn from_card(card: &'c VcardCst<'a>) -> Self {
         let mut depth = 0usize;
         let version = version(card).unwrap_or(Version::V3);
         let mut view = View { lines: Vec::with_capacity(card.props.len()), groups: HashMap::new(), version };
@@ -222,7 +222,7 @@ pub fn line(name: &str, params: &[(&str, &str)], value: &str) -> VcardLine<'stat
         let value = if *name == "TYPE" { items.join(",") } else { text::raw_param(value) };
         head.push_str(&format!(";{name}={value}"));
     }
-    tokenised(&head, value)
+    tokenise(&head, value)
 }
 
 /// The line with another value; its name, group and parameters keep their bytes.
@@ -235,7 +235,7 @@ pub fn with_raw(old: &VcardLine, value: &str) -> VcardLine<'static> {
             head.push_str(&format!(";{node}"));
         }
     }
-    tokenised(&head, value)
+    tokenise(&head, value)
 }
 
 /// The line without this parameter, or with this value of it.
@@ -249,17 +249,17 @@ pub fn with_param(old: &VcardLine, name: &str, value: Option<&str>) -> VcardLine
         }
     }
     head.push_str(&written.unwrap_or_default());
-    tokenised(&head, &old.value.to_string())
+    tokenise(&head, &old.value.to_string())
 }
 
 /// The line under another name: in another group.
 pub fn renamed(old: &VcardLine, name: &str) -> VcardLine<'static> {
     let params: String = old.params.iter().map(|node| format!(";{node}")).collect();
-    tokenised(&format!("{name}{params}"), &old.value.to_string())
+    tokenise(&format!("{name}{params}"), &old.value.to_string())
 }
 
 /// Head and value as a line of its own, folded. The library makes lines from text only inside a card.
-fn tokenised(head: &str, value: &str) -> VcardLine<'static> {
+fn tokenise(head: &str, value: &str) -> VcardLine<'static> {
     let logical = format!("{}:{}", text::one_line(head), text::one_line(value));
     let mut scratch: VcardCst<'static> = VcardCst::v4();
     let made = scratch.push_raw(&text::fold(&logical)).ok().and_then(|card| card.props.pop());
@@ -290,7 +290,7 @@ pub fn set_text(card: &mut VcardCst, name: &str, value: Option<&str>) {
 
 /// Returns the indices of the lines of this name among the card's properties.
 pub fn places(card: &VcardCst, name: &str) -> Vec<usize> {
-    View::of(card).lines.into_iter().filter(|(_, line)| is(line, name)).map(|(at, _)| at).collect()
+    View::from_card(card).lines.into_iter().filter(|(_, line)| is(line, name)).map(|(at, _)| at).collect()
 }
 
 /// Removes lines by their places.
@@ -324,7 +324,7 @@ mod tests {
         let text = "BEGIN:VCARD\r\nVERSION:3.0\r\nitem1.NOTE:one\\, two\\nthree\r\nN:A\\;B;C,D;;\r\nCATEGORIES:a\\,b,c\r\n\
             FN;ENCODING=QUOTED-PRINTABLE;CHARSET=utf-8:J=C3=BCrgen\r\nTITLE;QUOTED-PRINTABLE:caf=E9\r\nEND:VCARD\r\n";
         let card = parse(text).unwrap();
-        let view = View::of(&card);
+        let view = View::from_card(&card);
         assert_eq!(view.text("note").unwrap(), "one, two\nthree");
         assert_eq!(components(view.first("N").unwrap(), ","), ["A;B", "C,D", "", ""]);
         assert_eq!(list(view.first("CATEGORIES").unwrap()), ["a,b", "c"]);
@@ -341,8 +341,8 @@ mod tests {
         let text = print(&card);
         let read = parse(&text).unwrap();
         assert_eq!(read.props.len(), before + 2, "{text}");
-        assert_eq!(View::of(&read).text("NOTE").unwrap(), "a\nX-EVIL:bc\u{2028}d");
-        assert_eq!(param(View::of(&read).first("X-A").unwrap(), "X-P").unwrap(), "a\nX-EVIL:b\";c");
+        assert_eq!(View::from_card(&read).text("NOTE").unwrap(), "a\nX-EVIL:bc\u{2028}d");
+        assert_eq!(param(View::from_card(&read).first("X-A").unwrap(), "X-P").unwrap(), "a\nX-EVIL:b\";c");
     }
 
     #[test]
@@ -352,13 +352,13 @@ mod tests {
         set_text(&mut card, "NOTE", Some(&note));
         let text = print(&card);
         assert!(text.lines().all(|line| line.len() <= 75), "{text}");
-        assert_eq!(View::of(&parse(&text).unwrap()).text("NOTE").unwrap(), note.trim());
+        assert_eq!(View::from_card(&parse(&text).unwrap()).text("NOTE").unwrap(), note.trim());
     }
 
     #[test]
     fn a_parameter_is_set_in_its_place() {
         let card = parse("BEGIN:VCARD\r\nVERSION:4.0\r\nTEL;PREF=2;TYPE=\"a,b\":1\r\nEND:VCARD\r\n").unwrap();
-        let tel = View::of(&card).first("TEL").unwrap();
+        let tel = View::from_card(&card).first("TEL").unwrap();
         assert_eq!(with_param(tel, "PREF", Some("1")).to_string(), "TEL;PREF=1;TYPE=\"a,b\":1\r\n");
         assert_eq!(with_param(tel, "pref", None).to_string(), "TEL;TYPE=\"a,b\":1\r\n");
         assert_eq!(value(&with_param(tel, "X", Some("y"))), "1");

@@ -36,11 +36,11 @@ pub trait Entry: PartialEq + Sized {
 /// Makes the card say these entries, in this order.
 pub fn set_list<T: Entry>(card: &mut VcardCst, wanted: &[T]) {
     let (existing, version) = {
-        let view = View::of(card);
+        let view = View::from_card(card);
         (T::all(&view), view.version)
     };
-    let plan = matched(&existing, wanted);
-    let mut writer = Groups::of(card);
+    let plan = match_entries(&existing, wanted);
+    let mut writer = Groups::from_card(card);
     let mut gone: Vec<usize> = Vec::new();
     // Each wanted entry's line, with the lines that come directly behind it.
     let mut made: Vec<Vec<VcardLine<'static>>> = Vec::with_capacity(wanted.len());
@@ -64,7 +64,7 @@ pub fn set_list<T: Entry>(card: &mut VcardCst, wanted: &[T]) {
 }
 
 /// Matches each wanted entry with an existing one: an equal one, else one with the same key, else one that differs in its key alone.
-fn matched<T: Entry>(existing: &[(usize, T)], wanted: &[T]) -> Vec<Option<usize>> {
+fn match_entries<T: Entry>(existing: &[(usize, T)], wanted: &[T]) -> Vec<Option<usize>> {
     let mut plan: Vec<Option<usize>> = vec![None; wanted.len()];
     let mut free: Vec<bool> = vec![true; existing.len()];
     let mut by_key: HashMap<String, VecDeque<usize>> = HashMap::new();
@@ -100,7 +100,7 @@ fn matched<T: Entry>(existing: &[(usize, T)], wanted: &[T]) -> Vec<Option<usize>
 pub fn orphans(card: &VcardCst, place: usize) -> Vec<usize> {
     let mut gone = vec![place];
     let Some(group) = card.props[place].group() else { return gone };
-    let view = View::of(card);
+    let view = View::from_card(card);
     let others = view.lines.iter().filter(|(at, line)| {
         *at != place && line.group().is_some_and(|other| other.eq_ignore_ascii_case(group))
     });
@@ -119,7 +119,7 @@ pub struct Groups {
 }
 
 impl Groups {
-    pub fn of(card: &VcardCst) -> Self {
+    pub fn from_card(card: &VcardCst) -> Self {
         let taken = card.props.iter().filter_map(|line| line.group()).map(str::to_lowercase).collect();
         Groups { taken, next: 1 }
     }
@@ -167,7 +167,7 @@ impl Groups {
 
 fn place_beside(card: &VcardCst, own: &VcardLine, name: &str) -> Option<usize> {
     let group = own.group()?;
-    let view = View::of(card);
+    let view = View::from_card(card);
     let found = view.lines.iter().find(|(_, line)| {
         is(line, name) && line.group().is_some_and(|other| other.eq_ignore_ascii_case(group))
     });

@@ -80,7 +80,7 @@ fn normal(organization: &Organization) -> Organization {
 /// Makes the card have these organizations. Lines of those that stay keep their bytes.
 pub fn set_organizations(card: &mut VcardCst, wanted: &[Organization]) {
     let wanted: Vec<Organization> = wanted.iter().map(normal).collect();
-    let existing = all(&View::of(card));
+    let existing = all(&View::from_card(card));
     if existing.iter().map(|place| &place.organization).eq(wanted.iter()) {
         return;
     }
@@ -103,7 +103,7 @@ pub fn set_organizations(card: &mut VcardCst, wanted: &[Organization]) {
         let props = attempt(card, &wanted, &existing, &plan, together);
         let is_told = {
             let made = VcardCst { props: props.clone(), ..VcardCst::v4() };
-            organizations(&View::of(&made)) == wanted
+            organizations(&View::from_card(&made)) == wanted
         };
         if is_told || together {
             card.props = props;
@@ -121,7 +121,7 @@ fn attempt<'a>(
     plan: &[Option<&OrganizationEntry>],
     together: bool,
 ) -> Vec<VcardLine<'a>> {
-    let mut groups = Groups::of(card);
+    let mut groups = Groups::from_card(card);
     let mut at_place: HashMap<usize, Vec<VcardLine>> = HashMap::new();
     let mut behind: Vec<VcardLine> = Vec::new();
     let gone: HashSet<usize> = existing.iter().flat_map(|place| [place.org, place.title]).flatten().collect();
@@ -129,7 +129,7 @@ fn attempt<'a>(
     for (one, old) in wanted.iter().zip(plan) {
         let changed = old.is_none_or(|old| old.organization != *one);
         let grouping = (together || changed && wanted.len() > 1).then_some(&mut groups);
-        for (place, line) in written(card, one, *old, grouping) {
+        for (place, line) in organization_lines(card, one, *old, grouping) {
             last = place.filter(|_| !together).or(last);
             match last {
                 Some(place) => at_place.entry(place).or_default().push(line),
@@ -150,7 +150,7 @@ fn attempt<'a>(
 }
 
 /// The lines of one organization, each with the place of the one that it was.
-fn written(
+fn organization_lines(
     card: &VcardCst,
     one: &Organization,
     old: Option<&OrganizationEntry>,

@@ -35,10 +35,10 @@ enum PhotoContent {
 
 /// Whether the line's value is the thing itself, not the address of it: PHOTO, LOGO, SOUND, KEY.
 pub fn is_inline(line: &VcardLine) -> bool {
-    matches!(held(line), PhotoContent::Inline(..))
+    matches!(photo_content(line), PhotoContent::Inline(..))
 }
 
-fn held(line: &VcardLine) -> PhotoContent {
+fn photo_content(line: &VcardLine) -> PhotoContent {
     // vCard 2.1 writes the encoding as a parameter of its own.
     let bare = |name: &str| {
         line.params.iter().any(|node| node.values.is_empty() && node.name.get().eq_ignore_ascii_case(name))
@@ -48,14 +48,14 @@ fn held(line: &VcardLine) -> PhotoContent {
     let text = text.trim();
     if let Some((media_type, data)) = data_url(text) {
         return PhotoContent::Inline(
-            squeezed(data),
+            remove_whitespace(data),
             Some(media_type).filter(|media_type| !media_type.is_empty()),
         );
     }
     if encoded || has_param(line, "VALUE", "binary") {
         let kind = param(line, "MEDIATYPE").or_else(|| param(line, "TYPE").map(|kind| kind.to_lowercase()));
         let media_type = kind.map(|kind| if kind.contains('/') { kind } else { format!("image/{kind}") });
-        return PhotoContent::Inline(squeezed(text), media_type);
+        return PhotoContent::Inline(remove_whitespace(text), media_type);
     }
     PhotoContent::Url(text.to_owned())
 }
@@ -68,18 +68,18 @@ fn data_url(text: &str) -> Option<(String, &str)> {
     Some((media_type.split(';').next().unwrap_or_default().to_owned(), data))
 }
 
-fn squeezed(text: &str) -> String {
+fn remove_whitespace(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
 /// The first PHOTO that says something.
-fn shown<'c, 'a>(view: &View<'c, 'a>) -> Option<&'c VcardLine<'a>> {
+fn photo_line<'c, 'a>(view: &View<'c, 'a>) -> Option<&'c VcardLine<'a>> {
     view.first("PHOTO")
 }
 
 /// The picture in the model: its address, or a mark that changes with it.
 pub fn photo(view: &View) -> Option<Photo> {
-    match held(shown(view)?) {
+    match photo_content(photo_line(view)?) {
         PhotoContent::Url(url) if url.len() > MAX_URL => None,
         PhotoContent::Url(url) => Some(Photo { url: Some(url), etag: None }),
         PhotoContent::Inline(data, _) => {
@@ -96,10 +96,10 @@ fn mark(bytes: &[u8]) -> String {
 
 /// The picture that the card holds; none where it has none, or only its address.
 pub fn picture(view: &View) -> Option<Picture> {
-    let PhotoContent::Inline(data, media_type) = held(shown(view)?) else { return None };
+    let PhotoContent::Inline(data, media_type) = photo_content(photo_line(view)?) else { return None };
     let bytes = FORGIVING.decode(&data).ok()?;
     let content_type =
-        sniffed(&bytes).map(str::to_owned).or(media_type.filter(|kind| kind.starts_with("image/")));
+        sniff_media_type(&bytes).map(str::to_owned).or(media_type.filter(|kind| kind.starts_with("image/")));
     Some(Picture {
         content_type: content_type.unwrap_or("application/octet-stream".into()),
         content_base64: STANDARD.encode(&bytes),
@@ -107,7 +107,7 @@ pub fn picture(view: &View) -> Option<Picture> {
 }
 
 /// The format by its first bytes: TYPE parameters are often wrong, or not there.
-fn sniffed(bytes: &[u8]) -> Option<&'static str> {
+fn sniff_media_type(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0xFF, 0xD8, 0xFF, ..] => Some("image/jpeg"),
         [0x89, b'P', b'N', b'G', ..] => Some("image/png"),
@@ -124,7 +124,7 @@ pub fn set_photo(card: &mut VcardCst, version: Version, wanted: Option<&Photo>) 
         drop_lines(card, &all);
         return Ok(());
     };
-    let now = photo(&View::of(card));
+    let now = photo(&View::from_card(card));
     let Some(url) = wanted.url.as_deref().map(str::trim).filter(|url| !url.is_empty()) else {
         // No address: the picture that is stored.
         return Ok(());
@@ -135,8 +135,9 @@ pub fn set_photo(card: &mut VcardCst, version: Version, wanted: Option<&Photo>) 
     let refused = |why: &str| Failure::invalid(why).with_detail(json!({ "field": "photo" }));
     let written = match data_url(url) {
         Some((media_type, data)) => {
-            let bytes = FORGIVING.decode(squeezed(data)).map_err(|_| refused("photo.url is no base64"))?;
-            let media_type = sniffed(&bytes).map_or(media_type, str::to_owned);
+            let bytes =
+                FORGIVING.decode(remove_whitespace(data)).map_err(|_| refused("photo.url is no base64"))?;
+            let media_type = sniff_media_type(&bytes).map_or(media_type, str::to_owned);
             let format = media_type.strip_prefix("image/").filter(|format| !format.is_empty());
             let format = format.ok_or_else(|| refused("photo.url is no image"))?;
             if now.is_some_and(|now| now.etag == Some(mark(&bytes))) {

@@ -22,7 +22,7 @@ pub const GROUP: &str = "contact_group";
 pub fn items(external_id: &str, data: &str) -> Result<Vec<Item>, ItemError> {
     let unreadable = |message: String| ItemError { code: "unreadable".into(), message };
     let card = parse(data).map_err(unreadable)?;
-    let view = View::of(&card);
+    let view = View::from_card(&card);
     let (kind, body) = match is_group(&view) {
         true => (GROUP, JsonText::of(&group(&view))),
         false => (CONTACT, JsonText::of(&contact(&view))),

@@ -149,7 +149,7 @@ impl Tag {
 }
 
 /// Types and label that say what an address is for.
-pub fn of_kind(kind: ContactKind, label: Option<&str>) -> (&'static [&'static str], Option<String>) {
+pub fn for_kind(kind: ContactKind, label: Option<&str>) -> (&'static [&'static str], Option<String>) {
     match kind {
         ContactKind::Home => (&["home"], None),
         ContactKind::Work => (&["work"], None),
@@ -159,7 +159,7 @@ pub fn of_kind(kind: ContactKind, label: Option<&str>) -> (&'static [&'static st
 }
 
 /// The same of a number.
-pub fn of_phone(kind: PhoneKind, label: Option<&str>) -> (&'static [&'static str], Option<String>) {
+pub fn for_phone(kind: PhoneKind, label: Option<&str>) -> (&'static [&'static str], Option<String>) {
     match kind {
         PhoneKind::Mobile => (&["cell"], None),
         PhoneKind::Home => (&["home"], None),

@@ -47,10 +47,10 @@ pub fn apply(card: &mut VcardCst, version: Version, wanted: &Contact, changed: &
     set_names(card, wanted, changed);
     let text = |text: &Option<String>| text.as_deref().map(|text| plain(text).trim().to_owned());
     if changed.has("nickname") {
-        set_one_text(card, "NICKNAME", text(&wanted.nickname), nickname(&View::of(card)));
+        set_one_text(card, "NICKNAME", text(&wanted.nickname), nickname(&View::from_card(card)));
     }
     if changed.has("notes") {
-        set_one_text(card, "NOTE", text(&wanted.notes), notes(&View::of(card)));
+        set_one_text(card, "NOTE", text(&wanted.notes), notes(&View::from_card(card)));
     }
     set_lists(card, version, wanted, changed)?;
     if changed.has("birthday") {
@@ -74,14 +74,14 @@ pub fn apply(card: &mut VcardCst, version: Version, wanted: &Contact, changed: &
 pub fn touch(card: &mut VcardCst, version: Version, now: Instant) {
     let extended = now.to_string();
     let extended = extended.split_once('.').map_or(extended.clone(), |(whole, _)| format!("{whole}Z"));
-    let old = View::of(card).text("REV");
+    let old = View::from_card(card).text("REV");
     let is_extended = old.map_or(version == Version::V3, |old| old.get(4..5) == Some("-"));
     let basic: String = extended.chars().filter(|c| !matches!(c, '-' | ':')).collect();
     set_line(card, line("REV", &[], if is_extended { &extended } else { &basic }));
 }
 
 /// Fields that vCard has no property for and that ask for one.
-fn unsupported(wanted: &Contact, changed: &FieldSet) -> Vec<&'static str> {
+fn unsupported_fields(wanted: &Contact, changed: &FieldSet) -> Vec<&'static str> {
     let ended = wanted.organizations.iter().any(|organization| !organization.current);
     let asked = [
         ("starred", changed.has("starred") && wanted.starred),
@@ -92,7 +92,7 @@ fn unsupported(wanted: &Contact, changed: &FieldSet) -> Vec<&'static str> {
 
 /// Checks for fields that vCard cannot keep: a failure where the caller is strict, else warnings.
 pub fn check(wanted: &Contact, changed: &FieldSet, strict: bool) -> Outcome<Vec<Warning>> {
-    let fields = unsupported(wanted, changed);
+    let fields = unsupported_fields(wanted, changed);
     if let Some(field) = fields.first().filter(|_| strict) {
         return Err(Failure::unsupported(&format!("{field} as it is given; vCard has no such property"))
             .with_detail(json!({ "field": field })));
@@ -159,7 +159,7 @@ fn set_names(card: &mut VcardCst, wanted: &Contact, changed: &FieldSet) {
 
 /// Returns the index of the N with or without PHONETIC.
 fn place_of(card: &VcardCst, phonetic: bool) -> Option<usize> {
-    let view = View::of(card);
+    let view = View::from_card(card);
     let line = if phonetic { phonetic_line(&view) } else { name_line(&view) }?;
     view.lines.iter().find(|(_, other)| std::ptr::eq(*other, line)).map(|(at, _)| *at)
 }
@@ -245,7 +245,7 @@ fn set_lists(card: &mut VcardCst, version: Version, wanted: &Contact, changed: &
 
 fn set_birthday(card: &mut VcardCst, version: Version, wanted: Option<&PartialDate>) -> Outcome<()> {
     let old = places(card, "BDAY");
-    let said = View::of(card).first("BDAY").and_then(day);
+    let said = View::from_card(card).first("BDAY").and_then(day);
     let Some(wanted) = wanted else {
         // A year alone is none of the model's days: it is not there to be removed.
         if said.is_some() {

@@ -60,7 +60,7 @@ pub fn discover(client: &Client, service: &Service, known: Option<&Url>) -> Outc
     };
     let mut refused = None;
     for candidate in candidates {
-        match look(client, service, &candidate) {
+        match locate_account(client, service, &candidate) {
             Ok(Some(AccountLocation::Principal(url))) if Some(&url) == known => {}
             Ok(Some(found)) => return Ok(found),
             Ok(None) => {}
@@ -81,7 +81,7 @@ fn is_final(failure: &Failure) -> bool {
         || failure.http_status.is_none()
 }
 
-fn look(client: &Client, service: &Service, url: &Url) -> Outcome<Option<AccountLocation>> {
+fn locate_account(client: &Client, service: &Service, url: &Url) -> Outcome<Option<AccountLocation>> {
     let names =
         [(DAV, "current-user-principal"), (DAV, "principal-URL"), (DAV, "resourcetype"), service.home_set];
     let (at, response) = client.propfind_following(url, &names)?;

@@ -57,7 +57,7 @@ pub fn changes(context: &Context, args: &ChangesRequest) -> Outcome<Answer<Sourc
     }
     let limit = if args.limit == 0 { PAGE_SIZE } else { args.limit.min(PAGE_SIZE) };
     let page =
-        read_page(context, calendar_id, &query, limit).map_err(|failure| continued(failure, &place))?;
+        read_page(context, calendar_id, &query, limit).map_err(|failure| expire_cursor(failure, &place))?;
     let next = next_place(calendar_id, since, &page)?;
     let more = matches!(next, Place::First { .. } | Place::Delta { .. });
     let cursor = Some(cursor::write(VERSION, &next)?);
@@ -100,7 +100,7 @@ fn next_place(calendar_id: &str, since: Option<&str>, page: &EventPage) -> Outco
 }
 
 /// The failure of a request that goes on from a cursor: a page token that the provider cannot read is one of another walk.
-fn continued(failure: Failure, place: &Place) -> Failure {
+fn expire_cursor(failure: Failure, place: &Place) -> Failure {
     let is_of_token = failure.http_status == Some(400) && !matches!(place, Place::Whole);
     match failure.code.as_str() {
         code::INVALID if is_of_token => failure.with_code(code::CURSOR_EXPIRED),

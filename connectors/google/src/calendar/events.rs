@@ -15,8 +15,8 @@ use crate::calendar::info::CalendarInfo;
 use crate::calendar::mapping::event_from;
 use crate::calendar::native;
 use crate::calendar::patch::{TIMES, WrittenFields, event_to, field_warning};
-use crate::calendar::record::{event_source, gone};
-use crate::calendar::rules::written;
+use crate::calendar::record::{deleted_source, event_source};
+use crate::calendar::rules::google_lines;
 use crate::calendar::scope::{EventScope, read, read_by_uid, send_updates, write_query};
 use crate::roots;
 
@@ -179,7 +179,7 @@ fn put_moved_rule(
     // What cannot be computed stays as it is written.
     let Ok(carried) = carried(&old, &new, true, Caps::default()) else { return Ok(()) };
     if carried.lines != before.recurrence {
-        let lines = written(&carried.lines, &after.time_zone, after.all_day);
+        let lines = google_lines(&carried.lines, &after.time_zone, after.all_day);
         body.insert("recurrence".to_owned(), json!(lines));
         warnings.extend(carried.dropped.iter().map(|id| dropped_warning(id)));
     }
@@ -230,7 +230,7 @@ pub fn delete(context: &Context, args: &EventDelete, scope: &EventScope) -> Outc
     let is_instance = scope.original.is_some() || scope.is_instance_record();
     let deleted = scope.with_id(context, |id| match is_instance {
         true => event_source(&cancel_instance(context, scope, id, args.notify)?, &calendar),
-        false => remove(context, args, id, scope.precondition()).map(|()| gone(id)),
+        false => remove(context, args, id, scope.precondition()).map(|()| deleted_source(id)),
     });
     let source = match deleted {
         Err(failure) if failure.code == code::NOT_FOUND => left_of(context, scope, &calendar)?,
@@ -242,11 +242,11 @@ pub fn delete(context: &Context, args: &EventDelete, scope: &EventScope) -> Outc
 /// Returns the source of an event that was not found: the series that is there without the instance, else none.
 fn left_of(context: &Context, scope: &EventScope, calendar: &CalendarInfo) -> Outcome<Source> {
     if scope.is_record() {
-        return Ok(gone(scope.source));
+        return Ok(deleted_source(scope.source));
     }
     match read(context, scope.calendar, scope.source) {
         Ok(series) => event_source(&series, calendar),
-        Err(failure) if failure.code == code::NOT_FOUND => Ok(gone(scope.source)),
+        Err(failure) if failure.code == code::NOT_FOUND => Ok(deleted_source(scope.source)),
         Err(failure) => Err(failure),
     }
 }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::api::{ask, execute};
 use crate::calendar::native::{CalendarEntry, CalendarPage};
 use crate::calendar::patch::{field_warning, reminder_to};
-use crate::calendar::record::{calendar_source, gone};
+use crate::calendar::record::{calendar_source, deleted_source};
 use crate::roots;
 
 /// The version of the cursors.
@@ -66,7 +66,7 @@ pub fn create(context: &Context, args: &CollectionWrite<Calendar>) -> Outcome<Mu
         }
         CalendarEntry { access_role: "owner".to_owned(), etag: None, ..made }
     });
-    mutated(&entry, warnings)
+    to_mutated(&entry, warnings)
 }
 
 /// Changes a calendar: its texts as its owner, the account's own name for it otherwise.
@@ -102,12 +102,13 @@ pub fn update(context: &Context, args: &CollectionWrite<Calendar>) -> Outcome<Mu
         true => entry_of(context, id)?,
         false => patch_entry(context, id, if_match, &own)?,
     };
-    mutated(&entry, warnings)
+    to_mutated(&entry, warnings)
 }
 
 /// Deletes a calendar that the account owns; another one leaves the account's list alone. One that is gone is as good as deleted.
 pub fn delete(context: &Context, args: &CollectionDelete) -> Outcome<Mutated> {
-    let deleted = |warnings| Mutated { sources: vec![gone(&args.source)], warnings, ..Mutated::default() };
+    let deleted =
+        |warnings| Mutated { sources: vec![deleted_source(&args.source)], warnings, ..Mutated::default() };
     let entry = match entry_of(context, &args.source) {
         Err(failure) if failure.code == code::NOT_FOUND => return Ok(deleted(Vec::new())),
         entry => entry?,
@@ -188,7 +189,7 @@ fn patch_entry(
     ask(context, Request::patch(url).if_match(if_match).json(own), "changing the calendar")
 }
 
-fn mutated(entry: &CalendarEntry, warnings: Vec<Warning>) -> Outcome<Mutated> {
+fn to_mutated(entry: &CalendarEntry, warnings: Vec<Warning>) -> Outcome<Mutated> {
     let source = calendar_source(entry)?;
     Ok(Mutated { item: Some(entry.id.clone()), sources: vec![source], warnings, ..Mutated::default() })
 }

@@ -47,8 +47,8 @@ pub fn event_to(
     document.put_kind();
     document.put_guests(before);
     if document.has("recurrence") {
-        let lines = rules::written(&event.recurrence, &event.time_zone, event.all_day);
-        document.put("recurrence", json!(lines));
+        let lines = rules::google_lines(&event.recurrence, &event.time_zone, event.all_day);
+        document.set("recurrence", json!(lines));
     }
     if document.has("reminders") {
         document.put_reminders();
@@ -78,7 +78,7 @@ impl EventDocument<'_> {
         self.names.iter().any(|name| name == field)
     }
 
-    fn put(&mut self, name: &str, value: Value) {
+    fn set(&mut self, name: &str, value: Value) {
         self.body.insert(name.to_owned(), value);
     }
 
@@ -105,7 +105,7 @@ impl EventDocument<'_> {
             for other in others.iter().filter(|_| is_other_kind) {
                 value.insert((*other).to_owned(), Value::Null);
             }
-            self.put(name, Value::Object(value));
+            self.set(name, Value::Object(value));
         }
     }
 
@@ -116,13 +116,13 @@ impl EventDocument<'_> {
             [("title", "summary", &event.title), ("location", "location", &event.location)]
         {
             if self.has(field) {
-                self.put(name, json!(value));
+                self.set(name, json!(value));
             }
         }
         let html = event.description_html.as_ref().filter(|_| self.has("descriptionHtml"));
         match (html, self.has("description") || self.has("descriptionHtml")) {
-            (Some(html), _) => self.put("description", json!(html)),
-            (None, true) => self.put("description", json!(event.description)),
+            (Some(html), _) => self.set("description", json!(html)),
+            (None, true) => self.set("description", json!(event.description)),
             (None, false) => {}
         }
     }
@@ -130,13 +130,13 @@ impl EventDocument<'_> {
     fn put_states(&mut self, calendar: &CalendarInfo) {
         let event = self.event;
         if self.has("status") {
-            self.put("status", json!(status_to(event.status)));
+            self.set("status", json!(status_to(event.status)));
         }
         if self.has("visibility") {
-            self.put("visibility", json!(visibility_to(event.visibility)));
+            self.set("visibility", json!(visibility_to(event.visibility)));
         }
         if self.has("showAs") {
-            self.put(
+            self.set(
                 "transparency",
                 json!(if is_transparent(event.show_as) { "transparent" } else { "opaque" }),
             );
@@ -146,7 +146,7 @@ impl EventDocument<'_> {
         }
         if self.has("color") {
             let nearest = event.color.as_deref().and_then(|color| calendar.palette.nearest(color));
-            self.put("colorId", json!(nearest.map(|(id, _)| id)));
+            self.set("colorId", json!(nearest.map(|(id, _)| id)));
             if event.color.is_some() && nearest.is_none_or(|(_, is_exact)| !is_exact) {
                 self.warn("color", "Google has a few colours: the nearest one is used");
             }
@@ -160,8 +160,8 @@ impl EventDocument<'_> {
         }
         match (self.is_new, self.event.event_kind) {
             (true, EventKind::Default) => {}
-            (true, EventKind::OutOfOffice) => self.put("eventType", json!("outOfOffice")),
-            (true, EventKind::FocusTime) => self.put("eventType", json!("focusTime")),
+            (true, EventKind::OutOfOffice) => self.set("eventType", json!("outOfOffice")),
+            (true, EventKind::FocusTime) => self.set("eventType", json!("focusTime")),
             (true, EventKind::WorkingLocation) => {
                 self.warn("eventKind", "working locations can only be set in Google Calendar");
             }
@@ -178,12 +178,12 @@ impl EventDocument<'_> {
         ];
         for (field, name, value) in flags {
             if self.has(field) {
-                self.put(name, json!(value));
+                self.set(name, json!(value));
             }
         }
         if self.has("attendees") {
             let guests: Vec<Value> = event.attendees.iter().map(|ours| guest_to(ours, before)).collect();
-            self.put("attendees", Value::Array(guests));
+            self.set("attendees", Value::Array(guests));
             let is_kept = |guest: &Attendee| {
                 matches!(guest.role, AttendeeRole::Required | AttendeeRole::Optional)
                     && !matches!(guest.kind, AttendeeKind::Group)
@@ -203,7 +203,7 @@ impl EventDocument<'_> {
         if overrides.len() < reminders.overrides.len() {
             self.warn("reminders", "an event has the calendar's reminders, or at most 5 of its own");
         }
-        self.put("reminders", json!({ "useDefault": reminders.use_default, "overrides": overrides }));
+        self.set("reminders", json!({ "useDefault": reminders.use_default, "overrides": overrides }));
     }
 
     fn put_attachments(&mut self) {
@@ -212,7 +212,7 @@ impl EventDocument<'_> {
         if files.len() < self.event.attachments.len() {
             self.warn("attachments", "an event has at most 25 attachments, each with a url");
         }
-        self.put("attachments", Value::Array(files));
+        self.set("attachments", Value::Array(files));
     }
 
     fn warn_of_the_rest(&mut self) {

@@ -13,7 +13,7 @@ use crate::calendar::native::{CalendarEntry, Event, EventName};
 const MAX_ZONE_NAME: usize = 80;
 
 /// Returns a source that is gone.
-pub fn gone(id: &str) -> Source {
+pub fn deleted_source(id: &str) -> Source {
     Source { external_id: id.to_owned(), deleted: true, ..Source::default() }
 }
 
@@ -23,7 +23,7 @@ pub fn event_source(theirs: &Event, calendar: &CalendarInfo) -> Outcome<Source> 
         return Err(Failure::unavailable("the provider's event has no id"));
     }
     if theirs.is_deleted() {
-        return Ok(Source { etag: theirs.etag.clone(), ..gone(&theirs.id) });
+        return Ok(Source { etag: theirs.etag.clone(), ..deleted_source(&theirs.id) });
     }
     let item = Item {
         external_id: theirs.id.clone(),

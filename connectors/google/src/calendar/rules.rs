@@ -10,7 +10,7 @@ pub fn lines(recurrence: &[String]) -> Vec<String> {
 }
 
 /// Returns the lines of a series in Google's form, of an event in this zone. A local date without a zone would be one of the calendar's.
-pub fn written(recurrence: &[String], time_zone: &str, all_day: bool) -> Vec<String> {
+pub fn google_lines(recurrence: &[String], time_zone: &str, all_day: bool) -> Vec<String> {
     let lines = recurrence.iter().filter_map(|text| RecurrenceLine::parse(text));
     lines
         .map(|mut line| {

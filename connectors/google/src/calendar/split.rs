@@ -17,8 +17,8 @@ use crate::calendar::instance::{instance_id, split_id};
 use crate::calendar::mapping::event_from;
 use crate::calendar::native;
 use crate::calendar::patch::{WrittenFields, event_to};
-use crate::calendar::record::{event_source, gone};
-use crate::calendar::rules::written;
+use crate::calendar::record::{deleted_source, event_source};
+use crate::calendar::rules::google_lines;
 use crate::calendar::scope::{EventScope, read, read_by_uid, send_updates, write_query};
 use crate::calendar::times::original_of;
 use crate::roots;
@@ -158,7 +158,7 @@ impl<'a> CutSeries<'a> {
     }
 
     /// Exceptions that are not cancelled.
-    fn changed(&self) -> impl Iterator<Item = &LaterException> {
+    fn changed_exceptions(&self) -> impl Iterator<Item = &LaterException> {
         self.later.iter().filter(|one| !one.theirs.is_cancelled()).take(MAX_LATER)
     }
 
@@ -171,7 +171,7 @@ impl<'a> CutSeries<'a> {
             first.recurrence = lines;
             warnings.extend(dropped.iter().map(|id| dropped_warning(id)));
         }
-        let at_cut = self.changed().find(|one| one.recurrence_id == self.instance);
+        let at_cut = self.changed_exceptions().find(|one| one.recurrence_id == self.instance);
         let (raw, theirs) =
             at_cut.map_or((&self.raw, &self.theirs), |exception| (&exception.raw, &exception.theirs));
         let mut names: Vec<String> = args.changed.iter().filter(|name| *name != "allDay").cloned().collect();
@@ -216,10 +216,11 @@ impl<'a> CutSeries<'a> {
         let first = event_from(&halves.new, calendar)?;
         let mut sources = vec![event_source(&halves.old, calendar)?, event_source(&halves.new, calendar)?];
         let mut warnings = Vec::new();
-        let changed: Vec<_> = self.changed().filter(|one| one.recurrence_id != self.instance).collect();
+        let changed: Vec<_> =
+            self.changed_exceptions().filter(|one| one.recurrence_id != self.instance).collect();
         // The changed instances of a moved series cannot be matched.
         let stays = first.start == self.at && first.all_day == self.event.all_day;
-        let requests = changed.iter().filter(|_| stays).map(|one| self.repeated(one, &halves.new.id));
+        let requests = changed.iter().filter(|_| stays).map(|one| self.copy_exception(one, &halves.new.id));
         let mut responses = context.send_many(requests.collect::<Outcome<_>>()?, CONCURRENT).into_iter();
         for one in changed {
             match responses.next().map(|response| source_of(context, response?, calendar)) {
@@ -232,7 +233,7 @@ impl<'a> CutSeries<'a> {
     }
 
     /// The request that makes an instance of the new series what this one is in the old one: the members in which it differs from that.
-    fn repeated(&self, one: &LaterException, series_id: &str) -> Outcome<Request> {
+    fn copy_exception(&self, one: &LaterException, series_id: &str) -> Outcome<Request> {
         let value = |name: &str| one.raw.get(name).cloned().unwrap_or_default();
         let differing = COPIED.iter().filter(|name| one.raw.get(**name) != self.raw.get(**name));
         let mut body: Map<String, Value> = differing.map(|name| ((*name).to_owned(), value(name))).collect();
@@ -262,17 +263,17 @@ impl<'a> CutSeries<'a> {
 
     /// Removes changed instances that lie behind the end of the series, which Google may keep.
     fn remove_later(&self, context: &Context) -> Vec<Source> {
-        let ids: Vec<&str> = self.changed().map(|one| one.theirs.id.as_str()).collect();
+        let ids: Vec<&str> = self.changed_exceptions().map(|one| one.theirs.id.as_str()).collect();
         let query = [send_updates(Notify::None)];
         let requests = ids.iter().filter_map(|id| roots::events(self.calendar_id, &[id], &query).ok());
         let responses = context.send_many(requests.map(Request::delete).collect(), CONCURRENT);
         let removed = ids.iter().zip(&responses).filter(|(_, response)| is_removed(response));
-        removed.map(|(id, _)| gone(id)).collect()
+        removed.map(|(id, _)| deleted_source(id)).collect()
     }
 
     /// Ends the series before the instance, in the version that was read.
     fn cap(&self, context: &Context, lines: &[String], notify: Notify) -> Outcome<native::Event> {
-        let lines = written(lines, &self.event.time_zone, self.event.all_day);
+        let lines = google_lines(lines, &self.event.time_zone, self.event.all_day);
         let url = roots::events(self.calendar_id, &[&self.theirs.id], &write_query(notify))?;
         let request = Request::patch(url).if_match(self.theirs.etag.as_deref());
         ask(context, request.json(&json!({ "recurrence": lines })), "ending the series")
@@ -326,7 +327,7 @@ pub fn delete(context: &Context, args: &EventDelete, scope: &EventScope) -> Outc
     let calendar = CalendarInfo::of_call(context, args.time_zone.as_deref());
     let cut = match CutSeries::read(context, scope, &args.target, &calendar) {
         Err(failure) if failure.code == code::NOT_FOUND && failure.http_status.is_some() => {
-            return Ok(Mutated { sources: vec![gone(scope.source)], ..Mutated::default() });
+            return Ok(Mutated { sources: vec![deleted_source(scope.source)], ..Mutated::default() });
         }
         read => read?,
     };
@@ -336,7 +337,7 @@ pub fn delete(context: &Context, args: &EventDelete, scope: &EventScope) -> Outc
     }
     let Some(lines) = &cut.capped else {
         remove(context, args, &cut.theirs.id, cut.theirs.etag.as_deref())?;
-        return Ok(Mutated { sources: vec![gone(&cut.theirs.id)], ..Mutated::default() });
+        return Ok(Mutated { sources: vec![deleted_source(&cut.theirs.id)], ..Mutated::default() });
     };
     let old = cut.cap(context, lines, args.notify)?;
     let cut = cut.with_later(context, &calendar)?;

@@ -153,7 +153,7 @@ impl BookWalk {
             let responses = context.send_many(requests.collect::<Outcome<Vec<Request>>>()?, CONCURRENT);
             let accept = |(list, response): (&&ListWalk, Outcome<Response>)| {
                 let response = response.and_then(|response| accepted(context, response, list.doing()));
-                response.map_err(|failure| list.continued(failure))
+                response.map_err(|failure| list.expire_cursor(failure))
             };
             let responses: Vec<Response> =
                 open.iter().zip(responses).map(accept).collect::<Outcome<Vec<_>>>()?;
@@ -214,7 +214,7 @@ impl ListWalk {
     }
 
     /// The failure of a request that goes on from a token: one that the provider cannot read is one of another walk.
-    fn continued(&self, failure: Failure) -> Failure {
+    fn expire_cursor(&self, failure: Failure) -> Failure {
         let is_continued = self.since.is_some() || self.page.is_some();
         match (failure.http_status, failure.code.as_str()) {
             (Some(400), code::INVALID) | (Some(410), _) if is_continued => {

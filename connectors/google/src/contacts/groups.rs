@@ -14,7 +14,7 @@ use crate::api::{ask, execute};
 use crate::contacts::books::ensure_writable;
 use crate::contacts::native::{MembersAnswer, PeoplePage, PersonGroup};
 use crate::contacts::read::{BATCH_SIZE, GROUP_FIELDS, OF_CONTACT, batch, group_id, read_group, read_people};
-use crate::contacts::record::{gone, group_source, head_of};
+use crate::contacts::record::{deleted_source, group_source, head_of};
 use crate::contacts::values::{ClientData, PersonSource};
 use crate::roots;
 
@@ -87,7 +87,7 @@ pub fn update(context: &Context, args: &ItemWrite<ContactGroup>) -> Outcome<Muta
 pub fn delete(context: &Context, args: &ItemDelete) -> Outcome<Mutated> {
     ensure_writable(&args.collection)?;
     let id = group_id(&args.source).ok_or_else(|| Failure::invalid("this is a contact, not a group"))?;
-    let deleted = || Mutated { sources: vec![gone(&args.source)], ..Mutated::default() };
+    let deleted = || Mutated { sources: vec![deleted_source(&args.source)], ..Mutated::default() };
     let group = match read_group(context, id, None) {
         Err(failure) if failure.code == code::NOT_FOUND => return Ok(deleted()),
         group => group?,

@@ -7,7 +7,7 @@ use model::wire::Source;
 
 use crate::api::ask;
 use crate::contacts::native::PeoplePage;
-use crate::contacts::record::{gone, head_of, listed_person};
+use crate::contacts::record::{deleted_source, head_of, listed_person};
 use crate::roots;
 
 /// The members that other contacts have.
@@ -29,7 +29,7 @@ pub fn get_many(context: &Context, names: &[String]) -> Outcome<Vec<Source>> {
     let wanted: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut sources = find(context, &wanted)?;
     let missing = wanted.iter().filter(|name| !sources.iter().any(|source| source.external_id == **name));
-    let missing: Vec<Source> = missing.map(|name| gone(name)).collect();
+    let missing: Vec<Source> = missing.map(|name| deleted_source(name)).collect();
     sources.extend(missing);
     Ok(sources)
 }

@@ -183,21 +183,21 @@ pub fn person_data(theirs: &Person) -> Option<Value> {
         ("userDefined", &theirs.user_defined),
     ];
     for (name, values) in lists {
-        put(&mut data, name, values.iter().map(without_metadata).collect());
+        insert_values(&mut data, name, values.iter().map(without_metadata).collect());
     }
     let clients = theirs.client_data.iter().filter(|one| !one.is_ours());
-    put(&mut data, "clientData", clients.map(|one| json!(one)).collect());
+    insert_values(&mut data, "clientData", clients.map(|one| json!(one)).collect());
     let unknown = theirs.birthdays.iter().filter(|one| date_from(one.date.as_ref()).is_none());
-    put(&mut data, "birthdays", unknown.map(|one| without_metadata(&json!(one))).collect());
+    insert_values(&mut data, "birthdays", unknown.map(|one| without_metadata(&json!(one))).collect());
     let unknown = theirs.events.iter().filter(|one| date_from(one.date.as_ref()).is_none());
-    put(&mut data, "events", unknown.map(|one| without_metadata(&json!(one))).collect());
+    insert_values(&mut data, "events", unknown.map(|one| without_metadata(&json!(one))).collect());
     let main = main_nickname(&theirs.nicknames);
     let others = theirs.nicknames.iter().enumerate().filter(|(at, _)| Some(*at) != main);
-    put(&mut data, "nicknames", others.map(|(_, one)| without_metadata(&json!(one))).collect());
+    insert_values(&mut data, "nicknames", others.map(|(_, one)| without_metadata(&json!(one))).collect());
     (!data.is_empty()).then_some(Value::Object(data))
 }
 
-fn put(data: &mut Map<String, Value>, name: &str, values: Vec<Value>) {
+fn insert_values(data: &mut Map<String, Value>, name: &str, values: Vec<Value>) {
     if !values.is_empty() {
         data.insert(name.to_owned(), Value::Array(values));
     }

@@ -11,7 +11,7 @@ use crate::api::ask;
 use crate::contacts::books::{Book, book};
 use crate::contacts::native::{BatchedPerson, PeopleBatch, Person, PersonGroup, PersonHead};
 use crate::contacts::other;
-use crate::contacts::record::{gone, group_source, head_of, listed_person};
+use crate::contacts::record::{deleted_source, group_source, head_of, listed_person};
 use crate::roots;
 
 /// The members that a contact is made of.
@@ -68,7 +68,7 @@ pub fn get_many(context: &Context, args: &SourcesGet) -> Outcome<Sources> {
     for name in &args.sources {
         match group_id(name).map(|id| read_group(context, id, None)) {
             None => people.push(name.as_str()),
-            Some(Err(failure)) if failure.code == code::NOT_FOUND => sources.push(gone(name)),
+            Some(Err(failure)) if failure.code == code::NOT_FOUND => sources.push(deleted_source(name)),
             Some(group) => sources.push(group_source(&group?)?),
         }
     }
@@ -113,7 +113,7 @@ pub fn read_people(context: &Context, names: &[&str]) -> Outcome<Vec<Source>> {
     let mut sources = Vec::with_capacity(names.len());
     for names in names.chunks(BATCH_SIZE) {
         for answer in batch(context, names, PERSON_FIELDS)? {
-            let told = told_sources(&answer);
+            let told = person_or_gone(&answer);
             let unread = || Failure::unavailable("the provider could not read one of the contacts");
             sources.extend(told.ok_or_else(unread)?);
         }
@@ -122,15 +122,15 @@ pub fn read_people(context: &Context, names: &[&str]) -> Outcome<Vec<Source>> {
 }
 
 /// The sources of one of many people; none where the provider could not read it. Somebody who is a contact no longer is gone.
-fn told_sources(answer: &BatchedPerson) -> Option<Vec<Source>> {
+fn person_or_gone(answer: &BatchedPerson) -> Option<Vec<Source>> {
     let name = answer.requested_resource_name.as_str();
     let Some(record) = &answer.person else {
-        return (answer.is_missing() && !name.is_empty()).then(|| vec![gone(name)]);
+        return (answer.is_missing() && !name.is_empty()).then(|| vec![deleted_source(name)]);
     };
     let PersonHead { resource_name, metadata } = head_of(record);
     let person = Person { resource_name, metadata, ..Person::default() };
     match ensure_contact(&person) {
-        Err(failure) if failure.code == code::NOT_FOUND => Some(vec![gone(name)]),
+        Err(failure) if failure.code == code::NOT_FOUND => Some(vec![deleted_source(name)]),
         _ => Some(renamed(name, listed_person(record, ContactSource::AddressBook))),
     }
 }
@@ -166,7 +166,7 @@ fn renamed(asked: &str, mut sources: Vec<Source>) -> Vec<Source> {
         return sources;
     }
     let now = sources.into_iter().map(|source| Source { previous_id: Some(asked.clone()), ..source });
-    [gone(&asked)].into_iter().chain(now).collect()
+    [deleted_source(&asked)].into_iter().chain(now).collect()
 }
 
 /// Returns the group of this id, with at most this many of its members.

@@ -15,7 +15,7 @@ use crate::contacts::person::{contact_from, group_from, person_data};
 const MAX_FORMER_NAMES: usize = 20;
 
 /// Returns a source that is gone.
-pub fn gone(name: &str) -> Source {
+pub fn deleted_source(name: &str) -> Source {
     Source { external_id: name.to_owned(), deleted: true, ..Source::default() }
 }
 
@@ -32,7 +32,7 @@ fn person_source(theirs: &Person, of: ContactSource) -> Outcome<Source> {
         return Err(Failure::unavailable("the provider's person has no resource name"));
     }
     if theirs.metadata.deleted {
-        return Ok(gone(&theirs.resource_name));
+        return Ok(deleted_source(&theirs.resource_name));
     }
     let body = JsonText::of(&contact_from(theirs, of))
         .map_err(|e| Failure::unavailable(format!("the contact cannot be written as JSON: {e}")))?;
@@ -67,7 +67,7 @@ fn with_former_names(source: Source, head: &PersonHead) -> Vec<Source> {
     let former: Vec<&String> =
         former.filter(|name| **name != source.external_id).take(MAX_FORMER_NAMES).collect();
     let previous_id = former.last().map(|name| (*name).clone()).filter(|_| !source.deleted);
-    let gone = former.into_iter().map(|name| gone(name));
+    let gone = former.into_iter().map(|name| deleted_source(name));
     gone.chain([Source { previous_id, ..source }]).collect()
 }
 
@@ -81,17 +81,17 @@ pub fn listed_person(record: &RawValue, of: ContactSource) -> Vec<Source> {
     let person = read::<Person>(record, "person");
     let source = person.and_then(|person| person_source(&person.own(), of).map_err(|e| e.message));
     let head = head_of(record);
-    let source = source.unwrap_or_else(|message| unreadable(named(&head), message));
+    let source = source.unwrap_or_else(|message| unreadable(bare_source(&head), message));
     with_former_names(source, &head)
 }
 
 /// Returns the names and the version of a record of a page of people, without its content.
 pub fn named_person(record: &RawValue) -> Vec<Source> {
     let head = head_of(record);
-    with_former_names(named(&head), &head)
+    with_former_names(bare_source(&head), &head)
 }
 
-fn named(head: &PersonHead) -> Source {
+fn bare_source(head: &PersonHead) -> Source {
     let person = Person { metadata: head.metadata.clone(), ..Person::default() };
     Source {
         external_id: head.resource_name.clone(),
@@ -107,7 +107,7 @@ pub fn group_source(theirs: &PersonGroup) -> Outcome<Source> {
         return Err(Failure::unavailable("the provider's group has no resource name"));
     }
     if theirs.metadata.deleted {
-        return Ok(gone(&theirs.resource_name));
+        return Ok(deleted_source(&theirs.resource_name));
     }
     let body = JsonText::of(&group_from(theirs))
         .map_err(|e| Failure::unavailable(format!("the group cannot be written as JSON: {e}")))?;

@@ -16,7 +16,7 @@ use crate::contacts::native::{PeoplePage, Person, PersonMetadata};
 use crate::contacts::person::contact_from;
 use crate::contacts::photo::{PictureChange, change_picture, picture_change};
 use crate::contacts::read::{OF_CONTACT, PERSON_FIELDS, group_id, person_id, person_query, read_person};
-use crate::contacts::record::{gone, head_of, person_sources};
+use crate::contacts::record::{deleted_source, head_of, person_sources};
 use crate::contacts::values::{ClientData, PersonSource};
 use crate::roots;
 
@@ -145,7 +145,7 @@ fn update_from(context: &Context, args: &ContactWrite, before: &Person) -> Outco
         // It has another name by now.
         let renamed = mutated.sources.into_iter();
         let renamed = renamed.map(|source| Source { previous_id: Some(asked.to_owned()), ..source });
-        mutated.sources = renamed.chain([gone(asked)]).collect();
+        mutated.sources = renamed.chain([deleted_source(asked)]).collect();
     }
     Ok(mutated)
 }
@@ -174,7 +174,7 @@ pub fn delete(context: &Context, args: &ItemDelete) -> Outcome<Mutated> {
     if group_id(&args.source).is_some() {
         return Err(Failure::invalid("this is a group, not a contact"));
     }
-    let deleted = || Mutated { sources: vec![gone(&args.source)], ..Mutated::default() };
+    let deleted = || Mutated { sources: vec![deleted_source(&args.source)], ..Mutated::default() };
     if args.if_match.is_some() {
         let person = match read_person(context, &args.source) {
             Err(failure) if failure.code == code::NOT_FOUND => return Ok(deleted()),

@@ -18,7 +18,7 @@ use crate::mail::fetch::{FetchedMessage, SYNC_PARTS, fetch};
 use crate::mail::first::{self, CONCURRENT, history_id};
 use crate::mail::history::{self, LabelledMessage};
 use crate::mail::labels::{DRAFT, LabelSet, folder_sources};
-use crate::mail::message::{MessageMapping, gone, named, partial, unreadable};
+use crate::mail::message::{MessageMapping, bare_source, deleted_source, partial, unreadable};
 use crate::mail::native::{HistoryPage, Message};
 
 /// Messages of a page of the initial sync, and of a delta.
@@ -160,7 +160,8 @@ impl<'a> Turn<'a> {
         }
         let ids = labels.ids();
         let known: HashSet<&String> = ids.iter().collect();
-        self.after.extend(self.cursor.labels.iter().filter(|id| !known.contains(id)).map(|id| gone(id)));
+        self.after
+            .extend(self.cursor.labels.iter().filter(|id| !known.contains(id)).map(|id| deleted_source(id)));
         // They may have been listed twice in this call.
         self.before.retain(|source| !known.contains(&source.external_id));
         self.before.extend(labels.sources.iter().cloned());
@@ -170,7 +171,7 @@ impl<'a> Turn<'a> {
     }
 
     fn take_history(&mut self, response: Response) -> Outcome<()> {
-        let response = history::shortened(self.context, &self.cursor, response)?;
+        let response = history::shorten(self.context, &self.cursor, response)?;
         let response = match accepted(self.context, response, "reading the history of the mailbox") {
             Err(failure) if history::is_lost(&failure) => return self.lose_history(),
             // An error of a front end says nothing about the mailbox.
@@ -258,7 +259,7 @@ impl<'a> Turn<'a> {
     fn read(&mut self) -> Outcome<()> {
         let wanted = self.messages_to_read();
         if self.is_by_name {
-            self.whole = wanted.iter().map(|message| named(&message.id)).collect();
+            self.whole = wanted.iter().map(|message| bare_source(&message.id)).collect();
             if let Some(listing) = self.cursor.listing.as_mut().filter(|listing| listing.ids.is_empty()) {
                 // Their times are unknown, and so is from here on how far back the initial sync is complete.
                 listing.is_unordered |= !wanted.is_empty();
@@ -343,7 +344,7 @@ impl<'a> Turn<'a> {
     fn relabelled_sources(&self) -> Vec<Source> {
         let read: HashSet<&str> = self.whole.iter().map(|source| source.external_id.as_str()).collect();
         let source = |message: &LabelledMessage| match self.is_by_name {
-            true => named(&message.id),
+            true => bare_source(&message.id),
             false => partial(&message.id, message.etag.as_deref(), &message.labels),
         };
         let short = self.relabelled.iter().filter(|message| !read.contains(message.id.as_str()));
@@ -355,7 +356,7 @@ impl<'a> Turn<'a> {
         let short = self.relabelled_sources();
         let mut deleted: Vec<Source> = Vec::new();
         if self.cursor.added.is_empty() {
-            deleted.extend(self.cursor.gone.drain(..).map(|id| gone(&id)));
+            deleted.extend(self.cursor.gone.drain(..).map(|id| deleted_source(&id)));
         }
         let is_told = !self.cursor.has_pending() && self.cursor.page.is_none();
         if is_told && self.cursor.listing.as_ref().is_some_and(Listing::is_over) {

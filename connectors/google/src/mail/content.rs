@@ -44,8 +44,8 @@ pub fn body(context: &Context, message: &Message, max_bytes: usize) -> EmailBody
     let limit = if max_bytes == 0 { MAX_TEXT_BYTES } else { max_bytes.min(MAX_TEXT_BYTES) };
     let parts = MessageParts::from_message(message);
     let mut reader = TextReader { context, message_id: &message.id, limit, long_texts: 0, is_cut: false };
-    let text = reader.joined(&parts.text);
-    let html = reader.joined(&parts.html);
+    let text = reader.join_parts(&parts.text);
+    let html = reader.join_parts(&parts.html);
     let charset = parts.text.iter().chain(&parts.html).find_map(|part| type_parameter(part, "charset"));
     EmailBody { text, html, safe_html: None, charset, truncated: reader.is_cut }
 }
@@ -62,7 +62,7 @@ struct TextReader<'a> {
 
 impl TextReader<'_> {
     /// The parts one after the other; none where there are none.
-    fn joined(&mut self, parts: &[&MessagePart]) -> Option<String> {
+    fn join_parts(&mut self, parts: &[&MessagePart]) -> Option<String> {
         let mut whole: Option<String> = None;
         for part in parts {
             let text = self.text(part);

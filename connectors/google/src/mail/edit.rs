@@ -11,7 +11,7 @@ use crate::api::ask;
 use crate::calendar::patch::field_warning;
 use crate::failures;
 use crate::mail::labels::{self, DRAFT, INBOX, LabelChange, LabelState, SPAM, TRASH, label_change};
-use crate::mail::message::{Hint, gone, partial};
+use crate::mail::message::{Hint, deleted_source, partial};
 use crate::mail::native::Message;
 use crate::mail::{drafts, roots};
 
@@ -112,7 +112,7 @@ pub fn delete(context: &Context, args: &MessageDelete) -> Outcome<Mutated> {
                 Ok(message) if message.has_label(TRASH) => state_of(id, &message),
                 // The answer does not show the message in the trash.
                 Ok(_) => state_of(id, &read_state(context, id, None)?),
-                Err(failure) if failures::is_gone(&failure) => gone(id),
+                Err(failure) if failures::is_gone(&failure) => deleted_source(id),
                 // An error of a front end says nothing about the message.
                 Err(failure) if failure.code == code::NOT_FOUND => {
                     return Err(failure.with_code(code::UNAVAILABLE));
@@ -133,7 +133,7 @@ fn destroy(context: &Context, args: &MessageDelete) -> Outcome<Source> {
             Ok(message) if message.has_label(DRAFT) => {}
             Ok(_) => return Err(Failure::unsupported("deleting messages for good")),
             Err(failure) if failures::is_gone(&failure) && args.if_match.is_none() => {
-                return Ok(gone(id));
+                return Ok(deleted_source(id));
             }
             Err(failure) => return Err(failure),
         }
@@ -146,5 +146,5 @@ fn destroy(context: &Context, args: &MessageDelete) -> Outcome<Source> {
     if !is_removed && let Some(draft) = drafts::find_listed(context, id)? {
         drafts::remove(context, &draft)?;
     }
-    Ok(gone(id))
+    Ok(deleted_source(id))
 }

@@ -53,7 +53,7 @@ pub fn request(cursor: &MailCursor) -> Outcome<Request> {
 }
 
 /// Returns a page in the place of one that is too long, with fewer records; else the one that is there.
-pub fn shortened(context: &Context, cursor: &MailCursor, response: Response) -> Outcome<Response> {
+pub fn shorten(context: &Context, cursor: &MailCursor, response: Response) -> Outcome<Response> {
     let mut response = response;
     for size in SHORTER_PAGE_SIZES {
         if !response.truncated && response.body.len() <= MAX_PAGE_BYTES {
@@ -114,14 +114,14 @@ impl FoldedHistory {
             self.relabel(&change.message, record.id.as_deref());
         }
         for change in &record.messages_deleted {
-            self.put(&change.message.id, MessageChange::Deleted);
+            self.set_change(&change.message.id, MessageChange::Deleted);
         }
     }
 
     fn add(&mut self, message: &Message) {
         // Chats and the like are never reported.
         if LabelState::from_labels(message.labels()).is_some() {
-            self.put(&message.id, MessageChange::Added { is_draft: message.has_label(DRAFT) });
+            self.set_change(&message.id, MessageChange::Added { is_draft: message.has_label(DRAFT) });
         }
     }
 
@@ -132,10 +132,10 @@ impl FoldedHistory {
             (Some(MessageChange::Deleted), _) => {}
             (_, Some(labels)) => {
                 let etag = etag.map(str::to_owned);
-                self.put(&message.id, MessageChange::Relabelled { etag, labels: labels.clone() });
+                self.set_change(&message.id, MessageChange::Relabelled { etag, labels: labels.clone() });
             }
             // No labels, or labels that were not reported: reading the message shows which.
-            (_, None) => self.put(&message.id, MessageChange::Added { is_draft: false }),
+            (_, None) => self.set_change(&message.id, MessageChange::Added { is_draft: false }),
         }
     }
 
@@ -144,7 +144,7 @@ impl FoldedHistory {
         self.changes.get_mut(place).map(|(_, change)| change)
     }
 
-    fn put(&mut self, id: &str, change: MessageChange) {
+    fn set_change(&mut self, id: &str, change: MessageChange) {
         if id.is_empty() {
             return;
         }
@@ -242,9 +242,9 @@ mod tests {
         let context = Context::new(&host, Connection::default());
         let page = |truncated| Response { truncated, ..response(200, &[], "{}") };
         let cursor = MailCursor::default();
-        assert!(!shortened(&context, &cursor, page(true)).unwrap().truncated);
+        assert!(!shorten(&context, &cursor, page(true)).unwrap().truncated);
         assert_eq!(host.requests.borrow().len(), 2);
-        assert!(!shortened(&context, &cursor, page(false)).unwrap().truncated);
+        assert!(!shorten(&context, &cursor, page(false)).unwrap().truncated);
         assert_eq!(host.requests.borrow().len(), 2, "one that has an end is not asked for again");
     }
 

@@ -66,7 +66,7 @@ impl MessageMapping<'_> {
     pub fn source_with(&self, message: &Message, extras: MessageExtras) -> Source {
         let Some(state) = LabelState::from_labels(message.labels()).filter(|_| !self.is_scheduled(message))
         else {
-            return gone(&message.id);
+            return deleted_source(&message.id);
         };
         let draft = self.drafts.draft_of(&message.id).filter(|_| state.draft).map(str::to_owned);
         let mut body = email(message, state);
@@ -102,12 +102,12 @@ impl MessageMapping<'_> {
 }
 
 /// Returns a message that is gone.
-pub fn gone(id: &str) -> Source {
+pub fn deleted_source(id: &str) -> Source {
     Source { external_id: id.to_owned(), deleted: true, ..Source::default() }
 }
 
 /// Returns a message by its name alone.
-pub fn named(id: &str) -> Source {
+pub fn bare_source(id: &str) -> Source {
     Source { external_id: id.to_owned(), ..Source::default() }
 }
 
@@ -115,15 +115,15 @@ pub fn named(id: &str) -> Source {
 pub fn unreadable(id: &str) -> Source {
     let message = "the provider's description of this message cannot be read".to_owned();
     let error = ItemError { code: "unreadable".to_owned(), message };
-    Source { error: Some(error), ..named(id) }
+    Source { error: Some(error), ..bare_source(id) }
 }
 
 /// Returns what the labels say of a known message. A message that is left out, such as a chat, is gone.
 pub fn partial(id: &str, etag: Option<&str>, labels: &[String]) -> Source {
-    let Some(state) = LabelState::from_labels(labels) else { return gone(id) };
+    let Some(state) = LabelState::from_labels(labels) else { return deleted_source(id) };
     let Ok(body) = JsonText::of(&state) else { return unreadable(id) };
     let item = Item { external_id: id.to_owned(), body, partial: true, ..Item::default() };
-    Source { etag: etag.map(str::to_owned), items: vec![item], ..named(id) }
+    Source { etag: etag.map(str::to_owned), items: vec![item], ..bare_source(id) }
 }
 
 /// Reads a message that was stored just now. Gmail reports some before they can be read: a missing one is not there yet.

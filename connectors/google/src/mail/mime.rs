@@ -116,7 +116,7 @@ pub fn is_message(part: &MessagePart) -> bool {
 }
 
 /// One text without encoded words (RFC 2047), which Gmail leaves in some.
-fn decoded(text: &str) -> String {
+fn decode(text: &str) -> String {
     if !text.contains("=?") {
         return text.to_owned();
     }
@@ -139,7 +139,7 @@ fn attachment(part: &MessagePart) -> Attachment {
     let content_id = content_id.filter(|id| !id.is_empty());
     Attachment {
         id: part_id(part).to_owned(),
-        filename: mail::read::file_name(&decoded(&part.filename)),
+        filename: mail::read::file_name(&decode(&part.filename)),
         content_type: media_type(part),
         size: Some(part.body.size.max(0)),
         inline: disposition == Some(Disposition::Inline) || disposition.is_none() && content_id.is_some(),

@@ -9,7 +9,7 @@ use crate::mail::content::body;
 use crate::mail::draft_index::DraftIndex;
 use crate::mail::fetch::{FetchedMessage, SYNC_PARTS, WAITING_PARTS, fetch};
 use crate::mail::labels::DRAFT;
-use crate::mail::message::{Hint, MessageExtras, MessageMapping, gone, unreadable};
+use crate::mail::message::{Hint, MessageExtras, MessageMapping, deleted_source, unreadable};
 use crate::mail::native::Message;
 
 /// Messages of one call (`wire::email::MessagesGet`).
@@ -56,7 +56,7 @@ fn get_some(context: &Context, args: &MessagesGet, ids: &[String], room: &mut us
     let source = |(id, message): &(String, FetchedMessage)| -> Source {
         match message {
             FetchedMessage::There(message) => whole(message),
-            FetchedMessage::Gone => gone(id),
+            FetchedMessage::Gone => deleted_source(id),
             FetchedMessage::Unreadable | FetchedMessage::Failed(_) => unreadable(id),
         }
     };

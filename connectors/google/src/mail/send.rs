@@ -20,7 +20,7 @@ use crate::api::{accepted, object};
 use crate::calendar::patch::field_warning;
 use crate::mail::drafts::{entry, find_draft, in_thread, is_about_thread, remove};
 use crate::mail::find::{OWN_ID, find};
-use crate::mail::message::{gone, read_source};
+use crate::mail::message::{deleted_source, read_source};
 use crate::mail::native::Message;
 use crate::mail::roots;
 use crate::mail::upload::{MAX_SENT_BYTES, MULTIPART, MessageUpload, checked_size, read_header};
@@ -253,7 +253,7 @@ fn finish(context: &Context, args: &MessageSend, draft: Option<&str>, sent: Sent
     // The message may keep the name that it had as a draft.
     let is_copy = |source: &str| copy.as_ref().is_some_and(|copy| copy.external_id == source);
     let draft = args.draft.as_ref().filter(|draft| is_gone && !is_copy(&draft.source));
-    let draft = draft.map(|draft| gone(&draft.source));
+    let draft = draft.map(|draft| deleted_source(&draft.source));
     let message_id = copy.as_ref().and_then(message_id_of).filter(|id| *id != args.internet_message_id);
     let taken = |email: &String| RecipientOutcome {
         email: email.clone(),

@@ -113,7 +113,7 @@ impl TaskWalk {
         }
         let request = Request::get(roots::tasks(&["lists", list, "tasks"], &query)?);
         let is_continued = self.since.is_some() || self.page.is_some();
-        ask(context, request, "listing the tasks").map_err(|failure| continued(failure, is_continued))
+        ask(context, request, "listing the tasks").map_err(|failure| expire_cursor(failure, is_continued))
     }
 
     /// Whether a record was not reported in this state yet; remembers it. A time in the future hides no changes before it.
@@ -145,7 +145,7 @@ impl TaskWalk {
 
 /// The failure of a request that goes on from a cursor: a time or a page token that the provider does not take. Of another request
 /// nothing can be wrong but the list's id.
-fn continued(failure: Failure, is_continued: bool) -> Failure {
+fn expire_cursor(failure: Failure, is_continued: bool) -> Failure {
     match (failure.http_status, failure.code.as_str()) {
         (Some(400), code::INVALID) | (Some(410), _) if is_continued => {
             failure.with_code(code::CURSOR_EXPIRED)

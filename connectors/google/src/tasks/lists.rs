@@ -17,7 +17,7 @@ use crate::tasks::mapping::millis;
 use crate::tasks::native::{TaskListEntry, TaskListPage};
 use crate::tasks::order::has_assigned;
 use crate::tasks::read::visit_pages;
-use crate::tasks::record::{gone, list_source};
+use crate::tasks::record::{deleted_source, list_source};
 use crate::tasks::write::first_attempt_at;
 
 /// The version of the cursors.
@@ -98,7 +98,7 @@ pub fn create(context: &Context, args: &CollectionWrite<TaskList>) -> Outcome<Mu
             ask(context, request, "creating the task list")?
         }
     };
-    mutated(&entry, None, losses(&args.body, &args.changed))
+    to_mutated(&entry, None, losses(&args.body, &args.changed))
 }
 
 /// The list that an earlier attempt has made: the newest one since the first attempt with this name, unless it has tasks. A list of the
@@ -156,13 +156,13 @@ pub fn update(context: &Context, args: &CollectionWrite<TaskList>) -> Outcome<Mu
         let request = request.json(&json!({ "title": args.body.name }));
         entry = ask(context, request, "changing the task list")?;
     }
-    mutated(&entry, default.as_deref(), losses(&args.body, &args.changed))
+    to_mutated(&entry, default.as_deref(), losses(&args.body, &args.changed))
 }
 
 /// Deletes a task list with its tasks. One that is gone is as good as deleted. A list with tasks that were assigned elsewhere stays: the
 /// originals would be deleted with it.
 pub fn delete(context: &Context, args: &CollectionDelete) -> Outcome<Mutated> {
-    let deleted = || Mutated { sources: vec![gone(&args.source)], ..Mutated::default() };
+    let deleted = || Mutated { sources: vec![deleted_source(&args.source)], ..Mutated::default() };
     let (entry, default) = match read(context, &args.source) {
         Err(failure) if failure.code == code::NOT_FOUND => return Ok(deleted()),
         read => read?,
@@ -203,7 +203,7 @@ fn losses(ours: &TaskList, changed: &[String]) -> Vec<Warning> {
     lost.map(|(field, _)| field_warning(field, "Google has no such setting of a task list")).collect()
 }
 
-fn mutated(entry: &TaskListEntry, default: Option<&str>, warnings: Vec<Warning>) -> Outcome<Mutated> {
+fn to_mutated(entry: &TaskListEntry, default: Option<&str>, warnings: Vec<Warning>) -> Outcome<Mutated> {
     let source = list_source(entry, default)?;
     Ok(Mutated { item: Some(entry.id.clone()), sources: vec![source], warnings, ..Mutated::default() })
 }

@@ -10,7 +10,7 @@ use crate::tasks::mapping::{list_from, task_data, task_from};
 use crate::tasks::native::{TaskHead, TaskListEntry, TaskRecord};
 
 /// Returns a source that is gone.
-pub fn gone(id: &str) -> Source {
+pub fn deleted_source(id: &str) -> Source {
     Source { external_id: id.to_owned(), deleted: true, ..Source::default() }
 }
 
@@ -20,7 +20,7 @@ pub fn task_source(theirs: &TaskRecord) -> Outcome<Source> {
         return Err(Failure::unavailable("the provider's task has no id"));
     }
     if theirs.deleted {
-        return Ok(Source { etag: theirs.etag.clone(), ..gone(&theirs.id) });
+        return Ok(Source { etag: theirs.etag.clone(), ..deleted_source(&theirs.id) });
     }
     let item = Item {
         external_id: theirs.id.clone(),

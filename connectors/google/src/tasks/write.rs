@@ -17,7 +17,7 @@ use crate::tasks::mapping::{day, millis, task_to};
 use crate::tasks::native::TaskRecord;
 use crate::tasks::order::{TaskPlace, move_task};
 use crate::tasks::read::{ensure_there, read_task, visit_pages};
-use crate::tasks::record::{gone, task_source};
+use crate::tasks::record::{deleted_source, task_source};
 
 /// Milliseconds for which a second attempt looks back for what the first one made, where the host does not know when that was.
 const EARLIER_MS: i64 = 3_600_000;
@@ -144,7 +144,7 @@ fn new_place(
 /// Deletes a task. One that is gone is as good as deleted. A task that was assigned in a document or a chat stays: the original would be
 /// deleted with it.
 pub fn delete(context: &Context, args: &ItemDelete) -> Outcome<Mutated> {
-    let deleted = || Mutated { sources: vec![gone(&args.source)], ..Mutated::default() };
+    let deleted = || Mutated { sources: vec![deleted_source(&args.source)], ..Mutated::default() };
     let task = match read_task(context, &args.collection, &args.source) {
         Err(failure) if failure.code == code::NOT_FOUND => return Ok(deleted()),
         task => task?,

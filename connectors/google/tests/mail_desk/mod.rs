@@ -29,7 +29,7 @@ pub struct Desk {
 }
 
 /// A request as the script names it: `GET messages/m1?format=minimal`, `POST upload/drafts?uploadType=multipart`, `POST batch`.
-fn shown(request: &Request) -> String {
+fn request_line(request: &Request) -> String {
     let path = request.url.strip_prefix("https://gmail.googleapis.com/").unwrap();
     let path = path.replacen("gmail/v1/users/me/", "", 1).replacen("batch/gmail/v1", "batch", 1);
     format!("{} {path}", request.method)
@@ -105,7 +105,7 @@ impl Http for Desk {
                 *segment = Segment::Bytes(self.content(id).unwrap());
             }
         }
-        let line = shown(&request);
+        let line = request_line(&request);
         self.steps.borrow_mut().push(line.split('?').next().unwrap_or_default().to_owned());
         self.requests.borrow_mut().push(request);
         let (expected, answer) =

@@ -20,7 +20,7 @@ use crate::imap::commands::{Items, everything, uid_fetch, uid_search};
 use crate::imap::response::Response;
 use crate::imap::session::Session;
 use crate::imap::uids::UidSet;
-use crate::imap::visit::{Access, Visit, VisitResult, fetched, found, vanished};
+use crate::imap::visit::{Access, Visit, VisitResult, add_found_uids, fetched, vanished_uids};
 use crate::message::{self, MailboxRef};
 
 /// New labels of Gmail whose messages are looked for at a time; of more, all messages may have changed.
@@ -76,7 +76,7 @@ pub fn compare(
         }
     })?;
     unreadable(session, visited.iter().filter(|visited| visited.selected.is_none()).count());
-    let missed = missed(&scans, &visited, cursor);
+    let missed = find_missed(&scans, &visited, cursor);
     list_again(session, &mut scans, missed)?;
     for (scan, visited) in scans.into_iter().zip(&visited) {
         scan.settle(visited, cursor, page);
@@ -100,7 +100,7 @@ fn mark_labelled(session: &mut Session, cursor: &mut ChangesCursor, new: &[Strin
     else {
         return Ok(());
     };
-    let planned = planned(cursor, number);
+    let planned = planned_uids(cursor, number);
     if let Some(known) = cursor.folders.iter_mut().find(|known| known.number == number) {
         let untold = UidSet::union([&planned, &known.fresh]);
         let labelled = labelled.map_or_else(|| known.uids.clone(), |labelled| labelled.and(&known.uids));
@@ -117,7 +117,7 @@ fn find_labelled(session: &mut Session, all_mail: &str, labels: &[String]) -> Ou
     let visit = Visit::new(all_mail, Access::Read, searches);
     let visited = session.visit(&[visit], None, |_, _, command, response| {
         if command.is_some() {
-            found(response, &mut labelled);
+            add_found_uids(response, &mut labelled);
         }
     })?;
     Ok(visited.iter().all(VisitResult::is_ok).then_some(labelled))
@@ -212,7 +212,7 @@ impl Scan {
             self.states.clear();
             return;
         }
-        if let Some(gone) = vanished(response) {
+        if let Some(gone) = vanished_uids(response) {
             self.vanished.add(&gone);
         } else if let Some((uid, fetched)) = fetched(response) {
             let Some(flags) = &fetched.flags else { return };
@@ -240,16 +240,16 @@ impl Scan {
     /// Takes in what one of `beyond::uid_searches` found.
     fn take_found(&mut self, search: Option<usize>, response: &Response<'_>) {
         match (search, &mut self.all) {
-            (Some(0), Some(all)) => found(response, all),
-            (Some(1), _) => found(response, &mut self.hidden.all),
-            (Some(2), _) => found(response, &mut self.hidden.unseen),
+            (Some(0), Some(all)) => add_found_uids(response, all),
+            (Some(1), _) => add_found_uids(response, &mut self.hidden.all),
+            (Some(2), _) => add_found_uids(response, &mut self.hidden.unseen),
             _ => {}
         }
     }
 
     /// Adds the differences to the cursor and to the page.
     fn settle(self, visited: &VisitResult, cursor: &mut ChangesCursor, page: &mut Page) {
-        let planned = planned(cursor, self.number);
+        let planned = planned_uids(cursor, self.number);
         let Some(known) = cursor.folders.iter_mut().find(|known| known.number == self.number) else { return };
         let Some(selected) = visited.selected.as_ref().filter(|_| visited.is_ok()) else {
             known.status = Some(StatusSeen::from(self.counts));
@@ -265,7 +265,7 @@ impl Scan {
         let (gone, fresh) = self.differences(&known.uids);
         known.hidden = self.hidden_after(known);
         let untold = UidSet::union([&planned, &known.fresh]);
-        let changed = self.changed(known).and(&known.uids).minus(&gone).minus(&untold);
+        let changed = self.changed_flags(known).and(&known.uids).minus(&gone).minus(&untold);
         known.uids = known.uids.minus(&gone);
         known.uids.add(&fresh);
         known.fresh = known.fresh.minus(&gone);
@@ -318,7 +318,7 @@ impl Scan {
     }
 
     /// Returns the messages whose flags differ, or may differ, from those that were last reported.
-    fn changed(&self, known: &FolderState) -> UidSet {
+    fn changed_flags(&self, known: &FolderState) -> UidSet {
         if self.by != By::Flags || known.flags.is_empty() {
             return if self.by == By::Flags { UidSet::new() } else { self.reported.clone() };
         }
@@ -332,13 +332,13 @@ impl Scan {
 }
 
 /// Returns the messages that are still to be read in the initial sync.
-fn planned(cursor: &ChangesCursor, number: u32) -> UidSet {
+fn planned_uids(cursor: &ChangesCursor, number: u32) -> UidSet {
     let parts = cursor.plan.iter().flatten().flat_map(|chunk| &chunk.parts);
     UidSet::union(parts.filter(|(folder, _)| *folder == number).map(|(_, uids)| uids))
 }
 
 /// Folders whose reported changes do not add up to the count of messages: servers forget changes, and some UIDs were never reported.
-fn missed(scans: &[Scan], visited: &[VisitResult], cursor: &ChangesCursor) -> Vec<usize> {
+fn find_missed(scans: &[Scan], visited: &[VisitResult], cursor: &ChangesCursor) -> Vec<usize> {
     let is_off = |(scan, visited): (&Scan, &VisitResult)| {
         let (Some(known), Some(selected)) = (cursor.folder(scan.number), &visited.selected) else {
             return false;
@@ -363,7 +363,7 @@ fn list_again(session: &mut Session, scans: &mut [Scan], missed: Vec<usize>) -> 
     let visited = session.visit(&visits, None, |at, _, command, response| {
         let of_visit = found_anew.get_mut(at);
         if let Some(set) = of_visit.zip(command).and_then(|(sets, command)| sets.get_mut(command)) {
-            found(response, set);
+            add_found_uids(response, set);
         }
     })?;
     for ((at, [all, deleted, unseen]), visited) in missed.into_iter().zip(found_anew).zip(&visited) {

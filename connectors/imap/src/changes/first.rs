@@ -14,7 +14,7 @@ use crate::folders::Mailboxes;
 use crate::imap::beyond;
 use crate::imap::commands::{Items, everything, uid_fetch};
 use crate::imap::session::Session;
-use crate::imap::visit::{Access, Visit, fetched, found};
+use crate::imap::visit::{Access, Visit, add_found_uids, fetched};
 use crate::listing;
 use crate::plan::{Entry, chunks};
 
@@ -67,8 +67,8 @@ fn inventory(
         let Some((uid, fetched)) = fetched(response) else {
             let hidden = hidden.entry(*number).or_default();
             match command {
-                0 => found(response, &mut hidden.all),
-                1 => found(response, &mut hidden.unseen),
+                0 => add_found_uids(response, &mut hidden.all),
+                1 => add_found_uids(response, &mut hidden.unseen),
                 _ => {}
             }
             return;

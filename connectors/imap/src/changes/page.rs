@@ -68,7 +68,7 @@ impl Page {
 
     /// Reports the pending changes of the cursor: deletions first, then new messages, then states.
     pub fn pending(&mut self, session: &mut Session, cursor: &mut ChangesCursor) -> Outcome<()> {
-        self.gone(cursor);
+        self.add_deleted(cursor);
         let mut parts = Vec::new();
         for known in &mut cursor.folders {
             let room = self.limit.saturating_sub(self.full + parts_len(&parts));
@@ -97,13 +97,13 @@ impl Page {
         unreadable(session, read.unopened);
     }
 
-    fn gone(&mut self, cursor: &mut ChangesCursor) {
+    fn add_deleted(&mut self, cursor: &mut ChangesCursor) {
         let mut room = MAX_GONE;
         for gone in &mut cursor.gone {
             let place = MailboxRef::new("", &gone.folder, gone.uid_validity);
             let uids = gone.uids.take_last(room);
             room -= uids.len();
-            self.sources.extend(uids.iter().map(|uid| place.gone(uid)));
+            self.sources.extend(uids.iter().map(|uid| place.deleted_source(uid)));
         }
         cursor.gone.retain(|gone| !gone.uids.is_empty());
         if cursor.gone.is_empty() {

@@ -66,21 +66,21 @@ pub fn with_label(command: Command, label: &str) -> Command {
         "\\Draft" => "in:drafts",
         "\\Starred" => "is:starred",
         "\\Important" => "is:important",
-        name => return command.text(&format!(" {LABELS} {}", quoted(name))),
+        name => return command.text(&format!(" {LABELS} {}", quote(name))),
     };
     command.text(&format!(" X-GM-RAW \"{words}\""))
 }
 
 /// UID STORE that gives a message these labels of Gmail, or takes them away.
 pub fn store_labels(uids: &UidSet, adds: bool, labels: &[String]) -> Command {
-    let written = |label: &String| if is_own(label) { label.clone() } else { quoted(label) };
+    let written = |label: &String| if is_own(label) { label.clone() } else { quote(label) };
     let labels: Vec<String> = labels.iter().map(written).collect();
     let sign = if adds { '+' } else { '-' };
     Command::default().text(&format!("UID STORE {uids} {sign}{LABELS} ({})", labels.join(" ")))
 }
 
 /// A name of a label as a quoted string: mailbox names on the wire are printable ASCII.
-fn quoted(name: &str) -> String {
+fn quote(name: &str) -> String {
     format!("\"{}\"", names::encode(name).replace('\\', "\\\\").replace('"', "\\\""))
 }
 

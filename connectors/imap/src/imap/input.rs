@@ -8,7 +8,7 @@ use std::cell::Cell;
 use connector_sdk::tcp::{Line, TcpBlob, TcpError};
 
 use crate::imap::response::is_status;
-use crate::imap::value::announced;
+use crate::imap::value::announced_literal;
 
 /// The most bytes of one message that are held. Texts are asked for in pieces that are far smaller, and files go to blobs.
 const MAX_MESSAGE_BYTES: u64 = 24 << 20;
@@ -53,7 +53,8 @@ impl Input {
         loop {
             let end = self.line_end(line, start, at)?;
             let text = self.buffer.get(at..end).unwrap_or_default();
-            let literal = if at == start && is_status(text, Some(own_tags)) { None } else { announced(text) };
+            let literal =
+                if at == start && is_status(text, Some(own_tags)) { None } else { announced_literal(text) };
             let Some((head, len)) = literal else {
                 self.start = end;
                 return Ok(self.buffer.get(start..end).unwrap_or_default());

@@ -42,7 +42,7 @@ pub fn encode(name: &str) -> String {
 }
 
 /// The name of a mailbox as the crate has it.
-pub fn of(mailbox: &Mailbox<'_>) -> String {
+pub fn mailbox_name(mailbox: &Mailbox<'_>) -> String {
     match mailbox {
         Mailbox::Inbox => "INBOX".to_owned(),
         Mailbox::Other(name) => decode(name.as_ref()),
@@ -52,10 +52,10 @@ pub fn of(mailbox: &Mailbox<'_>) -> String {
 /// The name as people see it. A name that is no modified UTF-7 stays as it is: some servers send UTF-8, or a bare `&`.
 pub fn decode(wire: &[u8]) -> String {
     let text = String::from_utf8_lossy(wire);
-    decoded(&text).filter(|name| encode(name) == *text).unwrap_or_else(|| text.into_owned())
+    decode_utf7(&text).filter(|name| encode(name) == *text).unwrap_or_else(|| text.into_owned())
 }
 
-fn decoded(wire: &str) -> Option<String> {
+fn decode_utf7(wire: &str) -> Option<String> {
     let mut parts = wire.split('&');
     let mut out = parts.next()?.to_owned();
     for part in parts {

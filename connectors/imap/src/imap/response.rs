@@ -94,7 +94,7 @@ impl<'a> Response<'a> {
             return Some(Response::from(decoded));
         }
         if is_status(message, None) {
-            let repaired = repaired(message);
+            let repaired = repair(message);
             let (_, decoded) = ResponseCodec::default().decode(&repaired).ok()?;
             return Some(Response::from(decoded.into_static()));
         }
@@ -147,7 +147,7 @@ fn fetch(message: &[u8]) -> Option<&[u8]> {
 }
 
 /// The status as the crate takes it: in ASCII, with whole brackets or none, and with a text.
-fn repaired(message: &[u8]) -> Vec<u8> {
+fn repair(message: &[u8]) -> Vec<u8> {
     let (first, rest) = word(message);
     let (kind, rest) = word(rest);
     let text = ascii(rest.trim_ascii());
@@ -254,7 +254,7 @@ mod tests {
     fn a_name_may_be_utf8() {
         let read = Response::read("* LIST () \"/\" \"Entw\u{fc}rfe\"\r\n".as_bytes());
         let Some(Response::Data(Data::List { mailbox, .. })) = read else { panic!("{read:?}") };
-        assert_eq!(crate::imap::names::of(&mailbox), "Entw\u{fc}rfe");
+        assert_eq!(crate::imap::names::mailbox_name(&mailbox), "Entw\u{fc}rfe");
     }
 
     /// Why there is a reading of our own beside the crate's.

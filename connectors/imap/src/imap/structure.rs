@@ -215,7 +215,7 @@ mod tests {
         read(&value::read(text.as_bytes()).unwrap()[0])
     }
 
-    fn shown(parts: &Parts) -> String {
+    fn describe(parts: &Parts) -> String {
         let names = |parts: Vec<String>| parts.join(" ");
         let text = parts.text.iter().map(|part| part.section.clone()).collect();
         let html = parts.html.iter().map(|part| part.section.clone()).collect();
@@ -238,11 +238,14 @@ mod tests {
 
     #[test]
     fn a_message_is_taken_apart() {
-        assert_eq!(shown(&parts(TEXT)), "text 1 html  files ");
+        assert_eq!(describe(&parts(TEXT)), "text 1 html  files ");
         let related = format!(
             r#"(({TEXT}({HTML}{IMAGE} "RELATED") "ALTERNATIVE")("APPLICATION" "PDF" NIL NIL NIL "BASE64" 9) "MIXED")"#
         );
-        assert_eq!(shown(&parts(&related)), "text 1.1 html 1.2.1 files 1.2.2:image/png+ 2:application/pdf");
+        assert_eq!(
+            describe(&parts(&related)),
+            "text 1.1 html 1.2.1 files 1.2.2:image/png+ 2:application/pdf"
+        );
         let file = parts(&related).files.remove(0).part;
         assert_eq!(
             (file.id.as_deref(), file.param("name"), file.size),
@@ -259,7 +262,7 @@ mod tests {
             r#"({TEXT}("MESSAGE" "RFC822" NIL NIL NIL "7BIT" 300 {envelope} ({TEXT}{IMAGE} "MIXED") 9 NIL ("attachment" ("filename" "m.eml")) NIL) "MIXED")"#
         );
         let parts = parts(&message);
-        assert_eq!(shown(&parts), "text 1 html  files 2:message/rfc822");
+        assert_eq!(describe(&parts), "text 1 html  files 2:message/rfc822");
         assert_eq!(parts.files[0].part.disposition.as_deref(), Some("attachment"));
     }
 
@@ -275,7 +278,7 @@ mod tests {
             ("(\"a b\" \"c\")", "text  html  files 1:application/octet-stream"),
         ];
         for (structure, expected) in cases {
-            assert_eq!(shown(&parts(structure)), expected, "{structure}");
+            assert_eq!(describe(&parts(structure)), expected, "{structure}");
         }
         let many = format!("({} \"MIXED\")", TEXT.repeat(5_000));
         assert_eq!(parts(&many).text.len(), super::MAX_PARTS);

@@ -96,7 +96,7 @@ impl UidSet {
 
     /// All of these sets in one.
     pub fn union<'s>(sets: impl IntoIterator<Item = &'s UidSet>) -> UidSet {
-        joined(sets.into_iter().flat_map(UidSet::pairs).collect())
+        join_ranges(sets.into_iter().flat_map(UidSet::pairs).collect())
     }
 
     fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
@@ -163,7 +163,7 @@ impl UidSet {
 }
 
 /// The set of these ranges, which may be in any order and overlap.
-fn joined(mut ranges: Vec<(u32, u32)>) -> UidSet {
+fn join_ranges(mut ranges: Vec<(u32, u32)>) -> UidSet {
     ranges.sort_unstable();
     let mut out: Vec<(u32, u32)> = Vec::with_capacity(ranges.len());
     for (first, last) in ranges {
@@ -178,7 +178,7 @@ fn joined(mut ranges: Vec<(u32, u32)>) -> UidSet {
 impl FromIterator<u32> for UidSet {
     fn from_iter<I: IntoIterator<Item = u32>>(uids: I) -> Self {
         let ranges = uids.into_iter().filter(|uid| *uid != 0).map(|uid| (uid, uid));
-        joined(ranges.collect())
+        join_ranges(ranges.collect())
     }
 }
 
@@ -207,7 +207,7 @@ impl From<&SequenceSet> for UidSet {
             Sequence::Single(only) => (uid(only), uid(only)),
             Sequence::Range(first, last) => (uid(first).min(uid(last)), uid(first).max(uid(last))),
         };
-        joined(set.0.as_ref().iter().map(range).collect())
+        join_ranges(set.0.as_ref().iter().map(range).collect())
     }
 }
 

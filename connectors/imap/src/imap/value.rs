@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
                 self.at += 1;
                 Some(Token::Close)
             }
-            Some(b'"') => self.quoted().map(|text| Token::Value(Value::Text(text))),
+            Some(b'"') => self.parse_quoted().map(|text| Token::Value(Value::Text(text))),
             Some(_) => match literal(rest) {
                 Some((head, len)) => {
                     let text = rest.get(head..head.checked_add(len)?)?;
@@ -136,7 +136,7 @@ impl<'a> Reader<'a> {
     }
 
     /// `"…"` with `\"` and `\\` in it.
-    fn quoted(&mut self) -> Option<Cow<'a, [u8]>> {
+    fn parse_quoted(&mut self) -> Option<Cow<'a, [u8]>> {
         let text = self.rest().get(1..)?;
         let mut escaped = false;
         let mut len = 0;
@@ -205,7 +205,7 @@ fn literal(rest: &[u8]) -> Option<(usize, usize)> {
 }
 
 /// The literal that a line (with its line break) announces at its end: where the announcement begins, and how long the literal is.
-pub fn announced(line: &[u8]) -> Option<(usize, u64)> {
+pub fn announced_literal(line: &[u8]) -> Option<(usize, u64)> {
     let text = line.strip_suffix(b"\n")?;
     let text = text.strip_suffix(b"\r").unwrap_or(text);
     let text = text.strip_suffix(b"}")?;
@@ -219,13 +219,13 @@ pub fn announced(line: &[u8]) -> Option<(usize, u64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_DEPTH, Value, announced, read};
+    use super::{MAX_DEPTH, Value, announced_literal, read};
 
-    fn shown(value: &Value<'_>) -> String {
+    fn describe(value: &Value<'_>) -> String {
         match value {
             Value::Nil => "NIL".into(),
             Value::List(values) => {
-                format!("({})", values.iter().map(shown).collect::<Vec<_>>().join(" "))
+                format!("({})", values.iter().map(describe).collect::<Vec<_>>().join(" "))
             }
             Value::Atom(bytes) => String::from_utf8_lossy(bytes).into_owned(),
             Value::Text(bytes) => format!("{:?}", String::from_utf8_lossy(bytes)),
@@ -233,7 +233,7 @@ mod tests {
     }
 
     fn all(input: &str) -> Option<String> {
-        read(input.as_bytes()).map(|values| values.iter().map(shown).collect::<Vec<_>>().join(" "))
+        read(input.as_bytes()).map(|values| values.iter().map(describe).collect::<Vec<_>>().join(" "))
     }
 
     #[test]
@@ -272,11 +272,11 @@ mod tests {
 
     #[test]
     fn a_line_announces_a_literal() {
-        assert_eq!(announced(b"* 1 FETCH (BODY[] {310}\r\n"), Some((18, 310)));
-        assert_eq!(announced(b"* 1 FETCH (BINARY[1] ~{3}\r\n"), Some((21, 3)));
-        assert_eq!(announced(b"a {3+}\n"), Some((2, 3)));
+        assert_eq!(announced_literal(b"* 1 FETCH (BODY[] {310}\r\n"), Some((18, 310)));
+        assert_eq!(announced_literal(b"* 1 FETCH (BINARY[1] ~{3}\r\n"), Some((21, 3)));
+        assert_eq!(announced_literal(b"a {3+}\n"), Some((2, 3)));
         for line in ["* OK {3} \r\n", "* OK 3}\r\n", "{99999999999999999999}\r\n", "{}\r\n", "x{3}"] {
-            assert_eq!(announced(line.as_bytes()), None, "{line}");
+            assert_eq!(announced_literal(line.as_bytes()), None, "{line}");
         }
     }
 }

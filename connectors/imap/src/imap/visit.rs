@@ -185,7 +185,7 @@ impl Session<'_> {
 }
 
 /// UIDs that a response says are gone (RFC 7162 section 3.2.10).
-pub fn vanished(response: &Response<'_>) -> Option<UidSet> {
+pub fn vanished_uids(response: &Response<'_>) -> Option<UidSet> {
     match response {
         Response::Data(Data::Vanished { known_uids, .. }) => Some(UidSet::from(known_uids)),
         _ => None,
@@ -193,7 +193,7 @@ pub fn vanished(response: &Response<'_>) -> Option<UidSet> {
 }
 
 /// UIDs that a search found: SEARCH names them one by one, ESEARCH (RFC 4731) as a set.
-pub fn found(response: &Response<'_>, into: &mut UidSet) {
+pub fn add_found_uids(response: &Response<'_>, into: &mut UidSet) {
     match response {
         Response::Data(Data::Search(uids, _)) => into.add(&uids.iter().map(|uid| uid.get()).collect()),
         // A slightly malformed answer must not look like an empty mailbox.
@@ -235,7 +235,7 @@ pub fn search_uids(
     let visit = Visit { anew: true, ..Visit::new(name, access, vec![program]) };
     let visited = session.visit(&[visit], None, |_, _, command, response| {
         if command.is_some() {
-            found(response, &mut uids);
+            add_found_uids(response, &mut uids);
         }
     })?;
     let visited = visited.into_iter().next().filter(VisitResult::is_ok);

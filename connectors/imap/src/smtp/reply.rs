@@ -43,7 +43,7 @@ impl Reply {
     }
 
     /// All on one line: `550 5.1.1 no such user`.
-    pub fn told(&self) -> String {
+    pub fn single_line(&self) -> String {
         let enhanced = self.enhanced_status();
         let mut text = self.code.to_string();
         for (at, line) in self.lines.iter().enumerate() {
@@ -64,7 +64,7 @@ impl Reply {
             email: email.to_owned(),
             accepted: self.code.is_positive_completion(),
             temporary: self.code.is_transient_negative(),
-            reply: Some(self.told()),
+            reply: Some(self.single_line()),
             enhanced_status: self.enhanced_status(),
         }
     }
@@ -80,7 +80,7 @@ mod tests {
     fn a_reply_is_told_on_one_line() {
         let long =
             Reply::lossy(SmtpReplyCode::MAILBOX_UNAVAILABLE, b"550-5.1.1 no such\n550 5.1.1 user\x07 here\n");
-        assert_eq!(long.told(), "550 5.1.1 no such user here");
+        assert_eq!(long.single_line(), "550 5.1.1 no such user here");
         assert_eq!(long.enhanced_status().as_deref(), Some("5.1.1"));
         for line in [
             "550 4.1.1 x",

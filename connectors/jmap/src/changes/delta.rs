@@ -77,7 +77,7 @@ impl EmailDelta {
         let created = read(client, answers, &self.0.created, &changed.created, &telling.get())?;
         let updated = updated.into_iter().map(|message| telling.partial(message));
         let created = created.into_iter().map(|message| telling.source(message));
-        let gone = changed.destroyed.iter().map(|id| message::gone(id));
+        let gone = changed.destroyed.iter().map(|id| message::deleted_source(id));
         let sources = updated.chain(created).chain(gone).collect();
         Ok(Emails { sources, has_more: has_more(&changed), state: changed.new_state })
     }
@@ -95,14 +95,19 @@ impl FolderDelta {
     /// Parses the answers.
     pub(super) fn read(&self, client: &Client, answers: &Answers) -> Outcome<Folders> {
         let changed: ChangesResponse = answers.get(&self.0.changes)?;
-        let before = self.changed(client, answers, &changed)?;
-        let after = changed.destroyed.iter().map(|id| folders::gone(id)).collect();
+        let before = self.changed_folders(client, answers, &changed)?;
+        let after = changed.destroyed.iter().map(|id| folders::deleted_source(id)).collect();
         Ok(Folders { before, after, has_more: has_more(&changed), state: changed.new_state })
     }
 
     /// The mailboxes that changed. A name or a place that changed is in the path of everything below too, and the path of a nested
     /// one is made of mailboxes that did not change: then all are read, in one more request.
-    fn changed(&self, client: &Client, answers: &Answers, changed: &ChangesResponse) -> Outcome<Vec<Source>> {
+    fn changed_folders(
+        &self,
+        client: &Client,
+        answers: &Answers,
+        changed: &ChangesResponse,
+    ) -> Outcome<Vec<Source>> {
         if changed.created.is_empty() && changed.updated.is_empty() {
             return Ok(Vec::new());
         }
@@ -116,7 +121,7 @@ impl FolderDelta {
         }
         let mut batch = client.batch();
         let all = folders::all(&mut batch);
-        let tree = Tree::of(&client.run(batch, DOING)?, &all)?;
+        let tree = Tree::from_answers(&client.run(batch, DOING)?, &all)?;
         let names: HashSet<&str> =
             changed.created.iter().chain(&changed.updated).map(String::as_str).collect();
         Ok(match keeps_paths {

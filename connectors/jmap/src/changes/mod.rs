@@ -143,14 +143,14 @@ fn read_on(
         messages.extend(page.messages.into_iter().map(|message| telling.source(message)));
     }
     let more = reading.is_some();
-    let sources = folders.around(joined(messages, delta.sources));
+    let sources = folders.around(join(messages, delta.sources));
     let body = Sources { sources, enumeration: true, covered_since, ..Sources::default() };
     Answer { body, cursor: Some(Cursor { reading, ..cursor }.print()), more }
 }
 
 /// The page, and what was read after it. What that tells whole, or as gone, the page need not; what it tells short and the page in the
 /// same version, it need not itself.
-fn joined(page: Vec<Source>, changes: Vec<Source>) -> Vec<Source> {
+fn join(page: Vec<Source>, changes: Vec<Source>) -> Vec<Source> {
     let is_partial = |source: &Source| source.items.iter().any(|item| item.partial);
     let versions: HashMap<String, Option<String>> =
         page.iter().map(|source| (source.external_id.clone(), source.etag.clone())).collect();

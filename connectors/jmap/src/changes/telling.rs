@@ -24,11 +24,11 @@ impl ReportOptions {
     }
 
     pub(super) fn source(self, message: Message) -> Source {
-        if self.names_only { message::named(message) } else { message::whole(message) }
+        if self.names_only { message::bare_source(message) } else { message::whole(message) }
     }
 
     pub(super) fn partial(self, message: Message) -> Source {
-        if self.names_only { message::named(message) } else { message::partial(message) }
+        if self.names_only { message::bare_source(message) } else { message::partial(message) }
     }
 
     pub(super) fn query(self) -> Query {

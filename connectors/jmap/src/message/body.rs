@@ -10,10 +10,10 @@ const HEADERS: usize = 1000;
 
 /// The text, at most this many bytes of each kind; none where no text was requested. JMAP lists a part that has no alternative as text and
 /// as HTML both: its media type decides.
-pub fn of(email: &Email, max_bytes: usize) -> Option<EmailBody> {
+pub fn email_body(email: &Email, max_bytes: usize) -> Option<EmailBody> {
     email.body_values.as_ref()?;
-    let (text, is_text_cut) = joined(email, email.text_body.as_deref(), "text/plain", max_bytes);
-    let (html, is_html_cut) = joined(email, email.html_body.as_deref(), "text/html", max_bytes);
+    let (text, is_text_cut) = join_parts(email, email.text_body.as_deref(), "text/plain", max_bytes);
+    let (html, is_html_cut) = join_parts(email, email.html_body.as_deref(), "text/html", max_bytes);
     let shown = of_type(email.text_body.as_deref(), "text/plain");
     let charset =
         shown.chain(of_type(email.html_body.as_deref(), "text/html")).find_map(|part| part.charset.clone());
@@ -26,7 +26,7 @@ fn of_type<'a>(parts: Option<&'a [Part]>, media_type: &'static str) -> impl Iter
 }
 
 /// The parts of this type one after the other, and whether something is missing.
-fn joined(
+fn join_parts(
     email: &Email,
     parts: Option<&[Part]>,
     media_type: &'static str,
@@ -62,7 +62,7 @@ pub fn headers(email: &Email) -> Vec<EmailHeader> {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{headers, of};
+    use super::{email_body, headers};
     use crate::protocol::email::Email;
 
     fn email(text: Value, html: Value, values: Value) -> Email {
@@ -74,13 +74,13 @@ mod tests {
     fn text_is_never_made_of_html_nor_html_of_text() {
         let html = json!([{ "partId": "1", "type": "text/html", "charset": "utf-8" }]);
         let only_html = email(html.clone(), html, json!({ "1": { "value": "<p>" } }));
-        let body = of(&only_html, 100).unwrap();
+        let body = email_body(&only_html, 100).unwrap();
         assert_eq!(
             (body.text, body.html.as_deref(), body.charset.as_deref()),
             (None, Some("<p>"), Some("utf-8"))
         );
         let text = json!([{ "partId": "1", "type": "text/plain" }]);
-        let body = of(&email(text.clone(), text, json!({ "1": { "value": "" } })), 100).unwrap();
+        let body = email_body(&email(text.clone(), text, json!({ "1": { "value": "" } })), 100).unwrap();
         assert_eq!((body.text.as_deref(), body.html), (Some(""), None));
     }
 
@@ -92,11 +92,11 @@ mod tests {
         ]);
         let values = json!({ "1": { "value": "one" }, "3": { "value": "tw\u{f6}" } });
         let email = email(text, json!([]), values);
-        let body = of(&email, 100).unwrap();
+        let body = email_body(&email, 100).unwrap();
         assert_eq!((body.text.as_deref(), body.truncated), (Some("one\ntw\u{f6}"), false));
-        let body = of(&email, 7).unwrap();
+        let body = email_body(&email, 7).unwrap();
         assert_eq!((body.text.as_deref(), body.truncated), (Some("one\ntw"), true));
-        assert!(of(&Email::default(), 100).is_none());
+        assert!(email_body(&Email::default(), 100).is_none());
     }
 
     #[test]

@@ -54,16 +54,16 @@ pub fn whole(message: Message) -> Source {
 
 /// The same with at most this many bytes of its text, and of its HTML.
 pub fn whole_up_to(message: Message, max_body_bytes: usize) -> Source {
-    told(message, |email| (JsonText::of(&of(email, max_body_bytes)), false))
+    message_source(message, |email| (JsonText::of(&email_message(email, max_body_bytes)), false))
 }
 
 /// Only what can change of a known message.
 pub fn partial(message: Message) -> Source {
-    told(message, |email| (state(email), true))
+    message_source(message, |email| (state(email), true))
 }
 
 /// Only its name and version.
-pub fn named(message: Message) -> Source {
+pub fn bare_source(message: Message) -> Source {
     match message {
         Ok(email) => {
             Source { external_id: external_id(&email.id), etag: Some(etag(&email)), ..Source::default() }
@@ -73,7 +73,7 @@ pub fn named(message: Message) -> Source {
 }
 
 /// A message that is gone.
-pub fn gone(id: &str) -> Source {
+pub fn deleted_source(id: &str) -> Source {
     Source { external_id: external_id(id), deleted: true, ..Source::default() }
 }
 
@@ -84,7 +84,7 @@ fn unreadable(id: &str) -> Source {
     Source { external_id: external_id(id), error: Some(error), ..Source::default() }
 }
 
-fn told(message: Message, body: impl Fn(&Email) -> (JsonBody, bool)) -> Source {
+fn message_source(message: Message, body: impl Fn(&Email) -> (JsonBody, bool)) -> Source {
     let email = match message {
         Ok(email) => email,
         Err(id) => return unreadable(&id),
@@ -105,7 +105,7 @@ type JsonBody = serde_json::Result<JsonText>;
 
 /// The fields that `wire::email` names for changes of a known message; `importance` stands in the message's header and stays.
 fn state(email: &Email) -> JsonBody {
-    let flags = Flags::of(email);
+    let flags = Flags::from_email(email);
     JsonText::of(&json!({
         "unread": flags.unread,
         "starred": flags.starred,
@@ -119,8 +119,8 @@ fn state(email: &Email) -> JsonBody {
 }
 
 /// The message in the model's terms.
-fn of(email: &Email, max_body_bytes: usize) -> EmailMessage {
-    let flags = Flags::of(email);
+fn email_message(email: &Email, max_body_bytes: usize) -> EmailMessage {
+    let flags = Flags::from_email(email);
     let attachments = parts::attachments(email);
     EmailMessage {
         thread_id: email.thread_id.clone(),
@@ -137,7 +137,7 @@ fn of(email: &Email, max_body_bytes: usize) -> EmailMessage {
         received_at: instant(&email.received_at).unwrap_or_default(),
         sent_at: instant(&email.sent_at),
         snippet: mail::text::snippet(email.preview.as_deref(), None),
-        body: body::of(email, max_body_bytes),
+        body: body::email_body(email, max_body_bytes),
         folder_ids: folder_ids(email),
         unread: flags.unread,
         starred: flags.starred,
@@ -152,11 +152,7 @@ fn of(email: &Email, max_body_bytes: usize) -> EmailMessage {
         size: email.size.unwrap_or_default().max(0),
         headers: body::headers(email),
         auto_reply: is_auto_reply(email),
-        list_unsubscribe: email
-            .list_unsubscribe
-            .as_deref()
-            .map(text::unfolded)
-            .filter(|text| !text.is_empty()),
+        list_unsubscribe: email.list_unsubscribe.as_deref().map(text::unfold).filter(|text| !text.is_empty()),
         ..EmailMessage::default()
     }
 }
@@ -171,7 +167,7 @@ struct Flags {
 }
 
 impl Flags {
-    fn of(email: &Email) -> Self {
+    fn from_email(email: &Email) -> Self {
         let all: Vec<String> = email.keywords().map(str::to_lowercase).collect();
         let has = |name: &str| all.iter().any(|keyword| keyword == name);
         Flags {
@@ -241,7 +237,7 @@ mod tests {
     use model::email::{CalendarMethod, Disposition, EmailMessage, Importance};
     use serde_json::{Value, json};
 
-    use super::{etag, id, of, partial, whole};
+    use super::{email_message, etag, id, partial, whole};
     use crate::protocol::email::Email;
 
     fn email(value: Value) -> Email {
@@ -249,7 +245,7 @@ mod tests {
     }
 
     fn read(value: Value) -> EmailMessage {
-        of(&email(value), usize::MAX)
+        email_message(&email(value), usize::MAX)
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub fn cut(text: &str, bytes: usize) -> &str {
 }
 
 /// The value of a header field on one line (RFC 5322 section 2.2.3), its encoded words left as they are.
-pub fn unfolded(raw: &str) -> String {
+pub fn unfold(raw: &str) -> String {
     raw.chars().filter(|c| !matches!(c, '\r' | '\n')).collect::<String>().trim().to_owned()
 }
 
@@ -35,18 +35,18 @@ pub fn decoded<'a>(fields: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<Emai
     let is_name =
         |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b':');
     let lines =
-        fields.filter(|(name, _)| is_name(name)).map(|(name, raw)| format!("{name}: {}\r\n", unfolded(raw)));
+        fields.filter(|(name, _)| is_name(name)).map(|(name, raw)| format!("{name}: {}\r\n", unfold(raw)));
     let block: String = lines.collect();
     mail::read::raw_headers(block.as_bytes())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{cut, decoded, line, unfolded, words};
+    use super::{cut, decoded, line, unfold, words};
 
     #[test]
     fn header_fields_are_unfolded_and_decoded() {
-        assert_eq!(unfolded(" a,\r\n\tb "), "a,\tb");
+        assert_eq!(unfold(" a,\r\n\tb "), "a,\tb");
         let value = |raw: &str| decoded([("X-A", raw), ("no name", raw)].into_iter()).remove(0).value;
         assert_eq!(value(" =?utf-8?q?Gr=C3=BC=C3=9Fe?= =?utf-8?b?IQ==?="), "Gr\u{fc}\u{df}e!");
         assert_eq!(value(" =?iso-8859-1?q?caf=E9?=\r\n <a@b>"), "caf\u{e9} <a@b>");

@@ -63,7 +63,7 @@ pub(super) fn finish(
     }
     let message_id = copy.as_ref().and_then(|copy| copy.as_ref().ok()?.message_id.as_ref()?.first().cloned());
     let made = [sender.drafts.made, sender.sent.and_then(|sent| sent.made)].into_iter().flatten();
-    let draft_gone = draft.filter(|_| left.draft_gone).map(|id| message::gone(&id));
+    let draft_gone = draft.filter(|_| left.draft_gone).map(|id| message::deleted_source(&id));
     let reused = args
         .draft
         .as_ref()
@@ -165,7 +165,7 @@ pub(super) fn outcome(
         return RecipientOutcome { email: email.to_owned(), enhanced_status, ..RecipientOutcome::default() };
     }
     let status = status.get(&email.to_lowercase()).cloned().unwrap_or_default();
-    let reply = message::text::unfolded(message::text::cut(&status.smtp_reply, 500));
+    let reply = message::text::unfold(message::text::cut(&status.smtp_reply, 500));
     RecipientOutcome {
         email: email.to_owned(),
         accepted: status.delivered != "no",

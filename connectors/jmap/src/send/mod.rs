@@ -105,7 +105,7 @@ fn sender(client: &Client, args: &MessageSend) -> Outcome<Sender> {
     let identity = identity(&identities, &args.from.email);
     let identity =
         identity.ok_or_else(|| Failure::unsupported("sending: the account has no identity to send as"))?;
-    let tree = Tree::of(&answers, &all)?;
+    let tree = Tree::from_answers(&answers, &all)?;
     let drafts = folders::ensure(client, &tree, JmapMailboxRole::Drafts, "Drafts")?;
     let sent = match args.save_to_sent {
         true => Some(folders::ensure(client, &tree, JmapMailboxRole::Sent, "Sent")?),

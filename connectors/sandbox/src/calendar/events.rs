@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::api::{change, new_id, url};
 use crate::calendar::mapping::{EVENT_PLACES, event_to};
 use crate::calendar::native;
-use crate::items::{self, selected, written};
+use crate::items::{self, parse_change, selected};
 
 pub fn create(context: &Context, args: &EventWrite) -> Outcome<Mutated> {
     let mut body = document(args, None);
@@ -23,7 +23,7 @@ pub fn create(context: &Context, args: &EventWrite) -> Outcome<Mutated> {
 }
 
 pub fn update(context: &Context, args: &EventWrite) -> Outcome<Mutated> {
-    let target = Target::of(&args.collection, &args.target)?;
+    let target = Target::parse(&args.collection, &args.target)?;
     let mut body = document(args, Some(&args.changed));
     if target.is_following {
         // The first event of the new series is known in full; its rule is the provider's to cut unless it was changed.
@@ -34,9 +34,9 @@ pub fn update(context: &Context, args: &EventWrite) -> Outcome<Mutated> {
 }
 
 pub fn delete(context: &Context, args: &EventDelete) -> Outcome<Mutated> {
-    let target = Target::of(&args.collection, &args.target)?;
+    let target = Target::parse(&args.collection, &args.target)?;
     let request = Request::delete(target.url(context)?).if_match(args.target.if_match.as_deref());
-    let gone = || Mutated { sources: vec![items::gone(target.source)], ..Mutated::default() };
+    let gone = || Mutated { sources: vec![items::deleted_source(target.source)], ..Mutated::default() };
     match change(context, request, "deleting the event") {
         Ok(response) if response.status == 204 => Ok(gone()),
         Ok(response) => Ok(Mutated { item: None, ..mutated(&response, None)? }),
@@ -47,7 +47,7 @@ pub fn delete(context: &Context, args: &EventDelete) -> Outcome<Mutated> {
 }
 
 pub fn respond(context: &Context, args: &EventRespond) -> Outcome<Mutated> {
-    let target = Target::of(&args.collection, &args.target)?;
+    let target = Target::parse(&args.collection, &args.target)?;
     target.refuse_following("answering an invitation from one instance on")?;
     let body = json!({
         "answer": native::Answer::from(args.response),
@@ -62,7 +62,7 @@ pub fn respond(context: &Context, args: &EventRespond) -> Outcome<Mutated> {
 }
 
 pub fn conference(context: &Context, args: &EventConference) -> Outcome<Mutated> {
-    let target = Target::of(&args.collection, &args.target)?;
+    let target = Target::parse(&args.collection, &args.target)?;
     target.refuse_following("adding a conference from one instance on")?;
     let service = args.provider.unwrap_or(ConferenceProvider::Other);
     let body = json!({
@@ -99,10 +99,10 @@ fn document(args: &EventWrite, changed: Option<&[String]>) -> Map<String, Value>
 /// The outcome of a change. `item`: the instance that it was about, none for the event of the answer. Dropped are original starts, and ids
 /// of exceptions that were records of their own.
 fn mutated(response: &Response, item: Option<String>) -> Outcome<Mutated> {
-    let mut left = written::<native::Event>(response)?;
+    let mut left = parse_change::<native::Event>(response)?;
     let (records, originals): (Vec<_>, Vec<_>) =
         left.dropped.into_iter().partition(|name| name.contains('@'));
-    left.mutated.sources.extend(records.iter().map(|id| items::gone(id)));
+    left.mutated.sources.extend(records.iter().map(|id| items::deleted_source(id)));
     let warning = |original: String| Warning {
         code: "exception_dropped".to_owned(),
         message: "this changed instance is gone: the series has no such start any more".to_owned(),
@@ -122,7 +122,7 @@ struct Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    fn of(collection: &'a str, target: &'a EventTarget) -> Outcome<Self> {
+    fn parse(collection: &'a str, target: &'a EventTarget) -> Outcome<Self> {
         let source = items::target(target.source.as_deref())?;
         // An exception that is a record of its own is changed as an instance of its series.
         let source = source.split_once('@').map_or(source, |(series, _)| series);

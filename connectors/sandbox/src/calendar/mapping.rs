@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::calendar::native;
 use crate::collections::Collection;
-use crate::items::{Record, gone, survive, text};
+use crate::items::{Record, deleted_source, survive, text};
 
 /// The model's calendar. What the provider alone decides comes along.
 fn calendar_from(theirs: &native::Calendar) -> Calendar {
@@ -67,7 +67,7 @@ impl Collection for native::Calendar {
         text(&calendar_from(self))
     }
 
-    fn of(ours: &Calendar) -> Self {
+    fn from_model(ours: &Calendar) -> Self {
         calendar_to(ours)
     }
 }
@@ -188,7 +188,7 @@ impl Record for native::Event {
     /// own each of them is a source too.
     fn source(&self) -> Outcome<Source> {
         if self.deleted {
-            return Ok(Source { etag: self.etag.clone(), ..gone(&self.id) });
+            return Ok(Source { etag: self.etag.clone(), ..deleted_source(&self.id) });
         }
         survive("event", &self.id, self.subject.as_deref());
         let mut items = vec![event_item(self, self.series.as_deref())?];

@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::collections::Collection;
 use crate::contacts::native;
 use crate::contacts::pictures;
-use crate::items::{Record, gone, survive, text};
+use crate::items::{Record, deleted_source, survive, text};
 
 impl Collection for native::Book {
     type Ours = ContactBook;
@@ -38,7 +38,7 @@ impl Collection for native::Book {
         })
     }
 
-    fn of(ours: &ContactBook) -> Self {
+    fn from_model(ours: &ContactBook) -> Self {
         native::Book { title: ours.name.clone(), notes: ours.description.clone(), ..native::Book::default() }
     }
 }
@@ -50,7 +50,7 @@ impl Record for native::Card {
     /// A contact or a group.
     fn source(&self) -> Outcome<Source> {
         if self.deleted {
-            return Ok(Source { etag: self.etag.clone(), ..gone(&self.id) });
+            return Ok(Source { etag: self.etag.clone(), ..deleted_source(&self.id) });
         }
         survive("contact", &self.id, self.label.as_deref());
         let (kind, body) = match self.kind {

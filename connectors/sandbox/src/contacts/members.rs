@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::api::send;
 use crate::contacts::native;
-use crate::items::{Record, address, read, written};
+use crate::items::{Record, address, parse_change, read};
 
 /// Attempts at a circle that another client changes at the same time.
 const ATTEMPTS: usize = 5;
@@ -61,7 +61,7 @@ fn edit(context: &Context, book: &str, id: &str, contact: &str, joins: bool) -> 
             .json(&json!({ "members": circle.members }));
         match send(context, request, "changing the group") {
             Ok(response) => {
-                let sources = written::<native::Card>(&response)?.mutated.sources;
+                let sources = parse_change::<native::Card>(&response)?.mutated.sources;
                 return sources.into_iter().next().ok_or_else(|| Failure::not_found("the group is gone"));
             }
             // Somebody else has changed the circle meanwhile.

@@ -35,7 +35,7 @@ pub fn to(photo: &Photo) -> Outcome<Option<native::Picture>> {
     };
     let parts = url.split_at_checked(5).filter(|(scheme, _)| scheme.eq_ignore_ascii_case("data:"));
     match parts {
-        Some((_, data)) => decoded(data).map(Some),
+        Some((_, data)) => decode(data).map(Some),
         None => Ok(Some(native::Picture { url: Some(url.clone()), ..native::Picture::default() })),
     }
 }
@@ -59,7 +59,7 @@ pub fn without_bytes(write: &ItemWrite<Contact>, body: &mut Map<String, Value>) 
 }
 
 /// RFC 2397: `[<media type>][;base64],<data>`.
-fn decoded(rest: &str) -> Outcome<native::Picture> {
+fn decode(rest: &str) -> Outcome<native::Picture> {
     let invalid = |what: &str| Failure::invalid(format!("photo.url {what}"));
     let (head, data) = rest.split_once(',').ok_or_else(|| invalid("is no data: URL: there is no comma"))?;
     let parts = head.len().checked_sub(";base64".len()).and_then(|at| head.split_at_checked(at));
@@ -67,7 +67,7 @@ fn decoded(rest: &str) -> Outcome<native::Picture> {
         Some((media_type, end)) if end.eq_ignore_ascii_case(";base64") => (media_type, true),
         _ => (head, false),
     };
-    let data = unescaped(data).ok_or_else(|| invalid("has an escape that is none"))?;
+    let data = unescape(data).ok_or_else(|| invalid("has an escape that is none"))?;
     let bytes = match is_base64 {
         true => STANDARD.decode(&data).map_err(|_| invalid("is not in base64"))?,
         false => data,
@@ -80,7 +80,7 @@ fn decoded(rest: &str) -> Outcome<native::Picture> {
 }
 
 /// RFC 3986 section 2.1.
-fn unescaped(text: &str) -> Option<Vec<u8>> {
+fn unescape(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&first, after)) = rest.split_first() {

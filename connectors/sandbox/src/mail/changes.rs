@@ -13,7 +13,7 @@ use model::wire::{ChangesRequest, Source, Sources};
 use serde_json::value::RawValue;
 
 use crate::api::{ask, url};
-use crate::mail::mapping::{ReportForm, told};
+use crate::mail::mapping::{ReportForm, entry_source};
 use crate::mail::native::{Messages, Shelves};
 use crate::native::Page;
 
@@ -62,7 +62,7 @@ impl Walk<'_> {
     fn shelves(&self, kind: &str) -> Outcome<Vec<Source>> {
         let request = Request::get(url(self.context, &["mail", kind], &[])?);
         let found: Shelves = ask(self.context, request, &format!("listing the {kind}"))?;
-        Ok(self.told(&found.folders, ReportForm::Whole))
+        Ok(self.sources(&found.folders, ReportForm::Whole))
     }
 
     /// The differences first: what the messages of a page lie in is known by then.
@@ -90,7 +90,7 @@ impl Walk<'_> {
             None => Some(0),
         };
         // A message on both sides is reported in its present state.
-        let listed = self.told(&page.messages, ReportForm::Whole);
+        let listed = self.sources(&page.messages, ReportForm::Whole);
         let names: HashSet<&str> = listed.iter().map(|source| source.external_id.as_str()).collect();
         sources.retain(|source| source.deleted || !names.contains(source.external_id.as_str()));
         sources.extend(listed);
@@ -115,7 +115,7 @@ impl Walk<'_> {
             (None, Some(token)) => format!("s{token}"),
             (None, None) => return Err(Failure::unavailable("the provider's last page has no sync token")),
         };
-        let mut sources = self.told(&page.records, telling);
+        let mut sources = self.sources(&page.records, telling);
         // A version of a draft that another one took the place of goes on as that one.
         let replaced: HashSet<String> =
             sources.iter().filter_map(|source| source.previous_id.clone()).collect();
@@ -123,9 +123,9 @@ impl Walk<'_> {
         Ok((sources, token))
     }
 
-    fn told(&self, records: &[Box<RawValue>], telling: ReportForm) -> Vec<Source> {
+    fn sources(&self, records: &[Box<RawValue>], telling: ReportForm) -> Vec<Source> {
         let telling = if self.is_named { ReportForm::Named } else { telling };
-        records.iter().map(|record| told(record, telling)).collect()
+        records.iter().map(|record| entry_source(record, telling)).collect()
     }
 }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use crate::items::{named, parsed, survive, text};
+use crate::items::{bare_source, parsed, survive, text};
 use crate::mail::native::{self, Entry};
 
 /// The form in which a known message is reported.
@@ -22,8 +22,8 @@ pub enum ReportForm {
 }
 
 /// One entry of a list. One that cannot be read must not stop the others.
-pub fn told(record: &RawValue, telling: ReportForm) -> Source {
-    let bare = named(record);
+pub fn entry_source(record: &RawValue, telling: ReportForm) -> Source {
+    let bare = bare_source(record);
     if telling == ReportForm::Named || bare.deleted {
         return bare;
     }
@@ -42,7 +42,7 @@ pub fn source(record: &RawValue, telling: ReportForm) -> Outcome<Source> {
     }
 }
 
-fn of(item: Item, etag: Option<&String>) -> Source {
+fn item_source(item: Item, etag: Option<&String>) -> Source {
     Source {
         external_id: item.external_id.clone(),
         etag: etag.cloned(),
@@ -77,7 +77,7 @@ fn folder(theirs: &native::Folder) -> Outcome<Source> {
     };
     let kind = Some("email_folder".to_owned());
     let item = Item { external_id: theirs.id.clone(), kind, body: text(&body)?, ..Item::default() };
-    Ok(of(item, theirs.etag.as_ref()))
+    Ok(item_source(item, theirs.etag.as_ref()))
 }
 
 fn label(theirs: &native::Label) -> Outcome<Source> {
@@ -91,7 +91,7 @@ fn label(theirs: &native::Label) -> Outcome<Source> {
     };
     let kind = Some("email_label".to_owned());
     let item = Item { external_id: theirs.id.clone(), kind, body: text(&body)?, ..Item::default() };
-    Ok(of(item, theirs.etag.as_ref()))
+    Ok(item_source(item, theirs.etag.as_ref()))
 }
 
 /// The fields of a message that can change.
@@ -137,7 +137,7 @@ fn message(theirs: &native::Message, is_short: bool) -> Outcome<Source> {
         ..Item::default()
     };
     let previous_id = theirs.replaces.clone().filter(|_| !is_short);
-    Ok(Source { previous_id, ..of(item, theirs.etag.as_ref()) })
+    Ok(Source { previous_id, ..item_source(item, theirs.etag.as_ref()) })
 }
 
 fn whole(theirs: &native::Message) -> EmailMessage {

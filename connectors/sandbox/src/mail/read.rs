@@ -9,8 +9,8 @@ use model::wire::{Source, Sources};
 use serde_json::json;
 
 use crate::api::{ask, failure, url};
-use crate::items::{gone, target};
-use crate::mail::mapping::{ReportForm, told};
+use crate::items::{deleted_source, target};
+use crate::mail::mapping::{ReportForm, entry_source};
 use crate::mail::native::Messages;
 
 /// The provider's largest page.
@@ -24,7 +24,7 @@ const WITHOUT_TEXT: u32 = 8 << 10;
 const MAX_CONTENT: u64 = 32 << 20;
 
 fn sources(found: &Messages) -> Vec<Source> {
-    found.messages.iter().map(|record| told(record, ReportForm::Whole)).collect()
+    found.messages.iter().map(|record| entry_source(record, ReportForm::Whole)).collect()
 }
 
 /// Messages by their ids; a missing one is reported as deleted.
@@ -43,7 +43,7 @@ pub fn get(context: &Context, args: &MessagesGet) -> Outcome<Sources> {
         let request = Request::post(url(context, &["mail", "batch"], &[])?).json(&body);
         let found = sources(&ask(context, request, "reading the messages")?);
         let known: HashSet<&str> = found.iter().map(|source| source.external_id.as_str()).collect();
-        all.extend(ids.into_iter().filter(|id| !known.contains(id)).map(gone));
+        all.extend(ids.into_iter().filter(|id| !known.contains(id)).map(deleted_source));
         all.extend(found);
     }
     Ok(Sources { sources: all, ..Sources::default() })

@@ -10,7 +10,7 @@ use model::wire::{Mutated, Source};
 use serde_json::{Map, json};
 
 use crate::api::{change, new_id, url};
-use crate::items::{gone, target};
+use crate::items::{deleted_source, target};
 use crate::mail::mapping::{ReportForm, source};
 use crate::mail::native::{SendResponse, Told, Weight};
 use crate::mail::read::one;
@@ -22,10 +22,10 @@ const TRASH: &str = "trash";
 fn mutated(response: &Response) -> Outcome<Mutated> {
     let left: SendResponse = response.json()?;
     let entry = left.entry.ok_or_else(|| Failure::not_found("the message has been deleted meanwhile"))?;
-    found(source(&entry, ReportForm::Whole)?)
+    mutation(source(&entry, ReportForm::Whole)?)
 }
 
-fn found(source: Source) -> Outcome<Mutated> {
+fn mutation(source: Source) -> Outcome<Mutated> {
     let item = Some(source.external_id.clone());
     Ok(Mutated { sources: vec![source], item, ..Mutated::default() })
 }
@@ -71,7 +71,7 @@ pub fn delete(context: &Context, args: &MessageDelete) -> Outcome<Mutated> {
         Err(e) if e.code == code::NOT_FOUND => true,
         Err(e) => return Err(e),
     };
-    Ok(Mutated { sources: is_gone.then(|| gone(id)).into_iter().collect(), ..Mutated::default() })
+    Ok(Mutated { sources: is_gone.then(|| deleted_source(id)).into_iter().collect(), ..Mutated::default() })
 }
 
 /// Whether the message is in the trash: the next deletion destroys it, while the provider by itself would leave it there.
@@ -102,7 +102,7 @@ fn upload(
     match change(context, request, "storing the message") {
         Ok(response) => mutated(&response),
         Err(e) if e.code == code::ALREADY_EXISTS && context.idempotency_key.is_some() => {
-            found(one(context, &id)?)
+            mutation(one(context, &id)?)
         }
         Err(e) => Err(e),
     }
@@ -153,7 +153,7 @@ pub fn send(context: &Context, args: &MessageSend) -> Outcome<Sent> {
     let outcome = |(mail, told): (&String, &Told)| outcome(mail, told);
     let mut sources: Vec<Source> =
         posted.entry.iter().map(|entry| source(entry, ReportForm::Whole)).collect::<Outcome<_>>()?;
-    sources.extend(posted.dropped.iter().map(|id| gone(id)));
+    sources.extend(posted.dropped.iter().map(|id| deleted_source(id)));
     Ok(Sent {
         recipients: args.recipients.iter().zip(&posted.outcomes).map(outcome).collect(),
         sources,
@@ -205,7 +205,7 @@ mod tests {
     use crate::mail::native::Told;
     use crate::mail::write::{order, outcome};
 
-    fn printed(args: &MessageSend) -> Value {
+    fn order_json(args: &MessageSend) -> Value {
         let text = |segment| match segment {
             Segment::Bytes(bytes) => String::from_utf8(bytes).unwrap(),
             Segment::BlobBase64(id) => format!("<{id}>"),
@@ -223,7 +223,7 @@ mod tests {
         (args.sent_blob, args.save_to_sent) = (Some("b2".to_owned()), true);
         args.draft = Some(MessageRef { source: "d".to_owned(), hint: None });
         args.thread = Some("t".to_owned());
-        let full = printed(&args);
+        let full = order_json(&args);
         assert_eq!(full["thread"], "t");
         assert_eq!(
             (&full["raw"], &full["copy"], &full["draft"]),
@@ -231,7 +231,7 @@ mod tests {
         );
         assert_eq!((&full["recipients"][0], &full["id"]), (&json!("\"odd\\\"@x.test"), &json!("the-id")));
         args.save_to_sent = false;
-        assert_eq!(printed(&args)["copy"], Value::Null);
+        assert_eq!(order_json(&args)["copy"], Value::Null);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use model::wire::{Item, JsonText, Source};
 use serde_json::json;
 
 use crate::collections::Collection;
-use crate::items::{Record, gone, survive, text};
+use crate::items::{Record, deleted_source, survive, text};
 use crate::tasks::native;
 
 impl Collection for native::List {
@@ -42,7 +42,7 @@ impl Collection for native::List {
         })
     }
 
-    fn of(ours: &TaskList) -> Self {
+    fn from_model(ours: &TaskList) -> Self {
         native::List {
             title: ours.name.clone(),
             colour: ours.color.clone(),
@@ -59,7 +59,7 @@ impl Record for native::Todo {
     /// A task with its steps and links.
     fn source(&self) -> Outcome<Source> {
         if self.deleted {
-            return Ok(Source { etag: self.etag.clone(), ..gone(&self.id) });
+            return Ok(Source { etag: self.etag.clone(), ..deleted_source(&self.id) });
         }
         survive("task", &self.id, Some(&self.title));
         let item = Item {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::api::{change, new_id};
-use crate::items::{address, get, selected, target, written};
+use crate::items::{address, get, parse_change, selected, target};
 use crate::tasks::native::Todo;
 
 /// A kind of part.
@@ -40,7 +40,7 @@ impl Part {
             .if_match(args.if_match.as_deref())
             .json(&body);
         match change(context, request, &format!("adding the {}", self.name)) {
-            Ok(response) => Ok(written::<Todo>(&response)?.mutated),
+            Ok(response) => Ok(parse_change::<Todo>(&response)?.mutated),
             Err(e) if e.code == code::ALREADY_EXISTS && context.idempotency_key.is_some() => {
                 Ok(Mutated { part: Some(id), ..task_now(context, args)? })
             }
@@ -58,14 +58,14 @@ impl Part {
         let request = Request::patch(self.address(context, args)?)
             .if_match(args.if_match.as_deref())
             .json(&self.document(theirs, Some(&args.changed)));
-        Ok(written::<Todo>(&change(context, request, &format!("changing the {}", self.name))?)?.mutated)
+        Ok(parse_change::<Todo>(&change(context, request, &format!("changing the {}", self.name))?)?.mutated)
     }
 
     /// Deletes a part. One that is gone already is as good as deleted, while its task is there.
     pub fn delete<T: Default>(&self, context: &Context, args: &PartWrite<T>) -> Outcome<Mutated> {
         let request = Request::delete(self.address(context, args)?).if_match(args.if_match.as_deref());
         match change(context, request, &format!("deleting the {}", self.name)) {
-            Ok(response) => Ok(written::<Todo>(&response)?.mutated),
+            Ok(response) => Ok(parse_change::<Todo>(&response)?.mutated),
             Err(e) if e.code == code::NOT_FOUND => task_now(context, args),
             Err(e) => Err(e),
         }

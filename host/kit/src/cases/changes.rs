@@ -4,7 +4,7 @@ use model::tasks::Task;
 use model::wire::{ChangesRequest, Source};
 use runtime::{Code, Surface, Verb};
 
-use crate::bench::{Bench, Outcome, at, body, ensure, failed, must, report_text, told};
+use crate::bench::{Bench, Outcome, at, body, describe_error, ensure, failed, must, report_text};
 use crate::cases::items::changes::{ensure_differences, is_enumeration};
 use crate::line::Fault;
 
@@ -149,7 +149,7 @@ pub async fn expired(bench: &mut Bench) -> Outcome {
     const HELP: &str = "a token that the provider has forgotten is failure cursor-expired: the host then reads everything again";
     match page {
         Err(error) if error.code == Code::CursorExpired => Ok(()),
-        Err(error) => failed(format!("changes fails after a 410 with {}", told(&error)), HELP),
+        Err(error) => failed(format!("changes fails after a 410 with {}", describe_error(&error)), HELP),
         Ok(_) => failed("the provider answered 410, and changes returned a page", HELP),
     }
 }

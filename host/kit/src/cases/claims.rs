@@ -28,7 +28,7 @@ const FIELDS: [(&str, &str, Set); 8] = [
 ];
 
 /// Checks each feature: whether the connector claims it, and whether it was observed. Each case makes tasks and lists of its own.
-async fn seen(bench: &mut Bench, case: &str) -> Outcome<Vec<Capability>> {
+async fn probe_capabilities(bench: &mut Bench, case: &str) -> Outcome<Vec<Capability>> {
     let list = bench.list().await?;
     let features: TasksFeatures =
         must(bench.calls.fetch(Surface::Tasks, "capabilities", &json!({})).await, "capabilities")?;
@@ -72,8 +72,10 @@ async fn comes_back(
         ..ItemWrite::default()
     };
     let key = format!("kit-{case}-{field}");
-    let Some(made) =
-        done(bench.calls.mutate(Surface::Tasks, "tasks.create", &write, &key).await, "tasks.create")?
+    let Some(made) = allow_unsupported(
+        bench.calls.mutate(Surface::Tasks, "tasks.create", &write, &key).await,
+        "tasks.create",
+    )?
     else {
         return Ok(false);
     };
@@ -97,19 +99,19 @@ async fn lists(bench: &mut Bench, case: &str) -> Outcome<[(&'static str, bool); 
     };
     let new = write(None, &name);
     let made = bench.calls.mutate(Surface::Tasks, "lists.create", &new, &key("list")).await;
-    let id = done(made, "lists.create")?.and_then(id_of);
+    let id = allow_unsupported(made, "lists.create")?.and_then(id_of);
     let Some(id) = id else {
         return Ok([("createList", false), ("updateList", false), ("deleteList", false)]);
     };
     let is_made = name_of(&bench.lists().await?, &id).as_deref() == Some(name.as_str());
     let change = write(Some(&id), &new_name);
     let renamed = bench.calls.mutate(Surface::Tasks, "lists.update", &change, &key("rename")).await;
-    let is_renamed = done(renamed, "lists.update")?.is_some()
+    let is_renamed = allow_unsupported(renamed, "lists.update")?.is_some()
         && name_of(&bench.lists().await?, &id).as_deref() == Some(new_name.as_str());
     let delete = CollectionDelete { source: id.clone(), force: true, ..CollectionDelete::default() };
     let deleted = bench.calls.mutate(Surface::Tasks, "lists.delete", &delete, &key("delete")).await;
-    let is_deleted =
-        done(deleted, "lists.delete")?.is_some() && name_of(&bench.lists().await?, &id).is_none();
+    let is_deleted = allow_unsupported(deleted, "lists.delete")?.is_some()
+        && name_of(&bench.lists().await?, &id).is_none();
     Ok([("createList", is_made), ("updateList", is_renamed), ("deleteList", is_deleted)])
 }
 
@@ -119,7 +121,7 @@ fn name_of(lists: &[Source], id: &str) -> Option<String> {
 }
 
 /// Returns the result of a write; none if the connector answers `unsupported`.
-fn done(done: Result<Mutated, Error>, what: &str) -> Outcome<Option<Mutated>> {
+fn allow_unsupported(done: Result<Mutated, Error>, what: &str) -> Outcome<Option<Mutated>> {
     match done {
         Err(error) if error.code == Code::Unsupported => Ok(None),
         done => must(done, what).map(Some),
@@ -137,7 +139,7 @@ async fn all_are(
     said: &str,
     help: &'static str,
 ) -> Outcome {
-    let found = seen(bench, case).await?;
+    let found = probe_capabilities(bench, case).await?;
     let others: Vec<&str> = found.iter().filter(|one| !holds(one)).map(|one| one.feature).collect();
     if found.is_empty() {
         return Err(Verdict::NotApplicable("the connector has no features".to_owned()));

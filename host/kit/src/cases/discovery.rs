@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use runtime::{Code, Surface, Verb};
 
-use crate::bench::{Bench, Outcome, Verdict, ensure, failed, must, told};
+use crate::bench::{Bench, Outcome, Verdict, describe_error, ensure, failed, must};
 use crate::line::Fault;
 
 /// Bytes of an id.
@@ -80,7 +80,7 @@ pub async fn refused(bench: &mut Bench) -> Outcome {
         "a rejected credential is failure auth-expired: the host then asks the user to connect again";
     match checked {
         Err(error) if error.code == Code::AuthExpired => Ok(()),
-        Err(error) => failed(format!("a 401 to lifecycle.check becomes {}", told(&error)), HELP),
+        Err(error) => failed(format!("a 401 to lifecycle.check becomes {}", describe_error(&error)), HELP),
         Ok(_) => failed("the provider answered 401, and lifecycle.check returned an account", HELP),
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use model::wire::ChangesRequest;
 use runtime::{Code, Surface, Verb};
 
-use crate::bench::{Bench, Outcome, at, ensure, failed, must, titles, told};
+use crate::bench::{Bench, Outcome, at, describe_error, ensure, failed, must, titles};
 use crate::caller::Page;
 use crate::cases::items::paging::FOREIGN_CURSORS;
 
@@ -61,7 +61,7 @@ pub async fn foreign_cursor(bench: &mut Bench) -> Outcome {
             Err(error) if error.code == Code::CursorExpired => {}
             other => {
                 let seen = other.map_or_else(
-                    |error| told(&error),
+                    |error| describe_error(&error),
                     |page| format!("a page with {}", at(page.cursor.as_deref())),
                 );
                 return failed(

@@ -4,7 +4,7 @@ use model::tasks::Task;
 use runtime::Code;
 use serde_json::Value;
 
-use crate::bench::{Bench, Outcome, body, ensure, ensure_valid, failed, must, told};
+use crate::bench::{Bench, Outcome, body, describe_error, ensure, ensure_valid, failed, must};
 
 pub async fn get(bench: &mut Bench) -> Outcome {
     let list = bench.filled("R1", 2).await?;
@@ -45,7 +45,7 @@ pub async fn missing(bench: &mut Bench) -> Outcome {
             "answer with failure not-found: an empty answer looks like a task without content",
         ),
         Err(error) => failed(
-            format!("tasks.get of an unknown id fails: {}", told(&error)),
+            format!("tasks.get of an unknown id fails: {}", describe_error(&error)),
             "the provider's 404 is failure not-found; Context::send_ok (TypeScript: context.sendOk) does it",
         ),
     }
@@ -68,7 +68,7 @@ pub async fn deleted(bench: &mut Bench) -> Outcome {
             "a deleted item is failure not-found, or a source with deleted: true",
         ),
         Err(error) => failed(
-            format!("tasks.get of a deleted task fails: {}", told(&error)),
+            format!("tasks.get of a deleted task fails: {}", describe_error(&error)),
             "a deleted item is failure not-found, or a source with deleted: true",
         ),
     }

@@ -4,7 +4,7 @@ use model::wire::ChangesRequest;
 use runtime::{Code, Surface, Verb};
 use serde_json::json;
 
-use crate::bench::{Bench, Outcome, Verdict, ensure, failed, must, told};
+use crate::bench::{Bench, Outcome, Verdict, describe_error, ensure, failed, must};
 use crate::line::Fault;
 
 pub async fn unknown_operation(bench: &mut Bench) -> Outcome {
@@ -18,7 +18,7 @@ pub async fn unknown_operation(bench: &mut Bench) -> Outcome {
             let of = (surface, verb, "swkit.unknown");
             let seen = match bench.calls.raw(of, &json!({}), None, Some("kit-S1")).await {
                 Err(error) if error.code == Code::Unsupported => continue,
-                Err(error) => told(&error),
+                Err(error) => describe_error(&error),
                 Ok(_) => "an answer".to_owned(),
             };
             return failed(
@@ -37,7 +37,7 @@ pub async fn unknown_argument(bench: &mut Bench) -> Outcome {
     match bench.calls.raw(of, &args, None, None).await {
         Ok(_) => Ok(()),
         Err(error) => failed(
-            format!("a call with an unknown argument fails with {}", told(&error)),
+            format!("a call with an unknown argument fails with {}", describe_error(&error)),
             "ignore unknown arguments: newer hosts send more, and older connectors must go on working",
         ),
     }

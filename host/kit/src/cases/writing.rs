@@ -5,7 +5,7 @@ use model::wire::{ItemWrite, Mutated, Source, Warning};
 use runtime::{Code, Error};
 use serde_json::json;
 
-use crate::bench::{Bench, Outcome, Verdict, body, ensure, failed, must, titles, told};
+use crate::bench::{Bench, Outcome, Verdict, body, describe_error, ensure, failed, must, titles};
 use crate::line::Fault;
 
 const ONCE: &str = "make the provider's id of a new item from the idempotency key, or pass the key on: a repeated attempt must find the item of the first";
@@ -34,7 +34,7 @@ pub async fn lost_answer(bench: &mut Bench) -> Outcome {
     if let Err(error) = bench.try_create(&list, "swkit-W2", "kit-W2").await {
         ensure(
             error.is_transient(),
-            || format!("a lost answer becomes {}", told(&error)),
+            || format!("a lost answer becomes {}", describe_error(&error)),
             "the provider may have acted or not: failure unavailable or timeout, so that the host tries again",
         )?;
     }
@@ -52,7 +52,7 @@ pub async fn lost_answer(bench: &mut Bench) -> Outcome {
 pub async fn keeps_the_rest(bench: &mut Bench) -> Outcome {
     const HELP: &str =
         "write the fields that `changed` names, and no others: the rest keeps the provider's bytes";
-    let (list, id, before) = made(bench, "W3", &full("swkit-W3")).await?;
+    let (list, id, before) = create_task(bench, "W3", &full("swkit-W3")).await?;
     let change = Task { title: "swkit-W3-after".into(), ..Task::default() };
     must(bench.update(&list, (&id, None), change, &["title"], "kit-W3-after").await, "tasks.update")?;
     let after = read(bench, &list, &id).await?;
@@ -82,7 +82,9 @@ pub async fn stale_etag(bench: &mut Bench) -> Outcome {
     must(first, "tasks.update with the present etag")?;
     match bench.update(&list, (&id, Some(&etag)), change("swkit-W4-late"), &["title"], "kit-W4-2").await {
         Err(error) if error.code == Code::Conflict => {}
-        Err(error) => return failed(format!("a change of an older version fails: {}", told(&error)), HELP),
+        Err(error) => {
+            return failed(format!("a change of an older version fails: {}", describe_error(&error)), HELP);
+        }
         Ok(_) => return failed("a change of an older version is accepted", HELP),
     }
     let now = read(bench, &list, &id).await?;
@@ -102,7 +104,7 @@ pub async fn deleted_twice(bench: &mut Bench) -> Outcome {
         Ok(_) => Ok(()),
         Err(error) if error.code == Code::NotFound => Ok(()),
         Err(error) => failed(
-            format!("tasks.delete of a deleted task fails: {}", told(&error)),
+            format!("tasks.delete of a deleted task fails: {}", describe_error(&error)),
             "a deletion of a deleted item succeeds, or is failure not-found",
         ),
     }
@@ -111,7 +113,7 @@ pub async fn deleted_twice(bench: &mut Bench) -> Outcome {
 pub async fn round_trip(bench: &mut Bench) -> Outcome {
     const HELP: &str = "a field that the provider has is written and read unchanged; for any other field answer with a warning field_not_supported";
     let asked = full("swkit-W7 \"quoted\" <b>&amp; ünïcödé 🗒");
-    let (list, id, answered) = made(bench, "W7", &asked).await?;
+    let (list, id, answered) = create_task(bench, "W7", &asked).await?;
     let read = read(bench, &list, &id).await?;
     let differ = differences(&answered, &read);
     ensure(
@@ -127,7 +129,8 @@ pub async fn round_trip(bench: &mut Bench) -> Outcome {
     ensure(
         differ.is_empty(),
         || {
-            let shown: Vec<String> = differ.iter().map(|field| shown(field, &asked, &read)).collect();
+            let shown: Vec<String> =
+                differ.iter().map(|field| describe_difference(field, &asked, &read)).collect();
             format!("not as written, and without a warning: {}", shown.join("; "))
         },
         HELP,
@@ -138,15 +141,21 @@ pub async fn strict(bench: &mut Bench) -> Outcome {
     const HELP: &str = "with strict: true a field that the provider cannot keep is failure unsupported with detail.field, before anything is written";
     let list = bench.list().await?;
     let made = bench.write(&list, &full("swkit-W8-first"), false, "kit-W8-1").await?;
-    let Some(field) = warned(&made.warnings).into_iter().next() else {
+    let Some(field) = warned_fields(&made.warnings).into_iter().next() else {
         return Err(Verdict::NotApplicable("the provider keeps every field".to_owned()));
     };
     match bench.try_write(&list, &full("swkit-W8-strict"), true, "kit-W8-2").await {
         Err(error) if error.code == Code::Unsupported => {
             let names = field_of(&error);
-            ensure(names.is_some(), || format!("the failure names no field: {}", told(&error)), HELP)?;
+            ensure(
+                names.is_some(),
+                || format!("the failure names no field: {}", describe_error(&error)),
+                HELP,
+            )?;
         }
-        Err(error) => return failed(format!("the field {field} is rejected with {}", told(&error)), HELP),
+        Err(error) => {
+            return failed(format!("the field {field} is rejected with {}", describe_error(&error)), HELP);
+        }
         Ok(_) => return failed(format!("a strict creation with the field {field} is accepted"), HELP),
     }
     let seen = titles(&bench.tasks(&list, 0, None).await?);
@@ -188,13 +197,13 @@ fn differences(one: &Task, other: &Task) -> Vec<&'static str> {
     FIELDS.into_iter().filter(|field| one[field] != other[field]).collect()
 }
 
-fn shown(field: &str, asked: &Task, read: &Task) -> String {
+fn describe_difference(field: &str, asked: &Task, read: &Task) -> String {
     let value = |task: &Task| serde_json::to_value(task).unwrap_or_default()[field].clone();
     format!("{field} was {}, and is {}", value(asked), value(read))
 }
 
 /// The fields that warnings name.
-fn warned(warnings: &[Warning]) -> Vec<String> {
+fn warned_fields(warnings: &[Warning]) -> Vec<String> {
     let of_fields = warnings.iter().filter(|warning| warning.code == NOT_SUPPORTED);
     of_fields.filter_map(|warning| warning.target.clone()).collect()
 }
@@ -213,10 +222,10 @@ fn source_of(mutated: &Mutated) -> Outcome<&Source> {
 }
 
 /// Makes a task with this content; returns the list, its id, and the task in the answer.
-async fn made(bench: &mut Bench, case: &str, task: &Task) -> Outcome<(String, String, Task)> {
+async fn create_task(bench: &mut Bench, case: &str, task: &Task) -> Outcome<(String, String, Task)> {
     let list = bench.list().await?;
     let made = bench.write(&list, task, false, &format!("kit-{case}")).await?;
-    bench.warned = warned(&made.warnings);
+    bench.warned = warned_fields(&made.warnings);
     let source = source_of(&made)?;
     let Some(answered) = body::<Task>(source) else {
         return failed(

@@ -61,7 +61,7 @@ pub enum ProviderTrouble {
 
 impl ProviderTrouble {
     /// A sentence without a full stop.
-    pub fn said(self) -> &'static str {
+    pub fn message(self) -> &'static str {
         match self {
             ProviderTrouble::Late => "the provider itself answers too late: no fault was injected",
             ProviderTrouble::Unreachable => "the provider itself cannot be reached: no fault was injected",
@@ -238,7 +238,7 @@ impl Pace {
             } else {
                 "a run of all cases takes a few minutes; `switchboard connector record` keeps the answers, and tests replay them in seconds"
             };
-            self.announce(format!("the provider itself is slow ({}): {then}", shown(took)));
+            self.announce(format!("the provider itself is slow ({}): {then}", format_duration(took)));
         }
     }
 
@@ -265,8 +265,8 @@ impl Pace {
             self.announce(format!(
                 "the provider limits requests ({}): waiting {}; a run waits {} at most in all",
                 status.as_u16(),
-                shown(wait),
-                shown(limits.most_wait)
+                format_duration(wait),
+                format_duration(limits.most_wait)
             ));
         }
         true
@@ -277,7 +277,7 @@ impl Pace {
         let (limit, state) = (self.answer_limit(), self.state());
         let mut notes = Vec::new();
         if let Some(slowest) = state.slowest.filter(|slowest| *slowest >= SLOW) {
-            let (slowest, limit) = (shown(slowest), shown(limit));
+            let (slowest, limit) = (format_duration(slowest), format_duration(limit));
             notes.push(format!(
                 "the provider itself is slow: its slowest answer took {slowest}, and an answer may take {limit}; use `switchboard connector record`, and tests need no provider"
             ));
@@ -286,13 +286,15 @@ impl Pace {
             let times = if state.waits == 1 { "once".to_owned() } else { format!("{} times", state.waits) };
             notes.push(format!(
                 "the provider limits requests: waited {times}, {} in all",
-                shown(state.waited)
+                format_duration(state.waited)
             ));
         }
         if state.is_wait_refused {
             let most = self.limits.map_or(Duration::ZERO, |limits| limits.most_wait);
-            notes
-                .push(format!("the provider asked to wait longer than a run waits in all ({})", shown(most)));
+            notes.push(format!(
+                "the provider asked to wait longer than a run waits in all ({})",
+                format_duration(most)
+            ));
         }
         notes
     }
@@ -329,7 +331,7 @@ fn in_ms(time: Duration) -> u64 {
 }
 
 /// A time for people: `450 ms`, `4.5 s`, `10 min`.
-fn shown(time: Duration) -> String {
+fn format_duration(time: Duration) -> String {
     let ms = in_ms(time);
     match ms {
         0..1_000 => format!("{ms} ms"),

@@ -27,7 +27,7 @@ impl Provider {
         Provider { takes: Duration::from_millis(takes_ms), limited, asked: AtomicU32::new(0) }
     }
 
-    fn asked(&self) -> u32 {
+    fn request_count(&self) -> u32 {
         self.asked.load(Ordering::SeqCst)
     }
 }
@@ -66,7 +66,7 @@ async fn a_provider_that_is_silent_without_a_fault_is_the_trouble_of_its_case() 
     pace.send(&Provider::new(0, 0)).await.unwrap();
     let silent = Provider::new(60_000, 0);
     let error = pace.send(&silent).await.unwrap_err();
-    assert!(error.is_late() && silent.asked() == 0);
+    assert!(error.is_late() && silent.request_count() == 0);
     assert_eq!(pace.trouble(), Some(ProviderTrouble::Late));
     pace.begin_case();
     assert_eq!(pace.trouble(), None);
@@ -77,7 +77,7 @@ async fn a_provider_that_asks_to_wait_is_waited_for() {
     let pace = Pace::of_server(SMALL, false);
     let provider = Provider::new(0, 2);
     let answer = pace.send(&provider).await.unwrap();
-    assert_eq!((answer.status(), provider.asked()), (StatusCode::OK, 3));
+    assert_eq!((answer.status(), provider.request_count()), (StatusCode::OK, 3));
     let notice = pace.notice().await.unwrap();
     assert!(notice.starts_with("the provider limits requests (429): waiting 5 ms"), "{notice}");
     assert_eq!(pace.notes(), ["the provider limits requests: waited 2 times, 10 ms in all"]);
@@ -93,7 +93,7 @@ async fn the_waits_of_a_run_are_bounded_in_all() {
         assert_eq!(answer.status(), StatusCode::TOO_MANY_REQUESTS);
     }
     // 60 ms are 12 waits of 5 ms; the answer that ends each of the three calls has no wait.
-    assert_eq!(provider.asked(), 12 + 3);
+    assert_eq!(provider.request_count(), 12 + 3);
     assert_eq!(pace.trouble(), Some(ProviderTrouble::Limiting));
     let notes = pace.notes();
     assert!(
@@ -135,6 +135,6 @@ fn a_run_without_a_server_has_no_pace() {
     assert_eq!((pace.call_limit_ms(), pace.longest_ms()), (10_000, (10_000, 10_000)));
     assert_eq!(
         ["450 ms", "4.5 s", "10 min"],
-        [450, 4_500, 600_000].map(|ms| shown(Duration::from_millis(ms)))
+        [450, 4_500, 600_000].map(|ms| format_duration(Duration::from_millis(ms)))
     );
 }

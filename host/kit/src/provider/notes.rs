@@ -39,11 +39,11 @@ impl Notes {
     pub fn answer(&self, request: &Request<Bytes>) -> Response<Bytes> {
         let token = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
         let mut accounts = self.0.lock().expect("no panic while answering");
-        rendered(accounts.answer(token, request.method(), request.uri(), request.body()))
+        render(accounts.answer(token, request.method(), request.uri(), request.body()))
     }
 }
 
-fn rendered(answer: NotesAnswer) -> Response<Bytes> {
+fn render(answer: NotesAnswer) -> Response<Bytes> {
     let (status, body) = answer.unwrap_or_else(|(status, why)| (status, json!({ "error": why })));
     let has_body = status != StatusCode::NO_CONTENT;
     let mut response = Response::new(if has_body { Bytes::from(body.to_string()) } else { Bytes::new() });
@@ -108,12 +108,12 @@ impl Accounts {
         let query: HashMap<String, String> = pairs.into_owned().collect();
         let segments: Vec<&str> = uri.path().split('/').skip(1).collect();
         match (method.as_str(), segments.as_slice()) {
-            ("GET", ["account"]) => Ok((StatusCode::OK, account.shown())),
+            ("GET", ["account"]) => Ok((StatusCode::OK, account.to_json())),
             ("GET", ["notebooks"]) => account.notebooks(&query),
             ("GET", ["notebooks", notebook, "notes"]) => account.notes(notebook, &query),
             ("GET", ["notebooks", notebook, "notes", id]) => {
-                let note = account.notebook(notebook)?.note(id).ok_or(NOT_FOUND)?;
-                Ok((StatusCode::OK, note.shown()))
+                let note = account.notebook(notebook)?.find_note(id).ok_or(NOT_FOUND)?;
+                Ok((StatusCode::OK, note.to_json()))
             }
             ("PUT", ["notebooks", notebook, "notes", id]) => account.create(notebook, id, body),
             ("PATCH", ["notebooks", notebook, "notes", id]) => account.change(notebook, id, &query, body),
@@ -130,7 +130,7 @@ impl NotesAccount {
         NotesAccount { name: name.to_owned(), change: 0, notebooks }
     }
 
-    fn shown(&self) -> Value {
+    fn to_json(&self) -> Value {
         json!({ "id": self.name, "email": format!("{}@notes.test", self.name), "name": self.name })
     }
 
@@ -140,7 +140,7 @@ impl NotesAccount {
             .iter()
             .map(|notebook| json!({ "id": notebook.id, "name": notebook.name }))
             .collect();
-        let (page, pages, notebooks) = paged(&shown, NOTEBOOKS_PER_PAGE, query)?;
+        let (page, pages, notebooks) = page_bounds(&shown, NOTEBOOKS_PER_PAGE, query)?;
         Ok((StatusCode::OK, json!({ "notebooks": notebooks, "page": page, "pages": pages })))
     }
 
@@ -152,9 +152,9 @@ impl NotesAccount {
         }
         let is_listed = |note: &&Note| after.map_or(!note.deleted, |after| note.change > after);
         let notes = &self.notebook(notebook)?.notes;
-        let listed: Vec<Value> = notes.iter().filter(is_listed).map(Note::shown).collect();
+        let listed: Vec<Value> = notes.iter().filter(is_listed).map(Note::to_json).collect();
         let per_page = number(query, "per_page")?.unwrap_or(USUAL_PAGE).clamp(1, LARGEST_PAGE);
-        let (page, pages, notes) = paged(&listed, per_page, query)?;
+        let (page, pages, notes) = page_bounds(&listed, per_page, query)?;
         let body = json!({ "notes": notes, "page": page, "pages": pages, "change": self.change });
         Ok((StatusCode::OK, body))
     }
@@ -171,7 +171,7 @@ impl NotesAccount {
         }
         match self.notebook(notebook)?.notes.iter().find(|note| note.id == id) {
             Some(note) if note.deleted => return Err((StatusCode::GONE, "the note was deleted")),
-            Some(note) => return Ok((StatusCode::OK, note.shown())),
+            Some(note) => return Ok((StatusCode::OK, note.to_json())),
             None => {}
         }
         if self.notebook(notebook)?.notes.len() >= MOST {
@@ -188,25 +188,25 @@ impl NotesAccount {
         query: &HashMap<String, String>,
         body: &[u8],
     ) -> NotesAnswer {
-        let note = self.unchanged(notebook, id, query)?.with(body)?;
+        let note = self.ensure_unchanged(notebook, id, query)?.with(body)?;
         Ok((StatusCode::OK, self.store(notebook, note)?))
     }
 
     fn delete(&mut self, notebook: &str, id: &str, query: &HashMap<String, String>) -> NotesAnswer {
-        let note = self.unchanged(notebook, id, query)?;
+        let note = self.ensure_unchanged(notebook, id, query)?;
         let gone = Note { id: note.id, revision: note.revision, deleted: true, ..Note::default() };
         self.store(notebook, gone)?;
         Ok((StatusCode::NO_CONTENT, Value::Null))
     }
 
     /// The note, if it has the revision that the request names.
-    fn unchanged(
+    fn ensure_unchanged(
         &self,
         notebook: &str,
         id: &str,
         query: &HashMap<String, String>,
     ) -> Result<Note, NotesRefusal> {
-        let note = self.notebook(notebook)?.note(id).ok_or(NOT_FOUND)?;
+        let note = self.notebook(notebook)?.find_note(id).ok_or(NOT_FOUND)?;
         match number::<u64>(query, "if_revision")? {
             Some(revision) if revision != note.revision => {
                 Err((StatusCode::CONFLICT, "the note has another revision"))
@@ -219,7 +219,7 @@ impl NotesAccount {
     fn store(&mut self, notebook: &str, mut note: Note) -> Result<Value, NotesRefusal> {
         self.change += 1;
         (note.change, note.revision) = (self.change, note.revision + 1);
-        let shown = note.shown();
+        let shown = note.to_json();
         let notebook = self.notebooks.iter_mut().find(|known| known.id == notebook).ok_or(NOT_FOUND)?;
         match notebook.notes.iter_mut().find(|known| known.id == note.id) {
             Some(known) => *known = note,
@@ -230,13 +230,13 @@ impl NotesAccount {
 }
 
 impl Notebook {
-    fn note(&self, id: &str) -> Option<&Note> {
+    fn find_note(&self, id: &str) -> Option<&Note> {
         self.notes.iter().find(|note| note.id == id && !note.deleted)
     }
 }
 
 impl Note {
-    fn shown(&self) -> Value {
+    fn to_json(&self) -> Value {
         if self.deleted {
             return json!({ "id": self.id, "revision": self.revision, "deleted": true });
         }
@@ -274,7 +274,7 @@ fn number<T: std::str::FromStr>(
 }
 
 /// Returns the number of the requested page, the number of pages, and the content of this one. A page after the last one is empty.
-fn paged<'a>(
+fn page_bounds<'a>(
     all: &'a [Value],
     per_page: usize,
     query: &HashMap<String, String>,

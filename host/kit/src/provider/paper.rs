@@ -80,8 +80,8 @@ const STALE: PaperRefusal =
 impl Paper {
     /// Answers one request. Anything before the path is ignored.
     pub fn answer(&self, request: &Request<Bytes>) -> Response<Bytes> {
-        self.answered(request).unwrap_or_else(|PaperRefusal(status, code, message)| {
-            said(status, &json!({ "error": { "code": code, "message": message } }))
+        self.try_answer(request).unwrap_or_else(|PaperRefusal(status, code, message)| {
+            json_response(status, &json!({ "error": { "code": code, "message": message } }))
         })
     }
 
@@ -90,7 +90,7 @@ impl Paper {
         format!("feed-key-{}", hex::encode(account))
     }
 
-    fn answered(&self, request: &Request<Bytes>) -> PaperAnswer {
+    fn try_answer(&self, request: &Request<Bytes>) -> PaperAnswer {
         let refused =
             PaperRefusal(StatusCode::UNAUTHORIZED, "unauthorized", "Authorization: Bearer paper-<account>");
         let bearer = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
@@ -118,7 +118,7 @@ impl Paper {
             (&Method::GET, ["v1", "lists", list, "items"]) => account.items(list, &query),
             (&Method::POST, ["v1", "lists", list, "items"]) => account.create(list, request),
             (&Method::GET, ["v1", "lists", list, "items", id]) => {
-                Ok(said(StatusCode::OK, account.list(list)?.item(id)?))
+                Ok(json_response(StatusCode::OK, account.list(list)?.item(id)?))
             }
             (&Method::PATCH, ["v1", "lists", list, "items", id]) => account.change(list, id, request),
             (&Method::DELETE, ["v1", "lists", list, "items", id]) => account.delete(list, id, request),
@@ -143,7 +143,7 @@ impl PaperAccount {
             "name": self.name,
             "feedKey": Paper::feed_key(&self.name),
         });
-        said(StatusCode::OK, &me)
+        json_response(StatusCode::OK, &me)
     }
 
     fn lists(&self, query: &HashMap<String, String>) -> PaperAnswer {
@@ -160,7 +160,7 @@ impl PaperAccount {
             .map(|list| json!({ "id": list.id, "title": list.title, "etag": "1", "shareToken": token(list) }))
             .collect();
         let next = (from + LISTS < self.lists.len()).then(|| format!("l{}", from + LISTS));
-        Ok(said(StatusCode::OK, &page("lists", &lists, "nextPageToken", next)))
+        Ok(json_response(StatusCode::OK, &page("lists", &lists, "nextPageToken", next)))
     }
 
     /// A full listing is sorted by id, one of changes by time. The tokens are `a<version>.<id>` and `c<version>.<until>`, with the
@@ -192,8 +192,8 @@ impl PaperAccount {
             (true, Some(last)) => ("nextPageToken", walk.after(last)),
             _ => ("nextSince", format!("s{until}")),
         };
-        let items: Vec<Value> = shown.into_iter().map(Item::shown).collect();
-        Ok(said(StatusCode::OK, &page("items", &items, name, Some(token))))
+        let items: Vec<Value> = shown.into_iter().map(Item::to_json).collect();
+        Ok(json_response(StatusCode::OK, &page("items", &items, name, Some(token))))
     }
 
     fn version_of(&self, token: &str, kind: char) -> Result<u64, PaperRefusal> {
@@ -213,7 +213,7 @@ impl PaperAccount {
         let fields = fields(request)?;
         let key = request.headers().get("idempotency-key").and_then(|key| key.to_str().ok());
         if let Some(id) = key.and_then(|key| self.made.get(key)) {
-            return Ok(said(StatusCode::OK, self.list(list)?.item(id)?));
+            return Ok(json_response(StatusCode::OK, self.list(list)?.item(id)?));
         }
         if self.lists.iter().map(|list| list.items.len()).sum::<usize>() >= MOST {
             return Err(PaperRefusal(StatusCode::INSUFFICIENT_STORAGE, "full", "the account is full"));
@@ -226,7 +226,7 @@ impl PaperAccount {
         if let Some(key) = key {
             self.made.insert(key.to_owned(), id);
         }
-        Ok(said(StatusCode::CREATED, &self.store(list, item)?))
+        Ok(json_response(StatusCode::CREATED, &self.store(list, item)?))
     }
 
     fn change(&mut self, list: &str, id: &str, request: &Request<Bytes>) -> PaperAnswer {
@@ -234,7 +234,7 @@ impl PaperAccount {
         let mut item = self.list(list)?.item(id)?.clone();
         item.is_still(request)?;
         item.take(&fields)?;
-        Ok(said(StatusCode::OK, &self.store(list, item)?))
+        Ok(json_response(StatusCode::OK, &self.store(list, item)?))
     }
 
     fn delete(&mut self, list: &str, id: &str, request: &Request<Bytes>) -> PaperAnswer {
@@ -263,7 +263,7 @@ impl List {
 }
 
 impl Item {
-    fn shown(&self) -> Value {
+    fn to_json(&self) -> Value {
         if self.deleted { json!({ "id": self.id, "deleted": true }) } else { json!(self) }
     }
 
@@ -339,7 +339,7 @@ fn page(name: &str, entries: &[Value], next: &str, token: Option<String>) -> Val
     page
 }
 
-fn said(status: StatusCode, body: &(impl Serialize + ?Sized)) -> Response<Bytes> {
+fn json_response(status: StatusCode, body: &(impl Serialize + ?Sized)) -> Response<Bytes> {
     let mut response = Response::new(serde_json::to_vec(body).unwrap_or_default().into());
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));

@@ -25,7 +25,7 @@ impl KnownAddresses {
             let (domain, tail) = split_domain(after);
             let address = format!("{local}@{domain}");
             let is_address = !local.is_empty() && is_domain(domain);
-            match is_address.then(|| self.other(&address, rules)).flatten() {
+            match is_address.then(|| self.assign_placeholder(&address, rules)).flatten() {
                 Some(other) => {
                     clean.push_str(head);
                     clean.push_str(&other.replace('@', sign));
@@ -43,7 +43,7 @@ impl KnownAddresses {
     }
 
     /// Returns the placeholder of an address; none if the address may stay.
-    fn other(&mut self, address: &str, rules: &Rules) -> Option<String> {
+    fn assign_placeholder(&mut self, address: &str, rules: &Rules) -> Option<String> {
         let address = address.to_lowercase();
         if address.ends_with(NOBODY) || rules.keeps_address(&address) {
             return None;

@@ -133,7 +133,7 @@ fn split(body: Vec<u8>) -> (Option<String>, Option<String>) {
     }
 }
 
-fn joined(text: Option<String>, base64: Option<String>) -> Result<Vec<u8>, String> {
+fn join_body(text: Option<String>, base64: Option<String>) -> Result<Vec<u8>, String> {
     match (text, base64) {
         (Some(_), Some(_)) => Err("there are body and bodyBase64, and one of them is allowed".to_owned()),
         (Some(text), None) => Ok(text.into_bytes()),
@@ -154,7 +154,7 @@ impl TryFrom<RequestFields> for RecordedRequest {
 
     fn try_from(fields: RequestFields) -> Result<Self, String> {
         let RequestFields { body, body_base64, headers, method, url } = fields;
-        Ok(RecordedRequest { method, url, headers, body: joined(body, body_base64)? })
+        Ok(RecordedRequest { method, url, headers, body: join_body(body, body_base64)? })
     }
 }
 
@@ -170,13 +170,13 @@ impl TryFrom<ResponseFields> for RecordedResponse {
 
     fn try_from(fields: ResponseFields) -> Result<Self, String> {
         let ResponseFields { body, body_base64, headers, status } = fields;
-        Ok(RecordedResponse { status, headers, body: joined(body, body_base64)? })
+        Ok(RecordedResponse { status, headers, body: join_body(body, body_base64)? })
     }
 }
 
 impl RecordedRequest {
     /// Takes a request of the line, with its credentials: the redactor learns them, and leaves them out.
-    pub fn of(request: &Request<Bytes>) -> Self {
+    pub fn from_request(request: &Request<Bytes>) -> Self {
         RecordedRequest {
             method: request.method().to_string(),
             url: request.uri().to_string(),
@@ -194,7 +194,7 @@ impl std::fmt::Display for RecordedRequest {
 
 impl RecordedResponse {
     /// Takes an answer of the line, with its cookies: the redactor learns them, and leaves them out.
-    pub fn of(response: &Response<Carried>) -> Self {
+    pub fn from_response(response: &Response<Carried>) -> Self {
         RecordedResponse {
             status: response.status().as_u16(),
             headers: headers_of(response.headers()),

@@ -165,7 +165,7 @@ impl<'t> Scanner<'t, '_> {
             return;
         }
         let raw = text.get(range.clone()).unwrap_or_default();
-        let value = unescaped(raw);
+        let value = unescape(raw);
         if value != raw {
             self.found.push(MarkupPlace { range, value, kind: PlaceKind::Escaped });
         }
@@ -176,7 +176,7 @@ impl<'t> Scanner<'t, '_> {
         let trimmed = value.trim();
         let start = range.start + value.len() - value.trim_start().len();
         if !trimmed.is_empty() {
-            let value = if is_raw { trimmed.to_owned() } else { unescaped(trimmed) };
+            let value = if is_raw { trimmed.to_owned() } else { unescape(trimmed) };
             let range = start..start + trimmed.len();
             self.found.push(MarkupPlace { range, value, kind: PlaceKind::Secret { name } });
         }
@@ -234,7 +234,7 @@ fn find(text: &str, from: usize, what: &str) -> Option<usize> {
 }
 
 /// A text without the escapes of XML, and without those of characters by their numbers.
-fn unescaped(text: &str) -> String {
+fn unescape(text: &str) -> String {
     let mut parts = text.split('&');
     let mut plain = parts.next().unwrap_or_default().to_owned();
     for part in parts {
@@ -311,7 +311,7 @@ mod tests {
             let values: Vec<&str> = found.iter().filter(secret).map(|place| place.value.as_str()).collect();
             assert_eq!(values, secrets, "{text}");
             for place in &found {
-                assert_eq!(unescaped(text.get(place.range.clone()).unwrap()), place.value);
+                assert_eq!(unescape(text.get(place.range.clone()).unwrap()), place.value);
             }
         }
     }
@@ -322,7 +322,7 @@ mod tests {
         let values: Vec<String> = places(text).into_iter().map(|place| place.value).collect();
         assert_eq!(values, ["x&y", "{\"c\"}", "d &unknown; &"]);
         for text in ["a&b<c>\"d'\r", ""] {
-            assert_eq!(unescaped(&with_entities(text, "&#13;")), text);
+            assert_eq!(unescape(&with_entities(text, "&#13;")), text);
         }
     }
 

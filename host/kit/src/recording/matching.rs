@@ -100,7 +100,7 @@ impl Replay {
         let exchanges = case.map(|case| case.exchanges.as_slice()).unwrap_or_default();
         let answers = exchanges.iter().map(|exchange| RecordedAnswer {
             request: exchange.request.clone(),
-            key: Key::of(&exchange.request, &self.rules.ignore),
+            key: Key::from_request(&exchange.request, &self.rules.ignore),
             shown: exchange.request.to_string(),
             response: exchange.response.clone(),
             is_used: false,
@@ -111,8 +111,8 @@ impl Replay {
 
     /// Returns the recorded answer; none if this request is not in the recording, or was made more often than recorded.
     pub fn answer(&self, request: &Request<Bytes>) -> Option<Response<Carried>> {
-        let request = RecordedRequest::of(request);
-        let key = Key::of(&request, &self.rules.ignore);
+        let request = RecordedRequest::from_request(request);
+        let key = Key::from_request(&request, &self.rules.ignore);
         let mut state = self.state();
         let mut left = state.answers.iter().enumerate().filter(|(_, answer)| !answer.is_used);
         let equal = left.clone().find(|(_, answer)| answer.key == key).or_else(|| {
@@ -176,7 +176,7 @@ impl ReplayState {
 }
 
 impl Key {
-    fn of(request: &RecordedRequest, ignore: &[String]) -> Key {
+    fn from_request(request: &RecordedRequest, ignore: &[String]) -> Key {
         let url = Url::parse(&request.url).ok();
         let server = url.as_ref().map_or_else(
             || request.url.clone(),
@@ -189,7 +189,7 @@ impl Key {
         let mut query: Vec<(String, String)> =
             url.iter().flat_map(|url| url.query_pairs().into_owned()).collect();
         query.sort();
-        let content = Content::of(request, ignore);
+        let content = Content::from_request(request, ignore);
         Key { method: request.method.clone(), server, path, query, content }
     }
 
@@ -203,7 +203,7 @@ impl Key {
         if let Ok(text) = std::str::from_utf8(&redacted.body) {
             redacted.body = without_numbers(text).into_bytes();
         }
-        Key::of(&redacted, &rules.ignore)
+        Key::from_request(&redacted, &rules.ignore)
     }
 
     /// Returns the distance between a recorded request and this one, and the differences.
@@ -239,7 +239,7 @@ impl Key {
 }
 
 impl Content {
-    fn of(request: &RecordedRequest, ignore: &[String]) -> Content {
+    fn from_request(request: &RecordedRequest, ignore: &[String]) -> Content {
         let is_form = request.headers.get("content-type").is_some_and(|kind| kind.starts_with(FORM));
         if is_form {
             return Content::Form(form_urlencoded::parse(&request.body).into_owned().collect());
@@ -262,13 +262,13 @@ impl Content {
                 found.push("its form has other fields".to_owned());
             }
             (asked, recorded) if asked != recorded => {
-                found.push(format!("its body is {}", recorded.shown()));
+                found.push(format!("its body is {}", recorded.describe()));
             }
             _ => {}
         }
     }
 
-    fn shown(&self) -> String {
+    fn describe(&self) -> String {
         match self {
             Content::Json(value) => short(&value.to_string()),
             Content::Form(fields) => format!("a form of {} fields", fields.len()),

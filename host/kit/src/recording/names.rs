@@ -190,19 +190,19 @@ pub enum Secrecy {
 impl Secrecy {
     /// Returns the secrecy of a value under the name of a secret.
     pub fn of_secret(name: &str) -> Secrecy {
-        if ORDINARY.contains(&squeezed(name).as_str()) { Secrecy::Here } else { Secrecy::Everywhere }
+        if ORDINARY.contains(&squeeze(name).as_str()) { Secrecy::Here } else { Secrecy::Everywhere }
     }
 }
 
 /// Returns a name without separators and case. An `&amp;` of HTML before it is dropped.
-fn squeezed(name: &str) -> String {
+fn squeeze(name: &str) -> String {
     let name = name.strip_prefix("amp;").unwrap_or(name);
     name.chars().filter(|c| c.is_ascii_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect()
 }
 
 /// Whether a value of this name in such a place is a secret.
 pub fn is_secret_name(name: &str, place: NamePlace) -> bool {
-    let squeezed = squeezed(name);
+    let squeezed = squeeze(name);
     if ANYWHERE.contains(&squeezed.as_str()) {
         return true;
     }
@@ -222,18 +222,18 @@ pub fn is_secret_name(name: &str, place: NamePlace) -> bool {
 
 /// Returns whether a name is that of a property of a secret: `passwordType`, but not `secretAccount`.
 pub fn is_about(name: &str) -> bool {
-    let squeezed = squeezed(name);
+    let squeezed = squeeze(name);
     !squeezed.ends_with("account") && ABOUT.iter().any(|end| squeezed.ends_with(end))
 }
 
 /// Whether a member of this name holds a secret if its value looks random.
 pub fn is_secret_if_random(name: &str) -> bool {
-    IF_RANDOM.contains(&squeezed(name).as_str())
+    IF_RANDOM.contains(&squeeze(name).as_str())
 }
 
 /// Whether a text is itself the name of a secret, as `password` of `{"kind": "password"}`.
 pub fn is_name_of_secret(text: &str) -> bool {
-    let squeezed = squeezed(text);
+    let squeezed = squeeze(text);
     let bare = squeezed.strip_prefix('x').unwrap_or(&squeezed);
     let lists: [&[&str]; 4] = [&ANYWHERE, &PARAMETERS, &PARTS, &OF_OAUTH];
     lists.iter().any(|names| names.contains(&bare) || names.contains(&squeezed.as_str()))
@@ -241,12 +241,12 @@ pub fn is_name_of_secret(text: &str) -> bool {
 
 /// Returns whether a member or an element of this name names the value beside it.
 pub fn is_naming(name: &str) -> bool {
-    NAMING.contains(&squeezed(name).as_str())
+    NAMING.contains(&squeeze(name).as_str())
 }
 
 /// Returns whether a member or an element of this name holds the value that its sibling names.
 pub fn is_value_name(name: &str) -> bool {
-    VALUES.contains(&squeezed(name).as_str())
+    VALUES.contains(&squeeze(name).as_str())
 }
 
 /// Whether a name has the word alone: `apiKey`, `api_keys` and `key`, and not `keywords`.
@@ -260,22 +260,22 @@ fn has_key(name: &str) -> bool {
 
 /// Whether a number of this name is a secret.
 pub fn is_numeric_secret(name: &str) -> bool {
-    NUMERIC.contains(&squeezed(name).as_str())
+    NUMERIC.contains(&squeeze(name).as_str())
 }
 
 /// Returns whether a line of text such as `name: value` holds a secret: a short word alone is too ambiguous there.
 pub fn is_secret_of_prose(name: &str) -> bool {
-    is_secret_name(name, NamePlace::Member) && !ORDINARY.contains(&squeezed(name).as_str())
+    is_secret_name(name, NamePlace::Member) && !ORDINARY.contains(&squeeze(name).as_str())
 }
 
 /// Whether members of these names make a message of OAuth, in which `code` and `state` are secrets.
 pub fn is_oauth_message<'n>(names: impl IntoIterator<Item = &'n str>) -> bool {
-    names.into_iter().any(|name| OF_OAUTH.contains(&squeezed(name).as_str()))
+    names.into_iter().any(|name| OF_OAUTH.contains(&squeeze(name).as_str()))
 }
 
 /// Whether the value of this name is a secret of such a message.
 pub fn is_oauth_secret(name: &str) -> bool {
-    squeezed(name) == "state" || is_secret_name(name, NamePlace::Parameter)
+    squeeze(name) == "state" || is_secret_name(name, NamePlace::Parameter)
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ impl Recorder {
         let mut cases = self.cases();
         let last = cases.len().checked_sub(1)?;
         let exchanges = &mut cases[last].exchanges;
-        exchanges.push((RecordedRequest::of(request), None));
+        exchanges.push((RecordedRequest::from_request(request), None));
         Some(Place(last, exchanges.len() - 1))
     }
 
@@ -57,18 +57,18 @@ impl Recorder {
         let mut cases = self.cases();
         // A request of a cancelled call may end after `take`.
         if let Some(noted) = cases.get_mut(case).and_then(|case| case.exchanges.get_mut(exchange)) {
-            noted.1 = Some(RecordedResponse::of(response));
+            noted.1 = Some(RecordedResponse::from_response(response));
         }
     }
 
     /// Takes all recorded cases. Fails if a request got no answer: a replay could not repeat that.
     pub fn take(&self) -> Result<Vec<RecordedCase>, Problem> {
-        std::mem::take(&mut *self.cases()).into_iter().map(PendingCase::ended).collect()
+        std::mem::take(&mut *self.cases()).into_iter().map(PendingCase::finish).collect()
     }
 }
 
 impl PendingCase {
-    fn ended(self) -> Result<RecordedCase, Problem> {
+    fn finish(self) -> Result<RecordedCase, Problem> {
         let mut exchanges = Vec::new();
         for (at, (request, response)) in self.exchanges.into_iter().enumerate() {
             let Some(response) = response else {

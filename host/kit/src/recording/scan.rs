@@ -94,7 +94,7 @@ pub fn secret_places(text: &str, keeps: &dyn Fn(&str) -> bool) -> Vec<SecretPlac
     found.extend(userinfo(text));
     found.extend(bots(text));
     found.extend(arguments(text));
-    found.extend(named(text, keeps));
+    found.extend(values_after_names(text, keeps));
     found.extend(tokens(text));
     found.retain(|place| !place.range.is_empty());
     found.sort_by_key(|place| (place.range.start, std::cmp::Reverse(place.range.end)));
@@ -184,7 +184,7 @@ fn arguments(text: &str) -> Vec<SecretPlace> {
 }
 
 /// Finds values after names: `name=value` and `name: value`, the name perhaps in quotes.
-fn named(text: &str, keeps: &dyn Fn(&str) -> bool) -> Vec<SecretPlace> {
+fn values_after_names(text: &str, keeps: &dyn Fn(&str) -> bool) -> Vec<SecretPlace> {
     let mut found: Vec<SecretPlace> = Vec::new();
     for (at, sign) in text.match_indices(['=', ':']) {
         if found.last().is_some_and(|last| at < last.range.end) {
@@ -232,7 +232,7 @@ fn value_behind(text: &str, from: usize, sign: &str) -> Option<Range<usize>> {
     let start = text.len() - value.len();
     if let Some(quote) = value.chars().next().filter(|c| matches!(c, '"' | '\'')) {
         let escapes = text.get(..start)?.chars().rev().take_while(|c| *c == '\\').count();
-        let value = quoted(value.get(1..)?, quote, escapes);
+        let value = quoted_text(value.get(1..)?, quote, escapes);
         let scheme = split_scheme(value).map_or(0, |(_, rest)| value.len() - rest.len());
         return Some(start + 1 + scheme..start + 1 + value.len());
     }
@@ -252,7 +252,7 @@ fn value_behind(text: &str, from: usize, sign: &str) -> Option<Range<usize>> {
 
 /// Returns a value in quotes. The closing quote has as many backslashes before it as the opening one; a quote with more is part of the
 /// value.
-fn quoted(text: &str, quote: char, escapes: usize) -> &str {
+fn quoted_text(text: &str, quote: char, escapes: usize) -> &str {
     let mut backslashes = 0;
     for (at, c) in text.char_indices() {
         let is_end = c == quote && (backslashes < escapes || backslashes % (2 * (escapes + 1)) == escapes);
@@ -319,7 +319,7 @@ pub fn is_random(value: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn found(text: &str) -> Vec<&str> {
+    fn find_secrets(text: &str) -> Vec<&str> {
         secret_places(text, &|_| false).into_iter().map(|place| text.get(place.range).unwrap()).collect()
     }
 
@@ -347,7 +347,7 @@ mod tests {
             ("the key: C major, code: none and pin=board", &[]),
             ("BEGIN:VTODO\r\nSUMMARY:state=open\r\n", &[]),
         ] {
-            assert_eq!(found(text), secrets, "{text}");
+            assert_eq!(find_secrets(text), secrets, "{text}");
         }
     }
 
@@ -372,7 +372,7 @@ mod tests {
                 &["\nMIIC\n"],
             ),
         ] {
-            assert_eq!(found(text), secrets, "{text}");
+            assert_eq!(find_secrets(text), secrets, "{text}");
         }
     }
 

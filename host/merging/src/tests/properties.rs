@@ -24,7 +24,7 @@ use crate::tests::generator::Random;
 use crate::tests::ranked;
 use crate::tests::ranking;
 
-fn of(set: &[Labelled], min_score: f64) -> Vec<RankedSuggestion> {
+fn suggestions(set: &[Labelled], min_score: f64) -> Vec<RankedSuggestion> {
     ranked(set.iter().map(|l| (l.id.as_str(), &l.contact)), min_score)
 }
 
@@ -32,13 +32,13 @@ fn of(set: &[Labelled], min_score: f64) -> Vec<RankedSuggestion> {
 fn the_order_of_the_contacts_makes_no_difference() {
     for seed in 20..25 {
         let mut set = generator::labelled(seed, 800);
-        let first = of(&set, 0.0);
-        assert_eq!(of(&set, 0.0), first);
+        let first = suggestions(&set, 0.0);
+        assert_eq!(suggestions(&set, 0.0), first);
         let mut random = Random::new(seed);
         for at in (1..set.len()).rev() {
             set.swap(at, random.below(at + 1));
         }
-        assert_eq!(of(&set, 0.0), first);
+        assert_eq!(suggestions(&set, 0.0), first);
         let twice = set.iter().chain(&set).map(|l| (l.id.as_str(), &l.contact));
         assert_eq!(ranked(twice, 0.0), first);
     }
@@ -47,7 +47,7 @@ fn the_order_of_the_contacts_makes_no_difference() {
 #[test]
 fn unrelated_contacts_make_no_difference() {
     let mut set = generator::labelled(31, 1_000);
-    let before = of(&set, 0.7);
+    let before = suggestions(&set, 0.7);
     for i in 0..500 {
         let contact = Contact {
             given_name: Some(format!("Qx{}", "abcdefghij".repeat(1 + i % 3))),
@@ -60,7 +60,7 @@ fn unrelated_contacts_make_no_difference() {
         };
         set.push(Labelled { id: format!("other{i}"), person: usize::MAX - i, contact });
     }
-    assert_eq!(of(&set, 0.7), before);
+    assert_eq!(suggestions(&set, 0.7), before);
     let sure: HashSet<String> = before.iter().map(|r| r.id.clone()).collect();
     assert!(!sure.is_empty() && sure.len() == before.len(), "ids are unique");
 }
@@ -84,7 +84,7 @@ fn pages_are_the_whole() {
 #[test]
 fn contacts_that_are_asked_for() {
     let set = generator::labelled(42, 1_500);
-    let all = of(&set, 0.5);
+    let all = suggestions(&set, 0.5);
     let asked = vec![all[3].contact_ids[0].clone(), "nobody".to_owned()];
     let found = ranking(set.iter().map(|l| (l.id.as_str(), &l.contact)), 0.5, &asked).page(None, usize::MAX);
     let expected: Vec<RankedSuggestion> =
@@ -99,7 +99,7 @@ fn every_suggestion_has_an_answer() {
         .iter()
         .map(|l| Resource { id: l.id.clone(), body: l.contact.clone(), ..Resource::default() })
         .collect();
-    for found in of(&set, 0.0) {
+    for found in suggestions(&set, 0.0) {
         let answer = suggestion(&found, &resources, None).unwrap();
         sound(&found);
         assert!(
@@ -155,7 +155,7 @@ fn work_grows_with_the_contacts_and_not_with_their_pairs() {
         let mut records = Records::default();
         (0..size).for_each(|i| records.add(&format!("c{i:05}"), &make(i), None));
         records.sort();
-        let links = blocking::links(&records, &Frequencies::of(&records));
+        let links = blocking::links(&records, &Frequencies::from_records(&records));
         let pairs = blocking::similar_names(&records);
         assert!(links.len() <= size * blocking::WINDOW, "{}", links.len());
         // Three blocks of names and two of an organization.

@@ -2,7 +2,7 @@
 
 use scheduling::interval::Interval;
 
-use crate::support::{EVERY_DAY, MINUTE, ms, plan, question, schedule, shown, starts};
+use crate::support::{EVERY_DAY, MINUTE, format_starts, ms, plan, question, schedule, starts};
 
 /// The windows that are tested on each of the days.
 const WINDOWS: [(&str, &str); 4] =
@@ -73,7 +73,7 @@ fn nine_to_five_in_new_york_is_nine_to_five_every_day() {
         ("2026-10-10T04:00:00Z", "2026-11-30T05:00:00Z", 51),
     ];
     for (from, to, days) in ranges {
-        let all = shown(&question("America/New_York", ("09:00", "17:00"), (from, to), 60));
+        let all = format_starts(&question("America/New_York", ("09:00", "17:00"), (from, to), 60));
         assert_eq!(all.len(), days * 8, "eight hours a day from {from} to {to}");
         for of_day in all.chunks(8) {
             let (day, first) = of_day[0].split_once(' ').unwrap();

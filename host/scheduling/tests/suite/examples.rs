@@ -5,8 +5,8 @@ use scheduling::oracle::{Oracle, Refusal};
 use scheduling::rules::{Assignment, BookedMeeting, LimitKind, Limits, Question, Role, Strategy, Window};
 
 use crate::support::{
-    EVERY_DAY, MINUTE, all, busy, exception, host, interval, monday, ms, plan, question, reserved, rotation,
-    schedule, shown, starts, taken,
+    EVERY_DAY, MINUTE, all, busy, exception, format_starts, host, interval, monday, ms, plan, question,
+    reserved, rotation, schedule, starts, taken,
 };
 
 fn at(question: &Question, start: &str) -> Result<(), Refusal> {
@@ -18,12 +18,12 @@ fn the_grid_begins_with_the_window() {
     let range = ("2026-07-05T18:15:00Z", "2026-07-06T18:15:00Z");
     let mut question = question("Asia/Kathmandu", ("09:00", "12:00"), range, 60);
     assert_eq!(starts(&question)[0], ms("2026-07-06T03:15:00Z"));
-    assert_eq!(shown(&question), ["06 09:00", "06 10:00", "06 11:00"]);
+    assert_eq!(format_starts(&question), ["06 09:00", "06 10:00", "06 11:00"]);
     question.rules.offset_ms = 15 * MINUTE;
     question.range.start = ms("2026-07-06T03:47:12.345Z");
     busy(&mut question.hosts[0], &[interval("2026-07-06T03:50:00Z", "2026-07-06T03:55:00Z")]);
     assert_eq!(
-        shown(&question),
+        format_starts(&question),
         ["06 10:15"],
         "neither the range nor a busy time moves it; 11:15 is too long"
     );
@@ -31,7 +31,7 @@ fn the_grid_begins_with_the_window() {
 
 #[test]
 fn each_local_date_is_resolved_by_itself() {
-    let night = |range| shown(&question("Europe/Berlin", ("01:30", "03:30"), range, 30));
+    let night = |range| format_starts(&question("Europe/Berlin", ("01:30", "03:30"), range, 30));
     let spring = night(("2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z"));
     assert_eq!(spring, ["29 01:30", "29 03:00"]);
     let autumn = night(("2026-10-24T22:00:00Z", "2026-10-25T23:00:00Z"));
@@ -43,13 +43,17 @@ fn past_midnight_belongs_to_the_date_on_which_it_begins() {
     let mut friday =
         question("UTC", ("22:00", "02:00"), ("2026-07-03T00:00:00Z", "2026-07-05T00:00:00Z"), 60);
     friday.rules.plan = Some(plan(&schedule("UTC", &[5], &[("22:00", "02:00")])));
-    assert_eq!(shown(&friday), ["03 22:00", "03 23:00", "04 00:00", "04 01:00"]);
+    assert_eq!(format_starts(&friday), ["03 22:00", "03 23:00", "04 00:00", "04 01:00"]);
     let mut closed = schedule("UTC", &EVERY_DAY, &[("22:00", "02:00")]);
     closed.overrides = vec![exception("2026-07-04", &[])];
     friday.rules.plan = Some(plan(&closed));
     friday.range.start = ms("2026-07-03T12:00:00Z");
     friday.range.end = ms("2026-07-05T12:00:00Z");
-    assert_eq!(shown(&friday), ["03 22:00", "03 23:00", "04 00:00", "04 01:00"], "the 3rd's night stays");
+    assert_eq!(
+        format_starts(&friday),
+        ["03 22:00", "03 23:00", "04 00:00", "04 01:00"],
+        "the 3rd's night stays"
+    );
 }
 
 #[test]
@@ -58,7 +62,7 @@ fn a_meeting_with_its_buffers_touches_no_busy_time() {
     busy(&mut question.hosts[0], &[interval("2026-07-06T10:30:00Z", "2026-07-06T11:00:00Z")]);
     question.rules.buffer_before_ms = 15 * MINUTE;
     question.rules.buffer_after_ms = 30 * MINUTE;
-    assert_eq!(shown(&question), ["06 09:00", "06 09:30", "06 11:30", "06 12:00", "06 12:30"]);
+    assert_eq!(format_starts(&question), ["06 09:00", "06 09:30", "06 11:30", "06 12:00", "06 12:30"]);
     assert_eq!(at(&question, "2026-07-06T10:00:00Z"), Err(Refusal::Taken));
 }
 
@@ -70,7 +74,7 @@ fn buffers_overlap_and_meetings_do_not() {
     question.rules.buffer_before_ms = 15 * MINUTE;
     let core = interval("2026-07-06T10:00:00Z", "2026-07-06T10:30:00Z");
     question.hosts[0].reserved = vec![reserved("m", core, 0, 15)];
-    assert_eq!(shown(&question)[0], "06 10:45", "a gap of 15 minutes");
+    assert_eq!(format_starts(&question)[0], "06 10:45", "a gap of 15 minutes");
     assert_eq!(at(&question, "2026-07-06T10:38:00Z"), Err(Refusal::Taken));
     question.rules.offset_ms = 6 * MINUTE;
     assert_eq!(at(&question, "2026-07-06T10:44:00Z"), Err(Refusal::Taken), "a gap of 14");
@@ -82,9 +86,9 @@ fn the_notice_is_an_instant() {
     question.now_ms = ms("2026-07-06T10:00:00.001Z");
     question.rules.notice_ms = 120 * MINUTE;
     assert_eq!(at(&question, "2026-07-06T12:00:00Z"), Err(Refusal::TooSoon));
-    assert_eq!(shown(&question), ["06 12:30", "06 13:00", "06 13:30"]);
+    assert_eq!(format_starts(&question), ["06 12:30", "06 13:00", "06 13:30"]);
     question.now_ms -= 1;
-    assert_eq!(shown(&question)[0], "06 12:00");
+    assert_eq!(format_starts(&question)[0], "06 12:00");
 }
 
 #[test]
@@ -93,13 +97,17 @@ fn the_booking_window_is_of_local_dates() {
     let mut question = question("UTC", ("09:00", "10:00"), range, 60);
     question.now_ms = ms("2026-07-03T08:00:00Z");
     question.rules.window = Window::Rolling { days: 1, business_days: false };
-    assert_eq!(shown(&question), ["03 09:00", "04 09:00"]);
+    assert_eq!(format_starts(&question), ["03 09:00", "04 09:00"]);
     question.rules.window = Window::Rolling { days: 1, business_days: true };
-    assert_eq!(shown(&question).last().unwrap(), "06 09:00", "from Friday one business day is Monday");
+    assert_eq!(
+        format_starts(&question).last().unwrap(),
+        "06 09:00",
+        "from Friday one business day is Monday"
+    );
     assert_eq!(at(&question, "2026-07-07T09:00:00Z"), Err(Refusal::OutsideWindow));
     let day = |text: &str| text.parse().ok();
     question.rules.window = Window::Range { first: day("2026-07-05"), last: day("2026-07-06") };
-    assert_eq!(shown(&question), ["05 09:00", "06 09:00"]);
+    assert_eq!(format_starts(&question), ["05 09:00", "06 09:00"]);
 }
 
 #[test]
@@ -115,10 +123,10 @@ fn a_full_period_offers_nothing() {
         question.hosts[0].reserved.push(reserved(meeting, on(day), 0, 0));
     }
     question.rules.limits = Limits { per_week: Some(2), ..Limits::default() };
-    assert_eq!(shown(&question), ["13 09:00"], "Wednesday to Sunday vanish");
+    assert_eq!(format_starts(&question), ["13 09:00"], "Wednesday to Sunday vanish");
     assert_eq!(at(&question, "2026-07-08T09:00:00Z"), Err(Refusal::LimitReached(LimitKind::PerWeek)));
     question.moved = Some("m1".into());
-    assert_eq!(shown(&question).len(), 7, "the one that is moved counts nowhere");
+    assert_eq!(format_starts(&question).len(), 7, "the one that is moved counts nowhere");
     question.rules.limits = Limits { minutes_per_day: Some(90), ..Limits::default() };
     question.moved = None;
     question.rules.plan = Some(plan(&schedule("UTC", &EVERY_DAY, &[("09:00", "11:00")])));
@@ -181,7 +189,7 @@ fn a_collective_meets_only_when_all_can() {
     question.hosts[2].role = Role::Optional;
     busy(&mut question.hosts[1], &[interval("2026-07-06T10:00:00Z", "2026-07-06T10:30:00Z")]);
     question.hosts[2].busy = None;
-    assert_eq!(shown(&question), ["06 09:00", "06 11:00"]);
+    assert_eq!(format_starts(&question), ["06 09:00", "06 11:00"]);
     assert_eq!(all(&question)[0].hosts, [0, 1], "the optional host is never in the way");
     question.hosts.truncate(0);
     assert!(all(&question).is_empty(), "where nobody is needed, nobody is free");
@@ -193,7 +201,7 @@ fn hosts_in_two_zones_meet_on_either_grid() {
     let mut question = question("Europe/London", ("09:00", "17:00"), range, 60);
     question.hosts.push(host("b"));
     question.hosts[1].plan = Some(plan(&schedule("Asia/Kathmandu", &EVERY_DAY, &[("09:00", "17:00")])));
-    assert_eq!(shown(&question), ["05 09:00", "05 09:15", "05 10:00", "05 10:15"]);
+    assert_eq!(format_starts(&question), ["05 09:00", "05 09:15", "05 10:00", "05 10:15"]);
 }
 
 #[test]
@@ -206,7 +214,7 @@ fn a_rotation_needs_all_required_hosts_and_one_of_its_own() {
     assert_eq!(all(&question)[0].hosts, [0, 2]);
     assert_eq!(all(&question)[1].hosts, [0, 1, 2]);
     busy(&mut question.hosts[0], &[nine]);
-    assert_eq!(shown(&question), ["06 10:00"], "the required host is busy, however free the rest");
+    assert_eq!(format_starts(&question), ["06 10:00"], "the required host is busy, however free the rest");
     question.hosts.truncate(1);
     assert!(all(&question).is_empty(), "nobody is in the rotation");
 }
@@ -231,7 +239,7 @@ fn who_could_not_be_asked_is_not_free_unless_that_was_wanted() {
     assert_eq!(at(&question, "2026-07-06T09:00:00Z"), Err(Refusal::Unknown(vec!["a".into()])));
     assert_eq!(at(&question, "2026-07-06T10:00:00Z"), Err(Refusal::Taken), "that much is known");
     question.rules.unknown_is_free = true;
-    assert_eq!(shown(&question), ["06 09:00"], "reservations still count");
+    assert_eq!(format_starts(&question), ["06 09:00"], "reservations still count");
 }
 
 #[test]
@@ -243,7 +251,7 @@ fn a_meeting_that_is_moved_is_not_in_its_own_way() {
     question.meetings = vec![taken("m", core)];
     assert!(all(&question).is_empty());
     question.moved = Some("m".into());
-    assert_eq!(shown(&question), ["06 09:00", "06 09:15", "06 09:30", "06 09:45", "06 10:00"]);
+    assert_eq!(format_starts(&question), ["06 09:00", "06 09:15", "06 09:30", "06 09:45", "06 10:00"]);
 }
 
 #[test]

@@ -309,12 +309,12 @@ impl Case {
             "inviteeActive": self.question.invitee_active,
             "moved": self.question.moved,
             "onlyHosts": self.question.only_hosts,
-            "keep": self.keep(),
+            "keep": self.hosts_to_keep(),
         })
     }
 
     /// Returns the hosts of the moved meeting, who keep it if possible; none if no meeting is moved.
-    pub fn keep(&self) -> Vec<String> {
+    pub fn hosts_to_keep(&self) -> Vec<String> {
         let moved = self.question.meetings.iter().find(|m| self.question.moved.as_ref() == Some(&m.meeting));
         moved.map(|m| m.hosts.clone()).unwrap_or_default()
     }

@@ -70,7 +70,7 @@ fn ask(python: &str, cases: &[Case]) -> Vec<Value> {
 
 /// Our answer in the reference's form.
 fn ours(case: &Case) -> Value {
-    let (slots, keep) = (all(&case.question), case.keep());
+    let (slots, keep) = (all(&case.question), case.hosts_to_keep());
     let slot = |slot: &Slot| {
         let hosts = choose(&case.question, slot, &keep);
         json!([slot.at.start / MINUTE, slot.hosts, slot.seats_left, slot.joins, hosts])

@@ -28,7 +28,7 @@ pub fn slots(case: &Case) -> Vec<Slot> {
         .hosts
         .iter()
         .zip(&case.own)
-        .map(|(host, own)| Minutes::of(question, host, own.as_ref().unwrap_or(&case.schedule)))
+        .map(|(host, own)| Minutes::for_host(question, host, own.as_ref().unwrap_or(&case.schedule)))
         .collect();
     let last = last_date(question);
     let all = question.range.start / MINUTE..question.range.end / MINUTE;
@@ -166,7 +166,7 @@ fn minutes(at: Interval) -> std::ops::Range<i64> {
 }
 
 impl Minutes {
-    fn of(question: &Question, host: &HostTimes, schedule: &Schedule) -> Minutes {
+    fn for_host(question: &Question, host: &HostTimes, schedule: &Schedule) -> Minutes {
         let windows = windows(schedule, question.range);
         let others = || host.reserved.iter().filter(|r| question.moved.as_ref() != Some(&r.meeting));
         Minutes {

@@ -118,7 +118,7 @@ pub fn starts(question: &Question) -> Vec<i64> {
 }
 
 /// The starts as local times.
-pub fn shown(question: &Question) -> Vec<String> {
+pub fn format_starts(question: &Question) -> Vec<String> {
     let zone = &question.rules.zone.rules;
     let local = |start: i64| Instant::from_millis(start).timestamp().to_zoned(zone.clone());
     starts(question).into_iter().map(|start| local(start).strftime("%d %H:%M").to_string()).collect()

@@ -43,7 +43,7 @@ pub const ALL: &[Parser] = &[
 fn card(data: &str) {
     drop(black_box(read::items("c", data)));
     let Ok(mut card) = parse(data) else { return };
-    black_box(photo::picture(&View::of(&card)));
+    black_box(photo::picture(&View::from_card(&card)));
     set_text(&mut card, "NOTE", Some("new"));
     black_box(print(&card));
 }

@@ -32,7 +32,7 @@ pub const ALL: &[Parser] = &[
     }),
     ("jmap.text", |input| {
         let raw = text(input);
-        black_box((fields::nfc(&raw), fields::unfolded(&raw), fields::cut(&raw, 100)));
+        black_box((fields::nfc(&raw), fields::unfold(&raw), fields::cut(&raw, 100)));
         black_box(fields::decoded([("X-A", raw.as_ref())].into_iter()));
         let date = Some(raw.into_owned());
         black_box(message::instant(&date));
@@ -40,6 +40,6 @@ pub const ALL: &[Parser] = &[
 ];
 
 fn read(email: &Email) {
-    black_box((body::of(email, 1 << 20), body::headers(email), message::etag(email)));
+    black_box((body::email_body(email, 1 << 20), body::headers(email), message::etag(email)));
     black_box((parts::hint(email), parts::attachments(email), parts::calendar_method(email)));
 }

@@ -111,8 +111,8 @@ fn message() -> MessageRef {
 fn response(line: &[u8]) {
     let Some(response) = Response::read(line) else { return };
     let mut uids = UidSet::new();
-    visit::found(&response, &mut uids);
-    black_box((visit::vanished(&response), uids));
+    visit::add_found_uids(&response, &mut uids);
+    black_box((visit::vanished_uids(&response), uids));
     for name in ["STATUS", "LIST", "SEARCH"] {
         black_box(response.other(name));
     }

@@ -63,7 +63,7 @@ impl TodoWriter<'_> {
         let Some(start) = start.filter(|_| after.anchor != before.anchor) else { return Ok(()) };
         let carried = recurrence::carried(&before.series, &after.series, is_kept, Caps::default())
             .map_err(|error| Failure::invalid(error.to_string()))?;
-        let zone = |stamp: &Stamp| Rc::new(Zone::named(self.reader.zone_name(stamp)));
+        let zone = |stamp: &Stamp| Rc::new(Zone::from_name(self.reader.zone_name(stamp)));
         let (from, to) = (zone(&before.anchor), zone(&after.anchor));
         let way = Move { start: &start, by: carried.shift(), from, to };
         let is_moved = way.by != 0 && is_kept;

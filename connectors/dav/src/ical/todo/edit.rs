@@ -47,7 +47,7 @@ impl TodoEditor<'_> {
         writer.apply(&mut todo, task, &FieldSet(&changed))?;
         writer.base.match_start(&mut todo, None);
         calendar.push_component(todo);
-        self.written(calendar, writer)
+        self.finish(calendar, writer)
     }
 
     /// The resource with the task changed. Everything that the changed fields do not say stays as it is.
@@ -80,10 +80,10 @@ impl TodoEditor<'_> {
         }
         // Behind that, because a date without a zone means another instant in the form of the new start.
         writer.base.match_start(todo, Some(&was));
-        self.written(calendar, writer)
+        self.finish(calendar, writer)
     }
 
-    fn written(&self, mut calendar: IcalCst, writer: TodoWriter) -> Outcome<EditedTodo> {
+    fn finish(&self, mut calendar: IcalCst, writer: TodoWriter) -> Outcome<EditedTodo> {
         let warnings = writer.base.warnings;
         let lost = warnings.iter().find(|warning| warning.code == "field_not_supported");
         if let Some(warning) = lost.filter(|_| self.strict) {

@@ -4,7 +4,7 @@ use ical::tree::cst::IcalCst;
 use model::tasks::{NotesFormat, Task, TaskStatus};
 use serde_json::{Map, Value, json};
 
-use crate::ical::extra::{contents, described, place, texts};
+use crate::ical::extra::{contents, place, read_extra, texts};
 use crate::ical::lines::{components, keyword, line, line_text};
 use crate::ical::resource::is_exception;
 use crate::ical::todo::reader::NAME;
@@ -20,7 +20,7 @@ pub fn extra(calendar: &IcalCst, todo: &IcalCst, times: &TodoTimes, task: &Task)
     let more =
         [("PRIORITY", "priority"), ("LOCATION", "location"), ("GEO", "geo"), ("ORGANIZER", "organizer")];
     texts(todo, &mut data, &more);
-    described(todo, &mut data);
+    read_extra(todo, &mut data);
     if task.web_url.is_none() {
         texts(todo, &mut data, &[("URL", "url")]);
     }

@@ -35,13 +35,13 @@ impl TodoReader {
             return Ok(Vec::new());
         };
         let task = self.task(todo, &clock);
-        let ignored = ignored::of_main(selection.copies_of_task().len(), selection.foreign, "task");
+        let ignored = ignored::for_main(selection.copies_of_task().len(), selection.foreign, "task");
         let item = Item {
             external_id: external_id.to_owned(),
             uid: text(todo, "UID"),
             body: JsonText::of(&task).map_err(|error| unreadable(error.to_string()))?,
             provider_data: extra::extra(&calendar, todo, &self.times(todo, &clock), &task),
-            warnings: ignored.into_iter().chain(zone_warnings::of(todo, &clock)).collect(),
+            warnings: ignored.into_iter().chain(zone_warnings::warnings(todo, &clock)).collect(),
             ..Item::default()
         };
         Ok(vec![item])
@@ -79,7 +79,7 @@ impl TodoReader {
 
 /// Selects the resource's to-dos that count; no property of one can keep it from being a task.
 pub fn select(calendar: &IcalCst, clock: &Clock) -> Selection {
-    Selection::of(calendar, NAME, clock, &|_| true)
+    Selection::from_calendar(calendar, NAME, clock, &|_| true)
 }
 
 impl Selection {

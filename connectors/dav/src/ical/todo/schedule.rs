@@ -34,7 +34,7 @@ impl TodoWriter<'_> {
         let wanted = task.recurrence.iter().any(|line| !line.trim().is_empty());
         let recurs = if changed.has("recurrence") { wanted } else { is_recurring(todo) };
         let anchored = !recurs || self.anchor(&mut new, old);
-        self.put(todo, &new, old, changed);
+        self.put_times(todo, &new, old, changed);
         if changed.has("recurrence") {
             if anchored {
                 self.base.set_recurrence(todo, &task.recurrence);
@@ -161,7 +161,7 @@ impl TodoWriter<'_> {
     }
 
     /// A to-do that says how long it takes goes on saying so where that still leads to the due date.
-    fn put(&mut self, todo: &mut IcalCst, new: &TodoTimes, old: &TodoTimes, changed: &FieldSet) {
+    fn put_times(&mut self, todo: &mut IcalCst, new: &TodoTimes, old: &TodoTimes, changed: &FieldSet) {
         let clock = self.clock();
         match &new.start {
             Some(start) if new.start != old.start => {

@@ -54,7 +54,7 @@ impl Stamp {
         let time = self.time.as_ref().map_or(Time::midnight(), |(time, _)| *time);
         let local = self.date.to_datetime(time);
         match &self.time {
-            Some((_, TodoZone::Zone { name, .. })) => Zone::named(name).instant(local),
+            Some((_, TodoZone::Zone { name, .. })) => Zone::from_name(name).instant(local),
             _ => home.instant(local),
         }
     }
@@ -87,7 +87,7 @@ impl TodoReader {
         };
         let zone = match place {
             TodoZone::Floating => self.base.home.as_ref().clone(),
-            TodoZone::Zone { name, .. } => Zone::named(name),
+            TodoZone::Zone { name, .. } => Zone::from_name(name),
         };
         let at = start.instant(&self.base.home)?;
         let after = zone.local(time_after(start.date.to_datetime(*time), &zone, at, duration).ok()?);
@@ -158,7 +158,7 @@ pub fn put_stamp(
                     }
                 }
                 TodoZone::Zone { name, .. } => {
-                    zones.extend(Zone::named(name).instant(at).map(|at| (name.clone(), at)));
+                    zones.extend(Zone::from_name(name).instant(at).map(|at| (name.clone(), at)));
                     (value, Some(name.clone()))
                 }
             }

@@ -52,12 +52,17 @@ pub async fn window(bench: &mut Bench) -> Outcome {
     };
     ensure(
         busy.iter().any(covers),
-        || format!("there is an event from {start} to {end}, and the busy times are {}", shown(&busy)),
+        || {
+            format!(
+                "there is an event from {start} to {end}, and the busy times are {}",
+                format_intervals(&busy)
+            )
+        },
         WINDOW,
     )?;
     ensure(
         busy.iter().all(|interval| overlaps(interval, FROM, TO)),
-        || format!("asked for {FROM} to {TO}, the busy times are {}", shown(&busy)),
+        || format!("asked for {FROM} to {TO}, the busy times are {}", format_intervals(&busy)),
         WINDOW,
     )?;
     ensure(
@@ -65,7 +70,7 @@ pub async fn window(bench: &mut Bench) -> Outcome {
         || {
             format!(
                 "the time from {free_start} to {free_end} is free, and the busy times are {}",
-                shown(&busy)
+                format_intervals(&busy)
             )
         },
         FREE,
@@ -88,7 +93,7 @@ fn instant(text: &str) -> Option<Instant> {
     text.parse().ok()
 }
 
-fn shown(busy: &[BusyInterval]) -> String {
+fn format_intervals(busy: &[BusyInterval]) -> String {
     let each: Vec<String> =
         busy.iter().map(|interval| format!("{} to {}", interval.start, interval.end)).collect();
     if each.is_empty() { "none".to_owned() } else { each.join(", ") }

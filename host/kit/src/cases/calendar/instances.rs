@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::bench::{Bench, Outcome, body, ensure, failed};
 use crate::cases::calendar::events::{EVENTS, Instance, read_series, series};
-use crate::surface_bench::{Collection, ItemChange, merged, supported, written};
+use crate::surface_bench::{Collection, ItemChange, merged, supported, written_source};
 
 /// Each Tuesday at 9:00 from 2 June 2026 on.
 const START: &str = "2026-06-02T07:00:00.000Z";
@@ -137,7 +137,7 @@ async fn following(bench: &mut Bench, calendar: &Collection, id: &str) -> Outcom
     let args = SIXTH.target((EVENTS.write)(calendar, change), "thisAndFollowing");
     let key = EVENTS.key("K3-following");
     let changed = bench.calls.mutate(EVENTS.surface, EVENTS.update_op, &args, &key).await;
-    let new = written(&supported(changed, "a change of an instance and all later ones")?)?;
+    let new = written_source(&supported(changed, "a change of an instance and all later ones")?)?;
     let after = bench.read_body(&EVENTS, calendar, id).await?;
     ensure(
         after["title"] == before["title"] && after["recurrence"] != before["recurrence"],

@@ -3,7 +3,7 @@
 use runtime::Code;
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, Outcome, Verdict, ensure, failed, told};
+use crate::bench::{Bench, Outcome, Verdict, describe_error, ensure, failed};
 use crate::cases::calendar::events::EVENTS;
 use crate::interceptor::is_read;
 use crate::line::Exchange;
@@ -90,7 +90,9 @@ async fn strict(bench: &mut Bench, calendar: &Collection) -> Outcome {
             || "a strict creation is rejected after something was written".to_owned(),
             HELP,
         ),
-        Err(error) => failed(format!("a strict creation with notify: none fails: {}", told(&error)), HELP),
+        Err(error) => {
+            failed(format!("a strict creation with notify: none fails: {}", describe_error(&error)), HELP)
+        }
         Ok(_) => failed(
             "a strict creation with notify: none is accepted, and one that is not strict gets a warning",
             HELP,

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::bench::{Bench, Outcome, body, ensure};
 use crate::cases::contacts::cards::CONTACTS;
-use crate::surface_bench::{Collection, ItemChange, main_item, supported, written};
+use crate::surface_bench::{Collection, ItemChange, main_item, supported, written_source};
 
 const UIDS: &str = "members are named by the uid of their items (where an item has none, by its externalId): contactIds of the group, or groupIds of the contact, whichever the provider keeps";
 
@@ -23,7 +23,7 @@ pub async fn members(bench: &mut Bench) -> Outcome {
         "strict": false,
     });
     let made = bench.calls.mutate(CONTACTS.surface, "groups.create", &args, &CONTACTS.key("B3-group")).await;
-    let group = written(&supported(made, "groups.create")?)?;
+    let group = written_source(&supported(made, "groups.create")?)?;
     let read = bench.read_item(&CONTACTS, &book, &group.external_id).await?;
     let kind = main_item(&read).and_then(|item| item.kind.clone());
     let seen = body::<Value>(&read).unwrap_or_default()["name"].clone();

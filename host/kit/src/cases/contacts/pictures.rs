@@ -6,7 +6,7 @@ use model::wire::contacts::Picture;
 use runtime::{Code, Error};
 use serde_json::json;
 
-use crate::bench::{Bench, Outcome, ensure, failed, must, told};
+use crate::bench::{Bench, Outcome, describe_error, ensure, failed, must};
 use crate::cases::contacts::cards::CONTACTS;
 use crate::surface_bench::{Collection, merged};
 
@@ -83,7 +83,7 @@ async fn no_picture(bench: &mut Bench, book: &Collection) -> Outcome {
     match picture(bench, book, &source.external_id).await {
         Err(error) if [Code::NotFound, Code::Unsupported].contains(&error.code) => Ok(()),
         Err(error) => failed(
-            format!("contacts.photo of a contact without a picture fails: {}", told(&error)),
+            format!("contacts.photo of a contact without a picture fails: {}", describe_error(&error)),
             "no picture is failure not-found",
         ),
         Ok(_) => failed(

@@ -7,7 +7,7 @@ use crate::cases::contacts::cards::CONTACTS;
 use crate::surface_bench::merged;
 
 /// Returns values with one label of each sort.
-fn labelled() -> Value {
+fn labelled_values() -> Value {
     json!({
         "emails": [
             { "value": "office@example.test", "type": "work" },
@@ -30,26 +30,27 @@ fn labelled() -> Value {
 pub async fn labels(bench: &mut Bench) -> Outcome {
     const HELP: &str = "the values of a list come back in the order in which they were written, each with its type, its label, and whether it is the primary one; for what the provider cannot keep answer with a warning field_not_supported";
     let book = bench.collection(&CONTACTS).await?;
-    let asked = labelled();
+    let asked = labelled_values();
     let fields = merged(&(CONTACTS.body)(&CONTACTS.label("B1")), &asked);
     let (source, warned) = bench.create_item(&CONTACTS, &book, fields, &CONTACTS.key("B1")).await?;
     let read = bench.read_body(&CONTACTS, &book, &source.external_id).await?;
     let lists = asked.as_object().into_iter().flatten();
     let differ: Vec<String> = lists
-        .filter(|(list, values)| !has(&read[list.as_str()], values) && !warned.contains(list))
+        .filter(|(list, values)| !contains_fields(&read[list.as_str()], values) && !warned.contains(list))
         .map(|(list, values)| format!("{list} were {values}, and are {}", read[list.as_str()]))
         .collect();
     ensure(differ.is_empty(), || differ.join("; "), HELP)
 }
 
 /// Returns whether a value has the requested fields; others may have any value.
-fn has(value: &Value, asked: &Value) -> bool {
+fn contains_fields(value: &Value, asked: &Value) -> bool {
     match (value, asked) {
-        (Value::Object(value), Value::Object(asked)) => {
-            asked.iter().all(|(name, asked)| value.get(name).is_some_and(|value| has(value, asked)))
-        }
+        (Value::Object(value), Value::Object(asked)) => asked
+            .iter()
+            .all(|(name, asked)| value.get(name).is_some_and(|value| contains_fields(value, asked))),
         (Value::Array(values), Value::Array(asked)) => {
-            values.len() == asked.len() && values.iter().zip(asked).all(|(value, asked)| has(value, asked))
+            values.len() == asked.len()
+                && values.iter().zip(asked).all(|(value, asked)| contains_fields(value, asked))
         }
         (value, asked) => value == asked,
     }
@@ -70,7 +71,7 @@ fn full() -> Value {
 pub async fn unnamed(bench: &mut Bench) -> Outcome {
     const HELP: &str = "change the card that the provider has: what `changed` does not name keeps its bytes, also in a record that is only written as a whole (a vCard)";
     let book = bench.collection(&CONTACTS).await?;
-    let fields = merged(&merged(&(CONTACTS.body)(&CONTACTS.label("B4")), &labelled()), &full());
+    let fields = merged(&merged(&(CONTACTS.body)(&CONTACTS.label("B4")), &labelled_values()), &full());
     let (source, _) = bench.create_item(&CONTACTS, &book, fields, &CONTACTS.key("B4")).await?;
     let source = bench.read_item(&CONTACTS, &book, &source.external_id).await?;
     let before = bench.read_body(&CONTACTS, &book, &source.external_id).await?;
@@ -78,7 +79,7 @@ pub async fn unnamed(bench: &mut Bench) -> Outcome {
     bench.update_item(&CONTACTS, &book, &source, &phones, &CONTACTS.key("B4-after")).await?;
     let after = bench.read_body(&CONTACTS, &book, &source.external_id).await?;
     ensure(
-        has(&after["phones"], &phones["phones"]),
+        contains_fields(&after["phones"], &phones["phones"]),
         || format!("phones are {} after they were changed", after["phones"]),
         HELP,
     )?;

@@ -3,7 +3,7 @@
 use futures::future::join_all;
 use runtime::{Code, Error};
 
-use crate::bench::{Bench, Outcome, Verdict, ensure, failed, told};
+use crate::bench::{Bench, Outcome, Verdict, describe_error, ensure, failed};
 use crate::cases::items::operations::{FaultReply, Operation, Stage};
 use crate::line::Fault;
 use crate::surface_bench::ItemKind;
@@ -67,7 +67,7 @@ fn expect(
     let operation = reply.operation.name(stage.kind);
     match &reply.result {
         Err(error) if is_right(error) => Ok(()),
-        Err(error) => failed(format!("{operation} fails after {what} with {}", told(error)), help),
+        Err(error) => failed(format!("{operation} fails after {what} with {}", describe_error(error)), help),
         Ok(sources) => {
             let count = sources.len();
             let gone = sources.iter().filter(|source| source.deleted).count();

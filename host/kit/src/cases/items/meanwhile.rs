@@ -5,7 +5,7 @@ use std::pin::pin;
 use futures::future::{Either, select};
 use runtime::Code;
 
-use crate::bench::{Bench, Outcome, Verdict, failed, must, told};
+use crate::bench::{Bench, Outcome, Verdict, describe_error, failed, must};
 use crate::surface_bench::{ItemChange, ItemKind, supported};
 
 /// `W5`: a change is refused if the item changed after the connector had read it. The kit holds the connector's write, changes the
@@ -47,7 +47,7 @@ pub async fn changed_meanwhile(bench: &mut Bench, kind: &ItemKind) -> Outcome {
             format!(
                 "the {} changed before the write arrived, and the write fails: {}",
                 kind.item,
-                told(&error)
+                describe_error(&error)
             ),
             HELP,
         ),

@@ -6,7 +6,7 @@ use runtime::{Code, Error, Verb};
 use crate::bench::{Bench, Outcome};
 use crate::caller::{Caller, Page};
 use crate::line::{Exchange, Fault};
-use crate::surface_bench::{Collection, ItemChange, ItemKind, optional, written};
+use crate::surface_bench::{Collection, ItemChange, ItemKind, optional, written_source};
 
 /// An operation that asks the provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,7 +116,7 @@ impl Bench {
         let new = ItemChange::create((kind.body)(&kind.label(case)));
         let made = self.try_write_item(kind, &collection, new, &kind.key(case)).await;
         let source = match optional(made, kind.create_op)? {
-            Some(made) => Some(written(&made)?),
+            Some(made) => Some(written_source(&made)?),
             None => {
                 let pages = self.items(kind, &collection, 0, None).await?;
                 let mut sources = pages.into_iter().flat_map(|page| page.sources.sources);
@@ -141,13 +141,14 @@ impl Bench {
         self.line.mend();
         let exchanges = self.line.take_exchanges();
         let result = result.filter(|_| !exchanges.is_empty())?;
-        Some(FaultReply { operation, result, label: stage.label(trial), exchanges }).filter(FaultReply::says)
+        Some(FaultReply { operation, result, label: stage.label(trial), exchanges })
+            .filter(FaultReply::is_supported)
     }
 }
 
 impl FaultReply {
     /// Returns whether the connector has the operation.
-    pub fn says(&self) -> bool {
+    pub fn is_supported(&self) -> bool {
         !self.result.as_ref().is_err_and(|error| error.code == Code::Unsupported)
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use runtime::Code;
 
-use crate::bench::{Bench, Outcome, at, ensure, failed, must, told};
+use crate::bench::{Bench, Outcome, at, describe_error, ensure, failed, must};
 use crate::caller::Page;
 use crate::surface_bench::ItemKind;
 
@@ -103,9 +103,10 @@ pub async fn end(bench: &mut Bench, kind: &ItemKind) -> Outcome {
             || format!("the changes from {} have no cursor", at(cursor.as_deref())),
             LAST,
         ),
-        Err(error) => {
-            failed(format!("the changes from {} fail: {}", at(cursor.as_deref()), told(&error)), LAST)
-        }
+        Err(error) => failed(
+            format!("the changes from {} fail: {}", at(cursor.as_deref()), describe_error(&error)),
+            LAST,
+        ),
     }
 }
 
@@ -117,7 +118,7 @@ pub async fn foreign_cursor(bench: &mut Bench, kind: &ItemKind) -> Outcome {
             Err(error) if error.code == Code::CursorExpired => {}
             other => {
                 let seen = other.map_or_else(
-                    |error| told(&error),
+                    |error| describe_error(&error),
                     |page| format!("a page with {}", at(page.cursor.as_deref())),
                 );
                 return failed(

@@ -3,7 +3,7 @@
 use runtime::Code;
 use serde_json::Value;
 
-use crate::bench::{Bench, Outcome, Verdict, body, ensure, ensure_valid, failed, told};
+use crate::bench::{Bench, Outcome, Verdict, body, describe_error, ensure, ensure_valid, failed};
 use crate::surface_bench::{ItemKind, is_gone, supported};
 
 /// Items that are read by their ids.
@@ -51,7 +51,7 @@ pub async fn missing(bench: &mut Bench, kind: &ItemKind) -> Outcome {
             Err(Verdict::NotApplicable(format!("{} is unsupported", kind.get_op)))
         }
         Err(error) => failed(
-            format!("{} of an unknown id fails: {}", kind.get_op, told(&error)),
+            format!("{} of an unknown id fails: {}", kind.get_op, describe_error(&error)),
             "the provider's 404 is failure not-found; Context::send_ok (TypeScript: context.sendOk) does it",
         ),
     }
@@ -69,8 +69,9 @@ pub async fn deleted(bench: &mut Bench, kind: &ItemKind) -> Outcome {
         Err(error) if error.code == Code::NotFound => Ok(()),
         Ok(sources) if is_gone(&sources) => Ok(()),
         Ok(_) => failed(format!("a deleted {} can still be read", kind.item), HELP),
-        Err(error) => {
-            failed(format!("{} of a deleted {} fails: {}", kind.get_op, kind.item, told(&error)), HELP)
-        }
+        Err(error) => failed(
+            format!("{} of a deleted {} fails: {}", kind.get_op, kind.item, describe_error(&error)),
+            HELP,
+        ),
     }
 }

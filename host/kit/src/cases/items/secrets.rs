@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::bench::{Bench, Outcome, ensure};
 use crate::escapes::decoded;
 use crate::line::Fault;
-use crate::surface_bench::{ItemChange, ItemKind, merged, optional, written};
+use crate::surface_bench::{ItemChange, ItemKind, merged, optional, written_source};
 
 /// The endings of names of members that hold a secret.
 const SECRETS: [&str; 3] = ["secret", "password", "bearer"];
@@ -124,7 +124,7 @@ async fn exercise(bench: &mut Bench, kind: &ItemKind, fields: Value, case: &str)
     let made =
         bench.try_write_item(kind, &collection, ItemChange::create(fields.clone()), &kind.key(case)).await;
     if let Some(made) = optional(made, kind.create_op)? {
-        let source = written(&made)?;
+        let source = written_source(&made)?;
         let other = json!({ (kind.other): fields[kind.other] });
         let change = ItemChange::update(&source, &other);
         let key = kind.key(&format!("{case}-after"));

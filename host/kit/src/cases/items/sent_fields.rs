@@ -36,8 +36,8 @@ pub async fn unchanged_fields(bench: &mut Bench, kind: &ItemKind) -> Outcome {
     let collection = bench.collection(kind).await?;
     let source = bench.create_named(kind, &collection, "W9").await?;
     bench.interceptor.take_answers();
-    let one = sent(bench, kind, &collection, &source, kind.name).await?;
-    let other = sent(bench, kind, &collection, &source, kind.other).await?;
+    let one = sent_members(bench, kind, &collection, &source, kind.name).await?;
+    let other = sent_members(bench, kind, &collection, &source, kind.other).await?;
     if one.is_empty() || other.is_empty() {
         return Err(Verdict::NotApplicable("changes are not sent as JSON by PATCH or POST".to_owned()));
     }
@@ -58,7 +58,7 @@ pub async fn unchanged_fields(bench: &mut Bench, kind: &ItemKind) -> Outcome {
 }
 
 /// The members of the requests that change this text field.
-async fn sent(
+async fn sent_members(
     bench: &mut Bench,
     kind: &ItemKind,
     collection: &Collection,

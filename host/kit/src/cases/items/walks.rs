@@ -6,7 +6,7 @@ use model::wire::ChangesRequest;
 use runtime::{Code, Verb};
 use serde_json::json;
 
-use crate::bench::{Bench, MAX_PAGES, Outcome, Verdict, at, ensure, failed, must, told};
+use crate::bench::{Bench, MAX_PAGES, Outcome, Verdict, at, describe_error, ensure, failed, must};
 use crate::cases::items::changes::{ensure_differences, now};
 use crate::cases::items::paging::FOREIGN_CURSORS;
 use crate::surface_bench::{Collection, ItemChange, ItemKind, optional, supported};
@@ -111,7 +111,7 @@ pub async fn foreign_list_cursor(bench: &mut Bench, kind: &ItemKind) -> Outcome 
     for cursor in FOREIGN_CURSORS {
         let seen = match bench.calls.page(of, &ChangesRequest::default(), Some(cursor)).await {
             Err(error) if error.code == Code::CursorExpired => continue,
-            Err(error) => told(&error),
+            Err(error) => describe_error(&error),
             Ok(page) => format!("a page of {} {}s", page.sources.sources.len(), kind.collection),
         };
         return failed(format!("{} from {} gives {seen}", kind.list_op, at(Some(cursor))), HELP);
@@ -174,7 +174,7 @@ pub async fn unknown_collection(bench: &mut Bench, kind: &ItemKind) -> Outcome {
         Err(error) if error.code == Code::Unsupported => {
             return Err(Verdict::NotApplicable(format!("{} is unsupported", kind.changes_op)));
         }
-        Err(error) => told(&error),
+        Err(error) => describe_error(&error),
         Ok(page) => {
             let (count, enumeration) = (page.sources.sources.len(), page.sources.enumeration);
             format!("a page of {count} sources with enumeration: {enumeration}")

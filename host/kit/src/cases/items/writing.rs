@@ -3,9 +3,9 @@
 use runtime::Code;
 use serde_json::Value;
 
-use crate::bench::{Bench, Outcome, Verdict, ensure, failed, must, told};
+use crate::bench::{Bench, Outcome, Verdict, describe_error, ensure, failed, must};
 use crate::line::Fault;
-use crate::surface_bench::{Collection, ItemChange, ItemKind, supported, written};
+use crate::surface_bench::{Collection, ItemChange, ItemKind, supported, written_source};
 
 const ONCE: &str = "make the provider's id of a new item from the idempotency key, or pass the key on: a repeated attempt must find the item of the first";
 
@@ -26,7 +26,7 @@ pub async fn idempotent(bench: &mut Bench, kind: &ItemKind) -> Outcome {
     let key = kind.key("W1");
     let first = bench.create_named(kind, &collection, "W1").await?;
     let again = bench.try_write_item(kind, &collection, creation(kind, "W1"), &key).await;
-    let again = written(&must(again, "the same creation again")?)?;
+    let again = written_source(&must(again, "the same creation again")?)?;
     let times = count(bench, kind, &collection, "W1").await?;
     ensure(times == 1, || format!("one creation, sent twice, has made {times} {}s", kind.item), ONCE)?;
     let (one, other) = (first.external_id, again.external_id);
@@ -45,7 +45,7 @@ pub async fn lost_answer(bench: &mut Bench, kind: &ItemKind) -> Outcome {
     if let Err(error) = lost {
         ensure(
             error.is_transient(),
-            || format!("a lost answer becomes {}", told(&error)),
+            || format!("a lost answer becomes {}", describe_error(&error)),
             "the provider may have acted or not: failure unavailable or timeout, so that the host tries again",
         )?;
     }
@@ -123,7 +123,9 @@ pub async fn stale_etag(bench: &mut Bench, kind: &ItemKind) -> Outcome {
     supported(done, kind.update_op)?;
     match bench.try_write_item(kind, &collection, change(&late), &kind.key("W4-2")).await {
         Err(error) if error.code == Code::Conflict => {}
-        Err(error) => return failed(format!("a change of an older version fails: {}", told(&error)), HELP),
+        Err(error) => {
+            return failed(format!("a change of an older version fails: {}", describe_error(&error)), HELP);
+        }
         Ok(_) => return failed("a change of an older version is accepted", HELP),
     }
     let now = bench.read_body(kind, &collection, &source.external_id).await?;
@@ -144,7 +146,7 @@ pub async fn deleted_twice(bench: &mut Bench, kind: &ItemKind) -> Outcome {
         Ok(_) => Ok(()),
         Err(error) if error.code == Code::NotFound => Ok(()),
         Err(error) => failed(
-            format!("{} of a deleted {} fails: {}", kind.delete_op, kind.item, told(&error)),
+            format!("{} of a deleted {} fails: {}", kind.delete_op, kind.item, describe_error(&error)),
             "a deletion of a deleted item succeeds, or is failure not-found",
         ),
     }

@@ -163,12 +163,12 @@ impl<'r> Redactor<'r> {
             return clean;
         }
         self.depth += 1;
-        let clean = self.encoded(text);
+        let clean = self.redact_encoded(text);
         self.depth -= 1;
         clean
     }
 
-    fn encoded(&mut self, text: &str) -> String {
+    fn redact_encoded(&mut self, text: &str) -> String {
         if is_markup(text) {
             return self.markup(text);
         }
