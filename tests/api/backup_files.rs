@@ -30,7 +30,7 @@ fn mode(path: &Path) -> u32 {
 
 /// Adds so much to a database that a copy of it takes a while.
 async fn enlarge(file: &Path) {
-    let db = Db::connect(&Options::of(format!("sqlite://{}", text(file)))).await.expect("it opens");
+    let db = Db::connect(&Options::for_url(format!("sqlite://{}", text(file)))).await.expect("it opens");
     let fill = "create table filler (content blob); \
                 with recursive n(i) as (select 1 union all select i + 1 from n where i < 48) \
                 insert into filler select zeroblob(1048576) from n";

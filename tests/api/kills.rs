@@ -140,7 +140,7 @@ pub async fn open(
     let key = key_with(data, &naming(database));
     hosts.iter_mut().for_each(|host| host.key.clone_from(&key));
     let file = format!("sqlite://{}", data.join("switchboard.db").display());
-    let options = Options::of(database.map_or(file, str::to_owned));
+    let options = Options::for_url(database.map_or(file, str::to_owned));
     let db = Db::connect(&options).await.expect("the database");
     (processes, hosts, db)
 }

@@ -366,6 +366,14 @@ fn spoil_sdk(notes: &Notes) {
     assert_eq!(text.matches(CHANGES).count(), 1);
     let guard = r#""tasks" if request.body.contains("swkitUnknown") && request.body.contains("\"wrong\":\"S2\"") => Err(Failure::invalid("swkitUnknown")),"#;
     notes.write(FILE, &text.replace(CHANGES, &format!("{guard}\n{CHANGES}")));
+    // Another version, so that no other project is given what is compiled of it.
+    const MANIFEST: &str = "vendor/connector-sdk/Cargo.toml";
+    let manifest = notes.read(MANIFEST);
+    let version = manifest.lines().find(|line| line.starts_with("version = ")).unwrap();
+    notes.write(
+        MANIFEST,
+        &manifest.replacen(version, &format!("{}+wrong\"", version.trim_end_matches('"')), 1),
+    );
 }
 
 #[test]

@@ -103,7 +103,7 @@ pub fn http_client() -> reqwest::ClientBuilder {
 /// (`database_delay`).
 pub async fn own_schema(url: &str) -> anyhow::Result<String> {
     let name = format!("t{:032x}", u128::from_be_bytes(Entropy::system().bytes::<16>()));
-    let db = Db::connect(&Options::of(url)).await?;
+    let db = Db::connect(&Options::for_url(url)).await?;
     // Statements are static text everywhere else; here a test leaks a few bytes.
     let create: &'static str = format!("create schema {name}").leak();
     db.write(move |tx| Box::pin(async move { tx.batch(create).await })).await?;

@@ -28,5 +28,5 @@ async fn make() -> Vec<u8> {
 }
 
 fn options(file: &Path) -> Options {
-    Options::of(format!("sqlite://{}", file.display()))
+    Options::for_url(format!("sqlite://{}", file.display()))
 }

@@ -173,7 +173,7 @@ fn chosen_tests(
         programs.args(["build", "--workspace", "--bins"]).envs(compiler.iter().copied());
         project::run(&mut programs, "building the programs")?;
     }
-    counted(command.args(arguments).envs(environment).envs(compiler.iter().copied()))
+    run_tests(command.args(arguments).envs(environment).envs(compiler.iter().copied()))
 }
 
 /// Installs Python in a virtual environment of its own, with the libraries that tests of recurrence and of parsed data compare with, and
@@ -211,7 +211,7 @@ pub fn oracle() -> Result<String> {
 }
 
 /// Runs `cargo test` and reports its totals.
-fn counted(command: &mut Command) -> Result<()> {
+fn run_tests(command: &mut Command) -> Result<()> {
     let start = Instant::now();
     let (counts, status) = run_counted(command)?;
     eprintln!("==> tests: {counts} ({})", project::seconds(start));

@@ -67,7 +67,7 @@ pub fn run(arguments: &ConnectorsArguments) -> Result<()> {
 
 /// Builds and lays out the connectors. Calls `step` with each step that begins: the toolchain's set-up, then the build.
 pub fn build(arguments: &ConnectorsArguments, mut step: impl FnMut(&str)) -> Result<()> {
-    let connectors = chosen(&arguments.only)?;
+    let connectors = choose_connectors(&arguments.only)?;
     let names: Vec<&str> = connectors.iter().map(|connector| connector.name.as_str()).collect();
     step("setting up the wasm toolchain");
     let toolchain = toolchain()?;
@@ -135,7 +135,7 @@ fn all(folder: &Path) -> Result<Vec<Connector>> {
 }
 
 /// Returns the connectors to build: all, or those that `only` names and those that share a component with one of them.
-fn chosen(only: &[String]) -> Result<Vec<Connector>> {
+fn choose_connectors(only: &[String]) -> Result<Vec<Connector>> {
     let mut connectors = all(&folder())?;
     if let Some(unknown) = only.iter().find(|name| connectors.iter().all(|one| one.name != **name)) {
         let names: Vec<&str> = connectors.iter().map(|connector| connector.name.as_str()).collect();

@@ -34,12 +34,12 @@ pub fn run(command: &mut Command, until: Instant) -> Result<ProgramResult> {
     let piped = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = piped.spawn().context("it does not start")?;
     let (closed, all_closed) = mpsc::channel();
-    let stdout = collected(child.stdout.take(), closed.clone());
-    let stderr = collected(child.stderr.take(), closed);
-    let status = ended(&mut child, &all_closed, until)?;
+    let stdout = collect_output(child.stdout.take(), closed.clone());
+    let stderr = collect_output(child.stderr.take(), closed);
+    let status = await_end(&mut child, &all_closed, until)?;
     let mut running = Vec::new();
     if status.is_none() {
-        running = unfinished(&text(&stdout));
+        running = unfinished_tests(&text(&stdout));
         if running.is_empty() {
             running = threads(&family(&child));
         }
@@ -54,7 +54,7 @@ fn text(bytes: &Mutex<Vec<u8>>) -> String {
 }
 
 /// Reads a program's output in the background; `closed` gets a message at its end.
-fn collected(output: Option<impl Read + Send + 'static>, closed: Sender<()>) -> Arc<Mutex<Vec<u8>>> {
+fn collect_output(output: Option<impl Read + Send + 'static>, closed: Sender<()>) -> Arc<Mutex<Vec<u8>>> {
     let all = Arc::new(Mutex::new(Vec::new()));
     let kept = all.clone();
     thread::spawn(move || {
@@ -72,7 +72,7 @@ fn collected(output: Option<impl Read + Send + 'static>, closed: Sender<()>) -> 
 }
 
 /// Waits for the end of a program and of both its outputs, which its child processes may hold open. None: the deadline came first.
-fn ended(child: &mut Child, closed: &mpsc::Receiver<()>, until: Instant) -> Result<Option<ExitStatus>> {
+fn await_end(child: &mut Child, closed: &mpsc::Receiver<()>, until: Instant) -> Result<Option<ExitStatus>> {
     for _ in 0..2 {
         if closed.recv_timeout(until.saturating_duration_since(Instant::now())).is_err() {
             return Ok(None);
@@ -90,7 +90,7 @@ fn ended(child: &mut Child, closed: &mpsc::Receiver<()>, until: Instant) -> Resu
 }
 
 /// Returns the tests that the output reports as slow and not as ended.
-fn unfinished(output: &str) -> Vec<String> {
+fn unfinished_tests(output: &str) -> Vec<String> {
     let mut running = BTreeSet::new();
     for line in output.lines() {
         if let Some((before, _)) = line.split_once(LONG) {
@@ -192,7 +192,7 @@ mod tests {
         let output = "\nrunning 5 tests\ntest a::quick ... ok\ntest b::stuck has been running for over 60 seconds\n\
                       test c::slow has been running for over 60 seconds\ntest c::slow ... FAILED\n\
                       test d::alone ... test d::alone has been running for over 60 seconds\n";
-        assert_eq!(unfinished(output), ["b::stuck", "d::alone"]);
-        assert!(unfinished("test result: ok. 5 passed; 0 failed; 0 ignored").is_empty());
+        assert_eq!(unfinished_tests(output), ["b::stuck", "d::alone"]);
+        assert!(unfinished_tests("test result: ok. 5 passed; 0 failed; 0 ignored").is_empty());
     }
 }

@@ -86,7 +86,7 @@ impl Answer {
     /// Returns the body if the status is one of `statuses`; else an error with the whole response.
     pub fn expect(self, statuses: &[u16]) -> Result<Value> {
         if !statuses.contains(&self.status) {
-            bail!("expected status {statuses:?}, got {}:\n{}", self.status, shown(&self.body));
+            bail!("expected status {statuses:?}, got {}:\n{}", self.status, render_body(&self.body));
         }
         Ok(self.body)
     }
@@ -98,11 +98,11 @@ impl Answer {
 }
 
 /// A body for people: pretty, with long arrays and long texts cut.
-pub fn shown(body: &Value) -> String {
+pub fn render_body(body: &Value) -> String {
     let text = match body {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
-        other => serde_json::to_string_pretty(&abridged(other)).unwrap_or_default(),
+        other => serde_json::to_string_pretty(&abridge(other)).unwrap_or_default(),
     };
     let lines: Vec<&str> = text.lines().collect();
     match lines.len() > SHOWN_LINES {
@@ -111,15 +111,15 @@ pub fn shown(body: &Value) -> String {
     }
 }
 
-fn abridged(value: &Value) -> Value {
+fn abridge(value: &Value) -> Value {
     match value {
         Value::Array(items) if items.len() > SHOWN_ITEMS => {
-            let mut first: Vec<Value> = items.iter().take(1).map(abridged).collect();
+            let mut first: Vec<Value> = items.iter().take(1).map(abridge).collect();
             first.push(Value::String(format!("… {} more", items.len() - 1)));
             Value::Array(first)
         }
-        Value::Array(items) => items.iter().map(abridged).collect(),
-        Value::Object(fields) => fields.iter().map(|(name, value)| (name.clone(), abridged(value))).collect(),
+        Value::Array(items) => items.iter().map(abridge).collect(),
+        Value::Object(fields) => fields.iter().map(|(name, value)| (name.clone(), abridge(value))).collect(),
         other => other.clone(),
     }
 }

@@ -55,7 +55,7 @@ impl Keyring {
         let id = BASE64_URL_SAFE_NO_PAD.encode(&Sha256::digest(*derived("id"))[..6]);
         Ok(Keyring {
             seal: derived("seal"),
-            pepper: keyed(&*derived("api-key")),
+            pepper: new_hmac(&*derived("api-key")),
             cursor: derived("cursor"),
             artefact: derived("artefact"),
             watch: derived("watch"),
@@ -209,12 +209,12 @@ impl PurposeKey {
     }
 }
 
-fn keyed(key: &[u8]) -> Hmac<Sha256> {
+fn new_hmac(key: &[u8]) -> Hmac<Sha256> {
     <Hmac<Sha256> as HmacKeyInit>::new_from_slice(key).expect("HMAC takes a key of any length")
 }
 
 fn mac(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
-    let mut mac = keyed(key);
+    let mut mac = new_hmac(key);
     for part in parts {
         mac.update(part);
     }

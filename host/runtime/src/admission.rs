@@ -58,8 +58,8 @@ impl Admission {
     ) -> Result<CallPermits, Error> {
         // The narrow gates first: a waiter there holds no permit that others need.
         let gates = [
-            (Some(self.tenants.of(tenant)), 1),
-            (Some(self.connectors.of(connector)), 1),
+            (Some(self.tenants.gate(tenant)), 1),
+            (Some(self.connectors.gate(connector)), 1),
             (if background { Some(self.background.clone()) } else { None }, 1),
             (Some(self.instances.clone()), 1),
             (Some(self.memory_mib.clone()), memory_mib.min(self.limits.total_memory_mib)),
@@ -148,7 +148,7 @@ impl Gates {
         Gates { each, by_name: Mutex::default() }
     }
 
-    pub(crate) fn of(&self, name: &str) -> Arc<Semaphore> {
+    pub(crate) fn gate(&self, name: &str) -> Arc<Semaphore> {
         let mut by_name = self.by_name.lock().expect("no panic while choosing a gate");
         if let Some(gate) = by_name.get(name) {
             return gate.clone();

@@ -80,7 +80,7 @@ impl Linkers {
         Ok(Linkers { strict, compat })
     }
 
-    fn of(&self, level: Level) -> &Linker<State> {
+    fn linker(&self, level: Level) -> &Linker<State> {
         match level {
             Level::Strict => &self.strict,
             Level::Compat => &self.compat,
@@ -124,7 +124,7 @@ pub(crate) fn link(
     let manifest = package.manifest.clone();
     check_imports(component, manifest.level)?;
     let pre = linkers
-        .of(manifest.level)
+        .linker(manifest.level)
         .instantiate_pre(component)
         .map_err(anyhow::Error::from)
         .context("an import has another type than this host offers: build against its wit/ package")?;
@@ -153,13 +153,13 @@ fn check_imports(component: &Component, level: Level) -> anyhow::Result<()> {
     let engine = component.engine();
     let ty = component.component_type();
     let unknown: Vec<&str> =
-        ty.imports(engine).map(|(name, _)| name).filter(|name| !offered(name, level)).collect();
+        ty.imports(engine).map(|(name, _)| name).filter(|name| !is_offered(name, level)).collect();
     if unknown.is_empty() {
         return Ok(());
     }
     let level_name = if level == Level::Strict { "strict" } else { "compat" };
     let hint = match level {
-        Level::Strict if unknown.iter().all(|n| offered(n, Level::Compat)) => {
+        Level::Strict if unknown.iter().all(|n| is_offered(n, Level::Compat)) => {
             ": level = \"compat\" would offer them"
         }
         _ => "",
@@ -167,7 +167,7 @@ fn check_imports(component: &Component, level: Level) -> anyhow::Result<()> {
     bail!("the component imports what level \"{level_name}\" does not offer: {}{hint}", unknown.join(", "))
 }
 
-fn offered(import: &str, level: Level) -> bool {
+fn is_offered(import: &str, level: Level) -> bool {
     let (name, version) = import.split_once('@').unwrap_or((import, ""));
     match name.strip_prefix(PACKAGE) {
         Some(interface) => OFFERED.contains(&interface) && version.starts_with("1."),

@@ -114,7 +114,7 @@ impl Registry {
                     Ok(package) => {
                         drop(wanted.insert(package.manifest.name.clone(), WantedConnector::Bundled(package)))
                     }
-                    Err(error) => self.note(&file_name(&dir), &error),
+                    Err(error) => self.log_failure(&file_name(&dir), &error),
                 }
             }
         }
@@ -132,7 +132,7 @@ impl Registry {
             let result = self.load_wanted(wanted).await;
             match result.with_context(|| format!("connector \"{name}\"")) {
                 Ok(loaded) => self.publish([(name, Some(loaded))]),
-                Err(error) => self.note(&name, &error),
+                Err(error) => self.log_failure(&name, &error),
             }
         });
         futures::future::join_all(loading).await;
@@ -170,7 +170,7 @@ impl Registry {
                 Ok(loaded)
             }
             Err(error) => {
-                self.note(&file_name(&dir), &error);
+                self.log_failure(&file_name(&dir), &error);
                 Err(error)
             }
         }
@@ -209,7 +209,7 @@ impl Registry {
         tokio::task::spawn_blocking(move || drop(old));
     }
 
-    fn note(&self, name: &str, error: &anyhow::Error) {
+    fn log_failure(&self, name: &str, error: &anyhow::Error) {
         tracing::error!(connector = %name, "connector not loaded: {error:#}");
         self.problems
             .lock()

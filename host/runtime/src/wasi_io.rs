@@ -13,8 +13,8 @@ type Pollable = Resource<DynPollable>;
 
 pub(crate) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
     error::add_to_linker::<State, HasSelf<ResourceTable>>(linker, |s| &mut s.table)?;
-    poll::add_to_linker::<State, Io>(linker, MeteredIo::of)?;
-    streams::add_to_linker::<State, Io>(linker, MeteredIo::of)
+    poll::add_to_linker::<State, Io>(linker, MeteredIo::from_state)?;
+    streams::add_to_linker::<State, Io>(linker, MeteredIo::from_state)
 }
 
 struct Io;
@@ -29,7 +29,7 @@ struct MeteredIo<'a> {
 }
 
 impl MeteredIo<'_> {
-    fn of(state: &mut State) -> MeteredIo<'_> {
+    fn from_state(state: &mut State) -> MeteredIo<'_> {
         MeteredIo { cpu: &state.cpu, table: &mut state.table }
     }
 }

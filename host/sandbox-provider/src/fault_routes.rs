@@ -54,7 +54,7 @@ pub async fn under(
         sandbox.faults().hold(mail).await;
     }
     if fault.is_some_and(|f| f.garbled) {
-        return garbled(answer).await;
+        return garble_fields(answer).await;
     }
     if let Some(missing) = fault.and_then(|f| f.missing.as_deref()) {
         return without(missing, answer).await;
@@ -73,7 +73,7 @@ fn lost() -> Response {
 }
 
 /// The answer with nonsense in a required field of every event, card, todo and message, so that they cannot be parsed.
-async fn garbled(answer: Response) -> Response {
+async fn garble_fields(answer: Response) -> Response {
     fn garble(value: &mut Value) {
         match value {
             Value::Array(items) => items.iter_mut().for_each(garble),
@@ -90,12 +90,12 @@ async fn garbled(answer: Response) -> Response {
             _ => {}
         }
     }
-    changed(answer, garble).await
+    with_changed_body(answer, garble).await
 }
 
 /// The answer, a list, without the entry that has this id.
 async fn without(missing: &str, answer: Response) -> Response {
-    changed(answer, |body| {
+    with_changed_body(answer, |body| {
         for entries in body.as_object_mut().into_iter().flat_map(|lists| lists.values_mut()) {
             if let Some(entries) = entries.as_array_mut() {
                 entries.retain(|entry| entry["id"] != missing);
@@ -106,7 +106,7 @@ async fn without(missing: &str, answer: Response) -> Response {
 }
 
 /// The answer with another body.
-async fn changed(answer: Response, change: impl FnOnce(&mut Value)) -> Response {
+async fn with_changed_body(answer: Response, change: impl FnOnce(&mut Value)) -> Response {
     let (status, body) = (answer.status(), axum::body::to_bytes(answer.into_body(), usize::MAX).await);
     let body = body.ok().and_then(|b| serde_json::from_slice::<Value>(&b).ok());
     let Some(mut body) = body else { return lost() };

@@ -161,10 +161,10 @@ pub async fn run_raw(
 /// The response with the present state of the changed object.
 fn answer(state: &State, mail: &str, receipt: &Receipt) -> Response {
     let shown = match receipt.kind {
-        Kind::Event => shown::<Event>(state, mail, receipt),
-        Kind::Card => shown::<Card>(state, mail, receipt),
-        Kind::Todo => shown::<Todo>(state, mail, receipt),
-        Kind::Mail => shown::<Entry>(state, mail, receipt),
+        Kind::Event => find_body::<Event>(state, mail, receipt),
+        Kind::Card => find_body::<Card>(state, mail, receipt),
+        Kind::Todo => find_body::<Todo>(state, mail, receipt),
+        Kind::Mail => find_body::<Entry>(state, mail, receipt),
     };
     let status = StatusCode::from_u16(receipt.status).unwrap_or(StatusCode::OK);
     match shown {
@@ -174,7 +174,7 @@ fn answer(state: &State, mail: &str, receipt: &Receipt) -> Response {
 }
 
 /// The body of an answer; none where the folder is gone.
-fn shown<R: Record>(state: &State, mail: &str, receipt: &Receipt) -> Option<(Value, Option<u64>)> {
+fn find_body<R: Record>(state: &State, mail: &str, receipt: &Receipt) -> Option<(Value, Option<u64>)> {
     let folder = state.folder::<R>(mail, &receipt.folder)?;
     if receipt.is_folder {
         return Some((R::show_folder(folder), Some(folder.seq)));

@@ -182,20 +182,20 @@ impl Sandbox {
         &self,
         act: impl FnOnce(&mut State) -> Result<T, Problem>,
     ) -> Result<T, Problem> {
-        let _permit = self.0.writes.acquire().await.map_err(|_| broken())?;
+        let _permit = self.0.writes.acquire().await.map_err(|_| broken_problem())?;
         let now_ms = self.now_ms();
         let (result, position, notices) = {
             let mut store = self.store();
             if store.journal.is_broken() {
-                return Err(broken());
+                return Err(broken_problem());
             }
             let result = act(&mut store.state);
             let Store { state, journal } = &mut *store;
             let changes = state.take_pending();
-            journal.append(&changes).map_err(|_| broken())?;
-            let notices = notices::of(&state.watches, &changes, now_ms);
+            journal.append(&changes).map_err(|_| broken_problem())?;
+            let notices = notices::for_changes(&state.watches, &changes, now_ms);
             if journal.needs_rewrite() {
-                journal.rewrite(state).map_err(|_| broken())?;
+                journal.rewrite(state).map_err(|_| broken_problem())?;
             }
             (result, journal.position(), notices)
         };
@@ -211,7 +211,7 @@ impl Sandbox {
     }
 }
 
-fn broken() -> Problem {
+fn broken_problem() -> Problem {
     Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "the sandbox cannot write to its disk")
 }
 
@@ -223,9 +223,9 @@ async fn durable((line, mut durable): Position) -> Result<(), Problem> {
     let reached = if known.broken || known.lines >= line {
         known
     } else {
-        *durable.wait_for(|d| d.broken || d.lines >= line).await.map_err(|_| broken())?
+        *durable.wait_for(|d| d.broken || d.lines >= line).await.map_err(|_| broken_problem())?
     };
-    if reached.broken { Err(broken()) } else { Ok(()) }
+    if reached.broken { Err(broken_problem()) } else { Ok(()) }
 }
 
 /// Makes ids: from the system's randomness, or the same ones for the same seed.

@@ -94,7 +94,7 @@ struct RetentionTimes {
 }
 
 impl RetentionTimes {
-    fn of(app: &App) -> RetentionTimes {
+    fn from_app(app: &App) -> RetentionTimes {
         let (log, request_log) = (app.config.events_ms(), app.config.request_log_ms());
         RetentionTimes { now: app.now(), log, request_log }
     }
@@ -241,7 +241,8 @@ async fn steps(
     due: Due,
 ) -> Result<bool> {
     while Instant::now() < until {
-        let (due, job, progress, at) = (due.clone(), job.cloned(), progress.clone(), RetentionTimes::of(app));
+        let (due, job, progress, at) =
+            (due.clone(), job.cloned(), progress.clone(), RetentionTimes::from_app(app));
         let rows: Result<i64> = app
             .db
             .write(move |tx| {

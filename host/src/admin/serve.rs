@@ -94,10 +94,10 @@ pub async fn serve(
     let (started, arrived) = (app.now(), Stopwatch::now());
     let method = request.method().clone();
     let counts = StatementCounts::default();
-    let lane = Lane::requests().of("panel").counted(&counts);
+    let lane = Lane::requests().for_application("panel").counted(&counts);
     let (request, rest) = unread_body::lend(request);
     let (mut visit, view) = lane.scope(run(&app, &panel, route, params, request)).await;
-    let lane = Lane::requests().of("panel").counted(&counts);
+    let lane = Lane::requests().for_application("panel").counted(&counts);
     lane.scope(pass_flash(&app, &mut visit, &view, &method)).await;
     let response = layout::response(&visit, view);
     let status = response.status().as_u16();

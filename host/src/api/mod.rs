@@ -90,7 +90,7 @@ fn known_words() -> &'static KnownWords {
 
 /// Runs a request without a key: all of these share the database capacity of one application.
 async fn without_key(request: Request, next: Next) -> Response {
-    Lane::requests().of("").scope(next.run(request)).await
+    Lane::requests().for_application("").scope(next.run(request)).await
 }
 
 async fn unknown_path() -> ApiError {
@@ -116,7 +116,7 @@ async fn promises(State(gate): State<Gate>, request: Request, next: Next) -> Res
     let anonymous = Standing { limit: 0, remaining: 0, retry_after_s: None };
     let public = || gate.operations.find(&Method::GET, &route).filter(|o| o.public);
     // A method that a public path does not have is refused as that, and not for a missing key.
-    let operation = gate.operations.of(&request).or_else(public);
+    let operation = gate.operations.find_matched(&request).or_else(public);
     let ip = crate::web::client_ip::client_ip(
         crate::web::client_ip::peer(&request),
         request.headers(),
@@ -126,7 +126,7 @@ async fn promises(State(gate): State<Gate>, request: Request, next: Next) -> Res
     let (uri, bytes_in) = (request.uri().clone(), request_log::declared_bytes(&request));
     let is_oauth = operation.as_deref().is_some_and(|o| o.oauth_errors);
     let challenge = is_oauth.then(|| crate::api::access::client_auth::challenge(request.headers()));
-    let (origin, is_options) = (RequestOrigin::of(request.headers()), method == Method::OPTIONS);
+    let (origin, is_options) = (RequestOrigin::from_headers(request.headers()), method == Method::OPTIONS);
     let is_public = operation.as_deref().is_some_and(|o| o.public);
     let (request, rest) = crate::web::unread_body::lend(request);
     let counts = StatementCounts::default();
@@ -155,7 +155,7 @@ async fn promises(State(gate): State<Gate>, request: Request, next: Next) -> Res
         None => response,
     };
     let mut response = crate::api::response::finish::settle(response, &seen.request_id, seen.standing);
-    let readers = Readers::of(is_public || is_options, seen.key.as_deref());
+    let readers = Readers::for_key(is_public || is_options, seen.key.as_deref());
     crate::api::access::cors::expose(app, &gate.sites, origin, ip, &readers, &mut response).await;
     count(&gate, &seen, &route, response.status());
     app.metrics.observe(&route, &method, response.status().as_u16(), arrived.elapsed());
@@ -163,7 +163,7 @@ async fn promises(State(gate): State<Gate>, request: Request, next: Next) -> Res
     // By the clock that never steps.
     let ms = i64::try_from(arrived.elapsed().as_millis()).unwrap_or(i64::MAX);
     let facts = RequestFacts { method: &method, route: &route, uri: &uri, bytes_in, ms };
-    let response = request_log::note(app, &seen, &facts, response).await;
+    let response = request_log::record_request(app, &seen, &facts, response).await;
     // Of a body that came too slowly nothing waits that could keep the answer from arriving.
     if response.status() != StatusCode::REQUEST_TIMEOUT {
         rest.take().await;
@@ -185,7 +185,7 @@ async fn options(
     match within(seen.standing).and_then(|()| gate.operations.methods(route).ok_or_else(no_operation)) {
         Err(e) => crate::api::response::error::response(e, &seen.request_id),
         Ok(methods) => {
-            let readers = Readers::of(is_public, None);
+            let readers = Readers::for_key(is_public, None);
             crate::api::access::cors::options(app, &gate.sites, headers, ip, &methods, &readers).await
         }
     }
@@ -194,7 +194,7 @@ async fn options(
 /// The lane of a request: its application has a share of the database's connections, and so have all who have no key.
 fn lane(caller: Option<&Caller>) -> Lane {
     let requests = Lane::requests();
-    requests.of(caller.map_or("", |caller| caller.tenant().application_id.as_str()))
+    requests.for_application(caller.map_or("", |caller| caller.tenant().application_id.as_str()))
 }
 
 /// Key, allowlists, budget, scope: everything that is decided before any work.
@@ -300,13 +300,13 @@ async fn run(
     if operation.as_ref().is_some_and(|o| o.own_budget) {
         request.extensions_mut().insert(gate.limiters.clone());
     }
-    let Some(caller) = &seen.caller else { return finished(next.run(request).await, seen) };
+    let Some(caller) = &seen.caller else { return finish_response(next.run(request).await, seen) };
     request.extensions_mut().insert(caller.clone());
     let Some(operation) = operation.filter(|o| o.built && !o.method.is_safe()) else {
         let reading = ReadTrace::default();
         request.extensions_mut().insert(reading.clone());
         return crate::api::response::finish::aged(
-            finished(next.run(request).await, seen),
+            finish_response(next.run(request).await, seen),
             &reading,
             app.now(),
         );
@@ -321,7 +321,7 @@ async fn run(
         Err(e) => crate::api::response::error::response(e, &seen.request_id),
         Ok(read) if operation.is_write() => Box::pin(write(app, caller, seen, read, next)).await,
         Ok(ReadBody { request, held, .. }) => {
-            let response = finished(next.run(request).await, seen);
+            let response = finish_response(next.run(request).await, seen);
             drop(held);
             response
         }
@@ -361,7 +361,7 @@ fn panicked(request_id: &str) -> Response {
     )
 }
 
-fn finished(response: Response, seen: &ResponseFacts) -> Response {
+fn finish_response(response: Response, seen: &ResponseFacts) -> Response {
     crate::api::response::finish::with_envelope(response, &seen.request_id)
 }
 

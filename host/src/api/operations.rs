@@ -47,7 +47,7 @@ impl Operations {
     }
 
     /// The row of a request that the router has matched; none for a fallback.
-    pub fn of(&self, request: &Request) -> Option<Arc<Operation>> {
+    pub fn find_matched(&self, request: &Request) -> Option<Arc<Operation>> {
         let path = request.extensions().get::<MatchedPath>()?;
         self.find(request.method(), path.as_str())
     }

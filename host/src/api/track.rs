@@ -66,7 +66,7 @@ async fn hit(app: &App, limiters: &Limiters, signed: &str, visitor: &Visitor<'_>
     let of_record = limiters.take_of_name(&format!("record {}", target.tracking_id), PER_RECORD, now);
     // Recipients are neither delayed nor turned away because a hit cannot be counted.
     if of_record.retry_after_s.is_none()
-        && let Err(e) = hits::note(app, &target, visitor).await
+        && let Err(e) = hits::record_hit(app, &target, visitor).await
         && !e.is_outage()
     {
         tracing::warn!(error = %e, "a hit could not be kept");

@@ -128,7 +128,7 @@ impl List {
         db.close().await;
         let (jobs, hosts) = found?;
         if self.json {
-            let shown: Vec<Value> = jobs.iter().map(|job| shown(job, &hosts)).collect();
+            let shown: Vec<Value> = jobs.iter().map(|job| render_job(job, &hosts)).collect();
             return answer(&serde_json::to_string_pretty(&shown)?);
         }
         let head = ["ID", "STATE", "DUE", "ATTEMPTS", "HOST", "LAST ERROR"];
@@ -149,7 +149,7 @@ impl One {
         let found = find(&db, &self.id).await;
         db.close().await;
         let HostedJob { job, hosts } = found?;
-        let shown = shown(&job, &hosts);
+        let shown = render_job(&job, &hosts);
         if self.json {
             return answer(&serde_json::to_string_pretty(&shown)?);
         }
@@ -211,7 +211,7 @@ fn instant(at: Option<i64>) -> Option<String> {
 }
 
 /// The JSON that a column has; null where there is none.
-fn parsed(text: Option<&str>) -> Value {
+fn parse_json(text: Option<&str>) -> Value {
     text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
 }
 
@@ -220,7 +220,7 @@ fn text(value: &Value) -> String {
 }
 
 /// A job as `--json` prints it.
-fn shown(job: &Job, hosts: &[Host]) -> Value {
+fn render_job(job: &Job, hosts: &[Host]) -> Value {
     let tenant = |id: &str| (!id.is_empty()).then(|| id.to_owned());
     json!({
         "id": job.id,
@@ -235,9 +235,9 @@ fn shown(job: &Job, hosts: &[Host]) -> Value {
         "connectionId": job.connection_id,
         "hostId": job.owner,
         "host": job.owner.is_some().then(|| host_name(job, hosts)),
-        "args": parsed(job.args.as_deref()),
-        "progress": parsed(job.progress.as_deref()),
-        "lastError": parsed(job.last_error.as_deref()),
+        "args": parse_json(job.args.as_deref()),
+        "progress": parse_json(job.progress.as_deref()),
+        "lastError": parse_json(job.last_error.as_deref()),
     })
 }
 
@@ -247,7 +247,7 @@ fn row(job: &Job, hosts: &[Host], now: i64) -> Vec<String> {
         None if job.state == "queued" => "when woken".to_owned(),
         None => "-".to_owned(),
     };
-    let error = parsed(job.last_error.as_deref());
+    let error = parse_json(job.last_error.as_deref());
     let error = match error["code"].as_str() {
         Some(code) => format!("{code}: {}", error["message"].as_str().unwrap_or_default()),
         None => "-".to_owned(),

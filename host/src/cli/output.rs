@@ -25,7 +25,7 @@ pub fn command_line(program: &str, arguments: &[String]) -> String {
 }
 
 /// Writes a line to stderr. A closed terminal ends no command.
-pub fn note(text: &str) {
+pub fn print_note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 

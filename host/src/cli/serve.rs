@@ -167,15 +167,15 @@ pub async fn serve(resolved: ServeSettings, ready: Option<oneshot::Sender<BoundS
     }
     stop.send_replace(true);
     serving.abort();
-    worked(&app, &mut signals, &mut working, deadline).await;
-    renewed(&app, &mut signals, deadline + RENEW).await;
+    await_jobs(&app, &mut signals, &mut working, deadline).await;
+    await_renewals(&app, &mut signals, deadline + RENEW).await;
     close(&app, deadline.max(Instant::now() + CLOSE)).await;
     Ok(())
 }
 
 /// Waits for work in the background: a message that is being handed over right now and a delivery that a webhook may have are not left
 /// half-way if it can be helped, and jobs that have not ended are given back.
-async fn worked(app: &App, signals: &mut Signals, working: &mut JoinHandle<()>, deadline: Instant) {
+async fn await_jobs(app: &App, signals: &mut Signals, working: &mut JoinHandle<()>, deadline: Instant) {
     tokio::select! {
         _ = tokio::time::timeout_at(deadline, &mut *working) => {}
         _ = signals.end_or_interrupt() => {
@@ -206,7 +206,7 @@ fn in_background<F: Future<Output = ()> + Send + 'static>(
 }
 
 /// Waits for tokens that a provider is being asked for: at many providers the old ones end with that.
-async fn renewed(app: &App, signals: &mut Signals, deadline: Instant) {
+async fn await_renewals(app: &App, signals: &mut Signals, deadline: Instant) {
     let under_way = app.renewals.running();
     if under_way > 0 {
         tracing::info!(under_way, "stopping: tokens are being renewed");

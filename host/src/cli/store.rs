@@ -11,7 +11,7 @@ use service::manage::checks::RESTORE_FOLDER;
 use storage::{Db, Options};
 
 fn options(config: &Config) -> Options {
-    Options { pools: config.database_pools.clone(), ..Options::of(config.database()) }
+    Options { pools: config.database_pools.clone(), ..Options::for_url(config.database()) }
 }
 
 /// Opens the database and brings its schema up to date; makes it, and the data directory, where there is none.

@@ -11,24 +11,24 @@ pub fn of_parts(parts: &[&str]) -> String {
         sha.update((part.len() as u64).to_be_bytes());
         sha.update(part.as_bytes());
     }
-    shown(sha)
+    render_hash(sha)
 }
 
 /// The fingerprint of bytes.
 pub fn of_bytes(bytes: &[u8]) -> String {
     let mut sha = Sha256::new();
     sha.update(bytes);
-    shown(sha)
+    render_hash(sha)
 }
 
 /// The fingerprint of an object, independent of the order of its names.
 pub fn of_object(object: &Map<String, Value>) -> String {
     let mut sha = Sha256::new();
     add_object(&mut sha, object);
-    shown(sha)
+    render_hash(sha)
 }
 
-fn shown(sha: Sha256) -> String {
+fn render_hash(sha: Sha256) -> String {
     hex::encode(&sha.finalize()[..20])
 }
 
@@ -73,7 +73,7 @@ mod tests {
     fn of(value: Value) -> String {
         let mut sha = Sha256::new();
         add(&mut sha, &value);
-        shown(sha)
+        render_hash(sha)
     }
 
     #[test]

@@ -47,7 +47,9 @@ impl RoomShare {
     fn grow(&mut self, more: usize) -> Result<()> {
         let more = u32::try_from(more).unwrap_or(u32::MAX);
         for (semaphore, held) in self.semaphores.iter().zip(&mut self.permits) {
-            let Ok(permit) = semaphore.clone().try_acquire_many_owned(more) else { return Err(overloaded()) };
+            let Ok(permit) = semaphore.clone().try_acquire_many_owned(more) else {
+                return Err(overloaded_error());
+            };
             match held {
                 Some(held) => held.merge(permit),
                 None => *held = Some(permit),
@@ -57,7 +59,7 @@ impl RoomShare {
     }
 }
 
-fn overloaded() -> Error {
+fn overloaded_error() -> Error {
     let message = "too many such requests are being read; try again";
     Refusal::new(Code::Overloaded, message).retry_after_s(1).into()
 }

@@ -118,7 +118,7 @@ async fn commit_group(
     if outcome.is_err() {
         trusted = roll_back(connection).await.map_err(|_| ());
     }
-    note(told.readers.availability(), &writes, &outcome);
+    record_availability(told.readers.availability(), &writes, &outcome);
     for write in writes {
         if outcome.is_ok() {
             write.transaction.committed(&told.wakes);
@@ -129,7 +129,7 @@ async fn commit_group(
 }
 
 /// Records an outage during the writes of a group, or that rows were changed without one.
-fn note(availability: &Availability, writes: &[Write], outcome: &Result<(), CommitFailure>) {
+fn record_availability(availability: &Availability, writes: &[Write], outcome: &Result<(), CommitFailure>) {
     let of_writes = writes.iter().find_map(|write| write.transaction.outage());
     let of_commit = outcome.as_ref().err().and_then(|failure| failure.outage.clone());
     match of_writes.or(of_commit) {

@@ -44,7 +44,7 @@ pub struct Options {
 
 impl Options {
     /// The database at `url` for a command, which asks few questions, one after the other.
-    pub fn of(url: impl Into<String>) -> Options {
+    pub fn for_url(url: impl Into<String>) -> Options {
         Options {
             url: url.into(),
             group_commit: true,
@@ -59,7 +59,7 @@ impl Options {
 impl Db {
     /// Opens the database as it is, without migrating it.
     pub async fn connect(options: &Options) -> Result<Db> {
-        let dialect = Dialect::of(&options.url)?;
+        let dialect = Dialect::from_url(&options.url)?;
         let wakes = Wakes::default();
         let opened = match dialect {
             Dialect::Sqlite => open_sqlite(options, &wakes),

@@ -11,7 +11,7 @@ pub enum Dialect {
 
 impl Dialect {
     /// Reads it off the database URL.
-    pub fn of(url: &str) -> Result<Self> {
+    pub fn from_url(url: &str) -> Result<Self> {
         match url.split(':').next().unwrap_or_default() {
             "sqlite" => Ok(Dialect::Sqlite),
             "postgres" | "postgresql" => Ok(Dialect::Postgres),

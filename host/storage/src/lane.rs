@@ -52,7 +52,7 @@ impl Lane {
     }
 
     /// The same for an application, which gets at most a share of the connections. `""` is for work of no application.
-    pub fn of(self, application_id: &str) -> Lane {
+    pub fn for_application(self, application_id: &str) -> Lane {
         Lane { application_id: Some(application_id.into()), ..self }
     }
 

@@ -50,7 +50,7 @@ struct HostNotification {
 }
 
 impl HostNotification {
-    fn of(from: &str, news: News) -> HostNotification {
+    fn from_news(from: &str, news: News) -> HostNotification {
         let (grown, any) = match news.grown {
             LogGrowth::These(ids) if ids.len() <= MOST_NAMED => (ids.into_iter().collect(), false),
             LogGrowth::These(_) | LogGrowth::Any => (Vec::new(), true),
@@ -83,16 +83,16 @@ impl Exchange {
     /// Sends and receives notifications until it is dropped.
     pub async fn run(&self) {
         self.db.wakes().keep_news();
-        tokio::join!(self.tell(), self.hear());
+        tokio::join!(self.send_news(), self.hear());
     }
 
     /// Sends notifications of commits.
-    async fn tell(&self) {
+    async fn send_news(&self) {
         let wakes = self.db.wakes();
         loop {
             wakes.has_news().await;
             sleep(GATHER).await;
-            let told = HostNotification::of(&self.name, wakes.take_news());
+            let told = HostNotification::from_news(&self.name, wakes.take_news());
             if let Err(e) = self.notify(&told).await {
                 tracing::debug!(error = %format!("{e:#}"), "other hosts cannot be told what was committed");
                 wakes.news_were_lost();
@@ -118,13 +118,13 @@ impl Exchange {
             if began.elapsed() > RECONNECT.1 {
                 wait = RECONNECT.0;
             }
-            self.look(wait).await;
+            self.sweep_for(wait).await;
             wait = (wait * 2).min(RECONNECT.1);
         }
     }
 
     /// Reads everything now and every second, for this time.
-    async fn look(&self, during: Duration) {
+    async fn sweep_for(&self, during: Duration) {
         let end = Instant::now() + during;
         while Instant::now() < end {
             self.db.wakes().sweep();
@@ -203,7 +203,7 @@ impl Exchange {
                 );
                 has_warned = true;
             }
-            self.look(TEST_EVERY).await;
+            self.sweep_for(TEST_EVERY).await;
         }
     }
 

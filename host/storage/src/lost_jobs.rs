@@ -33,7 +33,7 @@ fn host_lost(now: i64) -> String {
     error(("host_lost", "the host that ran the job is gone"), now)
 }
 
-fn crashed(now: i64) -> String {
+fn crash_error(now: i64) -> String {
     error(("crashed", "the hosts that ran the job went down with it"), now)
 }
 
@@ -57,7 +57,7 @@ pub async fn take_over(tx: &mut Tx, host_id: &str, now: i64) -> Result<Option<u6
 
 /// Queues the jobs of a host that is certainly gone. Returns how many jobs.
 pub async fn requeue_of(tx: &mut Tx, host_id: &str, now: i64) -> Result<u64> {
-    let of_host = query(lost!("owner = $4")).bind(now).bind(host_lost(now)).bind(crashed(now));
+    let of_host = query(lost!("owner = $4")).bind(now).bind(host_lost(now)).bind(crash_error(now));
     of_host.bind(host_id).execute(tx).await
 }
 
@@ -65,12 +65,12 @@ pub async fn requeue_of(tx: &mut Tx, host_id: &str, now: i64) -> Result<u64> {
 pub async fn requeue_orphans(tx: &mut Tx, now: i64) -> Result<u64> {
     // `owner > ''`: an index finds the jobs that run, which are few.
     let orphans = lost!("owner > '' and not exists (select 1 from hosts where hosts.id = jobs.owner)");
-    query(orphans).bind(now).bind(host_lost(now)).bind(crashed(now)).execute(tx).await
+    query(orphans).bind(now).bind(host_lost(now)).bind(crash_error(now)).execute(tx).await
 }
 
 /// Queues jobs of a living host whose deadline is long over: their runs have ended, but the results could not be written. Returns
 /// how many jobs.
 pub async fn requeue_overdue(tx: &mut Tx, owner: &str, now: i64) -> Result<u64> {
     let overdue = query(lost!("owner = $4 and deadline_at < $5")).bind(now).bind(host_lost(now));
-    overdue.bind(crashed(now)).bind(owner).bind(now - OVERDUE_MS).execute(tx).await
+    overdue.bind(crash_error(now)).bind(owner).bind(now - OVERDUE_MS).execute(tx).await
 }

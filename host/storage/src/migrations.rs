@@ -192,7 +192,7 @@ pub async fn version(db: &Db) -> Result<i64> {
 async fn applied_in(db: &Db) -> Result<Vec<(i64, String)>> {
     let tables: i64 =
         query(db.dialect().count_tables()).bind(TABLE).fetch_one(db.reader(), |row| row.get("n")).await?;
-    if tables == 0 { Ok(Vec::new()) } else { applied(db.reader()).await }
+    if tables == 0 { Ok(Vec::new()) } else { list_applied(db.reader()).await }
 }
 
 /// Brings the schema up to date, all of it in one transaction. Several processes may start at once: one applies, the others
@@ -209,7 +209,7 @@ pub async fn apply(db: &Db) -> Result<()> {
 async fn apply_in(tx: &mut Tx, dialect: Dialect) -> Result<()> {
     tx.batch(dialect.lock_schema()).await?;
     tx.batch(CREATE_TABLE).await?;
-    let applied = applied(&mut *tx).await?;
+    let applied = list_applied(&mut *tx).await?;
     for (version, name, sql) in missing(&applied, dialect)? {
         let sql = sql.on(dialect);
         tx.batch(sql).await.with_context(|| format!("migration {version} ({name})"))?;
@@ -223,7 +223,7 @@ async fn apply_in(tx: &mut Tx, dialect: Dialect) -> Result<()> {
     tx.batch(dialect.tune_jobs()).await
 }
 
-async fn applied(on: impl Into<On<'_>>) -> Result<Vec<(i64, String)>> {
+async fn list_applied(on: impl Into<On<'_>>) -> Result<Vec<(i64, String)>> {
     query("select version, checksum from schema_migrations order by version")
         .fetch_all(on, |row| Ok((row.get("version")?, row.get("checksum")?)))
         .await

@@ -102,9 +102,9 @@ pub async fn insert(tx: &mut Tx, o: &Outgoing, message: &str, copy: Option<&str>
         .bind(o.updated_at)
         .execute(&mut *tx)
         .await?;
-    put(tx, &o.id, message).await?;
+    insert_message(tx, &o.id, message).await?;
     match copy {
-        Some(copy) => put(tx, &copy_of(&o.id), copy).await,
+        Some(copy) => insert_message(tx, &copy_of(&o.id), copy).await,
         None => Ok(()),
     }
 }
@@ -114,7 +114,7 @@ pub fn copy_of(id: &str) -> String {
     format!("{id}/copy")
 }
 
-async fn put(tx: &mut Tx, id: &str, message: &str) -> Result<()> {
+async fn insert_message(tx: &mut Tx, id: &str, message: &str) -> Result<()> {
     let mut rest = message;
     let mut position = 0_i64;
     while !rest.is_empty() {

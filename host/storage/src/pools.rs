@@ -121,14 +121,14 @@ impl Pools {
         let availability = Availability::new(server_name(&to));
         let reachability = Reachability::new(to.clone(), availability.clone());
         let crowded = reachability.ensure(within).await?;
-        let first = sized(limits.reads, limits.acquire_ms).min_connections(1).connect_with(to.clone());
+        let first = pool_options(limits.reads, limits.acquire_ms).min_connections(1).connect_with(to.clone());
         let reads = first.await.with_context(|| match crowded {
             Some(cause) => format!("{} takes no more connections: {cause}", availability.database()),
             None => format!("{} cannot be used", availability.database()),
         })?;
-        let writes = sized(limits.writes, limits.acquire_ms).connect_lazy_with(to.clone());
-        let jobs = sized(limits.jobs, JOBS_ACQUIRE_MS).connect_lazy_with(to);
-        let lease = sized(1, LEASE_STEP_MS).connect_lazy_with(lease);
+        let writes = pool_options(limits.writes, limits.acquire_ms).connect_lazy_with(to.clone());
+        let jobs = pool_options(limits.jobs, JOBS_ACQUIRE_MS).connect_lazy_with(to);
+        let lease = pool_options(1, LEASE_STEP_MS).connect_lazy_with(lease);
         Ok(Pools(Arc::new(All {
             reads: Pool::new("reads", reads, SHARE_OF_REST),
             writes: Pool::new("writes", writes, SHARE_OF_WRITES),
@@ -243,7 +243,7 @@ fn server_name(to: &PgConnectOptions) -> String {
     }
 }
 
-fn sized(most: u32, acquire_ms: u64) -> PgPoolOptions {
+fn pool_options(most: u32, acquire_ms: u64) -> PgPoolOptions {
     PgPoolOptions::new().max_connections(most.max(1)).acquire_timeout(Duration::from_millis(acquire_ms))
 }
 

@@ -46,7 +46,7 @@ pub fn failed(e: sqlx::Error) -> Error {
     }
 }
 
-fn prepared<'q>(query: Query<'q>) -> sqlx::query::Query<'q, Postgres, PgArguments> {
+fn bind_values<'q>(query: Query<'q>) -> sqlx::query::Query<'q, Postgres, PgArguments> {
     let statement = sqlx::query(query.sql);
     query.values.into_iter().fold(statement, |statement, value| match value {
         Value::Text(text) => statement.bind(text),
@@ -62,10 +62,10 @@ pub async fn rows<'e>(on: impl PgExecutor<'e>, query: Query<'_>) -> Result<Chunk
     crate::tests::recorder::note_postgres(&query);
     let max_bytes = query.max_bytes;
     if max_bytes == usize::MAX {
-        let rows = prepared(query).fetch_all(on).await.map_err(failed)?;
+        let rows = bind_values(query).fetch_all(on).await.map_err(failed)?;
         return Ok(Chunk { rows, is_last: true });
     }
-    let mut stream = prepared(query).fetch(on);
+    let mut stream = bind_values(query).fetch(on);
     let mut found = Chunk { rows: Vec::new(), is_last: true };
     let mut bytes = 0_usize;
     while let Some(row) = stream.try_next().await.map_err(failed)? {
@@ -89,7 +89,7 @@ pub fn read<T>(found: &Chunk<PgRow>, read: &mut impl FnMut(&Row<'_>) -> Result<T
 pub async fn execute<'e>(on: impl PgExecutor<'e>, query: Query<'_>) -> Result<u64> {
     #[cfg(test)]
     crate::tests::recorder::note_postgres(&query);
-    Ok(prepared(query).execute(on).await.map_err(failed)?.rows_affected())
+    Ok(bind_values(query).execute(on).await.map_err(failed)?.rows_affected())
 }
 
 /// Statements without parameters.

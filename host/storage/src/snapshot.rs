@@ -41,10 +41,10 @@ mod tests {
         let at = |name: &str| dir.path().join(name);
         let open = |name: &str, read_only| {
             let url = format!("sqlite://{}", dir.path().join(name).display());
-            let options = Options { read_only, ..Options::of(url) };
+            let options = Options { read_only, ..Options::for_url(url) };
             async move { Db::connect(&options).await.unwrap() }
         };
-        let db = Db::open(&Options::of(format!("sqlite://{}", at("a.db").display()))).await.unwrap();
+        let db = Db::open(&Options::for_url(format!("sqlite://{}", at("a.db").display()))).await.unwrap();
         let settle = |value: &'static str| {
             db.write(move |tx| Box::pin(async move { crate::installation::settle(tx, value, value).await }))
         };

@@ -137,7 +137,7 @@ impl Places {
     }
 
     /// The column of this name.
-    fn of(&self, row: &rusqlite::Row<'_>, name: &'static str) -> rusqlite::Result<usize> {
+    fn column(&self, row: &rusqlite::Row<'_>, name: &'static str) -> rusqlite::Result<usize> {
         let nth = self.asked.replace(self.asked.get() + 1);
         let mut known = self.known.borrow_mut();
         if let Some((_, column)) = known.get(nth).filter(|(same, _)| std::ptr::eq(*same, name)) {
@@ -162,7 +162,7 @@ impl<'r> Row<'r> {
     pub fn get<T: Column>(&self, name: &'static str) -> Result<T> {
         match self {
             Row::Sqlite(row, places) => {
-                let value = places.of(row, name).and_then(|column| row.get(column));
+                let value = places.column(row, name).and_then(|column| row.get(column));
                 value.with_context(|| format!("column {name}"))
             }
             Row::Postgres(row) => row.try_get(name).with_context(|| format!("column {name}")),
@@ -290,37 +290,37 @@ const TRY_AGAIN_S: u64 = 1;
 /// Turns a statement that took too long into a retryable error for its caller.
 pub(crate) fn too_long(e: anyhow::Error) -> anyhow::Error {
     tracing::warn!(error = %format!("{e:#}"), "a statement took too long and was stopped");
-    overloaded("the database could not answer this in time; try again, or ask for less at a time")
+    overloaded_error("the database could not answer this in time; try again, or ask for less at a time")
 }
 
 /// A statement that waited too long for rows that another transaction has locked.
 pub(crate) fn locked(e: anyhow::Error) -> anyhow::Error {
     tracing::warn!(error = %format!("{e:#}"), "a statement waited too long for a lock and was stopped");
-    overloaded("another change of the same data takes long; try again")
+    overloaded_error("another change of the same data takes long; try again")
 }
 
 /// A statement that conflicted with others: a deadlock, or too little memory.
 pub(crate) fn not_beside_others(e: anyhow::Error) -> anyhow::Error {
     tracing::debug!(error = %format!("{e:#}"), "the database could not run a statement beside others");
-    overloaded("the database could not do this beside other requests; try again")
+    overloaded_error("the database could not do this beside other requests; try again")
 }
 
 /// The error of a write of which the database stopped a statement, so that nothing is committed.
 pub(crate) fn not_committed() -> anyhow::Error {
     tracing::warn!("a write went on after one of its statements was stopped: it is not committed");
-    overloaded("the database could not do this in time; try again")
+    overloaded_error("the database could not do this in time; try again")
 }
 
 /// The error of work that waited too long for a connection to the database. `lane` names the kind of work. A server that takes no
 /// more connections has a log line of its own.
 pub(crate) fn no_connection(lane: &str, is_crowded: bool) -> anyhow::Error {
     if is_crowded {
-        return overloaded("the database takes no more connections at the moment; try again");
+        return overloaded_error("the database takes no more connections at the moment; try again");
     }
     tracing::warn!(lane, "no connection to the database became free in time");
-    overloaded("the database is busy with other requests; try again")
+    overloaded_error("the database is busy with other requests; try again")
 }
 
-fn overloaded(message: &str) -> anyhow::Error {
+fn overloaded_error(message: &str) -> anyhow::Error {
     anyhow::Error::new(Refusal::new(Code::Overloaded, message).retry_after_s(TRY_AGAIN_S))
 }

@@ -129,7 +129,7 @@ impl Transaction {
 
 /// Runs the hook after the commit of the present write.
 pub(crate) fn after_commit(hook: impl FnOnce() + Send + 'static) {
-    noted(|state| state.hooks.push(Box::new(hook)));
+    update_state(|state| state.hooks.push(Box::new(hook)));
 }
 
 /// Records that the present write takes a lock. Where debug assertions are on, it fails if that is out of order.
@@ -139,7 +139,7 @@ pub(crate) fn takes(rank: LockRank, id: &str) -> Result<()> {
     }
     let lock = (rank, id.to_owned());
     let mut wrong = None;
-    noted(|state| {
+    update_state(|state| {
         let highest = state.held.last().filter(|highest| !state.is_in_any_order && **highest > lock);
         // A held lock causes no wait.
         wrong = highest.filter(|_| !state.held.contains(&lock)).cloned();
@@ -152,12 +152,12 @@ pub(crate) fn takes(rank: LockRank, id: &str) -> Result<()> {
 /// Allows locks in any order: the present write combines calls that no real transaction combines.
 #[cfg(test)]
 pub(crate) fn in_any_order() {
-    noted(|state| state.is_in_any_order = true);
+    update_state(|state| state.is_in_any_order = true);
 }
 
 /// The present write enqueued a job of this class. Does nothing outside of a write.
 pub(crate) fn enqueued(class: JobClass) {
-    noted(|state| {
+    update_state(|state| {
         if !state.classes.contains(&class) {
             state.classes.push(class);
         }
@@ -166,7 +166,7 @@ pub(crate) fn enqueued(class: JobClass) {
 
 /// Records that the present write added an entry to the log of this application. Does nothing outside of a write.
 pub(crate) fn log_grew(application_id: &str) {
-    noted(|state| {
+    update_state(|state| {
         if !state.grown.contains(application_id) {
             state.grown.insert(application_id.to_owned());
         }
@@ -175,22 +175,22 @@ pub(crate) fn log_grew(application_id: &str) {
 
 /// Records that PostgreSQL aborted the present write in favour of another.
 pub(crate) fn given_up() {
-    noted(|state| state.is_given_up = true);
+    update_state(|state| state.is_given_up = true);
 }
 
 /// Records that PostgreSQL stopped a statement of the present write.
 pub(crate) fn stopped() {
-    noted(|state| state.is_stopped = true);
+    update_state(|state| state.is_stopped = true);
 }
 
 /// Records that the database failed as a whole during a statement of the present write. Does nothing outside of a write.
 pub(crate) fn met_outage(outage: &Outage) {
-    noted(|state| state.outage = Some(outage.clone()));
+    update_state(|state| state.outage = Some(outage.clone()));
 }
 
 /// Records that a statement of the present write changed rows.
 pub(crate) fn changed_rows() {
-    noted(|state| state.has_changed = true);
+    update_state(|state| state.has_changed = true);
 }
 
 /// Calls `add` with the counts of the present write. False: no write is running.
@@ -198,7 +198,7 @@ pub(crate) fn with_counts(add: impl FnOnce(&StatementCounts)) -> bool {
     CURRENT.try_with(|current| add(&current.counts)).is_ok()
 }
 
-fn noted(note: impl FnOnce(&mut State)) {
+fn update_state(note: impl FnOnce(&mut State)) {
     // The error means that no write is running: then nothing will be committed.
     let _ = CURRENT.try_with(|current| note(&mut current.state()));
 }

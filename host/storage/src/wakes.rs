@@ -108,14 +108,14 @@ impl Default for Signals {
 
 impl Signals {
     /// The signal of an application's log.
-    fn of(&self, application_id: &str) -> &watch::Sender<()> {
+    fn signal(&self, application_id: &str) -> &watch::Sender<()> {
         let sum: usize = application_id.bytes().map(usize::from).sum();
         &self.0[sum % self.0.len()]
     }
 
     fn send(&self, grown: &LogGrowth) {
         match grown {
-            LogGrowth::These(ids) => ids.iter().for_each(|id| self.of(id).send_replace(())),
+            LogGrowth::These(ids) => ids.iter().for_each(|id| self.signal(id).send_replace(())),
             LogGrowth::Any => self.0.iter().for_each(|signal| signal.send_replace(())),
         }
     }
@@ -146,7 +146,7 @@ struct WakeState {
     hears: AtomicBool,
 }
 
-fn of<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock_ignoring_poison<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -175,7 +175,7 @@ impl Wakes {
     /// Waits until the log of an application has grown; which have. One waits at a time.
     pub async fn grown(&self) -> LogGrowth {
         loop {
-            let taken = std::mem::take(&mut *of(&self.0.applications));
+            let taken = std::mem::take(&mut *lock_ignoring_poison(&self.0.applications));
             match taken.is_none() {
                 false => return taken,
                 // A wake between the read and the wait is stored for the wait.
@@ -187,7 +187,7 @@ impl Wakes {
     /// Returns a signal for when the log of this application may have grown, through whichever host. Any number of readers can
     /// wait. A signal between a reader's read and its wait is stored for the wait.
     pub fn growth_of(&self, application_id: &str) -> watch::Receiver<()> {
-        self.0.signals.of(application_id).subscribe()
+        self.0.signals.signal(application_id).subscribe()
     }
 
     /// Wakes the waiters for the logs of these applications.
@@ -196,7 +196,7 @@ impl Wakes {
             return;
         }
         self.0.signals.send(&grown);
-        of(&self.0.applications).add(grown);
+        lock_ignoring_poison(&self.0.applications).add(grown);
         self.0.grown.notify_one();
     }
 
@@ -205,7 +205,7 @@ impl Wakes {
     pub(crate) fn committed(&self, classes: Vec<JobClass>, application_ids: BTreeSet<String>) {
         let grown = LogGrowth::These(application_ids);
         if !(classes.is_empty() && grown.is_none())
-            && let Some(news) = &mut *of(&self.0.news)
+            && let Some(news) = &mut *lock_ignoring_poison(&self.0.news)
         {
             news.grown.add(grown.clone());
             for class in &classes {
@@ -221,7 +221,7 @@ impl Wakes {
 
     /// Records commits as news for other hosts from now on.
     pub(crate) fn keep_news(&self) {
-        of(&self.0.news).get_or_insert_default();
+        lock_ignoring_poison(&self.0.news).get_or_insert_default();
     }
 
     /// Waits until there is news for other hosts.
@@ -231,12 +231,13 @@ impl Wakes {
 
     /// Takes the news for other hosts.
     pub(crate) fn take_news(&self) -> News {
-        of(&self.0.news).as_mut().map(std::mem::take).unwrap_or_default()
+        lock_ignoring_poison(&self.0.news).as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// The news could not be sent: other hosts are notified to read everything.
     pub(crate) fn news_were_lost(&self) {
-        *of(&self.0.news) = Some(News { classes: JobClass::ALL.to_vec(), grown: LogGrowth::Any });
+        *lock_ignoring_poison(&self.0.news) =
+            Some(News { classes: JobClass::ALL.to_vec(), grown: LogGrowth::Any });
         self.0.has_news.notify_one();
     }
 

@@ -145,7 +145,7 @@ impl Writer {
             }
             self.retries.fetch_add(1, Ordering::Relaxed);
             if attempt < ATTEMPTS {
-                tokio::time::sleep(between(AGAIN_MS)).await;
+                tokio::time::sleep(random_wait(AGAIN_MS)).await;
             }
         }
         tracing::warn!("the database gave up a write {ATTEMPTS} times in favour of others");
@@ -233,7 +233,7 @@ where
 }
 
 /// A random wait between the two, in milliseconds.
-fn between((least, most): (u64, u64)) -> Duration {
+fn random_wait((least, most): (u64, u64)) -> Duration {
     let random = u64::from(u16::from_be_bytes(Entropy::system().bytes()));
     Duration::from_millis(least + random % (most - least + 1))
 }

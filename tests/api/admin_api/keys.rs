@@ -189,7 +189,7 @@ async fn the_command_makes_keys_of_the_administration() {
         printed(&[&["keys", "revoke", id, "--json"][..], &place].concat());
     }
     let file = format!("sqlite://{}", data.path().join("switchboard.db").display());
-    let db = Db::connect(&Options::of(file)).await.expect("the database");
+    let db = Db::connect(&Options::for_url(file)).await.expect("the database");
     let entries = audit_log::list_all(db.reader(), i64::MAX, audit_log::NEWEST, 10).await.expect("the log");
     db.close().await;
     let made = entries.iter().filter(|entry| entry.act == "key_created" && entry.actor.kind == "command");

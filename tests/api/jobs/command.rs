@@ -17,7 +17,7 @@ const LATER: i64 = 4_102_444_800_000;
 async fn store() -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a folder");
     let url = format!("sqlite://{}", dir.path().join("switchboard.db").display());
-    let db = Db::open(&Options::of(url)).await.expect("a database");
+    let db = Db::open(&Options::for_url(url)).await.expect("a database");
     let written: anyhow::Result<()> = db
         .write(|tx| {
             Box::pin(async move {

@@ -39,7 +39,7 @@ impl Held {
 
     /// A transaction of another program, which has locked the row of an application.
     async fn locked(server: &TestServer, application: &'static str) -> Held {
-        let options = Options { pools: patient(), ..Options::of(server.app.config.database()) };
+        let options = Options { pools: patient(), ..Options::for_url(server.app.config.database()) };
         let db = Db::connect(&options).await.expect("the database");
         let mut held = Held { end: Arc::new(Semaphore::new(0)), transactions: JoinSet::new() };
         let begun = Arc::new(Semaphore::new(0));

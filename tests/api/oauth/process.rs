@@ -111,7 +111,7 @@ impl Host {
     /// The host's own database, as another process sees it.
     async fn database(&self) -> Db {
         let url = format!("sqlite://{}", self.data.path().join("switchboard.db").display());
-        Db::connect(&Options::of(url)).await.expect("the database")
+        Db::connect(&Options::for_url(url)).await.expect("the database")
     }
 
     /// Returns how often the log says that a connection has to be authorized again.

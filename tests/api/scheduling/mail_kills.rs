@@ -91,7 +91,7 @@ impl Scene {
         api.key = key_with(process.data.path(), &[]);
         let hosts = vec![api];
         let file = format!("sqlite://{}", process.data.path().join("switchboard.db").display());
-        let db = Db::connect(&Options::of(file)).await.expect("the database");
+        let db = Db::connect(&Options::for_url(file)).await.expect("the database");
         let account = json!({
             "provider": "sandbox", "settings": { "serverUrl": format!("http://{}/sandbox", provider.address) },
             "credentials": { "username": HOST, "password": "sandbox" },

@@ -140,7 +140,7 @@ async fn a_new_event_wakes_its_deliveries_without_a_job() {
     server.deliver().await;
     let (stop, stopping) = watch::channel(false);
     let app = server.app.clone();
-    let looking = tokio::spawn(async move { fanout::look(&app, stopping).await });
+    let looking = tokio::spawn(async move { fanout::match_events(&app, stopping).await });
     create_event(&api, &place, "Planning").await;
     // The fan-out is not run by the test.
     while runner::drain(&server.app, &[DELIVER]).await.expect("the jobs are run") == 0 {

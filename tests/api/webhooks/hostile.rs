@@ -145,7 +145,7 @@ async fn a_slow_endpoint_delays_no_other() {
     let running = tokio::spawn(async move {
         tokio::join!(
             runner::run(app.clone(), &DELIVERING, REQUIRED_JOBS, stopping.clone()),
-            fanout::look(&app, stopping)
+            fanout::match_events(&app, stopping)
         )
     });
     log(&desk, &["a"]).await;

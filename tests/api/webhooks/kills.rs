@@ -171,7 +171,7 @@ impl Scene {
         let key = key_with(data, &naming(database));
         hosts.iter_mut().for_each(|host| host.key.clone_from(&key));
         let file = format!("sqlite://{}", data.join("switchboard.db").display());
-        let options = Options::of(database.map_or(file, str::to_owned));
+        let options = Options::for_url(database.map_or(file, str::to_owned));
         let db = Db::connect(&options).await.expect("the database");
         let account = json!({
             "provider": "sandbox", "settings": { "serverUrl": format!("http://{}/sandbox", provider.address) },

@@ -42,7 +42,7 @@ const PEERS: [ImportServer; 3] = [
 
 /// Measures each peer, a row for each.
 pub fn run(rig: &Rig) -> Result<Vec<Row>> {
-    PEERS.iter().map(|peer| compared(rig, peer)).collect()
+    PEERS.iter().map(|peer| compare(rig, peer)).collect()
 }
 
 struct Login {
@@ -51,7 +51,7 @@ struct Login {
     password: String,
 }
 
-fn compared(rig: &Rig, peer: &ImportServer) -> Result<Row> {
+fn compare(rig: &Rig, peer: &ImportServer) -> Result<Row> {
     let peers = Peers::start_only(&[peer.name], peer.options)?;
     let get = |field: &str| peers.get(&format!("{}_{field}", peer.name.to_uppercase()));
     let login = Login { url: get("URL")?, user: get("USER")?, password: get("PASSWORD")? };

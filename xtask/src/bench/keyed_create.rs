@@ -22,16 +22,16 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     let slow = slow_flush(rig)?;
     let on_slow_disk = pair(rig, "keyed-create-slow", &[("LD_PRELOAD", &slow)])?;
     let what = "keyed create in the store (API key), a flush of the disk takes 2 ms";
-    let mut rows = vec![compared(rig, what, &on_slow_disk, key, FigureTarget::AtLeast(5.0))?];
+    let mut rows = vec![compare(rig, what, &on_slow_disk, key, FigureTarget::AtLeast(5.0))?];
     let what = "keyed create through the connector (event), a flush of the disk takes 2 ms";
-    rows.push(compared(rig, what, &on_slow_disk, event, FigureTarget::AtLeast(3.0))?);
+    rows.push(compare(rig, what, &on_slow_disk, event, FigureTarget::AtLeast(3.0))?);
     stop(on_slow_disk)?;
     let on_this_disk = pair(rig, "keyed-create", &[])?;
     let flush = flush_us(&rig.folder("flush")?)?;
     let what = format!("the same on this disk, a flush takes {flush:.0} µs");
-    rows.push(compared(rig, &what, &on_this_disk, key, FigureTarget::None)?);
+    rows.push(compare(rig, &what, &on_this_disk, key, FigureTarget::None)?);
     let what = "keyed create through the connector (event), on this disk";
-    rows.push(compared(rig, what, &on_this_disk, event, FigureTarget::None)?);
+    rows.push(compare(rig, what, &on_this_disk, event, FigureTarget::None)?);
     stop(on_this_disk)?;
     Ok(rows)
 }
@@ -48,7 +48,7 @@ fn stop((grouped, single): (Subject, Subject)) -> Result<()> {
     single.server.stop()
 }
 
-fn compared(
+fn compare(
     rig: &Rig,
     what: &str,
     (grouped, single): &(Subject, Subject),
@@ -68,14 +68,14 @@ fn compared(
 
 fn key(subject: &Subject) -> Load {
     let body = json!({ "name": "bench {n}", "scopes": ["calendar.read"] }).to_string();
-    keyed(subject, "/v1/api-keys".to_owned(), body)
+    keyed_load(subject, "/v1/api-keys".to_owned(), body)
 }
 
 fn event(subject: &Subject) -> Load {
     let (start, end) = ("2030-02-01T09:00:00Z", "2030-02-01T10:00:00Z");
     let body =
         json!({ "connection_id": subject.connection, "title": "Event {n}", "start": start, "end": end });
-    keyed(subject, format!("/v1/calendars/{}/events", subject.calendar), body.to_string())
+    keyed_load(subject, format!("/v1/calendars/{}/events", subject.calendar), body.to_string())
 }
 
 /// Builds `slow_flush.c`, to be loaded by `LD_PRELOAD`: group commit saves flushes, and those of this machine may cost next to nothing.
@@ -102,7 +102,7 @@ pub fn flush_us(folder: &Path) -> Result<f64> {
     Ok(times[times.len() / 2])
 }
 
-fn keyed(subject: &Subject, path: String, body: String) -> Load {
+fn keyed_load(subject: &Subject, path: String, body: String) -> Load {
     let mut load = subject.load("POST", path, 201, CLIENTS);
     load.headers.push("idempotency-key: bench-{n}".to_owned());
     Load { body, ..load }

@@ -188,7 +188,7 @@ async fn connect(address: SocketAddr, clients: usize) -> Result<Vec<TcpStream>> 
 }
 
 /// Returns an index below `length`: the upper bits of the number times the golden ratio visit all indices in scattered order.
-fn scattered(number: u64, length: usize) -> usize {
+fn scatter(number: u64, length: usize) -> usize {
     let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
     (mixed as usize * length) >> 32
 }
@@ -207,7 +207,7 @@ fn request(load: &Load) -> String {
         path = path.replace("{instant}", &instant(count)).into();
     }
     if !load.choices.is_empty() {
-        path = path.replace("{one}", &load.choices[scattered(count, load.choices.len())]).into();
+        path = path.replace("{one}", &load.choices[scatter(count, load.choices.len())]).into();
     }
     let mut text = format!("{} {path} HTTP/1.1\r\nhost: {}\r\n", load.method, load.address);
     for line in &load.headers {
@@ -280,7 +280,7 @@ mod tests {
     fn every_choice_has_its_turn() {
         let mut seen = [0; 20];
         for number in 0..2_000 {
-            seen[scattered(number, seen.len())] += 1;
+            seen[scatter(number, seen.len())] += 1;
         }
         assert!(seen.iter().all(|times| (80..120).contains(times)), "{seen:?}");
     }

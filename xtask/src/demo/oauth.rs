@@ -78,9 +78,9 @@ impl Browser {
             .collect();
         ensure!(!scopes.is_empty(), "the consent page asks for nothing");
         println!("\n200\nThe page asks for {}.", scopes.join(" and "));
-        let mut form = format!("token={}&account={account}&action=allow", encoded(token));
+        let mut form = format!("token={}&account={account}&action=allow", encode_form(token));
         for scope in &scopes {
-            form += &format!("&scope={}", encoded(scope));
+            form += &format!("&scope={}", encode_form(scope));
         }
         let action = url.split('?').next().unwrap_or_default();
         println!("\n   {account} allows it.\nPOST {action}");
@@ -133,7 +133,7 @@ fn attribute<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
 }
 
 /// Text for a form (`application/x-www-form-urlencoded`).
-fn encoded(text: &str) -> String {
+fn encode_form(text: &str) -> String {
     text.bytes().fold(String::new(), |out, byte| match byte {
         b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' => out + &char::from(byte).to_string(),
         _ => out + &format!("%{byte:02X}"),
@@ -149,7 +149,7 @@ mod tests {
         let page = r#"<form><input type="hidden" name="token" value="a.b"><input name="scope" value="x">"#;
         assert_eq!(field(page, "token"), Some("a.b"));
         assert_eq!(field(page, "other"), None);
-        assert_eq!(encoded("mail.read a&b"), "mail.read%20a%26b");
+        assert_eq!(encode_form("mail.read a&b"), "mail.read%20a%26b");
         assert_eq!(parameter("http://x/cb?connection_id=conn_1&state=s", "state"), Some("s"));
         assert_eq!(without_secrets("http://x/cb?code=secret&state=s"), "http://x/cb?code=…&state=s");
     }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 
-use crate::http::{Answer, Client, shown};
+use crate::http::{Answer, Client, render_body};
 
 /// The time limit of the first scan of an account.
 const FIRST_SYNC: Duration = Duration::from_secs(120);
@@ -285,7 +285,7 @@ impl Walk {
             println!("{name}: {value}");
         }
         if let Some(body) = body {
-            println!("{}", shown(&hidden(body)));
+            println!("{}", render_body(&hide_password(body)));
         }
         let answer = self.client.send(method, path, headers, body)?;
         println!("\n{} ({} ms)", answer.status, answer.took.as_millis());
@@ -295,13 +295,13 @@ impl Walk {
                 println!("{name}: {value}");
             }
         }
-        println!("{}", shown(&answer.body));
+        println!("{}", render_body(&answer.body));
         Ok(answer)
     }
 }
 
 /// A body for the screen: without the password.
-fn hidden(body: &Value) -> Value {
+fn hide_password(body: &Value) -> Value {
     let mut body = body.clone();
     if let Some(password) = body.pointer_mut("/credentials/password") {
         *password = Value::String("…".to_owned());
@@ -312,10 +312,10 @@ fn hidden(body: &Value) -> Value {
 pub fn text(value: &Value, field: &str) -> Result<String> {
     Ok(value[field]
         .as_str()
-        .with_context(|| format!("there is no {field} in:\n{}", shown(value)))?
+        .with_context(|| format!("there is no {field} in:\n{}", render_body(value)))?
         .to_owned())
 }
 
 pub fn list(value: &Value) -> Result<&Vec<Value>> {
-    value["data"].as_array().with_context(|| format!("there is no data in:\n{}", shown(value)))
+    value["data"].as_array().with_context(|| format!("there is no data in:\n{}", render_body(value)))
 }

@@ -17,7 +17,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
 
 use crate::demo::walk::{Walk, text};
-use crate::http::shown;
+use crate::http::render_body;
 
 /// `--webhook-allow`: lets the server deliver to the demo, which has no public address.
 pub const ENVIRONMENT: [(&str, &str); 1] = [("SWITCHBOARD_WEBHOOK_ALLOW", "127.0.0.0/8")];
@@ -190,7 +190,7 @@ impl Delivery {
         for (name, value) in self.headers.iter().filter(|(name, _)| name.starts_with("webhook-")) {
             println!("{name}: {value}");
         }
-        println!("{}", shown(notification));
+        println!("{}", render_body(notification));
     }
 }
 

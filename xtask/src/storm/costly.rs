@@ -30,7 +30,7 @@ impl Costly {
     /// Makes all of it in the account of `connection`, which is the provider's `attacker`.
     pub fn make(server: &Server, client: &Client, connection: &str) -> Result<Costly> {
         let free_busy = hourly(client, connection)?;
-        let expansion = described(server, client, connection)?;
+        let expansion = create_described_series(server, client, connection)?;
         Ok(Costly { free_busy, expansion, down: down(server, client)? })
     }
 }
@@ -64,7 +64,7 @@ fn hourly(client: &Client, connection: &str) -> Result<String> {
 }
 
 /// Makes the series at the provider, which allows longer texts than the API.
-fn described(server: &Server, client: &Client, connection: &str) -> Result<String> {
+fn create_described_series(server: &Server, client: &Client, connection: &str) -> Result<String> {
     let provider = Client::new(&server.url, "sandbox-attacker");
     let made = json!({ "title": "Described", "zone": "UTC" });
     let theirs = id(&post(&provider, "/sandbox/v1/calendars", &made)?)?;

@@ -73,7 +73,8 @@ pub fn run(arguments: &StormArguments) -> Result<()> {
     let length = Duration::from_secs(arguments.seconds);
     project::step("without an attacker");
     let mut calm = runtime.block_on(tenants::work(listen, &tenants, length * 2))?;
-    let baseline = TenantFigures::of("nobody attacks", &mut calm, peak_mib(server.pid())?, None);
+    let baseline =
+        TenantFigures::from_measurement("nobody attacks", &mut calm, peak_mib(server.pid())?, None);
     let mut lines = vec![baseline];
     let limit = baseline_limit(lines[0].p99_ms);
     let is_chosen = |name: &str| arguments.only.as_ref().is_none_or(|only| name.contains(only));
@@ -95,7 +96,7 @@ pub fn run(arguments: &StormArguments) -> Result<()> {
             callers.shutdown().await;
             Ok::<_, anyhow::Error>((seen?, peak_mib(server.pid())?))
         })?;
-        lines.push(TenantFigures::of(name, &mut seen, mib, Some(limit)));
+        lines.push(TenantFigures::from_measurement(name, &mut seen, mib, Some(limit)));
     }
     server.stop()?;
     let environment = environment(arguments);
@@ -136,7 +137,12 @@ struct TenantFigures {
 }
 
 impl TenantFigures {
-    fn of(name: &str, seen: &mut TenantMeasurement, mib: f64, limit_ms: Option<f64>) -> TenantFigures {
+    fn from_measurement(
+        name: &str,
+        seen: &mut TenantMeasurement,
+        mib: f64,
+        limit_ms: Option<f64>,
+    ) -> TenantFigures {
         let p50_ms = quantile_ms(&mut seen.micros, 0.5);
         let p99_ms = quantile_ms(&mut seen.micros, 0.99);
         let health_p99_ms = quantile_ms(&mut seen.health_micros, 0.99);

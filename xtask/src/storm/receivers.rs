@@ -268,7 +268,7 @@ impl Scene {
             Ok(seen)
         })?;
         let mib = peak_mib(self.server.pid())?;
-        Ok(HealthRow::of(name, wanted, &mut seen, (mib, limit_ms)))
+        Ok(HealthRow::new(name, wanted, &mut seen, (mib, limit_ms)))
     }
 }
 
@@ -346,7 +346,7 @@ struct HealthRow {
 }
 
 impl HealthRow {
-    fn of(name: &str, wanted: usize, seen: &mut Receipts, (mib, limit_ms): (f64, Option<f64>)) -> HealthRow {
+    fn new(name: &str, wanted: usize, seen: &mut Receipts, (mib, limit_ms): (f64, Option<f64>)) -> HealthRow {
         let (p50_ms, p99_ms) = (seen.quantile_ms(0.5), seen.quantile_ms(0.99));
         let late = wanted.saturating_sub(seen.count());
         let mut missed = Vec::new();

@@ -48,12 +48,12 @@ pub fn length(field: &str, entries: usize, max: usize) -> Result<()> {
 /// The entries of a list that it did not have before, with their positions: entries of other programs are kept unchanged. Entries
 /// are equal if their JSON is, so that the time of the comparison is linear in the length of the lists.
 pub fn added<'a, T: Serialize>(list: &'a [T], had: &'a [T]) -> impl Iterator<Item = (usize, &'a T)> {
-    let known: HashSet<String> = had.iter().filter_map(written).collect();
+    let known: HashSet<String> = had.iter().filter_map(json_text).collect();
     let is_known = move |text: String| known.contains(&text);
-    list.iter().enumerate().filter(move |(_, entry)| !written(entry).is_some_and(&is_known))
+    list.iter().enumerate().filter(move |(_, entry)| !json_text(entry).is_some_and(&is_known))
 }
 
-fn written<T: Serialize>(entry: &T) -> Option<String> {
+fn json_text<T: Serialize>(entry: &T) -> Option<String> {
     serde_json::to_string(entry).ok()
 }
 

@@ -69,12 +69,12 @@ impl Error for UnresolvedName {
 
 /// Whether a network of the operator contains `address`.
 pub(crate) fn is_allowed(address: IpAddr, allowed: &[IpNet]) -> bool {
-    let embedded = embedded(address);
+    let embedded = embedded_ipv4(address);
     allowed.iter().any(|net| net.contains(&address) || net.contains(&embedded))
 }
 
 /// The embedded IPv4 address, if there is one.
-fn embedded(address: IpAddr) -> IpAddr {
+fn embedded_ipv4(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(v4) => IpAddr::V4(v4),
         IpAddr::V6(v6) => embedded_v4(v6).map_or(address, IpAddr::V4),
@@ -88,7 +88,7 @@ pub(crate) fn permitted(address: IpAddr, allowed: &[IpNet]) -> bool {
 
 /// Whether `address` is public.
 pub(crate) fn is_public(address: IpAddr) -> bool {
-    match embedded(address) {
+    match embedded_ipv4(address) {
         IpAddr::V4(v4) => public_v4(v4),
         IpAddr::V6(v6) => public_v6(v6),
     }

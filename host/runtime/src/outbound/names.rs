@@ -73,7 +73,7 @@ impl Names {
             None => {
                 let asked = tokio::time::timeout(self.within, async {
                     // The narrow gate first: a waiter there holds no permit that others need.
-                    let share = self.tenants.of(tenant).acquire_owned().await.map_err(io::Error::other)?;
+                    let share = self.tenants.gate(tenant).acquire_owned().await.map_err(io::Error::other)?;
                     self.ask(share, host).await
                 });
                 asked.await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??
@@ -85,7 +85,7 @@ impl Names {
     /// The addresses of a host whose answer is stale: a new answer, or the stale one where there is none in time. Does not wait
     /// if all lookups of the tenant are in use.
     async fn anew(&self, tenant: &str, host: String, old: Vec<IpAddr>) -> Vec<IpAddr> {
-        let Ok(share) = self.tenants.of(tenant).try_acquire_owned() else { return old };
+        let Ok(share) = self.tenants.gate(tenant).try_acquire_owned() else { return old };
         let asked = tokio::time::timeout(ANEW_WITHIN.min(self.within), self.ask(share, host));
         match asked.await {
             Ok(Ok(found)) => found,

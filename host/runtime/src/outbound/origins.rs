@@ -31,7 +31,7 @@ pub fn check_origins(
     settings: &Map<String, Value>,
     found: &[String],
 ) -> Result<Vec<String>, BadOrigin> {
-    let named = SettingOrigins::of(manifest, settings);
+    let named = SettingOrigins::from_settings(manifest, settings);
     let mut accepted: Vec<String> = Vec::new();
     for text in found {
         let bad = |why| BadOrigin { origin: harmless(text, 120), why };
@@ -52,7 +52,7 @@ pub fn check_origins(
 /// those under which they were stored.
 pub(super) fn accepted(manifest: &Manifest, settings: &Map<String, Value>) -> Vec<Url> {
     let stored = settings.get(DISCOVERED).and_then(Value::as_array);
-    let named = SettingOrigins::of(manifest, settings);
+    let named = SettingOrigins::from_settings(manifest, settings);
     let texts = stored.into_iter().flatten().filter_map(Value::as_str);
     texts.take(MOST).filter_map(|text| named.check(text).ok().flatten()).collect()
 }
@@ -75,10 +75,11 @@ struct SettingOrigins<'a> {
 }
 
 impl<'a> SettingOrigins<'a> {
-    fn of(manifest: &'a Manifest, settings: &Map<String, Value>) -> Self {
+    fn from_settings(manifest: &'a Manifest, settings: &Map<String, Value>) -> Self {
         let origins = settings_origins(manifest, settings);
         let servers = manifest.servers_from_settings.iter();
-        let lines = servers.filter_map(|name| Host::parse(&Server::of(settings, name).ok()?.host).ok());
+        let lines =
+            servers.filter_map(|name| Host::parse(&Server::from_settings(settings, name).ok()?.host).ok());
         let hosts = origins.iter().filter_map(|url| Some(url.host()?.to_owned())).chain(lines).collect();
         SettingOrigins { manifest, origins, hosts }
     }

@@ -59,7 +59,7 @@ impl Policy {
         let servers = manifest
             .servers_from_settings
             .iter()
-            .map(|name| (name.clone(), Server::of(settings, name)))
+            .map(|name| (name.clone(), Server::from_settings(settings, name)))
             .collect();
         Policy { manifest, origins, servers, overrides: Arc::default() }
     }

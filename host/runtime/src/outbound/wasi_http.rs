@@ -63,7 +63,7 @@ struct Hooks {
 
 /// The guest may set the length of its body: the body must match it, and the host sets the field again. In an answer it is of
 /// use.
-fn forbidden(name: &HeaderName) -> bool {
+fn is_forbidden(name: &HeaderName) -> bool {
     *name != CONTENT_LENGTH && headers::forbidden(name.as_str())
 }
 
@@ -72,11 +72,11 @@ type TransferFuture = Box<dyn Future<Output = Result<(), Error>> + Send>;
 
 impl WasiHttpHooks for Hooks {
     fn is_forbidden_header(&mut self, name: &HeaderName) -> bool {
-        forbidden(name)
+        is_forbidden(name)
     }
 
     fn forbidden_header_filter(&mut self) -> ForbiddenHeaderFilter {
-        Arc::new(forbidden)
+        Arc::new(is_forbidden)
     }
 
     // The client sets it, from the URL that was checked.
@@ -248,8 +248,8 @@ mod tests {
         for name in
             ["authorization", "host", "cookie", "transfer-encoding", "x-forwarded-for", "accept-encoding"]
         {
-            assert!(forbidden(&HeaderName::from_static(name)), "{name}");
+            assert!(is_forbidden(&HeaderName::from_static(name)), "{name}");
         }
-        assert!(!forbidden(&CONTENT_LENGTH) && !forbidden(&HeaderName::from_static("depth")));
+        assert!(!is_forbidden(&CONTENT_LENGTH) && !is_forbidden(&HeaderName::from_static("depth")));
     }
 }

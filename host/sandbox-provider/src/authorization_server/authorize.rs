@@ -51,7 +51,7 @@ pub async fn ask(
     RawQuery(query): RawQuery,
 ) -> Response {
     let params = Params::read(query.unwrap_or_default().as_bytes());
-    let request = match checked(&sandbox, &origin, &params) {
+    let request = match validate_request(&sandbox, &origin, &params) {
         Ok(request) => request,
         Err(refusal) => return refusal.into_response(&origin),
     };
@@ -64,7 +64,7 @@ pub async fn ask(
 }
 
 /// Validates the parameters. Returns the request if a user may be asked for consent.
-fn checked(sandbox: &Sandbox, origin: &Origin, params: &Params) -> Result<ConsentRequest, Refusal> {
+fn validate_request(sandbox: &Sandbox, origin: &Origin, params: &Params) -> Result<ConsentRequest, Refusal> {
     if let Some(name) = params.repeated() {
         return Err(Refusal::Page(format!("The parameter {name} is there more than once.")));
     }

@@ -102,10 +102,10 @@ fn read_basic(value: &str) -> Option<(String, String)> {
     let (scheme, encoded) = value.split_once(' ')?;
     let text = String::from_utf8(STANDARD.decode(encoded.trim()).ok()?).ok()?;
     let (id, secret) = text.split_once(':').filter(|_| scheme.eq_ignore_ascii_case("basic"))?;
-    Some((decoded(id), decoded(secret)))
+    Some((decode_form(id), decode_form(secret)))
 }
 
-fn decoded(text: &str) -> String {
+fn decode_form(text: &str) -> String {
     let pair = format!("v={text}");
     form_urlencoded::parse(pair.as_bytes()).next().map(|(_, value)| value.into_owned()).unwrap_or_default()
 }

@@ -41,7 +41,7 @@ static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
 /// The consent page: the client, the requested scopes, and the account with which the user answers. `hint`: the account that the
 /// client named. `token`: of the form.
 pub fn consent(request: &ConsentRequest, hint: Option<&str>, token: &str) -> Response {
-    let client = escaped(&request.client);
+    let client = escape_html(&request.client);
     let boxes: String = request.scopes.iter().map(|name| scope_box(name)).collect();
     let body = format!(
         "<h1>{client} asks for access</h1>\n\
@@ -52,8 +52,8 @@ pub fn consent(request: &ConsentRequest, hint: Option<&str>, token: &str) -> Res
          <fieldset>\n<legend>Access</legend>\n{boxes}</fieldset>\n\
          <button name=\"action\" value=\"allow\">Allow</button>\n\
          <button name=\"action\" value=\"deny\">Deny</button>\n</form>\n",
-        place = escaped(request.redirect_uri.split('?').next().unwrap_or_default()),
-        token = escaped(token),
+        place = escape_html(request.redirect_uri.split('?').next().unwrap_or_default()),
+        token = escape_html(token),
         accounts = accounts(hint),
     );
     html(StatusCode::OK, "Allow access", &body)
@@ -61,16 +61,16 @@ pub fn consent(request: &ConsentRequest, hint: Option<&str>, token: &str) -> Res
 
 /// An error page for a request that cannot be redirected to its client.
 pub fn error(status: StatusCode, message: &str) -> Response {
-    let body = format!("<h1>This does not work</h1>\n<p>{}</p>\n", escaped(message));
+    let body = format!("<h1>This does not work</h1>\n<p>{}</p>\n", escape_html(message));
     html(status, "This does not work", &body)
 }
 
 fn scope_box(name: &str) -> String {
     let text = scopes::find(name).map_or(name, |scope| scope.text);
-    let name = escaped(name);
+    let name = escape_html(name);
     format!(
         "<label><input type=\"checkbox\" name=\"scope\" value=\"{name}\" checked> {} <code>{name}</code></label>\n",
-        escaped(text)
+        escape_html(text)
     )
 }
 
@@ -87,7 +87,7 @@ fn accounts(hint: Option<&str>) -> String {
     let known: String =
         PEOPLE.iter().zip(&names).map(|(person, name)| radio(name, *name == chosen, person.name)).collect();
     let is_other = !names.contains(&chosen);
-    let name = if is_other { escaped(chosen) } else { String::new() };
+    let name = if is_other { escape_html(chosen) } else { String::new() };
     format!(
         "{known}{}<label>Name of the other account <input type=\"text\" name=\"name\" value=\"{name}\" \
          autocomplete=\"off\" spellcheck=\"false\" maxlength=\"77\"></label>\n",
@@ -112,7 +112,7 @@ fn html(status: StatusCode, title: &str, body: &str) -> Response {
 }
 
 /// Text for HTML, also within the quotes of an attribute.
-fn escaped(text: &str) -> String {
+fn escape_html(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

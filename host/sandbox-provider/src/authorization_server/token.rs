@@ -193,7 +193,7 @@ fn exchange(
             "redirect_uri or code_verifier is another than that of the authorization; the code is used up";
         return Err(OAuthError::invalid_grant(message));
     }
-    let mut scopes = left(code.scopes, fault);
+    let mut scopes = remaining_scopes(code.scopes, fault);
     // This account grants one scope less than it allowed.
     if code.mail.strip_suffix(DOMAIN) == Some("fewer") && scopes.len() > 1 {
         scopes.pop();
@@ -235,9 +235,9 @@ fn refresh(
     }
     let scopes = match scope {
         None => family.scopes,
-        Some(text) => narrowed(&family.scopes, text)?,
+        Some(text) => narrow_scopes(&family.scopes, text)?,
     };
-    let scopes = left(scopes, fault);
+    let scopes = remaining_scopes(scopes, fault);
     let life_s = life_s(&family.mail);
     // A client that gets no new refresh token has to keep the old one.
     let keeps = fault.is_some_and(|fault| fault.omit.contains(&TokenField::RefreshToken));
@@ -252,7 +252,7 @@ fn refresh(
 }
 
 /// The scopes of a refresh request, which must be among the granted ones (RFC 6749, section 6).
-fn narrowed(granted: &[String], text: &str) -> Result<Vec<String>, OAuthError> {
+fn narrow_scopes(granted: &[String], text: &str) -> Result<Vec<String>, OAuthError> {
     let asked: Vec<String> = text.split(' ').filter(|scope| !scope.is_empty()).map(str::to_owned).collect();
     match asked.iter().all(|scope| granted.contains(scope)) {
         true => Ok(asked),
@@ -261,7 +261,7 @@ fn narrowed(granted: &[String], text: &str) -> Result<Vec<String>, OAuthError> {
 }
 
 /// The scopes that remain under a fault.
-fn left(scopes: Vec<String>, fault: Option<&Fault>) -> Vec<String> {
+fn remaining_scopes(scopes: Vec<String>, fault: Option<&Fault>) -> Vec<String> {
     match fault.and_then(|fault| fault.scopes.as_ref()) {
         None => scopes,
         Some(kept) => scopes.into_iter().filter(|scope| kept.contains(scope)).collect(),

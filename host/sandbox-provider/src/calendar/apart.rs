@@ -32,7 +32,7 @@ fn has_series(folder: &Folder<Event>, id: &str) -> bool {
 }
 
 /// A series with all of its changed instances.
-fn joined<'f>(series: &Event, changed: impl Iterator<Item = &'f Arc<Event>>) -> Event {
+fn join_instances<'f>(series: &Event, changed: impl Iterator<Item = &'f Arc<Event>>) -> Event {
     let mut whole = series.clone();
     for one in changed {
         let Some(original) = &one.original else { continue };
@@ -48,7 +48,7 @@ pub fn whole(folder: &Folder<Event>, id: &str) -> Result<(Arc<Event>, u64), Prob
     if !(folder.head.apart && event.is_series()) {
         return Ok((event, seq));
     }
-    Ok((Arc::new(joined(&event, changed(folder, id))), seq))
+    Ok((Arc::new(join_instances(&event, changed(folder, id))), seq))
 }
 
 /// All events of a calendar, series with all of their changed instances. If its series is missing, such an instance is an event
@@ -66,7 +66,7 @@ pub fn all(folder: &Folder<Event>) -> Vec<Arc<Event>> {
     let is_whole =
         |event: &&Arc<Event>| event.series.as_deref().is_none_or(|series| !by_series.contains_key(series));
     let join = |event: &Arc<Event>| match by_series.get(event.id.as_str()) {
-        Some(changed) => Arc::new(joined(event, changed.iter().copied())),
+        Some(changed) => Arc::new(join_instances(event, changed.iter().copied())),
         None => event.clone(),
     };
     folder.live().filter(is_whole).map(join).collect()
@@ -74,7 +74,7 @@ pub fn all(folder: &Folder<Event>) -> Vec<Arc<Event>> {
 
 /// Stores an event. For a series in a calendar with `apart` only those records that differ are written, its changed instances
 /// first.
-pub fn put(state: &mut State, mail: &str, calendar: &str, now_ms: i64, mut event: Event) {
+pub fn store_event(state: &mut State, mail: &str, calendar: &str, now_ms: i64, mut event: Event) {
     let Some(folder) = state.folder::<Event>(mail, calendar).filter(|folder| folder.head.apart) else {
         state.put(mail, calendar, now_ms, Arc::new(event));
         return;
@@ -121,7 +121,7 @@ pub fn erase(state: &mut State, mail: &str, calendar: &str, now_ms: i64, series:
 }
 
 /// Reads from the body of a new record which series and original start the changed instance has. The series may come later.
-pub fn named(body: &Map<String, Value>) -> Result<Option<(String, Original)>, Problem> {
+pub fn parse_original(body: &Map<String, Value>) -> Result<Option<(String, Original)>, Problem> {
     let given = |name: &str| body.get(name).filter(|value| !value.is_null());
     let (Some(series), Some(original)) = (given("series"), given("original")) else { return Ok(None) };
     let series = series.as_str().filter(|series| !series.is_empty() && !series.contains('@'));
@@ -136,7 +136,7 @@ pub fn named(body: &Map<String, Value>) -> Result<Option<(String, Original)>, Pr
 }
 
 /// The response to a change, with the records of changed instances that were written or removed after this seq.
-pub fn told(state: &State, mail: &str, since: u64, mut receipt: Receipt) -> Receipt {
+pub fn with_instance_records(state: &State, mail: &str, since: u64, mut receipt: Receipt) -> Receipt {
     let folder = state.folder::<Event>(mail, &receipt.folder).filter(|folder| folder.head.apart);
     let written = folder.into_iter().flat_map(|folder| {
         folder.order.range(since + 1..).map(move |(_, id)| (id, folder.record(id).is_some()))

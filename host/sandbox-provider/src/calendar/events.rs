@@ -60,7 +60,7 @@ pub async fn create(
     let fresh = sandbox.new_id()?;
     run(&sandbox, &login, change, |state, now_ms, body, _| {
         let folder = open_folder::<Event>(state, &login.mail, &calendar)?;
-        let named = if folder.head.apart { apart::named(body)? } else { None };
+        let named = if folder.head.apart { apart::parse_original(body)? } else { None };
         let id = match &named {
             Some((series, original)) => apart::id_of(series, &original.local),
             None => client_id(body)?.unwrap_or(fresh),
@@ -115,7 +115,7 @@ pub async fn update(
         let dropped = replace(state, &login.mail, &calendar, now_ms, &old, body)?;
         let (folder, record) = (calendar.clone(), Some(id.clone()));
         let receipt = Receipt { status: 200, folder, record, dropped, ..Receipt::default() };
-        Ok(apart::told(state, &login.mail, since, receipt))
+        Ok(apart::with_instance_records(state, &login.mail, since, receipt))
     })
     .await
 }
@@ -219,7 +219,7 @@ pub async fn video(
         touch(&mut event, &old, now_ms);
         let since = state.seq;
         store(state, &login.mail, &calendar, now_ms, event);
-        Ok(apart::told(state, &login.mail, since, receipt))
+        Ok(apart::with_instance_records(state, &login.mail, since, receipt))
     })
     .await
 }
@@ -252,7 +252,7 @@ pub fn touch(event: &mut Event, old: &Event, now_ms: i64) {
 
 /// Stores an event and updates the other accounts' copies.
 pub fn store(state: &mut State, mail: &str, calendar: &str, now_ms: i64, event: Event) {
-    apart::put(state, mail, calendar, now_ms, event.clone());
+    apart::store_event(state, mail, calendar, now_ms, event.clone());
     if may_edit(&event, mail) && !event.guests.is_empty() && event.series.is_none() {
         spread(state, mail, now_ms, &event);
     }

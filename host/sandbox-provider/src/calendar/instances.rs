@@ -134,7 +134,7 @@ pub async fn update(
             Span::One => update_one(state, now_ms, &target, body),
             Span::Following => update_following(state, now_ms, &target, body, fresh),
         };
-        Ok(apart::told(state, &login.mail, since, receipt?))
+        Ok(apart::with_instance_records(state, &login.mail, since, receipt?))
     })
     .await
 }
@@ -260,7 +260,12 @@ pub async fn delete(
             touch(&mut event, old, now_ms);
             store(state, mail, calendar, now_ms, event);
         }
-        Ok(apart::told(state, mail, since, Receipt { record: Some(old.id.clone()), ..receipt }))
+        Ok(apart::with_instance_records(
+            state,
+            mail,
+            since,
+            Receipt { record: Some(old.id.clone()), ..receipt },
+        ))
     })
     .await
 }

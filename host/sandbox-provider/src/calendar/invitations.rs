@@ -52,8 +52,8 @@ pub fn spread(state: &mut State, from: &str, now_ms: i64, event: &Event) {
     for mail in people.iter().filter(|m| *m != from) {
         match copy_of(state, mail, &event.uid) {
             Some((calendar, copy)) => {
-                let shared = shared(event, &copy, mail);
-                apart::put(state, mail, &calendar, now_ms, shared);
+                let shared = shared_copy(event, &copy, mail);
+                apart::store_event(state, mail, &calendar, now_ms, shared);
             }
             None if host.as_ref() == Some(mail) => {}
             None => {
@@ -64,14 +64,14 @@ pub fn spread(state: &mut State, from: &str, now_ms: i64, event: &Event) {
                     continue;
                 }
                 let fresh = Event { id: event.id.clone(), ..Event::default() };
-                apart::put(state, mail, &calendar, now_ms, shared(event, &fresh, mail));
+                apart::store_event(state, mail, &calendar, now_ms, shared_copy(event, &fresh, mail));
             }
         }
     }
 }
 
 /// The event in another account's calendar: everything but that account's personal fields.
-fn shared(event: &Event, own: &Event, mail: &str) -> Event {
+fn shared_copy(event: &Event, own: &Event, mail: &str) -> Event {
     let mut copy = Event {
         id: own.id.clone(),
         colour: own.colour.clone(),
@@ -137,32 +137,32 @@ pub async fn answer(
                 let original = series::original(&old, text, &zone)?;
                 let instance = series::instance(&old, &original, &zone)?;
                 let target = event.overrides.entry(original).or_insert(instance);
-                note(target, &login.mail, &reply)?;
+                record_reply(target, &login.mail, &reply)?;
             }
             None => {
-                note(&mut event, &login.mail, &reply)?;
+                record_reply(&mut event, &login.mail, &reply)?;
                 for changed in event.overrides.values_mut() {
                     // A guest may be invited to the series but not to this instance.
-                    let _ = note(changed, &login.mail, &reply);
+                    let _ = record_reply(changed, &login.mail, &reply);
                 }
             }
         }
         series::check(&event, &zone)?;
         event.updated_at = instant(now_ms);
         let since = state.seq;
-        apart::put(state, &login.mail, &calendar, now_ms, event.clone());
+        apart::store_event(state, &login.mail, &calendar, now_ms, event.clone());
         if reply.tell_host != Some(false) {
             spread(state, &login.mail, now_ms, &event);
         }
         let (folder, record) = (calendar.clone(), Some(id.clone()));
         let receipt = Receipt { status: 200, folder, record, ..Receipt::default() };
-        Ok(apart::told(state, &login.mail, since, receipt))
+        Ok(apart::with_instance_records(state, &login.mail, since, receipt))
     })
     .await
 }
 
 /// Writes the reply into the account's entry of the guest list. A no frees the time, any other reply blocks it again.
-fn note(event: &mut Event, mail: &str, reply: &Reply) -> Result<(), Problem> {
+fn record_reply(event: &mut Event, mail: &str, reply: &Reply) -> Result<(), Problem> {
     let Some(guest) = event.guests.iter_mut().find(|g| g.mail == mail) else {
         return Err(Problem::new(
             StatusCode::CONFLICT,

@@ -82,13 +82,13 @@ impl Record for Entry {
 
     fn show(&self, mailbox: &Folder<Self>, _: &str, seq: u64) -> Value {
         let mut document = match self {
-            Entry::Message(message) => shown(message),
+            Entry::Message(message) => render_message(message),
             Entry::Folder(folder) => {
-                let mut document = counted(json!(self), mailbox, |m| m.folders.contains(&folder.id));
+                let mut document = with_counts(json!(self), mailbox, |m| m.folders.contains(&folder.id));
                 document["path"] = json!(path(folder, mailbox));
                 document
             }
-            Entry::Label(label) => counted(json!(self), mailbox, |m| m.labels.contains(&label.id)),
+            Entry::Label(label) => with_counts(json!(self), mailbox, |m| m.labels.contains(&label.id)),
         };
         document["etag"] = json!(etag(seq));
         document
@@ -118,7 +118,7 @@ fn path(folder: &MailFolder, mailbox: &Folder<Entry>) -> Vec<String> {
 }
 
 /// A message as the API shows it: the parsed content, and the mailbox's own data.
-fn shown(message: &Message) -> Value {
+fn render_message(message: &Message) -> Value {
     let mut document = json!(message.content);
     document["kind"] = json!("message");
     document["id"] = json!(message.id);
@@ -134,7 +134,7 @@ fn shown(message: &Message) -> Value {
     document
 }
 
-fn counted(mut document: Value, mailbox: &Folder<Entry>, holds: impl Fn(&Message) -> bool) -> Value {
+fn with_counts(mut document: Value, mailbox: &Folder<Entry>, holds: impl Fn(&Message) -> bool) -> Value {
     let held = || mailbox.live().filter_map(|entry| entry.message()).filter(|message| holds(message));
     document["total"] = json!(held().count());
     document["unread"] = json!(held().filter(|message| !message.flags.seen).count());

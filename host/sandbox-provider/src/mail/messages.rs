@@ -115,7 +115,7 @@ pub async fn list(
         URL_SAFE_NO_PAD.encode(serde_json::to_vec(&place).unwrap_or_default())
     });
     let ids: Vec<&str> = found.iter().map(|entry| entry.id()).collect();
-    let shown = sandbox.read(|state| Ok(shown(state, &login, &ids))).await?;
+    let shown = sandbox.read(|state| Ok(render_messages(state, &login, &ids))).await?;
     Ok(Json(json!({ "messages": shown, "nextPageToken": token })))
 }
 
@@ -130,7 +130,7 @@ fn place(token: &str, filters: &str) -> Result<ListPosition, Problem> {
 }
 
 /// The messages as they are now, without those that were deleted meanwhile.
-fn shown(state: &State, login: &Login, ids: &[&str]) -> Vec<Value> {
+fn render_messages(state: &State, login: &Login, ids: &[&str]) -> Vec<Value> {
     let Ok(mailbox) = mailbox(state, &login.mail) else { return Vec::new() };
     let found = ids.iter().filter_map(|id| mailbox.record(id));
     found.map(|(entry, slot)| entry.show(mailbox, &login.mail, slot.seq)).collect()

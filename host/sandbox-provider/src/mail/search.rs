@@ -87,17 +87,17 @@ fn is(person: &Correspondent, who: &str) -> bool {
 
 /// The words of a text, without operators.
 pub fn words(text: &str) -> Result<Vec<Term>, Problem> {
-    bounded("text", text)?;
+    ensure_bounded("text", text)?;
     Ok(text.split_whitespace().map(|word| Test::Word(word.to_lowercase()).into()).collect())
 }
 
 /// Reads `q`.
 pub fn query(text: &str) -> Result<Vec<Term>, Problem> {
-    bounded("q", text)?;
+    ensure_bounded("q", text)?;
     parts(text).into_iter().map(|part| term(&part)).collect()
 }
 
-fn bounded(field: &str, text: &str) -> Result<(), Problem> {
+fn ensure_bounded(field: &str, text: &str) -> Result<(), Problem> {
     match text.len() > MAX_QUERY {
         true => Err(Problem::field(field, format!("{field} must be at most {MAX_QUERY} bytes"))),
         false => Ok(()),

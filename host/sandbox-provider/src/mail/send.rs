@@ -59,7 +59,7 @@ struct Post {
     copy: Option<(Bytes, ParsedMessage)>,
 }
 
-fn decoded(field: &str, text: &str) -> Result<(Bytes, ParsedMessage), Problem> {
+fn decode_message(field: &str, text: &str) -> Result<(Bytes, ParsedMessage), Problem> {
     let raw =
         STANDARD.decode(text).map_err(|_| Problem::field(field, format!("{field} is not in base64")))?;
     let read = checked(&raw, field)?;
@@ -67,7 +67,7 @@ fn decoded(field: &str, text: &str) -> Result<(Bytes, ParsedMessage), Problem> {
 }
 
 impl Post {
-    fn of(body: &[u8], mail: &str) -> Result<Self, Problem> {
+    fn from_body(body: &[u8], mail: &str) -> Result<Self, Problem> {
         let mut order: Order = read(Value::Object(object(body)?))?;
         few("recipients", order.recipients.len(), MAX_RECIPIENTS)?;
         if order.recipients.is_empty() {
@@ -81,8 +81,8 @@ impl Post {
         if account_of(&order.sender.to_lowercase()) != mail {
             return Err(Problem::forbidden("notYourAddress", "the sender is not this account's address"));
         }
-        let (raw, read) = decoded("raw", &std::mem::take(&mut order.raw))?;
-        let copy = order.copy.take().map(|copy| decoded("copy", &copy)).transpose()?;
+        let (raw, read) = decode_message("raw", &std::mem::take(&mut order.raw))?;
+        let copy = order.copy.take().map(|copy| decode_message("copy", &copy)).transpose()?;
         Ok(Post { order, raw, read, copy })
     }
 }
@@ -116,7 +116,7 @@ pub async fn send(
     (AxumState(sandbox), Extension(login)): Caller,
     change: Change,
 ) -> Result<Response, Problem> {
-    let post = Post::of(change.body(), &login.mail)?;
+    let post = Post::from_body(change.body(), &login.mail)?;
     let fresh = || sandbox.new_id();
     let copy_id = fresh()?;
     let ids = post.order.recipients.iter().map(|_| fresh()).collect::<Result<Vec<_>, _>>()?;
@@ -140,7 +140,7 @@ pub async fn send(
         if !outcomes.iter().any(|outcome| outcome.accepted) {
             return Ok(Receipt { outcomes, ..receipt(200, None) });
         }
-        let sent = keep(state, &login.mail, now_ms, &post, id);
+        let sent = store_sent_copy(state, &login.mail, now_ms, &post, id);
         deliver(state, now_ms, &post, deliveries);
         let mut dropped = Vec::new();
         if let Some(draft) = post.order.draft {
@@ -190,7 +190,7 @@ fn inbox(id: String, now_ms: i64) -> Message {
 }
 
 /// Stores the copy in the sent folder. Returns its id.
-fn keep(state: &mut State, mail: &str, now_ms: i64, post: &Post, id: String) -> Option<String> {
+fn store_sent_copy(state: &mut State, mail: &str, now_ms: i64, post: &Post, id: String) -> Option<String> {
     if !post.order.keep_copy {
         return None;
     }

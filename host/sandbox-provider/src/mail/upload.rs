@@ -103,7 +103,7 @@ pub struct Import {
     received_at: Option<String>,
 }
 
-fn listed(text: Option<&String>) -> Vec<String> {
+fn split_list(text: Option<&String>) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for entry in text.map_or("", String::as_str).split(',').filter(|entry| !entry.is_empty()) {
         if !all.iter().any(|known| known == entry) {
@@ -138,15 +138,15 @@ pub async fn import(
     let fresh = sandbox.new_id()?;
     let read = checked(change.body(), "body")?;
     let received_ms = query.received_at.as_ref().map(|at| parse_instant(at, "receivedAt")).transpose()?;
-    let mut folders = listed(query.folders.as_ref());
+    let mut folders = split_list(query.folders.as_ref());
     if folders.is_empty() {
         folders.push(Purpose::Inbox.folder().to_owned());
     }
     let message = Message {
         folders,
-        labels: listed(query.labels.as_ref()),
-        flags: flags(&listed(query.flags.as_ref()))?,
-        words: listed(query.words.as_ref()),
+        labels: split_list(query.labels.as_ref()),
+        flags: flags(&split_list(query.flags.as_ref()))?,
+        words: split_list(query.words.as_ref()),
         ..Message::default()
     };
     let word = word(&read);

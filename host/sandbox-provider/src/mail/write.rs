@@ -80,7 +80,7 @@ fn edit(list: &mut Vec<String>, add: &[String], remove: &[String]) {
     }
 }
 
-fn patched(old: &Message, patch: Patch) -> Message {
+fn apply_patch(old: &Message, patch: Patch) -> Message {
     let flags = Flags {
         seen: patch.flags.seen.unwrap_or(old.flags.seen),
         starred: patch.flags.starred.unwrap_or(old.flags.starred),
@@ -108,7 +108,7 @@ pub async fn update(
         let mailbox = mailbox(state, &login.mail)?;
         let (old, seq) = find(mailbox, &id)?;
         change.check_etag(seq)?;
-        let message = patched(old, read(Value::Object(body.clone()))?);
+        let message = apply_patch(old, read(Value::Object(body.clone()))?);
         check_places(&message, mailbox)?;
         if message != *old {
             state.put(&login.mail, MAILBOX, now_ms, Arc::new(Entry::Message(Box::new(message))));

@@ -22,13 +22,13 @@ pub struct Notice {
 }
 
 /// The notices of these changes, which happened at once: one for each watch that has not expired.
-pub fn of(watches: &Watches, changes: &[Op], now_ms: i64) -> Vec<Notice> {
+pub fn for_changes(watches: &Watches, changes: &[Op], now_ms: i64) -> Vec<Notice> {
     if watches.is_empty() {
         return Vec::new();
     }
     let mut found: BTreeMap<(&str, &str), (&Watch, &'static str)> = BTreeMap::new();
-    for (mail, touched) in changes.iter().filter_map(touched) {
-        for watch in watches.of(mail).filter(|watch| now_ms < watch.until_ms) {
+    for (mail, touched) in changes.iter().filter_map(changed_subject) {
+        for watch in watches.of_account(mail).filter(|watch| now_ms < watch.until_ms) {
             if let Some(state) = touched.state_for(&watch.watched) {
                 found.insert((watch.mail.as_str(), watch.id.as_str()), (watch, state));
             }
@@ -49,7 +49,7 @@ enum ChangeSubject<'a> {
     Record(Kind, &'a str),
 }
 
-fn touched(change: &Op) -> Option<(&str, ChangeSubject<'_>)> {
+fn changed_subject(change: &Op) -> Option<(&str, ChangeSubject<'_>)> {
     Some(match change {
         Op::Account { mail, .. } => (mail.as_str(), ChangeSubject::Account),
         Op::Calendar(put) => (put.mail.as_str(), ChangeSubject::Head(Kind::Event)),
@@ -117,7 +117,10 @@ mod tests {
 
     fn told(state: &mut State) -> Vec<String> {
         let changes = state.take_pending();
-        of(&state.watches, &changes, 10).into_iter().map(|n| format!("{} {}", n.watch.id, n.state)).collect()
+        for_changes(&state.watches, &changes, 10)
+            .into_iter()
+            .map(|n| format!("{} {}", n.watch.id, n.state))
+            .collect()
     }
 
     #[test]

@@ -117,7 +117,7 @@ fn body<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
     read(Value::Object(object(body)?))
 }
 
-fn shown(watch: &Watch) -> Value {
+fn render_watch(watch: &Watch) -> Value {
     let Watch { id, watched, address, until_ms, .. } = watch;
     json!({ "id": id, "path": watched.path(), "address": address, "until": instant(*until_ms) })
 }
@@ -142,7 +142,7 @@ pub async fn create(
         sandbox.greet(watch.clone());
     }
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
-    Ok((status, Json(shown(&watch))).into_response())
+    Ok((status, Json(render_watch(&watch))).into_response())
 }
 
 /// Refuses a folder that the account does not have.
@@ -168,8 +168,8 @@ fn begin(state: &mut State, watch: Watch, now_ms: i64) -> Result<(bool, Watch), 
         };
     }
     let expired: Vec<String> =
-        state.watches.of(&mail).filter(|w| w.until_ms <= now_ms).map(|w| w.id.clone()).collect();
-    if state.watches.of(&mail).count() - expired.len() >= MAX_WATCHES_PER_ACCOUNT {
+        state.watches.of_account(&mail).filter(|w| w.until_ms <= now_ms).map(|w| w.id.clone()).collect();
+    if state.watches.of_account(&mail).count() - expired.len() >= MAX_WATCHES_PER_ACCOUNT {
         return Err(Problem::full(format!("an account has at most {MAX_WATCHES_PER_ACCOUNT} watches")));
     }
     if state.watches.count() - expired.len() >= MAX_WATCHES {
@@ -204,7 +204,7 @@ pub async fn renew(
             Ok(watch)
         })
         .await?;
-    Ok(Json(shown(&watch)))
+    Ok(Json(render_watch(&watch)))
 }
 
 /// `DELETE /sandbox/v1/watches/{watch}`
@@ -232,8 +232,8 @@ pub async fn list((AxumState(sandbox), Extension(login)): Caller) -> Result<Json
     let now_ms = sandbox.now_ms();
     let watches = sandbox
         .read(|state| {
-            let present = state.watches.of(&login.mail).filter(|watch| now_ms < watch.until_ms);
-            Ok(present.map(shown).collect::<Vec<_>>())
+            let present = state.watches.of_account(&login.mail).filter(|watch| now_ms < watch.until_ms);
+            Ok(present.map(render_watch).collect::<Vec<_>>())
         })
         .await?;
     Ok(Json(json!({ "watches": watches })))

@@ -86,7 +86,7 @@ impl Watches {
     }
 
     /// The watches of an account, expired ones included.
-    pub fn of(&self, mail: &str) -> impl Iterator<Item = &Watch> {
+    pub fn of_account(&self, mail: &str) -> impl Iterator<Item = &Watch> {
         self.0.get(mail).into_iter().flat_map(BTreeMap::values)
     }
 
@@ -155,6 +155,6 @@ mod tests {
         }
         assert_eq!((again.count(), again.is_empty()), (2, false));
         assert_eq!(again.find("a", "2"), Some(&watch("a", "2")));
-        assert_eq!(again.of("b").count(), 0);
+        assert_eq!(again.of_account("b").count(), 0);
     }
 }

@@ -68,7 +68,7 @@ fn circle(id: &str, label: &str, members: Vec<String>) -> Card {
     Card { id, kind: CardKind::Circle, label, members, ..Card::default() }
 }
 
-fn given(text: &str) -> Option<String> {
+fn non_empty(text: &str) -> Option<String> {
     Some(text.to_owned()).filter(|text| !text.is_empty())
 }
 
@@ -80,7 +80,7 @@ fn person(known: &KnownPerson, number: usize) -> Card {
         true => format!("{}{gap}{}", known.last, known.first),
         false => format!("{} {}", known.first, known.last),
     };
-    let label = given(whole.trim()).unwrap_or_else(|| known.company.to_owned());
+    let label = non_empty(whole.trim()).unwrap_or_else(|| known.company.to_owned());
     let mail = |address: &str| Mail {
         address: address.to_owned(),
         used_for: Use::Office,
@@ -90,24 +90,24 @@ fn person(known: &KnownPerson, number: usize) -> Card {
     let digits = |phone: &str| phone.chars().filter(|c| c.is_ascii_digit() || *c == '+').collect::<String>();
     let phone = |number: &str| Phone {
         number: number.to_owned(),
-        international: given(&digits(number)).filter(|number| number.starts_with('+')),
+        international: non_empty(&digits(number)).filter(|number| number.starts_with('+')),
         line: Line::Office,
         main: true,
         ..Phone::default()
     };
-    let job = Job { company: given(known.company), role: given(known.role), unit: None, now: true };
+    let job = Job { company: non_empty(known.company), role: non_empty(known.role), unit: None, now: true };
     let home = Postal {
         used_for: Use::Office,
-        city: given(known.city),
-        country_code: given(known.country),
+        city: non_empty(known.city),
+        country_code: non_empty(known.country),
         ..Postal::default()
     };
     let mut card = Card {
         id: known.id.to_owned(),
         label,
-        name: Name { first: given(known.first), last: given(known.last), ..Name::default() },
-        mails: given(known.mail).iter().map(|address| mail(address)).collect(),
-        phones: given(known.phone).iter().map(|number| phone(number)).collect(),
+        name: Name { first: non_empty(known.first), last: non_empty(known.last), ..Name::default() },
+        mails: non_empty(known.mail).iter().map(|address| mail(address)).collect(),
+        phones: non_empty(known.phone).iter().map(|number| phone(number)).collect(),
         postal: if known.city.is_empty() { Vec::new() } else { vec![home] },
         jobs: if job.company.is_some() { vec![job] } else { Vec::new() },
         starred: number.is_multiple_of(9),
@@ -127,30 +127,31 @@ fn adorn(card: &mut Card, number: usize) {
     }
     match card.id.as_str() {
         "sato-hanako" => {
-            card.name.first_sound = given("はなこ");
-            card.name.last_sound = given("さとう");
+            card.name.first_sound = non_empty("はなこ");
+            card.name.last_sound = non_empty("さとう");
         }
-        "wang-xiaoming" => card.name.first_sound = given("Xiǎomíng"),
+        "wang-xiaoming" => card.name.first_sound = non_empty("Xiǎomíng"),
         "bjork-olafsdottir" => {
-            card.name.nick = given("Bee");
+            card.name.nick = non_empty("Bee");
             card.relatives =
-                vec![Relative { label: "Ragnar Jónsson".to_owned(), relation: given("spouse") }];
+                vec![Relative { label: "Ragnar Jónsson".to_owned(), relation: non_empty("spouse") }];
             let on = Day { year: Some(2015), month: 8, day: 22 };
-            card.days = vec![SpecialDay { occasion: given("wedding"), on }];
+            card.days = vec![SpecialDay { occasion: non_empty("wedding"), on }];
             card.picture = Some(Picture {
-                url: given("https://pictures.sandbox.test/bjork.png"),
-                fingerprint: given("4f1c2ab7d90e"),
+                url: non_empty("https://pictures.sandbox.test/bjork.png"),
+                fingerprint: non_empty("4f1c2ab7d90e"),
                 ..Picture::default()
             });
         }
         "lukasz-wisniewski" => {
-            card.chats = vec![Chat { network: given("matrix"), handle: "@lukasz:wisla.example".to_owned() }];
+            card.chats =
+                vec![Chat { network: non_empty("matrix"), handle: "@lukasz:wisla.example".to_owned() }];
             card.pages =
                 vec![Page { url: "https://lukasz.wisla.example".to_owned(), used_for: Use::Private }];
-            card.notes = given("Met at the conference in Gdańsk");
+            card.notes = non_empty("Met at the conference in Gdańsk");
         }
-        "priya-raghunathan" => card.name.before = given("Dr."),
-        "liam-macdonald" => card.name.after = given("DDS"),
+        "priya-raghunathan" => card.name.before = non_empty("Dr."),
+        "liam-macdonald" => card.name.after = non_empty("DDS"),
         _ => {}
     }
 }
@@ -163,14 +164,14 @@ fn team() -> impl Iterator<Item = Card> {
     accounts.chain(COLLEAGUES.iter().copied()).map(|(name, first, last, unit)| Card {
         id: format!("team-{name}"),
         label: format!("{first} {last}"),
-        name: Name { first: given(first), last: given(last), ..Name::default() },
+        name: Name { first: non_empty(first), last: non_empty(last), ..Name::default() },
         mails: vec![Mail {
             address: format!("{name}@sandbox.test"),
             used_for: Use::Office,
             main: true,
             ..Mail::default()
         }],
-        jobs: vec![Job { company: given("Sandbox"), unit: given(unit), now: true, ..Job::default() }],
+        jobs: vec![Job { company: non_empty("Sandbox"), unit: non_empty(unit), now: true, ..Job::default() }],
         origin: CardOrigin::Directory,
         ..Card::default()
     })

@@ -70,7 +70,7 @@ const fn at(clock: &'static str, plan: TodoPlan) -> TodoPlan {
     TodoPlan { clock: Some(clock), ..plan }
 }
 
-const fn of(steps: &'static [&'static str], plan: TodoPlan) -> TodoPlan {
+const fn with_steps(steps: &'static [&'static str], plan: TodoPlan) -> TodoPlan {
     TodoPlan { steps, ..plan }
 }
 
@@ -82,7 +82,10 @@ const DRAFT_STEPS: &[&str] = &["Collect the figures", "Ask Dana for a quote", "P
 
 /// Parents are before their children.
 const PLANS: &[TodoPlan] = &[
-    rated(Importance::Major, due(1, of(DRAFT_STEPS, plan(MAIN, "launch-plan", "Write the launch plan")))),
+    rated(
+        Importance::Major,
+        due(1, with_steps(DRAFT_STEPS, plan(MAIN, "launch-plan", "Write the launch plan"))),
+    ),
     below("launch-plan", due(0, is(TodoState::Done, plan(MAIN, "launch-scope", "Agree on the scope")))),
     below("launch-plan", due(1, is(TodoState::Started, plan(MAIN, "launch-risks", "List the risks")))),
     below("launch-risks", plan(MAIN, "launch-legal", "Ask Erik about the licence")),
@@ -106,7 +109,7 @@ const PLANS: &[TodoPlan] = &[
     due(30, plan(MAIN, "offsite", "Book the off-site")),
     plan(MAIN, "ideas", "Collect ideas for the 春 campaign"),
     due(0, plan(PERSONAL, "groceries", "Groceries")),
-    of(&["Passport", "Charger", "Umbrella"], due(3, plan(PERSONAL, "pack", "Pack for the trip"))),
+    with_steps(&["Passport", "Charger", "Umbrella"], due(3, plan(PERSONAL, "pack", "Pack for the trip"))),
     every(&["RRULE:FREQ=DAILY;INTERVAL=3"], due(1, plan(PERSONAL, "plants", "Water the plants"))),
     every(&["RRULE:FREQ=YEARLY"], due(40, plan(PERSONAL, "birthday", "Buy a present for Zoë"))),
     due(-14, rated(Importance::Major, plan(PERSONAL, "tax", "Tax return"))),
@@ -146,13 +149,13 @@ pub fn fill(state: &mut State, mail: &str, now_ms: i64) {
     let Some(person) = PEOPLE.iter().find(|person| person.mail == mail) else { return };
     let today = local(now_ms, &stored_zone(person.zone)).date();
     for (number, plan) in PLANS.iter().enumerate() {
-        let mut todo = planned(plan, number, person.zone, today, now_ms);
+        let mut todo = build_todo(plan, number, person.zone, today, now_ms);
         adorn(&mut todo, now_ms);
         state.put(mail, plan.list, now_ms, Arc::new(todo));
     }
 }
 
-fn planned(plan: &TodoPlan, number: usize, zone: &str, today: Date, now_ms: i64) -> Todo {
+fn build_todo(plan: &TodoPlan, number: usize, zone: &str, today: Date, now_ms: i64) -> Todo {
     let text = |text: &str| Some(text.to_owned());
     let made = instant(now_ms - 20 * DAY_MS);
     let is_done = plan.state == TodoState::Done;

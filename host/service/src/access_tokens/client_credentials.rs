@@ -16,7 +16,7 @@ pub async fn issue(
     narrowed: NewApiKey,
     attempt: &IdempotentAttempt,
 ) -> Result<TokenResult> {
-    let mut new = NewToken::of(app, parent, narrowed.scopes);
+    let mut new = NewToken::for_parent(app, parent, narrowed.scopes);
     new.row.allowed_domains = narrowed.allowed_domains;
     new.row.allowed_ips = narrowed.allowed_ips;
     new.row.connection_ids = narrowed.connection_ids;

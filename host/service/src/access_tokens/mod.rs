@@ -65,7 +65,7 @@ struct NewToken {
 
 impl NewToken {
     /// Creates a token of `parent`, with the key's properties where none are given.
-    fn of(app: &App, parent: &ApiKey, scopes: Vec<String>) -> NewToken {
+    fn for_parent(app: &App, parent: &ApiKey, scopes: Vec<String>) -> NewToken {
         let made = app.keyring.new_access_token();
         let now = app.now();
         let last = now + LIFE_S * 1_000;

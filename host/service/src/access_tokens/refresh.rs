@@ -59,7 +59,7 @@ pub async fn refresh(
     request: RefreshRequest,
     attempt: &IdempotentAttempt,
 ) -> Result<TokenResult> {
-    let Some(claims) = read(app, &request.token) else { return Ok(Err(refused())) };
+    let Some(claims) = read(app, &request.token) else { return Ok(Err(refused_error())) };
     let (held, app, parent, attempt) = (app.clone(), app.clone(), parent.clone(), attempt.clone());
     let refreshed = held.db.write(move |tx| {
         Box::pin(async move { refresh_in(tx, &app, &parent, &claims, request.scopes, &attempt).await })
@@ -69,7 +69,7 @@ pub async fn refresh(
     outcome
 }
 
-fn refused() -> TokenError {
+fn refused_error() -> TokenError {
     TokenError::invalid_grant("the refresh token is unknown, expired, used or revoked, or of another client")
 }
 
@@ -86,9 +86,11 @@ async fn refresh_in(
         return Ok(Err(TokenError::revoked()));
     }
     let found = token_grants::find(&mut *tx, &parent.tenant, grant_id).await?;
-    let Some(grant) = found.filter(|grant| grant.api_key_id == parent.id) else { return Ok(Err(refused())) };
+    let Some(grant) = found.filter(|grant| grant.api_key_id == parent.id) else {
+        return Ok(Err(refused_error()));
+    };
     if grant.revoked_at.is_some() || grant.expires_at <= now {
-        return Ok(Err(refused()));
+        return Ok(Err(refused_error()));
     }
     if let Some(wider) = wanted.iter().find(|scope| !holds(&grant.scopes, scope)) {
         let message = format!("the scope {wider:?} was not granted; granted: {}", grant.scopes.join(" "));
@@ -104,9 +106,9 @@ async fn refresh_in(
             "a refresh token was used again: all tokens of its grant are revoked"
         );
         token_grants::revoke(tx, grant_id, "refresh_token_reused", now).await?;
-        return Ok(Err(refused()));
+        return Ok(Err(refused_error()));
     }
     let scopes = if wanted.is_empty() { grant.scopes.clone() } else { wanted };
-    let new = NewToken::of(app, parent, scopes).granted(grant_id, &grant.connection_id, next);
+    let new = NewToken::for_parent(app, parent, scopes).granted(grant_id, &grant.connection_id, next);
     Ok::<_, Error>(Ok(new.store(tx, app, attempt).await?))
 }

@@ -44,7 +44,7 @@ pub async fn issue(
         revoked_at: None,
     };
     token_grants::insert(tx, &grant).await?;
-    let new = NewToken::of(app, parent, scopes).granted(&grant.id, connection_id, refresh_token);
+    let new = NewToken::for_parent(app, parent, scopes).granted(&grant.id, connection_id, refresh_token);
     let response = new.store(tx, app, attempt).await?;
     Ok(IssuedGrant { grant_id: grant.id, response })
 }

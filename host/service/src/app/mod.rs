@@ -180,7 +180,7 @@ impl App {
             readers: 8,
             pools: config.database_pools.clone(),
             connect_within_ms: config.database_pools.acquire_ms,
-            ..Options::of(config.database())
+            ..Options::for_url(config.database())
         };
         let db = Db::open(&options).await?;
         // Before anything is written or judged by a clock.

@@ -139,7 +139,7 @@ mod tests {
     async fn an_answer_is_kept_when_it_is_asked_for_again_until_something_changes() {
         let dir = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}", dir.path().join("a.db").display());
-        let db = Db::open(&Options::of(url)).await.unwrap();
+        let db = Db::open(&Options::for_url(url)).await.unwrap();
         let made: anyhow::Result<Tenant> = db
             .write(|tx| {
                 Box::pin(

@@ -235,7 +235,7 @@ impl ResourceKind {
     }
 
     /// Returns the kind of a row. Fails for an unknown one.
-    pub fn of(item: &Item) -> Result<ResourceKind> {
+    pub fn from_item(item: &Item) -> Result<ResourceKind> {
         let kind = ResourceKind::parse(&item.kind);
         Ok(kind.ok_or_else(|| anyhow::anyhow!("a row of an unknown kind: {}", item.kind))?)
     }

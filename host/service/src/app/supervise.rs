@@ -25,7 +25,7 @@ impl Default for Backoff {
 }
 
 /// Returns the message of a panic.
-pub fn said(panic: Box<dyn Any + Send>) -> String {
+pub fn panic_message(panic: Box<dyn Any + Send>) -> String {
     match panic.downcast::<String>() {
         Ok(text) => *text,
         Err(panic) => {
@@ -41,7 +41,7 @@ pub async fn caught<T>(
     future: impl Future<Output = T>,
 ) -> Result<T, String> {
     AssertUnwindSafe(future).catch_unwind().await.map_err(|panic| {
-        let said = said(panic);
+        let said = panic_message(panic);
         metrics.count_panic(work);
         tracing::error!(work, panic = %said, "work in the background panicked");
         said

@@ -113,14 +113,14 @@ impl Color {
 
     /// The background of selectable items: the colour's hue, pale.
     fn tint_in(self, theme: &BrandTheme) -> Oklch {
-        let brand = Oklch::of(self);
+        let brand = Oklch::from_color(self);
         let chroma = (brand.chroma * TINT_CHROMA).min(theme.max_tint_chroma);
         Oklch { lightness: theme.tint_lightness, chroma, ..brand }.fitted()
     }
 
     /// The colour itself, or the one of its hue with the nearest lightness that is readable on all backgrounds of the theme.
     fn text_in(self, theme: &BrandTheme) -> Oklch {
-        let (brand, tint) = (Oklch::of(self), self.tint_in(theme));
+        let (brand, tint) = (Oklch::from_color(self), self.tint_in(theme));
         let is_readable = |text: &Oklch| {
             let color = text.color();
             let tints = [tint.color(), tint_more(tint, *text)];
@@ -179,7 +179,7 @@ struct Oklch {
 }
 
 impl Oklch {
-    fn of(color: Color) -> Oklch {
+    fn from_color(color: Color) -> Oklch {
         let [red, green, blue] = color.linear();
         let long = (0.412_221_470_8 * red + 0.536_332_536_3 * green + 0.051_445_992_9 * blue).cbrt();
         let medium = (0.211_903_498_2 * red + 0.680_699_545_1 * green + 0.107_396_956_6 * blue).cbrt();

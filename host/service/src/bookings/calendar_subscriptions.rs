@@ -56,7 +56,7 @@ pub async fn begin(app: &App, tenant: &Tenant, connection_id: &str, calendar_id:
     let calendar = items::find(reader, tenant, ResourceKind::Calendar.as_str(), calendar_id).await?;
     let Some((connection, calendar)) = connection.zip(calendar) else { return Ok(()) };
     let scope = crate::sync::scope::scope(&calendar)?;
-    let Some(beginning) = NewSubscription::of(app, &connection, scope).await? else { return Ok(()) };
+    let Some(beginning) = NewSubscription::for_scope(app, &connection, scope).await? else { return Ok(()) };
     let (held, tenant, beginnings) = (app.clone(), tenant.clone(), [beginning.by_system()]);
     app.db
         .write(move |tx| {
@@ -114,7 +114,8 @@ async fn beginnings(
             if found.len() == most {
                 return Ok(found);
             }
-            let beginning = NewSubscription::of(app, account, crate::sync::scope::scope(item)?).await?;
+            let beginning =
+                NewSubscription::for_scope(app, account, crate::sync::scope::scope(item)?).await?;
             found.extend(beginning.map(NewSubscription::by_system));
         }
     }

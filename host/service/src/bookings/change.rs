@@ -49,7 +49,7 @@ impl Seat {
     }
 
     pub fn status(&self) -> Result<BookingStatus> {
-        state::named(&self.row.status)
+        state::parse_status(&self.row.status)
     }
 
     /// The booking in the form that messages need.

@@ -113,7 +113,7 @@ pub async fn confirm_by_host(
     right: &HostRight,
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
-    state::allows(state::named(&row.status)?, BookingStatus::Confirmed)?;
+    state::allows(state::parse_status(&row.status)?, BookingStatus::Confirmed)?;
     ensure_free(app, asker, row).await?;
     confirm_by(app, DecisionRequest::by_host(row, right), attempt).await
 }
@@ -148,7 +148,7 @@ async fn ensure_free(app: &App, asker: &RequestContext, row: &BookingRow) -> Res
     let mut event_type: EventType = serde_json::from_str(&stored.body)?;
     schedules::resolve(reader, &row.tenant, &mut event_type).await?;
     let Some(meeting) = meetings::find(reader, &row.meeting_id).await? else { return Ok(()) };
-    let rules = rules::of(&event_type, (row.end_at - row.start_at) / MINUTE_MS)?;
+    let rules = rules::for_event_type(&event_type, (row.end_at - row.start_at) / MINUTE_MS)?;
     let range = Interval::new(row.start_at, row.start_at.saturating_add(1));
     let own = meeting_events::of_meeting(reader, &row.meeting_id).await?;
     let mut ignored = engine_input::unwanted(app, &event_type).await?;

@@ -180,13 +180,13 @@ async fn prepare(
     {
         return Err(unavailable("the event type was changed after this slot was offered"));
     }
-    let rules = rules::of(&bookable.body, minutes)?;
+    let rules = rules::for_event_type(&bookable.body, minutes)?;
     let name = slot_name(&bookable, &rules, start_ms);
     // Of many requests for one slot the first ones read calendars, and the others use their result.
     let _line = timeout(IN_LINE, app.locks.lock(&format!("look:{name}"))).await.ok();
     refuse_sold_out(app, &name, came)?;
-    let (question, slot) = look(app, &bookable, &rules, &name, start_ms).await?;
-    let asked = asked(&bookable.body, &question, &slot, lessons);
+    let (question, slot) = evaluate_slot(app, &bookable, &rules, &name, start_ms).await?;
+    let asked = hosts_to_read(&bookable.body, &question, &slot, lessons);
     let is_partial = (0..bookable.body.hosts.len()).any(|index| is_left_out(&bookable.body, &asked, index));
     let ignored = engine_input::unwanted(app, &bookable.body).await?;
     let range = decide::starting_at(start_ms);
@@ -219,7 +219,7 @@ async fn prepare(
 
 /// Evaluates the slot as if all calendars were empty. A refusal here holds whatever the calendars contain, so they are not read. A full
 /// slot is cached by its name.
-async fn look(
+async fn evaluate_slot(
     app: &App,
     bookable: &Bookable,
     rules: &Rules,
@@ -248,7 +248,7 @@ async fn look(
 
 /// The indices of the hosts whose calendars are read: in a rotation the required hosts, and those who are next. None for a seat in an
 /// existing meeting: its hosts' time is already reserved.
-fn asked(body: &EventType, question: &Question, slot: &Slot, lessons: &RetryState) -> Vec<usize> {
+fn hosts_to_read(body: &EventType, question: &Question, slot: &Slot, lessons: &RetryState) -> Vec<usize> {
     let is_there = |index: &usize| {
         body.hosts.get(*index).is_some_and(|host| !lessons.gone.contains(&host.connection_id))
     };
@@ -301,7 +301,7 @@ mod tests {
     }
 
     fn question(body: &EventType) -> Question {
-        let rules = rules::of(body, 30).unwrap();
+        let rules = rules::for_event_type(body, 30).unwrap();
         let busy: HostBusyTimes = body.hosts.iter().map(|_| Ok(Intervals::default())).collect();
         engine_input::question(
             body,
@@ -325,10 +325,13 @@ mod tests {
         let question = question(&body);
         let slot =
             Slot { at: Interval::new(0, 1), hosts: vec![0, 2, 3, 4, 5, 7], seats_left: 1, joins: None };
-        assert_eq!(asked(&body, &question, &slot, &lessons(false, &[])), [0, 7, 5, 4]);
-        assert_eq!(asked(&body, &question, &slot, &lessons(false, &["conn_5"])), [0, 7, 4, 3]);
-        assert_eq!(asked(&body, &question, &slot, &lessons(true, &["conn_5"])), [0, 1, 2, 3, 4, 6, 7]);
+        assert_eq!(hosts_to_read(&body, &question, &slot, &lessons(false, &[])), [0, 7, 5, 4]);
+        assert_eq!(hosts_to_read(&body, &question, &slot, &lessons(false, &["conn_5"])), [0, 7, 4, 3]);
+        assert_eq!(
+            hosts_to_read(&body, &question, &slot, &lessons(true, &["conn_5"])),
+            [0, 1, 2, 3, 4, 6, 7]
+        );
         let seat = Slot { joins: Some("mtg_1".to_owned()), ..slot.clone() };
-        assert!(asked(&body, &question, &seat, &lessons(false, &[])).is_empty());
+        assert!(hosts_to_read(&body, &question, &seat, &lessons(false, &[])).is_empty());
     }
 }

@@ -106,14 +106,14 @@ pub async fn book(
         return Err(BookingRefusal::Changed);
     }
     let now = app.now();
-    let addresses = MailedAddresses::of(&wanted.booking);
+    let addresses = MailedAddresses::from_booking(&wanted.booking);
     if let Some(most) = wanted.rules.limits.active_per_invitee
         && table::active_of_invitee(&mut *tx, &row.id, addresses.invitee(), now).await? >= i64::from(most)
     {
         let message = format!("this address has {most} bookings ahead, which is the most");
         return Err(refuse(Code::BookingLimitReached, message).into());
     }
-    let (question, slot) = look(tx, &wanted, &row, now).await?;
+    let (question, slot) = evaluate_slot(tx, &wanted, &row, now).await?;
     let booked = match &slot.joins {
         Some(id) => join(tx, id, now).await?,
         None => open(tx, app, &wanted, assign::choose(&question, &slot, &[])).await?,
@@ -133,7 +133,7 @@ pub async fn book(
 }
 
 /// Evaluates the slot with the rules of the slot search.
-async fn look(
+async fn evaluate_slot(
     tx: &mut Tx,
     wanted: &BookingDecision,
     row: &EventTypeRow,
@@ -227,7 +227,7 @@ async fn open(
     let optional = optional.map(|host| &host.connection_id);
     let events: Vec<MeetingEventRow> =
         meeting.hosts.iter().chain(optional).map(|id| event(wanted, &meeting, id)).collect();
-    meeting_events::put(tx, &events).await?;
+    meeting_events::upsert(tx, &events).await?;
     Ok(BookedMeeting { meeting, events, is_new: true })
 }
 

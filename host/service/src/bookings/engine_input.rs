@@ -204,7 +204,7 @@ pub fn question(
             last_assigned_ms: 0,
         });
     }
-    let meetings = stored.meetings.iter().map(taken).collect();
+    let meetings = stored.meetings.iter().map(booked_meeting).collect();
     Ok(Question {
         range,
         now_ms,
@@ -256,7 +256,7 @@ impl<'a> ByOwner<'a> {
     }
 }
 
-fn taken(row: &MeetingRow) -> BookedMeeting {
+fn booked_meeting(row: &MeetingRow) -> BookedMeeting {
     BookedMeeting {
         meeting: row.id.clone(),
         core: Interval::new(row.start_at, row.end_at),

@@ -156,18 +156,18 @@ pub fn answers(booking: &Booking, questions: &[Question]) -> Vec<(String, String
     let answers = booking.answers.iter().map(|(key, answer)| {
         let question = questions.iter().find(|question| question.key == *key);
         let label = question.map_or(key.as_str(), |question| question.label.as_str());
-        (label.to_owned(), said(answer))
+        (label.to_owned(), render_answer(answer))
     });
     answers.collect()
 }
 
 /// An answer as readable text.
-fn said(answer: &Value) -> String {
+fn render_answer(answer: &Value) -> String {
     match answer {
         Value::Null => String::new(),
         Value::Bool(is_so) => (if *is_so { "yes" } else { "no" }).to_owned(),
         Value::String(text) => text.clone(),
-        Value::Array(several) => several.iter().map(said).collect::<Vec<_>>().join(", "),
+        Value::Array(several) => several.iter().map(render_answer).collect::<Vec<_>>().join(", "),
         other => other.to_string(),
     }
 }

@@ -34,7 +34,13 @@ pub async fn locked(tx: &mut Tx, of: &MeetingEventRow) -> Result<Option<MeetingE
 
 /// Records a failure, informs clients when failures last, and ends the run, in one transaction. `row` is the row whose event was to be
 /// written.
-pub async fn keep(app: &App, job: &Job, row: &MeetingEventRow, meeting: &MeetingRow, e: Error) -> Result<()> {
+pub async fn store(
+    app: &App,
+    job: &Job,
+    row: &MeetingEventRow,
+    meeting: &MeetingRow,
+    e: Error,
+) -> Result<()> {
     let (code, message) = match &e {
         Error::Refused(refusal) => (refusal.code, refusal.message.clone()),
         Error::Internal(_) => (Code::InternalError, "the event could not be written".to_owned()),
@@ -67,7 +73,7 @@ pub async fn keep(app: &App, job: &Job, row: &MeetingEventRow, meeting: &Meeting
                 row.next_attempt_at = next.or(anew_at);
                 meeting_events::update(tx, &row).await?;
                 if is_news {
-                    tell(tx, &app, &row).await?;
+                    log_failure(tx, &app, &row).await?;
                 }
             }
             jobs::reschedule(tx, &job, &end, now).await?;
@@ -78,7 +84,7 @@ pub async fn keep(app: &App, job: &Job, row: &MeetingEventRow, meeting: &Meeting
 }
 
 /// Logs `booking.calendar_write_failed` for the affected bookings: those with a seat if the event is wanted, else those that had it.
-async fn tell(tx: &mut Tx, app: &App, row: &MeetingEventRow) -> Result<()> {
+async fn log_failure(tx: &mut Tx, app: &App, row: &MeetingEventRow) -> Result<()> {
     let concerned = match row.is_wanted {
         true => bookings::with_seat(&mut *tx, &row.meeting_id).await?,
         false => bookings::newest_of_meeting(&mut *tx, &row.meeting_id, MAX_TOLD).await?,

@@ -163,7 +163,7 @@ async fn insert(
     table::set_hosts(tx, &new.row, &new.hosts()).await?;
     take_slug(tx, new).await?;
     let mut printed = view::event_type(&new.row, &new.body)?;
-    tell(tx, app, new, "created", None, Some(printed.to_string())).await?;
+    log_change(tx, app, new, "created", None, Some(printed.to_string())).await?;
     following.write(tx, app, &new.row.tenant).await?;
     printed["warnings"] = Value::from(warnings);
     let answer = StoredResponse::created(printed.to_string())
@@ -306,7 +306,7 @@ async fn write(
             links::delete_primary(tx, &after.row.id).await?;
             take_slug(tx, after).await?;
         }
-        tell(tx, app, after, "updated", Some(changed.clone()), Some(printed.to_string())).await?;
+        log_change(tx, app, after, "updated", Some(changed.clone()), Some(printed.to_string())).await?;
     }
     if begun.has_more || (after.body.active && !before.body.active) {
         // Its hosts have more calendars than are subscribed to at once, or some from before subscriptions existed
@@ -357,14 +357,14 @@ async fn remove(
     table::update(tx, &row).await?;
     table::set_hosts(tx, &row, &[]).await?;
     links::delete_all(tx, &row.id).await?;
-    tell(tx, app, &StoredEventType::read(row)?, "deleted", None, None).await?;
+    log_change(tx, app, &StoredEventType::read(row)?, "deleted", None, None).await?;
     let answer = StoredResponse::no_content();
     attempt.store(tx, &app.keyring, &answer, now).await?;
     Ok(Some(answer))
 }
 
 /// Logs the change: `created`, `updated` or `deleted`, with the changed fields and the resulting event type.
-async fn tell(
+async fn log_change(
     tx: &mut Tx,
     app: &App,
     stored: &StoredEventType,

@@ -61,9 +61,9 @@ pub async fn run(app: &App, job: &Job) -> Result<EventWriteResult> {
         };
         let Some(step) = wanted.step() else { return Ok(EventWriteResult::Settled) };
         match wanted.take(app, step).await {
-            Ok(done) => keep(app, job, &wanted, step, done).await?,
+            Ok(done) => store_result(app, job, &wanted, step, done).await?,
             Err(e) => {
-                event_failure::keep(app, job, &wanted.row, &wanted.meeting, e).await?;
+                event_failure::store(app, job, &wanted.row, &wanted.meeting, e).await?;
                 return Ok(EventWriteResult::Ended);
             }
         }
@@ -271,7 +271,13 @@ impl DesiredEvent {
 }
 
 /// Stores the result of a step. The job goes on and reads the latest state.
-async fn keep(app: &App, job: &Job, wanted: &DesiredEvent, step: EventStep, done: StepResult) -> Result<()> {
+async fn store_result(
+    app: &App,
+    job: &Job,
+    wanted: &DesiredEvent,
+    step: EventStep,
+    done: StepResult,
+) -> Result<()> {
     let (job, before, sequence, now) = (job.clone(), wanted.row.clone(), wanted.meeting.sequence, app.now());
     let is_undecided = wanted.known.is_undecided;
     // A host who became the organizer in the meantime has no organizer event yet.
@@ -321,7 +327,7 @@ async fn keep(app: &App, job: &Job, wanted: &DesiredEvent, step: EventStep, done
                 meeting_events::update(tx, &row).await?;
                 if let Some((meeting, written)) = news {
                     let linked = keep_news(tx, &held, &row, meeting, written, now).await?;
-                    join_link::tell(tx, Some(&event_type), &linked, now).await?;
+                    join_link::enqueue_messages(tx, Some(&event_type), &linked, now).await?;
                 }
                 jobs::check_fence(tx, &job, None, now).await?;
                 if row.event_id.is_some() && row.is_wanted {

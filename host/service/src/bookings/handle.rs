@@ -15,7 +15,7 @@ const RESERVED: [&str; 2] = ["assets", "embed"];
 const ID_LENGTH: usize = 26;
 
 /// The application's handle: the one that was set, else the default derived from its id.
-pub async fn of(app: &App, application_id: &str) -> Result<String> {
+pub async fn for_application(app: &App, application_id: &str) -> Result<String> {
     let given = applications::handle(app.db.reader(), application_id).await?;
     Ok(given.unwrap_or_else(|| from_id(application_id)))
 }

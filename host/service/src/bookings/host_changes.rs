@@ -101,7 +101,7 @@ pub async fn follow(app: &App, job: &Job) -> Result<HostChangeResult> {
 async fn attempt(app: &App, job: &Job) -> Result<Option<HostChangeResult>> {
     let (held, of) = (app.clone(), job.clone());
     let looked: Result<Option<CalendarCheck>> =
-        app.db.write(move |tx| Box::pin(async move { look(tx, &held, &of).await })).await;
+        app.db.write(move |tx| Box::pin(async move { load_check(tx, &held, &of).await })).await;
     let missing = match looked? {
         None => return Ok(None),
         Some(CalendarCheck::Ended(outcome)) => return Ok(Some(outcome)),
@@ -117,7 +117,7 @@ async fn attempt(app: &App, job: &Job) -> Result<Option<HostChangeResult>> {
 }
 
 /// None: the meeting's hosts were changed in the meantime.
-async fn look(tx: &mut Tx, app: &App, job: &Job) -> Result<Option<CalendarCheck>> {
+async fn load_check(tx: &mut Tx, app: &App, job: &Job) -> Result<Option<CalendarCheck>> {
     let done = Some(CalendarCheck::Ended(HostChangeResult::Done));
     let Some((meeting_id, connection_id)) = job.key().split_once(':') else { return Ok(done) };
     let Some(seen) = meetings::find(&mut *tx, meeting_id).await? else { return Ok(done) };

@@ -201,7 +201,7 @@ async fn begin(
 ) -> Result<StartedSubscriptions> {
     let mut begun = StartedSubscriptions::default();
     for item in to_follow(host, calendars) {
-        let beginning = NewSubscription::of(app, connection, crate::sync::scope::scope(item)?).await?;
+        let beginning = NewSubscription::for_scope(app, connection, crate::sync::scope::scope(item)?).await?;
         let Some(beginning) = beginning else { continue };
         if begun.calendars.len() >= most {
             begun.has_more = true;

@@ -66,7 +66,7 @@ pub fn check(e: &EventType) -> Result<()> {
     assignment(e)?;
     places(&e.locations)?;
     // Also parses the schedule, the window and the limits.
-    rules::of(e, e.duration_minutes)?;
+    rules::for_event_type(e, e.duration_minutes)?;
     questions(&e.questions)?;
     appearance(e)
 }

@@ -34,7 +34,7 @@ pub struct MailedAddresses(Vec<MailedAddress>);
 
 impl MailedAddresses {
     /// The addresses of a booking.
-    pub fn of(booking: &Booking) -> MailedAddresses {
+    pub fn from_booking(booking: &Booking) -> MailedAddresses {
         let invitee = ("inviteeEmail".to_owned(), &booking.invitee.email);
         let guests = booking.guests.iter().enumerate();
         let guests = guests.map(|(n, guest)| (format!("guests[{n}].email"), &guest.email));
@@ -110,7 +110,7 @@ mod tests {
             .to_vec(),
             ..Booking::default()
         };
-        let addresses = MailedAddresses::of(&booking);
+        let addresses = MailedAddresses::from_booking(&booking);
         assert_eq!(addresses.invitee(), "ada@example.org");
         let [_, bob, tagged] = &addresses.0[..] else { panic!("{addresses:?}") };
         assert_eq!((bob.field.as_str(), bob.mailbox.as_str()), ("guests[1].email", "bob@sandbox.test"));

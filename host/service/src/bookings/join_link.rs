@@ -55,13 +55,18 @@ pub async fn take(
     }
     let change = BookingChange { events: &of.events, by: Party::Host, words: &[UPDATED], warnings: &[] };
     change::write_all(tx, app, &mut waiting, &change, now).await?;
-    tell(tx, of.event_type(), &waiting, now).await?;
+    enqueue_messages(tx, of.event_type(), &waiting, now).await?;
     Ok(None)
 }
 
 /// Enqueues messages with the link to people who were notified of the booking without it. Jobs come after the log (`LockRank`), so this
 /// does too. `event_type` is none if it was deleted.
-pub async fn tell(tx: &mut Tx, event_type: Option<&EventType>, seats: &[Seat], now: i64) -> Result<()> {
+pub async fn enqueue_messages(
+    tx: &mut Tx,
+    event_type: Option<&EventType>,
+    seats: &[Seat],
+    now: i64,
+) -> Result<()> {
     let told: Vec<NotifiedBooking<'_>> = seats.iter().map(Seat::for_mail).collect();
     queue::enqueue_link(tx, &told, event_type, now).await
 }

@@ -31,7 +31,7 @@ pub struct Bookable {
 
 impl Bookable {
     /// Resolves the hours of an event type.
-    async fn of(app: &App, found: StoredEventType, link: Option<LinkRow>) -> Result<Bookable> {
+    async fn from_stored(app: &App, found: StoredEventType, link: Option<LinkRow>) -> Result<Bookable> {
         let StoredEventType { row, mut body } = found;
         let schedule_etag = schedules::resolve(app.db.reader(), &row.tenant, &mut body).await?;
         Ok(Bookable { row, body, link, schedule_etag })
@@ -49,7 +49,7 @@ pub async fn by_id(app: &App, asker: &RequestContext, id: &str) -> Result<Bookab
     if !found.body.active {
         return Err(not_found("event type"));
     }
-    Bookable::of(app, found, None).await
+    Bookable::from_stored(app, found, None).await
 }
 
 /// An event type that can be booked, by its slug.
@@ -74,7 +74,7 @@ pub async fn by_any_slug(app: &App, asker: &RequestContext, slug: &str) -> Resul
         Err(e) if e.code().is_none_or(|code| code == Code::Overloaded || code.is_outage()) => return Err(e),
         _ => return Err(none()),
     };
-    Bookable::of(app, found, Some(link)).await
+    Bookable::from_stored(app, found, Some(link)).await
 }
 
 /// An event type that can be booked, by its id and one of its slugs.
@@ -102,12 +102,12 @@ pub async fn list(
     let found = event_types::find(app, asker, event_type_id).await?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let rows = table::list(app.db.reader(), &found.row.id, after, limit).await?;
-    let mut of = Bookable::of(app, found, None).await?;
-    let handle = handle::of(app, &of.row.tenant.application_id).await?;
+    let mut of = Bookable::from_stored(app, found, None).await?;
+    let handle = handle::for_application(app, &of.row.tenant.application_id).await?;
     let mut links = Vec::with_capacity(rows.len());
     for row in rows {
         of.link = Some(row);
-        links.push(shown(app, &of, &handle));
+        links.push(view_with_handle(app, &of, &handle));
     }
     Ok(links)
 }
@@ -139,7 +139,7 @@ pub async fn create(
         expires_at: new.expires_at.map(Instant::as_millis),
         created_at: now,
     };
-    let made = Bookable::of(app, found, Some(link.clone())).await?;
+    let made = Bookable::from_stored(app, found, Some(link.clone())).await?;
     let mut printed = serde_json::to_value(view(app, &made).await?)?;
     printed["warnings"] = Value::from(warnings);
     let answer = StoredResponse::created(printed.to_string())
@@ -212,12 +212,12 @@ async fn remove(
 
 /// The data of a booking page: of a host only what the event type publishes for invitees.
 pub async fn view(app: &App, bookable: &Bookable) -> Result<BookingLink> {
-    let handle = handle::of(app, &bookable.row.tenant.application_id).await?;
-    Ok(shown(app, bookable, &handle))
+    let handle = handle::for_application(app, &bookable.row.tenant.application_id).await?;
+    Ok(view_with_handle(app, bookable, &handle))
 }
 
 /// As `view`, with the handle of the application.
-fn shown(app: &App, bookable: &Bookable, handle: &str) -> BookingLink {
+fn view_with_handle(app: &App, bookable: &Bookable, handle: &str) -> BookingLink {
     let Bookable { row, body, link, .. } = bookable;
     let slug = link.as_ref().map_or(&body.slug, |link| &link.slug);
     let uses_remaining = link.as_ref().and_then(|link| link.uses_left);

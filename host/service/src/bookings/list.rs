@@ -35,7 +35,7 @@ pub struct BookingFilter {
 
 impl BookingFilter {
     /// The most selective condition.
-    fn of(&self) -> Of<'_> {
+    fn most_selective(&self) -> Of<'_> {
         match (&self.invitee_email, &self.event_type_id, &self.status) {
             (Some(email), ..) => Of::Invitee(email),
             (None, Some(id), _) => Of::EventType(id),
@@ -106,7 +106,7 @@ pub async fn list(
             until: filter.end.unwrap_or(i64::MAX),
             limit: i64::try_from(CHUNK).unwrap_or(i64::MAX),
         };
-        let rows = table::list(app.db.reader(), &asker.tenant, filter.of(), stretch).await?;
+        let rows = table::list(app.db.reader(), &asker.tenant, filter.most_selective(), stretch).await?;
         let is_last = rows.len() < CHUNK;
         looked_at += rows.len();
         let events = match asker.bound_to() {
@@ -133,10 +133,10 @@ pub async fn list(
             break Some(place);
         }
     };
-    Ok(BookingPage { items: printed(app, found).await?, next })
+    Ok(BookingPage { items: render_bookings(app, found).await?, next })
 }
 
-async fn printed(app: &App, seats: Vec<Seat>) -> Result<Vec<(BookingListPosition, String)>> {
+async fn render_bookings(app: &App, seats: Vec<Seat>) -> Result<Vec<(BookingListPosition, String)>> {
     let events = events_of(app, seats.iter().map(|seat| seat.row.meeting_id.clone()).collect()).await?;
     let mut items = Vec::with_capacity(seats.len());
     for Seat { row, body } in seats {
@@ -166,11 +166,11 @@ mod tests {
     fn the_condition_with_the_fewest_rows_is_read_by() {
         let word = |word: &str| Some(word.to_owned());
         let mut filter = BookingFilter { status: word("confirmed"), ..BookingFilter::default() };
-        assert!(matches!(filter.of(), Of::Status("confirmed")));
+        assert!(matches!(filter.most_selective(), Of::Status("confirmed")));
         filter.event_type_id = word("et_1");
-        assert!(matches!(filter.of(), Of::EventType("et_1")));
+        assert!(matches!(filter.most_selective(), Of::EventType("et_1")));
         filter.invitee_email = word("ada@example.org");
-        assert!(matches!(filter.of(), Of::Invitee("ada@example.org")));
-        assert!(matches!(BookingFilter::default().of(), Of::All));
+        assert!(matches!(filter.most_selective(), Of::Invitee("ada@example.org")));
+        assert!(matches!(BookingFilter::default().most_selective(), Of::All));
     }
 }

@@ -185,7 +185,7 @@ impl HeldMeeting {
             written.push(event.clone());
             self.events.push(event);
         }
-        Ok(meeting_events::put(tx, &written).await?)
+        Ok(meeting_events::upsert(tx, &written).await?)
     }
 
     /// Optional hosts of the event type.
@@ -199,7 +199,7 @@ impl HeldMeeting {
     /// Marks the meeting as wanted in no calendar.
     pub async fn want_nowhere(&mut self, tx: &mut Tx, now: i64) -> Result<()> {
         let written = self.set(&vec![false; self.events.len()], now);
-        Ok(meeting_events::put(tx, &written).await?)
+        Ok(meeting_events::upsert(tx, &written).await?)
     }
 
     /// Marks those of `events` for which `wanted` is true as wanted, in the meeting's current state, and the others as not wanted. Returns

@@ -15,15 +15,15 @@ const HOST_KIND: &str = "read-booking";
 
 /// The token of a booking. It is valid until the booking's `manage_version` changes.
 pub fn token(keyring: &Keyring, row: &BookingRow) -> String {
-    signed(keyring, KIND, row)
+    sign_token(keyring, KIND, row)
 }
 
 /// The address of the page that shows hosts what the invitee wrote. It is valid as long as the invitee's token.
 pub fn host_url(app: &App, row: &BookingRow) -> String {
-    format!("{}/book/h/{}", app.config.public_address(), signed(&app.keyring, HOST_KIND, row))
+    format!("{}/book/h/{}", app.config.public_address(), sign_token(&app.keyring, HOST_KIND, row))
 }
 
-fn signed(keyring: &Keyring, kind: &str, row: &BookingRow) -> String {
+fn sign_token(keyring: &Keyring, kind: &str, row: &BookingRow) -> String {
     let text = storage::json_text(&(kind, &row.tenant.application_id, &row.id, row.manage_version));
     keyring.signed(text.as_bytes())
 }
@@ -111,7 +111,7 @@ mod tests {
         assert_eq!((named.application_id.as_str(), named.booking_id.as_str()), ("app_1", "bk_1"));
         assert_eq!(named.version, 3);
         let other = keyring.signed(br#"["slot","app_1","bk_1",3]"#);
-        let of_hosts = signed(&keyring, HOST_KIND, &row);
+        let of_hosts = sign_token(&keyring, HOST_KIND, &row);
         for none in [other.as_str(), "bk_1", of_hosts.as_str()] {
             assert!(ManageTokenClaims::read(&keyring, KIND, none).is_none(), "{none}");
         }

@@ -43,7 +43,7 @@ pub fn most_moves(rules: &RescheduleRules) -> i64 {
 /// The hosts of a rotation to which a move is limited; none: no limit. They are the hosts of the meeting, as long as one of them is still
 /// in the rotation.
 // Contract silent: a host who is to be kept and is gone, or is given nothing any more. Then another one takes the meeting.
-pub fn kept(event_type: &EventType, hosts: &[String]) -> Option<Vec<String>> {
+pub fn hosts_to_keep(event_type: &EventType, hosts: &[String]) -> Option<Vec<String>> {
     let is_weighted = event_type.round_robin_strategy == RoundRobinStrategy::Weighted;
     let takes_turns = |host: &&Host| host.role == HostRole::Rotation && !(is_weighted && host.weight == 0);
     let mut rotation = event_type.hosts.iter().filter(takes_turns);
@@ -109,13 +109,13 @@ mod tests {
             ..EventType::default()
         };
         let of = |hosts: [&str; 2]| hosts.map(str::to_owned).to_vec();
-        assert_eq!(kept(&event_type, &of(["always", "a"])), Some(of(["always", "a"])));
-        assert_eq!(kept(&event_type, &of(["always", "gone"])), None);
-        assert_eq!(kept(&event_type, &of(["always", "b"])), Some(of(["always", "b"])));
+        assert_eq!(hosts_to_keep(&event_type, &of(["always", "a"])), Some(of(["always", "a"])));
+        assert_eq!(hosts_to_keep(&event_type, &of(["always", "gone"])), None);
+        assert_eq!(hosts_to_keep(&event_type, &of(["always", "b"])), Some(of(["always", "b"])));
         event_type.round_robin_strategy = RoundRobinStrategy::Weighted;
-        assert_eq!(kept(&event_type, &of(["always", "b"])), None);
+        assert_eq!(hosts_to_keep(&event_type, &of(["always", "b"])), None);
         event_type.reschedule_keeps_host = false;
-        assert_eq!(kept(&event_type, &of(["always", "a"])), None);
+        assert_eq!(hosts_to_keep(&event_type, &of(["always", "a"])), None);
     }
 
     #[test]

@@ -130,7 +130,7 @@ async fn prepare(
     {
         return Err(unavailable("the event type was changed after this slot was offered"));
     }
-    let rules = rules::of(&event_type, minutes)?;
+    let rules = rules::for_event_type(&event_type, minutes)?;
     let meeting = meetings::find(reader, &seat.row.meeting_id).await?;
     let is_alone = seat.is_alone_in(&meeting.ok_or_else(|| not_found("booking"))?);
     let mut ignored = engine_input::unwanted(app, &event_type).await?;
@@ -250,7 +250,7 @@ async fn choose(
     let mut question = engine_input::question(body, rules.clone(), range, &wanted.busy, &stored, now)?;
     rotation::count(&mut *tx, row, &mut question, wanted.start_ms).await?;
     question.moved = wanted.is_alone.then(|| of.meeting.id.clone());
-    question.only_hosts = policy::kept(body, &of.meeting.hosts);
+    question.only_hosts = policy::hosts_to_keep(body, &of.meeting.hosts);
     let slot = Oracle::new(&question).at(wanted.start_ms).map_err(|refusal| decide::refused(&refusal))?;
     Ok((assign::choose(&question, &slot, &of.meeting.hosts), slot.joins))
 }

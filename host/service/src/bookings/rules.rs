@@ -10,7 +10,7 @@ use scheduling::week_plan::WeekPlan;
 pub const MINUTE_MS: i64 = 60_000;
 
 /// The rules of an event type for meetings of so many minutes. An error names the field.
-pub fn of(event_type: &EventType, duration_minutes: i64) -> Result<Rules> {
+pub fn for_event_type(event_type: &EventType, duration_minutes: i64) -> Result<Rules> {
     let step = event_type.slot_interval_minutes.unwrap_or(duration_minutes);
     let seats = event_type.seats_per_slot.and_then(|seats| u32::try_from(seats).ok());
     Ok(Rules {

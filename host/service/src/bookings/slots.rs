@@ -139,11 +139,11 @@ async fn find(
     let body = &bookable.body;
     let zone = zone(query, &bookable)?;
     let minutes = rules::duration(body, query.duration_minutes)?;
-    let rules = rules::of(body, minutes)?;
+    let rules = rules::for_event_type(body, minutes)?;
     check_hosts(query, &bookable)?;
     let mut ignored = engine_input::unwanted(app, body).await?;
     let moved = match &query.reschedule_booking_id {
-        Some(id) => moved(app, asker, &bookable, id).await?,
+        Some(id) => load_moved(app, asker, &bookable, id).await?,
         None => MovedBooking::default(),
     };
     ignored.extend(moved.ignored);
@@ -233,7 +233,7 @@ struct MovedBooking {
     only_hosts: Option<Vec<String>>,
 }
 
-async fn moved(
+async fn load_moved(
     app: &App,
     asker: &RequestContext,
     bookable: &Bookable,
@@ -253,7 +253,7 @@ async fn moved(
         moved.ignored = events.into_iter().filter_map(|event| event.event_id).collect();
         moved.meeting_id = Some(meeting.id.clone());
     }
-    moved.only_hosts = policy::kept(&bookable.body, &meeting.hosts);
+    moved.only_hosts = policy::hosts_to_keep(&bookable.body, &meeting.hosts);
     Ok(moved)
 }
 

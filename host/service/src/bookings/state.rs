@@ -19,7 +19,7 @@ pub fn as_str(status: BookingStatus) -> &'static str {
 }
 
 /// Parses the name of a status.
-pub fn named(word: &str) -> Result<BookingStatus> {
+pub fn parse_status(word: &str) -> Result<BookingStatus> {
     Ok(serde_json::from_value(word.into())?)
 }
 
@@ -78,9 +78,9 @@ mod tests {
     fn the_words_are_those_of_the_model() {
         for status in [Pending, Confirmed, Rejected, Cancelled, Expired, Completed] {
             assert_eq!(serde_json::to_value(status).unwrap(), as_str(status));
-            assert_eq!(named(as_str(status)).unwrap(), status);
+            assert_eq!(parse_status(as_str(status)).unwrap(), status);
         }
-        assert!(named("confirm").is_err());
+        assert!(parse_status("confirm").is_err());
     }
 
     #[test]

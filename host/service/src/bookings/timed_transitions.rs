@@ -127,7 +127,7 @@ async fn run(
     for _ in 0..TRIES {
         let (held, job) = (app.clone(), job.clone());
         let done: Result<Option<TransitionResult>> =
-            app.db.write(move |tx| Box::pin(async move { look(tx, &held, &job, step).await })).await;
+            app.db.write(move |tx| Box::pin(async move { apply_step(tx, &held, &job, step).await })).await;
         match done {
             Ok(Some(outcome)) => return Ok(outcome),
             Ok(None) => {}
@@ -139,7 +139,7 @@ async fn run(
     Err(contended())
 }
 
-async fn look(
+async fn apply_step(
     tx: &mut Tx,
     app: &App,
     job: &Job,

@@ -33,7 +33,7 @@ pub fn bounded(mut account: Account) -> Result<Account, Error> {
     if settings > SETTINGS {
         return Err(fault("more than 64 KiB of settings"));
     }
-    account.display_name = account.display_name.map(|name| shown(&name)).filter(|name| !name.is_empty());
+    account.display_name = account.display_name.map(|name| printable(&name)).filter(|name| !name.is_empty());
     account.email = account.email.filter(|email| is_address(email));
     account.aliases.retain(|alias| is_address(alias));
     account.aliases.truncate(ALIASES);
@@ -51,7 +51,7 @@ fn fault(what: &str) -> Error {
 }
 
 /// Returns a name safe to display: on one line, without control characters.
-pub fn shown(text: &str) -> String {
+pub fn printable(text: &str) -> String {
     let harmless = |c: char| {
         !c.is_control()
             && !matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -29,7 +29,7 @@ pub struct CallTarget<'a> {
 
 impl<'a> CallTarget<'a> {
     /// Returns the target for a stored connection, with its credentials opened.
-    pub fn of(app: &App, connection: &'a Connection) -> Result<Self> {
+    pub fn for_connection(app: &App, connection: &'a Connection) -> Result<Self> {
         let given = credentials::stored(app, connection)?;
         let renewed = match is_renewable(&given) {
             true => Some(Arc::new(StoredCredentials::new(app, connection, &given)?)),

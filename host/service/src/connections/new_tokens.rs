@@ -55,20 +55,20 @@ pub struct NewTokens {
 /// Asks the authorization server for tokens to replace those of `row`, which are `given`.
 pub async fn ask(app: &App, row: &Connection, given: &GivenCredentials) -> Result<NewTokens, TokenFailure> {
     let provider = oauth::provider(app, &row.tenant, &row.provider).await;
-    let provider = provider.map_err(|e| unresolved(row, &e))?;
+    let provider = provider.map_err(|e| unresolved_failure(row, &e))?;
     let (auth, registration) = (&provider.connector.manifest.auth, &provider.registration);
     if given.oauth_client_id.as_ref() != Some(&registration.client_id) {
         // Tokens belong to the client that they were issued to (RFC 6749, section 6).
         return Err(TokenFailure::new(ErrorClass::Operator, false));
     }
-    let answer = answered(app, &provider, given, &row.provider_scopes).await?;
+    let answer = request_tokens(app, &provider, given, &row.provider_scopes).await?;
     let granted = answer.scopes.as_deref().map(|answered| {
         let (before, asked) = (&row.granted_scopes, &row.provider_scopes);
         scopes::granted(auth, &registration.scopes, before, asked, Some(answered))
     });
     let now = app.now();
     let refresh_token_expires_at = answer.refresh_token_expires_in_s.map(|s| after(now, s));
-    Ok(NewTokens { given: renewed(given, &answer, now), granted, refresh_token_expires_at })
+    Ok(NewTokens { given: with_tokens(given, &answer, now), granted, refresh_token_expires_at })
 }
 
 /// Returns the refresh token of an otherwise unusable answer for storing: together with the present access token. None if the answer has
@@ -85,7 +85,7 @@ pub async fn origin(app: &App, connection: &Connection) -> Result<String> {
     Ok(provider.endpoints.token_url.origin().ascii_serialization())
 }
 
-async fn answered(
+async fn request_tokens(
     app: &App,
     provider: &OAuthProvider,
     given: &GivenCredentials,
@@ -102,7 +102,7 @@ async fn answered(
 }
 
 /// Returns the failure of a renewal whose provider cannot be resolved.
-fn unresolved(row: &Connection, e: &Error) -> TokenFailure {
+fn unresolved_failure(row: &Connection, e: &Error) -> TokenFailure {
     tracing::warn!(connection = %row.id, provider = row.provider, error = %e, "no authorization server can be asked");
     let passes = matches!(
         e.code(),
@@ -124,7 +124,7 @@ fn after(now: i64, seconds: u64) -> i64 {
 }
 
 /// Returns the credentials with new tokens. The refresh token is kept if the answer has none (RFC 6749, section 6).
-fn renewed(old: &GivenCredentials, answer: &TokenAnswer, now: i64) -> GivenCredentials {
+fn with_tokens(old: &GivenCredentials, answer: &TokenAnswer, now: i64) -> GivenCredentials {
     let refresh_token = answer.refresh_token.as_ref().map(|token| token.to_string());
     GivenCredentials {
         access_token: Some(answer.access_token.to_string()),
@@ -266,7 +266,7 @@ pub async fn schedule(
 
 /// Returns the time of the tokens' background renewal, ms since 1970.
 pub fn renewal(app: &App, given: &GivenCredentials) -> Option<i64> {
-    let life = TokenLife::of(given).filter(|_| is_renewable(given))?;
+    let life = TokenLife::from_credentials(given).filter(|_| is_renewable(given))?;
     let [random] = app.entropy.bytes::<1>();
     Some(life.renewal(random))
 }

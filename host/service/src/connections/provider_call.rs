@@ -45,11 +45,11 @@ where
     A: Serialize + Sync,
     R: DeserializeOwned + Send,
 {
-    let target = CallTarget::of(app, connection)?;
+    let target = CallTarget::for_connection(app, connection)?;
     let reply: Result<Reply<R>, runtime::Error> = call::run(app, &target, op, args, options).await;
     match reply {
         Ok(reply) => {
-            connections::state::note(app, connection, Ok(())).await;
+            connections::state::record_outcome(app, connection, Ok(())).await;
             Ok(reply)
         }
         Err(e) => Err(failed(app, connection, &e).await),
@@ -93,7 +93,10 @@ impl ProviderWrite {
 
     /// Returns the deletion of one record.
     pub fn gone(source_id: &str, as_of: i64) -> ProviderWrite {
-        ProviderWrite { mutated: Mutated { sources: vec![gone(source_id)], ..Mutated::default() }, as_of }
+        ProviderWrite {
+            mutated: Mutated { sources: vec![deleted_source(source_id)], ..Mutated::default() },
+            as_of,
+        }
     }
 
     /// Takes the provider's warnings, for the response.
@@ -104,7 +107,7 @@ impl ProviderWrite {
 }
 
 /// Returns a connector's report that a record no longer exists.
-pub fn gone(source_id: &str) -> Source {
+pub fn deleted_source(source_id: &str) -> Source {
     Source { external_id: source_id.to_owned(), deleted: true, ..Source::default() }
 }
 
@@ -145,8 +148,8 @@ pub async fn call_deletion<A: Serialize + Sync>(
 
 /// Returns a failed call as the caller's error. A provider that does not answer and refused credentials also change the connection's state.
 pub async fn failed(app: &App, connection: &Connection, e: &runtime::Error) -> Error {
-    connections::state::note(app, connection, Err(e)).await;
-    let error = refusal::of(&connection.provider, e);
+    connections::state::record_outcome(app, connection, Err(e)).await;
+    let error = refusal::from_runtime_error(&connection.provider, e);
     if let (runtime::Code::AuthExpired, Error::Refused(r)) = (e.code, &error)
         && let Err(e) = connections::state::mark_reauth_required(app, connection, r).await
     {

@@ -30,10 +30,10 @@ pub async fn refresh(
     let _one = app.locks.lock(&format!("refresh:{}", connection.id)).await;
     let connection = find(app, &connection.tenant, &connection.id).await?;
     let connector = connector(app, &connection.provider)?;
-    let given = renewed(app, &connection).await?;
+    let given = renew_credentials(app, &connection).await?;
     let settings = settings_of(app, &connection);
     match check::run(app, &connection.tenant, &connector, &connection.id, &settings, &given).await {
-        Ok(checked) => refreshed(app, &connection, &connector, checked, attempt).await,
+        Ok(checked) => store_refreshed(app, &connection, &connector, checked, attempt).await,
         Err(Error::Refused(r)) if matches!(r.code, Code::ProviderRejected | Code::ReauthRequired) => {
             state::mark_reauth_required(app, &connection, &r).await?;
             Err(Refusal { code: Code::ReauthRequired, ..*r }.into())
@@ -49,9 +49,9 @@ pub async fn refresh(
 
 /// Returns the credentials to check: the stored ones, or new tokens in their place. Fails with `reauth_required` if they cannot be renewed
 /// any more, and with `provider_unavailable` if they cannot be renewed now.
-async fn renewed(app: &App, connection: &Connection) -> Result<GivenCredentials> {
+async fn renew_credentials(app: &App, connection: &Connection) -> Result<GivenCredentials> {
     let given = credentials::stored(app, connection)?;
-    let is_young = TokenLife::of(&given).is_some_and(|life| life.age(app.now()) < YOUNG_MS);
+    let is_young = TokenLife::from_credentials(&given).is_some_and(|life| life.age(app.now()) < YOUNG_MS);
     if !is_renewable(&given) || is_young {
         return Ok(given);
     }
@@ -71,7 +71,7 @@ async fn renewed(app: &App, connection: &Connection) -> Result<GivenCredentials>
 
 /// Stores that the provider accepted the credentials. Reads the row again: another request may have changed it, or disconnected the
 /// account, while the provider was asked.
-async fn refreshed(
+async fn store_refreshed(
     app: &App,
     connection: &Connection,
     connector: &Loaded,

@@ -7,9 +7,9 @@ use runtime::{self, Code as Cause};
 pub fn code(e: &runtime::Error) -> Code {
     match e.code {
         Cause::AuthExpired => Code::ReauthRequired,
-        Cause::Forbidden | Cause::Invalid => named(e).unwrap_or(Code::ProviderRejected),
+        Cause::Forbidden | Cause::Invalid => find_named_code(e).unwrap_or(Code::ProviderRejected),
         Cause::NotFound => Code::NotFound,
-        Cause::Conflict => named(e).unwrap_or(Code::StaleEtag),
+        Cause::Conflict => find_named_code(e).unwrap_or(Code::StaleEtag),
         Cause::AlreadyExists => Code::AlreadyExists,
         Cause::RateLimited => Code::ProviderRateLimited,
         Cause::CursorExpired => Code::SyncResetRequired,
@@ -22,7 +22,7 @@ pub fn code(e: &runtime::Error) -> Code {
 }
 
 /// Returns the API error for a failed call.
-pub fn of(provider: &str, e: &runtime::Error) -> Error {
+pub fn from_runtime_error(provider: &str, e: &runtime::Error) -> Error {
     let code = code(e);
     let mut refusal = Refusal::new(code, e.message.clone());
     refusal.retry_after_s = e.retry_after_ms.map(|ms| ms.div_ceil(1000).max(1));
@@ -55,7 +55,7 @@ fn unsupported_field(e: &runtime::Error) -> Option<String> {
 
 /// Returns the code of the public catalogue that a failure's detail names, for example that the account is no attendee, or that the time
 /// zone is unknown.
-fn named(e: &runtime::Error) -> Option<Code> {
+fn find_named_code(e: &runtime::Error) -> Option<Code> {
     [
         Code::NotAnAttendee,
         Code::OrganizerCannotRsvp,
@@ -72,7 +72,7 @@ fn named(e: &runtime::Error) -> Option<Code> {
 
 /// Returns the API error for a failed check. While connecting, refused credentials are the request's fault and no state of a connection.
 pub fn of_check(provider: &str, e: &runtime::Error) -> Error {
-    match (e.code, of(provider, e)) {
+    match (e.code, from_runtime_error(provider, e)) {
         // No provider was asked: the manifest or the operator forbids the host.
         (Cause::Forbidden, Error::Refused(r)) if e.provider_status.is_none() => {
             Refusal { code: Code::ProviderRejected, ..*r }.param("settings").into()

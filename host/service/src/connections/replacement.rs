@@ -39,7 +39,7 @@ pub async fn replace_credentials(
         Box::pin(async move {
             let lock = ConnectionLock::take(tx, &tenant, &id).await?;
             let lock = lock.ok_or_else(|| not_found("connection"))?;
-            let mut fresh = renewed(&app, &lock, &given, checked)?;
+            let mut fresh = with_credentials(&app, &lock, &given, checked)?;
             fresh.connector_version = version;
             update_active(tx, &app, &lock, fresh).await?;
             let answer = StoredResponse::no_content();
@@ -53,7 +53,7 @@ pub async fn replace_credentials(
 }
 
 /// Returns the locked connection with these credentials.
-fn renewed(
+fn with_credentials(
     app: &App,
     lock: &ConnectionLock,
     given: &GivenCredentials,

@@ -37,7 +37,11 @@ fn place(id: &str, tenant: &Tenant) -> String {
 }
 
 /// Returns the grant and tokens to revoke of a connection that is disconnected in this transaction; none for one without OAuth.
-pub async fn of(tx: &mut Tx, app: &App, lock: &ConnectionLock) -> Result<Option<(Grant, GivenCredentials)>> {
+pub async fn find_grant(
+    tx: &mut Tx,
+    app: &App,
+    lock: &ConnectionLock,
+) -> Result<Option<(Grant, GivenCredentials)>> {
     let state = columns::find(&mut *tx, &lock.tenant, &lock.id).await?;
     let Some(grant) = state.and_then(|state| state.grant) else { return Ok(None) };
     match credentials::stored(app, lock) {

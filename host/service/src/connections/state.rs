@@ -24,14 +24,14 @@ enum StateChange {
 }
 
 /// Stores what the outcome of a call says about the provider; `connection` is the row that was read for the call.
-pub async fn note(app: &App, connection: &Connection, outcome: Result<(), &runtime::Error>) {
+pub async fn record_outcome(app: &App, connection: &Connection, outcome: Result<(), &runtime::Error>) {
     match outcome {
-        Ok(()) => answered(app, connection).await,
+        Ok(()) => mark_connected(app, connection).await,
         Err(e) if is_silence(refusal::code(e)) => unanswered(app, connection).await,
         // The provider refused, so it is reachable. Refused credentials are a state of their own; without a status the connector or this
         // host may have failed, which says nothing about the provider.
         Err(e) if e.code != runtime::Code::AuthExpired && e.provider_status.is_some() => {
-            answered(app, connection).await;
+            mark_connected(app, connection).await;
         }
         Err(_) => {}
     }
@@ -46,7 +46,7 @@ fn is_silence(code: Code) -> bool {
     matches!(code, Code::ProviderUnavailable | Code::ProviderTimeout)
 }
 
-async fn answered(app: &App, connection: &Connection) {
+async fn mark_connected(app: &App, connection: &Connection) {
     if connection.failing_since.is_none() && connection.status != "degraded" {
         return;
     }

@@ -38,7 +38,11 @@ struct CachedCredentials {
 impl CachedCredentials {
     fn new(tokens: &Tokens) -> base::error::Result<CachedCredentials> {
         let fixed = Arc::new(StaticCredentials::new(&tokens.given)?);
-        Ok(CachedCredentials { fixed, life: TokenLife::of(&tokens.given), version: tokens.version })
+        Ok(CachedCredentials {
+            fixed,
+            life: TokenLife::from_credentials(&tokens.given),
+            version: tokens.version,
+        })
     }
 }
 

@@ -66,12 +66,12 @@ async fn load(
 /// Returns the error of a call that must not be made now. None: it may be made.
 pub async fn refusal_of(app: &App, target: &CallTarget<'_>, surface: Surface) -> Option<runtime::Error> {
     match until(app, target.tenant, target.connection_id, surface).await {
-        Ok(until) => until.map(|until| held(app, until)),
+        Ok(until) => until.map(|until| held_error(app, until)),
         Err(e) => Some(runtime::Error::new(Code::Host, format!("{e:#}"))),
     }
 }
 
-fn held(app: &App, until: i64) -> runtime::Error {
+fn held_error(app: &App, until: i64) -> runtime::Error {
     let mut error = runtime::Error::new(Code::RateLimited, format!("{HELD}{until}"));
     error.message = "the provider asked to be left alone for a while and is not asked before that".to_owned();
     error.retry_after_ms = u64::try_from(until - app.now()).ok();
@@ -85,7 +85,7 @@ pub fn held_by_limits(app: &App, e: runtime::Error, is_repeatable: bool) -> runt
     let Some(wait_ms) = unsent_ms(&e, is_repeatable) else { return e };
     let wait = i64::try_from(wait_ms).unwrap_or(LONGEST_MS).min(LONGEST_MS);
     let message = "the provider's limits for this account are used up for a while";
-    runtime::Error { message: message.to_owned(), stats: e.stats, ..held(app, app.now() + wait) }
+    runtime::Error { message: message.to_owned(), stats: e.stats, ..held_error(app, app.now() + wait) }
 }
 
 /// Returns the error of a call that was made, without the mark of a held call. Only the host may set that mark: a connector that sets it
@@ -116,7 +116,7 @@ pub async fn note_outcome(app: &App, target: &CallTarget<'_>, outcome: &Result<A
         Err(e) if is_held(e) => return,
         Err(e) => waits_of(e),
     };
-    note(app, target, &waits).await;
+    record_waits(app, target, &waits).await;
 }
 
 /// Returns the wait that a connector reports in an answer. A bucket that the connector's manifest does not name stands for the whole
@@ -148,7 +148,7 @@ fn waits_of(e: &runtime::Error) -> Vec<ProviderWait> {
 }
 
 /// Stores waits, each for an hour at most.
-async fn note(app: &App, target: &CallTarget<'_>, waits: &[ProviderWait]) {
+async fn record_waits(app: &App, target: &CallTarget<'_>, waits: &[ProviderWait]) {
     let throttle = |wait: &ProviderWait| Throttle {
         bucket: wait.bucket.clone(),
         until: app.now() + i64::try_from(wait.ms).unwrap_or(LONGEST_MS).min(LONGEST_MS),
@@ -157,13 +157,13 @@ async fn note(app: &App, target: &CallTarget<'_>, waits: &[ProviderWait]) {
     if waits.is_empty() {
         return;
     }
-    if let Err(e) = keep(app, target, waits).await {
+    if let Err(e) = store_waits(app, target, waits).await {
         tracing::error!(connection = target.connection_id, error = %format!("{e:#}"),
             "how long a provider wants to be left alone cannot be kept");
     }
 }
 
-async fn keep(app: &App, target: &CallTarget<'_>, waits: Vec<Throttle>) -> anyhow::Result<()> {
+async fn store_waits(app: &App, target: &CallTarget<'_>, waits: Vec<Throttle>) -> anyhow::Result<()> {
     let known = load(app, target.tenant, target.connection_id).await?;
     // Nothing is stored for an account that is only being connected.
     let Some(mut throttles) = (*known).clone() else { return Ok(()) };

@@ -21,7 +21,7 @@ pub struct TokenLife {
 
 impl TokenLife {
     /// Returns the life of these tokens. None if the expiry is unknown.
-    pub fn of(given: &GivenCredentials) -> Option<TokenLife> {
+    pub fn from_credentials(given: &GivenCredentials) -> Option<TokenLife> {
         let expires_at = given.expires_at?.as_millis();
         let issued_at = given.issued_at.map_or(expires_at.saturating_sub(USUAL_MS), Instant::as_millis);
         Some(TokenLife { issued_at, expires_at })
@@ -70,7 +70,7 @@ mod tests {
             expires_at: Some(Instant::from_millis(expires_at)),
             ..GivenCredentials::default()
         };
-        TokenLife::of(&given).unwrap()
+        TokenLife::from_credentials(&given).unwrap()
     }
 
     #[test]
@@ -79,7 +79,7 @@ mod tests {
             assert!(token.is_fresh(end - 1) && !token.is_fresh(end) && token.is_good(end), "{token:?}");
         }
         assert!(!life(Some(0), 5_000).is_good(5_000));
-        assert!(TokenLife::of(&GivenCredentials::default()).is_none());
+        assert!(TokenLife::from_credentials(&GivenCredentials::default()).is_none());
     }
 
     #[test]

@@ -92,17 +92,17 @@ async fn attempt(
         return Err(CredentialsError::Refused("the account was disconnected".to_owned()));
     };
     if row.status == "reauth_required" && !need.is_asked_for {
-        return Err(refused());
+        return Err(refused_error());
     }
     let given = credentials::stored(app, &row).map_err(|e| internal(id, e))?;
     let tokens = Tokens { given, version: row.credentials_version };
     let is_wanted = need.after.is_none_or(|version| tokens.version > version);
-    let life = TokenLife::of(&tokens.given);
+    let life = TokenLife::from_credentials(&tokens.given);
     if is_wanted && life.is_none_or(|life| life.is_fresh(app.now())) {
         return Ok(Some(tokens));
     }
     if !is_renewable(&tokens.given) {
-        return if is_wanted { Ok(Some(tokens)) } else { Err(refused()) };
+        return if is_wanted { Ok(Some(tokens)) } else { Err(refused_error()) };
     }
     let state = columns::find(app.db.reader(), tenant, id).await.map_err(failed)?;
     let Some(state) = state.filter(|state| state.version == row.credentials_version) else { return Ok(None) };
@@ -161,7 +161,7 @@ const SILENT: &str = "the provider's authorization server does not answer; the c
 const STOPPING: &str = "this host is about to stop; try again";
 const MISFIT: &str = "the provider refuses this application's registration, which its operator has to correct; the connection stays as it is";
 
-fn refused() -> CredentialsError {
+fn refused_error() -> CredentialsError {
     CredentialsError::Refused("the account has to be connected again".to_owned())
 }
 
@@ -250,7 +250,7 @@ async fn end(
     let found = found.map_err(|e| internal(&row.id, format!("{e:#}")))?;
     match found.is_some_and(|found| found.credentials_version != row.credentials_version) {
         true => Ok(None),
-        false => Err(refused()),
+        false => Err(refused_error()),
     }
 }
 
@@ -315,7 +315,7 @@ pub enum RemainingWork {
 /// Renews the tokens of a connection if a renewal is due.
 pub async fn renew_ahead(app: &App, connection: &Connection) -> Result<RemainingWork> {
     let given = credentials::stored(app, connection)?;
-    let life = TokenLife::of(&given).filter(|_| is_renewable(&given));
+    let life = TokenLife::from_credentials(&given).filter(|_| is_renewable(&given));
     let Some(life) = life.filter(|_| connection.status != "reauth_required") else {
         return Ok(RemainingWork::Never);
     };

@@ -1,7 +1,7 @@
 //! Calls of a connector's optional interface `watch`: a provider is asked to post to this host when something of an account changes. The
 //! caller decides which watches exist, their secrets and their renewals; nothing is stored here.
 //!
-//! `target` is `CallTarget::of(app, &connection)`. A connector without the interface fails with `Code::UnsupportedSurface`, one that cannot
+//! `target` is `CallTarget::for_connection(app, &connection)`. A connector without the interface fails with `Code::UnsupportedSurface`, one that cannot
 //! renew with `Code::Unsupported`.
 
 use model::wire::watch::{WatchRenew, WatchStart, WatchStop, Watching};

@@ -47,7 +47,7 @@ pub fn present(watches: &[Watch]) -> Option<&Watch> {
 }
 
 /// Returns the watch of one collection as the API shows it, from its rows. None: no watch has begun.
-pub fn shown(known: &[Watch], now: i64) -> Option<Shown> {
+pub fn watch_view(known: &[Watch], now: i64) -> Option<Shown> {
     let watch = present(known)?;
     let status = match after_time(watch, now).unwrap_or(watch.status) {
         Status::Active => WatchStatus::Active,

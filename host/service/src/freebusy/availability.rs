@@ -52,7 +52,7 @@ pub async fn answer(
     asker: &RequestContext,
     query: &AvailabilityQuery,
 ) -> Result<AvailabilityAnswer> {
-    let plan = Plan::of(query)?;
+    let plan = Plan::from_query(query)?;
     let reach = plan.buffers.0.max(plan.buffers.1);
     let question = BusyQuery {
         ranges: plan.periods.widen(reach, reach),
@@ -154,7 +154,7 @@ struct Person {
 }
 
 impl Plan {
-    fn of(query: &AvailabilityQuery) -> Result<Plan> {
+    fn from_query(query: &AvailabilityQuery) -> Result<Plan> {
         let duration = within("durationMinutes", query.duration_minutes, 1, DAY_MINUTES)?;
         let step = query.slot_interval_minutes.unwrap_or(duration);
         let step = within("slotIntervalMinutes", step, 1, DAY_MINUTES)?;
@@ -400,7 +400,7 @@ mod tests {
     use super::*;
 
     fn plan(query: serde_json::Value) -> Plan {
-        Plan::of(&serde_json::from_value(query).unwrap()).unwrap()
+        Plan::from_query(&serde_json::from_value(query).unwrap()).unwrap()
     }
 
     fn starts(plan: &Plan) -> Vec<String> {

@@ -80,7 +80,7 @@ pub async fn open_together(
     let mut looks = Vec::new();
     for (id, found) in connection_ids.iter().zip(asker.connections(app, connection_ids, scope).await?) {
         match found {
-            Ok(connection) => looks.push(look(app, asker, connection)),
+            Ok(connection) => looks.push(refresh_calendar_list(app, asker, connection)),
             Err(e) => {
                 known.insert(id.clone(), PreloadedConnection::Refused(e));
             }
@@ -103,7 +103,11 @@ pub async fn open_together(
 
 /// Returns a connection, and whether its calendar list is as fresh as `sync::ensure_fresh` makes it. If the age cannot be read, the
 /// connection is opened by itself, and fails there.
-async fn look(app: &App, asker: &RequestContext, connection: Connection) -> (Connection, bool) {
+async fn refresh_calendar_list(
+    app: &App,
+    asker: &RequestContext,
+    connection: Connection,
+) -> (Connection, bool) {
     if asker.no_cache {
         return (connection, false);
     }

@@ -87,7 +87,7 @@ struct SharedTargets {
 
 impl SharedTargets {
     /// Preloads all connections of the targets.
-    async fn of(
+    async fn load(
         app: &App,
         asker: &RequestContext,
         question: &BusyQuery,
@@ -144,7 +144,7 @@ pub async fn busy_of(
     question: &BusyQuery,
     targets: &[BusyOwner],
 ) -> Vec<Result<Vec<BusyStretch>, TargetError>> {
-    let shared = SharedTargets::of(app, asker, question, targets).boxed().await;
+    let shared = SharedTargets::load(app, asker, question, targets).boxed().await;
     // Collected first: a stream over a closure that borrows would not be `Send`.
     let answers: Vec<_> = targets.iter().map(|whose| one(app, asker, question, &shared, whose)).collect();
     stream::iter(answers).buffered(CONCURRENT_TARGETS).collect().await
@@ -158,7 +158,7 @@ pub async fn busy_by(
     targets: &[BusyOwner],
     until: tokio::time::Instant,
 ) -> Vec<Result<Vec<BusyStretch>, TargetError>> {
-    let shared = SharedTargets::of(app, asker, question, targets).boxed();
+    let shared = SharedTargets::load(app, asker, question, targets).boxed();
     // If the preload takes too long, so does everything else.
     let shared = tokio::time::timeout_at(until, shared).await.unwrap_or_default();
     let answers: Vec<_> = targets
@@ -246,7 +246,7 @@ async fn of_connection(
     let open = shared.open(app, asker, question, connection_id).boxed();
     let opened = shared.connections.get(connection_id, open).await?;
     let connection = &opened.connection;
-    let chosen = chosen(&opened.calendars, calendar_ids).map_err(|e| target_error(&e))?;
+    let chosen = choose_calendars(&opened.calendars, calendar_ids).map_err(|e| target_error(&e))?;
     let (hidden, readable): (Vec<_>, Vec<_>) =
         chosen.into_iter().partition(|(_, body)| body.access_role == AccessRole::FreeBusyReader);
     let answers: Vec<_> = readable
@@ -277,7 +277,10 @@ async fn of_connection(
 /// The calendars that a target selects.
 // Contract silent: what `includeInAvailability` means for a calendar that is named. `none` keeps it out of "all calendars" and no
 // more; `attending` says which of its events count, and holds either way.
-fn chosen<'a>(all: &'a [(Item, Calendar)], ids: Option<&[String]>) -> Result<Vec<&'a (Item, Calendar)>> {
+fn choose_calendars<'a>(
+    all: &'a [(Item, Calendar)],
+    ids: Option<&[String]>,
+) -> Result<Vec<&'a (Item, Calendar)>> {
     let Some(ids) = ids else {
         let counts =
             |(_, body): &&(Item, Calendar)| body.include_in_availability != IncludeInAvailability::None;

@@ -53,7 +53,7 @@ pub async fn answer(
         return Err(invalid(Code::RangeTooLarge, "end", message));
     }
     let zone = zone("timeZone", query.time_zone.as_deref())?.unwrap_or_else(Zone::utc);
-    let distinct = Distinct::of(checked(&query.targets)?);
+    let distinct = Distinct::from_targets(validate_targets(&query.targets)?);
     let question = BusyQuery {
         ranges: Intervals::from(range),
         zone,
@@ -82,7 +82,7 @@ struct Distinct {
 }
 
 impl Distinct {
-    fn of(targets: Vec<BusyOwner>) -> Distinct {
+    fn from_targets(targets: Vec<BusyOwner>) -> Distinct {
         let mut out = Distinct::default();
         for (number, whose) in targets.into_iter().enumerate() {
             let known = out.whose.iter().position(|known| *known == whose);
@@ -173,7 +173,7 @@ fn room_for(bytes: usize, more: usize) -> Result<usize> {
     Err(invalid(Code::RangeTooLarge, "end", message))
 }
 
-fn checked(targets: &[FreeBusyTarget]) -> Result<Vec<BusyOwner>> {
+fn validate_targets(targets: &[FreeBusyTarget]) -> Result<Vec<BusyOwner>> {
     if targets.is_empty() || targets.len() > MAX_TARGETS {
         let code = if targets.is_empty() { Code::MissingField } else { Code::InvalidParameter };
         return Err(invalid(
@@ -239,7 +239,7 @@ mod tests {
     fn fault(target: FreeBusyTarget) -> (Code, String) {
         let targets =
             [FreeBusyTarget { connection_id: Some("conn_1".into()), ..FreeBusyTarget::default() }, target];
-        match checked(&targets) {
+        match validate_targets(&targets) {
             Err(Error::Refused(r)) => (r.code, r.param.unwrap_or_default()),
             other => panic!("not refused: {other:?}"),
         }
@@ -291,7 +291,7 @@ mod tests {
         };
         let all = FreeBusyTarget { connection_id: Some("conn_1".into()), ..FreeBusyTarget::default() };
         let targets = [of(&["a", "b"]), all.clone(), of(&["b", "a", "b"]), of(&["a"]), all];
-        let distinct = Distinct::of(checked(&targets).unwrap());
+        let distinct = Distinct::from_targets(validate_targets(&targets).unwrap());
         assert_eq!((distinct.numbers, distinct.whose.len()), (vec![0, 1, 3], 3));
         let warned: Vec<&str> = distinct.warnings.iter().filter_map(|w| w["target"].as_str()).collect();
         assert_eq!(warned, ["targets[2]", "targets[4]"]);
@@ -333,8 +333,8 @@ mod tests {
     #[test]
     fn there_are_one_to_fifty_targets() {
         let target = FreeBusyTarget { connection_id: Some("conn_1".into()), ..FreeBusyTarget::default() };
-        assert!(checked(&[]).is_err());
-        assert!(checked(&vec![target.clone(); 50]).is_ok());
-        assert!(checked(&vec![target; 51]).is_err());
+        assert!(validate_targets(&[]).is_err());
+        assert!(validate_targets(&vec![target.clone(); 50]).is_ok());
+        assert!(validate_targets(&vec![target; 51]).is_err());
     }
 }

@@ -28,7 +28,7 @@ struct Pace {
 }
 
 impl Pace {
-    fn of(class: JobClass) -> Pace {
+    fn for_class(class: JobClass) -> Pace {
         let ms = Duration::from_millis;
         match class {
             // A delivery waits for its endpoint nearly all of the time, and waits as well in the slow pool. Endpoints that begin to hang
@@ -58,7 +58,7 @@ struct Limits {
 }
 
 impl Limits {
-    fn of(class: JobClass) -> Limits {
+    fn for_class(class: JobClass) -> Limits {
         let one_pool = |fast| Limits {
             fast,
             fast_of_application: None,
@@ -112,13 +112,13 @@ impl Limits {
 
 /// Returns the duration after which a run, or an attempt of a delivery, moves to the slow pool.
 pub fn move_after(class: JobClass) -> Duration {
-    Pace::of(class).move_after
+    Pace::for_class(class).move_after
 }
 
 /// Whether a job counts as slow after a run of this duration, or a delivery after an attempt of this duration; `was_slow` before it.
 pub fn is_slow(class: JobClass, elapsed: Duration, was_slow: bool) -> bool {
-    let pace = Pace::of(class);
-    Limits::of(class).slow > 0 && (elapsed > pace.slow_after || was_slow && elapsed >= pace.fast_below)
+    let pace = Pace::for_class(class);
+    Limits::for_class(class).slow > 0 && (elapsed > pace.slow_after || was_slow && elapsed >= pace.fast_below)
 }
 
 /// The permits of a class. Clones share their state.
@@ -147,7 +147,12 @@ struct RunningJobs {
 impl Permits {
     /// Creates the permits of a class without any run.
     pub fn new(class: JobClass) -> Permits {
-        Permits { class, limits: Limits::of(class), pace: Pace::of(class), taken: Arc::default() }
+        Permits {
+            class,
+            limits: Limits::for_class(class),
+            pace: Pace::for_class(class),
+            taken: Arc::default(),
+        }
     }
 
     pub fn class(&self) -> JobClass {

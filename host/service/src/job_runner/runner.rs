@@ -186,7 +186,7 @@ async fn begin_turns(
         return Ok(AFTER_FAILURE);
     }
     let now = app.now();
-    let (hints, last) = look(app, permits, now).await?;
+    let (hints, last) = find_due_jobs(app, permits, now).await?;
     let next_at = hints.iter().map(|hint| hint.due_at).filter(|due_at| *due_at > now).min();
     let mut due = hints;
     due.retain(|hint| hint.due_at <= now && kinds.iter().any(|kind| kind.name == hint.kind));
@@ -213,7 +213,7 @@ async fn begin_turns(
     })
 }
 
-/// The extent of the due jobs that `look` has read.
+/// The extent of the due jobs that `find_due_jobs` has read.
 #[derive(Clone, Copy)]
 enum WindowLook {
     /// All due jobs.
@@ -224,7 +224,7 @@ enum WindowLook {
 
 /// Returns the jobs that are due first, and whether there may be more. If the first query is full, a second one leaves out the applications
 /// that filled it: a backlog hides no other application.
-async fn look(app: &App, permits: &Permits, now: i64) -> Result<(Vec<Candidate>, WindowLook)> {
+async fn find_due_jobs(app: &App, permits: &Permits, now: i64) -> Result<(Vec<Candidate>, WindowLook)> {
     let (class, window, mut busy) = (permits.class(), (now + SWEEP_MS, WINDOW), permits.busy());
     let mut hints = jobs::candidates(app.db.reader(), class, window, &busy).await?;
     let is_full = i64::try_from(hints.len()).is_ok_and(|count| count >= WINDOW);

@@ -71,7 +71,7 @@ pub struct TurnSignals {
 /// Runs a claimed job once, and writes the outcome. Failures are logged and kept in the row. When `stop` is true, the process ends: the run
 /// is dropped and nothing is written; its host releases the job.
 pub async fn run(app: App, kind: JobKind, job: Job, signals: TurnSignals) {
-    let lane = Lane::jobs().of(&job.tenant.application_id);
+    let lane = Lane::jobs().for_application(&job.tenant.application_id);
     let (name, metrics, counts) = (kind.name, app.metrics.clone(), lane.counts().clone());
     lane.scope(run_once(app, kind, job, signals)).await;
     metrics.count_job_statements(name, &counts);
@@ -95,9 +95,9 @@ async fn run_once(app: App, kind: JobKind, job: Job, signals: TurnSignals) {
     let id = &turn.job.id;
     let end = match outcome {
         TurnOutcome::Ended(JobEnd::Committed) => return,
-        TurnOutcome::Ended(next) => ended(&turn, next, began_at),
-        TurnOutcome::Preempted => ended(&turn, JobEnd::PutOff(turn.app.now()), began_at),
-        TurnOutcome::Failed { code, message, wait_ms } => failed(&turn, &kind, code, &message, wait_ms),
+        TurnOutcome::Ended(next) => run_end(&turn, next, began_at),
+        TurnOutcome::Preempted => run_end(&turn, JobEnd::PutOff(turn.app.now()), began_at),
+        TurnOutcome::Failed { code, message, wait_ms } => failure_end(&turn, &kind, code, &message, wait_ms),
         TurnOutcome::Lost => {
             tracing::debug!(job = %id, "a turn ended whose job is no longer this host's");
             return;
@@ -187,7 +187,7 @@ async fn attempt(turn: &JobRun, kind: &JobKind) -> TurnOutcome {
 }
 
 /// Returns the end to write of a run that began at `began_at`. None: the job is deleted.
-fn ended(turn: &JobRun, next: JobEnd, began_at: i64) -> Option<End> {
+fn run_end(turn: &JobRun, next: JobEnd, began_at: i64) -> Option<End> {
     let done = End { done_at: Some(began_at), ..End::default() };
     match next {
         JobEnd::Done | JobEnd::Committed => None,
@@ -215,7 +215,7 @@ fn wait_ms(e: &Error) -> i64 {
         .min(crate::app::throttle_limit::LONGEST_MS)
 }
 
-fn failed(turn: &JobRun, kind: &JobKind, code: &str, message: &str, wait_ms: i64) -> Option<End> {
+fn failure_end(turn: &JobRun, kind: &JobKind, code: &str, message: &str, wait_ms: i64) -> Option<End> {
     let (now, attempts) = (turn.app.now(), turn.job.attempts);
     let (message, _) = message.split_at(message.floor_char_boundary(MAX_ERROR));
     let [random] = turn.app.entropy.bytes::<1>();

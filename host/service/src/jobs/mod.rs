@@ -43,8 +43,8 @@ pub const REQUIRED_JOBS: &[EnsureJobs] = &[|tx, now| Box::pin(upkeep::ensure(tx,
 
 /// Runs jobs until `stop` announces the end of the process; then releases those that have not ended.
 pub async fn run(app: App, stop: Receiver<bool>) {
-    let looking = crate::webhooks::fanout::look(&app, stop.clone());
-    let listening = crate::sync::watch_job::look(&app, stop.clone());
+    let looking = crate::webhooks::fanout::match_events(&app, stop.clone());
+    let listening = crate::sync::watch_job::end_lost_streams(&app, stop.clone());
     let figures = crate::jobs::flush_counters::run(&app, stop.clone());
     let hearing = listen::run(&app, stop.clone());
     tokio::join!(runner::run(app.clone(), KINDS, REQUIRED_JOBS, stop), looking, listening, hearing, figures);

@@ -25,12 +25,12 @@ pub async fn page(
     raw: bool,
 ) -> Result<Vec<String>> {
     let (Some(first), Some(last)) = (found.first(), found.last()) else { return Ok(Vec::new()) };
-    let kind = ResourceKind::of(first)?;
+    let kind = ResourceKind::from_item(first)?;
     if kind == ResourceKind::Calendar {
         let watches = watches_of(app, on, found).await?;
         let print = |item: &Item| {
             let text = render::item(item, warnings, raw);
-            match watches.get(&item.id).and_then(|rows| watch_expiry::shown(rows, app.now())) {
+            match watches.get(&item.id).and_then(|rows| watch_expiry::watch_view(rows, app.now())) {
                 Some(watch) => render::watched(text, &watch),
                 None => Ok(text),
             }
@@ -67,7 +67,7 @@ async fn watches_of(
 }
 
 /// Returns one rendered collection.
-pub async fn printed(
+pub async fn render_collection(
     app: &App,
     on: impl Into<On<'_>>,
     tenant: &Tenant,

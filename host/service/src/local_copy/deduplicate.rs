@@ -32,7 +32,7 @@ pub(crate) fn name_it(source: &mut NormalizedRecord) {
     (source.previous_id, source.deleted) = (None, false);
     if is_bad_name(&source.source_id) {
         let digest = hex::encode(&Sha256::digest(&source.source_id)[..8]);
-        let shown = shown(&source.source_id);
+        let shown = printable_prefix(&source.source_id);
         source.source_id = format!("{shown}… ({digest})");
     }
 }
@@ -82,7 +82,7 @@ fn without_doubles(sources: &mut [NormalizedRecord]) {
         let source = &mut sources[source];
         if let Some(double) = source.items.iter().find(|item| things(item).any(|thing| held.contains(&thing)))
         {
-            let name = shown(&double.external_id);
+            let name = printable_prefix(&double.external_id);
             let message = format!("another source of the collection holds the same item, {name}");
             source.error = Some(("duplicate".to_owned(), message));
             source.items.clear();
@@ -114,7 +114,7 @@ fn without_own_doubles(source: &mut NormalizedRecord) {
 }
 
 /// Returns the first 100 characters of a foreign name, without control characters.
-fn shown(name: &str) -> String {
+fn printable_prefix(name: &str) -> String {
     name.chars().filter(|c| !c.is_control()).take(100).collect()
 }
 

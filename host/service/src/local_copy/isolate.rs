@@ -5,7 +5,7 @@ use std::panic::AssertUnwindSafe;
 use base::error::{Error, Result};
 use futures::FutureExt;
 
-use crate::app::supervise::said;
+use crate::app::supervise::panic_message;
 use crate::local_copy::change::UpsertResult;
 use crate::local_copy::record::NormalizedRecord;
 use crate::local_copy::transaction::CopyTransaction;
@@ -50,7 +50,9 @@ pub async fn upsert_isolated_part(
                 let is_of_the_data = matches!(&e, Error::Internal(e) if storage::is_of_the_data(e));
                 (e, is_of_the_data)
             }
-            Err(panic) => (anyhow::anyhow!("a panic while it was written: {}", said(panic)).into(), true),
+            Err(panic) => {
+                (anyhow::anyhow!("a panic while it was written: {}", panic_message(panic)).into(), true)
+            }
         };
         copy.tx.batch("rollback to savepoint source").await?;
         copy.tx.batch("release savepoint source").await?;

@@ -11,7 +11,7 @@ use model::wire::{self, JsonText, Source};
 use sha2::{Digest, Sha256};
 
 use crate::app::resource_kind::ResourceKind;
-use crate::app::supervise::said;
+use crate::app::supervise::panic_message;
 use crate::local_copy::deduplicate::{name_it, unique};
 use crate::local_copy::event_span::bounds;
 use crate::local_copy::record::{MAX_NAME, NormalizedContent, NormalizedItem, NormalizedRecord};
@@ -19,16 +19,17 @@ use crate::local_copy::stored_warnings::warned;
 
 /// Returns a connector's records, ready to be stored. A fault in one record is an error of that record alone.
 pub fn prepared(kind: ResourceKind, sources: Vec<Source>) -> Vec<NormalizedRecord> {
-    let prepared = sources.into_iter().map(|source| isolated(source, |source| prepare(kind, source)));
+    let prepared =
+        sources.into_iter().map(|source| normalize_isolated(source, |source| prepare(kind, source)));
     unique(kind, prepared.collect())
 }
 
 /// Normalizes a record that may make the parser panic. That is a bug of this program, and must not affect the other records.
-fn isolated(source: Source, prepare: impl FnOnce(Source) -> NormalizedRecord) -> NormalizedRecord {
+fn normalize_isolated(source: Source, prepare: impl FnOnce(Source) -> NormalizedRecord) -> NormalizedRecord {
     let (source_id, provider_etag) = (source.external_id.clone(), source.etag.clone());
     // The closure has no state besides the record.
     std::panic::catch_unwind(AssertUnwindSafe(|| prepare(source))).unwrap_or_else(|panic| {
-        tracing::error!(source = %source_id, panic = %said(panic), "an item panicked the host and is quarantined");
+        tracing::error!(source = %source_id, panic = %panic_message(panic), "an item panicked the host and is quarantined");
         let error = ("unreadable".to_owned(), "the item cannot be read by this service".to_owned());
         NormalizedRecord { provider_etag, error: Some(error), deleted: false, ..NormalizedRecord::gone(&source_id) }
     })
@@ -252,7 +253,7 @@ mod tests {
         let hostile = |source: Source| -> NormalizedRecord {
             panic!("{}", "202é0301".get(..source.external_id.len() + 3).expect("whole characters"))
         };
-        let prepared = isolated(source, hostile);
+        let prepared = normalize_isolated(source, hostile);
         assert_eq!((prepared.source_id.as_str(), prepared.provider_etag.as_deref()), ("a", Some("1")));
         assert_eq!(prepared.error.expect("an error").0, "unreadable");
         assert!(!prepared.deleted, "what was read of it earlier stays");

@@ -42,7 +42,7 @@ pub async fn resolve<'l>(
         let is_open =
             |one: &&ItemChange<'_>| one.change != ChangeKind::Deleted && !links.contains_key(&one.item.id);
         let open: Vec<&ItemChange<'_>> = changed.iter().chain(&others).filter(is_open).collect();
-        let found = linked(copy, &open).await?;
+        let found = collect_links(copy, &open).await?;
         links.extend(found);
     }
     let live = changed.iter_mut().filter(|one| one.change != ChangeKind::Deleted);
@@ -81,14 +81,14 @@ async fn concerned_ids(
     // The items that refer to one are the same before and after its own references change.
     let parting: Vec<&ItemChange<'_>> =
         renaming.iter().copied().filter(|one| !named(one).is_empty()).collect();
-    let before = linked(copy, &parting).await?;
+    let before = collect_links(copy, &parting).await?;
     let refs: Vec<ItemRefs<'_>> =
         renaming.iter().map(|one| ItemRefs { item: &one.item, uids: &one.refs }).collect();
     items::set_refs(copy.tx, &refs).await?;
     let appearing: Vec<&ItemChange<'_>> = changed.iter().filter(|one| appears(one)).collect();
     let mut looked_at = renaming.clone();
     looked_at.extend(appearing.iter().copied().filter(|one| named(one) == one.refs.as_slice()));
-    links.extend(linked(copy, &looked_at).await?);
+    links.extend(collect_links(copy, &looked_at).await?);
     let mut found = BTreeSet::new();
     for one in renaming {
         let (was, is) = (named_in(&before, &one.item), named_in(links, &one.item));
@@ -121,7 +121,7 @@ fn named_in<'k>(links: &'k Links, item: &Item) -> BTreeSet<&'k String> {
 }
 
 /// Returns the links of these items.
-async fn linked(copy: &mut CopyTransaction<'_, '_>, all: &[&ItemChange<'_>]) -> Result<Links> {
+async fn collect_links(copy: &mut CopyTransaction<'_, '_>, all: &[&ItemChange<'_>]) -> Result<Links> {
     let queries: Vec<LinkQuery<'_>> =
         all.iter().map(|one| LinkQuery { item: &one.item, kind: other_side(one.kind) }).collect();
     let mut found = items::linked_of(copy.tx, &queries).await?;

@@ -15,11 +15,11 @@ use crate::local_copy::stored_warnings;
 
 /// Returns the JSON text of one resource.
 pub fn item(item: &Item, warnings: &[Value], with_provider_data: bool) -> String {
-    shown(&ItemColumns::from(item), warnings, with_provider_data)
+    item_columns(&ItemColumns::from(item), warnings, with_provider_data)
 }
 
 /// Same as `item` for a borrowed row.
-pub fn shown(item: &ItemColumns<'_>, warnings: &[Value], with_provider_data: bool) -> String {
+pub fn item_columns(item: &ItemColumns<'_>, warnings: &[Value], with_provider_data: bool) -> String {
     let mut out = String::with_capacity(item.body.len() + item.metadata.len() + 512);
     field(&mut out, "{\"id\":", item.id);
     field(&mut out, ",\"connectionId\":", item.connection_id);

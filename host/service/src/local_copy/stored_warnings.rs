@@ -18,13 +18,13 @@ pub fn warned(body: String, warnings: &[Warning]) -> Result<String, String> {
     if text.len() > MAX_BYTES {
         return Err(format!("an item's warnings have more than {MAX_BYTES} bytes"));
     }
-    Ok(joined(&text, &body))
+    Ok(join_warnings(&text, &body))
 }
 
 /// Returns a rewritten body with the warnings that it had before.
 pub fn as_before(before: &str, body: String) -> String {
     match split(before) {
-        (Some(warnings), _) => joined(warnings, &body),
+        (Some(warnings), _) => join_warnings(warnings, &body),
         (None, _) => body,
     }
 }
@@ -43,7 +43,7 @@ pub fn split(body: &str) -> (Option<&str>, &str) {
     }
 }
 
-fn joined(warnings: &str, body: &str) -> String {
+fn join_warnings(warnings: &str, body: &str) -> String {
     let members = members(body.trim(), 1);
     let comma = if members.is_empty() { "" } else { "," };
     format!("{FIRST}{warnings}{comma}{members}}}")

@@ -269,7 +269,7 @@ async fn write_rows<'l>(
         }
     }
     store(copy, &changed).await?;
-    let notes = changed.iter().map(|one| note(location, one)).collect();
+    let notes = changed.iter().map(|one| log_entry(location, one)).collect();
     event_log::insert(copy.tx, copy.app, &location.tenant, first, notes).await?;
     // After the log, because these can enqueue jobs: see `LockRank`.
     if location.kind == ResourceKind::Event {
@@ -281,7 +281,7 @@ async fn write_rows<'l>(
         }
     }
     if location.kind.is_mail() {
-        replies_and_reports::look(copy, &changed).await?;
+        replies_and_reports::process_messages(copy, &changed).await?;
     }
     let live = changed.into_iter().filter(|one| one.change != ChangeKind::Deleted);
     Ok(UpsertResult {
@@ -304,12 +304,12 @@ async fn store(copy: &mut CopyTransaction<'_, '_>, changed: &[ItemChange<'_>]) -
     leave(copy, &replaced).await?;
     keep_departed(copy, changed).await?;
     if copy.location.kind.is_mail() {
-        locations::put(copy, changed).await?;
+        locations::store(copy, changed).await?;
     }
     Ok(())
 }
 
-fn note(place: &CopyLocation, changed: &ItemChange<'_>) -> NewLogEntry {
+fn log_entry(place: &CopyLocation, changed: &ItemChange<'_>) -> NewLogEntry {
     let word = match changed.change {
         ChangeKind::Created => "created",
         ChangeKind::Updated => "updated",
@@ -370,7 +370,8 @@ pub async fn set_metadata<'l>(
         keys: Vec::new(),
         places: Vec::new(),
     };
-    let note = NewLogEntry { changed_fields: Some(vec!["metadata".to_owned()]), ..note(location, &changed) };
+    let note =
+        NewLogEntry { changed_fields: Some(vec!["metadata".to_owned()]), ..log_entry(location, &changed) };
     event_log::insert(copy.tx, copy.app, &location.tenant, sequence, vec![note]).await?;
     Ok(stored)
 }

@@ -63,7 +63,7 @@ pub struct AccountPosition {
 
 impl AccountPosition {
     /// The place of a listed account.
-    pub fn of(filter: &AccountFilter, connection: &Connection) -> AccountPosition {
+    pub fn from_connection(filter: &AccountFilter, connection: &Connection) -> AccountPosition {
         let id = connection.id.clone();
         match filter.address.is_empty() {
             true => AccountPosition { status: connection.status.clone(), id, ..AccountPosition::default() },

@@ -120,7 +120,7 @@ pub async fn create(
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
     let name = checked_name("name", name)?;
-    let settings = ApplicationUpdate { name: None, ..checked(settings)? };
+    let settings = ApplicationUpdate { name: None, ..normalize_update(settings)? };
     let tenant =
         Tenant { organization_id: organization_id.to_owned(), application_id: app.new_id(Kind::Application) };
     let (keyed, attempt, now) = (app.clone(), attempt.about(&tenant.application_id), app.now());
@@ -154,7 +154,7 @@ pub async fn update(
     change: ApplicationUpdate,
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
-    let change = checked(change)?;
+    let change = normalize_update(change)?;
     let (of, keyed, attempt, now) = (tenant.clone(), app.clone(), attempt.clone(), app.now());
     let written: Result<(StoredResponse, Application)> = app
         .db
@@ -178,7 +178,7 @@ pub async fn update(
 }
 
 /// The change with its texts as they are stored.
-fn checked(change: ApplicationUpdate) -> Result<ApplicationUpdate> {
+fn normalize_update(change: ApplicationUpdate) -> Result<ApplicationUpdate> {
     let name = change.name.as_deref().map(|name| checked_name("name", name)).transpose()?;
     if let Some(Some(handle)) = &change.handle {
         handle::parse(handle).map_err(|message| invalid(Code::InvalidParameter, "handle", message))?;

@@ -59,7 +59,7 @@ pub async fn create(
                     request_log: RequestLogMode::default(),
                     full_bodies_until: None,
                 };
-                let answer = StoredResponse::created(shown(&made).to_string());
+                let answer = StoredResponse::created(render_application(&made).to_string());
                 attempt.store(tx, &keyed.keyring, &answer, at).await?;
                 Ok(answer)
             })
@@ -88,7 +88,7 @@ pub async fn rename(
                 if !is_renamed {
                     return Err(name_taken(&name));
                 }
-                let answer = StoredResponse::ok(shown(&found).to_string());
+                let answer = StoredResponse::ok(render_application(&found).to_string());
                 attempt.store(tx, &keyed.keyring, &answer, at).await?;
                 Ok(answer)
             })
@@ -119,7 +119,7 @@ pub async fn set_handle(
                 if !is_set {
                     return Err(handle_taken());
                 }
-                let answer = StoredResponse::ok(shown(&found).to_string());
+                let answer = StoredResponse::ok(render_application(&found).to_string());
                 attempt.store(tx, &keyed.keyring, &answer, at).await?;
                 Ok(answer)
             })
@@ -138,7 +138,7 @@ pub fn handle_taken() -> Error {
     invalid(Code::AlreadyExists, "handle", "another application has this handle: choose another one")
 }
 
-fn shown(application: &Application) -> Value {
+fn render_application(application: &Application) -> Value {
     json!({
         "id": application.tenant.application_id,
         "organizationId": application.tenant.organization_id,

@@ -115,7 +115,7 @@ pub async fn list(
     let (reader, limit) = (app.db.reader(), limit.min(MAX_ROWS));
     let window = filter.window(limit);
     let entries = match filter.state {
-        JobState::Queued => queued(reader, filter, after, window).await?,
+        JobState::Queued => list_queued(reader, filter, after, window).await?,
         JobState::Running => {
             let start = JobPosition::default();
             job_lists::running(reader, after.unwrap_or(&start), count(window)).await?
@@ -139,7 +139,7 @@ pub async fn list(
 }
 
 /// Queued jobs of all classes, merged by their times. Within one class and time they are in the order in which the database sorts ids.
-async fn queued(
+async fn list_queued(
     reader: &Reader,
     filter: &JobFilter,
     after: Option<&JobPosition>,

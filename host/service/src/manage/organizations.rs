@@ -154,12 +154,12 @@ fn name_taken(name: &str) -> Error {
 
 /// The version of an organization.
 pub fn etag(organization: &Organization) -> String {
-    content_etag(&shown(organization))
+    content_etag(&render_organization(organization))
 }
 
 /// An organization as the API shows it.
 pub fn json(organization: &Organization) -> Value {
-    let mut shown = shown(organization);
+    let mut shown = render_organization(organization);
     shown["etag"] = json!(etag(organization));
     shown
 }
@@ -169,7 +169,7 @@ fn answer(status: u16, organization: &Organization, warnings: &[Value]) -> Store
     StoredResponse::json(status, shown).warned(warnings).etag(&etag(organization))
 }
 
-fn shown(organization: &Organization) -> Value {
+fn render_organization(organization: &Organization) -> Value {
     json!({
         "id": organization.id,
         "name": organization.name,

@@ -75,7 +75,7 @@ pub async fn list(app: &App, tenant: &Tenant) -> Result<Vec<RegisteredClient>> {
         if connector.manifest.auth.kinds.contains(&AuthKind::Oauth) {
             let at = clients.iter().position(|client| client.provider == connector.manifest.name);
             let client = at.map(|at| clients.swap_remove(at));
-            found.push(registered(app, connector.manifest.clone(), client));
+            found.push(registered_client(app, connector.manifest.clone(), client));
         }
     }
     found.sort_by(|a, b| a.manifest.title.cmp(&b.manifest.title));
@@ -89,10 +89,10 @@ pub async fn list(app: &App, tenant: &Tenant) -> Result<Vec<RegisteredClient>> {
 pub async fn find(app: &App, tenant: &Tenant, provider: &str) -> Result<RegisteredClient> {
     let manifest = manifest(app, provider)?;
     let client = oauth_clients::find(app.db.reader(), tenant, provider).await?;
-    Ok(registered(app, manifest, client))
+    Ok(registered_client(app, manifest, client))
 }
 
-fn registered(app: &App, manifest: Arc<Manifest>, client: Option<OAuthClient>) -> RegisteredClient {
+fn registered_client(app: &App, manifest: Arc<Manifest>, client: Option<OAuthClient>) -> RegisteredClient {
     let address = app.config.public_address();
     let callback_url = match &client {
         Some(client) => callback_url(&address, client),

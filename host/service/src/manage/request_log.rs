@@ -106,7 +106,7 @@ impl LogChange {
             .write(move |tx| {
                 Box::pin(async move {
                     let changed = self.change(tx, &of).await?;
-                    let answer = StoredResponse::ok(shown(&changed).to_string());
+                    let answer = StoredResponse::ok(render_application(&changed).to_string());
                     attempt.store(tx, &keyed.keyring, &answer, at).await?;
                     Ok((answer, changed))
                 })
@@ -134,7 +134,7 @@ impl LogChange {
     }
 }
 
-fn shown(application: &Application) -> serde_json::Value {
+fn render_application(application: &Application) -> serde_json::Value {
     json!({
         "id": application.tenant.application_id,
         "requestLog": application.request_log.as_str(),

@@ -185,7 +185,7 @@ fn deliveries(counts: &[DayCount]) -> Figures {
     }
     let attempts: Vec<(String, i64)> =
         attempts.into_iter().map(|(outcome, count)| (outcome.to_owned(), count)).collect();
-    Figures::of(&attempts)
+    Figures::from_outcomes(&attempts)
 }
 
 impl UsageReport {

@@ -95,7 +95,7 @@ pub fn read(push: &Push, incoming: ProviderRequest<'_>) -> Result<Notifications>
         _ => Value::Null,
     };
     let mut found = Notifications::default();
-    for one in listed(push, &body)? {
+    for one in list_notifications(push, &body)? {
         let at = |place: &Option<PushPlace>| text_at(place.as_ref()?, incoming.headers, one);
         if at(&push.state).as_deref() == Some("sync") {
             found.greetings += 1;
@@ -131,7 +131,7 @@ fn needs_body(push: &Push) -> bool {
 }
 
 /// Returns the single notifications of a body.
-fn listed<'b>(push: &Push, body: &'b Value) -> Result<Vec<&'b Value>> {
+fn list_notifications<'b>(push: &Push, body: &'b Value) -> Result<Vec<&'b Value>> {
     let Some(PushPlace::Pointer(pointer)) = &push.list else { return Ok(vec![body]) };
     let Some(list) = body.pointer(pointer).and_then(Value::as_array) else {
         return Err(refuse(Code::InvalidRequest, format!("the body has no list at {pointer}")));

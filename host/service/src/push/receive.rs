@@ -87,7 +87,7 @@ pub async fn receive(
         let message = "the request names no watch, or brings no secret of one";
         return Err(Refusal::new(Code::MissingApiKey, message).into());
     }
-    let paced = paced(app, provider, push, all, budgets)?;
+    let paced = limit_rate(app, provider, push, all, budgets)?;
     let mut known = find(app, provider, &paced).await?;
     known.retain(|watch| push.covers(&watch.surface) && recipients.include(&watch.tenant.application_id));
     // A signature over the whole body is computed for each possible watch.
@@ -99,7 +99,7 @@ pub async fn receive(
 }
 
 /// Counts the notifications. Fails if all of them are a flood, or the provider is over its budget.
-fn paced(
+fn limit_rate(
     app: &App,
     provider: &str,
     push: &Push,

@@ -54,7 +54,7 @@ async fn run(turn: &JobRun) -> Result<JobEnd> {
     };
     let of = RenewTarget { turn, connection: &connection, surface, scope_id };
     of.note_time().await?;
-    let wanted = wanted_watches::wanted(app, &connection, surface, scope_id).await?;
+    let wanted = wanted_watches::find_request(app, &connection, surface, scope_id).await?;
     let known = of.known().await?;
     if wanted.is_none() && known.is_empty() {
         return Ok(JobEnd::Done);
@@ -68,7 +68,7 @@ async fn run(turn: &JobRun) -> Result<JobEnd> {
     if let Some(until) = throttle::until(app, &connection.tenant, &connection.id, kind).await? {
         return Ok(JobEnd::PutOff(next_at(&known, now).map_or(until, |at| at.min(until))));
     }
-    let target = CallTarget::of(app, &connection)?;
+    let target = CallTarget::for_connection(app, &connection)?;
     of.stop_due(&target, &known, wanted.is_none()).await?;
     let Some(wanted) = wanted else { return of.stopped().await };
     let asked = match present(&known).filter(|watch| watch.is_active(now)) {
@@ -118,7 +118,7 @@ impl RenewTarget<'_> {
             let Some(status) = after_time(&watch, now) else { continue };
             let due_at = watch.due_at.filter(|_| status != Status::Expired);
             let changed = Watch { status, due_at, updated_at: now, ..watch };
-            changes.notes.extend(watch_rows::note(&changed));
+            changes.notes.extend(watch_rows::status_entry(&changed));
             if status == Status::Expired {
                 changes.pulls.push(pull_id_of(&changed));
             }

@@ -37,7 +37,7 @@ async fn try_stop_all(app: &App, connection: &Connection) -> Result<(), Error> {
     if known.is_empty() || !is_usable {
         return Ok(());
     }
-    let target = CallTarget::of(app, connection)?;
+    let target = CallTarget::for_connection(app, connection)?;
     let (mut ids, mut renewals) = (Vec::new(), Vec::new());
     let stopping = async {
         for some in known.chunks(CONCURRENT) {

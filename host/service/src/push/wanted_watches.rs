@@ -70,7 +70,7 @@ pub struct WatchRequest {
 
 /// Returns the watch that the collection needs. None: no client follows it, it was deleted, or the provider cannot notify this service of
 /// it.
-pub async fn wanted(
+pub async fn find_request(
     app: &App,
     connection: &Connection,
     surface: &str,

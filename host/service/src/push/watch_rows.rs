@@ -70,7 +70,7 @@ pub fn active(
 }
 
 /// Returns the log entry for a watch that is about to expire, or has expired. None for watches of other resources than calendars.
-pub fn note(watch: &Watch) -> Option<NewLogEntry> {
+pub fn status_entry(watch: &Watch) -> Option<NewLogEntry> {
     if watch.surface != ResourceKind::Calendar.surface().as_str() || watch.scope_id.is_empty() {
         return None;
     }

@@ -18,7 +18,7 @@ use storage::connections::Connection;
 
 use crate::app::App;
 use crate::app::live_channels::Channel;
-use crate::connections::account::{is_address, shown};
+use crate::connections::account::{is_address, printable};
 use crate::connections::provider_call::fetch;
 use crate::connections::request_context::RequestContext;
 use crate::connections::{find, granted, usable};
@@ -35,7 +35,7 @@ const MAX_RECIPIENTS: i64 = 500;
 const ALIASES: usize = 500;
 
 /// Returns the capabilities of a connection. Asks the connector for features that its manifest does not settle.
-pub async fn of(app: &App, asker: &RequestContext, connection_id: &str) -> Result<Capabilities> {
+pub async fn for_connection(app: &App, asker: &RequestContext, connection_id: &str) -> Result<Capabilities> {
     if !asker.may_use(connection_id) {
         return Err(not_found("connection"));
     }
@@ -146,7 +146,7 @@ fn email(app: &App, connection: &Connection, mail: MailFeatures, capabilities: &
     }
     let aliases = mail.aliases.into_iter().filter(|alias| is_address(&alias.email)).take(ALIASES);
     let named = |alias: Alias| {
-        let name = alias.name.map(|name| shown(&name)).filter(|name| !name.is_empty());
+        let name = alias.name.map(|name| printable(&name)).filter(|name| !name.is_empty());
         Alias { name, ..alias }
     };
     capabilities.aliases = aliases.map(named).collect();
@@ -172,7 +172,7 @@ where
 /// An operation, whether the provider has it, and the scope that it needs.
 type CapabilityRow = (&'static str, bool, &'static str);
 
-fn described(
+fn describe_surface(
     connection: &Connection,
     surface: Surface,
     can: &[CapabilityRow],
@@ -217,7 +217,7 @@ async fn calendar(app: &App, connection: &Connection, asker: &RequestContext) ->
         ("push", json!(has.push)),
         ("delta", json!(has.delta)),
     ];
-    Ok(described(connection, Surface::Calendar, &can, &told))
+    Ok(describe_surface(connection, Surface::Calendar, &can, &told))
 }
 
 async fn contacts(app: &App, connection: &Connection, asker: &RequestContext) -> Result<SurfaceCapabilities> {
@@ -243,7 +243,7 @@ async fn contacts(app: &App, connection: &Connection, asker: &RequestContext) ->
         ("push", json!(has.push)),
         ("delta", json!(has.delta)),
     ];
-    Ok(described(connection, Surface::Contacts, &can, &told))
+    Ok(describe_surface(connection, Surface::Contacts, &can, &told))
 }
 
 async fn tasks(app: &App, connection: &Connection, asker: &RequestContext) -> Result<SurfaceCapabilities> {
@@ -274,5 +274,5 @@ async fn tasks(app: &App, connection: &Connection, asker: &RequestContext) -> Re
         ("push", json!(has.push)),
         ("delta", json!(has.delta)),
     ];
-    Ok(described(connection, Surface::Tasks, &can, &told))
+    Ok(describe_surface(connection, Surface::Tasks, &can, &told))
 }

@@ -133,7 +133,7 @@ pub async fn update<T: CollectionItem>(
     }
     let change = ResponseChange { status: 200, metadata: write.metadata, warnings };
     if write.changed.is_empty() {
-        let view = ItemView::of(&item, change);
+        let view = ItemView::from_item(&item, change);
         return reconcile(cx, opened.location(), ProviderWrite::nothing(), view).await;
     }
     write.body.complete(Some(&before), &mut write.changed, cx.app.clock.now(), &opened.zone)?;
@@ -181,7 +181,7 @@ pub async fn delete(cx: &WriteContext, path: ItemPath<'_>, expected: ExpectedEta
 }
 
 /// The items of the collection with these ids, in their order. An id without an item is an error of the given field.
-pub async fn named(
+pub async fn resolve_ids(
     cx: &WriteContext,
     opened: &OpenCollection,
     kind: ResourceKind,
@@ -280,7 +280,7 @@ async fn scan(
     let print = |row: VisitedItem<'_>| {
         let text = match row.shown {
             Some(shown) if asker.may_use(shown.connection_id) && admits(&shown)? => {
-                Some(render::shown(&shown, &[], raw))
+                Some(render::item_columns(&shown, &[], raw))
             }
             _ => None,
         };
@@ -297,7 +297,7 @@ pub async fn get(app: &App, asker: &RequestContext, path: ItemPath<'_>, raw: boo
     let read = |row: ItemColumns<'_>| {
         let is_asked =
             path.collection_id.is_none_or(|p| p == row.parent_id) && asker.may_use(row.connection_id);
-        is_asked.then(|| StoredResponse::ok(render::shown(&row, &[], raw)).etag(row.etag))
+        is_asked.then(|| StoredResponse::ok(render::item_columns(&row, &[], raw)).etag(row.etag))
     };
     let found =
         items::read(app.db.resources(), &asker.tenant, (path.kind.as_str(), path.id), raw, read).await?;

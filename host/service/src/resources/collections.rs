@@ -23,7 +23,7 @@ use crate::connections::provider_call::{ProviderChange, ProviderWrite, call_prov
 use crate::connections::request_context::RequestContext;
 use crate::connections::write_context::{WriteAccount, WriteContext};
 use crate::local_copy::{collection_counts, render};
-use crate::resources::readable::{missed, noted, nothing_known, readable_connections};
+use crate::resources::readable::{missed, nothing_known, readable_connections, record_age};
 use crate::sync::on_demand::refreshed;
 use crate::sync::scope::{CollectionHead, SyncScope, scope};
 use crate::sync::{collection_set, ensure_fresh, page, refresh_if_stale, staleness};
@@ -53,7 +53,7 @@ pub async fn freshen(
     collection: &Item,
 ) -> Result<()> {
     // The scope's name is enough to look up the age; the other fields would have to be parsed out of the body.
-    let kind = ResourceKind::of(collection)?.contents();
+    let kind = ResourceKind::from_item(collection)?.contents();
     let name = SyncScope { kind, scope_id: collection.id.clone(), collection: None, time_zone: None };
     let age = match staleness::age(app, connection, &name, asker.no_cache).await? {
         Some(age) => age,
@@ -127,7 +127,7 @@ pub async fn freshen_all(
             };
             let e = match done {
                 Ok(age) => {
-                    noted(&asker, &connection, age);
+                    record_age(&asker, &connection, age);
                     return Ok(None);
                 }
                 Err(e) => e,
@@ -189,14 +189,14 @@ pub async fn open_to_write(cx: &WriteContext, kind: ResourceKind, id: &str) -> R
 
 /// As `open_to_write`, for a collection that was just read.
 pub async fn open_found(cx: &WriteContext, collection: Item) -> Result<OpenCollection> {
-    let kind = ResourceKind::of(&collection)?;
+    let kind = ResourceKind::from_item(&collection)?;
     let account = cx.account(&collection.connection_id, kind.write_scope()).await?;
     open_of(account, collection)
 }
 
 /// As `open_to_write`, for a collection of this account.
 pub fn open_of(account: WriteAccount, collection: Item) -> Result<OpenCollection> {
-    let kind = ResourceKind::of(&collection)?;
+    let kind = ResourceKind::from_item(&collection)?;
     let body: CollectionHead = serde_json::from_str(&collection.body)?;
     if body.read_only {
         let message = format!("this {} is read-only for the connected account", kind.noun());
@@ -239,11 +239,11 @@ pub async fn create<C: Collection>(
     let warnings = merge_patch::warnings(&write.unknown, strict)?;
     let args = CollectionWrite { body: write.body, changed: write.changed, ..CollectionWrite::default() };
     let change = ResponseChange { status: 201, metadata: write.metadata, warnings };
-    put::<C>(cx, &account, C::KIND.ops().create, &args, change).await
+    write_collection::<C>(cx, &account, C::KIND.ops().create, &args, change).await
 }
 
 /// Has the provider create or change a collection, and stores it.
-async fn put<C: Collection>(
+async fn write_collection<C: Collection>(
     cx: &WriteContext,
     account: &WriteAccount,
     op: &'static str,
@@ -288,11 +288,11 @@ fn is_watch(value: &Value) -> bool {
 const UNVERSIONED: [&str; 4] = ["watch", "contactCount", "taskCount", "openCount"];
 
 /// The collection as a read returns it; with its counts and its watch if the caller sends those back.
-async fn shown(cx: &WriteContext, item: &Item, input: &Map<String, Value>) -> Result<Value> {
+async fn render_collection(cx: &WriteContext, item: &Item, input: &Map<String, Value>) -> Result<Value> {
     let text = match UNVERSIONED.iter().any(|name| input.contains_key(*name)) {
         true => {
             let (reader, tenant) = (cx.app.db.reader(), &cx.request.tenant);
-            collection_counts::printed(&cx.app, reader, tenant, item, &[], false).await?
+            collection_counts::render_collection(&cx.app, reader, tenant, item, &[], false).await?
         }
         false => render::item(item, &[], false),
     };
@@ -314,7 +314,7 @@ pub async fn update<C: Collection>(
         input.remove("watch");
     }
     validate::canonical_zone(&mut input, "timeZone");
-    let shown = shown(cx, &item, &input).await?;
+    let shown = render_collection(cx, &item, &input).await?;
     let write = merge_patch::over(&current, &shown, input, &[])?;
     valid(&write.body)?;
     let warnings = merge_patch::warnings(&write.unknown, strict)?;
@@ -323,7 +323,7 @@ pub async fn update<C: Collection>(
     }
     let change = ResponseChange { status: 200, metadata: write.metadata, warnings };
     if write.changed.is_empty() {
-        let view = CollectionView(ItemView::of(&item, change));
+        let view = CollectionView(ItemView::from_item(&item, change));
         return store(cx, &account, C::KIND, ProviderWrite::nothing(), view).await;
     }
     let args = CollectionWrite {
@@ -332,7 +332,7 @@ pub async fn update<C: Collection>(
         changed: write.changed,
         if_match: expected.provider_etag(&item),
     };
-    put::<C>(cx, &account, C::KIND.ops().update, &args, change).await
+    write_collection::<C>(cx, &account, C::KIND.ops().update, &args, change).await
 }
 
 /// Deletes a collection with its items; a contact book with contacts only with `force`.
@@ -368,7 +368,7 @@ pub async fn delete(
 
 /// Refuses to delete the default task list and, unless forced, a contact book with contacts.
 async fn deletable(cx: &WriteContext, connection: &Connection, item: &Item, force: bool) -> Result<()> {
-    let kind = ResourceKind::of(item)?;
+    let kind = ResourceKind::from_item(item)?;
     let body: CollectionHead = serde_json::from_str(&item.body)?;
     if body.role.as_deref() == Some("default") {
         let message = format!("this is the account's default {}, which cannot be deleted", kind.noun());

@@ -33,7 +33,7 @@ pub async fn delete(
             Box::pin(async move {
                 let lock = ConnectionLock::take(tx, &connection.tenant, &connection.id).await?;
                 let lock = lock.ok_or_else(|| not_found("connection"))?;
-                let tokens = revocation::of(tx, &app, &lock).await?;
+                let tokens = revocation::find_grant(tx, &app, &lock).await?;
                 table::delete(tx, &lock, app.now()).await?;
                 token_grants::revoke_of_connection(tx, &connection.tenant, &connection.id, app.now()).await?;
                 let note = NewLogEntry::of_connection(&connection, "revoked", None);

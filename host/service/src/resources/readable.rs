@@ -49,7 +49,7 @@ pub fn missed(asker: &RequestContext, connection: &Connection, e: &Error) {
 
 /// Notes the age of the data of one of several connections. If its provider did not answer, the stored data is shown and the answer names
 /// the connection (`ReadTrace::missing`).
-pub fn noted(asker: &RequestContext, connection: &Connection, age: DataAge) {
+pub fn record_age(asker: &RequestContext, connection: &Connection, age: DataAge) {
     asker.reading.note(age);
     if let Some(code) = age.failed {
         missed(asker, connection, &refuse(code, "its provider was asked and did not answer as it should"));

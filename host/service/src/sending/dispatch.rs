@@ -85,11 +85,11 @@ pub async fn one(app: &App, job: &Job, must_finish: &Arc<AtomicBool>) -> Result<
             attempt(app, &connection, &row, mark).await?
         }
         Some(_) if row.is_accepted() => Some(SendOutcome::Accepted),
-        Some(_) => Some(look(app, &connection, &row).await?),
+        Some(_) => Some(search_sent_copy(app, &connection, &row).await?),
     };
     let Some(outcome) = outcome else { return Ok(DispatchEnd::Waits(app.now() + LOOK_AGAIN_MS)) };
     let is_taken = matches!(&outcome, SendOutcome::Told(sent) if sent.recipients.iter().any(|r| r.accepted));
-    let is_kept = keep(app, &row, job, as_of, outcome).await?;
+    let is_kept = store_with_retries(app, &row, job, as_of, outcome).await?;
     must_finish.store(false, Ordering::Release);
     if !is_kept {
         return Ok(DispatchEnd::Waits(app.now() + LOOK_AGAIN_MS));
@@ -115,9 +115,15 @@ async fn begin(app: &App, job: &Job) -> Result<Option<Outgoing>> {
 }
 
 /// Writes the outcome of an attempt, and retries while the database fails: it could not be determined later.
-async fn keep(app: &App, row: &Outgoing, job: &Job, as_of: i64, outcome: SendOutcome) -> Result<bool> {
+async fn store_with_retries(
+    app: &App,
+    row: &Outgoing,
+    job: &Job,
+    as_of: i64,
+    outcome: SendOutcome,
+) -> Result<bool> {
     for wait in WRITE_AGAIN_AFTER_MS {
-        match store_outcome::keep(app, row, job, as_of, outcome.clone()).await {
+        match store_outcome::write_outcome(app, row, job, as_of, outcome.clone()).await {
             Err(Error::Internal(e)) if e.is::<LostLease>() => return Err(Error::Internal(e)),
             Err(e) => {
                 tracing::warn!(message_id = %row.id, error = %e, "what became of a message cannot be written yet")
@@ -126,7 +132,7 @@ async fn keep(app: &App, row: &Outgoing, job: &Job, as_of: i64, outcome: SendOut
         }
         tokio::time::sleep(Duration::from_millis(wait)).await;
     }
-    store_outcome::keep(app, row, job, as_of, outcome).await
+    store_outcome::write_outcome(app, row, job, as_of, outcome).await
 }
 
 /// Marks the message that was answered or forwarded, as every mail program does. A convenience: it is not retried.
@@ -153,13 +159,13 @@ async fn mark_original(app: &App, row: &Outgoing) -> Result<()> {
         background: true,
         ..CallOptions::default()
     };
-    let target = CallTarget::of(app, &connection)?;
+    let target = CallTarget::for_connection(app, &connection)?;
     let as_of = log::last_sequence(app.db.reader(), &row.tenant).await?;
     let reply: Result<Reply<Mutated>, runtime::Error> =
         call::run(app, &target, op, &args, call_options).await;
     match reply {
         Ok(reply) => {
-            crate::writes::store_read::keep(app, &connection, reply.body.sources, as_of).await.map(|_| ())
+            crate::writes::store_read::store(app, &connection, reply.body.sources, as_of).await.map(|_| ())
         }
         Err(e) => Err(failed(app, &connection, &e).await),
     }
@@ -242,7 +248,7 @@ async fn attempt(
     let blobs = Blobs::default();
     let message = table::pieces(app.db.reader(), &row.id).await?.concat();
     if message.is_empty() {
-        // Either it was cancelled a moment ago, which `keep` finds out, or its content is lost.
+        // Either it was cancelled a moment ago, which `write_outcome` finds out, or its content is lost.
         let (code, message) = ("empty_message".into(), "the message has no content and was not sent".into());
         return Ok(Some(SendOutcome::Failed { code, message }));
     }
@@ -284,7 +290,7 @@ async fn attempt(
     let reply: Result<Reply<Sent>, runtime::Error> = call::run(app, &target, op, &args, call_options).await;
     match reply {
         Ok(reply) => {
-            connections::state::note(app, connection, Ok(())).await;
+            connections::state::record_outcome(app, connection, Ok(())).await;
             Ok(Some(SendOutcome::Told(Box::new(reply.body))))
         }
         Err(e) if throttle::is_held(&e) => Ok(Some(SendOutcome::Held { retry_after_ms: e.retry_after_ms })),
@@ -295,7 +301,7 @@ async fn attempt(
 /// Returns the target for a call of the connection's provider, or the outcome for the message if it cannot be called now.
 fn target<'a>(app: &App, connection: &'a Connection) -> Result<CallTarget<'a>, SendOutcome> {
     let usable = connections::usable(connection);
-    usable.and_then(|()| CallTarget::of(app, connection)).map_err(|e| {
+    usable.and_then(|()| CallTarget::for_connection(app, connection)).map_err(|e| {
         let message = match e.code() {
             Some(_) => e.to_string(),
             None => {
@@ -356,7 +362,7 @@ async fn sent_copy(
 }
 
 /// Searches for a message that an earlier attempt may have handed over.
-async fn look(app: &App, connection: &Connection, row: &Outgoing) -> Result<SendOutcome> {
+async fn search_sent_copy(app: &App, connection: &Connection, row: &Outgoing) -> Result<SendOutcome> {
     let kept: SendOptions = serde_json::from_str(&row.options)?;
     if !kept.save_to_sent {
         // Copies of earlier attempts would be found as well.
@@ -364,7 +370,7 @@ async fn look(app: &App, connection: &Connection, row: &Outgoing) -> Result<Send
     }
     let args = MessageFind { internet_message_id: row.internet_message_id.clone() };
     let op = Op { surface: Surface::Email, verb: Verb::Fetch, name: "messages.find" };
-    let target = match CallTarget::of(app, connection) {
+    let target = match CallTarget::for_connection(app, connection) {
         Ok(target) => target,
         Err(e) => return Ok(SendOutcome::NotFound { message: e.to_string() }),
     };

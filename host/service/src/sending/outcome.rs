@@ -102,12 +102,12 @@ pub fn verdict(app: &App, row: &Outgoing, outcome: SendOutcome) -> Result<Outcom
         attempts: row.attempts,
     };
     match outcome {
-        SendOutcome::Told(sent) => told(app, row, &mut verdict, *sent),
+        SendOutcome::Told(sent) => apply_provider_results(app, row, &mut verdict, *sent),
         SendOutcome::Found(sources) => {
-            taken(&mut verdict, now);
+            mark_accepted(&mut verdict, now);
             verdict.sources = sources;
         }
-        SendOutcome::Accepted => taken(&mut verdict, now),
+        SendOutcome::Accepted => mark_accepted(&mut verdict, now),
         SendOutcome::NotFound { message } => match look_after_s(&verdict.options) {
             Some(seconds) => {
                 verdict.options.looks += 1;
@@ -150,7 +150,7 @@ pub fn verdict(app: &App, row: &Outgoing, outcome: SendOutcome) -> Result<Outcom
 }
 
 /// Marks the message as accepted for all recipients that still waited.
-fn taken(verdict: &mut OutcomeRecord, now: Instant) {
+fn mark_accepted(verdict: &mut OutcomeRecord, now: Instant) {
     for recipient in verdict.recipients.iter_mut().filter(|r| is_open(r)) {
         (recipient.status, recipient.at) = (RecipientStatus::Accepted, Some(now));
     }
@@ -173,7 +173,7 @@ fn retry_at(app: &App, row: &Outgoing) -> Option<i64> {
 }
 
 /// Stores the provider's result for each recipient.
-fn told(app: &App, row: &Outgoing, verdict: &mut OutcomeRecord, sent: Sent) {
+fn apply_provider_results(app: &App, row: &Outgoing, verdict: &mut OutcomeRecord, sent: Sent) {
     let now = app.clock.now();
     // Connectors name recipients in the form of the request.
     let of = |email: &str| {

@@ -39,7 +39,13 @@ enum SendFollowUp {
 
 /// Stores the outcome of an attempt, and ends the run of its job. `as_of`: the log's last sequence before the provider was asked. Returns
 /// false, and stores nothing, if another run has the message.
-pub async fn keep(app: &App, row: &Outgoing, job: &Job, as_of: i64, outcome: SendOutcome) -> Result<bool> {
+pub async fn write_outcome(
+    app: &App,
+    row: &Outgoing,
+    job: &Job,
+    as_of: i64,
+    outcome: SendOutcome,
+) -> Result<bool> {
     let place = CopyLocation {
         tenant: row.tenant.clone(),
         connection_id: row.connection_id.clone(),
@@ -112,7 +118,7 @@ async fn write(
     if let Some(draft_id) = &row.draft_id {
         keep_draft(&mut copy, draft_id, &verdict, is_over, is_sent).await?;
     }
-    let sources = named(&row, verdict.sources);
+    let sources = with_outbox_name(&row, verdict.sources);
     let superseded = upsert(&mut copy, &sources, as_of).await?.superseded;
     note_superseded(&mut copy, &superseded).await?;
     let item = items::lock_item(copy.tx, &lock, &row.id).await?;
@@ -145,7 +151,7 @@ fn event(state: DeliveryState, is_over: bool) -> &'static str {
 }
 
 /// Returns the records. The copy of the message has its name in the outbox as the previous name, so that it keeps the message's id.
-fn named(row: &Outgoing, mut sources: Vec<Source>) -> Vec<NormalizedRecord> {
+fn with_outbox_name(row: &Outgoing, mut sources: Vec<Source>) -> Vec<NormalizedRecord> {
     let of_ours = |source: &Source| {
         source.items.iter().any(|item| {
             let message = item.body.read::<EmailMessage>();

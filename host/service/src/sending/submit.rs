@@ -95,14 +95,14 @@ pub async fn prepare(
     let delivery = MessageDelivery {
         state: DeliveryState::Queued,
         send_at: later,
-        recipients: recipients.iter().map(|email| queued(email)).collect(),
+        recipients: recipients.iter().map(|email| queued_recipient(email)).collect(),
         ..MessageDelivery::default()
     };
     let message_id = composed.outgoing.message_id.clone();
     let original = composed.original.take();
     let from = composed.outgoing.from.first().cloned().unwrap_or_default();
     let size = composed.built.bytes.len();
-    let render = || rendered(app, composed, &mut submission, &delivery);
+    let render = || render_forms(app, composed, &mut submission, &delivery);
     let rendered = app.compute.run(&connection.tenant.application_id, size, render).await?;
     let options = SendOptions {
         from,
@@ -133,7 +133,7 @@ pub async fn prepare(
         created_at: app.now(),
         updated_at: app.now(),
     };
-    let source = prepared(&message_id, rendered.shown)?;
+    let source = normalize_copy(&message_id, rendered.shown)?;
     let record = rendered.tracked.map(|t| t.record(app, connection));
     let target = target(connection);
     let written = OutboxRows { row, message: rendered.message, copy: rendered.copy, source, record, target };
@@ -153,13 +153,13 @@ struct RenderedMessage {
 }
 
 /// Renders a message. Wherever possible, only one copy of a large message is in memory at a time.
-fn rendered(
+fn render_forms(
     app: &App,
     mut composed: OutgoingMessage,
     submission: &mut Submission,
     delivery: &MessageDelivery,
 ) -> Result<RenderedMessage> {
-    let tracked_message = tracked(app, &composed, submission)?;
+    let tracked_message = track_html(app, &composed, submission)?;
     let (tracked, sent) = match tracked_message {
         Some((tracked, sent)) => (Some(tracked), sent),
         None => (None, None),
@@ -170,7 +170,7 @@ fn rendered(
         false => Some(composed.built.with_bcc()),
     };
     let own = with_bcc.as_deref().unwrap_or(&composed.built.bytes);
-    let mut shown = shown(app, own, &composed, delivery)?;
+    let mut shown = preview(app, own, &composed, delivery)?;
     shown.tracking = tracked.as_ref().map(|t: &TrackedHtml| t.settings.clone());
     let (message, copy, bcc) = match (sent, with_bcc) {
         // The sender's own copy is not tracked: opening it is no open.
@@ -227,7 +227,7 @@ impl TrackedHtml {
 
 /// Makes a message trackable as far as possible, with a warning otherwise. Returns the bytes with our links and image; none for a message
 /// without HTML.
-fn tracked(
+fn track_html(
     app: &App,
     composed: &OutgoingMessage,
     submission: &mut Submission,
@@ -266,7 +266,7 @@ fn tracked(
     Ok(Some((TrackedHtml { settings, urls: tracked.urls }, bytes)))
 }
 
-fn queued(email: &str) -> RecipientDelivery {
+fn queued_recipient(email: &str) -> RecipientDelivery {
     RecipientDelivery {
         email: email.to_owned(),
         status: RecipientStatus::Queued,
@@ -285,7 +285,7 @@ fn bcc(bytes: &[u8], with_bcc: &[u8]) -> Option<(usize, String)> {
 }
 
 /// Returns the message as it is shown until the provider has a copy of it.
-fn shown(
+fn preview(
     app: &App,
     raw: &[u8],
     composed: &OutgoingMessage,
@@ -305,7 +305,7 @@ fn shown(
     })
 }
 
-fn prepared(message_id: &str, message: EmailMessage) -> Result<NormalizedRecord> {
+fn normalize_copy(message_id: &str, message: EmailMessage) -> Result<NormalizedRecord> {
     let source_id = format!("{OUTGOING}{message_id}");
     let content = content(message)?;
     let item = NormalizedItem {

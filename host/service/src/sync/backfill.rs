@@ -169,7 +169,7 @@ pub async fn complete(
         let args = MessagesGet { messages: names.iter().map(reference).collect(), ..MessagesGet::default() };
         let op = Op { surface: runtime::Surface::Email, verb: Verb::Fetch, name: "messages.get" };
         let options = CallOptions { background, completes_page: true, ..CallOptions::default() };
-        let target = CallTarget::of(app, connection)
+        let target = CallTarget::for_connection(app, connection)
             .map_err(|e| runtime::Error::new(runtime::Code::Host, e.to_string()))?;
         let reply: Reply<Sources> = call::run(app, &target, op, &args, options).await?;
         sources.retain(|s| !names.contains(&s.source_id));

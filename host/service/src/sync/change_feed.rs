@@ -173,7 +173,7 @@ fn fields(kind: &str, id: &str, at: i64, etag: Option<&str>, resource: Option<&s
 }
 
 /// Appends a change to a response.
-fn tell(out: &mut String, sequence: i64, change_type: &str, fields: &str) {
+fn append_change(out: &mut String, sequence: i64, change_type: &str, fields: &str) {
     if out.len() > BEGIN.len() {
         out.push(',');
     }
@@ -258,7 +258,7 @@ async fn snapshot(
                 return Ok(FeedPage::new(begun, position, true));
             }
             after.clone_from(&item.id);
-            tell(&mut begun, item.sequence.min(position.sequence), "created", &fields);
+            append_change(&mut begun, item.sequence.min(position.sequence), "created", &fields);
             left -= 1;
         }
         if chunk.is_last {
@@ -299,15 +299,15 @@ async fn tail(
     let bytes: usize = read.iter().map(FeedChange::bytes).sum();
     let mut begun = String::with_capacity(BEGIN.len() + bytes + REST_BYTES);
     begun.push_str(BEGIN);
-    for (change_type, change) in coalesced(read) {
-        tell(&mut begun, change.sequence, change_type, &change.fields);
+    for (change_type, change) in coalesce(read) {
+        append_change(&mut begun, change.sequence, change_type, &change.fields);
     }
     Ok(FeedPage::new(begun, FeedPosition { sequence, ..position }, has_more))
 }
 
 /// Returns one change per resource, the last (RFC 8620, 5.2): created + updated is created, updated + deleted is deleted, created + deleted
 /// is none.
-fn coalesced(changes: &[FeedChange]) -> Vec<(&str, &FeedChange)> {
+fn coalesce(changes: &[FeedChange]) -> Vec<(&str, &FeedChange)> {
     // The first and the last change of each resource.
     let mut ends: HashMap<&str, (&FeedChange, &FeedChange)> = HashMap::with_capacity(changes.len());
     for change in changes {
@@ -361,7 +361,7 @@ mod tests {
         let changes = [change(1, "a", "created"), change(2, "b", "deleted")];
         let mut begun = BEGIN.to_owned();
         for change in &changes {
-            tell(&mut begun, change.sequence, &change.change_type, &change.fields);
+            append_change(&mut begun, change.sequence, &change.change_type, &change.fields);
         }
         assert!(begun.len() <= BEGIN.len() + changes.iter().map(FeedChange::bytes).sum::<usize>());
         let page = FeedPage::new(
@@ -391,7 +391,7 @@ mod tests {
             change(6, "c", "deleted"),
         ];
         let told: Vec<(&str, &str, i64)> =
-            coalesced(&log).into_iter().map(|(c, e)| (c, e.resource_id.as_str(), e.sequence)).collect();
+            coalesce(&log).into_iter().map(|(c, e)| (c, e.resource_id.as_str(), e.sequence)).collect();
         assert_eq!(told, [("created", "a", 3), ("deleted", "b", 5)]);
     }
 }

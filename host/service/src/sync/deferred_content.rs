@@ -71,7 +71,7 @@ impl Pull<'_> {
             is_begun = true;
             let number = batch.number;
             let sources = self.answered(state, &names, held.len(), answer).await?;
-            state::note(self.app, self.connection, Ok(())).await;
+            state::record_outcome(self.app, self.connection, Ok(())).await;
             let page = ProviderPage {
                 sources: Vec::new(),
                 earlier: Vec::new(),
@@ -126,7 +126,7 @@ impl Pull<'_> {
         let versions = items::held_versions(reader, &self.connection.id, inside, &ids).await?;
         let errors = table::item_errors_among(reader, state, &ids).await?;
         let connector = quarantine::connector(self.app, self.connection);
-        let known = StoredSources::of(versions, errors);
+        let known = StoredSources::from_versions(versions, errors);
         let (held, others): (Vec<_>, Vec<_>) =
             names.into_iter().partition(|name| known.says_all_of(name, connector.as_deref()));
         Ok((held.into_iter().map(|name| name.external_id).collect(), others))
@@ -150,13 +150,13 @@ impl Pull<'_> {
             sources: asked.iter().map(|name| name.external_id.clone()).collect(),
             time_zone: self.scope.time_zone.clone(),
         };
-        let target = CallTarget::of(self.app, self.connection)
+        let target = CallTarget::for_connection(self.app, self.connection)
             .map_err(|e| runtime::Error::new(runtime::Code::Host, e.to_string()))?;
         let kind = self.scope.kind;
         let op = Op { surface: kind.surface(), verb: Verb::Fetch, name: kind.ops().batch_get };
         let options = CallOptions { background: self.background, completes_page, ..CallOptions::default() };
         let reply: Reply<Sources> = call::run(self.app, &target, op, &args, options).await?;
-        sources.extend(arranged(&asked, reply.body.sources));
+        sources.extend(match_to_requests(&asked, reply.body.sources));
         Ok(sources)
     }
 
@@ -230,7 +230,7 @@ fn halves(names: &[SourceName]) -> [&[SourceName]; 2] {
 
 /// Returns a record for each requested name. A name without an answer counts as deleted if the listing reported that, else it becomes an
 /// error: it is requested again. Records that were not requested are left out.
-fn arranged(asked: &[&SourceName], answered: Vec<Source>) -> Vec<Source> {
+fn match_to_requests(asked: &[&SourceName], answered: Vec<Source>) -> Vec<Source> {
     let mut left: HashMap<&str, &SourceName> =
         asked.iter().map(|name| (name.external_id.as_str(), *name)).collect();
     let mut sources: Vec<Source> = Vec::with_capacity(asked.len());
@@ -258,7 +258,7 @@ struct StoredSources {
 }
 
 impl StoredSources {
-    fn of(versions: Vec<(String, Option<String>)>, errors: Vec<ItemError>) -> StoredSources {
+    fn from_versions(versions: Vec<(String, Option<String>)>, errors: Vec<ItemError>) -> StoredSources {
         let errors = errors.into_iter().map(|error| (error.source_id.clone(), error)).collect();
         let mut known = StoredSources { versions: HashMap::with_capacity(versions.len()), errors };
         for (source_id, version) in versions {
@@ -319,7 +319,7 @@ mod tests {
         let asked: Vec<&SourceName> = names.iter().collect();
         let answer =
             |id: &str| Source { external_id: id.into(), etag: Some("3".into()), ..Source::default() };
-        let sources = arranged(&asked, vec![answer("there"), answer("uninvited"), answer("there")]);
+        let sources = match_to_requests(&asked, vec![answer("there"), answer("uninvited"), answer("there")]);
         let told: Vec<(&str, Option<&str>, bool)> = sources
             .iter()
             .map(|s| (s.external_id.as_str(), s.error.as_ref().map(|e| e.code.as_str()), s.deleted))
@@ -328,7 +328,7 @@ mod tests {
             told,
             [("there", None, false), ("silent", Some("bad_output"), false), ("gone", None, true)]
         );
-        let restored = arranged(&asked, ["there", "silent", "gone"].map(answer).to_vec());
+        let restored = match_to_requests(&asked, ["there", "silent", "gone"].map(answer).to_vec());
         assert!(restored.iter().all(|source| source.error.is_none() && !source.deleted));
     }
 
@@ -351,7 +351,7 @@ mod tests {
             error("other build", "2", 3, "b0"),
             error("again", "2", 0, "b1"),
         ];
-        let known = StoredSources::of(versions, errors);
+        let known = StoredSources::from_versions(versions, errors);
         let is_known = |id: &str, etag: Option<&str>| known.says_all_of(&name(id, etag, false), Some("b1"));
         for (id, etag) in [("one", "1"), ("series", "1"), ("aside", "2")] {
             assert!(is_known(id, Some(etag)), "{id}");

@@ -74,7 +74,7 @@ pub async fn start(
             return Ok(answer);
         }
     }
-    Err(contended())
+    Err(contended_error())
 }
 
 /// Returns the state of a scope that is followed from now on (ms since 1970), and was not before.
@@ -92,7 +92,7 @@ pub fn started(known: &SyncState, backfill_since: Option<i64>, now: i64) -> Sync
 }
 
 /// Returns the log entry for a scope, `started` or `reset`, with its state as responses render it.
-pub fn note(state: &SyncState, word: &str, printed: String) -> NewLogEntry {
+pub fn log_entry(state: &SyncState, word: &str, printed: String) -> NewLogEntry {
     NewLogEntry {
         connection_id: Some(state.connection_id.clone()),
         account_ids: None,
@@ -111,7 +111,7 @@ pub fn note(state: &SyncState, word: &str, printed: String) -> NewLogEntry {
 /// Most times that a state is read again because another writer has changed it.
 const TRIES: usize = 5;
 
-fn contended() -> Error {
+fn contended_error() -> Error {
     refuse(Code::Overloaded, "the sync is being started or reset by others at the same time; try again")
 }
 
@@ -153,7 +153,7 @@ pub async fn reset(
             return Ok(answer);
         }
     }
-    Err(contended())
+    Err(contended_error())
 }
 
 /// Writes a state, with its jobs. False: the stored state is not the one that it was derived from.
@@ -167,7 +167,7 @@ async fn store(
 ) -> Result<bool> {
     let known = (known.followed, known.epoch);
     let printed = || String::from_utf8_lossy(&answer.body).into_owned();
-    let note = step.event().map(|word| note(&state, word, printed()));
+    let note = step.event().map(|word| log_entry(&state, word, printed()));
     let (app, answer, attempt) = (app.clone(), answer.clone(), attempt.clone());
     let (tenant, scope) = (connection.tenant.clone(), scope.clone());
     app.clone()
@@ -258,7 +258,7 @@ pub async fn view(app: &App, connection: &Connection, s: &SyncState) -> Result<s
     let last_success_at = s.last_success_at.map(|at| done_at.map_or(at, |done_at| done_at.max(at)));
     let (item_errors, item_error_count) = table::item_errors(app.db.reader(), s, ITEM_ERRORS).await?;
     let watched = watched_by_rows(app, &connection.id).await?;
-    let shown = push_status::of(app, connection, s, watch(app, connection, Some((s, watched)))).await?;
+    let shown = push_status::load(app, connection, s, watch(app, connection, Some((s, watched)))).await?;
     let at = |ms: Option<i64>| ms.map(Instant::from_millis);
     // Own writes count too; the log drops old entries, the state does not.
     let last = match (s.scope_id.as_str(), s.surface.as_str()) {
@@ -274,9 +274,9 @@ pub async fn view(app: &App, connection: &Connection, s: &SyncState) -> Result<s
     };
     Ok(sync::SyncState {
         connection_id: s.connection_id.clone(),
-        surface: stored(&s.surface)?,
+        surface: parse_stored(&s.surface)?,
         scope_id: (!s.scope_id.is_empty()).then(|| s.scope_id.clone()),
-        status: stored(&s.status)?,
+        status: parse_stored(&s.status)?,
         epoch: s.epoch,
         started_at: at(s.started_at),
         last_success_at: at(last_success_at),
@@ -291,7 +291,7 @@ pub async fn view(app: &App, connection: &Connection, s: &SyncState) -> Result<s
         last_error,
         next_attempt_at,
         provider_resets: s.provider_resets,
-        second_reading: ScanDoubt::of(s)?.map(second_reading),
+        second_reading: ScanDoubt::from_state(s)?.map(second_reading),
         latest_sequence: s.latest_sequence.max(last.unwrap_or(0)),
         item_errors: item_errors.into_iter().map(item_error).collect(),
         item_error_count,
@@ -327,7 +327,7 @@ async fn all_of(app: &App, connection: &Connection, s: &SyncState) -> Result<(Sy
             (Some(all), Some(inside)) => Some(all.min(inside)),
             _ => None,
         };
-        if ScanDoubt::of(&all)?.is_none() {
+        if ScanDoubt::from_state(&all)?.is_none() {
             all.doubt = inside.doubt;
         }
     }
@@ -378,7 +378,7 @@ fn item_error(e: ItemError) -> SyncItemError {
 }
 
 /// Parses a value of the model that the database stores.
-fn stored<T: DeserializeOwned>(word: &str) -> Result<T> {
+fn parse_stored<T: DeserializeOwned>(word: &str) -> Result<T> {
     Ok(T::deserialize(StrDeserializer::<serde::de::value::Error>::new(word))
         .with_context(|| word.to_owned())?)
 }

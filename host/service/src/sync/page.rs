@@ -84,7 +84,7 @@ pub async fn write_page(
     };
     let as_of = next_as_of(page.as_of, &written);
     let has_written = how.has_written || page.sources.iter().any(|source| source.error.is_none());
-    quarantine::keep(copy.tx, &state, &page, app.now()).await?;
+    quarantine::store(copy.tx, &state, &page, app.now()).await?;
     written.extend(mark_and_sweep(&mut copy, &page).await?);
     if let Some(last) = written.last_sequence {
         state.latest_sequence = last;

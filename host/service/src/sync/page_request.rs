@@ -44,7 +44,7 @@ impl Pull<'_> {
     }
 
     async fn page(&self, cursor: Option<String>, of: PageOf) -> Result<Reply<Sources>, runtime::Error> {
-        let target = CallTarget::of(self.app, self.connection)
+        let target = CallTarget::for_connection(self.app, self.connection)
             .map_err(|e| runtime::Error::new(runtime::Code::Host, e.to_string()))?;
         let args = ChangesRequest {
             collection: self.scope.collection.clone(),

@@ -221,7 +221,7 @@ impl Pull<'_> {
                 }
                 Err(e) => return Err(PullError::Provider(Box::new(e))),
             };
-            connections::state::note(self.app, self.connection, Ok(())).await;
+            connections::state::record_outcome(self.app, self.connection, Ok(())).await;
             self.check(state, &answer, cursor.as_deref())?;
             let (more, next) = (answer.more, answer.cursor.clone());
             // A mailbox whose sync was begun by an earlier version has no marks of the records that it read.

@@ -11,14 +11,14 @@ use storage::{jobs, watches};
 
 use crate::app::App;
 use crate::app::resource_kind::ResourceKind;
-use crate::connections::watch_expiry::shown;
+use crate::connections::watch_expiry::watch_view;
 use crate::connections::watch_reach;
 use crate::sync::schedule::{MAX_WATCHED, parts, renew_job};
 use crate::sync::scope::SyncScope;
 
 /// Returns the watch of a scope whose provider can notify this service; `otherwise` if it cannot, and if there is no watch. None: the scope
 /// is not followed. A scope that is followed with all of its collections has the worst status of these.
-pub async fn of(
+pub async fn load(
     app: &App,
     connection: &Connection,
     state: &SyncState,
@@ -37,11 +37,11 @@ pub async fn of(
         known.retain(|watch| watch.surface == state.surface);
         // One more than the limit: if it exists, not all are watched.
         let parts = parts(app, connection, &whole, MAX_WATCHED + 1).await?;
-        return Ok(joined(&known, &parts, now).or(otherwise));
+        return Ok(combine_watches(&known, &parts, now).or(otherwise));
     }
     let of = (state.surface.as_str(), state.scope_id.as_str());
     let known = watches::of_scope(reader, &connection.id, of).await?;
-    Ok(shown(&known, now).or(otherwise))
+    Ok(watch_view(&known, now).or(otherwise))
 }
 
 /// Contract silent: why the provider sends no notifications of a scope that is followed, whose watch the API tells as `watch`. None: it
@@ -87,10 +87,10 @@ pub async fn coverage(
         return Ok(None);
     }
     let known = watches::of_connection(app.db.reader(), &connection.id).await?;
-    Ok(Some(covered(&known, &state.surface, total, app.now())))
+    Ok(Some(watch_coverage(&known, &state.surface, total, app.now())))
 }
 
-fn covered(known: &[watches::Watch], surface: &str, total: i64, now: i64) -> WatchCoverage {
+fn watch_coverage(known: &[watches::Watch], surface: &str, total: i64, now: i64) -> WatchCoverage {
     let is_on = |watch: &&watches::Watch| {
         watch.surface == surface && !watch.scope_id.is_empty() && watch.is_active(now)
     };
@@ -106,11 +106,11 @@ fn is_of(state: &SyncState, scope: &SyncScope) -> bool {
 }
 
 /// Returns the combined watch of several parts from the rows of all. If one of them is not watched, the whole is polled, and has no expiry.
-fn joined(known: &[watches::Watch], parts: &[String], now: i64) -> Option<Watch> {
+fn combine_watches(known: &[watches::Watch], parts: &[String], now: i64) -> Option<Watch> {
     let of_part = |part: &String| {
         let rows: Vec<watches::Watch> =
             known.iter().filter(|watch| watch.scope_id == *part).cloned().collect();
-        shown(&rows, now)
+        watch_view(&rows, now)
     };
     let each: Vec<Option<Watch>> = parts.iter().map(of_part).collect();
     let last_notification_at = each.iter().flatten().filter_map(|watch| watch.last_notification_at).max();
@@ -161,19 +161,25 @@ mod tests {
     #[test]
     fn a_whole_is_as_its_worst_part() {
         let parts = ["", "cb_1", "cb_2"].map(str::to_owned);
-        let of =
-            |rows: &[watches::Watch]| joined(rows, &parts, NOW).map(|watch| (watch.status, watch.expires_at));
+        let worst = |rows: &[watches::Watch]| {
+            combine_watches(rows, &parts, NOW).map(|watch| (watch.status, watch.expires_at))
+        };
         let at = |ms| Some(Instant::from_millis(ms));
         let rows = |status| {
             [row("", Status::Active, 9_000), row("cb_1", status, 5_000), row("cb_2", Status::Active, 7_000)]
         };
-        assert_eq!(of(&rows(Status::Active)), Some((WatchStatus::Active, at(5_000))));
-        assert_eq!(of(&rows(Status::Expiring)), Some((WatchStatus::Expiring, at(5_000))));
-        assert_eq!(of(&rows(Status::Expired)), Some((WatchStatus::Expired, at(5_000))));
-        assert_eq!(of(&rows(Status::Starting)), Some((WatchStatus::Expired, None)), "it is not there yet");
-        assert_eq!(of(&rows(Status::Active)[..2]), Some((WatchStatus::Expired, None)), "one is not watched");
-        assert_eq!(of(&[]), None);
-        let told = joined(&rows(Status::Active), &parts, NOW).and_then(|watch| watch.last_notification_at);
+        assert_eq!(worst(&rows(Status::Active)), Some((WatchStatus::Active, at(5_000))));
+        assert_eq!(worst(&rows(Status::Expiring)), Some((WatchStatus::Expiring, at(5_000))));
+        assert_eq!(worst(&rows(Status::Expired)), Some((WatchStatus::Expired, at(5_000))));
+        assert_eq!(worst(&rows(Status::Starting)), Some((WatchStatus::Expired, None)), "it is not there yet");
+        assert_eq!(
+            worst(&rows(Status::Active)[..2]),
+            Some((WatchStatus::Expired, None)),
+            "one is not watched"
+        );
+        assert_eq!(worst(&[]), None);
+        let told =
+            combine_watches(&rows(Status::Active), &parts, NOW).and_then(|watch| watch.last_notification_at);
         assert_eq!(told, at(90), "whichever part it was about");
     }
 
@@ -188,9 +194,13 @@ mod tests {
             row("cb_4", Status::Starting, 9_000),
             row("cb_5", Status::Stopping, 9_000),
         ];
-        assert_eq!(covered(&rows, "contacts", 6, NOW), WatchCoverage { watched: 2, total: 6 });
-        assert_eq!(covered(&rows, "contacts", 1, NOW), WatchCoverage { watched: 1, total: 1 }, "one is gone");
-        assert_eq!(covered(&rows, "calendar", 6, NOW), WatchCoverage { watched: 0, total: 6 });
-        assert_eq!(covered(&[], "contacts", 0, NOW), WatchCoverage::default());
+        assert_eq!(watch_coverage(&rows, "contacts", 6, NOW), WatchCoverage { watched: 2, total: 6 });
+        assert_eq!(
+            watch_coverage(&rows, "contacts", 1, NOW),
+            WatchCoverage { watched: 1, total: 1 },
+            "one is gone"
+        );
+        assert_eq!(watch_coverage(&rows, "calendar", 6, NOW), WatchCoverage { watched: 0, total: 6 });
+        assert_eq!(watch_coverage(&[], "contacts", 0, NOW), WatchCoverage::default());
     }
 }

@@ -58,7 +58,7 @@ pub fn connector(app: &App, connection: &Connection) -> Option<String> {
 }
 
 /// Stores a page's unreadable records: adds new ones, and removes those that were read or deleted.
-pub async fn keep(tx: &mut Tx, state: &SyncState, page: &ProviderPage, now: i64) -> Result<()> {
+pub async fn store(tx: &mut Tx, state: &SyncState, page: &ProviderPage, now: i64) -> Result<()> {
     let has_any = table::has_item_errors(tx, state).await?;
     if !has_any && page.sources.iter().all(|source| source.error.is_none()) {
         return Ok(());
@@ -150,7 +150,7 @@ pub async fn due(app: &App, connection: &Connection, state: &SyncState) -> Resul
 }
 
 /// Retries one record. None: the provider must not be asked now, which says nothing about the record.
-pub async fn again(
+pub async fn retry_record(
     app: &App,
     connection: &Connection,
     scope: &SyncScope,
@@ -221,7 +221,7 @@ pub async fn read_one(
         }),
     };
     let op = Op { surface: scope.kind.surface(), verb: Verb::Fetch, name: scope.kind.ops().get };
-    let target = CallTarget::of(app, connection)?;
+    let target = CallTarget::for_connection(app, connection)?;
     let reply: Result<Reply<Sources>, runtime::Error> = call::run(app, &target, op, &args, options).await;
     Ok(match reply {
         Ok(reply) => Ok(reply.body.sources),

@@ -39,13 +39,13 @@ pub struct ScanDoubt {
 
 impl ScanDoubt {
     /// Returns the doubted scan, if there is one.
-    pub fn of(state: &SyncState) -> Result<Option<ScanDoubt>> {
-        Ok(ReadingDoubt::of(state)?.scan)
+    pub fn from_state(state: &SyncState) -> Result<Option<ScanDoubt>> {
+        Ok(ReadingDoubt::from_state(state)?.scan)
     }
 
     /// Stores this as the doubted scan.
     pub(crate) fn store(&self, state: &mut SyncState) -> Result<()> {
-        ReadingDoubt { scan: Some(self.clone()), ..ReadingDoubt::of(state)? }.store(state)
+        ReadingDoubt { scan: Some(self.clone()), ..ReadingDoubt::from_state(state)? }.store(state)
     }
 }
 
@@ -81,7 +81,7 @@ struct ReadingDoubt {
 }
 
 impl ReadingDoubt {
-    fn of(state: &SyncState) -> Result<ReadingDoubt> {
+    fn from_state(state: &SyncState) -> Result<ReadingDoubt> {
         Ok(state.doubt.as_deref().map(serde_json::from_str).transpose()?.unwrap_or_default())
     }
 
@@ -168,7 +168,7 @@ impl Pull<'_> {
     ) -> Result<ScanEnd, PullError> {
         let Some(scan) = page.ended() else { return Ok(ScanEnd::None) };
         let absence = self.absence(page, scan).await?;
-        let doubt = ScanDoubt::of(state)?;
+        let doubt = ScanDoubt::from_state(state)?;
         let Some(first) = &doubt else {
             if !absence.is_much(|_| true) {
                 return Ok(ScanEnd::Deleted { sources: absence.sources(), since: scan.since });
@@ -230,7 +230,7 @@ impl Pull<'_> {
     /// Fails if this read had failed requests to the provider: its missing records say nothing.
     fn ensure_answered(&self, state: &mut SyncState) -> Result<(), PullError> {
         let failed = self.walk.failed_requests;
-        let mut doubt = ReadingDoubt::of(state)?;
+        let mut doubt = ReadingDoubt::from_state(state)?;
         doubt.failing = (failed > 0).then(|| FailingReadings::with_another(doubt.failing, self.app.now()));
         doubt.store(state)?;
         if doubt.failing.is_none_or(FailingReadings::are_usual) {
@@ -326,12 +326,12 @@ mod tests {
         let mut state = SyncState::default();
         let failing = Some(FailingReadings { since: 1, last: 2 });
         ReadingDoubt { scan: None, failing }.store(&mut state).expect("JSON");
-        assert!(state.doubt.is_some() && ScanDoubt::of(&state).expect("JSON").is_none());
+        assert!(state.doubt.is_some() && ScanDoubt::from_state(&state).expect("JSON").is_none());
         let scan = ScanDoubt { scan: 3, since: 4, missing: 5, known: 6, at: 7 };
         scan.store(&mut state).expect("JSON");
-        let stored = ReadingDoubt::of(&state).expect("JSON");
+        let stored = ReadingDoubt::from_state(&state).expect("JSON");
         assert_eq!(stored, ReadingDoubt { scan: Some(scan.clone()), failing });
-        assert_eq!(ScanDoubt::of(&state).expect("JSON"), Some(scan));
+        assert_eq!(ScanDoubt::from_state(&state).expect("JSON"), Some(scan));
         ReadingDoubt::default().store(&mut state).expect("JSON");
         assert_eq!(state.doubt, None);
     }

@@ -174,13 +174,17 @@ pub async fn watched_by_rows(app: &App, connection_id: &str) -> Result<Option<Li
 pub async fn watch_of(app: &App, connection: &Connection, scope: &SyncScope) -> Result<Option<LiveChannel>> {
     match watch_job(app, connection, scope) {
         Some(_) => watched(app, &connection.id).await,
-        None => notified(app, connection, scope).await,
+        None => find_live_channel(app, connection, scope).await,
     }
 }
 
 /// Returns the same for notifications that the provider posts to this service. A scope that is followed with all of its collections is
 /// watched if each of them is: with more than `MAX_WATCHED` it never is.
-async fn notified(app: &App, connection: &Connection, scope: &SyncScope) -> Result<Option<LiveChannel>> {
+async fn find_live_channel(
+    app: &App,
+    connection: &Connection,
+    scope: &SyncScope,
+) -> Result<Option<LiveChannel>> {
     let connector = app.runtime.find(&connection.provider);
     if connector.is_none_or(|connector| connector.manifest.push_of(scope.surface()).is_none()) {
         return Ok(None);

@@ -23,7 +23,7 @@ pub struct CollectionHead {
 pub fn scope(collection: &Item) -> Result<SyncScope> {
     let body: CollectionHead = serde_json::from_str(&collection.body)?;
     Ok(SyncScope {
-        kind: ResourceKind::of(collection)?.contents(),
+        kind: ResourceKind::from_item(collection)?.contents(),
         scope_id: collection.id.clone(),
         collection: Some(collection.external_id.clone()),
         time_zone: body.time_zone,

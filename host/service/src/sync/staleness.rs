@@ -67,7 +67,7 @@ pub struct CollectionSetState {
 }
 
 impl CollectionSetState {
-    async fn of(app: &App, connection: &Connection, top: &SyncScope) -> Result<CollectionSetState> {
+    async fn load(app: &App, connection: &Connection, top: &SyncScope) -> Result<CollectionSetState> {
         let standing = standing(app, connection, top).await?.filter(is_kept_up);
         let watched = if standing.is_some() { watch_of(app, connection, top).await? } else { None };
         Ok(CollectionSetState { standing, watched })
@@ -177,7 +177,7 @@ async fn in_step(
     if own.status != "caught_up" {
         return Ok(None);
     }
-    let whole = whole.get_or_try_init(|| CollectionSetState::of(app, connection, &top)).await?;
+    let whole = whole.get_or_try_init(|| CollectionSetState::load(app, connection, &top)).await?;
     let Some(stands) = &whole.standing else { return Ok(None) };
     // Not the time of the whole's job: its runs may have read the list of collections alone.
     let read_at = latest(own, [own.done_at, here]);

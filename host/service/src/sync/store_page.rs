@@ -12,7 +12,7 @@ use storage::items::{self, FingerprintedItem};
 use storage::sync_states::SyncState;
 
 use crate::app::event_log::Origin;
-use crate::app::supervise::said;
+use crate::app::supervise::panic_message;
 use crate::local_copy::change::CopyLocation;
 use crate::local_copy::normalize::prepared;
 use crate::local_copy::record::NormalizedRecord;
@@ -248,8 +248,9 @@ impl Pull<'_> {
             // On PostgreSQL a write runs on the caller's task: a panic must not end the pull.
             AssertUnwindSafe(written).catch_unwind()
         };
-        let fault =
-            |panic| Err(Error::from(anyhow::anyhow!("a panic while a page was written: {}", said(panic))));
+        let fault = |panic| {
+            Err(Error::from(anyhow::anyhow!("a panic while a page was written: {}", panic_message(panic))))
+        };
         match write(how.mode, page.clone(), next.clone()).await.unwrap_or_else(fault) {
             Err(e) if e.code().is_none() && !on_demand::is_lost(&e) && !page.sources.is_empty() => {
                 tracing::warn!(connection = %self.connection.id, scope = %self.scope.scope_id, error = %e,
@@ -336,7 +337,8 @@ impl Pull<'_> {
         let (app, mut state) = (self.app, state.clone());
         for error in quarantine::due(app, self.connection, &state).await? {
             let as_of = self.now().await?;
-            let again = quarantine::again(app, self.connection, self.scope, &error, self.background).await?;
+            let again =
+                quarantine::retry_record(app, self.connection, self.scope, &error, self.background).await?;
             let Some(sources) = again else { return Ok(()) };
             self.write_alone(&mut state, prepared(self.scope.kind, sources), as_of, Vec::new()).await?;
         }

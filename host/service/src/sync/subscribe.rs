@@ -12,7 +12,7 @@ use storage::{Tx, sync_states as table};
 
 use crate::app::App;
 use crate::app::event_log::{self, NewLogEntry, Origin};
-use crate::sync::lifecycle::{begun, note, started, write_start};
+use crate::sync::lifecycle::{begun, log_entry, started, write_start};
 use crate::sync::scope::SyncScope;
 use crate::sync::state;
 
@@ -26,14 +26,18 @@ pub struct NewSubscription {
 
 impl NewSubscription {
     /// Returns the subscription of a scope. None: the scope is followed already.
-    pub async fn of(app: &App, connection: &Connection, scope: SyncScope) -> Result<Option<NewSubscription>> {
+    pub async fn for_scope(
+        app: &App,
+        connection: &Connection,
+        scope: SyncScope,
+    ) -> Result<Option<NewSubscription>> {
         let known = state(app, connection, &scope).await?;
         if known.followed {
             return Ok(None);
         }
         let state = started(&known, None, app.now());
         let printed = begun(app, connection, &state).await?;
-        let note = note(&state, "started", printed);
+        let note = log_entry(&state, "started", printed);
         Ok(Some(NewSubscription { scope, state, note }))
     }
 

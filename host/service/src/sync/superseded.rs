@@ -72,7 +72,7 @@ async fn messages(
     let args = MessagesGet { messages: names.iter().map(reference).collect(), ..MessagesGet::default() };
     let op = Op { surface: runtime::Surface::Email, verb: Verb::Fetch, name: "messages.get" };
     let options = CallOptions { background, ..CallOptions::default() };
-    let target = CallTarget::of(app, connection)?;
+    let target = CallTarget::for_connection(app, connection)?;
     let reply: Result<Reply<Sources>, runtime::Error> = call::run(app, &target, op, &args, options).await;
     Ok(reply.map(|reply| reply.body.sources))
 }

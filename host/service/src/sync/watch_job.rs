@@ -64,11 +64,11 @@ async fn run(turn: &JobRun) -> Result<JobEnd> {
         return Ok(JobEnd::PutOff(until));
     }
     let stream = ProviderStream::begin(turn, connection);
-    stream.keep().await?;
+    stream.store_state().await?;
     let began = Instant::now();
     let ended = tokio::select! {
         ended = stream.listen() => ended?,
-        lost = stream.tell() => return Err(lost),
+        lost = stream.schedule_pulls() => return Err(lost),
         () = stream.stop.notified() => return Err(anyhow::Error::new(LostLease).into()),
     };
     let was_open = stream.watched().channel == Channel::Open;
@@ -76,7 +76,7 @@ async fn run(turn: &JobRun) -> Result<JobEnd> {
     match ended {
         Err(e) if e.code == runtime::Code::Unsupported => Ok(JobEnd::At(app.now() + UNSUPPORTED_MS)),
         _ if was_open && began.elapsed() >= LASTING => Ok(JobEnd::At(app.now() + AGAIN_MS)),
-        Err(e) => Err(refusal::of(&stream.connection.provider, &e)),
+        Err(e) => Err(refusal::from_runtime_error(&stream.connection.provider, &e)),
         Ok(()) => Err(refuse(Code::ProviderUnavailable, "the provider has ended the stream of its changes")),
     }
 }
@@ -125,12 +125,12 @@ impl<'a> ProviderStream<'a> {
 
     /// Writes the state of the channel, for other hosts. If polls were rarer because of a stream that is gone, they return to normal until
     /// the next stream is open.
-    async fn keep(&self) -> Result<()> {
+    async fn store_state(&self) -> Result<()> {
         let app = &self.turn.app;
         self.write(self.was_left_open.then(|| app.now() + app.config.poll_interval_ms)).await
     }
 
-    /// Same as `keep`, and schedules a pull of the mailbox for this time (ms since 1970) or earlier.
+    /// Same as `store_state`, and schedules a pull of the mailbox for this time (ms since 1970) or earlier.
     async fn write(&self, pull_at: Option<i64>) -> Result<()> {
         let progress = serde_json::to_string(&self.watched())?;
         let app = &self.turn.app;
@@ -152,7 +152,7 @@ impl<'a> ProviderStream<'a> {
     /// Listens until the stream ends.
     async fn listen(&self) -> Result<std::result::Result<(), runtime::Error>> {
         let app = &self.turn.app;
-        let target = CallTarget::of(app, &self.connection)?;
+        let target = CallTarget::for_connection(app, &self.connection)?;
         let operator = OperatorValues::load(app, target.tenant, target.provider).await?;
         let wire = operator.apply(&target.wire);
         let listening = Listening {
@@ -178,7 +178,7 @@ impl<'a> ProviderStream<'a> {
 
     /// Schedules a pull of the mailbox after each notification; several that arrive together count as one. Returns when the job is no
     /// longer this host's.
-    async fn tell(&self) -> base::error::Error {
+    async fn schedule_pulls(&self) -> base::error::Error {
         loop {
             self.news.notified().await;
             while let Err(e) = self.write(Some(self.turn.app.now())).await {
@@ -204,7 +204,7 @@ impl<'a> ProviderStream<'a> {
 
 /// Ends streams whose jobs are no longer this host's, until `stop` is true: their connections were deleted by another host, or got other
 /// credentials.
-pub async fn look(app: &App, mut stop: watch::Receiver<bool>) {
+pub async fn end_lost_streams(app: &App, mut stop: watch::Receiver<bool>) {
     while !*stop.borrow() {
         tokio::select! {
             () = tokio::time::sleep(LOOK_EVERY), if app.db.is_shared() => {}

@@ -10,7 +10,7 @@ use storage::tracking::{Event, Record};
 use storage::{Tx, tracking as table};
 
 use crate::app::App;
-use crate::local_copy::mail::replies_and_reports::tell;
+use crate::local_copy::mail::replies_and_reports::log_event;
 use crate::tracking::TrackedTarget;
 use crate::tracking::classify::{Hit, classify, network};
 
@@ -46,7 +46,7 @@ pub async fn destination(app: &App, target: &TrackedTarget) -> Result<Option<Str
 }
 
 /// Records an open or a click.
-pub async fn note(app: &App, target: &TrackedTarget, visitor: &Visitor<'_>) -> Result<()> {
+pub async fn record_hit(app: &App, target: &TrackedTarget, visitor: &Visitor<'_>) -> Result<()> {
     let Some(record) = table::any(app.db.reader(), &target.tracking_id).await? else { return Ok(()) };
     let now = app.now();
     let is_wanted = if target.link.is_some() { record.links } else { record.opens };
@@ -69,7 +69,7 @@ pub async fn note(app: &App, target: &TrackedTarget, visitor: &Visitor<'_>) -> R
     };
     let app = app.clone();
     let db = app.db.clone();
-    db.write(move |tx| Box::pin(async move { keep(tx, &app, &record, event).await })).await
+    db.write(move |tx| Box::pin(async move { store_event(tx, &app, &record, event).await })).await
 }
 
 fn word(value: &impl serde::Serialize) -> String {
@@ -79,7 +79,7 @@ fn word(value: &impl serde::Serialize) -> String {
     }
 }
 
-async fn keep(tx: &mut Tx, app: &App, record: &Record, mut event: Event) -> Result<()> {
+async fn store_event(tx: &mut Tx, app: &App, record: &Record, mut event: Event) -> Result<()> {
     let span_ms = if event.kind == "open" { SAME_OPEN_MS } else { BURST_MS };
     let since = event.at - span_ms;
     let like_it = (event.kind.as_str(), since, event.ip.as_deref());
@@ -102,7 +102,7 @@ async fn keep(tx: &mut Tx, app: &App, record: &Record, mut event: Event) -> Resu
         table::reclassify(tx, &record.id, of, (&event.classification, reason)).await?;
     }
     let url = event.link_index.and_then(|n| usize::try_from(n).ok()).and_then(|n| urls.get(n));
-    tell(tx, app, record, &event, json!({ "url": url })).await
+    log_event(tx, app, record, &event, json!({ "url": url })).await
 }
 
 /// Whether all links of the message were followed from one network at once.

@@ -40,7 +40,7 @@ pub async fn read(app: &App, report: &Report) -> Result<Option<DeliveryReport>> 
 }
 
 /// Applies a report to the message with the id `id`, which was sent from here.
-pub async fn keep(
+pub async fn apply_report(
     tx: &mut Tx,
     app: &App,
     lock: &ConnectionLock,
@@ -55,14 +55,14 @@ pub async fn keep(
     let mut word = "updated";
     let waits = row.next_attempt_at.is_some();
     for reported in &report.recipients {
-        let told = told(report, reported, &mut delivery.recipients, waits, app.clock.now());
+        let told = update_recipient(report, reported, &mut delivery.recipients, waits, app.clock.now());
         let Some(told) = told else { continue };
         // A recipient that was reached does not hide one that was not.
         if told.word != "updated" {
             word = told.word;
         }
         if let Some(record) = &record {
-            note(tx, app, record, report, reported, &told).await?;
+            log_update(tx, app, record, report, reported, &told).await?;
         }
     }
     delivery.state = state(&delivery);
@@ -95,7 +95,7 @@ struct RecipientUpdate {
 }
 
 /// Sets the status of the reported recipient; none if it is unchanged. `waits`: the message is due for another attempt.
-fn told(
+fn update_recipient(
     report: &DeliveryReport,
     reported: &ReportedRecipient,
     recipients: &mut [RecipientDelivery],
@@ -146,7 +146,7 @@ fn state(delivery: &MessageDelivery) -> DeliveryState {
     }
 }
 
-async fn note(
+async fn log_update(
     tx: &mut Tx,
     app: &App,
     record: &Record,

@@ -64,7 +64,7 @@ pub async fn get(app: &App, asker: &RequestContext, id: &str) -> Result<StoredRe
     for event in &arrivals {
         sort(&mut shown, event)?;
     }
-    shown.events = newest.iter().map(|e| printed(e, &urls)).collect::<Result<_>>()?;
+    shown.events = newest.iter().map(|e| render_event(e, &urls)).collect::<Result<_>>()?;
     Ok(StoredResponse::ok(serde_json::to_string(&shown)?))
 }
 
@@ -117,7 +117,7 @@ fn sort(shown: &mut TrackingRecord, event: &Event) -> Result<()> {
     Ok(())
 }
 
-fn printed(event: &Event, urls: &[String]) -> Result<TrackingEvent> {
+fn render_event(event: &Event, urls: &[String]) -> Result<TrackingEvent> {
     let url = event.link_index.and_then(|n| usize::try_from(n).ok()).and_then(|n| urls.get(n));
     Ok(TrackingEvent {
         id: event.id.clone(),

@@ -70,7 +70,7 @@ async fn commit(app: &App, job: &Job, report: Report, read: Option<DeliveryRepor
             // None: the account was disconnected, and no more of it is written.
             let lock = ConnectionLock::take(tx, &report.tenant, &report.connection_id).await?;
             if let (Some(lock), Some(read), Some(sent)) = (&lock, &read, &sent) {
-                incoming::keep(tx, &app, lock, &sent.id, read).await?;
+                incoming::apply_report(tx, &app, lock, &sent.id, read).await?;
             }
             table::remove_report(tx, &report.item_id).await?;
             jobs::complete(tx, &job, app.now()).await?;

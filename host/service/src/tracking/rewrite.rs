@@ -28,7 +28,7 @@ pub fn rewrite(
     });
     let links = element!("a[href], area[href]", |link| {
         let Some(href) = link.get_attribute("href").filter(|_| wanted.links) else { return Ok(()) };
-        let href = unescaped(href.trim());
+        let href = decode_references(href.trim());
         if is_tracked(&href, untouched) {
             let mut found = found.borrow_mut();
             link.set_attribute("href", &url(found.len()))?;
@@ -62,7 +62,7 @@ fn is_tracked(href: &str, untouched: &[String]) -> bool {
 }
 
 /// Decodes the character references that occur in URLs.
-fn unescaped(text: &str) -> String {
+fn decode_references(text: &str) -> String {
     text.replace("&amp;", "&").replace("&#38;", "&").replace("&#x26;", "&")
 }
 

@@ -142,7 +142,7 @@ pub async fn attempt(app: &App, to: &OpenSubscription, mut delivery: Delivery) -
         HealthVerdict::Gone => Some(AttemptError::Http),
         HealthVerdict::Failed { error, .. } => Some(error),
     };
-    let (attempt, failure) = told(answer, error, n, began, ended);
+    let (attempt, failure) = stored_attempt(answer, error, n, began, ended);
     delivery.attempts.push(attempt);
     let [random] = app.entropy.bytes::<1>();
     (delivery.status, delivery.next_attempt_at) = health::delivery_after(n, verdict, ended, random);
@@ -176,7 +176,7 @@ fn post<'t>(
 }
 
 /// Returns the stored form of an attempt, and of its failure as JSON of a `DeliveryFailure`. `error`: the reason of the failure.
-fn told(
+fn stored_attempt(
     answer: Result<Posted, PostError>,
     error: Option<AttemptError>,
     n: i64,

@@ -62,7 +62,7 @@ impl FilterCache {
 
 /// Returns the matcher of an application's active subscriptions. Call it after the events were read: it then includes every subscription
 /// that was made before one of them.
-pub async fn of(app: &App, tenant: &Tenant) -> Result<Arc<Matcher>> {
+pub async fn for_tenant(app: &App, tenant: &Tenant) -> Result<Arc<Matcher>> {
     let reader = app.db.reader();
     // Read before the filters: a cached matcher is then at least as new as its version, and no later run reads an earlier version.
     let version = matching::version(reader, tenant).await?.unwrap_or_default();

@@ -48,8 +48,8 @@ impl EventRequest {
         include_backfill: bool,
     ) -> Result<EventRequest> {
         let wish = EventRequest {
-            types: listed("type", types)?,
-            connection_ids: listed("connection_id", connection_ids)?,
+            types: split_list("type", types)?,
+            connection_ids: split_list("connection_id", connection_ids)?,
             include_backfill,
         };
         match wish.types.iter().all(|pattern| notification_types::is_known(pattern)) {
@@ -63,7 +63,7 @@ impl EventRequest {
 }
 
 /// The entries of a list with commas.
-fn listed(name: &str, text: Option<&str>) -> Result<Vec<String>> {
+fn split_list(name: &str, text: Option<&str>) -> Result<Vec<String>> {
     let entries = text.unwrap_or_default().split(',').map(str::trim).filter(|entry| !entry.is_empty());
     let entries: Vec<String> = entries.take(MAX_NAMED + 1).map(str::to_owned).collect();
     validate::length(name, entries.len(), MAX_NAMED)?;

@@ -47,7 +47,7 @@ const PAGE: i64 = 500;
 const CHUNK: usize = 500;
 
 /// Matches new events of all applications, until `stop` announces the end of the process.
-pub async fn look(app: &App, mut stop: watch::Receiver<bool>) {
+pub async fn match_events(app: &App, mut stop: watch::Receiver<bool>) {
     let mut passes = Passes::default();
     // For entries from before the start, and from other hosts.
     let mut sweep_at = Instant::now();
@@ -106,7 +106,7 @@ impl Passes {
         let rest = behind.split_off(room.min(behind.len()));
         for tenant in behind {
             self.grew_again.insert(tenant.application_id.clone(), false);
-            let lane = Lane::jobs().of(&tenant.application_id);
+            let lane = Lane::jobs().for_application(&tenant.application_id);
             self.under_way.spawn(lane.scope(pass(app.clone(), tenant)));
         }
         enqueue(app, rest).await.map(|_| ())
@@ -240,7 +240,7 @@ async fn look_at(app: &App, tenant: &Tenant) -> Result<Option<FanoutBatch>> {
     let woken = match lines.is_empty() {
         true => Vec::new(),
         // Read after the entries: a subscription that was made before one of them is included.
-        false => first_of_each(compiled_filters::of(app, tenant).await?.as_ref(), &lines),
+        false => first_of_each(compiled_filters::for_tenant(app, tenant).await?.as_ref(), &lines),
     };
     Ok(Some(FanoutBatch { woken, up_to, is_full }))
 }

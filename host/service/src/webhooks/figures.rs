@@ -43,7 +43,7 @@ impl Figures {
     }
 
     /// Parses counts in the form of the usage table.
-    pub fn of(outcomes: &[(String, i64)]) -> Figures {
+    pub fn from_outcomes(outcomes: &[(String, i64)]) -> Figures {
         let mut figures = Figures::default();
         for (outcome, count) in outcomes {
             let parts = outcome.strip_prefix(usage::WEBHOOK).and_then(|rest| rest.split_once(':'));
@@ -110,7 +110,7 @@ mod tests {
         let (one, other) = ([(false, 3), (true, 40), (false, 900)], [(false, 3), (true, 41), (true, 15_000)]);
         let mut written: Vec<(String, i64)> = of(one).outcomes().into_iter().collect();
         written.extend(of(other).outcomes());
-        let together = Figures::of(&written);
+        let together = Figures::from_outcomes(&written);
         assert_eq!(together, of(one.into_iter().chain(other)));
         assert_eq!((together.attempts(), together.failed()), (6, 3));
     }
@@ -119,6 +119,6 @@ mod tests {
     fn what_is_no_count_of_attempts_is_left_out() {
         let others = [("change", 3), ("webhook:failed", 1), ("webhook:failed:soon", 2)];
         let others = others.map(|(outcome, count)| (outcome.to_owned(), count));
-        assert!(Figures::of(&others).is_empty());
+        assert!(Figures::from_outcomes(&others).is_empty());
     }
 }

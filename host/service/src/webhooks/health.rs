@@ -159,7 +159,7 @@ pub fn after(health: &Health, attempt: &AttemptEnd) -> After {
     let failures = health.consecutive_failures + i64::from(!is_left_alone);
     let first_failure_at = health.first_failure_at.unwrap_or(now);
     let probe = (failures >= PROBING_AFTER && !is_left_alone)
-        .then(|| now + doubled(FIRST_PROBE_MS, failures - PROBING_AFTER));
+        .then(|| now + double_pause(FIRST_PROBE_MS, failures - PROBING_AFTER));
     let disabled = match attempt.verdict {
         HealthVerdict::Gone => Some("gone_410"),
         _ if failures >= FEWEST_FAILURES && now - first_failure_at >= FAILING_FOR_MS => Some("failures_5d"),
@@ -190,7 +190,7 @@ pub fn after_replay(health: &Health, attempt: &AttemptEnd) -> After {
     let is_probed = health.consecutive_failures >= PROBING_AFTER && !is_left_alone;
     let has_failed = matches!(attempt.verdict, HealthVerdict::Failed { .. });
     let probe = (is_probed && has_failed)
-        .then(|| now + doubled(FIRST_PROBE_MS, health.consecutive_failures - PROBING_AFTER));
+        .then(|| now + double_pause(FIRST_PROBE_MS, health.consecutive_failures - PROBING_AFTER));
     let not_before = health.not_before.max(paused).max(probe);
     After { health: Health { not_before, ..health.clone() }, disabled }
 }
@@ -199,12 +199,14 @@ pub fn after_replay(health: &Health, attempt: &AttemptEnd) -> After {
 fn paused_until(pause: EndpointPause, failures: i64, is_left_alone: bool, now: i64) -> Option<i64> {
     match pause {
         EndpointPause::Until(asked) => Some(asked),
-        EndpointPause::Overloaded if !is_left_alone => Some(now + doubled(FIRST_OVERLOAD_MS, failures - 1)),
+        EndpointPause::Overloaded if !is_left_alone => {
+            Some(now + double_pause(FIRST_OVERLOAD_MS, failures - 1))
+        }
         EndpointPause::Overloaded | EndpointPause::None => None,
     }
 }
 
-fn doubled(first_ms: i64, times: i64) -> i64 {
+fn double_pause(first_ms: i64, times: i64) -> i64 {
     first_ms.saturating_mul(1 << times.clamp(0, 20)).min(LONGEST_PAUSE_MS)
 }
 

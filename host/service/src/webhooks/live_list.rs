@@ -141,7 +141,7 @@ impl LiveList {
         }
         // Also after a look that found nothing: a log may grow fast by what the list does not show.
         self.rests_until = now + PACE;
-        let mut lines = self.look().await?;
+        let mut lines = self.read_next().await?;
         if !lines.is_empty() {
             lines.reverse();
             return Ok(Some(LivePiece::Lines(lines, self.position)));
@@ -154,7 +154,7 @@ impl LiveList {
     }
 
     /// Events that come next, oldest first; none up to the end of the log.
-    async fn look(&mut self) -> Result<Vec<TimedLine>> {
+    async fn read_next(&mut self) -> Result<Vec<TimedLine>> {
         let (reader, tenant) = (self.app.db.reader(), &self.tenant);
         let last = log_end(reader, tenant).await?;
         // It is ahead where the database was put back to an earlier state.

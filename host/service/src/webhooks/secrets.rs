@@ -27,37 +27,37 @@ fn place(column: &str, id: &str) -> String {
     format!("webhooks.{column}:{id}")
 }
 
-fn sealed(app: &App, column: &str, id: &str, value: &impl Serialize) -> Result<String> {
+fn seal_json(app: &App, column: &str, id: &str, value: &impl Serialize) -> Result<String> {
     Ok(app.keyring.seal(&place(column, id), &serde_json::to_vec(value)?)?)
 }
 
-fn opened<T: DeserializeOwned>(app: &App, column: &str, id: &str, sealed: &str) -> Result<T> {
+fn open_json<T: DeserializeOwned>(app: &App, column: &str, id: &str, sealed: &str) -> Result<T> {
     Ok(serde_json::from_slice(&app.keyring.open(&place(column, id), sealed)?)?)
 }
 
 /// The headers that are sent with each notification.
 pub fn headers(app: &App, w: &Webhook) -> Result<BTreeMap<String, String>> {
-    opened(app, "headers", &w.id, &w.headers)
+    open_json(app, "headers", &w.id, &w.headers)
 }
 
 /// Replaces the headers that are sent with each notification.
 pub fn set_headers(app: &App, w: &mut Webhook, headers: &BTreeMap<String, String>) -> Result<()> {
-    w.headers = sealed(app, "headers", &w.id, headers)?;
+    w.headers = seal_json(app, "headers", &w.id, headers)?;
     Ok(())
 }
 
 /// Gives a new subscription its secret: the given one, or one made here. Returns it.
 pub fn begin(app: &App, w: &mut Webhook, given: Option<String>) -> Result<String> {
-    let secret = chosen(app, given)?;
+    let secret = choose_secret(app, given)?;
     w.secret = app.keyring.seal(&place("secret", &w.id), secret.as_bytes())?;
-    w.previous_secrets = sealed(app, "previous_secrets", &w.id, &Vec::<SealedPreviousSecret>::new())?;
+    w.previous_secrets = seal_json(app, "previous_secrets", &w.id, &Vec::<SealedPreviousSecret>::new())?;
     Ok(secret)
 }
 
 /// Replaces the secret of a subscription by the given or a generated one. The current secret signs beside it for `grace_s` seconds; without
 /// a grace period it ends at once, together with all earlier ones. Returns the new one.
 pub fn rotate(app: &App, w: &mut Webhook, given: Option<String>, grace_s: i64) -> Result<String> {
-    let secret = chosen(app, given)?;
+    let secret = choose_secret(app, given)?;
     let present = app.keyring.open(&place("secret", &w.id), &w.secret)?;
     if grace_s == 0 {
         end_previous(app, w)?;
@@ -67,7 +67,7 @@ pub fn rotate(app: &App, w: &mut Webhook, given: Option<String>, grace_s: i64) -
     }
     let now = app.now();
     let mut previous: Vec<SealedPreviousSecret> =
-        opened(app, "previous_secrets", &w.id, &w.previous_secrets)?;
+        open_json(app, "previous_secrets", &w.id, &w.previous_secrets)?;
     previous.retain(|p| p.until > now && p.secret != secret);
     if grace_s > 0 {
         let present = String::from_utf8_lossy(&present).into_owned();
@@ -75,20 +75,20 @@ pub fn rotate(app: &App, w: &mut Webhook, given: Option<String>, grace_s: i64) -
         previous.truncate(MAX_PREVIOUS);
     }
     w.secret = app.keyring.seal(&place("secret", &w.id), secret.as_bytes())?;
-    w.previous_secrets = sealed(app, "previous_secrets", &w.id, &previous)?;
+    w.previous_secrets = seal_json(app, "previous_secrets", &w.id, &previous)?;
     Ok(secret)
 }
 
 /// Ends all earlier secrets of a subscription: only the current one signs.
 pub fn end_previous(app: &App, w: &mut Webhook) -> Result<()> {
-    let previous: Vec<SealedPreviousSecret> = opened(app, "previous_secrets", &w.id, &w.previous_secrets)?;
+    let previous: Vec<SealedPreviousSecret> = open_json(app, "previous_secrets", &w.id, &w.previous_secrets)?;
     if !previous.is_empty() {
-        w.previous_secrets = sealed(app, "previous_secrets", &w.id, &Vec::<SealedPreviousSecret>::new())?;
+        w.previous_secrets = seal_json(app, "previous_secrets", &w.id, &Vec::<SealedPreviousSecret>::new())?;
     }
     Ok(())
 }
 
-fn chosen(app: &App, given: Option<String>) -> Result<String> {
+fn choose_secret(app: &App, given: Option<String>) -> Result<String> {
     match given {
         None => Ok(sign::secret(&app.entropy.bytes()).to_string()),
         Some(secret) => match sign::parse_secret(&secret) {

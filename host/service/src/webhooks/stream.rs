@@ -152,7 +152,7 @@ impl EventStream {
                 Ok(LogRead::More) => tokio::task::yield_now().await,
                 Ok(LogRead::Nothing) => self.wait(now).await,
                 Ok(LogRead::Overtaken) => return StreamChunk::Last(Bytes::from_static(OVERTAKEN.as_bytes())),
-                Err(e) => return failed(&e),
+                Err(e) => return failure_chunk(&e),
             }
         }
     }
@@ -166,7 +166,7 @@ impl EventStream {
         match lane.scope(api_keys::find(reader, &key.tenant, None, &key.id)).await {
             Ok(Some(key)) if is_valid(&key, self.app.now()) => {}
             Ok(_) => return StreamChunk::Last(Bytes::from_static(WITHOUT_KEY.as_bytes())),
-            Err(e) => return failed(&e.into()),
+            Err(e) => return failure_chunk(&e.into()),
         }
         if self.position == self.told {
             return StreamChunk::Next(Bytes::from_static(b":\n\n"));
@@ -190,7 +190,7 @@ impl EventStream {
 
     async fn read(&mut self) -> Result<LogRead> {
         if self.next_ids.is_empty()
-            && let Some(read) = self.look().await?
+            && let Some(read) = self.find_read().await?
         {
             return Ok(read);
         }
@@ -226,7 +226,7 @@ impl EventStream {
     }
 
     /// Looks for the events that come next. None: there are some.
-    async fn look(&mut self) -> Result<Option<LogRead>> {
+    async fn find_read(&mut self) -> Result<Option<LogRead>> {
         let (reader, tenant) = (self.app.db.reader(), &self.key.tenant);
         // Every entry up to this number is there to be read: whoever writes holds the application's row from taking a number to the commit.
         let last = log::last_sequence(reader, tenant).await?;
@@ -275,7 +275,7 @@ fn is_valid(key: &ApiKey, now: i64) -> bool {
 }
 
 /// The store does not answer now: the client comes back in a moment, and goes on where it was.
-fn failed(e: &base::error::Error) -> StreamChunk {
+fn failure_chunk(e: &base::error::Error) -> StreamChunk {
     if !e.is_outage() {
         tracing::warn!(error = ?e, "an event stream ends");
     }

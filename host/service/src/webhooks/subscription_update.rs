@@ -141,7 +141,7 @@ async fn plan(
     let mut floor = 0;
     if turn == StatusChange::Resumed {
         floor = log::floor(app.db.reader(), &before.tenant).await?;
-        warnings.extend((before.cursor < floor).then(|| missed("status")));
+        warnings.extend((before.cursor < floor).then(|| missed_events_warning("status")));
     }
     fill(app, &mut after, write)?;
     if turn != StatusChange::None {
@@ -166,7 +166,7 @@ fn turn(before: WebhookStatus, wanted: WebhookStatus) -> Result<StatusChange> {
     }
 }
 
-fn missed(field: &str) -> Value {
+fn missed_events_warning(field: &str) -> Value {
     let message = "it was paused for longer than events are kept: the oldest of what it missed is not sent";
     json!({ "code": "events_missed", "message": message, "target": field, "field": field })
 }

@@ -38,7 +38,7 @@ pub async fn send(app: &App, key: &ApiKey, webhook_id: &str) -> Result<StoredRes
 async fn write(tx: &mut Tx, app: &App, webhook: &Webhook) -> Result<i64> {
     let (tenant, now) = (&webhook.tenant, app.now());
     // The log before the webhook: the application's row is locked first.
-    let sequence = event_log::append(tx, app, tenant, vec![note(webhook)]).await?;
+    let sequence = event_log::append(tx, app, tenant, vec![log_entry(webhook)]).await?;
     let status = replays::lock(tx, tenant, &webhook.id).await?;
     input::check_active(status.ok_or_else(|| not_found("webhook"))?)?;
     let event = replay_lines::first_after(&mut *tx, tenant, sequence - 1).await?;
@@ -60,7 +60,7 @@ async fn write(tx: &mut Tx, app: &App, webhook: &Webhook) -> Result<i64> {
 }
 
 /// The log entry. The id of the webhook selects its receiver.
-fn note(webhook: &Webhook) -> NewLogEntry {
+fn log_entry(webhook: &Webhook) -> NewLogEntry {
     NewLogEntry {
         connection_id: None,
         account_ids: None,

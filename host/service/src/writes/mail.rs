@@ -98,11 +98,13 @@ impl ResponseView for MessageView {
             item = upsert::set_metadata(copy, item, serde_json::to_string(metadata)?).await?;
         }
         let (text, path) = match &self.remainder {
-            None => (render::item(&item, &change.warnings, false), ResourceKind::of(&item)?.path(&item)),
+            None => {
+                (render::item(&item, &change.warnings, false), ResourceKind::from_item(&item)?.path(&item))
+            }
             Some(remainder) => {
                 item = host_fields::set(copy, item, &remainder.own, "updated").await?;
                 let content = Some(&remainder.content);
-                let text = render_draft::printed(&item, content, &change.warnings, false)?;
+                let text = render_draft::render_with_host_fields(&item, content, &change.warnings, false)?;
                 (text, ResourceKind::EmailDraft.path(&item))
             }
         };

@@ -14,17 +14,17 @@ use crate::connections::request_context::RequestContext;
 use crate::local_copy::mail::normalize::MessageSideData;
 
 pub fn reference(item: &Item) -> MessageRef {
-    let wanted = wanted(item);
+    let wanted = message_to_fetch(item);
     MessageRef { source: wanted.source_id, hint: wanted.hint }
 }
 
 /// Returns the arguments by which the connector finds a message.
-pub fn wanted(item: &Item) -> MessageToFetch {
+pub fn message_to_fetch(item: &Item) -> MessageToFetch {
     MessageToFetch {
         id: item.id.clone(),
         connection_id: item.connection_id.clone(),
         source_id: item.source_id.clone(),
-        hint: MessageSideData::of(item.aside.as_deref()).hint,
+        hint: MessageSideData::from_text(item.aside.as_deref()).hint,
     }
 }
 
@@ -34,7 +34,10 @@ pub async fn raw(app: &App, asker: &RequestContext, connection: &Connection, ite
 }
 
 pub(crate) fn message_ref(item: &Item) -> MessageRef {
-    MessageRef { source: item.source_id.clone(), hint: MessageSideData::of(item.aside.as_deref()).hint }
+    MessageRef {
+        source: item.source_id.clone(),
+        hint: MessageSideData::from_text(item.aside.as_deref()).hint,
+    }
 }
 
 pub(crate) async fn content<A: serde::Serialize + Sync>(

@@ -7,7 +7,7 @@ use runtime::Surface;
 
 use crate::app::resource_kind::ResourceKind;
 use crate::connections::call::{CallOptions, Op, Reply};
-use crate::connections::provider_call::{fetch, gone, run};
+use crate::connections::provider_call::{deleted_source, fetch, run};
 use crate::connections::write_context::WriteContext;
 use crate::local_copy::change::SupersededRecords;
 use crate::local_copy::normalize::prepared;
@@ -65,7 +65,7 @@ pub(crate) async fn read_source(
         fetch(&cx.app, connection, &cx.request, kind.surface(), kind.ops().get, &args).await;
     match read {
         Ok(sources) => Ok(sources.sources),
-        Err(e) if e.code() == Some(Code::NotFound) => Ok(vec![gone(source_id)]),
+        Err(e) if e.code() == Some(Code::NotFound) => Ok(vec![deleted_source(source_id)]),
         Err(e) => Err(e),
     }
 }

@@ -60,7 +60,7 @@ impl ItemView {
     }
 
     /// Returns the view of an item that needed no change at the provider.
-    pub fn of(item: &Item, change: ResponseChange) -> ItemView {
+    pub fn from_item(item: &Item, change: ResponseChange) -> ItemView {
         ItemView { external_id: item.external_id.clone(), change }
     }
 
@@ -99,8 +99,15 @@ impl ResponseView for CollectionView {
         let item = stored(copy, upserted, external_id, change).await?;
         let (app, location) = (copy.app, copy.location);
         let warnings = &change.warnings;
-        let text =
-            collection_counts::printed(app, &mut *copy.tx, &location.tenant, &item, warnings, false).await?;
+        let text = collection_counts::render_collection(
+            app,
+            &mut *copy.tx,
+            &location.tenant,
+            &item,
+            warnings,
+            false,
+        )
+        .await?;
         Ok(self.0.response(copy, &item, text))
     }
 }

@@ -19,7 +19,7 @@ use crate::writes::response::place;
 
 /// Stores records that were read, if none was written in the meantime. If all of them are stored already, returns their rows, in the order
 /// of the records.
-pub async fn keep(
+pub async fn store(
     app: &App,
     connection: &Connection,
     sources: Vec<Source>,
@@ -56,8 +56,10 @@ pub async fn keep(
 pub(crate) fn is_as_stored(source: &NormalizedRecord, stored: &[Item]) -> bool {
     let known = stored.iter().find(|item| item.source_id == source.source_id);
     let (Some(known), [fresh]) = (known, source.items.as_slice()) else { return false };
-    let (was, is) =
-        (MessageSideData::of(known.aside.as_deref()), MessageSideData::of(fresh.aside.as_deref()));
+    let (was, is) = (
+        MessageSideData::from_text(known.aside.as_deref()),
+        MessageSideData::from_text(fresh.aside.as_deref()),
+    );
     source.error.is_none()
         && source.previous_id.is_none()
         && known.external_id == fresh.external_id

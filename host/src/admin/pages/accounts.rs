@@ -61,8 +61,9 @@ pub async fn list(visit: &Visit) -> Result<View> {
     }
     table.add_to(&mut body);
     let last = found.last().filter(|_| has_more);
-    let next =
-        last.map(|last| binding.cursor(&visit.app.keyring, &AccountPosition::of(&filter, &last.connection)));
+    let next = last.map(|last| {
+        binding.cursor(&visit.app.keyring, &AccountPosition::from_connection(&filter, &last.connection))
+    });
     visit.add_pager(&mut body, &filtered(visit, &path, &filter), next.as_deref());
     Ok(page(body))
 }

@@ -46,7 +46,7 @@ pub struct RequestOrigin {
 
 impl RequestOrigin {
     /// Returns none if no page of another site sent the request.
-    pub fn of(headers: &HeaderMap) -> Option<RequestOrigin> {
+    pub fn from_headers(headers: &HeaderMap) -> Option<RequestOrigin> {
         let value = headers.get(header::ORIGIN)?.clone();
         Some(RequestOrigin { host: api_key::host_of_site(&value), value })
     }
@@ -65,7 +65,7 @@ pub enum Readers<'a> {
 impl<'a> Readers<'a> {
     /// The readers of the answer to a request with this key, if it is valid. Public operations need no key: browsers navigate to them, and
     /// no page calls them.
-    pub fn of(is_public: bool, key: Option<&'a ApiKey>) -> Readers<'a> {
+    pub fn for_key(is_public: bool, key: Option<&'a ApiKey>) -> Readers<'a> {
         match key {
             _ if is_public => Readers::Nobody,
             Some(key) => Readers::OfSitesOf(key),
@@ -145,7 +145,7 @@ pub async fn options(
     *response.status_mut() = StatusCode::NO_CONTENT;
     let names: Vec<&str> = methods.iter().map(Method::as_str).collect();
     let is_preflight = headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
-    let Some(origin) = RequestOrigin::of(headers).filter(|_| is_preflight) else {
+    let Some(origin) = RequestOrigin::from_headers(headers).filter(|_| is_preflight) else {
         set(&mut response, header::ALLOW, &format!("{}, OPTIONS", names.join(", ")));
         return response;
     };

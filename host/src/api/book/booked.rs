@@ -112,7 +112,7 @@ impl BookedEvent {
 
     /// The reason why the invitee may not do this at `now`; none: they may. The rules are those of `cancel` and `reschedule`.
     pub fn refusal(&self, deed: InviteeAction, now: i64) -> Result<Option<RefusedReason>> {
-        let status = state::named(&self.row.status)?;
+        let status = state::parse_status(&self.row.status)?;
         match status {
             BookingStatus::Pending | BookingStatus::Confirmed => {}
             BookingStatus::Completed => return Ok(Some(RefusedReason::TooLate)),

@@ -17,7 +17,7 @@ pub struct Bounds {
 
 impl Bounds {
     /// The bounds as of a day.
-    pub fn of(window: &BookingWindow, today: Date) -> Bounds {
+    pub fn for_window(window: &BookingWindow, today: Date) -> Bounds {
         let date = |text: &Option<String>| text.as_deref().and_then(|text| text.parse::<Date>().ok());
         let limit = plus(today, MAX_AHEAD);
         let (first, last) = match window.kind {
@@ -78,18 +78,18 @@ mod tests {
             end_date: Some("2026-05-20".to_owned()),
             ..BookingWindow::default()
         };
-        let bounds = Bounds::of(&range, today);
+        let bounds = Bounds::for_window(&range, today);
         assert_eq!(bounds.month(None), date("2026-04-01"));
         assert_eq!(bounds.month(Some(date("2030-01-01"))), date("2026-05-01"));
         assert_eq!((bounds.before(date("2026-04-01")), bounds.after(date("2026-05-01"))), (None, None));
         assert_eq!(bounds.after(date("2026-04-01")), Some(date("2026-05-01")));
 
         let over = BookingWindow { end_date: Some("2026-01-01".to_owned()), start_date: None, ..range };
-        assert_eq!(Bounds::of(&over, today), Bounds { first: today, last: today });
+        assert_eq!(Bounds::for_window(&over, today), Bounds { first: today, last: today });
         let rolling =
             BookingWindow { kind: BookingWindowKind::Rolling, days: Some(20), ..BookingWindow::default() };
-        assert_eq!(Bounds::of(&rolling, today).after(date("2026-03-01")), Some(date("2026-04-01")));
-        let unlimited = Bounds::of(&BookingWindow::default(), today);
+        assert_eq!(Bounds::for_window(&rolling, today).after(date("2026-03-01")), Some(date("2026-04-01")));
+        let unlimited = Bounds::for_window(&BookingWindow::default(), today);
         assert_eq!(unlimited.last, date("2028-03-14"));
     }
 }

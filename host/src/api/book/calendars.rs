@@ -36,7 +36,7 @@ struct CalendarEntry {
 }
 
 impl CalendarEntry {
-    fn of(booked: &BookedEvent, language: Language) -> CalendarEntry {
+    fn from_booked(booked: &BookedEvent, language: Language) -> CalendarEntry {
         CalendarEntry {
             // As in invitations.
             title: match &booked.event_type {
@@ -85,7 +85,7 @@ pub fn ways(visit: &PageRequest, booked: &BookedEvent, is_folded: bool) -> Html 
     if booked.row.status != "confirmed" {
         return html;
     }
-    let (texts, entry) = (calendars(visit.language), CalendarEntry::of(booked, visit.language));
+    let (texts, entry) = (calendars(visit.language), CalendarEntry::from_booked(booked, visit.language));
     match is_folded {
         true => {
             html.raw("<details class=\"foot\"><summary>").html(&icon(PageIcon::Calendar)).text(texts.add);
@@ -123,7 +123,7 @@ pub async fn file(app: &App, visit: &PageRequest, token: &str) -> Result<Option<
         return Ok(None);
     }
     let visit = &visit.with_clock_of(&booked.row);
-    let (texts, entry) = (texts(visit.language), CalendarEntry::of(&booked, visit.language));
+    let (texts, entry) = (texts(visit.language), CalendarEntry::from_booked(&booked, visit.language));
     let address = app.config.public_address();
     let look = Choice { language: Some(visit.language), hours: visit.choice.hours, ..Choice::default() };
     let what_can_be_done = format!("{} / {}", texts.move_booking, texts.cancel_booking);

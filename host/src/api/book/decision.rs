@@ -97,7 +97,7 @@ async fn show(
     params: BookParams,
     request: Request,
 ) -> Response {
-    let visit = PageRequest::of(&app, &request);
+    let visit = PageRequest::from_request(&app, &request);
     let choice = HostChoice::of_path(request.uri().path());
     drop(request);
     let page = match desk.admit(&app, &visit, Class::BookingPage, VIEWS_PER_MINUTE) {
@@ -116,7 +116,7 @@ async fn send(
     params: BookParams,
     request: Request,
 ) -> Response {
-    let visit = PageRequest::of(&app, &request);
+    let visit = PageRequest::from_request(&app, &request);
     let choice = HostChoice::of_path(request.uri().path());
     let (request, rest) = unread_body::lend(request);
     let taken = take(&app, &desk, &visit, &token(params), choice, request).await;
@@ -154,7 +154,7 @@ async fn decide(
     fields: &FormFields,
 ) -> Result<FormResult> {
     let found = load(app, token).await?;
-    let lane = Lane::requests().of(&found.booked.row.tenant.application_id);
+    let lane = Lane::requests().for_application(&found.booked.row.tenant.application_id);
     match lane.scope(change(app, visit, &found, choice, fields)).await {
         Ok(()) => Ok(over(visit, token, choice)),
         // Another decision came first, or the deadline just passed: the page shows the result.
@@ -180,7 +180,7 @@ async fn change(
         connection_id: found.connection_id.clone(),
         manage_version: row.manage_version,
         // No booking has this SEQUENCE.
-        sequence: seen(fields).unwrap_or(-1),
+        sequence: find_sequence(fields).unwrap_or(-1),
     };
     let attempt = IdempotentAttempt::new(hex::encode(app.entropy.bytes::<16>()), false, None);
     match choice {
@@ -197,7 +197,7 @@ async fn change(
 }
 
 /// The SEQUENCE of the form's page; none if it is missing, so that no time was shown.
-fn seen(fields: &FormFields) -> Option<i64> {
+fn find_sequence(fields: &FormFields) -> Option<i64> {
     fields.first(SEQUENCE).parse::<i64>().ok().filter(|sequence| *sequence >= 0)
 }
 
@@ -211,7 +211,9 @@ fn fault(visit: &PageRequest, fields: &FormFields, e: Error) -> Result<DecisionF
     let (texts, own) = (texts(visit.language), decision(visit.language));
     let (text, status) = match e.code() {
         Some(Code::SlotUnavailable) => (own.busy, StatusCode::CONFLICT),
-        Some(Code::StaleEtag) if seen(fields).is_none() => (texts.form_expired, StatusCode::BAD_REQUEST),
+        Some(Code::StaleEtag) if find_sequence(fields).is_none() => {
+            (texts.form_expired, StatusCode::BAD_REQUEST)
+        }
         Some(Code::StaleEtag) => (own.moved_meanwhile, StatusCode::CONFLICT),
         Some(Code::InvalidParameter) => (texts.bad_value, StatusCode::BAD_REQUEST),
         Some(
@@ -240,7 +242,7 @@ fn page(
         Some(fault) => outcome::fault_note(texts(visit.language).not_changed, fault.text),
         None => Html::default(),
     };
-    let title = match decided(visit, found, &zone, now) {
+    let title = match decided_page(visit, found, &zone, now) {
         Some((title, heading)) => {
             let facts = facts::of_host(visit, booked, &zone, &Html::default());
             html.html(&heading).html(&outcome::boxed(Some(booked.what()), &facts));
@@ -267,7 +269,7 @@ fn page(
 }
 
 /// Title and heading of a booking that needs no decision; none while the host can decide.
-fn decided(
+fn decided_page(
     visit: &PageRequest,
     found: &BookedEventOfHost,
     zone: &Zone,

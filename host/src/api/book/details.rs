@@ -64,10 +64,11 @@ pub fn page(visit: &PageRequest, subject: &BookableEventType, sheet: &BookingFor
     let mut html = Html::default();
     html.html(&head(visit, subject, sheet)).raw("<div class=\"stack wide\">\n");
     if let Some(fault) = &sheet.fault {
-        html.html(&note(visit, subject, sheet, fault));
+        html.html(&render_error_note(visit, subject, sheet, fault));
     }
     html.html(&form_of(visit, subject, sheet)).raw("</div>\n");
-    let page = HtmlPage::new(event_type.title.clone(), html).shaped(SheetShape::Two).of(event_type);
+    let page =
+        HtmlPage::new(event_type.title.clone(), html).shaped(SheetShape::Two).with_event_type(event_type);
     let page = page.with_pictures(hosts::pictures(event_type));
     let Some(fault) = &sheet.fault else {
         let page = page.with_fact("page", "details").with_fact("start", sheet.start.to_string());
@@ -114,7 +115,7 @@ fn back(visit: &PageRequest, subject: &BookableEventType, sheet: &BookingFormVie
 }
 
 /// The reasons why the form was not accepted. Those of controls link to them.
-fn note(
+fn render_error_note(
     visit: &PageRequest,
     subject: &BookableEventType,
     sheet: &BookingFormView<'_>,
@@ -183,12 +184,12 @@ fn form_of(visit: &PageRequest, subject: &BookableEventType, sheet: &BookingForm
     // The service reports all errors at once; a browser would only report the first. Only the visitor knows which time is meant.
     html.raw(if sheet.others.is_empty() { "\" novalidate>\n" } else { "\">\n" });
     match sheet.others.is_empty() {
-        true => hidden(&mut html, form::START, &sheet.start.to_string()),
+        true => add_hidden_field(&mut html, form::START, &sheet.start.to_string()),
         false => {
             html.html(&times(visit, subject, sheet));
         }
     }
-    hidden(&mut html, form::TOKEN, &sheet.token);
+    add_hidden_field(&mut html, form::TOKEN, &sheet.token);
     html.raw("<section class=\"stack\">").element("h2", texts.details);
     let faults = sheet.fault.as_ref().map_or(&[][..], |fault| fault.faults.as_slice());
     let writer = ControlWriter { texts, own, fields: sheet.fields, faults };
@@ -213,6 +214,6 @@ fn times(visit: &PageRequest, subject: &BookableEventType, sheet: &BookingFormVi
     html
 }
 
-fn hidden(html: &mut Html, name: &'static str, value: &str) {
+fn add_hidden_field(html: &mut Html, name: &'static str, value: &str) {
     html.raw("<input type=\"hidden\" name=\"").raw(name).raw("\" value=\"").text(value).raw("\">\n");
 }

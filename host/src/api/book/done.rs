@@ -189,7 +189,7 @@ pub fn ended_heading(visit: &PageRequest, booked: &BookedEvent) -> (&'static str
 async fn book_again(app: &App, booked: &BookedEvent) -> Result<Option<String>> {
     match booked.event_type.as_ref().filter(|event_type| event_type.active) {
         Some(event_type) => {
-            let handle = handle::of(app, &booked.row.tenant.application_id).await?;
+            let handle = handle::for_application(app, &booked.row.tenant.application_id).await?;
             Ok(Some(format!("{handle}/{}", event_type.slug)))
         }
         None => Ok(None),
@@ -210,7 +210,7 @@ async fn is_mailed(app: &App, booked: &BookedEvent) -> Result<bool> {
         return Ok(false);
     };
     let organizer = booked.body.organizer_connection_id.as_deref();
-    Ok(sender::of(app, &booked.row.tenant, organizer, event_type).await?.is_some())
+    Ok(sender::find_sender(app, &booked.row.tenant, organizer, event_type).await?.is_some())
 }
 
 /// A moment in the invitee's zone.

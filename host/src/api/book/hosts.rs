@@ -34,7 +34,7 @@ struct PageHosts<'e> {
 
 impl PageHosts<'_> {
     /// The hosts with a name or a picture.
-    fn of(event_type: &EventType) -> PageHosts<'_> {
+    fn for_event_type(event_type: &EventType) -> PageHosts<'_> {
         let mut shown = Vec::new();
         for host in &event_type.hosts {
             let picture = host.avatar_url.as_deref().filter(|url| image_source(url).is_some());
@@ -53,13 +53,13 @@ impl PageHosts<'_> {
 
 /// The addresses of the images in `faces`.
 pub fn pictures(event_type: &EventType) -> Vec<String> {
-    let hosts = PageHosts::of(event_type);
+    let hosts = PageHosts::for_event_type(event_type);
     hosts.shown.into_iter().filter_map(|host| host.picture.map(str::to_owned)).collect()
 }
 
 /// The hosts' images or initials; empty if the event type gives none.
 pub fn faces(event_type: &EventType, language: Language) -> Html {
-    let PageHosts { shown, others } = PageHosts::of(event_type);
+    let PageHosts { shown, others } = PageHosts::for_event_type(event_type);
     let shown: Vec<&PageHost<'_>> = shown.iter().filter(|host| host.has_face()).collect();
     let mut html = Html::default();
     if let ([host], 0) = (shown.as_slice(), others) {
@@ -81,7 +81,7 @@ pub fn faces(event_type: &EventType, language: Language) -> Html {
 
 /// The hosts' names, each with a text direction of its own; empty if none has one.
 pub fn names(event_type: &EventType, language: Language) -> Html {
-    let PageHosts { shown, others } = PageHosts::of(event_type);
+    let PageHosts { shown, others } = PageHosts::for_event_type(event_type);
     let controls = controls(language);
     let mut html = Html::default();
     for (n, name) in shown.iter().filter_map(|host| host.name).enumerate() {

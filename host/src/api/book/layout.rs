@@ -135,7 +135,7 @@ impl HtmlPage {
 
     /// Applies the event type's settings: its image, its colour, and the sites that may frame the page, or all if it names none. The
     /// domains of API keys (`allowedDomains`) are irrelevant: they do not concern frames.
-    pub fn of(self, event_type: &EventType) -> HtmlPage {
+    pub fn with_event_type(self, event_type: &EventType) -> HtmlPage {
         let domains = &event_type.link.embed_domains;
         let frames = match domains.is_empty() {
             true => Frames::Anywhere,

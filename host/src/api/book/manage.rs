@@ -72,9 +72,9 @@ pub async fn view(app: &App, visit: &PageRequest, token: &str, aim: ManageTarget
     let booked = load(app, token).await?;
     let visit = &visit.with_clock_of(&booked.row);
     if let Some(why) = booked.refusal(aim.deed(), app.now())? {
-        return Ok(shown(refused(visit, &booked, aim, why)));
+        return Ok(page_result(refused_page(visit, &booked, aim, why)));
     }
-    Ok(shown(match aim {
+    Ok(page_result(match aim {
         ManageTarget::Cancel => cancellation(visit, &booked, &FormFields::default(), None),
         ManageTarget::Choose => {
             let subject = BookableEventType::of_booking(app, visit, &booked).await?;
@@ -87,7 +87,7 @@ pub async fn view(app: &App, visit: &PageRequest, token: &str, aim: ManageTarget
             }
             let fault = match free::is_free(app, &subject, start).await {
                 Ok(true) => None,
-                Ok(false) => Some(taken(visit)),
+                Ok(false) => Some(slot_taken(visit)),
                 Err(e) => Some(fault(visit, e)?),
             };
             confirmation(app, visit, &subject, start, fault).await
@@ -108,7 +108,7 @@ pub async fn send(
 ) -> Result<FormResult> {
     let booked = load(app, token).await?;
     let visit = &visit.with_clock_of(&booked.row);
-    let lane = Lane::requests().of(&booked.row.tenant.application_id);
+    let lane = Lane::requests().for_application(&booked.row.tenant.application_id);
     lane.scope(change(app, visit, &booked, aim, fields)).await
 }
 
@@ -134,7 +134,7 @@ async fn change(
         return Ok(over(visit, booked, aim));
     }
     if let Some(why) = refusal {
-        return Ok(shown(refused(visit, booked, aim, why).with_status(status(why))));
+        return Ok(page_result(refused_page(visit, booked, aim, why).with_status(status(why))));
     }
     let attempt = IdempotentAttempt::new(hex::encode(app.entropy.bytes::<16>()), false, None);
     let made = match (aim, &subject) {
@@ -153,11 +153,11 @@ async fn change(
         _ => return Err(not_found("form")),
     };
     let Err(e) = made else { return Ok(over(visit, booked, aim)) };
-    if let Some(result) = overtaken(app, visit, booked, aim, e.code()).await? {
+    if let Some(result) = superseded_result(app, visit, booked, aim, e.code()).await? {
         return Ok(result);
     }
     let fault = fault(visit, e)?;
-    Ok(shown(match (aim, subject) {
+    Ok(page_result(match (aim, subject) {
         (ManageTarget::MoveTo(start), Some(subject)) => {
             confirmation(app, visit, &subject, start, Some(fault)).await
         }
@@ -166,7 +166,7 @@ async fn change(
 }
 
 /// The result of a form that was refused because the booking has changed since the form was read.
-async fn overtaken(
+async fn superseded_result(
     app: &App,
     visit: &PageRequest,
     booked: &BookedEvent,
@@ -186,7 +186,7 @@ async fn overtaken(
         return Ok(None);
     }
     let why = now.refusal(aim.deed(), app.now())?.unwrap_or(RefusedReason::TooLate);
-    Ok(Some(shown(refused(visit, &now, aim, why).with_status(status(why)))))
+    Ok(Some(page_result(refused_page(visit, &now, aim, why).with_status(status(why)))))
 }
 
 /// Whether the action was already done by the same form.
@@ -212,11 +212,11 @@ fn over(visit: &PageRequest, booked: &BookedEvent, aim: ManageTarget) -> FormRes
     FormResult::Booked(format!("b/{}{query}", booked.token))
 }
 
-fn shown(page: HtmlPage) -> FormResult {
+fn page_result(page: HtmlPage) -> FormResult {
     FormResult::Shows(Box::new(page))
 }
 
-fn taken(visit: &PageRequest) -> ManageFault {
+fn slot_taken(visit: &PageRequest) -> ManageFault {
     ManageFault { text: texts(visit.language).taken, status: StatusCode::CONFLICT }
 }
 
@@ -224,13 +224,13 @@ fn taken(visit: &PageRequest) -> ManageFault {
 fn fault(visit: &PageRequest, e: Error) -> Result<ManageFault> {
     let texts = texts(visit.language);
     match e.code() {
-        Some(Code::SlotUnavailable) => Ok(taken(visit)),
+        Some(Code::SlotUnavailable) => Ok(slot_taken(visit)),
         // An impossible start, such as one in the year 9000; or a reason that is too long.
         Some(Code::InvalidParameter) => {
             let is_reason = matches!(&e, Error::Refused(refusal) if refusal.param.as_deref() == Some(REASON));
             match is_reason {
                 true => Ok(ManageFault { text: texts.bad_value, status: StatusCode::BAD_REQUEST }),
-                false => Ok(taken(visit)),
+                false => Ok(slot_taken(visit)),
             }
         }
         Some(
@@ -251,7 +251,12 @@ fn status(why: RefusedReason) -> StatusCode {
 }
 
 /// The page with the reason why it cannot be done.
-fn refused(visit: &PageRequest, booked: &BookedEvent, aim: ManageTarget, why: RefusedReason) -> HtmlPage {
+fn refused_page(
+    visit: &PageRequest,
+    booked: &BookedEvent,
+    aim: ManageTarget,
+    why: RefusedReason,
+) -> HtmlPage {
     let texts = texts(visit.language);
     let of_deed = match aim.deed() {
         InviteeAction::Cancel => texts.cancel_booking,
@@ -283,7 +288,7 @@ fn back(visit: &PageRequest, token: &str, aim: ManageTarget, name: &str) -> Html
 }
 
 /// The error note; empty without an error.
-fn note(visit: &PageRequest, fault: Option<ManageFault>) -> Html {
+fn render_error_note(visit: &PageRequest, fault: Option<ManageFault>) -> Html {
     let title = texts(visit.language).not_changed;
     fault.map_or_else(Html::default, |fault| outcome::fault_note(title, fault.text))
 }
@@ -311,7 +316,7 @@ fn cancellation(
     let host = booked.event_type.as_ref().and_then(|e| titles::host_name(&booked.body, e));
     let read_by = host.map_or(texts.optional.to_owned(), |name| own.read_by.replace("{name}", name));
     let button = if booked.row.status == "pending" { own.cancel_request } else { texts.cancel_booking };
-    let mut html = note(visit, fault);
+    let mut html = render_error_note(visit, fault);
     html.html(&outcome::headed(own.ask_cancel, texts.cancel_question));
     html.html(&booking_box(visit, booked, true));
     form(&mut html, visit);
@@ -332,7 +337,9 @@ async fn confirmation(
     let (texts, event_type) = (texts(visit.language), &subject.bookable.body);
     let is_taken = fault.is_some_and(|fault| fault.status == StatusCode::CONFLICT);
     let mut html = Html::default();
-    html.raw("<div class=\"stack wide\">\n").html(&about::logo(event_type)).html(&note(visit, fault));
+    html.raw("<div class=\"stack wide\">\n")
+        .html(&about::logo(event_type))
+        .html(&render_error_note(visit, fault));
     html.html(&outcome::headed(texts.move_booking, ""));
     html.html(&outcome::boxed(Some(&event_type.title), &new_time(visit, subject, start, is_taken)));
     if let Some(moved) = &subject.moved {
@@ -352,7 +359,7 @@ async fn confirmation(
         html.html(&back(visit, token, ManageTarget::MoveTo(start), texts.to_booking));
     }
     html.raw("</div>\n</div>\n");
-    let page = HtmlPage::new(texts.move_booking, html).shaped(SheetShape::One).of(event_type);
+    let page = HtmlPage::new(texts.move_booking, html).shaped(SheetShape::One).with_event_type(event_type);
     with(page.unframed(), fault)
 }
 

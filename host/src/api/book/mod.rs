@@ -101,7 +101,7 @@ async fn show(
     params: BookParams,
     request: Request,
 ) -> Response {
-    let visit = PageRequest::of(&app, &request);
+    let visit = PageRequest::from_request(&app, &request);
     drop(request);
     let page = match desk.admit(&app, &visit, Class::BookingPage, VIEWS_PER_MINUTE) {
         Some(refused) => refused,
@@ -143,7 +143,7 @@ async fn send(
     params: BookParams,
     request: Request,
 ) -> Response {
-    let visit = PageRequest::of(&app, &request);
+    let visit = PageRequest::from_request(&app, &request);
     let address = address(params);
     let (request, rest) = unread_body::lend(request);
     let taken = take(&app, &desk, &visit, address.as_ref(), request).await;
@@ -179,7 +179,7 @@ async fn booked(
     params: BookParams,
     request: Request,
 ) -> Response {
-    let visit = PageRequest::of(&app, &request);
+    let visit = PageRequest::from_request(&app, &request);
     let arrival = Arrival::of_query(request.uri().query().unwrap_or_default());
     drop(request);
     let token = params.ok().and_then(|Path(mut params)| params.remove("token")).unwrap_or_default();
@@ -200,7 +200,7 @@ async fn shown_to_hosts(
     params: BookParams,
     request: Request,
 ) -> Response {
-    let visit = PageRequest::of(&app, &request);
+    let visit = PageRequest::from_request(&app, &request);
     drop(request);
     let token = params.ok().and_then(|Path(mut params)| params.remove("token")).unwrap_or_default();
     let page = match desk.admit(&app, &visit, Class::BookingPage, VIEWS_PER_MINUTE) {
@@ -220,7 +220,7 @@ async fn calendar_file(
     params: BookParams,
     request: Request,
 ) -> Response {
-    let visit = PageRequest::of(&app, &request);
+    let visit = PageRequest::from_request(&app, &request);
     drop(request);
     let token = params.ok().and_then(|Path(mut params)| params.remove("token")).unwrap_or_default();
     if let Some(refused) = desk.admit(&app, &visit, Class::BookingPage, VIEWS_PER_MINUTE) {
@@ -253,7 +253,7 @@ async fn show_below(
     params: BookParams,
     request: Request,
 ) -> Response {
-    let visit = PageRequest::of(&app, &request);
+    let visit = PageRequest::from_request(&app, &request);
     let aim = aim(params, request.uri().path());
     drop(request);
     let page = match (desk.admit(&app, &visit, Class::BookingPage, VIEWS_PER_MINUTE), aim) {
@@ -276,7 +276,7 @@ async fn send_below(
     params: BookParams,
     request: Request,
 ) -> Response {
-    let visit = PageRequest::of(&app, &request);
+    let visit = PageRequest::from_request(&app, &request);
     let aim = aim(params, request.uri().path());
     let (request, rest) = unread_body::lend(request);
     let taken = take_below(&app, &desk, &visit, aim.as_ref(), request).await;

@@ -30,12 +30,12 @@ pub async fn page(app: &App, visit: &PageRequest, subject: &BookableEventType) -
     let (language, choice) = (visit.language, &visit.choice);
     let event_type = &subject.bookable.body;
     let today = subject.zone.date(app.now());
-    let bounds = Bounds::of(&event_type.booking_window, today);
+    let bounds = Bounds::for_window(&event_type.booking_window, today);
     let month = bounds.month(choice.month.or(choice.day));
     let days = match days(app, subject, month).await {
         Ok(days) => days,
         Err(e) if subject.moved.is_some() => return unreadable(visit, e),
-        Err(e) => return unreadable(visit, e).of(event_type),
+        Err(e) => return unreadable(visit, e).with_event_type(event_type),
     };
     let mut html = Html::default();
     html.raw("<section class=\"who tight\">\n").html(&head(visit, subject)).html(&durations(visit, subject));
@@ -67,7 +67,7 @@ pub async fn page(app: &App, visit: &PageRequest, subject: &BookableEventType) -
         (false, false) => "none",
     };
     let month = month.strftime("%Y-%m").to_string();
-    let mut page = titled(visit, subject, html).shaped(shape);
+    let mut page = titled_page(visit, subject, html).shaped(shape);
     if shape == SheetShape::Three {
         page = page.with_skip_link(controls(language).skip_to_times);
     }
@@ -77,13 +77,14 @@ pub async fn page(app: &App, visit: &PageRequest, subject: &BookableEventType) -
 }
 
 /// The page with its title and its images; without framing if a booking is rescheduled.
-fn titled(visit: &PageRequest, subject: &BookableEventType, html: Html) -> HtmlPage {
+fn titled_page(visit: &PageRequest, subject: &BookableEventType, html: Html) -> HtmlPage {
     let event_type = &subject.bookable.body;
     let title = match &subject.moved {
         None => event_type.title.clone(),
         Some(_) => texts(visit.language).move_booking.to_owned(),
     };
-    let page = HtmlPage::new(title, html).of(event_type).with_pictures(hosts::pictures(event_type));
+    let page =
+        HtmlPage::new(title, html).with_event_type(event_type).with_pictures(hosts::pictures(event_type));
     if subject.moved.is_some() { page.unframed() } else { page }
 }
 

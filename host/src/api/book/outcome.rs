@@ -25,7 +25,7 @@ pub fn page(title: &str, content: &Html, booked: &BookedEvent) -> HtmlPage {
     html.html(content).raw("</div>\n");
     let page = HtmlPage::new(title, html).shaped(SheetShape::One);
     match &booked.event_type {
-        Some(event_type) => page.of(event_type),
+        Some(event_type) => page.with_event_type(event_type),
         None => page,
     }
 }

@@ -41,7 +41,7 @@ pub struct PageRequest {
 }
 
 impl PageRequest {
-    pub fn of(app: &App, request: &Request) -> PageRequest {
+    pub fn from_request(app: &App, request: &Request) -> PageRequest {
         let choice = Choice::read(request.uri().query().unwrap_or_default());
         let accepted = request.headers().get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
         let preferred = || Language::preferred(accepted.unwrap_or_default());

@@ -71,11 +71,11 @@ pub async fn send(
         Token::TooFast => {
             let fault = at(None, texts(visit.language).sent_too_fast, StatusCode::TOO_MANY_REQUESTS);
             let fault = FormFault { keeps_token: true, retry_after_s: Some(2), ..fault };
-            return again(app, visit, subject, start, fields, fault).await;
+            return render_form_again(app, visit, subject, start, fields, fault).await;
         }
         _ if !mistakes.is_empty() => {
             let fault = of_mistakes(visit, &subject.bookable.body, &mistakes);
-            return again(app, visit, subject, start, fields, fault).await;
+            return render_form_again(app, visit, subject, start, fields, fault).await;
         }
         Token::Good(nonce) => {
             let new = NewBooking {
@@ -83,12 +83,12 @@ pub async fn send(
                 invitee_clock_hours: visit.choice.hours.map(Hours::number),
                 ..new
             };
-            let lane = Lane::requests().of(&subject.asker.tenant.application_id);
+            let lane = Lane::requests().for_application(&subject.asker.tenant.application_id);
             lane.scope(book(app, visit, subject, fields, &nonce, new)).await
         }
         Token::TooOld | Token::Foreign => {
             let fault = at(None, texts(visit.language).form_expired, StatusCode::BAD_REQUEST);
-            return again(app, visit, subject, start, fields, fault).await;
+            return render_form_again(app, visit, subject, start, fields, fault).await;
         }
     };
     let retry_after = response.headers().get(header::RETRY_AFTER).and_then(|value| value.to_str().ok());
@@ -105,7 +105,7 @@ pub async fn send(
     }
     let mut fault = fault(visit, refusal["code"].as_str().unwrap_or_default(), refusal["param"].as_str());
     fault.retry_after_s = retry_after_s;
-    again(app, visit, subject, start, fields, fault).await
+    render_form_again(app, visit, subject, start, fields, fault).await
 }
 
 /// The address of a booking's page, relative to `/book/`, for a visitor who comes from the form.
@@ -166,7 +166,7 @@ async fn make(
 }
 
 /// The form again with its values, and other times if this one is taken.
-async fn again(
+async fn render_form_again(
     app: &App,
     visit: &PageRequest,
     subject: &BookableEventType,

@@ -59,7 +59,7 @@ enum FormVerdict {
 /// 403 `forbidden` if the form is refused; without a verdict 503 `provider_unavailable`, if the setting then refuses forms.
 pub async fn ask(app: &App, question: &VerdictRequest) -> Result<()> {
     let Some(url) = &app.config.booking_verdict_url else { return Ok(()) };
-    match (given(app, url, question).await, app.config.booking_verdict_failure) {
+    match (evaluate_form(app, url, question).await, app.config.booking_verdict_failure) {
         (FormVerdict::Taken, _) | (FormVerdict::Unknown, VerdictFailure::Open) => Ok(()),
         (FormVerdict::Refused, _) => Err(refuse(Code::Forbidden, "this booking was not accepted")),
         (FormVerdict::Unknown, VerdictFailure::Closed) => {
@@ -95,7 +95,7 @@ fn verdict_of(status: u16, body: &[u8], is_whole: bool) -> (FormVerdict, Option<
 }
 
 /// The verdict on a form.
-async fn given(app: &App, url: &Url, question: &VerdictRequest) -> FormVerdict {
+async fn evaluate_form(app: &App, url: &Url, question: &VerdictRequest) -> FormVerdict {
     let json = HeaderValue::from_static("application/json");
     let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, json.clone()), (header::ACCEPT, json)]);
     // The service is the operator's own: no tenant data is sent, so no isolation is needed.

@@ -135,7 +135,7 @@ impl Bodies {
         let common = self.common.clone();
         let common = if size > MAX_BODY {
             let turn = timeout(self.queue, common.acquire_many_owned(kib(size))).await;
-            Some(turn.ok().and_then(std::result::Result::ok).ok_or_else(|| overloaded(5))?)
+            Some(turn.ok().and_then(std::result::Result::ok).ok_or_else(|| overloaded_error(5))?)
         } else {
             common.try_acquire_many_owned(kib(size)).ok()
         };
@@ -215,7 +215,7 @@ impl BodyPermit {
         }
         let Ok(mut reserve) = self.bodies.reserve.lock() else { return Ok(()) };
         if !reserve.grow(&self.tenant, more) {
-            return Err(overloaded(1));
+            return Err(overloaded_error(1));
         }
         self.reserved += more;
         Ok(())
@@ -240,7 +240,7 @@ impl BodyPermit {
             self.common = None;
             let of_tenant = bodies.half_read_of_tenant.of(&self.tenant);
             let _of_tenant = of_tenant.try_acquire_owned().map_err(|_| too_many())?;
-            let _place = bodies.half_read.try_acquire().map_err(|_| overloaded(5))?;
+            let _place = bodies.half_read.try_acquire().map_err(|_| overloaded_error(5))?;
             larger = bodies.take(BodySender { tenant: &self.tenant, visitor: None }, size).await?;
         }
         *self = larger;
@@ -258,7 +258,7 @@ impl Drop for BodyPermit {
     }
 }
 
-fn overloaded(retry_after_s: u64) -> Error {
+fn overloaded_error(retry_after_s: u64) -> Error {
     let message = "more request bodies are being read than there is memory for; try again shortly";
     Refusal::new(Code::Overloaded, message).retry_after_s(retry_after_s).into()
 }
@@ -295,7 +295,7 @@ pub async fn read(
         Some(_) => (max.min(MAX_VISITOR_BODY), VISITOR_DEADLINE),
         None => (max, bodies.deadline + Duration::from_secs((max / SLOWEST) as u64)),
     };
-    let declared = declared(&parts.headers, &body, max)?;
+    let declared = declared_length(&parts.headers, &body, max)?;
     let mut held = bodies.take(sender, declared.unwrap_or(max.min(SMALL))).await?;
     let Ok(bytes) = timeout(deadline, collect(body, declared, max, &mut held)).await else {
         return Err(too_slow(deadline));
@@ -321,7 +321,7 @@ fn too_slow(deadline: Duration) -> Error {
 }
 
 /// How many bytes the body says that it has.
-fn declared(headers: &HeaderMap, body: &Body, max: usize) -> Result<Option<usize>> {
+fn declared_length(headers: &HeaderMap, body: &Body, max: usize) -> Result<Option<usize>> {
     let exact = body.size_hint().exact();
     let declared = exact.or_else(|| headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok());
     match declared {

@@ -40,7 +40,12 @@ pub fn declared_bytes(request: &Request) -> i64 {
 }
 
 /// Notes a request, and returns its answer, of which a small body may have been copied.
-pub async fn note(app: &App, seen: &ResponseFacts, facts: &RequestFacts<'_>, response: Response) -> Response {
+pub async fn record_request(
+    app: &App,
+    seen: &ResponseFacts,
+    facts: &RequestFacts<'_>,
+    response: Response,
+) -> Response {
     let status = response.status();
     write_line(seen, facts, status);
     let Some(key) = &seen.key else { return response };
@@ -55,7 +60,7 @@ pub async fn note(app: &App, seen: &ResponseFacts, facts: &RequestFacts<'_>, res
         app.request_log.add(&app.metrics, LoggedRequest { entry, bodies: None });
         return response;
     };
-    let (response, answered) = copied(response).await;
+    let (response, answered) = copy_body(response).await;
     let bodies = CapturedBodies { request: recorder.take(), response: answered };
     if entry.bytes_in == 0 {
         entry.bytes_in = bodies.request.as_ref().map_or(0, |body| length(body.len()));
@@ -101,7 +106,7 @@ fn entry(seen: &ResponseFacts, key: &ApiKey, facts: &RequestFacts<'_>, response:
 }
 
 /// A response with a copy of its body, if that is small and JSON.
-async fn copied(response: Response) -> (Response, Option<Bytes>) {
+async fn copy_body(response: Response) -> (Response, Option<Bytes>) {
     let most = u64::try_from(MAX_BODY_BYTES).unwrap_or(u64::MAX);
     let is_small = response.body().size_hint().exact().is_some_and(|bytes| (1..=most).contains(&bytes));
     if !is_small || !is_plain_json(response.headers()) {

@@ -55,7 +55,8 @@ pub async fn get<C: Collection>(
 ) -> ApiResult {
     let item = collections::get(&app, &asker, C::KIND, &id).await?;
     let raw = params.with_provider_data();
-    let text = collection_counts::printed(&app, app.db.reader(), &asker.tenant, &item, &[], raw).await?;
+    let text =
+        collection_counts::render_collection(&app, app.db.reader(), &asker.tenant, &item, &[], raw).await?;
     Ok(ApiResponse(StoredResponse::ok(text).etag(&item.etag)))
 }
 

@@ -108,7 +108,7 @@ pub async fn places(app: &App, asker: &RequestContext, params: &Params, kind: Re
     let more = (items.len() as i64) > limit;
     items.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
     let raw = params.with_provider_data();
-    let texts = folders::printed(app, &items, raw).await?;
+    let texts = folders::render_folders(app, &items, raw).await?;
     let cursor = |last: usize| binding.cursor(&app.keyring, &items.get(last).map(|i| &i.id));
     Ok(ApiResponse(reply::over_connections(StoredResponse::ok(pagination::cut(&texts, more, cursor)), asker)))
 }

@@ -132,7 +132,7 @@ async fn read_capabilities(
     Extract(asker): Extract<RequestContext>,
     Path(id): Path<String>,
 ) -> ApiResult {
-    let capabilities = capabilities::of(&app, &asker, &id).await?;
+    let capabilities = capabilities::for_connection(&app, &asker, &id).await?;
     Ok(ApiResponse(StoredResponse::ok(serde_json::to_string(&capabilities)?)))
 }
 

@@ -57,7 +57,7 @@ async fn token(
         Ok(()) if uri.query().is_some_and(|query| !query.is_empty()) => {
             Err(TokenError::invalid_request("send parameters in the body; a URL is no place for secrets"))
         }
-        Ok(()) => answered(&app, &caller, &TokenParameters(body), &attempt).await?,
+        Ok(()) => grant_token(&app, &caller, &TokenParameters(body), &attempt).await?,
         Err(e) => Err(e),
     };
     Ok(match outcome {
@@ -66,7 +66,7 @@ async fn token(
     })
 }
 
-async fn answered(
+async fn grant_token(
     app: &App,
     caller: &Caller,
     body: &TokenParameters,
@@ -128,7 +128,7 @@ fn request(app: &App, caller: &Caller, body: &TokenParameters) -> Result<WellFor
             scopes: body.words("scope", MAX_SCOPES)?,
         })),
         "client_credentials" => {
-            narrowed(app, caller, body).map(|new| WellFormedRequest::ClientCredentials(Box::new(new)))
+            narrow_rights(app, caller, body).map(|new| WellFormedRequest::ClientCredentials(Box::new(new)))
         }
         _ => {
             let message = "grant_type must be authorization_code, refresh_token or client_credentials";
@@ -149,7 +149,7 @@ fn verifier(text: &str) -> Result<String, TokenError> {
 }
 
 /// The rights of a token that is derived from the key alone: at most those of the key.
-fn narrowed(app: &App, caller: &Caller, body: &TokenParameters) -> Result<NewApiKey, TokenError> {
+fn narrow_rights(app: &App, caller: &Caller, body: &TokenParameters) -> Result<NewApiKey, TokenError> {
     let (key, now) = (&caller.key, app.now());
     let mut scopes = body.words("scope", MAX_SCOPES)?;
     if scopes.is_empty() {
@@ -169,12 +169,12 @@ fn narrowed(app: &App, caller: &Caller, body: &TokenParameters) -> Result<NewApi
         expires_at: Some(Instant::from_millis(key.expires_at.map_or(last, |at| at.min(last)))),
         ..NewApiKey::default()
     };
-    restrict(&mut new, key, now).map_err(refused)?;
+    restrict(&mut new, key, now).map_err(scope_error)?;
     Ok(new)
 }
 
 /// A restriction that does not hold, in the words of RFC 6749.
-fn refused(error: Error) -> TokenError {
+fn scope_error(error: Error) -> TokenError {
     let Error::Refused(refusal) = error else {
         return TokenError::new("server_error", "something went wrong on our side");
     };

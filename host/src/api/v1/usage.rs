@@ -44,7 +44,7 @@ async fn get(
     let mut rows = usage::list(app.db.reader(), tenant, &start.to_string(), &end.to_string()).await?;
     let pending = app.usage.pending().into_iter().filter(|(b, _)| b.tenant == *tenant);
     rows.extend(pending.filter(|(b, _)| *b.day >= *start.to_string() && *b.day <= *end.to_string()));
-    let mut answer = counted(&rows);
+    let mut answer = sum_usage(&rows);
     answer.period_start = midnight(start)?;
     answer.period_end = midnight(end.tomorrow().map_err(anyhow::Error::new)?)?;
     let states = connections::count_by_status(app.db.reader(), tenant).await?;
@@ -59,7 +59,7 @@ async fn get(
     let bytes = items::bytes(app.db.reader(), tenant).await?;
     answer.sync.changes = changes;
     let attempts = usage::webhooks(app.db.reader(), tenant, &start.to_string(), &end.to_string()).await?;
-    answer.webhooks = webhooks(changes, &Figures::of(&attempts));
+    answer.webhooks = webhooks(changes, &Figures::from_outcomes(&attempts));
     answer.storage_bytes = bytes;
     let (from, to) = (start.to_string(), end.to_string());
     let days = DayRange { from: &from, to: &to };
@@ -100,7 +100,7 @@ fn midnight(day: Date) -> Result<Instant> {
     Ok(Instant::from(zoned.timestamp()))
 }
 
-fn counted(rows: &[(Bucket, i64)]) -> Usage {
+fn sum_usage(rows: &[(Bucket, i64)]) -> Usage {
     let mut answer = Usage::default();
     for (bucket, n) in rows {
         match bucket.outcome.as_str() {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use storage::{Db, connections, oauth_clients};
 
 use crate::cli::apps::provider_set::Set;
-use crate::cli::apps::stored::{application, shown};
+use crate::cli::apps::stored::{application, render_client};
 use crate::cli::output::{answer, table};
 use crate::cli::store;
 use crate::cli::store_options::StoreOptions;
@@ -110,7 +110,7 @@ async fn registrations(db: &Db, application_id: &str) -> Result<Vec<Value>> {
     let tenant = application(db, application_id).await?.tenant;
     let mut found = Vec::new();
     for client in oauth_clients::list(db.reader(), application_id).await? {
-        let mut shown = shown(&client);
+        let mut shown = render_client(&client);
         shown["connections"] = json!(count_connections(db, &tenant, &client.provider).await?);
         found.push(shown);
     }

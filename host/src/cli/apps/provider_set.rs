@@ -20,7 +20,7 @@ use storage::oauth_clients::{self, OAuthClient};
 use zeroize::Zeroizing;
 
 use crate::cli::apps::manifests;
-use crate::cli::apps::stored::{application, shown};
+use crate::cli::apps::stored::{application, render_client};
 use crate::cli::output::answer;
 use crate::cli::store;
 use crate::cli::store_options::StoreOptions;
@@ -130,7 +130,7 @@ impl Set {
         let own = self.public_url.as_deref().filter(|url| !url.is_empty());
         let callback = providers::callback_url(own.unwrap_or(&config.public_address()), &client);
         if self.json {
-            let mut shown = shown(&client);
+            let mut shown = render_client(&client);
             shown["callbackUrl"] = json!(callback);
             return answer(&serde_json::to_string_pretty(&shown)?);
         }
@@ -279,10 +279,10 @@ impl Set {
             client.client_auth = Some(name.to_owned());
         }
         for Setting { name, value, .. } in &self.settings {
-            put(&mut client.settings, name, value.clone());
+            set_or_remove(&mut client.settings, name, value.clone());
         }
         for Setting { name, value, .. } in &self.scopes {
-            put(&mut client.scopes, name, value.clone());
+            set_or_remove(&mut client.scopes, name, value.clone());
         }
         for (name, url) in [
             ("issuer", &self.issuer),
@@ -293,7 +293,7 @@ impl Set {
             ("callbackUrl", &self.callback_url),
         ] {
             let Some(url) = url else { continue };
-            put(&mut client.endpoints, name, Some(json!(url)).filter(|_| !url.is_empty()));
+            set_or_remove(&mut client.endpoints, name, Some(json!(url)).filter(|_| !url.is_empty()));
         }
         if self.disable {
             client.disabled_at = client.disabled_at.or(Some(now));
@@ -316,13 +316,13 @@ impl Set {
             };
         }
         OriginOverrides::parse(&origins).map_err(|e| anyhow!("--origin: {e}"))?;
-        put(&mut client.endpoints, "origins", (!origins.is_empty()).then(|| json!(origins)));
+        set_or_remove(&mut client.endpoints, "origins", (!origins.is_empty()).then(|| json!(origins)));
         Ok(())
     }
 }
 
 /// Sets a value, or removes it where there is none.
-fn put(map: &mut Map<String, Value>, name: &str, value: Option<Value>) {
+fn set_or_remove(map: &mut Map<String, Value>, name: &str, value: Option<Value>) {
     match value {
         Some(value) => map.insert(name.to_owned(), value),
         None => map.remove(name),

@@ -16,6 +16,6 @@ pub async fn application(db: &Db, id: &str) -> Result<Application> {
 }
 
 /// A registration as `--json` prints it; the secret is not in it.
-pub fn shown(client: &OAuthClient) -> Value {
+pub fn render_client(client: &OAuthClient) -> Value {
     providers::json(client)
 }

@@ -103,7 +103,7 @@ async fn make(
     let mut sources = Vec::new();
     let db = match config.sqlite_file() {
         Some(file) => {
-            let copy = copied(&file, staging).await?;
+            let copy = copy_database(&file, staging).await?;
             let content = BackupContent::File(copy.clone());
             sources.push(BackupSource { name: DATABASE.to_owned(), content });
             open(&copy).await?
@@ -136,7 +136,7 @@ async fn make(
 }
 
 /// Copies the SQLite database into a folder, and checks the copy.
-async fn copied(file: &Path, folder: &Path) -> Result<PathBuf> {
+async fn copy_database(file: &Path, folder: &Path) -> Result<PathBuf> {
     ensure!(
         file.exists(),
         "there is no database {}: name its place with --data-dir or --database-url",
@@ -168,7 +168,7 @@ fn size_with_log(file: &Path) -> u64 {
 /// Opens a copy of a SQLite database, which is sound.
 async fn open(copy: &Path) -> Result<Db> {
     let url = format!("sqlite://{}", copy.display());
-    let db = Db::connect(&Options { read_only: true, ..Options::of(url) }).await?;
+    let db = Db::connect(&Options { read_only: true, ..Options::for_url(url) }).await?;
     let said = db.integrity().await?;
     ensure!(
         said.first().is_some_and(|first| first == "ok"),
@@ -195,8 +195,8 @@ fn connectors(store: &Path) -> Result<Vec<BackupSource>> {
     };
     let name = format!("{CONNECTORS}/index.json");
     let mut sources = vec![BackupSource { name, content: BackupContent::Bytes(index) }];
-    for package in sorted(&store.join("packages"))? {
-        for path in sorted(&package)? {
+    for package in sorted_entries(&store.join("packages"))? {
+        for path in sorted_entries(&package)? {
             let (Some(package), Some(file)) = (package.file_name(), path.file_name()) else { continue };
             let name =
                 format!("{CONNECTORS}/packages/{}/{}", package.to_string_lossy(), file.to_string_lossy());
@@ -210,7 +210,7 @@ fn connectors(store: &Path) -> Result<Vec<BackupSource>> {
 }
 
 /// The entries of a folder in the order of their names.
-fn sorted(folder: &Path) -> Result<Vec<PathBuf>> {
+fn sorted_entries(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
     let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
     paths.sort();

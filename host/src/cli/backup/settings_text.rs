@@ -23,7 +23,7 @@ pub fn without_secrets(text: &str) -> Result<String> {
     let mut places: Vec<(std::ops::Range<usize>, String)> = Vec::new();
     for setting in settings.values() {
         let Some(value) = setting.get_ref().as_str() else { continue };
-        let shown = shown(value);
+        let shown = mask_secrets(value);
         if shown != value {
             places.push((setting.span(), Value::String(shown).to_string()));
         }
@@ -33,13 +33,13 @@ pub fn without_secrets(text: &str) -> Result<String> {
     for (span, shown) in places {
         let quoted = text.get(span.clone()).context("a setting has no place in it")?;
         ensure!(quoted.starts_with(['"', '\'']), "a setting has no place in it");
-        kept.push_str(&masked(text.get(end..span.start).context("two settings have one place in it")?));
+        kept.push_str(&mask_urls(text.get(end..span.start).context("two settings have one place in it")?));
         kept.push_str(&shown);
         end = span.end;
     }
-    kept.push_str(&masked(text.get(end..).context("a setting has no place in it")?));
+    kept.push_str(&mask_urls(text.get(end..).context("a setting has no place in it")?));
     let settings = parse(&kept).context("its URLs cannot be left out")?;
-    let is_clean = |value: &str| shown(value) == value;
+    let is_clean = |value: &str| mask_secrets(value) == value;
     ensure!(
         settings.values().all(|setting| setting.get_ref().as_str().is_none_or(is_clean)),
         "its passwords cannot be left out"
@@ -48,23 +48,23 @@ pub fn without_secrets(text: &str) -> Result<String> {
 }
 
 /// A text with `***` in place of the secrets of each URL in it.
-fn masked(text: &str) -> String {
+fn mask_urls(text: &str) -> String {
     let is_end = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | '`' | '(' | ')');
     text.split_inclusive(is_end)
         .map(|word| {
             let url = word.trim_end_matches(is_end);
-            let shown = shown(url);
+            let shown = mask_secrets(url);
             if shown == url { word.to_owned() } else { word.replacen(url, &shown, 1) }
         })
         .collect()
 }
 
 /// A URL without its secrets. Other values stay as they are.
-fn shown(value: &str) -> String {
+fn mask_secrets(value: &str) -> String {
     if !value.contains("://") {
         return value.to_owned();
     }
-    if let Ok(dialect) = Dialect::of(value) {
+    if let Ok(dialect) = Dialect::from_url(value) {
         return dialect.shown(value);
     }
     let Ok(mut url) = Url::parse(value) else { return without_users(value) };

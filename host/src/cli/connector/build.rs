@@ -37,7 +37,7 @@ impl Build {
             let shown = json!({ "name": project.name, "folder": built.folder, "component": built.component, "bytes": built.bytes, "ms": u64::try_from(took.as_millis())? });
             return answer(&serde_json::to_string_pretty(&shown)?);
         }
-        answer(&format!("built {} in {:.1} s", shown(&built), took.as_secs_f64()))
+        answer(&format!("built {} in {:.1} s", render_built(&built), took.as_secs_f64()))
     }
 }
 
@@ -58,7 +58,7 @@ pub fn built_unless(
 }
 
 /// The component and its size, in a sentence.
-pub fn shown(built: &BuiltComponent) -> String {
+pub fn render_built(built: &BuiltComponent) -> String {
     let path = built.component.strip_prefix(".").unwrap_or(&built.component).display();
     // A precise size to a tenth of a megabyte.
     format!("{path} ({}.{} MB)", built.bytes / 1_000_000, built.bytes % 1_000_000 / 100_000)

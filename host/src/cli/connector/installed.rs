@@ -17,7 +17,7 @@ use crate::cli::bundle;
 use crate::cli::connector::check::{refused, words};
 use crate::cli::connector::permissions;
 use crate::cli::connector::project::step;
-use crate::cli::output::{answer, note, table};
+use crate::cli::output::{answer, print_note, table};
 use crate::cli::store;
 use crate::cli::store_options::StoreOptions;
 
@@ -93,9 +93,9 @@ impl List {
     pub fn run(self) -> Result<()> {
         let mut place = self.place.resolve()?;
         place.connectors_dir = self.connectors.or(place.connectors_dir);
-        let mut found = installed(&place)?;
+        let mut found = list_installed(&place)?;
         for manifest in place.connectors_dir.iter().flat_map(|dir| bundle::manifests(dir)) {
-            found.push(bundled(&manifest, &found));
+            found.push(describe_bundled(&manifest, &found));
         }
         if self.json {
             return answer(&serde_json::to_string_pretty(&found)?);
@@ -114,16 +114,16 @@ impl List {
 }
 
 /// The connectors in the store's index; empty if there is no store yet.
-fn installed(config: &Config) -> Result<Vec<Value>> {
+fn list_installed(config: &Config) -> Result<Vec<Value>> {
     let dir = app::connector_dir(config);
     if !dir.exists() {
         return Ok(Vec::new());
     }
     let index = Store::open(&dir)?.index()?;
-    Ok(index.connectors.iter().map(|(name, entry)| shown(name, entry)).collect())
+    Ok(index.connectors.iter().map(|(name, entry)| render_installed(name, entry)).collect())
 }
 
-fn shown(name: &str, installed: &Installed) -> Value {
+fn render_installed(name: &str, installed: &Installed) -> Value {
     json!({
         "name": name,
         "version": installed.version,
@@ -135,7 +135,7 @@ fn shown(name: &str, installed: &Installed) -> Value {
 }
 
 /// A bundled connector as its manifest tells; whether its component is sound shows when a server loads it.
-fn bundled(manifest: &Path, installed: &[Value]) -> Value {
+fn describe_bundled(manifest: &Path, installed: &[Value]) -> Value {
     match runtime::manifest_text(manifest).and_then(|text| Manifest::parse(&text)) {
         Ok(manifest) => json!({
             "name": manifest.name,
@@ -173,7 +173,7 @@ impl Install {
         let candidate = read_candidate(&self.dir, &config).with_context(failed)?;
         let name = candidate.manifest().name.clone();
         if let Some(needed) = self.missing_flag(&config, &candidate) {
-            note(&format!("error: {needed}\nhelp: {}", needed.help));
+            print_note(&format!("error: {needed}\nhelp: {}", needed.help));
             return Ok(ExitCode::from(FLAG_NEEDED));
         }
         store::make_data_dir(&config)?;
@@ -181,7 +181,7 @@ impl Install {
         let keyring = app::open_keyring(&config.data_dir, &entropy)?;
         let runtime = app::runtime_config(&config, &keyring, &Clock::system())?;
         let installed = runtime::install_candidate(runtime, candidate).await.with_context(failed)?;
-        told(&name, &installed, "installed", self.json)?;
+        print_installed(&name, &installed, "installed", self.json)?;
         Ok(ExitCode::SUCCESS)
     }
 
@@ -227,7 +227,7 @@ fn read_candidate(dir: &Path, config: &Config) -> Result<InstallCandidate> {
 fn show(heading: &str, items: &[String]) {
     step(&format!("{heading}:"));
     for item in items {
-        note(&format!("    {item}"));
+        print_note(&format!("    {item}"));
     }
 }
 
@@ -255,13 +255,13 @@ impl Change {
 
     fn roll_back(self) -> Result<()> {
         let installed = self.store()?.rollback(&self.name)?;
-        told(&self.name, &installed, "rolled back", self.json)
+        print_installed(&self.name, &installed, "rolled back", self.json)
     }
 }
 
-fn told(name: &str, installed: &Installed, done: &str, json: bool) -> Result<()> {
+fn print_installed(name: &str, installed: &Installed, done: &str, json: bool) -> Result<()> {
     match json {
-        true => answer(&serde_json::to_string_pretty(&shown(name, installed))?),
+        true => answer(&serde_json::to_string_pretty(&render_installed(name, installed))?),
         false => {
             let digest: String = installed.current.chars().take(12).collect();
             answer(&format!("{done} {name} {} ({digest})", installed.version))

@@ -6,7 +6,7 @@ use anyhow::Result;
 use authoring::Project;
 use clap::Args;
 
-use crate::cli::output::note;
+use crate::cli::output::print_note;
 
 /// The project that a command works on.
 #[derive(Args, Clone)]
@@ -25,5 +25,5 @@ impl InProject {
 
 /// Prints a step of a command with several.
 pub fn step(said: &str) {
-    note(&format!("==> {said}"));
+    print_note(&format!("==> {said}"));
 }

@@ -49,7 +49,7 @@ impl Record {
             let shown = json!({ "cases": saved.cases, "requests": saved.requests, "addresses": saved.addresses, "failed": saved.failed });
             answer(&serde_json::to_string_pretty(&shown)?)?;
         } else {
-            answer(&said(&saved))?;
+            answer(&render_counts(&saved))?;
         }
         if saved.failed.is_empty() {
             return Ok(ExitCode::SUCCESS);
@@ -62,7 +62,7 @@ impl Record {
     }
 }
 
-fn said(saved: &RecordingCounts) -> String {
+fn render_counts(saved: &RecordingCounts) -> String {
     format!(
         "recorded {}, {}, {} replaced; replayed equal twice → recordings/",
         count(saved.cases, "case", "cases"),

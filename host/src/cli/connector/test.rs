@@ -9,7 +9,7 @@ use clap::Args;
 use kit::{Options, Problem, Recording, Report, Rules};
 use serde_json::{Map, Value};
 
-use crate::cli::connector::build::{built, shown};
+use crate::cli::connector::build::{built, render_built};
 use crate::cli::connector::project::{InProject, step};
 use crate::cli::connector::provider::RunningProvider;
 use crate::cli::output::answer;
@@ -54,7 +54,7 @@ impl Test {
         let project = self.project.open()?;
         let folder = component(&project, self.no_build)?;
         let (provider, _started) = match project.is_replayed {
-            true => (recorded(&project, self.seed)?, None),
+            true => (load_recordings(&project, self.seed)?, None),
             false => played(&project.provider, &project.folder).await?,
         };
         let options = Options { cases: self.case, ..options(&project, folder, provider, self.seed)? };
@@ -76,7 +76,7 @@ pub fn component(project: &Project, is_ready: bool) -> Result<PathBuf> {
         announce_first_build(project, Profile::Release);
         let built = built(project, Profile::Release)?;
         let state = if built.is_new { "built" } else { "up to date:" };
-        step(&format!("build: {state} {}", shown(&built)));
+        step(&format!("build: {state} {}", render_built(&built)));
         return Ok(built.folder);
     }
     let folder = project.folder.join("build").join(&project.name);
@@ -148,7 +148,7 @@ pub fn rules(project: &Project) -> Rules {
 }
 
 /// The project's recordings in place of a provider.
-fn recorded(project: &Project, seed: Option<u64>) -> Result<kit::Provider> {
+fn load_recordings(project: &Project, seed: Option<u64>) -> Result<kit::Provider> {
     let recording = Recording::read(&recordings(project)).map_err(with_help)?;
     if let Some(seed) = seed.filter(|seed| *seed != recording.seed && !recording.cases.is_empty()) {
         let said = format!("the recordings are of the seed {}, and not of {seed}", recording.seed);

@@ -114,7 +114,7 @@ impl Listen {
             () = signals.end() => {}
         }
         if let StreamPosition::Event(id) = &listening.position {
-            note(&format!("ended; --after {id} goes on from here"));
+            print_note(&format!("ended; --after {id} goes on from here"));
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -135,7 +135,7 @@ impl Listen {
         });
         let client = OperatorClient::new(&roots.collect::<Result<Vec<String>>>()?)?;
         let source = Source::new(client.clone(), &self.server, &key, &self.events, &self.connections)?;
-        note(&format!("listening to {}", self.server));
+        print_note(&format!("listening to {}", self.server));
         let forward = match &self.forward_to {
             Some(url) => Some(self.forward(client, url)?),
             None => None,
@@ -166,7 +166,7 @@ impl Listen {
         let forward = Forward::new(client, url.clone(), &secret)?;
         // A secret that was given is known already, and is not printed.
         let shown = if given.is_some() { "the given secret" } else { secret.as_str() };
-        note(&format!("forwarding to {url}, signed with {shown}"));
+        print_note(&format!("forwarding to {url}, signed with {shown}"));
         Ok(forward)
     }
 }
@@ -186,7 +186,7 @@ fn from_variable(name: &str) -> Option<Zeroizing<String>> {
 }
 
 /// Prints a message for the user to stderr, because stdout is for events.
-fn note(text: &str) {
+fn print_note(text: &str) {
     // stderr is the last resort: if it is closed, the message is lost.
     let _ = writeln!(std::io::stderr(), "{text}");
 }
@@ -269,7 +269,7 @@ impl ListenSession {
             let [random] = Entropy::system().bytes::<1>();
             let wait = self.pause.wait(random).max(asked.unwrap_or_default().min(LONGEST_RETRY_AFTER));
             if let Some(why) = why {
-                note(&format!("{why}; trying again in {} s", wait.as_secs()));
+                print_note(&format!("{why}; trying again in {} s", wait.as_secs()));
             }
             time::sleep(wait).await;
         }
@@ -323,7 +323,7 @@ impl ListenSession {
         let line = line(self.clock.now(), &head, forwarded.as_ref());
         let is_read = if self.prints_json {
             if forwarded.is_some() {
-                note(&line);
+                print_note(&line);
             }
             show(&body)?
         } else {

@@ -83,7 +83,7 @@ async fn unpacked(
     let manifest = unpack::unpack(file, places, |manifest| check(manifest, config, places, keyring))?;
     if let (Some(staged), Some(keyring)) = (&places.staged_database, keyring) {
         let url = format!("sqlite://{}", staged.display());
-        let db = Db::connect(&Options { read_only: true, ..Options::of(url) }).await?;
+        let db = Db::connect(&Options { read_only: true, ..Options::for_url(url) }).await?;
         let checked = check_database(&db, keyring, &manifest).await;
         db.close().await;
         checked.context("its database cannot be used")?;
@@ -207,8 +207,9 @@ mod tests {
     async fn a_database_that_the_manifest_does_not_tell_of_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let keyring = app::open_keyring(dir.path(), &Entropy::system()).unwrap();
-        let db =
-            Db::open(&Options::of(format!("sqlite://{}", dir.path().join("a.db").display()))).await.unwrap();
+        let db = Db::open(&Options::for_url(format!("sqlite://{}", dir.path().join("a.db").display())))
+            .await
+            .unwrap();
         let mut manifest = BackupManifest {
             format: FORMAT,
             version: "0.1.0".to_owned(),

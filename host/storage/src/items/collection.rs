@@ -43,13 +43,14 @@ pub async fn lock_records<'l>(
             return Ok(locked(lock, found));
         }
         let (source_ids, external_ids) = (source_ids.unwrap_or_default(), external_ids.unwrap_or_default());
-        let mut some = named(tx, lock, family, parent_id, RecordNames { source_ids, external_ids }).await?;
+        let mut some =
+            lock_named(tx, lock, family, parent_id, RecordNames { source_ids, external_ids }).await?;
         some.retain(|item: &Item| ids.insert(item.id.clone()));
         found.extend(some);
     }
 }
 
-async fn named(
+async fn lock_named(
     tx: &mut Tx,
     lock: &ConnectionLock,
     family: Family,

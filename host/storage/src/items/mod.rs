@@ -23,7 +23,7 @@ use base::tenant::Tenant;
 
 use crate::Tx;
 use crate::dialect::one_of;
-use crate::items::row::{locked, shown};
+use crate::items::row::{locked, read_columns};
 use crate::json_text;
 use crate::locked::{ConnectionLock, LockedRow};
 use crate::sql::{Query, Reader, query};
@@ -81,7 +81,7 @@ pub async fn read<T>(
     let sql = concat!(shown_columns!("$5"), live!());
     bind_live(sql, tenant, kind, id)
         .bind(i64::from(with_provider_data))
-        .fetch_optional(reader, |row| Ok(read(shown(row)?)))
+        .fetch_optional(reader, |row| Ok(read(read_columns(row)?)))
         .await
 }
 

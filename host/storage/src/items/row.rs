@@ -174,7 +174,7 @@ macro_rules! connected {
 }
 
 /// In the order of `shown_columns`.
-pub(super) fn shown<'a>(row: &'a Row<'_>) -> Result<ItemColumns<'a>> {
+pub(super) fn read_columns<'a>(row: &'a Row<'_>) -> Result<ItemColumns<'a>> {
     shown_from(&mut row.columns())
 }
 

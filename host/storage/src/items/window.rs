@@ -7,7 +7,7 @@
 use anyhow::Result;
 use base::tenant::Tenant;
 
-use crate::items::row::{Item, ItemColumns, item, shown};
+use crate::items::row::{Item, ItemColumns, item, read_columns};
 use crate::sql::{Chunk, Query, Reader, query};
 
 /// The position after which a page of live items begins: sort key and id of the last item before it.
@@ -180,7 +180,7 @@ pub async fn read_window<T>(
 ) -> Result<Chunk<T>> {
     let sql = statement!(window, shown_columns!("$4"));
     let query = bind_window(sql, tenant, window, with_provider_data);
-    query.fetch_chunk(reader, window.limit, |row| read(shown(row)?)).await
+    query.fetch_chunk(reader, window.limit, |row| read(read_columns(row)?)).await
 }
 
 #[cfg(test)]

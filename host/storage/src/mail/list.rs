@@ -88,10 +88,10 @@ pub async fn list_messages<T>(
         statement = statement.bind(word(n));
     }
     statement = statement.bind(filter.limit).bind(i64::from(with_provider_data)).bind(word(6)).bind(word(7));
-    statement.fetch_chunk(reader, filter.limit, |row| read(seen(row)?)).await
+    statement.fetch_chunk(reader, filter.limit, |row| read(read_visited(row)?)).await
 }
 
-fn seen<'a>(row: &'a Row<'_>) -> Result<VisitedMessage<'a>> {
+fn read_visited<'a>(row: &'a Row<'_>) -> Result<VisitedMessage<'a>> {
     let mut column = row.columns();
     let (sort_at, id) = (column.next()?, column.text()?.unwrap_or_default());
     let found = match crate::items::shown_if_any(&mut column)? {

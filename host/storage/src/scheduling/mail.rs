@@ -54,7 +54,7 @@ pub async fn find(on: impl Into<On<'_>>, booking_id: &str, role: &str) -> Result
 }
 
 /// Records that an invitation was sent, in the transaction that puts the message into the outbox.
-pub async fn put(tx: &mut Tx, i: &InvitationRow) -> Result<()> {
+pub async fn upsert_invitation(tx: &mut Tx, i: &InvitationRow) -> Result<()> {
     let sql = "insert into booking_invitations (booking_id, role, organization_id, application_id, i_cal_uid, sequence, \
                organizer_email, connection_id, created_at, updated_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) \
                on conflict (booking_id, role) do update set i_cal_uid = excluded.i_cal_uid, sequence = excluded.sequence, \

@@ -171,7 +171,7 @@ pub async fn calendar_returned(tx: &mut Tx, tenant: &Tenant, calendar_id: &str, 
 }
 
 /// Writes rows, new ones and others, with one statement. New ones that are pending are to be written at once.
-pub async fn put(tx: &mut Tx, events: &[MeetingEventRow]) -> Result<()> {
+pub async fn upsert(tx: &mut Tx, events: &[MeetingEventRow]) -> Result<()> {
     let sql = insert_rows!(
         tx,
         "meeting_events",

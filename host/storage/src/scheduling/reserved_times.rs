@@ -57,7 +57,7 @@ pub struct ReservedRow {
     pub is_buffer: bool,
 }
 
-fn reserved(row: &Row<'_>) -> Result<ReservedRow> {
+fn read_reserved(row: &Row<'_>) -> Result<ReservedRow> {
     Ok(ReservedRow {
         meeting_id: row.get("meeting_id")?,
         connection_id: row.get("connection_id")?,
@@ -152,7 +152,7 @@ pub async fn of_connections(
         "select * from reserved_times where start_at < $2 and start_at >= $3 and end_at > $4 and connection_id",
         "$1"
     );
-    overlapping(sql, connection_ids, from, to).fetch_all(on, reserved).await
+    overlapping(sql, connection_ids, from, to).fetch_all(on, read_reserved).await
 }
 
 /// The reserved times in these calendars of other connections than these that overlap [`from`, `to`).
@@ -164,7 +164,7 @@ pub async fn of_calendars(
 ) -> Result<Vec<ReservedRow>> {
     let on = on.into();
     let sql = on.dialect().reserved_of_calendars();
-    overlapping(sql, calendar_ids, from, to).bind(json_text(but)).fetch_all(on, reserved).await
+    overlapping(sql, calendar_ids, from, to).bind(json_text(but)).fetch_all(on, read_reserved).await
 }
 
 /// The parameters of both statements.

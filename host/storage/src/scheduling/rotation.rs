@@ -14,7 +14,7 @@ pub struct HostAssignment {
     pub created_at: i64,
 }
 
-fn given(row: &Row<'_>) -> Result<HostAssignment> {
+fn read_assignment(row: &Row<'_>) -> Result<HostAssignment> {
     Ok(HostAssignment { hosts: json(row, "hosts")?, created_at: row.get("created_at")? })
 }
 
@@ -27,12 +27,12 @@ pub async fn starting_in(
 ) -> Result<Vec<HostAssignment>> {
     let sql = "select hosts, created_at from meetings where event_type_id = $1 and start_at >= $2 and start_at < $3 and created_at >= $4 \
                and released_at is null";
-    query(sql).bind(event_type_id).bind(from).bind(to).bind(since).fetch_all(on, given).await
+    query(sql).bind(event_type_id).bind(from).bind(to).bind(since).fetch_all(on, read_assignment).await
 }
 
 /// The meetings that were created last, the latest first.
 pub async fn latest(on: impl Into<On<'_>>, event_type_id: &str, limit: i64) -> Result<Vec<HostAssignment>> {
     let sql = "select hosts, created_at from meetings where event_type_id = $1 and released_at is null order by created_at desc \
                limit $2";
-    query(sql).bind(event_type_id).bind(limit).fetch_all(on, given).await
+    query(sql).bind(event_type_id).bind(limit).fetch_all(on, read_assignment).await
 }

@@ -81,13 +81,13 @@ async fn change(tx: &mut Tx) -> Result<()> {
         created_at: 1,
         updated_at: 1,
     };
-    mail::put(tx, &first).await?;
+    mail::upsert_invitation(tx, &first).await?;
     let connection_id = "conn_0_1".into();
     let later = InvitationRow { sequence: 1, connection_id, created_at: 2, updated_at: 2, ..first.clone() };
-    mail::put(tx, &later).await?;
+    mail::upsert_invitation(tx, &later).await?;
     let kept = InvitationRow { created_at: 1, ..later };
     assert_eq!(mail::find(&mut *tx, BOOKING, "invitee").await?, Some(kept));
-    mail::put(tx, &InvitationRow { role: "guests".into(), ..first }).await?;
+    mail::upsert_invitation(tx, &InvitationRow { role: "guests".into(), ..first }).await?;
     mail::take_back(tx, BOOKING, "invitee").await?;
     assert_eq!(mail::find(&mut *tx, BOOKING, "invitee").await?, None);
     mail::forget(tx, &crate::json_text(&[BOOKING])).await?;

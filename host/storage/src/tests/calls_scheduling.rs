@@ -112,10 +112,10 @@ async fn write_meetings(tx: &mut Tx) -> Result<()> {
     assert!(reserved_times::reserve(tx, &[new]).await?);
     let event = meeting_events::find(&mut *tx, "mtg_100000", HOST).await?.expect("it is in the seed");
     let new = MeetingEventRow { meeting_id: "mtg_new".into(), ..event.clone() };
-    meeting_events::put(tx, std::slice::from_ref(&new)).await?;
+    meeting_events::upsert(tx, std::slice::from_ref(&new)).await?;
     let other = MeetingEventRow { connection_id: "conn_0_1".into(), ..new.clone() };
     let failed = MeetingEventRow { status: "failed".into(), ..new };
-    meeting_events::put(tx, &[failed.clone(), other.clone()]).await?;
+    meeting_events::upsert(tx, &[failed.clone(), other.clone()]).await?;
     assert_eq!(meeting_events::of_meeting(&mut *tx, "mtg_new").await?, [failed, other]);
     meeting_events::update(tx, &MeetingEventRow { attempts: 2, ..event }).await?;
     let booking = bookings::find(&mut *tx, &tenant(), "bk_100000").await?.expect("it is in the seed");

@@ -28,7 +28,7 @@ pub async fn all(db: &Db) -> Result<()> {
     assert_eq!(newest.len(), 50);
     assert!(newest.iter().all(|(bucket, _)| bucket.tenant == tenant && bucket.day == "2025-11-12"));
     let other = Tenant { organization_id: "org_1".into(), ..tenant.clone() };
-    assert!(usage::by_day(reader, &other, day).await?.is_empty());
+    assert!(usage::of_key(reader, &other, &keys[0].key_id, day).await?.is_empty());
     let ids = ["key_100000", "key_100001", "key_none"];
     let names = key_relatives::names_of(reader, &tenant, &ids).await?;
     assert_eq!(names.len(), 2);

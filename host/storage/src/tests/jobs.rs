@@ -32,7 +32,7 @@ pub(super) struct Opened {
 pub(super) async fn databases() -> Vec<Opened> {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}", folder.path().join("jobs.db").display());
-    let db = Db::open(&Options::of(url)).await.unwrap();
+    let db = Db::open(&Options::for_url(url)).await.unwrap();
     let mut opened = vec![Opened { db, _folder: Some(folder), _unrecorded: None }];
     match std::env::var("POSTGRES_URL") {
         Ok(url) => {
@@ -53,13 +53,13 @@ pub(super) async fn databases() -> Vec<Opened> {
 
 /// A database with a schema of its own in the database at `url`.
 pub(super) async fn postgres(url: &str) -> Db {
-    Db::open(&Options::of(own_schema(url).await)).await.unwrap()
+    Db::open(&Options::for_url(own_schema(url).await)).await.unwrap()
 }
 
 /// An empty schema in the database at `url`, as a URL that leads to it.
 pub(super) async fn own_schema(url: &str) -> String {
     let schema = format!("jobs{:032x}", u128::from_be_bytes(Entropy::system().bytes::<16>()));
-    let db = Db::connect(&Options::of(url)).await.unwrap();
+    let db = Db::connect(&Options::for_url(url)).await.unwrap();
     // Statements are fixed text everywhere else; this one is a few bytes of a test's memory.
     let create: &'static str = format!("create schema {schema}").leak();
     let created: Result<()> = db.write(move |tx| Box::pin(async move { tx.batch(create).await })).await;

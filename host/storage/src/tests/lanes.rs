@@ -32,7 +32,7 @@ async fn postgres(pools: PoolLimits) -> Option<(Db, RwLockReadGuard<'static, ()>
     };
     let unrecorded = POSTGRES_RECORDER.read().await;
     let url = own_schema(&url).await;
-    Some((Db::open(&Options { pools, ..Options::of(url) }).await.unwrap(), unrecorded))
+    Some((Db::open(&Options { pools, ..Options::for_url(url) }).await.unwrap(), unrecorded))
 }
 
 /// A write that lasts until `end` has a permit for it; adds a permit to `begun` when it runs.
@@ -59,7 +59,7 @@ async fn noted(db: Db, application: &'static str, order: Arc<Mutex<Vec<&'static 
             Ok(())
         })
     });
-    Lane::requests().of(application).scope(write).await
+    Lane::requests().for_application(application).scope(write).await
 }
 
 async fn quick(db: &Db, lane: Lane) -> Result<()> {
@@ -90,7 +90,7 @@ async fn all(mut writes: JoinSet<Result<()>>) {
 async fn one_application_fills_half_a_group_of_writes_at_most() {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}", folder.path().join("lanes.db").display());
-    let db = Db::open(&Options::of(url)).await.unwrap();
+    let db = Db::open(&Options::for_url(url)).await.unwrap();
     let (begun, end, order) = (closed(), closed(), Arc::default());
     let mut writes = JoinSet::new();
     writes.spawn(held(db.clone(), Lane::requests(), (Arc::clone(&begun), Arc::clone(&end))));
@@ -117,7 +117,11 @@ async fn one_application_leaves_connections_to_others() {
     let end = closed();
     let mut writes = JoinSet::new();
     for _ in 0..64 {
-        writes.spawn(held(db.clone(), Lane::requests().of("greedy"), (closed(), Arc::clone(&end))));
+        writes.spawn(held(
+            db.clone(),
+            Lane::requests().for_application("greedy"),
+            (closed(), Arc::clone(&end)),
+        ));
     }
     until(|| {
         let PoolUsage { in_use, waiting, .. } = usage(&db, "writes");
@@ -125,9 +129,9 @@ async fn one_application_leaves_connections_to_others() {
     })
     .await;
     for lane in [
-        Lane::requests().of("other"),
+        Lane::requests().for_application("other"),
         Lane::requests(),
-        Lane::jobs().of("greedy"),
+        Lane::jobs().for_application("greedy"),
         Lane::jobs(),
         Lane::lease(),
     ] {
@@ -135,7 +139,7 @@ async fn one_application_leaves_connections_to_others() {
     }
     let read = query("select count(*) as n from applications");
     let read = read.fetch_one(db.reader(), |row| row.get::<i64>("n"));
-    assert_eq!(Lane::requests().of("greedy").scope(read).await.unwrap(), 0);
+    assert_eq!(Lane::requests().for_application("greedy").scope(read).await.unwrap(), 0);
     assert_eq!(usage(&db, "writes").waiting, 60, "all of them still wait");
     end.add_permits(64);
     all(writes).await;

@@ -29,14 +29,14 @@ async fn every_statement_finds_its_rows_by_an_index() {
     };
     let _alone = POSTGRES_RECORDER.write().await;
     let schema = format!("plans{:032x}", u128::from_be_bytes(Entropy::system().bytes::<16>()));
-    let db = Db::connect(&Options::of(url.as_str())).await.unwrap();
+    let db = Db::connect(&Options::for_url(url.as_str())).await.unwrap();
     run(&db, format!("create schema {schema}")).await;
     db.close().await;
     let sign = if url.contains('?') { '&' } else { '?' };
     let url = format!("{url}{sign}options[search_path]={schema}");
     // The seed writes 100,000 rows with one statement, on a machine that runs other tests beside.
     let pools = PoolLimits { statement_ms: 600_000, ..PoolLimits::default() };
-    let db = Db::open(&Options { pools, ..Options::of(url) }).await.unwrap();
+    let db = Db::open(&Options { pools, ..Options::for_url(url) }).await.unwrap();
     for sql in seed::STATEMENTS
         .iter()
         .chain(seed_jobs::STATEMENTS)

@@ -21,7 +21,7 @@ async fn every_statement_finds_its_rows_by_an_index() {
     let file = dir.path().join("plans.db");
     recorder::start(&file);
     let url = format!("sqlite://{}", file.display());
-    let db = Db::open(&Options { group_commit: false, readers: 1, ..Options::of(url) }).await.unwrap();
+    let db = Db::open(&Options { group_commit: false, readers: 1, ..Options::for_url(url) }).await.unwrap();
     let seeded = db.write(|tx| {
         Box::pin(async move {
             for sql in seed::STATEMENTS

@@ -24,7 +24,7 @@ pub struct ListedDelivery {
     pub next_attempt_at: Option<i64>,
 }
 
-fn listed(row: &Row<'_>) -> Result<ListedDelivery> {
+fn read_listed(row: &Row<'_>) -> Result<ListedDelivery> {
     Ok(ListedDelivery {
         id: row.get("id")?,
         sequence: row.get("sequence")?,
@@ -77,7 +77,7 @@ pub async fn before(
         .bind(before.1)
         .bind(first)
         .bind(limit)
-        .fetch_chunk(reader, limit, listed)
+        .fetch_chunk(reader, limit, read_listed)
         .await
 }
 
@@ -85,7 +85,7 @@ pub async fn before(
 pub async fn find(reader: &Reader, webhook_id: &str, sequence: i64) -> Result<Option<ListedDelivery>> {
     let sql = "select id, sequence, replay_id, event_id, status, attempts, next_attempt_at from webhook_deliveries \
                where webhook_id = $1 and sequence = $2 and replay_id = ''";
-    query(sql).bind(webhook_id).bind(sequence).fetch_optional(reader, listed).await
+    query(sql).bind(webhook_id).bind(sequence).fetch_optional(reader, read_listed).await
 }
 
 /// A delivery with the subscription that it is of.
@@ -118,7 +118,7 @@ pub async fn of_event(
         .bind(sequence)
         .bind(limit)
         .fetch_all(reader, |row| {
-            Ok(EventDelivery { webhook_id: row.get("webhook_id")?, delivery: listed(row)? })
+            Ok(EventDelivery { webhook_id: row.get("webhook_id")?, delivery: read_listed(row)? })
         })
         .await
 }

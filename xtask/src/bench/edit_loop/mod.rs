@@ -181,7 +181,7 @@ fn restore() {
 struct Edit;
 
 impl Edit {
-    fn of(path: PathBuf) -> Result<Edit> {
+    fn for_path(path: PathBuf) -> Result<Edit> {
         let original = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
         *edited() = Some((path, original));
         Ok(Edit)
@@ -220,7 +220,7 @@ impl Edits {
         for step in STEPS {
             step(part, package, &self.data_dir)?;
         }
-        let edit = Edit::of(project::root().join(path))?;
+        let edit = Edit::for_path(project::root().join(path))?;
         let mut times: [Vec<f64>; 3] = Default::default();
         for _ in 0..ROUNDS {
             for (step, times) in STEPS.iter().zip(&mut times) {

@@ -115,15 +115,15 @@ impl SyncServer {
             "credentials": { "username": "bench@sandbox.test", "password": "sandbox" },
             "scopes": scopes,
         });
-        let connection = created(&client, "/v1/connections", &body)?;
+        let connection = create_resource(&client, "/v1/connections", &body)?;
         let calendars = client.get(&format!("/v1/calendars?connection_id={connection}"))?;
         let calendar = id(&calendars["data"][0])?;
         let body = json!({ "connectionId": connection, "name": "Bench" });
-        let other = created(&client, "/v1/calendars", &body)?;
+        let other = create_resource(&client, "/v1/calendars", &body)?;
         let body =
             json!({ "title": "Event", "start": "2030-01-01T09:00:00Z", "end": "2030-01-01T10:00:00Z" });
         let events = format!("/v1/calendars/{other}/events");
-        let event = format!("{events}/{}", created(&client, &events, &body)?);
+        let event = format!("{events}/{}", create_resource(&client, &events, &body)?);
         Ok(SyncServer { server, client, key, connection, calendar, event })
     }
 
@@ -193,7 +193,7 @@ impl SyncServer {
     }
 }
 
-fn created(client: &Client, path: &str, body: &Value) -> Result<String> {
+fn create_resource(client: &Client, path: &str, body: &Value) -> Result<String> {
     id(&client.send("POST", path, &[], Some(body))?.expect(&[201])?)
 }
 

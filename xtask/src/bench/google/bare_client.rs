@@ -49,11 +49,11 @@ impl ProviderCall {
     /// Reads a call that the fake has recorded. An event that it makes gets another id each time.
     fn from_record(record: &Value) -> Result<ProviderCall> {
         let text = |name: &str| record[name].as_str().unwrap_or_default().to_owned();
-        let path: Vec<String> = text("path").split('/').map(encoded).collect();
+        let path: Vec<String> = text("path").split('/').map(encode_segment).collect();
         let pairs = record["query"].as_array().into_iter().flatten();
         let query: Vec<String> = pairs
             .map(|pair| {
-                let part = |at: usize| encoded(pair[at].as_str().unwrap_or_default());
+                let part = |at: usize| encode_segment(pair[at].as_str().unwrap_or_default());
                 format!("{}={}", part(0), part(1))
             })
             .collect();
@@ -114,7 +114,7 @@ fn by_round_trip(calls: Vec<ProviderCall>) -> Vec<Vec<ProviderCall>> {
 }
 
 /// Text for a segment of a path or for a query.
-fn encoded(text: &str) -> String {
+fn encode_segment(text: &str) -> String {
     text.bytes().fold(String::new(), |out, byte| match byte {
         b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
             out + &char::from(byte).to_string()

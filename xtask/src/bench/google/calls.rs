@@ -52,9 +52,9 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     let requests = [page, list, new_event(&host, &events), busy_times(&host)?];
     for request in &requests {
         let rounds = recorded(&google, || ask(&host, &request.load).map(|_| ()))?;
-        rows.push(compared(&google, request, &rounds, rig.seconds)?);
+        rows.push(compare(&google, request, &rounds, rig.seconds)?);
     }
-    rows.push(served(rig, &google, &host, &events)?);
+    rows.push(compare_local_list(rig, &google, &host, &events)?);
     google.ensure_allowed()?;
     host.server.stop()?;
     Ok(rows)
@@ -127,7 +127,7 @@ fn round_trips(google: &FakeGoogle, host: &GoogleHost, path: &str) -> Result<Row
 }
 
 /// Compares the request with a bare client that makes the same calls of the provider.
-fn compared(
+fn compare(
     google: &FakeGoogle,
     request: &MeasuredRequest,
     rounds: &[Vec<ProviderCall>],
@@ -157,7 +157,7 @@ fn compared(
 }
 
 /// Compares a list from the copy with a bare client that asks Google for as many events.
-fn served(rig: &Rig, google: &FakeGoogle, host: &GoogleHost, events: &str) -> Result<Row> {
+fn compare_local_list(rig: &Rig, google: &FakeGoogle, host: &GoogleHost, events: &str) -> Result<Row> {
     host.start_collection_sync(events.trim_end_matches("/events"))?;
     let status = format!("{}/sync/status", events.trim_end_matches("/events"));
     await_caught_up(SYNC_LIMIT, || host.client.get(&status))?;
@@ -167,5 +167,5 @@ fn served(rig: &Rig, google: &FakeGoogle, host: &GoogleHost, events: &str) -> Re
     let request = MeasuredRequest { what: format!("list of {PAGE} events, followed: from the copy"), load };
     let calendar = "bench1%40group.calendar.google.com";
     let call = format!("/calendar/v3/calendars/{calendar}/events?maxResults={PAGE}&singleEvents=false");
-    compared(google, &request, &[vec![ProviderCall::get(call)]], rig.seconds)
+    compare(google, &request, &[vec![ProviderCall::get(call)]], rig.seconds)
 }

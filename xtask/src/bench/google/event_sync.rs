@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::bench::google::bare_client::{BareClient, ProviderCall};
 use crate::bench::google::content::add_calendar;
 use crate::bench::google::fake::FakeGoogle;
-use crate::bench::google::host::{GoogleHost, Quota, await_caught_up, seen};
+use crate::bench::google::host::{GoogleHost, Quota, await_caught_up, records_read};
 use crate::bench::google::{AWAY, MAX_RATIO};
 use crate::bench::rig::Rig;
 use crate::bench::table::{FigureTarget, Row};
@@ -54,7 +54,7 @@ fn sync(host: &GoogleHost, calendar: &str) -> Result<f64> {
     host.start_collection_sync(&path)?;
     let state = await_caught_up(SYNC_LIMIT, || host.client.get(&status))?;
     let took = start.elapsed().as_secs_f64();
-    ensure!(seen(&state) >= EVENTS as u64, "not all events were read: {state}");
+    ensure!(records_read(&state) >= EVENTS as u64, "not all events were read: {state}");
     Ok(took)
 }
 

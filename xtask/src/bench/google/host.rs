@@ -172,7 +172,7 @@ pub fn await_caught_up(limit: Duration, state: impl Fn() -> Result<Value>) -> Re
 }
 
 /// Returns the number of messages, events or contacts that were read according to a state.
-pub fn seen(state: &Value) -> u64 {
+pub fn records_read(state: &Value) -> u64 {
     state["progress"]["seen"].as_u64().unwrap_or_default()
 }
 

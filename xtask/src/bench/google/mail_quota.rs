@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use crate::bench::google::AWAY;
 use crate::bench::google::content::put_messages;
 use crate::bench::google::fake::{FakeGoogle, USER};
-use crate::bench::google::host::{GoogleHost, Quota, seen};
+use crate::bench::google::host::{GoogleHost, Quota, records_read};
 use crate::bench::rig::Rig;
 use crate::bench::table::{FigureTarget, Row};
 
@@ -57,7 +57,7 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     while measured.is_none() || (first_after.is_none() && start.elapsed() < FIRST_LIMIT) {
         sleep(Duration::from_millis(100));
         let spent = units(&google)?.spent - before.spent;
-        if first_after.is_none() && spent >= units_of(FIRST) && seen(&host.state("email")?) >= FIRST {
+        if first_after.is_none() && spent >= units_of(FIRST) && records_read(&host.state("email")?) >= FIRST {
             first_after = Some(start.elapsed().as_secs_f64());
         }
         if measured.is_none() && start.elapsed() >= MEASURED {

@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 
 use crate::bench::google::content::put_messages;
 use crate::bench::google::fake::FakeGoogle;
-use crate::bench::google::host::{GoogleHost, Quota, await_caught_up, seen};
+use crate::bench::google::host::{GoogleHost, Quota, await_caught_up, records_read};
 use crate::bench::google::{AWAY, NO_LIMIT};
 use crate::bench::rig::Rig;
 use crate::bench::table::{FigureTarget, Row};
@@ -35,13 +35,13 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     host.start_sync("email")?;
     let state = await_caught_up(SYNC_LIMIT, || {
         let state = host.state("email")?;
-        if seen(&state) >= FIRST && first_after.get().is_none() {
+        if records_read(&state) >= FIRST && first_after.get().is_none() {
             first_after.set(Some(start.elapsed().as_secs_f64()));
         }
         Ok(state)
     })?;
     let took = start.elapsed().as_secs_f64();
-    ensure!(seen(&state) >= MESSAGES as u64, "not all messages were read: {state}");
+    ensure!(records_read(&state) >= MESSAGES as u64, "not all messages were read: {state}");
     let count = google.count()?;
     google.ensure_allowed()?;
     host.server.stop()?;

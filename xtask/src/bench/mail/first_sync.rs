@@ -50,7 +50,7 @@ impl SyncTurns {
 pub fn run(rig: &Rig, account: &Account, count: usize) -> Result<Vec<Row>> {
     let (program, arguments) = account.native_client()?;
     let SyncComparison { ours, theirs: native, growth } =
-        compared(rig, account, count, || natively(&program, &arguments, count))?;
+        compare(rig, account, count, || natively(&program, &arguments, count))?;
     let what = format!("first sync of {count} messages from {}", account.shown);
     let rate = Row {
         what: what.clone(),
@@ -94,7 +94,7 @@ fn mbsync_row(
     target: FigureTarget,
 ) -> Result<Row> {
     let SyncComparison { ours, theirs, .. } =
-        compared(rig, account, count, || mbsync.copy(rig, account, count, flush))?;
+        compare(rig, account, count, || mbsync.copy(rig, account, count, flush))?;
     let (beside, flushes) = match flush {
         Flush::EachMessage => ("mbsync", "flushes each to the disk, as is its default"),
         Flush::Never => ("mbsync that never flushes", "flushes nothing to the disk (`FSync no`)"),
@@ -125,7 +125,7 @@ struct SyncComparison {
 }
 
 /// Reads the mailbox in the order ours, theirs, theirs, ours; `their_turn` returns its seconds.
-fn compared(
+fn compare(
     rig: &Rig,
     account: &Account,
     count: usize,

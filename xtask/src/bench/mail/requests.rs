@@ -33,12 +33,12 @@ pub fn run(subject: &MailSubject, account: &Account, tap: &Tap, seconds: u64) ->
     ];
     let mut rows = Vec::new();
     for (what, path) in &cases {
-        rows.push(compared(subject, account, tap, (what.clone(), path), seconds)?);
+        rows.push(compare(subject, account, tap, (what.clone(), path), seconds)?);
     }
     tap.move_away(AWAY);
     for (what, path) in &cases {
         let what = format!("{what}, {} ms away", 2 * AWAY.as_millis());
-        rows.push(compared(subject, account, tap, (what, path), seconds)?);
+        rows.push(compare(subject, account, tap, (what, path), seconds)?);
     }
     Ok(rows)
 }
@@ -55,7 +55,7 @@ fn until_found(subject: &MailSubject, search: &str) -> Result<()> {
     }
 }
 
-fn compared(
+fn compare(
     subject: &MailSubject,
     account: &Account,
     tap: &Tap,
@@ -73,7 +73,7 @@ fn compared(
     for is_ours in [true, false, false, true] {
         match is_ours {
             true => ours.add(measure(&load, seconds)?),
-            false => theirs.add(repeated(&mut native, Duration::from_secs(seconds))?),
+            false => theirs.add(repeat(&mut native, Duration::from_secs(seconds))?),
         }
     }
     let p50 = |measured: &LoadMeasurement| f64::from(measured.quantile(0.5));
@@ -87,7 +87,7 @@ fn compared(
     })
 }
 
-fn repeated(native: &mut Native, length: Duration) -> Result<LoadMeasurement> {
+fn repeat(native: &mut Native, length: Duration) -> Result<LoadMeasurement> {
     let mut measured = LoadMeasurement::default();
     native.run()?;
     let start = Instant::now();

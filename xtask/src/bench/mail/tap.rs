@@ -46,9 +46,9 @@ impl Tap {
         &self,
         work: impl FnOnce() -> Result<()>,
     ) -> Result<(Vec<Transmission>, Vec<Transmission>)> {
-        let before: Vec<usize> = locked(&self.lines).iter().map(Vec::len).collect();
+        let before: Vec<usize> = lock_lines(&self.lines).iter().map(Vec::len).collect();
         work()?;
-        let lines = locked(&self.lines);
+        let lines = lock_lines(&self.lines);
         let mut used = lines.iter().enumerate().filter_map(|(number, said)| {
             let from = before.get(number).copied().unwrap_or(0);
             let (old, new) = said.split_at(from.min(said.len()));
@@ -60,12 +60,12 @@ impl Tap {
     }
 }
 
-fn locked(lines: &Lines) -> MutexGuard<'_, Vec<Vec<Transmission>>> {
+fn lock_lines(lines: &Lines) -> MutexGuard<'_, Vec<Vec<Transmission>>> {
     lines.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn note(lines: &Lines, number: usize, is_client: bool, bytes: &[u8]) {
-    let mut lines = locked(lines);
+    let mut lines = lock_lines(lines);
     if lines.len() <= number {
         lines.resize_with(number + 1, Vec::new);
     }

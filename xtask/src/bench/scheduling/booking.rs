@@ -27,8 +27,8 @@ pub fn run(rig: &Rig, program: &SearchProgram) -> Result<Vec<Row>> {
     let starts = starts(&service, &of, 2 * BOOKINGS_EACH)?;
     let (first, second) = starts.split_at(BOOKINGS_EACH);
     let mut ours = book(&service, &of, first, 0)?;
-    let mut theirs = timed(program.insert(&folder, BOOKINGS_EACH, &slow)?);
-    theirs.add(timed(program.insert(&folder, BOOKINGS_EACH, &slow)?));
+    let mut theirs = measurement_of_requests(program.insert(&folder, BOOKINGS_EACH, &slow)?);
+    theirs.add(measurement_of_requests(program.insert(&folder, BOOKINGS_EACH, &slow)?));
     ours.add(book(&service, &of, second, BOOKINGS_EACH)?);
     service.server.stop()?;
     Ok(vec![Row {
@@ -70,11 +70,11 @@ fn book(service: &Service, of: &EventType, starts: &[Value], from: usize) -> Res
         micros.push(u32::try_from(answer.took.as_micros()).unwrap_or(u32::MAX));
         answer.expect(&[201])?;
     }
-    Ok(timed(micros))
+    Ok(measurement_of_requests(micros))
 }
 
 /// Returns the figures of sequential requests.
-fn timed(mut micros: Vec<u32>) -> LoadMeasurement {
+fn measurement_of_requests(mut micros: Vec<u32>) -> LoadMeasurement {
     let total: u64 = micros.iter().map(|micros| u64::from(*micros)).sum();
     micros.sort_unstable();
     LoadMeasurement { requests: micros.len() as u64, seconds: total as f64 / 1e6, micros }

@@ -34,7 +34,7 @@ const MEETINGS: usize = 40;
 /// All rows.
 pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     let program = SearchProgram::install()?;
-    let plan = SchedulingData::of(program.data(HOSTS, DAYS)?)?;
+    let plan = SchedulingData::from_value(program.data(HOSTS, DAYS)?)?;
     project::step(&format!("{HOSTS} calendars with {} events each", plan.events()));
     let service = Service::start(rig, "scheduling", &BEHIND_A_PROXY)?.with_hosts(&plan)?;
     let mut one = service.event_type("one", &plan, 1)?;

@@ -39,7 +39,7 @@ pub fn run(service: &Service, of: &EventType, plan: &SchedulingData) -> Result<V
     measured.requests = REQUESTS;
     measured.seconds = start.elapsed().as_secs_f64();
     measured.micros.sort_unstable();
-    let bytes = compressed(&format!("{}{path}", service.server.url))?;
+    let bytes = compressed_bytes(&format!("{}{path}", service.server.url))?;
     let row = |what: &str, ours: String, figure: f64, unit: &str, most: f64| Row {
         what: what.to_owned(),
         ours,
@@ -56,7 +56,7 @@ pub fn run(service: &Service, of: &EventType, plan: &SchedulingData) -> Result<V
 }
 
 /// The bytes of a page as it is sent to a browser.
-fn compressed(url: &str) -> Result<usize> {
+fn compressed_bytes(url: &str) -> Result<usize> {
     let agent = Agent::config_builder().proxy(None).timeout_global(Some(TIMEOUT)).build();
     let request = Request::get(url).header("accept-encoding", "gzip").body(())?;
     let mut response = Agent::new_with_config(agent).run(request)?;

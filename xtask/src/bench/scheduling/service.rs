@@ -33,7 +33,7 @@ pub struct SchedulingData {
 
 impl SchedulingData {
     /// Reads the output of `peer.mjs`.
-    pub fn of(mut data: Value) -> Result<SchedulingData> {
+    pub fn from_value(mut data: Value) -> Result<SchedulingData> {
         let calendars = serde_json::from_value(data["calendars"].take()).context("there are no calendars")?;
         Ok(SchedulingData { data, calendars })
     }

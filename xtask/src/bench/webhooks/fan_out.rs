@@ -32,7 +32,7 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     let mut watched = Host::start(rig, "fan-out")?;
     let urls: Vec<String> = (0..SUBSCRIPTIONS).map(|number| receiver.url(number)).collect();
     watched.subscribe(&urls, "contact.created")?;
-    let unwanted = paired(
+    let unwanted = run_pairs(
         (&alone, &watched),
         UNWANTED,
         || Ok(()),
@@ -46,7 +46,7 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
         receiver.begin(SUBSCRIPTIONS, RecordedPart::Nothing);
         Ok(())
     };
-    let wanted = paired((&alone, &watched), WANTED, begin, || {
+    let wanted = run_pairs((&alone, &watched), WANTED, begin, || {
         receiver.wait(LIMIT)?;
         std::thread::sleep(SETTLES);
         Ok(())
@@ -66,7 +66,7 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
 
 /// Returns the medians, in milliseconds, of creates at both servers, one after the other in alternating order. `before` and `after` are
 /// called around each pair.
-fn paired(
+fn run_pairs(
     (alone, watched): (&Host, &Host),
     pairs: usize,
     before: impl Fn() -> Result<()>,

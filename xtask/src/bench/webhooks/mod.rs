@@ -113,10 +113,10 @@ impl Bench {
         let urls: Vec<String> = (0..SUBSCRIPTIONS).map(|number| self.receiver.url(number)).collect();
         host.subscribe(&urls, EVENT_TYPE)?;
         self.note_bodies(&host)?;
-        let mut ours = self.ours(&host, concurrency)?;
+        let mut ours = self.measure_ours(&host, concurrency)?;
         let mut theirs = self.best_of_theirs(concurrency)?;
-        theirs.add(self.theirs(Persistence::Never, (theirs.processes, concurrency))?);
-        ours.add(self.ours(&host, concurrency)?);
+        theirs.add(self.measure_theirs(Persistence::Never, (theirs.processes, concurrency))?);
+        ours.add(self.measure_ours(&host, concurrency)?);
         host.server.stop()?;
         let mut rows = vec![self.row(concurrency, Persistence::Never, (&ours, &theirs))];
         rows.push(Row {
@@ -128,7 +128,7 @@ impl Bench {
             target: FigureTarget::None,
         });
         for persistence in [Persistence::EverySecond, Persistence::Always] {
-            let theirs = self.theirs(persistence, (theirs.processes, concurrency))?;
+            let theirs = self.measure_theirs(persistence, (theirs.processes, concurrency))?;
             rows.push(self.row(concurrency, persistence, (&ours, &theirs)));
         }
         Ok(rows)
@@ -168,7 +168,7 @@ impl Bench {
         write_bodies(&self.bodies, &seen.bodies)
     }
 
-    fn ours(&self, host: &Host, concurrency: usize) -> Result<DeliveryTurns> {
+    fn measure_ours(&self, host: &Host, concurrency: usize) -> Result<DeliveryTurns> {
         host.set(&json!({ "status": "paused", "maxConcurrent": concurrency }))?;
         host.create_events(self.events)?;
         self.turn(&[host.server.pid()], || host.set(&json!({ "status": "active" })))
@@ -178,7 +178,7 @@ impl Bench {
     fn best_of_theirs(&self, concurrency: usize) -> Result<DeliveryTurns> {
         let mut best = DeliveryTurns::default();
         for processes in PROCESSES {
-            let turn = self.theirs(Persistence::Never, (processes, concurrency))?;
+            let turn = self.measure_theirs(Persistence::Never, (processes, concurrency))?;
             if best.notifications == 0 || turn.rate() > best.rate() {
                 best = turn;
             }
@@ -186,7 +186,7 @@ impl Bench {
         Ok(best)
     }
 
-    fn theirs(
+    fn measure_theirs(
         &self,
         persistence: Persistence,
         (processes, concurrency): (usize, usize),

@@ -157,7 +157,7 @@ async fn serve(mut stream: TcpStream, shared: &ReceiverState) -> Result<()> {
         let body = buffer.get(head..whole).unwrap_or_default();
         let is_whole = {
             let mut seen = shared.seen();
-            seen.take(Request::of(text, body).context("a request that is none")?);
+            seen.take(Request::parse(text, body).context("a request that is none")?);
             seen.count() >= seen.wanted
         };
         if is_whole {
@@ -195,7 +195,7 @@ struct Request<'r> {
 }
 
 impl<'r> Request<'r> {
-    fn of(head: &'r str, body: &'r [u8]) -> Option<Request<'r>> {
+    fn parse(head: &'r str, body: &'r [u8]) -> Option<Request<'r>> {
         let path = head.split(' ').nth(1)?;
         Some(Request { path, id: header(head, "webhook-id")?, head, body })
     }

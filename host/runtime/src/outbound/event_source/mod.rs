@@ -51,7 +51,7 @@ impl CallEgress {
             ));
         }
         let silence = Duration::from_millis(self.shared.limits.event_silence_ms);
-        let request = request(filled(template, &source.types, (silence / 3).as_secs().max(1)));
+        let request = request(fill_template(template, &source.types, (silence / 3).as_secs().max(1)));
         let opening = tokio::time::timeout(self.remaining(), self.open(request)).await;
         let answer = opening.map_err(|_| refused("timeout", "the server did not answer in time"))??;
         let (head, mut body) = answer.into_parts();
@@ -104,7 +104,7 @@ fn request(url: String) -> Req {
 
 /// The template (RFC 6570 level 1) with its variables. An unknown one is empty; an unclosed brace stays, which makes the URL
 /// invalid.
-fn filled(template: &str, types: &[String], ping_s: u64) -> String {
+fn fill_template(template: &str, types: &[String], ping_s: u64) -> String {
     let mut url = String::new();
     let mut rest = template;
     while let Some((before, after)) = rest.split_once('{') {

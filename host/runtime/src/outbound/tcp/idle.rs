@@ -18,7 +18,7 @@ use crate::outbound::CallEgress;
 use crate::outbound::news::{Listener, News, Teller};
 use crate::outbound::tcp::line::Line;
 use crate::outbound::tcp::meter::Allowance;
-use crate::outbound::tcp::opening::{ANSWER, PIECE, imap_run, said};
+use crate::outbound::tcp::opening::{ANSWER, PIECE, imap_run, write_bytes};
 use crate::outbound::tcp::refusal::refused;
 use crate::outbound::tcp::server::Protocol;
 
@@ -75,7 +75,9 @@ impl Wait<'_> {
                 ImapCoroutineState::Complete(done) => {
                     return done.map_err(|_| refused("closed", "the server ended the wait"));
                 }
-                ImapCoroutineState::Yielded(ImapIdleYield::WantsWrite(bytes)) => said(line, &bytes).await?,
+                ImapCoroutineState::Yielded(ImapIdleYield::WantsWrite(bytes)) => {
+                    write_bytes(line, &bytes).await?
+                }
                 ImapCoroutineState::Yielded(ImapIdleYield::Event(event)) => {
                     if is_change(&event) {
                         self.teller.changed();

@@ -102,13 +102,13 @@ impl Line {
         let mut piece = Vec::with_capacity(PIECE);
         acknowledge(self.socket());
         match timeout(within, self.stream.read_buf(&mut piece)).await {
-            Ok(Ok(0)) => Err(closed()),
+            Ok(Ok(0)) => Err(closed_error()),
             Ok(Ok(_)) => {
                 self.ahead = piece;
                 Ok(())
             }
             Ok(Err(e)) if is_too_much(&e) => Err(too_much()),
-            Ok(Err(_)) => Err(closed()),
+            Ok(Err(_)) => Err(closed_error()),
             Err(_) => Err(refused("timeout", "the server did not answer in time")),
         }
     }
@@ -132,7 +132,7 @@ impl Line {
     pub(crate) async fn write(&mut self, bytes: &[u8], within: Duration) -> Result<(), Err> {
         match timeout(within, self.stream.write_all(bytes)).await {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) => Err(closed()),
+            Ok(Err(_)) => Err(closed_error()),
             Err(_) => Err(refused("timeout", "the server did not take what was sent in time")),
         }
     }
@@ -140,7 +140,7 @@ impl Line {
     pub(crate) async fn flush(&mut self, within: Duration) -> Result<(), Err> {
         match timeout(within, self.stream.flush()).await {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) => Err(closed()),
+            Ok(Err(_)) => Err(closed_error()),
             Err(_) => Err(refused("timeout", "the server did not take what was sent in time")),
         }
     }
@@ -168,7 +168,7 @@ impl Line {
     }
 }
 
-fn closed() -> Err {
+fn closed_error() -> Err {
     refused("closed", "the server ended the connection")
 }
 

@@ -94,11 +94,11 @@ impl CallEgress {
         let login = self.credentials.login().await.map_err(|error| {
             tracing::info!(connector = &*self.connector, "no usable credentials: {error}");
             match error {
-                CredentialsError::Refused(_) => unopened(),
+                CredentialsError::Refused(_) => unopened_error(),
                 CredentialsError::Unavailable { message, .. } => refused("unavailable", message),
             }
         })?;
-        login.ok_or_else(unopened)
+        login.ok_or_else(unopened_error)
     }
 
     /// A new connection, authenticated, and the server's capabilities.
@@ -242,7 +242,7 @@ impl CallEgress {
     }
 }
 
-fn unopened() -> Err {
+fn unopened_error() -> Err {
     refused("auth-expired", "the connection has no user name with a password or an access token")
 }
 
@@ -261,7 +261,7 @@ fn fingerprint(login: &Login) -> [u8; 32] {
 }
 
 /// The connection was closed after an error.
-fn gone() -> Err {
+fn closed_error() -> Err {
     refused("closed", "the line is no longer there")
 }
 
@@ -324,7 +324,7 @@ impl tcp::HostSession for State {
     }
 
     async fn read(&mut self, session: Resource<Session>, max: u32) -> wasmtime::Result<Result<Vec<u8>, Err>> {
-        let Some(mut line) = self.take_line(&session)? else { return Ok(Err(gone())) };
+        let Some(mut line) = self.take_line(&session)? else { return Ok(Err(closed_error())) };
         let egress = self.egress.clone();
         let work = async move {
             let read = egress.read_line(&mut line, max).await;
@@ -338,7 +338,7 @@ impl tcp::HostSession for State {
         session: Resource<Session>,
         segments: Vec<Segment>,
     ) -> wasmtime::Result<Result<(), Err>> {
-        let Some(mut line) = self.take_line(&session)? else { return Ok(Err(gone())) };
+        let Some(mut line) = self.take_line(&session)? else { return Ok(Err(closed_error())) };
         let egress = self.egress.clone();
         let work = async move {
             let written = egress.write_line(&mut line, segments).await;
@@ -354,7 +354,7 @@ impl tcp::HostSession for State {
         len: u64,
         decode: String,
     ) -> wasmtime::Result<Result<BlobInfo, Err>> {
-        let Some(mut line) = self.take_line(&session)? else { return Ok(Err(gone())) };
+        let Some(mut line) = self.take_line(&session)? else { return Ok(Err(closed_error())) };
         let egress = self.egress.clone();
         let work = async move {
             let read = egress.read_line_to_blob(&mut line, head, len, &decode).await;

@@ -60,7 +60,7 @@ impl ServerRoute<'_> {
 }
 
 /// The connection of a step; there is one after the first.
-fn connected(line: &mut Option<Line>) -> Result<&mut Line, Err> {
+fn connected_line(line: &mut Option<Line>) -> Result<&mut Line, Err> {
     line.as_mut().ok_or_else(|| refused("invalid", "the protocol wants to speak before it has a line"))
 }
 
@@ -81,7 +81,7 @@ pub(crate) async fn imap(way: &ServerRoute<'_>, login: &Login) -> Result<(Line, 
     let opened = loop {
         let step = opening.resume(&mut fragments, read.take().as_deref());
         let wanted = match step {
-            ImapCoroutineState::Complete(done) => break done.map_err(|e| broken(&e))?,
+            ImapCoroutineState::Complete(done) => break done.map_err(|e| protocol_error(&e))?,
             ImapCoroutineState::Yielded(wanted) => wanted,
         };
         match wanted {
@@ -91,18 +91,18 @@ pub(crate) async fn imap(way: &ServerRoute<'_>, login: &Login) -> Result<(Line, 
             }
             ImapSessionOpenYield::WantsUnixConnect(_) => return Err(refused("denied", "no local sockets")),
             ImapSessionOpenYield::WantsTlsUpgrade => {
-                agreed(&last.line)?;
+                ensure_starttls(&last.line)?;
                 let plain = line.take().ok_or_else(|| refused("invalid", "nothing to encrypt"))?;
                 line = Some(way.encrypt(plain).await?);
             }
             ImapSessionOpenYield::WantsRead => {
-                let bytes = connected(&mut line)?.read(PIECE, ANSWER).await?;
+                let bytes = connected_line(&mut line)?.read(PIECE, ANSWER).await?;
                 last.add(&bytes);
                 read = Some(bytes);
             }
             ImapSessionOpenYield::WantsWrite(bytes) => {
                 last = LastLine::default();
-                said(connected(&mut line)?, &bytes).await?;
+                write_bytes(connected_line(&mut line)?, &bytes).await?;
             }
         }
     };
@@ -136,7 +136,7 @@ impl LastLine {
 }
 
 /// The server has to agree to STARTTLS (RFC 9051 section 6.2.1); the state machine accepts any answer.
-fn agreed(answer: &[u8]) -> Result<(), Err> {
+fn ensure_starttls(answer: &[u8]) -> Result<(), Err> {
     match answer.trim_ascii().split(|byte| *byte == b' ').nth(1) {
         Some(status) if status.eq_ignore_ascii_case(b"OK") => Ok(()),
         _ => Err(refused("tls", "the server does not offer STARTTLS")),
@@ -151,7 +151,7 @@ fn guard(line: &Line, server: &Server) -> Result<(), Err> {
     }
 }
 
-pub(crate) async fn said(line: &mut Line, bytes: &[u8]) -> Result<(), Err> {
+pub(crate) async fn write_bytes(line: &mut Line, bytes: &[u8]) -> Result<(), Err> {
     line.write(bytes, ANSWER).await?;
     line.flush(ANSWER).await
 }
@@ -207,7 +207,7 @@ where
         match work.resume(fragments, read.take().as_deref()) {
             ImapCoroutineState::Complete(done) => return Ok(done),
             ImapCoroutineState::Yielded(ImapYield::WantsRead) => read = Some(line.read(PIECE, ANSWER).await?),
-            ImapCoroutineState::Yielded(ImapYield::WantsWrite(bytes)) => said(line, &bytes).await?,
+            ImapCoroutineState::Yielded(ImapYield::WantsWrite(bytes)) => write_bytes(line, &bytes).await?,
         }
     }
 }
@@ -229,7 +229,7 @@ pub(crate) async fn smtp(way: &ServerRoute<'_>, login: &Login) -> Result<(Line, 
     let mut read: Option<Vec<u8>> = None;
     let opened = loop {
         let wanted = match opening.resume(read.take().as_deref()) {
-            SmtpCoroutineState::Complete(done) => break done.map_err(|e| broken(&e))?,
+            SmtpCoroutineState::Complete(done) => break done.map_err(|e| protocol_error(&e))?,
             SmtpCoroutineState::Yielded(wanted) => wanted,
         };
         match wanted {
@@ -243,8 +243,12 @@ pub(crate) async fn smtp(way: &ServerRoute<'_>, login: &Login) -> Result<(Line, 
                 let plain = line.take().ok_or_else(|| refused("invalid", "nothing to encrypt"))?;
                 line = Some(way.encrypt(plain).await?);
             }
-            SmtpSessionOpenYield::WantsRead => read = Some(connected(&mut line)?.read(PIECE, ANSWER).await?),
-            SmtpSessionOpenYield::WantsWrite(bytes) => said(connected(&mut line)?, &bytes).await?,
+            SmtpSessionOpenYield::WantsRead => {
+                read = Some(connected_line(&mut line)?.read(PIECE, ANSWER).await?)
+            }
+            SmtpSessionOpenYield::WantsWrite(bytes) => {
+                write_bytes(connected_line(&mut line)?, &bytes).await?
+            }
         }
     };
     let mut line = line.ok_or_else(|| refused("connect", "no connection was made"))?;
@@ -318,7 +322,7 @@ where
         match work.resume(read.take().as_deref()) {
             SmtpCoroutineState::Complete(done) => return Ok(done),
             SmtpCoroutineState::Yielded(SmtpYield::WantsRead) => read = Some(line.read(PIECE, ANSWER).await?),
-            SmtpCoroutineState::Yielded(SmtpYield::WantsWrite(bytes)) => said(line, &bytes).await?,
+            SmtpCoroutineState::Yielded(SmtpYield::WantsWrite(bytes)) => write_bytes(line, &bytes).await?,
         }
     }
 }
@@ -334,7 +338,7 @@ fn no_mechanism(secret: &LoginSecret) -> Err {
 }
 
 /// The server does not speak the protocol, or refused a command before the login.
-fn broken(e: &impl Display) -> Err {
+fn protocol_error(e: &impl Display) -> Err {
     let text = e.to_string();
     let code = if text.contains("STARTTLS") { "tls" } else { "unavailable" };
     refused(code, harmless(&lower(&text), 200))

@@ -68,7 +68,7 @@ pub fn check_server(value: &Value) -> Result<(), BadServer> {
 
 impl Server {
     /// The server that `settings` has under `name`.
-    pub(crate) fn of(settings: &Map<String, Value>, name: &str) -> Result<Server, BadServer> {
+    pub(crate) fn from_settings(settings: &Map<String, Value>, name: &str) -> Result<Server, BadServer> {
         settings.get(name).map_or_else(|| Err(bad("", "is missing")), Server::read)
     }
 
@@ -152,7 +152,7 @@ mod tests {
     use crate::outbound::SystemLookup;
 
     fn of(value: Value) -> Result<Server, BadServer> {
-        Server::of(json!({ "imap": value }).as_object().unwrap(), "imap")
+        Server::from_settings(json!({ "imap": value }).as_object().unwrap(), "imap")
     }
 
     #[test]

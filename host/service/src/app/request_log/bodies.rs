@@ -58,7 +58,7 @@ pub fn redact(
         return None;
     }
     let (request, response) =
-        (sent.request.as_ref().and_then(parsed), sent.response.as_ref().and_then(parsed));
+        (sent.request.as_ref().and_then(parse_body), sent.response.as_ref().and_then(parse_body));
     let hidden: Vec<String> =
         request.iter().chain(&response).filter(|_| is_full).flat_map(redaction::hidden_texts).collect();
     let redacted = |value: Value| match is_full {
@@ -71,7 +71,7 @@ pub fn redact(
 }
 
 /// The JSON that a small body is.
-fn parsed(body: &Bytes) -> Option<Value> {
+fn parse_body(body: &Bytes) -> Option<Value> {
     if body.len() > MAX_BODY_BYTES {
         return None;
     }

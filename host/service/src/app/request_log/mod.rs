@@ -265,7 +265,7 @@ impl WaitingRequests {
 /// A path as it is logged: without keys that somebody put into it, without control characters, and of bounded length.
 pub fn logged_path(path: &str) -> String {
     let segments: Vec<String> = path.split('/').map(logged_segment).collect();
-    bounded(&segments.join("/"))
+    truncate(&segments.join("/"))
 }
 
 /// A segment of a path, or the place of a key that it has, also of one that is percent-encoded.
@@ -281,11 +281,11 @@ fn logged_segment(segment: &str) -> String {
 pub fn logged_text(text: &str) -> String {
     match redaction::has_key(text) {
         true => "‹key›".to_owned(),
-        false => bounded(text),
+        false => truncate(text),
     }
 }
 
-fn bounded(text: &str) -> String {
+fn truncate(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(MAX_TEXT).collect()
 }
 

@@ -66,7 +66,7 @@ impl MessageContext {
         let reader = app.db.reader();
         let Some(row) = bookings::find(reader, &job.tenant, &key.booking_id).await? else { return Ok(None) };
         let mut booking: Booking = serde_json::from_str(&row.body)?;
-        booking.status = state::named(&row.status)?;
+        booking.status = state::parse_status(&row.status)?;
         booking.start = Instant::from_millis(row.start_at);
         booking.end = Instant::from_millis(row.end_at);
         if row.invitee_email.is_empty() || !key.holds(&booking, app.now()) {
@@ -79,7 +79,7 @@ impl MessageContext {
         let mut event_type = found.unwrap_or_default();
         schedules::resolve(reader, &row.tenant, &mut event_type).await?;
         let organizer = booking.organizer_connection_id.as_deref();
-        let Some(sender) = sender::of(app, &row.tenant, organizer, &event_type).await? else {
+        let Some(sender) = sender::find_sender(app, &row.tenant, organizer, &event_type).await? else {
             tracing::debug!(booking = %row.id, "no account may send what is to be told of a booking");
             return Ok(None);
         };
@@ -98,8 +98,8 @@ impl MessageContext {
         let invitation = mail::find(reader, &row.id, key.role.as_str()).await?;
         let address = app.config.public_address();
         let token = manage_token::token(&app.keyring, &row);
-        let look = look(language, chosen);
-        let handle = handle::of(app, &row.tenant.application_id).await?;
+        let look = link_query(language, chosen);
+        let handle = handle::for_application(app, &row.tenant.application_id).await?;
         Ok(Some(MessageContext {
             manage_url: format!("{address}/book/b/{token}?{look}"),
             booking_url: format!("{address}/book/{handle}/{}?{look}", booking.slug),
@@ -166,7 +166,7 @@ impl MessageContext {
     fn people(&self, role: MailRole) -> Vec<EmailAddress> {
         let invitee = &self.booking.invitee;
         match role {
-            MailRole::Invitee => vec![named(shown_name(invitee.name.as_deref()), &invitee.email)],
+            MailRole::Invitee => vec![valid_address(shown_name(invitee.name.as_deref()), &invitee.email)],
             MailRole::Guests => {
                 // An address that is given twice, or is also the invitee's, gets one message.
                 let mut known = vec![::mail::address::folded(&invitee.email)];
@@ -175,7 +175,7 @@ impl MessageContext {
                     let folded = ::mail::address::folded(&guest.email);
                     if !known.contains(&folded) {
                         known.push(folded);
-                        guests.push(named(shown_name(guest.name.as_deref()), &guest.email));
+                        guests.push(valid_address(shown_name(guest.name.as_deref()), &guest.email));
                     }
                 }
                 guests
@@ -186,13 +186,13 @@ impl MessageContext {
 }
 
 /// The query of a link to a page in this language, with the chosen clock.
-fn look(language: Language, hours: Option<Hours>) -> String {
+fn link_query(language: Language, hours: Option<Hours>) -> String {
     let lang = format!("lang={}", language.tag());
     hours.map_or(lang.clone(), |hours| format!("{lang}&hc={}", hours.number()))
 }
 
 /// An address with a name that is valid in a header field.
-pub fn named(name: Option<&str>, email: &str) -> EmailAddress {
+pub fn valid_address(name: Option<&str>, email: &str) -> EmailAddress {
     ::mail::foreign::address(&EmailAddress { name: name.map(str::to_owned), email: email.to_owned() })
 }
 

@@ -81,7 +81,7 @@ pub async fn message(app: &App, key: &MailKey, facts: &MessageContext, calendar:
     let (text, kept) = match (calendar, &facts.invitation) {
         (Calendar::Request, _) => {
             let invite = invitation::request(facts, key.role, now);
-            let sent = invitation::sent(facts, key.role, now);
+            let sent = invitation::invitation_row(facts, key.role, now);
             (Some(("REQUEST", itip::request(&invite))), InvitationNote::Sent(sent))
         }
         (Calendar::Cancel, Some(sent)) => {
@@ -92,7 +92,7 @@ pub async fn message(app: &App, key: &MailKey, facts: &MessageContext, calendar:
     };
     let is_invitation = calendar == Calendar::Request;
     let mut messages = Vec::new();
-    for (name, facts) in addressed(app, key, facts) {
+    for (name, facts) in split_by_recipient(app, key, facts) {
         let letter = message_text::of_change(&facts, key, is_invitation);
         messages.push(build(app, key, &facts, &name, letter, text.clone()).await?);
     }
@@ -100,7 +100,7 @@ pub async fn message(app: &App, key: &MailKey, facts: &MessageContext, calendar:
 }
 
 /// The message's name, or those of one message for each host: a decision link belongs to one host.
-fn addressed(app: &App, key: &MailKey, facts: &MessageContext) -> Vec<(String, MessageContext)> {
+fn split_by_recipient(app: &App, key: &MailKey, facts: &MessageContext) -> Vec<(String, MessageContext)> {
     let name = name_of(&key.booking_id, key.kind, key.sequence, key.role);
     if !facts.asks_hosts(key) {
         return vec![(name, facts.clone())];

@@ -33,7 +33,7 @@ pub fn cancellation(facts: &MessageContext, sent: &InvitationRow, now: i64) -> I
 }
 
 /// The stored form of a request that is sent.
-pub fn sent(facts: &MessageContext, role: MailRole, now: i64) -> InvitationRow {
+pub fn invitation_row(facts: &MessageContext, role: MailRole, now: i64) -> InvitationRow {
     let before = facts.invitation.as_ref();
     let organizer = organizer(facts);
     // An account that sends on behalf of the inviting one is not the organizer.

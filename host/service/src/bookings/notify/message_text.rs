@@ -34,14 +34,14 @@ pub fn of_change(facts: &MessageContext, key: &MailKey, is_invitation: bool) -> 
     let texts = texts(facts.language);
     let is_pending = facts.is_pending();
     let sentence = match key.role {
-        MailRole::Hosts => TO_HOSTS.of(key.kind, is_pending),
+        MailRole::Hosts => TO_HOSTS.text(key.kind, is_pending),
         MailRole::Guests if key.kind == MailKind::Confirmed => texts.invited,
-        MailRole::Invitee | MailRole::Guests => texts.sentences.of(key.kind, is_pending),
+        MailRole::Invitee | MailRole::Guests => texts.sentences.text(key.kind, is_pending),
     };
     let asks = facts.decision.is_some() && facts.asks_hosts(key);
     let (state, begins) = match asks {
         true => (WAITS_FOR_YOU, ASKS),
-        false => (texts.subjects.of(key.kind, is_pending), texts.subjects.of(key.kind, is_pending)),
+        false => (texts.subjects.text(key.kind, is_pending), texts.subjects.text(key.kind, is_pending)),
     };
     let title = facts.title(key.role);
     let subject = match is_invitation {

@@ -42,7 +42,7 @@ enum ReminderState {
 
 async fn remind(tx: &mut Tx, app: &App, job: &Job) -> Result<ReminderResult> {
     let now = app.now();
-    match look(tx, job, now).await? {
+    match load_reminder(tx, job, now).await? {
         ReminderState::Early(at) => return Ok(ReminderResult::Later(at)),
         ReminderState::Nothing => {}
         ReminderState::Due(due, minutes) => {
@@ -50,7 +50,7 @@ async fn remind(tx: &mut Tx, app: &App, job: &Job) -> Result<ReminderResult> {
             let channels: Channels =
                 job.args.as_deref().map(serde_json::from_str).transpose()?.unwrap_or_default();
             if channels.webhook {
-                tell(tx, app, &row, &body).await?;
+                log_reminder(tx, app, &row, &body).await?;
             }
             if channels.email {
                 let found = event_types::find(&mut *tx, &row.tenant, &row.event_type_id).await?;
@@ -66,11 +66,11 @@ async fn remind(tx: &mut Tx, app: &App, job: &Job) -> Result<ReminderResult> {
     Ok(ReminderResult::Committed)
 }
 
-async fn look(tx: &mut Tx, job: &Job, now: i64) -> Result<ReminderState> {
+async fn load_reminder(tx: &mut Tx, job: &Job, now: i64) -> Result<ReminderState> {
     let Some((id, sequence, minutes)) = read_key(job.key()) else { return Ok(ReminderState::Nothing) };
     let Some(row) = bookings::lock(tx, &job.tenant, id).await? else { return Ok(ReminderState::Nothing) };
     let mut body: Booking = serde_json::from_str(&row.body)?;
-    body.status = state::named(&row.status)?;
+    body.status = state::parse_status(&row.status)?;
     let is_ahead = body.status == BookingStatus::Confirmed && now < row.start_at;
     if !is_ahead || body.sequence != sequence {
         return Ok(ReminderState::Nothing);
@@ -84,7 +84,7 @@ async fn look(tx: &mut Tx, job: &Job, now: i64) -> Result<ReminderState> {
 }
 
 /// Writes `booking.reminder` into the log.
-async fn tell(tx: &mut Tx, app: &App, row: &BookingRow, body: &Booking) -> Result<()> {
+async fn log_reminder(tx: &mut Tx, app: &App, row: &BookingRow, body: &Booking) -> Result<()> {
     let events = meeting_events::of_meeting(&mut *tx, &row.meeting_id).await?;
     let note = NewLogEntry {
         connection_id: body.organizer_connection_id.clone(),

@@ -221,7 +221,7 @@ async fn write(tx: &mut Tx, app: &App, job: &Job, draft: Draft) -> Result<bool> 
     }
     match kept {
         InvitationNote::AsItIs => {}
-        InvitationNote::Sent(sent) => mail::put(tx, &sent).await?,
+        InvitationNote::Sent(sent) => mail::upsert_invitation(tx, &sent).await?,
         InvitationNote::TakenBack => mail::take_back(tx, &booking_id, role.as_str()).await?,
     }
     let now = app.now();

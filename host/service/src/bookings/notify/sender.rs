@@ -21,7 +21,7 @@ pub struct Sender {
 
 /// The account that sends messages about a booking: the organizer's, else the one that the event type names. None: neither may send, so no
 /// mail is sent.
-pub async fn of(
+pub async fn find_sender(
     app: &App,
     tenant: &Tenant,
     organizer: Option<&str>,

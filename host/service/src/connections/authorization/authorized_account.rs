@@ -71,7 +71,7 @@ impl AuthorizedAccount {
         let client_id = self.given.oauth_client_id.as_deref().unwrap_or_default();
         let token_url = ProviderEndpoints::from_stored(&pending.endpoints)?.token_url;
         let account_id = &self.checked.account.external_account_id;
-        let grant = grant::of(&token_url, client_id, Some(account_id));
+        let grant = grant::for_account(&token_url, client_id, Some(account_id));
         Ok(IssuedTokens { given: self.given.clone(), grant })
     }
 }

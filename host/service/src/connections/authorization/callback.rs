@@ -67,8 +67,8 @@ pub async fn callback(
         }
     }
     // A browser that disconnects does not stop what has begun at the provider.
-    let (app, lane) = (app.clone(), Lane::requests().of(&pending.tenant.application_id));
-    let work = lane.spawn(async move { claimed(&app, pending, &params).await });
+    let (app, lane) = (app.clone(), Lane::requests().for_application(&pending.tenant.application_id));
+    let work = lane.spawn(async move { process_claimed(&app, pending, &params).await });
     work.await.context("the task of a user's return")?
 }
 
@@ -96,7 +96,7 @@ fn already_used(wants_json: bool) -> CallbackOutcome {
 }
 
 /// Processes the return under its lock in this process and its claim in the database.
-async fn claimed(
+async fn process_claimed(
     app: &App,
     pending: PendingAuthorization,
     params: &CallbackParams,
@@ -127,11 +127,11 @@ async fn claimed(
             }
         }
     }
-    let ended = match exchanged(app, &pending, &secrets, params).await {
+    let ended = match exchange_grant(app, &pending, &secrets, params).await {
         Ok(exchanged) => {
             let (provider, tokens) = (&exchanged.provider, &exchanged.tokens);
-            let identity = identity::of(app, provider, tokens, secrets.nonce.as_deref()).await;
-            let unused = unused(provider, tokens, identity.as_ref().ok().and_then(Option::as_ref));
+            let identity = identity::load(app, provider, tokens, secrets.nonce.as_deref()).await;
+            let unused = unused_tokens(provider, tokens, identity.as_ref().ok().and_then(Option::as_ref));
             match account(app, &pending, exchanged, identity).await {
                 Ok(account) => commit::connect(app, &pending, account).await?,
                 Err(ending) => commit::end(app, &pending, ending, Some(unused)).await?,
@@ -178,7 +178,7 @@ struct TokenExchange {
 }
 
 /// Returns the tokens of an account that the user has authorized, or the outcome without them.
-async fn exchanged(
+async fn exchange_grant(
     app: &App,
     pending: &PendingAuthorization,
     secrets: &Secrets,
@@ -186,15 +186,15 @@ async fn exchanged(
 ) -> Result<TokenExchange, AuthorizationOutcome> {
     check_issuer(pending, params.iss.as_deref())?;
     let answer = one_of(params)?;
-    let endpoints = ProviderEndpoints::from_stored(&pending.endpoints).map_err(|e| failed(pending, e))?;
+    let endpoints = ProviderEndpoints::from_stored(&pending.endpoints).map_err(|e| fault(pending, e))?;
     let provider = oauth::pinned(app, &pending.tenant, &pending.provider, endpoints).await;
-    let provider = provider.map_err(|e| failed(pending, e))?;
+    let provider = provider.map_err(|e| fault(pending, e))?;
     let code = match answer {
         CallbackAnswer::Code(code) => code,
-        CallbackAnswer::Error(error) => return Err(refused(pending, &provider, error)),
+        CallbackAnswer::Error(error) => return Err(refused_outcome(pending, &provider, error)),
     };
     let options = serde_json::from_value::<AuthorizationOptions>(Value::Object(pending.options.clone()));
-    let options = options.map_err(|e| failed(pending, e.into()))?;
+    let options = options.map_err(|e| fault(pending, e.into()))?;
     if provider.registration.client_id != options.client_id {
         tracing::error!(
             provider = pending.provider,
@@ -208,7 +208,7 @@ async fn exchanged(
 }
 
 /// Returns the tokens for a revocation if they do not become a connection's.
-fn unused(
+fn unused_tokens(
     provider: &OAuthProvider,
     tokens: &TokenAnswer,
     identity: Option<&AccountIdentity>,
@@ -222,7 +222,7 @@ fn unused(
             oauth_client_id: Some(client_id.clone()),
             ..GivenCredentials::default()
         },
-        grant: grant::of(&provider.endpoints.token_url, client_id, account),
+        grant: grant::for_account(&provider.endpoints.token_url, client_id, account),
     }
 }
 
@@ -238,8 +238,8 @@ async fn account(
         return Err(Failure::ScopeMissing.into());
     }
     let identity = identity.map_err(|failure| unusable(pending, &provider, &failure))?;
-    let given = given(app, pending, &provider, &tokens, identity.as_ref())?;
-    let (id, checked) = checked(app, pending, &provider, &given, granted.provider, identity).await?;
+    let given = credentials_from_tokens(app, pending, &provider, &tokens, identity.as_ref())?;
+    let (id, checked) = check_account(app, pending, &provider, &given, granted.provider, identity).await?;
     Ok(AuthorizedAccount {
         id,
         given,
@@ -281,7 +281,11 @@ fn one_of(params: &CallbackParams) -> Result<CallbackAnswer<'_>, Failure> {
 }
 
 /// Returns the outcome for an error in the return. Its description is neither shown nor logged.
-fn refused(pending: &PendingAuthorization, provider: &OAuthProvider, error: &str) -> AuthorizationOutcome {
+fn refused_outcome(
+    pending: &PendingAuthorization,
+    provider: &OAuthProvider,
+    error: &str,
+) -> AuthorizationOutcome {
     let class = classify::of_return(&provider.connector.manifest.auth, error);
     let word = classify::clean(error).unwrap_or_default();
     tracing::info!(provider = pending.provider, error = word, class = ?class, "an authorization was refused");
@@ -309,7 +313,7 @@ fn ending(provider: &OAuthProvider, failure: Failure) -> AuthorizationOutcome {
 }
 
 /// Returns the outcome after a failure of this host or of a connector.
-fn failed(pending: &PendingAuthorization, error: Error) -> AuthorizationOutcome {
+fn fault(pending: &PendingAuthorization, error: Error) -> AuthorizationOutcome {
     use Code::{Overloaded, ProviderRateLimited, ProviderTimeout, ProviderUnavailable};
     tracing::error!(provider = pending.provider, error = %error, "an authorization failed");
     let passing = [ProviderUnavailable, ProviderTimeout, ProviderRateLimited, Overloaded];
@@ -331,7 +335,7 @@ fn granted(pending: &PendingAuthorization, provider: &OAuthProvider, tokens: &To
 }
 
 /// Returns the tokens for sealing, with the user name for logins if the manifest defines it.
-fn given(
+fn credentials_from_tokens(
     app: &App,
     pending: &PendingAuthorization,
     provider: &OAuthProvider,
@@ -342,7 +346,7 @@ fn given(
         None => None,
         Some(LoginName::Email) => {
             let email = identity.and_then(|identity| identity.email.clone());
-            let missing = || failed(pending, anyhow::anyhow!("the account has no email to log in by").into());
+            let missing = || fault(pending, anyhow::anyhow!("the account has no email to log in by").into());
             Some(email.ok_or_else(missing)?)
         }
     };
@@ -359,7 +363,7 @@ fn given(
 }
 
 /// Returns the id of the connection, and its account as the connector reports it, as for a connection by credentials.
-async fn checked(
+async fn check_account(
     app: &App,
     pending: &PendingAuthorization,
     provider: &OAuthProvider,
@@ -367,13 +371,13 @@ async fn checked(
     provider_scopes: Vec<String>,
     identity: Option<AccountIdentity>,
 ) -> Result<(String, CheckedAccount), AuthorizationOutcome> {
-    let mut settings = provider.settings(app).await.map_err(|e| failed(pending, e))?;
+    let mut settings = provider.settings(app).await.map_err(|e| fault(pending, e))?;
     let id = match &pending.connection_id {
         None => app.new_id(Kind::Connection),
         Some(id) => {
             let found = connections::find(app, &pending.tenant, id).await.map_err(|e| match e.code() {
                 Some(Code::NotFound) => Failure::InvalidRequest.into(),
-                _ => failed(pending, e),
+                _ => fault(pending, e),
             })?;
             // The settings that its connector found before, and the operator's present values.
             let mut known = settings_of(app, &found);
@@ -383,14 +387,14 @@ async fn checked(
         }
     };
     let looked = check::run(app, &pending.tenant, &provider.connector, &id, &settings, given).await;
-    let mut checked = looked.map_err(|e| failed(pending, e))?;
+    let mut checked = looked.map_err(|e| fault(pending, e))?;
     if let Some(identity) = identity {
         checked.account.external_account_id = identity.id;
         checked.account.email = checked.account.email.or(identity.email);
         checked.account.display_name = checked.account.display_name.or(identity.name);
     }
     checked.account.provider_scopes = provider_scopes;
-    checked.account = account::bounded(checked.account).map_err(|e| failed(pending, e))?;
+    checked.account = account::bounded(checked.account).map_err(|e| fault(pending, e))?;
     Ok((id, checked))
 }
 

@@ -42,7 +42,7 @@ pub async fn exchange(
     attempt: &IdempotentAttempt,
 ) -> Result<TokenResult> {
     if !request.code.starts_with("uc_ac_") {
-        return Ok(Err(refused()));
+        return Ok(Err(refused_error()));
     }
     let (held, app, parent, attempt) = (app.clone(), app.clone(), parent.clone(), attempt.clone());
     let exchanged = held
@@ -50,7 +50,7 @@ pub async fn exchange(
         .write(move |tx| Box::pin(async move { exchange_in(tx, &app, &parent, &request, &attempt).await }));
     let outcome = match exchanged.await {
         // Rolled back: the code stays valid for its owner.
-        Err(e) if e.code() == Some(Code::AccessDenied) => Ok(Err(refused())),
+        Err(e) if e.code() == Some(Code::AccessDenied) => Ok(Err(refused_error())),
         outcome => outcome,
     };
     held.keys.clear();
@@ -58,7 +58,7 @@ pub async fn exchange(
     outcome
 }
 
-fn refused() -> TokenError {
+fn refused_error() -> TokenError {
     TokenError::invalid_grant(
         "the code is unknown, expired or used, or it belongs to another client, redirect_uri or code_verifier",
     )
@@ -73,7 +73,9 @@ async fn exchange_in(
 ) -> Result<TokenResult> {
     let now = app.now();
     let hash = app.keyring.api_key_hash(&request.code);
-    let Some(pending) = authorizations::use_code(tx, &hash, now).await? else { return Ok(Err(refused())) };
+    let Some(pending) = authorizations::use_code(tx, &hash, now).await? else {
+        return Ok(Err(refused_error()));
+    };
     if pending.tenant != parent.tenant {
         return Err(refuse(Code::AccessDenied, "the code belongs to another application"));
     }
@@ -82,11 +84,11 @@ async fn exchange_in(
             tracing::warn!(grant_id, "a code was used again: what it was exchanged for is revoked");
             token_grants::revoke(tx, grant_id, "code_reused", now).await?;
         }
-        return Ok(Err(refused()));
+        return Ok(Err(refused_error()));
     }
     let connected = match fits(&pending, parent, request, now) {
         true => connect(tx, app, parent, &pending).await?,
-        false => Err(refused()),
+        false => Err(refused_error()),
     };
     let connected = match connected {
         Ok(connected) => connected,
@@ -115,13 +117,13 @@ async fn connect(
             Some(id) => ConnectionLock::take(tx, &parent.tenant, id).await?,
             None => None,
         };
-        return Ok(lock.ok_or_else(refused).and_then(|lock| allowed(parent, &lock)));
+        return Ok(lock.ok_or_else(refused_error).and_then(|lock| allowed_scopes(parent, &lock)));
     };
     let new = NewGrant::from_account(app, pending, account)?;
     let Ok(lock) = authorized_account::lock(tx, pending, &new.connection).await? else {
-        return Ok(Err(refused()));
+        return Ok(Err(refused_error()));
     };
-    let allowed = match allowed(parent, &new.connection) {
+    let allowed = match allowed_scopes(parent, &new.connection) {
         Ok(allowed) => allowed,
         Err(e) => return Ok(Err(e)),
     };
@@ -137,7 +139,7 @@ fn connected_before(pending: &PendingAuthorization) -> Option<&str> {
 }
 
 /// Returns the scopes that the user granted and the client's key has.
-fn allowed(parent: &ApiKey, connection: &Connection) -> Result<ExchangedConnection, TokenError> {
+fn allowed_scopes(parent: &ApiKey, connection: &Connection) -> Result<ExchangedConnection, TokenError> {
     let is_held = |scope: &&String| scopes::holds(&parent.scopes, scope);
     let scopes: Vec<String> = connection.granted_scopes.iter().filter(is_held).cloned().collect();
     if scopes.is_empty() {

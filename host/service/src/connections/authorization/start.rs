@@ -69,7 +69,7 @@ pub async fn start(
     registered.settings(app).await?;
     let callback_uri = registered.callback_uri(app);
     let provider = registered.resolve(app).await?;
-    let (pending, state, url) = prepared(app, &provider, key_id, new, callback_uri)?;
+    let (pending, state, url) = prepare_authorization(app, &provider, key_id, new, callback_uri)?;
     let body = serde_json::to_string(&Authorization {
         authorization_url: url,
         state,
@@ -89,7 +89,7 @@ pub async fn start(
 }
 
 /// Returns the row, our `state`, and the URL.
-fn prepared(
+fn prepare_authorization(
     app: &App,
     provider: &OAuthProvider,
     key_id: &str,
@@ -101,7 +101,7 @@ fn prepared(
     let state = format!("st_{}", random_text(app));
     let nonce = (provider.identity_source() == IdentitySource::IdToken).then(|| random_text(app));
     let secrets = Secrets { verifier: random_text(app), nonce, client_state: new.state };
-    let provider_scopes = scopes::asked(auth, &registration.scopes, &new.scopes);
+    let provider_scopes = scopes::to_request(auth, &registration.scopes, &new.scopes);
     let url = provider.authorization_url(&AuthorizationRequest {
         callback_uri: &callback_uri,
         state: &state,

@@ -69,7 +69,7 @@ struct ServerMetadata {
 }
 
 impl ServerMetadata {
-    fn of(document: &Map<String, Value>) -> ServerMetadata {
+    fn from_document(document: &Map<String, Value>) -> ServerMetadata {
         let text = |name: &str| document.get(name).and_then(Value::as_str).map(str::to_owned);
         let supported = document.get("authorization_response_iss_parameter_supported");
         ServerMetadata {
@@ -102,19 +102,19 @@ pub async fn resolve(
     let metadata = match (&known.metadata_url, &known.issuer) {
         (Some(url), Some(issuer)) => {
             let document = document(app, tenant, &manifest.name, issuer, url).await?;
-            ServerMetadata::of(&document)
+            ServerMetadata::from_document(&document)
         }
         _ => ServerMetadata::default(),
     };
     let requires_iss = manifest.auth.iss == IssParameter::Required || metadata.answers_iss;
-    joined(known, metadata, requires_iss).map_err(|what| {
+    merge_metadata(known, metadata, requires_iss).map_err(|what| {
         let message = format!("the metadata of {} cannot be used: {what}", manifest.name);
         refuse(Code::ProviderError, message)
     })
 }
 
 /// Returns the configured URLs, completed from the metadata. The error says what is wrong with the metadata.
-fn joined(
+fn merge_metadata(
     known: Endpoints,
     metadata: ServerMetadata,
     requires_iss: bool,
@@ -226,7 +226,7 @@ mod tests {
     }
 
     fn metadata(document: Value) -> ServerMetadata {
-        ServerMetadata::of(document.as_object().unwrap())
+        ServerMetadata::from_document(document.as_object().unwrap())
     }
 
     const DISCOVERED: &str = r#"
@@ -244,7 +244,7 @@ mod tests {
             "authorization_response_iss_parameter_supported": true,
         }));
         assert!(found.answers_iss);
-        let endpoints = joined(known(DISCOVERED), found, true).unwrap();
+        let endpoints = merge_metadata(known(DISCOVERED), found, true).unwrap();
         assert_eq!(endpoints.authorize_url.as_str(), "https://login.example.com/authorize");
         assert_eq!((&endpoints.userinfo_url, &endpoints.revoke_url), (&None, &None));
         assert_eq!(ProviderEndpoints::from_stored(&endpoints.stored().unwrap()).unwrap(), endpoints);
@@ -253,7 +253,7 @@ mod tests {
             "authorization_endpoint": "https://id.example.com/authorize",
             "token_endpoint": "http://evil.test/token",
         }));
-        let endpoints = joined(known(&fixed), found, false).unwrap();
+        let endpoints = merge_metadata(known(&fixed), found, false).unwrap();
         assert_eq!(endpoints.token_url.as_str(), "https://id.example.com/mine");
     }
 
@@ -278,10 +278,10 @@ mod tests {
                 "authorization_endpoint": "https://id.example.com/authorize",
                 "token_endpoint": bad,
             }));
-            let why = joined(known(DISCOVERED), found, false).unwrap_err();
+            let why = merge_metadata(known(DISCOVERED), found, false).unwrap_err();
             assert!(why.contains("token_endpoint"), "{bad}: {why}");
         }
-        let why = joined(known(DISCOVERED), ServerMetadata::default(), false).unwrap_err();
+        let why = merge_metadata(known(DISCOVERED), ServerMetadata::default(), false).unwrap_err();
         assert!(why.contains("authorization_endpoint"), "{why}");
         // A registered address may be on this machine, and then so may its endpoints.
         let local = known("issuer = \"http://127.0.0.1:9999\"\ndiscovery = \"oauth\"");
@@ -289,6 +289,6 @@ mod tests {
             "authorization_endpoint": "http://127.0.0.1:9999/authorize",
             "token_endpoint": "http://127.0.0.1:9999/token",
         }));
-        assert!(joined(local, found, false).is_ok());
+        assert!(merge_metadata(local, found, false).is_ok());
     }
 }

@@ -56,11 +56,14 @@ impl TokenEndpoint<'_> {
         };
         let answer = self.app.runtime.send_direct(request).await.map_err(classify::unanswered)?;
         let body = match classify::token_answer(&manifest.auth, &answer, self.app.now()) {
-            Ok(body) => normalized(body),
+            Ok(body) => normalize_body(body),
             Err(failure) => return Err(TokenFailure { rotated: beside_error(&answer), ..failure }),
         };
         if let Some(class) = misfit(&body) {
-            return Err(TokenFailure { rotated: rotated(&body), ..TokenFailure::new(class, true) });
+            return Err(TokenFailure {
+                rotated: find_refresh_token(&body),
+                ..TokenFailure::new(class, true)
+            });
         }
         let body = serde_json::to_vec(&body).map_err(|_| TokenFailure::new(ErrorClass::Retry, true))?;
         Ok(HttpResponse::new(body))
@@ -68,14 +71,14 @@ impl TokenEndpoint<'_> {
 }
 
 /// Returns the refresh token of a normalized response.
-fn rotated(body: &Map<String, Value>) -> Option<RotatedToken> {
+fn find_refresh_token(body: &Map<String, Value>) -> Option<RotatedToken> {
     body.get("refresh_token").and_then(Value::as_str).map(RotatedToken::new)
 }
 
 /// Returns the refresh token of a 2xx response that also has an error.
 fn beside_error(answer: &DirectResponse) -> Option<RotatedToken> {
     let text = answer.status.is_success().then(|| answer_body::decoded(&answer.body))?;
-    rotated(&normalized(answer_body::parameters(&text)?))
+    find_refresh_token(&normalize_body(answer_body::parameters(&text)?))
 }
 
 /// Returns the reason why the access token of a normalized response is unusable. It has to be a bearer token (RFC 6749, section 7.1) that
@@ -101,7 +104,7 @@ fn is_refresh_token(text: &str) -> bool {
 
 /// Returns the response with numbers instead of texts, scopes separated by spaces, and the token type `bearer` if none is named. Members of
 /// a wrong type are left out, so that they do not make valid tokens unreadable.
-fn normalized(mut body: Map<String, Value>) -> Map<String, Value> {
+fn normalize_body(mut body: Map<String, Value>) -> Map<String, Value> {
     for name in ["expires_in", "refresh_token_expires_in"] {
         if let Some(seconds) = body.remove(name).as_ref().and_then(seconds) {
             body.insert(name.to_owned(), seconds.into());
@@ -172,13 +175,13 @@ mod tests {
         ] {
             let shown = answer.to_string();
             let Value::Object(answer) = answer else { panic!("{shown}") };
-            assert_eq!(Value::Object(normalized(answer)), wanted, "{shown}");
+            assert_eq!(Value::Object(normalize_body(answer)), wanted, "{shown}");
         }
     }
 
     #[test]
     fn an_access_token_is_a_bearer_token_that_fits_into_a_header() {
-        let class = |answer: Value| misfit(&normalized(answer.as_object().unwrap().clone()));
+        let class = |answer: Value| misfit(&normalize_body(answer.as_object().unwrap().clone()));
         assert_eq!(class(json!({ "access_token": "a.b-c/d+e=", "token_type": "BEARER" })), None);
         assert_eq!(class(json!({ "access_token": "a", "token_type": "" })), None);
         assert_eq!(class(json!({ "access_token": "a", "token_type": "Bearer " })), None);

@@ -45,7 +45,7 @@ pub struct AccountIdentity {
 
 /// Returns the account that these tokens belong to; none if the connector's `check` identifies it. `nonce` is that of the authorization
 /// request.
-pub async fn of(
+pub async fn load(
     app: &App,
     provider: &OAuthProvider,
     tokens: &TokenAnswer,
@@ -139,7 +139,7 @@ fn read(pointers: &UserinfoPointers, document: &Value) -> Option<AccountIdentity
     };
     let is_id = |id: &String| (1..=MAX_ID).contains(&id.len()) && !id.chars().any(char::is_control);
     let email = pointers.email.iter().filter_map(text).find(|email| account::is_address(email));
-    let name = text(&pointers.name).map(|name| account::shown(&name)).filter(|name| !name.is_empty());
+    let name = text(&pointers.name).map(|name| account::printable(&name)).filter(|name| !name.is_empty());
     Some(AccountIdentity { id: text(&pointers.id).filter(is_id)?, email, name })
 }
 

@@ -20,7 +20,7 @@ pub struct GrantedScopes {
 }
 
 /// Returns the provider's scopes to request: the base scopes and those that `requested` requires, without those that another one implies.
-pub fn asked(auth: &Auth, map: &ScopeMap, requested: &[String]) -> Vec<String> {
+pub fn to_request(auth: &Auth, map: &ScopeMap, requested: &[String]) -> Vec<String> {
     let mut all: Vec<&String> = Vec::new();
     let mapped = requested.iter().filter_map(|scope| map.get(scope)).flatten();
     for scope in auth.base_scopes.iter().chain(mapped) {
@@ -126,7 +126,7 @@ mod tests {
             ("calendar.freebusy calendar.read email.read", "openid cal.list cal.read mail.read"),
             ("email.read email.read", "openid mail.read"),
         ] {
-            assert_eq!(asked(&auth, &auth.scopes, &texts(requested)), texts(wanted), "{requested}");
+            assert_eq!(to_request(&auth, &auth.scopes, &texts(requested)), texts(wanted), "{requested}");
         }
     }
 
@@ -138,7 +138,7 @@ mod tests {
             scope_implies = { "a" = ["b"], "b" = ["a"] }
         "#,
         );
-        assert_eq!(asked(&auth, &auth.scopes, &texts("email.write email.read")), texts("b"));
+        assert_eq!(to_request(&auth, &auth.scopes, &texts("email.write email.read")), texts("b"));
         let all = granted(&auth, &auth.scopes, &texts("email.write email.read"), &texts("b"), None);
         assert!(all.missing.is_empty());
     }
@@ -147,7 +147,7 @@ mod tests {
     fn grants_what_is_answered_with_all_that_it_implies() {
         let auth = auth(SANDBOX);
         let requested = texts("email.read email.write calendar.read calendar.freebusy");
-        let asked = asked(&auth, &auth.scopes, &requested);
+        let asked = to_request(&auth, &auth.scopes, &requested);
         for (answered, wanted) in [
             (None, "email.read email.write calendar.read calendar.freebusy"),
             (Some("mail.all"), "email.read email.write"),

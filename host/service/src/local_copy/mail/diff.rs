@@ -36,9 +36,9 @@ pub async fn differences<'l>(
         app,
         place,
         lock,
-        known: StoredMessages::of(copy.tx, app, lock, &sources).await?,
+        known: StoredMessages::load(copy.tx, app, lock, &sources).await?,
         folders: stored_folders(copy.tx, lock, &sources).await?,
-        names: FolderIds::of(copy.tx, &place.connection_id).await?,
+        names: FolderIds::load(copy.tx, &place.connection_id).await?,
         threads: Threads::load(copy.tx, &place.connection_id, &sources).await?,
         leaving: HashMap::new(),
         changed: PageChanges::default(),
@@ -125,7 +125,7 @@ impl<'l> MailPage<'_, 'l> {
         // The thread of a deleted message may have been merged; the Message-ID leads to it.
         let live = known.as_ref().filter(|k| k.deleted_at.is_none());
         let thread_before = live.and_then(|k| k.series_id.as_deref());
-        let thread = self.threads.of(self.app, &message, thread_before);
+        let thread = self.threads.thread_id(self.app, &message, thread_before);
         message.thread_id = Some(thread.clone());
         message.folder_ids = self.names.ours(ResourceKind::EmailFolder, &message.folder_ids);
         message.label_ids = self.names.ours(ResourceKind::EmailLabel, &message.label_ids);
@@ -138,7 +138,7 @@ impl<'l> MailPage<'_, 'l> {
         };
         let id = known.as_ref().map_or_else(|| self.app.new_id(kind.id_kind()), |k| k.id.clone());
         let announced = known.as_deref().and_then(announced_uid).cloned();
-        let mut aside = MessageSideData::of(fresh.aside.as_deref());
+        let mut aside = MessageSideData::from_text(fresh.aside.as_deref());
         aside.parts = take_parts(&id, &mut message.attachments);
         let places = message.folder_ids.iter().chain(&message.label_ids).cloned().collect();
         let mut fresh = NormalizedItem { kind, aside: aside.text(), ..fresh.clone() };
@@ -195,7 +195,8 @@ impl<'l> MailPage<'_, 'l> {
             hash: hash(&content.body),
             provider_data: known.provider_data.clone(),
             fingerprint: known.fingerprint.clone(),
-            aside: MessageSideData { told: None, ..MessageSideData::of(known.aside.as_deref()) }.text(),
+            aside: MessageSideData { told: None, ..MessageSideData::from_text(known.aside.as_deref()) }
+                .text(),
             content,
             ..fresh.clone()
         };
@@ -229,7 +230,7 @@ impl<'l> MailPage<'_, 'l> {
             Some(earlier) => earlier.before,
             None => known,
         };
-        self.changed.add(changed(kind, item, change, before, places));
+        self.changed.add(item_change(kind, item, change, before, places));
     }
 
     pub(crate) fn gone(&mut self, item: LockedRow<'l, Item>) {
@@ -242,7 +243,7 @@ impl<'l> MailPage<'_, 'l> {
         let now = self.app.now();
         let kind = ResourceKind::parse(&item.kind).unwrap_or(ResourceKind::EmailMessage);
         let tombstone = Item { deleted_at: Some(now), updated_at: now, ..Item::clone(&item) };
-        changed(kind, tombstone, ChangeKind::Deleted, Some(item), Vec::new())
+        item_change(kind, tombstone, ChangeKind::Deleted, Some(item), Vec::new())
     }
 
     /// Updates the messages of merged threads.
@@ -255,7 +256,7 @@ impl<'l> MailPage<'_, 'l> {
             }
             let message: EmailMessage = serde_json::from_str(&item.body)?;
             let places = message.folder_ids.into_iter().chain(message.label_ids).collect();
-            let kind = ResourceKind::of(&item)?;
+            let kind = ResourceKind::from_item(&item)?;
             let updated = Item { updated_at: self.app.now(), ..Item::clone(&item) };
             self.push(kind, updated, Some(item), places);
         }
@@ -304,7 +305,7 @@ impl<'l> MailPage<'_, 'l> {
 }
 
 /// Returns a change of mail, whose items have no references.
-fn changed<'l>(
+fn item_change<'l>(
     kind: ResourceKind,
     item: Item,
     change: ChangeKind,

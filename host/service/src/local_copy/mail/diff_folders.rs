@@ -31,7 +31,7 @@ pub(crate) async fn stored_folders<'l>(
     let stored = items::lock_records(tx, lock, [folder, label, folder, label], "", names).await?;
     let mut folders = StoredFolders::with_capacity(stored.len());
     for item in stored {
-        folders.insert((ResourceKind::of(&item)?, item.external_id.clone()), item);
+        folders.insert((ResourceKind::from_item(&item)?, item.external_id.clone()), item);
     }
     Ok(folders)
 }

@@ -17,7 +17,7 @@ pub struct FolderIds {
 
 impl FolderIds {
     /// Loads the stored folders and labels.
-    pub async fn of(tx: &mut Tx, connection_id: &str) -> Result<Self> {
+    pub async fn load(tx: &mut Tx, connection_id: &str) -> Result<Self> {
         let kinds = (ResourceKind::EmailFolder.as_str(), ResourceKind::EmailLabel.as_str());
         let mut names = FolderIds::default();
         for item in items::live_of_kinds(tx, connection_id, kinds).await? {

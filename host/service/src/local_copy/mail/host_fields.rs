@@ -38,7 +38,7 @@ pub async fn set<'l>(
     item.sequence = table::next_sequence(copy.tx, &copy.location.tenant, 1).await?;
     item.etag = etag(&item);
     let item = items::replace(copy.tx, before, item).await?;
-    let kind = ResourceKind::of(&item)?;
+    let kind = ResourceKind::from_item(&item)?;
     let note = NewLogEntry {
         connection_id: Some(item.connection_id.clone()),
         account_ids: None,

@@ -23,7 +23,7 @@ const MOVED_WITHIN_MS: i64 = 3_600_000;
 const MOST_GONE: i64 = 1_000;
 
 impl<'l> StoredMessages<'l> {
-    pub async fn of(
+    pub async fn load(
         tx: &mut Tx,
         app: &App,
         lock: &'l ConnectionLock,
@@ -38,7 +38,7 @@ impl<'l> StoredMessages<'l> {
         let family = ResourceKind::EmailMessage.family();
         let told_before = items::lock_ever_of_sources(tx, lock, family, &names).await?;
         let mut stored = StoredMessages {
-            by_source: grouped(told_before, |item| Some(&item.source_id)),
+            by_source: group_by_name(told_before, |item| Some(&item.source_id)),
             by_fingerprint: HashMap::new(),
             by_uid: HashMap::new(),
         };
@@ -49,8 +49,8 @@ impl<'l> StoredMessages<'l> {
         let uids: Vec<&str> = told().filter_map(|i| i.uid.as_deref()).collect();
         let gone = items::lock_gone_by_fingerprint(tx, lock, &prints, lately, MOST_GONE).await?;
         let ours = items::lock_ours_by_uid(tx, lock, &uids, OUTGOING, lately).await?;
-        stored.by_fingerprint = grouped(gone, |item| item.fingerprint.as_ref());
-        stored.by_uid = grouped(ours, |item| item.uid.as_ref());
+        stored.by_fingerprint = group_by_name(gone, |item| item.fingerprint.as_ref());
+        stored.by_uid = group_by_name(ours, |item| item.uid.as_ref());
         Ok(stored)
     }
 
@@ -75,7 +75,7 @@ impl<'l> StoredMessages<'l> {
     }
 }
 
-fn grouped<'l>(
+fn group_by_name<'l>(
     items: Vec<LockedRow<'l, Item>>,
     name: impl Fn(&Item) -> Option<&String>,
 ) -> HashMap<String, Vec<LockedRow<'l, Item>>> {
@@ -93,7 +93,7 @@ fn is_draft(fresh: &NormalizedItem) -> bool {
 }
 
 fn is_message(item: &Item) -> bool {
-    ResourceKind::of(item).is_ok_and(|kind| !is_place(kind))
+    ResourceKind::from_item(item).is_ok_and(|kind| !is_place(kind))
 }
 
 impl<'l> MailPage<'_, 'l> {

@@ -18,7 +18,7 @@ pub fn is_place(kind: ResourceKind) -> bool {
 
 /// Stores the folders and labels of a page's messages, and the time of the newest message of each of their threads. Called once, after
 /// their rows are written.
-pub async fn put(copy: &mut CopyTransaction<'_, '_>, written: &[ItemChange<'_>]) -> Result<()> {
+pub async fn store(copy: &mut CopyTransaction<'_, '_>, written: &[ItemChange<'_>]) -> Result<()> {
     let messages = || written.iter().filter(|one| !is_place(one.kind));
     let stored: Vec<&str> =
         messages().filter(|one| one.before.is_some()).map(|one| one.item.id.as_str()).collect();

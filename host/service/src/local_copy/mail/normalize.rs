@@ -50,7 +50,7 @@ pub struct MessageSideData {
 
 impl MessageSideData {
     /// Parses an item's side data; empty if they cannot be read.
-    pub fn of(text: Option<&str>) -> Self {
+    pub fn from_text(text: Option<&str>) -> Self {
         text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
     }
 

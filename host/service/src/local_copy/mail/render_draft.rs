@@ -32,7 +32,7 @@ impl DraftHostFields {
 }
 
 /// Returns a draft as it is shown: a message without a time of receipt.
-pub fn printed(
+pub fn render_with_host_fields(
     item: &Item,
     content: Option<&crate::local_copy::mail::render_content::MessageContent>,
     warnings: &[Value],

@@ -29,7 +29,7 @@ struct IncomingReply<'w> {
 }
 
 /// Processes the messages that were just stored, in the same transaction.
-pub async fn look(copy: &mut CopyTransaction<'_, '_>, written: &[ItemChange<'_>]) -> Result<()> {
+pub async fn process_messages(copy: &mut CopyTransaction<'_, '_>, written: &[ItemChange<'_>]) -> Result<()> {
     if copy.location.origin != Origin::Provider {
         return Ok(());
     }
@@ -127,7 +127,7 @@ async fn count_replies(copy: &mut CopyTransaction<'_, '_>, replies: &[IncomingRe
 }
 
 /// Logs an event of a sent message.
-pub async fn tell(tx: &mut Tx, app: &App, record: &Record, event: &Event, more: Value) -> Result<()> {
+pub async fn log_event(tx: &mut Tx, app: &App, record: &Record, event: &Event, more: Value) -> Result<()> {
     if let Some(entry) = log_entry(record, event, more) {
         event_log::append(tx, app, &record.tenant, vec![entry]).await?;
     }

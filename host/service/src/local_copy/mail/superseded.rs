@@ -50,7 +50,7 @@ impl MailPage<'_, '_> {
     }
 
     pub(crate) fn supersede_item(&mut self, item: &Item) {
-        match ResourceKind::of(item).is_ok_and(is_place) {
+        match ResourceKind::from_item(item).is_ok_and(is_place) {
             true => self.superseded_folders = true,
             // No provider has it.
             false if is_only_here(&item.source_id) => {}
@@ -61,8 +61,10 @@ impl MailPage<'_, '_> {
 
 /// Whether the last complete report of a message was the same.
 pub(crate) fn is_as_stored(known: &Item, source: &NormalizedRecord, fresh: &NormalizedItem) -> bool {
-    let (was, is) =
-        (MessageSideData::of(known.aside.as_deref()).told, MessageSideData::of(fresh.aside.as_deref()).told);
+    let (was, is) = (
+        MessageSideData::from_text(known.aside.as_deref()).told,
+        MessageSideData::from_text(fresh.aside.as_deref()).told,
+    );
     known.deleted_at.is_none() && known.source_id == source.source_id && is.is_some() && was == is
 }
 

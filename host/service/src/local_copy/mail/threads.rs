@@ -70,7 +70,7 @@ impl Threads {
     }
 
     /// Returns the id of the thread of a completely read message whose thread was `known`. `message.thread_id` is the provider's.
-    pub fn of(&mut self, app: &App, message: &EmailMessage, known: Option<&str>) -> String {
+    pub fn thread_id(&mut self, app: &App, message: &EmailMessage, known: Option<&str>) -> String {
         let make = || NewThread {
             id: app.new_id(ids::Kind::Thread),
             external_id: message.thread_id.clone(),

@@ -36,7 +36,7 @@ pub struct NewOperator {
     pub language: Option<String>,
 }
 
-fn gone() -> Error {
+fn gone_error() -> Error {
     not_found("link")
 }
 
@@ -60,8 +60,8 @@ pub fn check_name(name: &str) -> Result<()> {
 /// `not_found` for a link that does not work, `invalid_state` for a first link after the first operator, `already_exists` where somebody has
 /// the address of an invitation, `invalid_parameter` and `missing_field` for what was entered, `overloaded`.
 pub async fn accept(app: &App, token: &str, new: &NewOperator, from: &SignInOrigin) -> Result<SignIn> {
-    let row = links::open_row(app, token).await?.ok_or_else(gone)?;
-    let kind = LinkKind::parse(&row.kind).ok_or_else(gone)?;
+    let row = links::open_row(app, token).await?.ok_or_else(gone_error)?;
+    let kind = LinkKind::parse(&row.kind).ok_or_else(gone_error)?;
     let email = match kind {
         LinkKind::First => new.email.clone().unwrap_or_default().trim().to_owned(),
         LinkKind::Invite | LinkKind::Reset => row.email.clone().unwrap_or_default(),
@@ -133,12 +133,12 @@ pub(crate) fn entry(app: &App, operator: &Operator, act: &str, from: &SignInOrig
 pub(crate) async fn still_given(tx: &mut Tx, link: &OperatorLink) -> Result<()> {
     let Some(maker_id) = &link.created_by else { return Ok(()) };
     if admin_keys::is_of_revoked_key(&mut *tx, maker_id).await? {
-        return Err(gone());
+        return Err(gone_error());
     }
     // Keys and commands are no operators.
     let Some(maker) = operators::find(&mut *tx, maker_id).await? else { return Ok(()) };
     let roles = operators::roles(&mut *tx, maker_id).await?;
-    if links::may_give(&maker, &roles, link) { Ok(()) } else { Err(gone()) }
+    if links::may_give(&maker, &roles, link) { Ok(()) } else { Err(gone_error()) }
 }
 
 /// Writes a new operator with the rights of the link, and their first session.
@@ -161,7 +161,7 @@ async fn begin(
                 // All first links go with the first operator: somebody was faster.
                 let link = link.ok_or_else(|| match kind {
                     LinkKind::First => links::there_is_one(),
-                    LinkKind::Invite | LinkKind::Reset => gone(),
+                    LinkKind::Invite | LinkKind::Reset => gone_error(),
                 })?;
                 still_given(tx, &link).await?;
                 write_operator(tx, operator, &link).await?;
@@ -205,9 +205,9 @@ pub(crate) async fn write_operator(tx: &mut Tx, mut operator: Operator, link: &O
 
 /// Sets the password of a reset, and ends all sessions of the operator.
 async fn set_password(app: &App, link: OperatorLink, hash: String, from: &SignInOrigin) -> Result<SignIn> {
-    let key = link.email_key.clone().ok_or_else(gone)?;
+    let key = link.email_key.clone().ok_or_else(gone_error)?;
     let found = operators::by_email(app.db.reader(), &key).await?;
-    let operator = found.filter(|operator| operator.disabled_at.is_none()).ok_or_else(gone)?;
+    let operator = found.filter(|operator| operator.disabled_at.is_none()).ok_or_else(gone_error)?;
     let whole = sessions::start(app, &operator.id, "link", from);
     let mut half = sessions::start(app, &operator.id, HALF, from);
     half.row.subject = Some(tries::of_link(app, &link.id));
@@ -218,10 +218,10 @@ async fn set_password(app: &App, link: OperatorLink, hash: String, from: &SignIn
         .db
         .write(move |tx| {
             Box::pin(async move {
-                let locked = operators::lock(tx, &operator.id).await?.ok_or_else(gone)?;
+                let locked = operators::lock(tx, &operator.id).await?.ok_or_else(gone_error)?;
                 let taken = operator_links::take(tx, &link.hash).await?;
                 if taken.is_none_or(|link| link.expires_at <= now) || locked.disabled_at.is_some() {
-                    return Err(gone());
+                    return Err(gone_error());
                 }
                 still_given(tx, &link).await?;
                 operator_links::remove_of_address(tx, &key, LinkKind::Reset.as_str()).await?;
@@ -249,12 +249,12 @@ async fn set_password(app: &App, link: OperatorLink, hash: String, from: &SignIn
 /// # Errors
 /// `not_found` for a link that does not work, or is for another address.
 pub async fn join(app: &App, actor: &Actor, session: &Session, token: &str) -> Result<()> {
-    let row = links::open_row(app, token).await?.ok_or_else(gone)?;
-    let operator = operators::find(app.db.reader(), &session.operator_id).await?.ok_or_else(gone)?;
+    let row = links::open_row(app, token).await?.ok_or_else(gone_error)?;
+    let operator = operators::find(app.db.reader(), &session.operator_id).await?.ok_or_else(gone_error)?;
     if LinkKind::parse(&row.kind) != Some(LinkKind::Invite)
         || row.email_key.as_ref() != Some(&operator.email_key)
     {
-        return Err(gone());
+        return Err(gone_error());
     }
     let target = Target::installation(operator.id.as_str());
     let entry = target.entry(actor, "operator_joined", app.new_id(Kind::AuditEntry), app.now());
@@ -265,7 +265,7 @@ pub async fn join(app: &App, actor: &Actor, session: &Session, token: &str) -> R
             Box::pin(async move {
                 operators::lock_all(tx).await?;
                 let link = operator_links::take(tx, &row.hash).await?.filter(|link| link.expires_at > now);
-                let link = link.ok_or_else(gone)?;
+                let link = link.ok_or_else(gone_error)?;
                 still_given(tx, &link).await?;
                 add_rights(tx, &operator.id, &link, now).await?;
                 Ok(audit_log::insert(tx, &entry).await?)
@@ -279,7 +279,7 @@ pub async fn join(app: &App, actor: &Actor, session: &Session, token: &str) -> R
 /// Adds the rights of a link to those of an operator. Call it under `operators::lock_all`.
 async fn add_rights(tx: &mut Tx, operator_id: &str, link: &OperatorLink, now: i64) -> Result<()> {
     let locked = operators::lock(tx, operator_id).await?.filter(|operator| operator.disabled_at.is_none());
-    let locked = locked.ok_or_else(gone)?;
+    let locked = locked.ok_or_else(gone_error)?;
     if link.is_admin && !locked.is_admin {
         operators::set_admin(tx, operator_id, true, now).await?;
     }

@@ -26,7 +26,7 @@ pub const THEMES: [&str; 2] = ["light", "dark"];
 pub type RecoveryCodes = Vec<Zeroizing<String>>;
 
 /// The operator of a session, as long as they may still sign in.
-pub(crate) async fn own(app: &App, session: &Session) -> Result<Operator> {
+pub(crate) async fn load_own(app: &App, session: &Session) -> Result<Operator> {
     let found = operators::find(app.db.reader(), &session.operator_id).await?;
     found.filter(|operator| operator.disabled_at.is_none()).ok_or_else(|| not_found("operator"))
 }
@@ -73,7 +73,7 @@ pub async fn set_profile(app: &App, session: &Session, profile: &OperatorProfile
 /// `reauthentication_required`; `invalid_parameter` for a password that is not taken; `overloaded`.
 pub async fn change_password(app: &App, actor: &Actor, session: &Session, password: &str) -> Result<()> {
     actor.check_fresh(app.now())?;
-    let operator = own(app, session).await?;
+    let operator = load_own(app, session).await?;
     passwords::check_new(password, &operator.email)?;
     let room = passwords::room_or_refuse(app)?;
     let hash = passwords::hash(app, &room, &operator.email_key, password).await?;
@@ -197,5 +197,5 @@ fn recovery_codes(app: &App, operator_id: &str) -> (RecoveryCodes, Vec<String>) 
 
 /// Unused recovery codes of the operator.
 pub async fn recovery_codes_left(app: &App, session: &Session) -> Result<usize> {
-    Ok(own(app, session).await?.recovery.len())
+    Ok(load_own(app, session).await?.recovery.len())
 }

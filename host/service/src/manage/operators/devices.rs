@@ -20,10 +20,10 @@ pub struct KnownDevice {
 
 /// A new value for the cookie of a device.
 pub fn new_cookie(app: &App, operator_id: &str) -> String {
-    signed(&app.keyring, operator_id, &hex::encode(app.entropy.bytes::<12>()), app.now() + MAX_AGE_MS)
+    sign_device(&app.keyring, operator_id, &hex::encode(app.entropy.bytes::<12>()), app.now() + MAX_AGE_MS)
 }
 
-fn signed(keyring: &Keyring, operator_id: &str, id: &str, until: i64) -> String {
+fn sign_device(keyring: &Keyring, operator_id: &str, id: &str, until: i64) -> String {
     let text = format!("{operator_id}.{id}.{until}");
     let tag = keyring.purpose("operator-device").tag(text.as_bytes());
     format!("{text}.{tag}")
@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn a_device_is_known_until_its_time_is_over_and_not_when_it_was_changed() {
         let keyring = Keyring::new(&[7; 32], Entropy::seeded(1)).unwrap();
-        let cookie = signed(&keyring, "opr_1", "ab12", 1_000);
+        let cookie = sign_device(&keyring, "opr_1", "ab12", 1_000);
         let device = KnownDevice { operator_id: "opr_1".into(), id: "ab12".into() };
         assert_eq!(read(&keyring, &cookie, 999), Some(device));
         assert_eq!(read(&keyring, &cookie, 1_000), None);

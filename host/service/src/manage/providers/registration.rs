@@ -120,7 +120,7 @@ pub async fn save(
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
     let manifest = provider_clients::manifest(app, provider)?;
-    let given = checked(&manifest, given)?;
+    let given = normalize_registration(&manifest, given)?;
     let is_public = given.client_auth.as_deref() == Some(PUBLIC);
     let needs_secret = manifest.auth.client_auth != ClientAuth::None && !is_public;
     let new = provider_clients::new_client(app, tenant, provider);
@@ -131,7 +131,7 @@ pub async fn save(
             let found = oauth_clients::find(&mut *tx, &tenant, &new.provider).await?;
             given.expected.check(&found.as_ref().map(provider_clients::etag).unwrap_or_default())?;
             let is_new = found.is_none();
-            let mut client = replaced(found.unwrap_or(new), &given, now);
+            let mut client = replace_registration(found.unwrap_or(new), &given, now);
             if is_public {
                 client.client_secret = None;
             } else if let Some(secret) = &given.secret {
@@ -155,7 +155,7 @@ pub async fn save(
 }
 
 /// A client with everything of the registration but its secret.
-fn replaced(client: OAuthClient, given: &ClientRegistration, now: i64) -> OAuthClient {
+fn replace_registration(client: OAuthClient, given: &ClientRegistration, now: i64) -> OAuthClient {
     OAuthClient {
         client_id: given.client_id.clone(),
         client_auth: given.client_auth.clone(),
@@ -169,7 +169,7 @@ fn replaced(client: OAuthClient, given: &ClientRegistration, now: i64) -> OAuthC
 }
 
 /// The registration with its values as they are stored.
-fn checked(manifest: &Manifest, given: ClientRegistration) -> Result<ClientRegistration> {
+fn normalize_registration(manifest: &Manifest, given: ClientRegistration) -> Result<ClientRegistration> {
     let client_id = inputs::client_id(&given.client_id);
     let client_id = client_id.map_err(|why| invalid(Code::InvalidParameter, "clientId", why))?;
     provider_clients::check_secret(given.secret.as_ref())?;

@@ -43,7 +43,7 @@ pub async fn page(
     after: Option<Position>,
     limit: usize,
 ) -> Result<(Vec<String>, Option<Position>)> {
-    freshen(app, asker, query).await?;
+    refresh_if_stale(app, asker, query).await?;
     let ranking = ranking(app, asker, query).await?;
     let ranked = ranking.page(after.as_ref(), limit + 1);
     let mut room = PageBudget::new(limit);
@@ -70,7 +70,7 @@ pub async fn page(
     Ok((found, None))
 }
 
-async fn freshen(app: &App, asker: &RequestContext, query: &MergeSuggestionQuery) -> Result<()> {
+async fn refresh_if_stale(app: &App, asker: &RequestContext, query: &MergeSuggestionQuery) -> Result<()> {
     let at = |connection_id: Option<String>, book_id: Option<String>| find::ContactQuery {
         connection_id,
         book_id,
@@ -80,7 +80,7 @@ async fn freshen(app: &App, asker: &RequestContext, query: &MergeSuggestionQuery
         let of_book = at(query.connection_id.clone(), Some(id.clone()));
         find::freshen(app, asker, &of_book)
             .await
-            .map_err(|e| named(e, "book_id", &format!("bookIds[{i}]")))?;
+            .map_err(|e| with_field(e, "book_id", &format!("bookIds[{i}]")))?;
     }
     if query.book_ids.is_empty() {
         find::freshen(app, asker, &at(query.connection_id.clone(), None)).await?;
@@ -95,7 +95,7 @@ async fn freshen(app: &App, asker: &RequestContext, query: &MergeSuggestionQuery
 }
 
 /// Maps an error of a list parameter to the field of this query.
-fn named(e: Error, parameter: &str, field: &str) -> Error {
+fn with_field(e: Error, parameter: &str, field: &str) -> Error {
     match e {
         Error::Refused(r) if r.param.as_deref() == Some(parameter) => {
             let message = r.message.replacen(parameter, field, 1);
@@ -175,7 +175,7 @@ async fn read(app: &App, asker: &RequestContext, within: Within<'_>, engine: &mu
 
 /// A contact as the API shows it.
 async fn contact(app: &App, asker: &RequestContext, id: &str) -> Result<Option<Resource<Contact>>> {
-    let read = |row: ItemColumns<'_>| render::shown(&row, &[], false);
+    let read = |row: ItemColumns<'_>| render::item_columns(&row, &[], false);
     let row = (ResourceKind::Contact.as_str(), id);
     let text = items::read(app.db.resources(), &asker.tenant, row, false, read).await?;
     Ok(text.map(|text| serde_json::from_str(&text)).transpose()?)

@@ -51,7 +51,8 @@ impl CollectionItem for ContactGroup {
             write.body.contact_ids.take().filter(|_| write.changed.iter().any(|f| f == "contactIds"));
         if let Some(members) = members {
             let field = |i: usize| format!("contactIds[{i}]");
-            let found = collection_items::named(cx, opened, ResourceKind::Contact, &members, field).await?;
+            let found =
+                collection_items::resolve_ids(cx, opened, ResourceKind::Contact, &members, field).await?;
             write.body.contact_ids = Some(found.iter().map(collection_items::uid).collect());
         }
         Ok(write)

@@ -59,10 +59,10 @@ impl CollectionItem for Contact {
         let old: Vec<String> = was.iter().filter(|id| !shall.contains(id)).cloned().collect();
         let at = |i: usize| format!("groupIds[{}]", shall.iter().position(|id| *id == new[i]).unwrap_or(i));
         let (group, field) = (ResourceKind::ContactGroup, |_: usize| "groupIds".to_owned());
-        let joins = collection_items::named(cx, opened, group, &new, at).await?;
-        let leaves = collection_items::named(cx, opened, group, &old, field).await?;
+        let joins = collection_items::resolve_ids(cx, opened, group, &new, at).await?;
+        let leaves = collection_items::resolve_ids(cx, opened, group, &old, field).await?;
         let kept: Vec<String> = shall.iter().filter(|id| was.contains(id)).cloned().collect();
-        let kept = collection_items::named(cx, opened, group, &kept, field).await?;
+        let kept = collection_items::resolve_ids(cx, opened, group, &kept, field).await?;
         write.body.group_ids = kept.iter().chain(&joins).map(collection_items::uid).collect();
         Ok(ContactWrite {
             write,

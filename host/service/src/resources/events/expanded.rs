@@ -147,7 +147,7 @@ pub async fn page(
     }
     let has_more = from < end;
     let is_light = series.is_empty();
-    let finish = move || rendered(found.all, &series, wanted, has_more, query.with_provider_data);
+    let finish = move || render_entries(found.all, &series, wanted, has_more, query.with_provider_data);
     if is_light { finish() } else { app.compute.run_heavy(tenant, finish).await }
 }
 
@@ -186,7 +186,7 @@ async fn add_events(
         let print = |row: ItemColumns<'_>| {
             let is_here = row.series_id.is_none() && stretch.has(row.sort_at, row.id);
             let is_asked = is_here && stretch.is_recent(row.updated_at) && is_listed(query, row.body)?;
-            let text = is_asked.then(|| render::shown(&row, &[], raw));
+            let text = is_asked.then(|| render::item_columns(&row, &[], raw));
             Ok((After { sort_at: row.sort_at, id: row.id.to_owned() }, text))
         };
         let chunk = items::read_window(app.db.resources(), &asker.tenant, &window, raw, print).await?;
@@ -260,7 +260,7 @@ fn expand(
 
 /// The rendered entries that fit on the page, and the position of the last one if there are more. `has_more`: not all of the range was
 /// searched.
-fn rendered(
+fn render_entries(
     all: Vec<ListedEntry>,
     series: &[(Series<'_>, bool)],
     wanted: usize,
@@ -303,5 +303,5 @@ fn instance(series: &Series<'_>, id: &str, place: recurrence::Place, raw: bool) 
     let body = serde_json::to_string(&series.instance(place).event)?;
     let row = ItemColumns::from(series.row);
     let shown = ItemColumns { id, series_id: Some(row.id), body: &body, ..row };
-    Ok(render::shown(&shown, &series.warnings(), raw))
+    Ok(render::item_columns(&shown, &series.warnings(), raw))
 }

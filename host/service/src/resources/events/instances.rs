@@ -105,10 +105,10 @@ pub async fn series_between(
 
 /// The exceptions of series: a provider can name any number.
 async fn exceptions_of(app: &App, series_ids: &[&str]) -> Result<Vec<Item>> {
-    bounded(items::exceptions_of(app.db.reader(), series_ids, MAX_BYTES).await?)
+    ensure_whole(items::exceptions_of(app.db.reader(), series_ids, MAX_BYTES).await?)
 }
 
-fn bounded(found: Chunk<Item>) -> Result<Vec<Item>> {
+fn ensure_whole(found: Chunk<Item>) -> Result<Vec<Item>> {
     match found.is_last && found.rows.len() <= MAX_EVENTS {
         true => Ok(found.rows),
         false => Err(too_many()),
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn more_exceptions_than_a_query_holds_are_refused() {
         let found = |count, is_last| Chunk { rows: vec![Item::default(); count], is_last };
-        let code = |chunk| bounded(chunk).map(|rows| rows.len()).map_err(|e| e.code());
+        let code = |chunk| ensure_whole(chunk).map(|rows| rows.len()).map_err(|e| e.code());
         assert!(matches!(code(found(MAX_EVENTS, true)), Ok(MAX_EVENTS)));
         assert!(matches!(code(found(MAX_EVENTS + 1, true)), Err(Some(Code::RangeTooLarge))));
         assert!(matches!(code(found(1, false)), Err(Some(Code::RangeTooLarge))), "there are more bytes");

@@ -26,20 +26,20 @@ use crate::connections::request_context::RequestContext;
 use crate::resources::events::instance::EventIdTarget;
 
 /// Finds an event of a calendar by its id, stored or computed.
-pub async fn named(
+pub async fn load_target(
     app: &App,
     asker: &RequestContext,
     calendar_id: &str,
     event_id: &str,
 ) -> Result<EventIdTarget> {
-    let EventIdParts { stored_id, .. } = EventIdParts::of(event_id)?;
+    let EventIdParts { stored_id, .. } = EventIdParts::parse(event_id)?;
     let stored = asker.item(app, ResourceKind::Event, &stored_id).await?;
     target_of(app, stored, calendar_id, event_id).await
 }
 
-/// As `named`, if the stored event that the id begins with was already read.
+/// As `load_target`, if the stored event that the id begins with was already read.
 pub async fn target_of(app: &App, stored: Item, calendar_id: &str, event_id: &str) -> Result<EventIdTarget> {
-    let EventIdParts { suffix, .. } = EventIdParts::of(event_id)?;
+    let EventIdParts { suffix, .. } = EventIdParts::parse(event_id)?;
     if stored.parent_id != calendar_id {
         return Err(missing());
     }
@@ -57,7 +57,7 @@ pub struct EventIdParts<'i> {
 }
 
 impl<'i> EventIdParts<'i> {
-    pub fn of(event_id: &'i str) -> Result<EventIdParts<'i>> {
+    pub fn parse(event_id: &'i str) -> Result<EventIdParts<'i>> {
         let mut parts = event_id.splitn(3, '_');
         let (Some(prefix), Some(unique)) = (parts.next(), parts.next()) else { return Err(missing()) };
         Ok(EventIdParts { stored_id: format!("{prefix}_{unique}"), suffix: parts.next() })

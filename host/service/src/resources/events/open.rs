@@ -5,7 +5,7 @@ use base::error::Result;
 use crate::app::resource_kind::ResourceKind;
 use crate::connections::write_context::WriteContext;
 use crate::resources::events::instance::EventIdTarget;
-use crate::resources::events::{EventIdParts, named, target_of};
+use crate::resources::events::{EventIdParts, load_target, target_of};
 use crate::resources::open_item::{KnownItem, ensure_inside_fresh, open_with};
 use crate::writes::open_collection::OpenCollection;
 
@@ -20,7 +20,7 @@ impl EventPath<'_> {
     /// The id of the stored event; for an instance the series'. A series and its instances share one lock: they are one object at the
     /// provider.
     fn stored_id(self) -> String {
-        EventIdParts::of(self.event_id).map_or_else(|_| self.event_id.to_owned(), |parts| parts.stored_id)
+        EventIdParts::parse(self.event_id).map_or_else(|_| self.event_id.to_owned(), |parts| parts.stored_id)
     }
 
     /// The name of the lock.
@@ -50,7 +50,7 @@ impl<'p> EventToWrite<'p> {
         let EventPath { calendar_id, event_id } = self.path;
         match self.known.take().and_then(|known| known.of_copy(copy_at)) {
             Some(stored) => target_of(&cx.app, stored, calendar_id, event_id).await,
-            None => named(&cx.app, &cx.request, calendar_id, event_id).await,
+            None => load_target(&cx.app, &cx.request, calendar_id, event_id).await,
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::connections::request_context::RequestContext;
 use crate::local_copy::render;
 use crate::resources::collections;
 use crate::resources::events::listing::{EventListPosition, EventPage, EventQuery, is_listed};
-use crate::resources::events::{expanded, named};
+use crate::resources::events::{expanded, load_target};
 
 /// Most rows that one page scans when a filter drops most of them; the page may then be short.
 const MAX_SCANNED: usize = 2_000;
@@ -42,10 +42,10 @@ pub async fn list(
     if query.expand {
         return expanded::page(app, asker, calendar, query, after, limit).await;
     }
-    stored(app, asker, query, after, limit).await
+    list_stored(app, asker, query, after, limit).await
 }
 
-async fn stored(
+async fn list_stored(
     app: &App,
     asker: &RequestContext,
     query: &EventQuery,
@@ -103,8 +103,8 @@ async fn scan(
     let with_provider_data = query.with_provider_data;
     let print = |row: ItemColumns<'_>| {
         let is_recent = query.updated_after.is_none_or(|after| row.updated_at >= after);
-        let text =
-            (is_recent && is_listed(query, row.body)?).then(|| render::shown(&row, &[], with_provider_data));
+        let text = (is_recent && is_listed(query, row.body)?)
+            .then(|| render::item_columns(&row, &[], with_provider_data));
         Ok((EventListPosition { sort_at: row.sort_at, id: row.id.to_owned() }, text))
     };
     Ok(items::read_window(app.db.resources(), &asker.tenant, &window, with_provider_data, print).await?)
@@ -126,7 +126,7 @@ pub async fn get(
     with_provider_data: bool,
 ) -> Result<StoredResponse> {
     let printed = |row: &ItemColumns<'_>| {
-        StoredResponse::ok(render::shown(row, &[], with_provider_data)).etag(row.etag)
+        StoredResponse::ok(render::item_columns(row, &[], with_provider_data)).etag(row.etag)
     };
     let is_asked = |row: &ItemColumns<'_>| row.parent_id == calendar_id && asker.may_use(row.connection_id);
     let read = |row: ItemColumns<'_>| is_asked(&row).then(|| printed(&row));
@@ -138,6 +138,6 @@ pub async fn get(
         return Ok(answer);
     }
     // Otherwise the id is an instance's, or unknown.
-    let item = Box::pin(named(app, asker, calendar_id, event_id)).await?.into_item();
+    let item = Box::pin(load_target(app, asker, calendar_id, event_id)).await?.into_item();
     Ok(printed(&ItemColumns::from(&item)))
 }

@@ -39,7 +39,7 @@ pub async fn respond(
     if response.comment.as_ref().is_some_and(|c| c.chars().count() > 2_000) {
         return Err(invalid(Code::InvalidParameter, "comment", "comment may have at most 2000 characters"));
     }
-    let (opened, item, event) = opened(cx, path).await?;
+    let (opened, item, event) = open_event(cx, path).await?;
     if event.organizer.as_ref().is_some_and(|o| o.is_self) {
         return Err(refuse(Code::OrganizerCannotRsvp, "the connected account organises this event"));
     }
@@ -70,7 +70,7 @@ pub async fn conference(
     provider: Option<ConferenceProvider>,
     warnings: Vec<Value>,
 ) -> Result<StoredResponse> {
-    let (opened, item, event) = opened(cx, path).await?;
+    let (opened, item, event) = open_event(cx, path).await?;
     if event.conference.is_some() {
         return Ok(answer(200, &item, &warnings));
     }
@@ -87,7 +87,7 @@ pub async fn conference(
     reconcile(cx, opened.location(), done, view).await
 }
 
-async fn opened(cx: &WriteContext, path: EventPath<'_>) -> Result<(OpenCollection, Item, Event)> {
+async fn open_event(cx: &WriteContext, path: EventPath<'_>) -> Result<(OpenCollection, Item, Event)> {
     let mut target = EventToWrite::open(cx, path).await?;
     let item = target.current(cx).await?.into_item();
     let event = serde_json::from_str(&item.body)?;

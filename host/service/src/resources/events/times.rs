@@ -51,7 +51,7 @@ pub fn normalise(input: &mut Map<String, Value>, current: Option<&Event>, defaul
         }
         Some(_) => return Err(invalid(Code::InvalidParameter, "allDay", "allDay must be true or false")),
     };
-    if all_day { all_day_times(input, current, default_zone) } else { timed(input, current) }
+    if all_day { all_day_times(input, current, default_zone) } else { normalize_times(input, current) }
 }
 
 fn all_day_times(input: &mut Map<String, Value>, current: Option<&Event>, default_zone: &str) -> Result<()> {
@@ -120,7 +120,7 @@ pub fn midnight(day: Date, tz: &TimeZone) -> Result<Instant> {
     Ok(Instant::from(zoned.timestamp()))
 }
 
-fn timed(input: &mut Map<String, Value>, current: Option<&Event>) -> Result<()> {
+fn normalize_times(input: &mut Map<String, Value>, current: Option<&Event>) -> Result<()> {
     let mut both = [Instant::default(); 2];
     for (slot, field) in both.iter_mut().zip(["start", "end"]) {
         *slot = match (text(input, field)?, current) {

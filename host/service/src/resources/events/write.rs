@@ -89,7 +89,7 @@ pub async fn update(
     }
     let change = ResponseChange { status: 200, metadata: write.metadata, warnings };
     if is_done {
-        return unchanged(cx, opened, aim, change).await;
+        return respond_unchanged(cx, opened, aim, change).await;
     }
     let event = aimed(&aim, write.body, &write.changed)?;
     input::valid(&event, &write.changed, &aim.current)?;
@@ -111,7 +111,7 @@ pub async fn update(
     reconcile(cx, opened.location(), done, view).await
 }
 
-async fn unchanged(
+async fn respond_unchanged(
     cx: &WriteContext,
     opened: &OpenCollection,
     aim: WriteTarget,
@@ -126,7 +126,7 @@ async fn unchanged(
     if is_computed {
         return Ok(answer(200, &aim.versioned, &change.warnings));
     }
-    let view = ItemView::of(&aim.versioned, change);
+    let view = ItemView::from_item(&aim.versioned, change);
     reconcile(cx, opened.location(), ProviderWrite::nothing(), view).await
 }
 

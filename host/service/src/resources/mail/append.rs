@@ -17,7 +17,7 @@ use crate::app::stored_response::StoredResponse;
 use crate::connections::provider_call::{ProviderChange, call_provider};
 use crate::connections::write_context::WriteContext;
 use crate::resources::mail::compose::{DraftContent, compose, message_id};
-use crate::resources::mail::write::{keywords, named};
+use crate::resources::mail::write::{keywords, resolve_folders};
 use crate::resources::open_item::ensure_mailbox_fresh;
 use crate::writes::mail::MessageView;
 use crate::writes::open_collection::WriteLocation;
@@ -42,8 +42,8 @@ pub async fn append(cx: &WriteContext, new: NewMessage, warnings: Vec<Value>) ->
     let blob = blobs.create(&bytes, Some("message/rfc822".to_owned())).ok_or_else(full)?;
     drop(bytes);
     let (folder, label) = (ResourceKind::EmailFolder, ResourceKind::EmailLabel);
-    let folders = named(cx, connection, folder, "folderIds", &new.folder_ids).await?;
-    let labels = named(cx, connection, label, "labelIds", &new.label_ids).await?;
+    let folders = resolve_folders(cx, connection, folder, "folderIds", &new.folder_ids).await?;
+    let labels = resolve_folders(cx, connection, label, "labelIds", &new.label_ids).await?;
     let args = MessageAppend {
         blob,
         internet_message_id: message_id,

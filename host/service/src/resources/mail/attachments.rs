@@ -40,8 +40,10 @@ pub async fn fetch(
 pub fn find(item: &Item, attachment_id: &str) -> Result<(Attachment, String)> {
     let message: EmailMessage = serde_json::from_str(&item.body)?;
     let attachment = message.attachments.into_iter().find(|a| a.id == attachment_id);
-    let part =
-        MessageSideData::of(item.aside.as_deref()).parts.into_iter().find(|(id, _)| id == attachment_id);
+    let part = MessageSideData::from_text(item.aside.as_deref())
+        .parts
+        .into_iter()
+        .find(|(id, _)| id == attachment_id);
     match (attachment, part) {
         (Some(attachment), Some((_, part))) => Ok((attachment, part)),
         _ => Err(not_found("attachment")),

@@ -30,7 +30,7 @@ const MAX_LISTED_BODY: u32 = 256 << 10;
 const AT_ONCE: usize = 50;
 
 /// Renders rows with the content that the query asks for: the first ones if not all fit on the page.
-pub async fn printed(
+pub async fn render_rows(
     app: &App,
     asker: &RequestContext,
     connections: &[Connection],
@@ -63,7 +63,9 @@ pub async fn printed(
         }
         for row in part {
             let text = match contents.remove(&row.id) {
-                Some(content) => shown(app, &asker.tenant, &row.text, content, query.with_images).await?,
+                Some(content) => {
+                    render_with_content(app, &asker.tenant, &row.text, content, query.with_images).await?
+                }
                 None => row.text.clone(),
             };
             if !room.take(text.len()) {
@@ -76,7 +78,7 @@ pub async fn printed(
 }
 
 /// Runs `with_content` on the compute pool: cleaning large HTML is slow.
-pub async fn shown(
+pub async fn render_with_content(
     app: &App,
     tenant: &Tenant,
     text: &str,

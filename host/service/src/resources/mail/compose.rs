@@ -15,7 +15,7 @@ use storage::connections::Connection;
 
 use crate::app::App;
 use crate::connections::request_context::RequestContext;
-use crate::resources::mail::files::{taken, within};
+use crate::resources::mail::files::{outgoing_file, within};
 use crate::resources::mail::reply::answer;
 use crate::resources::mail::{attachments, read};
 use crate::sending::message::{Original, OutgoingMessage};
@@ -211,7 +211,7 @@ async fn file(app: &App, asker: &RequestContext, given: NewAttachment, field: &s
             let size = usize::try_from(fetched.blob.size()).unwrap_or(0);
             file.content = fetched.blob.read(0, size).map_err(anyhow::Error::from)?.to_vec();
             let attachment = fetched.attachment;
-            let taken = taken(&attachment);
+            let taken = outgoing_file(&attachment);
             file.filename = file.filename.or(taken.filename);
             file.content_type = file.content_type.or(taken.content_type);
             file.inline |= taken.inline;

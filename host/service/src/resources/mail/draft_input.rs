@@ -68,7 +68,11 @@ pub fn taken_metadata(input: &mut Map<String, Value>) -> Result<Option<model::re
     Ok(found)
 }
 
-pub fn own(app: &App, input: &mut Map<String, Value>, before: &DraftHostFields) -> Result<DraftHostFields> {
+pub fn take_host_fields(
+    app: &App,
+    input: &mut Map<String, Value>,
+    before: &DraftHostFields,
+) -> Result<DraftHostFields> {
     let own = DraftHostFields {
         send_at: field(input, "sendAt", before.send_at)?,
         tracking: field(input, "tracking", before.tracking.clone())?,

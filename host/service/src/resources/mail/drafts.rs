@@ -22,12 +22,12 @@ use crate::connections::request_context::RequestContext;
 use crate::connections::write_context::{WriteAccount, WriteContext};
 use crate::local_copy::mail::draft_state::{is_being_sent, is_gone, is_open, status};
 use crate::local_copy::mail::render_content::content_of;
-use crate::local_copy::mail::render_draft::{DraftHostFields, printed};
+use crate::local_copy::mail::render_draft::{DraftHostFields, render_with_host_fields};
 use crate::local_copy::mail::threads;
 use crate::resources::collection_items::WriteOptions;
 use crate::resources::mail::append::full;
 use crate::resources::mail::compose::{DraftContent, compose};
-use crate::resources::mail::draft_input::{content_before, merged, own, taken_metadata, typed};
+use crate::resources::mail::draft_input::{content_before, merged, take_host_fields, taken_metadata, typed};
 use crate::resources::mail::filter::MessageFields;
 use crate::resources::mail::{read, write};
 use crate::resources::open_item::ensure_mailbox_fresh;
@@ -58,7 +58,7 @@ pub async fn create(
     let mut account = cx.account(&id, "email.write").await?;
     ensure_mailbox_fresh(&cx.app, &mut account, false).await?;
     let metadata = taken_metadata(&mut input)?;
-    let own = own(&cx.app, &mut input, &DraftHostFields::default())?;
+    let own = take_host_fields(&cx.app, &mut input, &DraftHostFields::default())?;
     let mut content: DraftContent = typed(&mut input)?;
     (content.reply_to_message_id, content.reply_mode) = (own.reply_to_message_id.clone(), own.reply_mode);
     content.is_draft = true;
@@ -160,7 +160,7 @@ pub async fn get(
     let item = find(app, asker, id).await?;
     let connection = asker.connection(app, &item.connection_id, "email.read").await?;
     let (item, content) = current(app, asker, &connection, item).await?;
-    let text = printed(&item, content.as_ref(), &[], with_provider_data)?;
+    let text = render_with_host_fields(&item, content.as_ref(), &[], with_provider_data)?;
     Ok(StoredResponse::ok(text).etag(&item.etag))
 }
 
@@ -211,7 +211,7 @@ pub async fn update(
         manner.expected.check(&item.etag)?;
     }
     let before: Draft = serde_json::from_str(&item.body)?;
-    let shown: Value = serde_json::from_str(&printed(&item, Some(&content), &[], true)?)?;
+    let shown: Value = serde_json::from_str(&render_with_host_fields(&item, Some(&content), &[], true)?)?;
     // Fields that are sent back as a read showed them are no change.
     input.retain(|name, value| shown.get(name) != Some(value));
     let metadata = taken_metadata(&mut input)?;
@@ -221,7 +221,7 @@ pub async fn update(
         reply_to_message_id: before.reply_to_message_id.clone(),
         reply_mode: before.reply_mode,
     };
-    let own = own(app, &mut input, &own_before)?;
+    let own = take_host_fields(app, &mut input, &own_before)?;
     let answers_anew = (&own.reply_to_message_id, own.reply_mode)
         != (&own_before.reply_to_message_id, own_before.reply_mode);
     let message: EmailMessage = serde_json::from_str(&item.body)?;

@@ -20,7 +20,7 @@ pub fn within(bytes: usize, field: &str) -> Result<()> {
 }
 
 /// An attachment of another message, without its content. Names and types are corrected so that they can be written.
-pub fn taken(attachment: &Attachment) -> OutgoingFile {
+pub fn outgoing_file(attachment: &Attachment) -> OutgoingFile {
     OutgoingFile {
         filename: attachment.filename.as_deref().and_then(::mail::read::file_name),
         content_type: foreign::content_type(&attachment.content_type),

@@ -52,7 +52,7 @@ struct People {
 pub struct FoldedFilter(Vec<(&'static str, String)>);
 
 impl FoldedFilter {
-    pub fn of(query: &MailQuery) -> Self {
+    pub fn from_query(query: &MailQuery) -> Self {
         let fields = [
             ("from", &query.from),
             ("to", &query.to),

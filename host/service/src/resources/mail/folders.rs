@@ -52,8 +52,8 @@ pub async fn list(
 }
 
 /// Renders folders or labels. If the provider has no counts, the local copy is counted once it is complete.
-pub async fn printed(app: &App, items: &[Item], with_provider_data: bool) -> Result<Vec<String>> {
-    let told = |item: &Item| MessageSideData::of(item.aside.as_deref()).counts.unwrap_or_default();
+pub async fn render_folders(app: &App, items: &[Item], with_provider_data: bool) -> Result<Vec<String>> {
+    let told = |item: &Item| MessageSideData::from_text(item.aside.as_deref()).counts.unwrap_or_default();
     let counted = items.iter().filter(|item| told(item).0.is_none());
     let mut whole: HashMap<&str, bool> = HashMap::new();
     let mut ids = Vec::new();

@@ -21,7 +21,7 @@ use crate::local_copy::render;
 use crate::local_copy::search_text::words;
 use crate::resources::mail::filter::{FoldedFilter, MailQuery, MessageFields, bits, is_in};
 use crate::resources::mail::list_place::{MailAccounts, MailListPosition, MailRow};
-use crate::resources::readable::{missed, noted, nothing_known, readable_connections};
+use crate::resources::readable::{missed, nothing_known, readable_connections, record_age};
 use crate::sync::backfill::{self, BackfillCoverage};
 use crate::writes::provider_records::MessageToFetch;
 
@@ -49,7 +49,7 @@ pub async fn open(app: &App, asker: &RequestContext, query: &MailQuery) -> Resul
             Some(Code::NotFound) => fault(field, &format!("names no {}", kind.noun())),
             _ => e,
         })?;
-        owned(app, asker, &mut connection, &item.connection_id, field).await?;
+        ensure_same_connection(app, asker, &mut connection, &item.connection_id, field).await?;
         place_id = place_id.or(Some(item.id));
     }
     if let Some(id) = &query.thread_id {
@@ -57,7 +57,7 @@ pub async fn open(app: &App, asker: &RequestContext, query: &MailQuery) -> Resul
             Some(Code::NotFound) => fault("thread_id", "names no thread"),
             _ => e,
         })?;
-        owned(app, asker, &mut connection, &thread.connection_id, "thread_id").await?;
+        ensure_same_connection(app, asker, &mut connection, &thread.connection_id, "thread_id").await?;
         // A thread has the fewest messages.
         place_id = Some(thread.id);
     }
@@ -74,7 +74,7 @@ pub async fn open(app: &App, asker: &RequestContext, query: &MailQuery) -> Resul
 }
 
 /// Checks that a filter belongs to the same connection as the others, and that the connection may be read.
-async fn owned(
+async fn ensure_same_connection(
     app: &App,
     asker: &RequestContext,
     connection: &mut Option<Connection>,
@@ -109,7 +109,7 @@ pub async fn freshen_each(app: &App, asker: &RequestContext, connections: &[Conn
         async move {
             let e = match backfill::refresh(&app, &connection, asker.no_cache).await {
                 Ok(age) => {
-                    noted(&asker, &connection, age);
+                    record_age(&asker, &connection, age);
                     return Ok(None);
                 }
                 Err(e) => e,
@@ -150,7 +150,7 @@ pub async fn local(
     };
     freshen(app, asker, opened).await?;
     let mut looked_for = words(query.q.as_deref())?;
-    looked_for.extend(FoldedFilter::of(query).words());
+    looked_for.extend(FoldedFilter::from_query(query).words());
     looked_for.truncate(MAX_WORDS);
     let (mask, flags) = bits(query);
     let deadline = tokio::time::Instant::now() + PATIENCE;
@@ -250,7 +250,7 @@ async fn scan(
     filter: &Filter<'_>,
     room: &mut PageBudget,
 ) -> Result<(Vec<MailRow>, Option<(i64, String)>)> {
-    let narrow = FoldedFilter::of(query);
+    let narrow = FoldedFilter::from_query(query);
     let mut before = (filter.before.0, filter.before.1.to_owned());
     let mut rows = Vec::new();
     let mut scanned = 0;
@@ -316,12 +316,12 @@ fn row(found: &MessageMatch<'_>, sort_at: i64, query: &MailQuery) -> MailRow {
         place: MailListPosition::Before(sort_at, found.shown.id.to_owned()),
         id: found.shown.id.to_owned(),
         at: found.shown.sort_at,
-        text: render::shown(&found.shown, &[], query.with_provider_data),
+        text: render::item_columns(&found.shown, &[], query.with_provider_data),
         wanted: (query.fields != MessageFields::Summary).then(|| MessageToFetch {
             id: found.shown.id.to_owned(),
             connection_id: found.shown.connection_id.to_owned(),
             source_id: found.source_id.to_owned(),
-            hint: MessageSideData::of(found.aside).hint,
+            hint: MessageSideData::from_text(found.aside).hint,
         }),
     }
 }

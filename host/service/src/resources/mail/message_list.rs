@@ -23,7 +23,7 @@ pub async fn list(
         _ => search::list(app, asker, query, &opened, after, limit).await?,
     };
     let places: Vec<MailListPosition> = rows.iter().map(|row| row.place.clone()).collect();
-    let texts = bodies::printed(app, asker, &opened.connections, rows, query).await?;
+    let texts = bodies::render_rows(app, asker, &opened.connections, rows, query).await?;
     // A message that did not fit begins the next page.
     let place = match texts.len() < places.len() {
         true => texts.len().checked_sub(1).and_then(|last| places.into_iter().nth(last)),

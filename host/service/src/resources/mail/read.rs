@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::app::freshness::DataAge;
 use crate::app::resource_kind::ResourceKind;
 use crate::app::stored_response::StoredResponse;
-use crate::connections::provider_call::gone;
+use crate::connections::provider_call::deleted_source;
 use crate::connections::request_context::RequestContext;
 use crate::local_copy::mail::render_content::{MessageContent, content_of};
 use crate::local_copy::mail::source_names::is_only_here;
@@ -16,7 +16,7 @@ use crate::local_copy::render;
 use crate::resources::mail::bodies::{self, MAX_BODY};
 use crate::resources::mail::filter::MessageFields;
 use crate::sync::backfill;
-use crate::writes::provider_records::wanted;
+use crate::writes::provider_records::message_to_fetch;
 
 /// Options of reading a message.
 #[derive(Clone, Copy, Debug, Default)]
@@ -65,7 +65,7 @@ pub async fn get(app: &App, asker: &RequestContext, id: &str, shown: ReadOptions
         false => read(app, asker, &connection, item, shown.fields).await?,
     };
     let text = render::item(&item, &[], shown.with_provider_data);
-    let text = bodies::shown(app, &asker.tenant, &text, content, shown.with_images).await?;
+    let text = bodies::render_with_content(app, &asker.tenant, &text, content, shown.with_images).await?;
     Ok(StoredResponse::ok(text).etag(&item.etag))
 }
 
@@ -91,7 +91,7 @@ pub async fn read(
     fields: MessageFields,
 ) -> Result<(Item, MessageContent)> {
     let as_of = crate::writes::store_read::now(app, asker).await?;
-    let wanted = [wanted(&item)];
+    let wanted = [message_to_fetch(&item)];
     let asked = bodies::ask(app, asker, connection, &wanted, fields, MAX_BODY).await;
     let mut sources = match asked {
         Err(e) if e.code() == Some(Code::NotFound) => Vec::new(),
@@ -107,7 +107,8 @@ pub async fn read(
             return Err(not_found("message"));
         }
         if moved.source_id == item.source_id {
-            crate::writes::store_read::keep(app, connection, vec![gone(&item.source_id)], as_of).await?;
+            crate::writes::store_read::store(app, connection, vec![deleted_source(&item.source_id)], as_of)
+                .await?;
             return Err(not_found("message"));
         }
         return Box::pin(read(app, asker, connection, moved, fields)).await;
@@ -120,7 +121,7 @@ pub async fn read(
         ));
     }
     let content = content.unwrap_or_default();
-    let kept = crate::writes::store_read::keep(app, connection, sources, as_of).await?.unwrap_or_default();
+    let kept = crate::writes::store_read::store(app, connection, sources, as_of).await?.unwrap_or_default();
     let item = match kept.into_iter().find(|kept| kept.id == item.id) {
         Some(kept) => kept,
         None => find(app, asker, &item.id).await?,

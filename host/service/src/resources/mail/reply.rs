@@ -14,7 +14,7 @@ use crate::app::App;
 use crate::app::resource_kind::ResourceKind;
 use crate::connections;
 use crate::connections::request_context::RequestContext;
-use crate::resources::mail::files::{taken, within};
+use crate::resources::mail::files::{outgoing_file, within};
 use crate::resources::mail::filter::MessageFields;
 use crate::resources::mail::{attachments, read};
 use crate::sending::message::Original;
@@ -118,7 +118,7 @@ async fn forward(
         bytes += usize::try_from(blob.size()).unwrap_or(usize::MAX);
         within(bytes, "replyToMessageId")?;
         let content = blob.read(0, usize::try_from(blob.size()).unwrap_or(0)).map_err(anyhow::Error::from)?;
-        outgoing.attachments.push(OutgoingFile { content: content.to_vec(), ..taken(&attachment) });
+        outgoing.attachments.push(OutgoingFile { content: content.to_vec(), ..outgoing_file(&attachment) });
     }
     Ok(())
 }
@@ -144,9 +144,9 @@ fn quote(message: &EmailMessage, body: EmailBody, outgoing: &mut Outgoing) {
     if is_html {
         let own = outgoing.html.take().unwrap_or_default();
         let rows: String =
-            head.iter().map(|(name, value)| format!("<b>{name}:</b> {}<br>", escaped(value))).collect();
+            head.iter().map(|(name, value)| format!("<b>{name}:</b> {}<br>", escape_html(value))).collect();
         let inner = match html.is_empty() {
-            true => format!("<pre>{}</pre>", escaped(&text)),
+            true => format!("<pre>{}</pre>", escape_html(&text)),
             false => passed_on(message, &html),
         };
         outgoing.html =
@@ -182,7 +182,7 @@ fn head(message: &EmailMessage) -> Vec<(&'static str, String)> {
     head.into_iter().map(|(name, value)| (name, ::mail::text::without_smuggled(value))).collect()
 }
 
-fn escaped(text: &str) -> String {
+fn escape_html(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 

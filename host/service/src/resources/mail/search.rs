@@ -63,11 +63,11 @@ pub async fn list(
         Ok(reply) => reply,
     };
     let names: Vec<String> = reply.body.sources.iter().map(|s| s.external_id.clone()).collect();
-    let found = match crate::writes::store_read::keep(app, connection, reply.body.sources, as_of).await? {
+    let found = match crate::writes::store_read::store(app, connection, reply.body.sources, as_of).await? {
         Some(kept) => kept,
         None => items::of_sources(app.db.reader(), &asker.tenant, &connection.id, &names).await?,
     };
-    let narrow = FoldedFilter::of(query);
+    let narrow = FoldedFilter::from_query(query);
     let (mask, flags) = bits(query);
     let mut rows = Vec::new();
     for item in found {
@@ -112,7 +112,7 @@ async fn ask(
 ) -> Result<Reply<Sources>, runtime::Error> {
     let op = Op { surface: Surface::Email, verb: Verb::Fetch, name: "messages.search" };
     let options = CallOptions { cursor, request_id: asker.request_id.clone(), ..CallOptions::default() };
-    let target = CallTarget::of(app, connection)
+    let target = CallTarget::for_connection(app, connection)
         .map_err(|e| runtime::Error::new(runtime::Code::Host, e.to_string()))?;
     let asked = app.now();
     let reply = call::run(app, &target, op, args, options).await?;
@@ -161,7 +161,7 @@ fn row(item: &Item, place: MailListPosition, query: &MailQuery) -> MailRow {
             id: item.id.clone(),
             connection_id: item.connection_id.clone(),
             source_id: item.source_id.clone(),
-            hint: MessageSideData::of(item.aside.as_deref()).hint,
+            hint: MessageSideData::from_text(item.aside.as_deref()).hint,
         }),
     }
 }

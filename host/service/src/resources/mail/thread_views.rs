@@ -47,7 +47,8 @@ pub async fn get(app: &App, asker: &RequestContext, id: &str) -> Result<StoredRe
     let thread = threads::find(app, asker, id).await?;
     let mut found = table::messages_of(app.db.reader(), &asker.tenant, &[&thread.id]).await?;
     let messages = found.remove(&thread.id).ok_or_else(|| not_found("thread"))?;
-    let (text, etag) = printed(&thread.id, thread.external_id.as_deref(), thread.created_at, id, &messages)?;
+    let (text, etag) =
+        render_thread(&thread.id, thread.external_id.as_deref(), thread.created_at, id, &messages)?;
     Ok(StoredResponse::ok(text).etag(&etag))
 }
 
@@ -137,7 +138,8 @@ async fn fill(
             let messages = messages.remove(&thread.id).unwrap_or_default();
             if is_listed(query, &messages)? {
                 let external_id = thread.external_id.as_deref();
-                let text = printed(&thread.id, external_id, thread.created_at, &thread.id, &messages)?.0;
+                let text =
+                    render_thread(&thread.id, external_id, thread.created_at, &thread.id, &messages)?.0;
                 if !page.room.take(text.len()) {
                     return Ok(true);
                 }
@@ -157,7 +159,7 @@ async fn fill(
 /// Whether a thread is listed: one of its messages matches the query.
 fn is_listed(query: &MailQuery, messages: &[Item]) -> Result<bool> {
     let (mask, flags) = filter::bits(query);
-    let narrow = filter::FoldedFilter::of(query);
+    let narrow = filter::FoldedFilter::from_query(query);
     #[derive(Default, Deserialize)]
     #[serde(rename_all = "camelCase", default)]
     struct Places {
@@ -178,7 +180,7 @@ fn is_listed(query: &MailQuery, messages: &[Item]) -> Result<bool> {
 }
 
 /// The JSON of a thread, and its etag. `asked` is the id in the request.
-fn printed(
+fn render_thread(
     id: &str,
     external_id: Option<&str>,
     created_at: i64,

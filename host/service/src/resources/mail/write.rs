@@ -66,7 +66,7 @@ pub async fn update(
     }
     let moves = moves(&mut input)?;
     let before: EmailMessage = serde_json::from_str(&item.body)?;
-    let printed = printed(cx, connection, &item, &input).await?;
+    let printed = render_message(cx, connection, &item, &input).await?;
     // Fields that only a provider sets, and fields that are shown but not stored.
     let read_only: Vec<&str> = printed
         .as_object()
@@ -121,7 +121,7 @@ async fn current(cx: &WriteContext, id: &str) -> Result<(WriteAccount, Item)> {
 }
 
 /// The message as a read returns it; with its body if the caller sends that back.
-async fn printed(
+async fn render_message(
     cx: &WriteContext,
     connection: &Connection,
     item: &Item,
@@ -134,7 +134,7 @@ async fn printed(
     }
     let full = MessageFields::Full;
     let (_, content) = read::read(&cx.app, &cx.request, connection, item.clone(), full).await?;
-    let shown = bodies::shown(&cx.app, &cx.request.tenant, &text, content, false).await?;
+    let shown = bodies::render_with_content(&cx.app, &cx.request.tenant, &text, content, false).await?;
     Ok(serde_json::from_str(&shown)?)
 }
 
@@ -152,14 +152,14 @@ fn drop_equal(input: &mut Map<String, Value>, printed: &Value) {
 
 fn moves(input: &mut Map<String, Value>) -> Result<MessageMoves> {
     Ok(MessageMoves {
-        add_label_ids: taken(input, "addLabelIds")?,
-        remove_label_ids: taken(input, "removeLabelIds")?,
-        add_keywords: keywords("addKeywords", taken(input, "addKeywords")?)?,
-        remove_keywords: keywords("removeKeywords", taken(input, "removeKeywords")?)?,
+        add_label_ids: take_field(input, "addLabelIds")?,
+        remove_label_ids: take_field(input, "removeLabelIds")?,
+        add_keywords: keywords("addKeywords", take_field(input, "addKeywords")?)?,
+        remove_keywords: keywords("removeKeywords", take_field(input, "removeKeywords")?)?,
     })
 }
 
-fn taken<T: DeserializeOwned + Default>(input: &mut Map<String, Value>, name: &str) -> Result<T> {
+fn take_field<T: DeserializeOwned + Default>(input: &mut Map<String, Value>, name: &str) -> Result<T> {
     match input.remove(name) {
         None | Some(Value::Null) => Ok(T::default()),
         Some(value) => serde_path_to_error::deserialize(&value).map_err(|e| {
@@ -221,7 +221,7 @@ async fn changes(
             return Err(fault("folderIds", "must name a folder: DELETE takes a message away"));
         }
         let kind = ResourceKind::EmailFolder;
-        args.folders = Some(named(cx, connection, kind, "folderIds", &after.folder_ids).await?);
+        args.folders = Some(resolve_folders(cx, connection, kind, "folderIds", &after.folder_ids).await?);
     }
     let mut labels = set(&after.label_ids);
     labels.extend(moves.add_label_ids.iter().cloned());
@@ -233,13 +233,13 @@ async fn changes(
     let removed: Vec<String> = had.difference(&labels).cloned().collect();
     let field = if moves.add_label_ids.is_empty() { "labelIds" } else { "addLabelIds" };
     let kind = ResourceKind::EmailLabel;
-    args.add_labels = named(cx, connection, kind, field, &added).await?;
-    args.remove_labels = named(cx, connection, kind, "removeLabelIds", &removed).await?;
+    args.add_labels = resolve_folders(cx, connection, kind, field, &added).await?;
+    args.remove_labels = resolve_folders(cx, connection, kind, "removeLabelIds", &removed).await?;
     Ok(())
 }
 
 /// The provider's ids of folders or labels of the connection.
-pub async fn named(
+pub async fn resolve_folders(
     cx: &WriteContext,
     connection: &Connection,
     kind: ResourceKind,

@@ -55,7 +55,7 @@ impl CollectionItem for Task {
         if let Some(id) = write.body.parent_id.take() {
             let field = |_| "parentId".to_owned();
             let named = std::slice::from_ref(&id);
-            let parents = collection_items::named(cx, opened, ResourceKind::Task, named, field).await?;
+            let parents = collection_items::resolve_ids(cx, opened, ResourceKind::Task, named, field).await?;
             if before.is_some_and(|b| b.parent_id.as_ref() != Some(&id)) {
                 no_circle(cx, &id, write.source.as_deref()).await?;
             }

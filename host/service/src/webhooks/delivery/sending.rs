@@ -122,7 +122,7 @@ impl DeliveryRun {
                         failed.get_or_insert(e);
                     }
                 },
-                done = written(&mut writing) => {
+                done = await_write(&mut writing) => {
                     writing = None;
                     self.go_on(done?);
                 }
@@ -328,7 +328,7 @@ impl DeliveryRun {
 }
 
 /// Returns the result of the write in progress; never completes if there is none.
-async fn written(writing: &mut Option<PendingWrite>) -> Result<WriteResult> {
+async fn await_write(writing: &mut Option<PendingWrite>) -> Result<WriteResult> {
     match writing {
         Some(writing) => writing.await,
         None => std::future::pending().await,

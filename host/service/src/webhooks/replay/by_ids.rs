@@ -27,7 +27,7 @@ pub async fn find(
     webhook: &Webhook,
     asked: &NewWebhookReplay,
 ) -> Result<(Vec<Light>, Vec<Value>)> {
-    let mut events = known(app, key, &asked.event_ids).await?;
+    let mut events = load_events(app, key, &asked.event_ids).await?;
     let filter = EventFilter::new(webhook, asked);
     let missing: Option<BTreeSet<i64>> = match asked.only_failed {
         false => None,
@@ -59,7 +59,7 @@ fn place(n: usize) -> String {
 }
 
 /// The log entries with these ids, in their order. Refuses ids of events that the caller may not see.
-async fn known(app: &App, key: &ApiKey, event_ids: &[String]) -> Result<Vec<Light>> {
+async fn load_events(app: &App, key: &ApiKey, event_ids: &[String]) -> Result<Vec<Light>> {
     let plausible: Vec<String> = event_ids.iter().filter(|id| ids::is_plausible(id)).cloned().collect();
     let mut found = log::by_ids(app.db.reader(), &key.tenant, &plausible).await?;
     let is_own = |id: &str| key.connection_ids.iter().any(|own| own == id);

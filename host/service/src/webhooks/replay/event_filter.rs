@@ -30,7 +30,7 @@ impl EventFilter {
         EventFilter {
             subscription: Matcher::new(&[wanted]),
             event_types: asked.event_types.clone(),
-            period: Period::of(asked),
+            period: Period::from_request(asked),
         }
     }
 

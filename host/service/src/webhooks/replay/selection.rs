@@ -21,7 +21,7 @@ pub struct Period {
 
 impl Period {
     /// The range of a request; none without `from`.
-    pub fn of(asked: &NewWebhookReplay) -> Option<Period> {
+    pub fn from_request(asked: &NewWebhookReplay) -> Option<Period> {
         let from = asked.from?.as_millis();
         Some(Period { from, to: asked.to.map_or(i64::MAX, Instant::as_millis) })
     }
@@ -40,7 +40,7 @@ pub fn check(asked: &NewWebhookReplay, now: i64) -> Result<Option<Period>> {
         check_ids(asked)?;
         return Ok(None);
     }
-    let Some(period) = Period::of(asked) else { return Err(nothing(asked)) };
+    let Some(period) = Period::from_request(asked) else { return Err(nothing(asked)) };
     if period.from >= period.to {
         return Err(invalid(Code::InvalidTimeRange, "to", "to must be after from"));
     }

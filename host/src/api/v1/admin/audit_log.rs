@@ -101,14 +101,14 @@ async fn list(admin: AdminRequest, params: Params) -> ApiResult {
     found.truncate(rows);
     let mut items = Vec::with_capacity(found.len());
     for entry in &found {
-        items.push(serde_json::to_string(&shown(entry))?);
+        items.push(serde_json::to_string(&render_entry(entry))?);
     }
     let place = |entry: &AuditEntry| AuditPlace { at: entry.at, id: entry.id.clone() };
     let cursor = |last: usize| binding.cursor(&admin.app.keyring, &found.get(last).map(place));
     Ok(ApiResponse(StoredResponse::ok(pagination::cut(&items, has_more, cursor))))
 }
 
-fn shown(entry: &AuditEntry) -> AdminAuditEntry {
+fn render_entry(entry: &AuditEntry) -> AdminAuditEntry {
     AdminAuditEntry {
         id: entry.id.clone(),
         at: Instant::from_millis(entry.at),

@@ -54,7 +54,7 @@ async fn list(admin: AdminRequest, params: Params) -> ApiResult {
     let page = job_lists::list(&admin.app, &filter, after.as_ref(), limit).await?;
     let mut items = Vec::with_capacity(page.jobs.len());
     for listed in &page.jobs {
-        items.push(serde_json::to_string(&shown(&listed.job, &page.hosts))?);
+        items.push(serde_json::to_string(&render_job(&listed.job, &page.hosts))?);
     }
     let next = page.next.as_ref().map(|next| binding.cursor(&admin.app.keyring, next));
     Ok(ApiResponse(StoredResponse::ok(pagination::page(&items, next.as_deref()))))
@@ -76,7 +76,7 @@ fn filter(params: &Params) -> Result<JobFilter> {
 
 async fn get(admin: AdminRequest, Path(id): Path<String>) -> ApiResult {
     let found = jobs::find(&admin.app.db, &id).await?.ok_or_else(|| not_found("job"))?;
-    Ok(ApiResponse(StoredResponse::ok(serde_json::to_string(&shown(&found.job, &found.hosts))?)))
+    Ok(ApiResponse(StoredResponse::ok(serde_json::to_string(&render_job(&found.job, &found.hosts))?)))
 }
 
 async fn retry(admin: AdminRequest, Path(id): Path<String>) -> ApiResult {
@@ -90,7 +90,7 @@ async fn cancel(admin: AdminRequest, Path(id): Path<String>) -> ApiResult {
 }
 
 /// A job without its arguments and its progress, which are of no use outside this version.
-fn shown(job: &Job, hosts: &[Host]) -> AdminJob {
+fn render_job(job: &Job, hosts: &[Host]) -> AdminJob {
     let of_tenant = |id: &str| Some(id.to_owned()).filter(|id| !id.is_empty());
     let error = job_lists::last_error(job);
     AdminJob {

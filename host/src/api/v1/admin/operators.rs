@@ -56,14 +56,14 @@ async fn list(admin: AdminRequest, params: Params) -> ApiResult {
     found.truncate(rows);
     let mut items = Vec::with_capacity(found.len());
     for operator in &found {
-        items.push(serde_json::to_string(&shown(operator)?)?);
+        items.push(serde_json::to_string(&render_operator(operator)?)?);
     }
     let cursor = |last: usize| binding.cursor(&admin.app.keyring, &found.get(last).map(|found| &found.id));
     Ok(ApiResponse(StoredResponse::ok(pagination::cut(&items, has_more, cursor))))
 }
 
 async fn get(admin: AdminRequest, Path(id): Path<String>) -> ApiResult {
-    let operator = shown(&find(&admin, &id).await?)?;
+    let operator = render_operator(&find(&admin, &id).await?)?;
     Ok(ApiResponse(StoredResponse::ok(serde_json::to_string(&operator)?).etag(&operator.etag)))
 }
 
@@ -81,7 +81,7 @@ async fn create(admin: AdminRequest, headers: HeaderMap, Body(body): Body) -> Ap
     let new = NewAccount { email: wish.email, name: wish.name, is_admin: wish.is_admin, roles };
     let (id, link) = directory::create_with_link(&admin.app, &admin.actor, &new).await?;
     let created = AdminCreatedOperator {
-        operator: shown(&find(&admin, &id).await?)?,
+        operator: render_operator(&find(&admin, &id).await?)?,
         url: link_url(&admin.app, &link),
         expires_at: Instant::from_millis(link.expires_at),
     };
@@ -107,7 +107,7 @@ async fn patch(
         roles: wish.roles.as_deref().map(roles).transpose()?,
     };
     update::update(&admin.app, &admin.actor, &id, &wanted, &expected).await?;
-    let operator = shown(&find(&admin, &id).await?)?;
+    let operator = render_operator(&find(&admin, &id).await?)?;
     Ok(ApiResponse(
         StoredResponse::ok(serde_json::to_string(&operator)?).warned(&warnings).etag(&operator.etag),
     ))
@@ -120,7 +120,7 @@ async fn delete(admin: AdminRequest, headers: HeaderMap, Path(id): Path<String>)
     Ok(ApiResponse(StoredResponse::no_content()))
 }
 
-fn shown(operator: &OperatorView) -> Result<AdminOperator> {
+fn render_operator(operator: &OperatorView) -> Result<AdminOperator> {
     let role = |role: &directory::RoleView| AdminRole {
         organization_id: role.organization_id.clone(),
         role: role.role.as_str().to_owned(),

@@ -102,7 +102,7 @@ async fn callback(
         Ok(CallbackOutcome::Redirect(location)) => redirect(&location),
         Ok(CallbackOutcome::Page(reason)) => Ok(page(reason)),
         Ok(CallbackOutcome::Json(result)) => {
-            Ok(uncached(reply::response(StoredResponse::ok(serde_json::to_string(&result)?))))
+            Ok(without_cache(reply::response(StoredResponse::ok(serde_json::to_string(&result)?))))
         }
         Ok(CallbackOutcome::Refused(e)) => Err(ApiError(e)),
         Err(e) if wants_json => Err(ApiError(e)),
@@ -167,12 +167,12 @@ fn redirect(location: &str) -> Result<Response, ApiError> {
 fn empty(status: StatusCode) -> Response {
     let mut response = Response::new(HttpBody::empty());
     *response.status_mut() = status;
-    uncached(response)
+    without_cache(response)
 }
 
 /// The address of the request holds the provider's code: nobody keeps the answer, and no page is told where the browser came from
 /// (RFC 9700 §4.2.4).
-fn uncached(mut response: Response) -> Response {
+fn without_cache(mut response: Response) -> Response {
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));

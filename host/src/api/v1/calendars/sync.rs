@@ -64,6 +64,6 @@ async fn renew(
         wanted_watches::renew_now(&app, &connection, &scope).await?;
     }
     let otherwise = lifecycle::watch(&app, &connection, None);
-    let watch = push_status::of(&app, &connection, &state, otherwise).await?.unwrap_or_default();
+    let watch = push_status::load(&app, &connection, &state, otherwise).await?.unwrap_or_default();
     Ok(ApiResponse(StoredResponse::ok(serde_json::to_string(&watch)?)))
 }

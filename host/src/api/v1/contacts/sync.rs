@@ -44,7 +44,7 @@ pub fn routes() -> Routes<App> {
         .returns::<SyncState>()
 }
 
-async fn opened(
+async fn open_scope(
     app: &App,
     asker: &RequestContext,
     connection_id: Option<&str>,
@@ -63,7 +63,7 @@ async fn start(
     Body(body): Body,
 ) -> ApiResult {
     let (start, warnings) = change_feed::start_body(&headers, body)?;
-    let followed = opened(&app, &asker, start.connection_id.as_deref(), "connectionId").await?;
+    let followed = open_scope(&app, &asker, start.connection_id.as_deref(), "connectionId").await?;
     Ok(ApiResponse(change_feed::start(&app, &followed, &start, &warnings, &attempt).await?))
 }
 
@@ -73,7 +73,7 @@ async fn read_changes(
     params: Params,
 ) -> ApiResult {
     let SyncedScope { connection, scope } =
-        opened(&app, &asker, params.get("connection_id"), "connection_id").await?;
+        open_scope(&app, &asker, params.get("connection_id"), "connection_id").await?;
     Ok(ApiResponse(
         change_feed::changes(&app, &asker, &params, "contacts.sync.changes", &connection, &scope).await?,
     ))
@@ -87,7 +87,7 @@ async fn reset(
     Body(body): Body,
 ) -> ApiResult {
     let (reset, warnings) = change_feed::reset_body(&headers, body)?;
-    let followed = opened(&app, &asker, reset.connection_id.as_deref(), "connectionId").await?;
+    let followed = open_scope(&app, &asker, reset.connection_id.as_deref(), "connectionId").await?;
     Ok(ApiResponse(change_feed::reset(&app, &followed, &reset, &warnings, &attempt).await?))
 }
 
@@ -96,6 +96,6 @@ async fn status(
     Extract(asker): Extract<RequestContext>,
     Path(connection_id): Path<String>,
 ) -> ApiResult {
-    let followed = opened(&app, &asker, Some(&connection_id), "connectionId").await?;
+    let followed = open_scope(&app, &asker, Some(&connection_id), "connectionId").await?;
     Ok(ApiResponse(change_feed::status(&app, &followed).await?))
 }

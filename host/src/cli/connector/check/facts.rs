@@ -155,9 +155,9 @@ impl ConnectorFacts {
             milliseconds(wall_ms * 1_000)
         );
         add(&mut text, "may use per call", &[budget]);
-        add(&mut text, "needs from the user", &[listed(&self.needs_from_user)]);
+        add(&mut text, "needs from the user", &[join_values(&self.needs_from_user)]);
         if !self.needs_from_operator.is_empty() {
-            add(&mut text, "needs from the operator", &[listed(&self.needs_from_operator)]);
+            add(&mut text, "needs from the operator", &[join_values(&self.needs_from_operator)]);
         }
         text
     }
@@ -192,7 +192,7 @@ fn add(text: &mut String, label: &str, values: &[String]) {
     }
 }
 
-fn listed(values: &[String]) -> String {
+fn join_values(values: &[String]) -> String {
     if values.is_empty() { "nothing".to_owned() } else { values.join("; ") }
 }
 

@@ -16,7 +16,7 @@ use clap::Args;
 use runtime::{Config, HttpSettings, Limits, Loaded, Runtime, SystemLookup};
 use serde::Serialize;
 
-use crate::cli::connector::build::{built, shown};
+use crate::cli::connector::build::{built, render_built};
 use crate::cli::connector::check::facts::ConnectorFacts;
 use crate::cli::connector::check::refused::ManifestFile;
 use crate::cli::connector::check::warnings::Warning;
@@ -101,7 +101,7 @@ impl Check {
         let manifest = refused::read_manifest(&project.folder)?;
         if self.build {
             let built = built(&project, Profile::Release)?;
-            step(&format!("build: {}", shown(&built)));
+            step(&format!("build: {}", render_built(&built)));
         }
         let component =
             project.folder.join("build").join(&project.name).join(format!("{}.wasm", project.name));

@@ -129,11 +129,11 @@ pub fn needs_from_user(manifest: &Manifest) -> Vec<String> {
         needs.push(kinds.join(" or "));
     }
     let asked = manifest.settings.iter().filter(|setting| setting.fixed.is_none() && !setting.operator);
-    needs.extend(asked.map(needed));
+    needs.extend(asked.map(requirement));
     needs
 }
 
-fn needed(setting: &Setting) -> String {
+fn requirement(setting: &Setting) -> String {
     let optional = if setting.required { "" } else { " (optional)" };
     format!("the setting {}{optional}", setting.name)
 }
@@ -147,7 +147,7 @@ pub fn needs_from_operator(manifest: &Manifest) -> Vec<String> {
     for setting in manifest.auth.settings.iter().filter(|setting| setting.default.is_none()) {
         needs.push(format!("the setting {}", setting.name));
     }
-    needs.extend(manifest.settings.iter().filter(|setting| setting.operator).map(needed));
+    needs.extend(manifest.settings.iter().filter(|setting| setting.operator).map(requirement));
     if manifest.surfaces.iter().any(|version| version.surface == Surface::Watch) {
         let url = "for notifications from the provider, a public URL of the host with https (optional)";
         needs.push(url.to_owned());

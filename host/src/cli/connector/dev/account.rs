@@ -54,7 +54,7 @@ pub struct DevAccount {
 
 impl DevAccount {
     /// `given`: values of the operator's settings, from the command line.
-    pub fn of(project: &Project, given: &[Setting]) -> Result<DevAccount> {
+    pub fn from_project(project: &Project, given: &[Setting]) -> Result<DevAccount> {
         let path = project.folder.join("connector.toml");
         let text =
             std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -155,7 +155,7 @@ async fn call(service: &Router, key: &str, mut request: Request<Body>) -> Result
 /// The key in the project's `.switchboard/key`, created the first time, so that it stays the same across starts.
 pub async fn key(app: &App, project: &Project) -> Result<String> {
     let path = project.folder.join(".switchboard/key");
-    if let Some(key) = kept(app, &path).await? {
+    if let Some(key) = find_key(app, &path).await? {
         return Ok(key);
     }
     let new = app.keyring.new_api_key();
@@ -179,7 +179,7 @@ pub async fn key(app: &App, project: &Project) -> Result<String> {
     Ok(new.key.to_string())
 }
 
-async fn kept(app: &App, path: &PathBuf) -> Result<Option<String>> {
+async fn find_key(app: &App, path: &PathBuf) -> Result<Option<String>> {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text.trim().to_owned(),
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),

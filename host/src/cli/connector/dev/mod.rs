@@ -62,7 +62,7 @@ impl Dev {
     pub async fn run(self) -> Result<()> {
         let project = self.project.open()?;
         let mut signals = Signals::new()?;
-        let account = DevAccount::of(&project, &self.settings)?;
+        let account = DevAccount::from_project(&project, &self.settings)?;
         let (account, url, _provider) = self.provider(&project, account).await?;
         let redirect = account.redirect_to(&url)?;
         let mut rebuild = Rebuild::new(project.clone());

@@ -11,8 +11,8 @@ use base::clock::Clock;
 use runtime::Runtime;
 use tokio::sync::mpsc;
 
-use crate::cli::connector::build::{built_unless, shown};
-use crate::cli::connector::dev::shown::say;
+use crate::cli::connector::build::{built_unless, render_built};
+use crate::cli::connector::dev::shown::print_line;
 use crate::cli::connector::project::step;
 use crate::cli::connector::test::announce_first_build;
 
@@ -73,10 +73,10 @@ impl Rebuild {
             let (built, _) = self.next_build().await?;
             match built {
                 Ok(built) => {
-                    step(&format!("build: {}", shown(&built)));
+                    step(&format!("build: {}", render_built(&built)));
                     return Ok(built.folder);
                 }
-                Err(error) => tell(&self.clock, "build failed", &error),
+                Err(error) => print_failure(&self.clock, "build failed", &error),
             }
         }
     }
@@ -87,11 +87,15 @@ impl Rebuild {
             let (built, changed) = self.next_build().await?;
             match built {
                 Ok(built) => {
-                    say(&self.clock, &format!("{changed} → built {}", shown(&built)));
+                    print_line(&self.clock, &format!("{changed} → built {}", render_built(&built)));
                     self.put_into_service(runtime, &built.folder).await;
                 }
                 Err(error) => {
-                    tell(&self.clock, &format!("build failed; {} stays in service", self.in_service), &error);
+                    print_failure(
+                        &self.clock,
+                        &format!("build failed; {} stays in service", self.in_service),
+                        &error,
+                    );
                 }
             }
         }
@@ -105,7 +109,7 @@ impl Rebuild {
             Ok(loaded) => {
                 let digest: String = loaded.digest.chars().take(SHORT).collect();
                 if digest == self.in_service {
-                    say(&self.clock, &format!("{digest} is in service already"));
+                    print_line(&self.clock, &format!("{digest} is in service already"));
                     return;
                 }
                 let took = start.elapsed().as_secs_f64();
@@ -114,7 +118,7 @@ impl Rebuild {
                 } else {
                     format!(", {before} calls in flight on {}", self.in_service)
                 };
-                say(&self.clock, &format!("swapped in {took:.1} s: {digest} is in service{on_old}"));
+                print_line(&self.clock, &format!("swapped in {took:.1} s: {digest} is in service{on_old}"));
                 self.in_service = digest;
             }
             Err(error) => {
@@ -123,7 +127,7 @@ impl Rebuild {
                 } else {
                     format!("; {} stays in service", self.in_service)
                 };
-                tell(&self.clock, &format!("not put into service{stays}"), &error);
+                print_failure(&self.clock, &format!("not put into service{stays}"), &error);
             }
         }
     }
@@ -134,7 +138,7 @@ impl Rebuild {
         loop {
             // A new watch each time, because folders may be new. It starts before the sources are read: later changes are events.
             let mut events = Events::new(&self.project)?;
-            let now = Sources::of(&self.project);
+            let now = Sources::read(&self.project);
             let changed = self.seen.changed(&now);
             if changed.is_empty() {
                 events.next().await;
@@ -164,7 +168,7 @@ impl Rebuild {
             tokio::select! {
                 built = &mut building => break built.context("the build was not finished")??,
                 () = events.next() => {
-                    let now = Sources::of(&self.project);
+                    let now = Sources::read(&self.project);
                     let mut read = self.seen.clone();
                     read.built(&now);
                     if read != now {
@@ -173,7 +177,7 @@ impl Rebuild {
                 }
             }
         };
-        self.seen.built(&Sources::of(&self.project));
+        self.seen.built(&Sources::read(&self.project));
         Ok(built.map_or(BuildEnd::CalledOff, BuildEnd::Built))
     }
 }
@@ -187,10 +191,10 @@ impl Drop for CallOff {
     }
 }
 
-fn tell(clock: &Clock, what: &str, error: &anyhow::Error) {
+fn print_failure(clock: &Clock, what: &str, error: &anyhow::Error) {
     let help =
         error.downcast_ref::<Fault>().map_or_else(String::new, |fault| format!("\nhelp: {}", fault.help));
-    say(clock, &format!("✗ {what}: {error:#}{help}"));
+    print_line(clock, &format!("✗ {what}: {error:#}{help}"));
 }
 
 fn in_words(changed: &[PathBuf]) -> String {

@@ -26,7 +26,7 @@ impl CallPrinter {
     }
 
     fn say(&self, text: &str) {
-        say(&self.clock, text);
+        print_line(&self.clock, text);
     }
 }
 
@@ -37,7 +37,7 @@ impl fmt::Debug for CallPrinter {
 }
 
 /// Prints a line with the time of day in front.
-pub fn say(clock: &Clock, text: &str) {
+pub fn print_line(clock: &Clock, text: &str) {
     let now = Timestamp::from_millisecond(clock.now_ms()).unwrap_or_default();
     let time = now.to_zoned(TimeZone::system()).strftime("%H:%M:%S").to_string();
     // A closed terminal is ignored.
@@ -70,12 +70,12 @@ impl CallObserver for CallPrinter {
     fn ended(&self, called: &Called, outcome: Result<&Answer, &Error>) {
         match outcome {
             Ok(answer) => self.say(&format!("✓ {called}  {}{}", figures(&answer.stats), request(called))),
-            Err(error) => self.say(&told(&self.folder, called, error)),
+            Err(error) => self.say(&render_failure(&self.folder, called, error)),
         }
     }
 }
 
-fn told(folder: &Path, called: &Called, error: &Error) -> String {
+fn render_failure(folder: &Path, called: &Called, error: &Error) -> String {
     let mut text = format!("✗ {called}  {}  {}{}", error.code, figures(&error.stats), request(called));
     // For a panic the log has more.
     let why = if error.author.detail.is_empty() { &error.message } else { &error.author.detail };
@@ -140,7 +140,7 @@ mod tests {
             place: Some(("src/paper.rs".into(), 41)),
             offset: Some(7),
         }];
-        let text = told(Path::new("."), &called, &error);
+        let text = render_failure(Path::new("."), &called, &error);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(
             lines,

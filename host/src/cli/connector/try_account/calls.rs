@@ -90,7 +90,7 @@ impl TrialAccount<'_> {
     }
 
     fn target(&self) -> base::error::Result<CallTarget<'_>> {
-        let target = CallTarget::of(self.app, self.connection)?;
+        let target = CallTarget::for_connection(self.app, self.connection)?;
         if self.renews {
             return Ok(target);
         }

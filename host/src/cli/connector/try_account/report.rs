@@ -99,15 +99,22 @@ impl TrialReport {
     /// The report in lines that end with a line feed.
     pub fn text(&self) -> String {
         let mut text = format!("{} {}, {}: {}\n", self.connector, self.version, self.connection, self.status);
-        text.push_str(&format!("granted: {}\n", listed(&self.scopes.granted)));
+        text.push_str(&format!("granted: {}\n", join_names(&self.scopes.granted)));
         for missing in &self.scopes.missing {
-            text.push_str(&format!("missing: {}, which needs {}\n", missing.scope, listed(&missing.needs)));
+            text.push_str(&format!(
+                "missing: {}, which needs {}\n",
+                missing.scope,
+                join_names(&missing.needs)
+            ));
         }
         if !self.scopes.provider.is_empty() {
-            text.push_str(&format!("granted by the provider's names: {}\n", listed(&self.scopes.provider)));
+            text.push_str(&format!(
+                "granted by the provider's names: {}\n",
+                join_names(&self.scopes.provider)
+            ));
         }
         if !self.lacking.is_empty() {
-            text.push_str(&format!("not in this account: {}\n", listed(&self.lacking)));
+            text.push_str(&format!("not in this account: {}\n", join_names(&self.lacking)));
         }
         text.push('\n');
         let rows: Vec<Vec<String>> = steps(&self.surfaces).map(|(of, step)| step.row(of)).collect();
@@ -148,7 +155,7 @@ impl StepReport {
 
     fn row(&self, surface: Surface) -> Vec<String> {
         let (outcome, what) = match &self.result {
-            StepOutcome::Ok { result } => ("ok", shown(result)),
+            StepOutcome::Ok { result } => ("ok", render_figures(result)),
             StepOutcome::Failed { failure } => ("failed", failure.code.to_owned()),
             StepOutcome::Skipped { reason } => ("skipped", reason.clone()),
         };
@@ -175,7 +182,7 @@ fn steps(surfaces: &[SurfaceReport]) -> impl Iterator<Item = (Surface, &StepRepo
 }
 
 /// A step's figures in a line: `records 3, items event 2 task 1, more`. Absent ones are left out.
-fn shown(result: &Map<String, Value>) -> String {
+fn render_figures(result: &Map<String, Value>) -> String {
     let member = |(name, value): (&String, &Value)| match value {
         Value::Null | Value::Bool(false) => None,
         Value::Bool(true) => Some(name.clone()),
@@ -193,7 +200,7 @@ fn shown(result: &Map<String, Value>) -> String {
     result.iter().filter_map(member).collect::<Vec<_>>().join(", ")
 }
 
-fn listed(names: &[String]) -> String {
+fn join_names(names: &[String]) -> String {
     if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
 }
 
@@ -208,7 +215,7 @@ mod tests {
         let result =
             json!({ "records": 3, "items": { "event": 2, "task": 1 }, "enumeration": false, "more": true });
         let Value::Object(result) = result else { panic!("an object") };
-        let line = shown(&result);
+        let line = render_figures(&result);
         for part in ["records 3", "items event 2 task 1", "more"] {
             assert!(line.contains(part), "{line}");
         }

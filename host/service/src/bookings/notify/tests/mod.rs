@@ -14,7 +14,7 @@ use storage::connections::Connection;
 use storage::scheduling::bookings::BookingRow;
 use storage::scheduling::mail::InvitationRow;
 
-use crate::bookings::notify::context::{MessageContext, NotifiedHost, named};
+use crate::bookings::notify::context::{MessageContext, NotifiedHost, valid_address};
 use crate::bookings::notify::kind::{MailKey, MailKind, MailRole};
 use crate::bookings::notify::sender::Sender;
 use crate::bookings::notify::{invitation, message_text};
@@ -125,10 +125,10 @@ fn facts() -> MessageContext {
         booking,
         event_type: EventType { title: "Intro".to_owned(), hosts: vec![host], ..EventType::default() },
         is_closed: false,
-        sender: Sender { connection: connection(), from: named(Some("Alice"), "alice@example.org") },
+        sender: Sender { connection: connection(), from: valid_address(Some("Alice"), "alice@example.org") },
         hosts: vec![NotifiedHost {
             connection_id: "conn_1".to_owned(),
-            address: named(None, "alice@example.org"),
+            address: valid_address(None, "alice@example.org"),
         }],
         decision: None,
         invitation: None,
@@ -330,11 +330,11 @@ fn an_organizer_keeps_the_invitation() {
     let same = invitation::request(&facts, MailRole::Invitee, NOW_MS);
     assert_eq!((same.organizer.email.as_str(), same.organizer.sent_by), ("alice@example.org", None));
 
-    facts.sender.from = named(Some("Office"), "office@example.org");
+    facts.sender.from = valid_address(Some("Office"), "office@example.org");
     let other = invitation::request(&facts, MailRole::Invitee, NOW_MS);
     assert_eq!(other.organizer.email, "alice@example.org");
     assert_eq!(other.organizer.sent_by.as_deref(), Some("office@example.org"));
-    let kept = invitation::sent(&facts, MailRole::Invitee, NOW_MS);
+    let kept = invitation::invitation_row(&facts, MailRole::Invitee, NOW_MS);
     assert_eq!((kept.sequence, kept.created_at, kept.updated_at), (2, 5, NOW_MS));
     assert_eq!(kept.organizer_email, "alice@example.org");
     assert_eq!(kept.connection_id, "conn_alice", "the office sends on her behalf");
@@ -349,7 +349,7 @@ fn an_organizer_keeps_the_invitation() {
 #[test]
 fn a_link_that_comes_later_updates_the_invitation() {
     let mut facts = facts();
-    let first = invitation::sent(&facts, MailRole::Invitee, NOW_MS);
+    let first = invitation::invitation_row(&facts, MailRole::Invitee, NOW_MS);
     facts.invitation = Some(first.clone());
     let later = invitation::request(&facts, MailRole::Invitee, NOW_MS + 1);
     assert_eq!((later.uid.as_str(), later.sequence), (first.i_cal_uid.as_str(), first.sequence));

@@ -64,7 +64,7 @@ pub struct Changes {
 
 impl Changes {
     /// The text for a change that leaves the booking pending, or not.
-    pub fn of(&self, kind: MailKind, is_pending: bool) -> &'static str {
+    pub fn text(&self, kind: MailKind, is_pending: bool) -> &'static str {
         match kind {
             MailKind::Pending => self.pending,
             MailKind::Confirmed => self.confirmed,

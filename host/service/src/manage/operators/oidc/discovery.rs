@@ -102,21 +102,21 @@ pub async fn get(
         );
     }
     let asking = async {
-        let answer = provider.client.http.get(url, headers, deadline).await.map_err(said)?;
+        let answer = provider.client.http.get(url, headers, deadline).await.map_err(post_error_text)?;
         if answer.status != 200 {
             return Err(format!("it answered with status {}", answer.status));
         }
         let headers = answer.headers.clone();
-        Ok((headers, answer.whole(MAX_BYTES, deadline).await.map_err(said)?))
+        Ok((headers, answer.whole(MAX_BYTES, deadline).await.map_err(post_error_text)?))
     };
     match tokio::time::timeout(deadline, asking).await {
         Ok(answered) => answered,
-        Err(_) => Err(said(PostError::Timeout)),
+        Err(_) => Err(post_error_text(PostError::Timeout)),
     }
 }
 
 /// An error of a request, for the log.
-pub fn said(error: PostError) -> String {
+pub fn post_error_text(error: PostError) -> String {
     match error {
         PostError::Http(text) => text,
         other => format!("{other:?}"),

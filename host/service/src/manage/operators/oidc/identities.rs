@@ -35,7 +35,7 @@ pub struct WaysIn {
 /// # Errors
 /// `not_found` when they may not sign in any more.
 pub async fn ways_in(app: &App, session: &Session) -> Result<WaysIn> {
-    let operator = account::own(app, session).await?;
+    let operator = account::load_own(app, session).await?;
     let identity = operator_identities::find(app.db.reader(), &operator.id).await?;
     Ok(WaysIn { identity, has_password: operator.password_hash.is_some() })
 }
@@ -97,7 +97,7 @@ pub async fn sign_in(
     Ok(if begun? { Ok(new) } else { Err(OidcFault::Unknown) })
 }
 
-fn taken() -> Error {
+fn taken_error() -> Error {
     refuse(Code::InvalidState, "another operator has the identity, or this one has another identity")
 }
 
@@ -134,7 +134,7 @@ pub async fn join(
                 let id = operator.id.clone();
                 acceptance::write_operator(tx, operator, &link).await?;
                 if !operator_identities::insert(tx, &id, &identity, now).await? {
-                    return Err(taken());
+                    return Err(taken_error());
                 }
                 sessions::write(tx, &row).await?;
                 Ok(audit_log::insert(tx, &entry).await?)

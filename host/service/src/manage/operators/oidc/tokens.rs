@@ -23,7 +23,7 @@ use url::Url;
 use zeroize::Zeroizing;
 
 use crate::app::oidc_client::OidcMetadata;
-use crate::manage::operators::oidc::discovery::{MAX_BYTES, said};
+use crate::manage::operators::oidc::discovery::{MAX_BYTES, post_error_text};
 use crate::manage::operators::oidc::{OidcFault, OidcProvider};
 
 /// Longest authorization code that is sent on, bytes.
@@ -206,7 +206,7 @@ impl OidcTokenEndpoint<'_> {
             Ok(answered) => answered,
             Err(_) => Err(PostError::Timeout),
         };
-        let (status, body) = answered.map_err(|e| OidcRequestError(said(e)))?;
+        let (status, body) = answered.map_err(|e| OidcRequestError(post_error_text(e)))?;
         let mut response = HttpResponse::new(body);
         *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
         Ok(response)

@@ -53,7 +53,7 @@ async fn list(admin: AdminRequest, params: Params, Path(application_id): Path<St
     found.truncate(rows);
     let mut items = Vec::with_capacity(found.len());
     for entry in &found {
-        items.push(serde_json::to_string(&shown(entry))?);
+        items.push(serde_json::to_string(&render_request(entry))?);
     }
     let cursor = |last: usize| binding.cursor(&admin.app.keyring, &found.get(last).map(|found| &found.id));
     Ok(ApiResponse(StoredResponse::ok(pagination::cut(&items, has_more, cursor))))
@@ -76,7 +76,7 @@ async fn get(
         false => None,
     };
     let detail = AdminRequestDetail {
-        request: shown(&entry),
+        request: render_request(&entry),
         bodies: bodies.map(|bodies| AdminRequestBodies {
             is_full: bodies.is_full,
             request: bodies.request,
@@ -92,7 +92,7 @@ async fn tenant(admin: &AdminRequest, application_id: &str) -> Result<Tenant> {
     Ok(found.ok_or_else(|| not_found("application"))?.tenant)
 }
 
-fn shown(entry: &RequestEntry) -> AdminLoggedRequest {
+fn render_request(entry: &RequestEntry) -> AdminLoggedRequest {
     AdminLoggedRequest {
         id: entry.id.clone(),
         at: Instant::from_millis(entry.at),

@@ -83,7 +83,7 @@ fn raw(
     range: Option<&HeaderValue>,
 ) -> Result<Response> {
     let size = blob.size();
-    let (status, part) = match range.and_then(|r| r.to_str().ok()).map(|r| wanted(r, size)) {
+    let (status, part) = match range.and_then(|r| r.to_str().ok()).map(|r| parse_range(r, size)) {
         None | Some(RangeRequest::All) => (StatusCode::OK, 0..size),
         Some(RangeRequest::Part(part)) => (StatusCode::PARTIAL_CONTENT, part),
         Some(RangeRequest::Nothing) => (StatusCode::RANGE_NOT_SATISFIABLE, 0..0),
@@ -137,7 +137,7 @@ enum RangeRequest {
     Nothing,
 }
 
-fn wanted(range: &str, size: u64) -> RangeRequest {
+fn parse_range(range: &str, size: u64) -> RangeRequest {
     let Some(spec) = range.trim().strip_prefix("bytes=") else { return RangeRequest::All };
     let Some((first, last)) = spec.split_once('-') else { return RangeRequest::All };
     let part = match (first.trim().parse::<u64>(), last.trim().parse::<u64>()) {
@@ -185,7 +185,7 @@ mod tests {
             ("items=0-9", RangeRequest::All),
             ("bytes=x-y", RangeRequest::All),
         ] {
-            assert_eq!(wanted(text, 100), want, "{text}");
+            assert_eq!(parse_range(text, 100), want, "{text}");
         }
     }
 

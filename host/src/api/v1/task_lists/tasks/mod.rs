@@ -69,7 +69,7 @@ pub fn routes() -> Routes<App> {
         .summary("Delete a task")
 }
 
-async fn freshen(app: &App, asker: &RequestContext, task_list_id: &str) -> Result<()> {
+async fn refresh_if_stale(app: &App, asker: &RequestContext, task_list_id: &str) -> Result<()> {
     let opened = open_to_read(app, asker, ResourceKind::TaskList, task_list_id).await?;
     collections::freshen(app, asker, &opened.0, &opened.1).await
 }
@@ -95,7 +95,7 @@ async fn list(
     };
     let binding = Binding::new(&asker.tenant, "tasks.list", &query);
     let after = binding.place(&app.keyring, params.get("cursor"))?;
-    freshen(&app, &asker, &query.task_list_id).await?;
+    refresh_if_stale(&app, &asker, &query.task_list_id).await?;
     let print = find::list(&app, &asker, &query, after, limit);
     listed(&app, &asker, &params, &binding, limit, print).await
 }
@@ -118,7 +118,7 @@ async fn get(
     params: Params,
     Path((task_list_id, id)): Path<(String, String)>,
 ) -> ApiResult {
-    freshen(&app, &asker, &task_list_id).await?;
+    refresh_if_stale(&app, &asker, &task_list_id).await?;
     let path = ItemPath { kind: ResourceKind::Task, collection_id: Some(&task_list_id), id: &id };
     Ok(ApiResponse(collection_items::get(&app, &asker, path, params.with_provider_data()).await?))
 }
