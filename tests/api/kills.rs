@@ -38,7 +38,7 @@ const SLOTS_A_DAY: i64 = 90;
 const DAY_MS: i64 = 86_400_000;
 /// A job that has lost its host again and again waits for up to five minutes.
 const LIMIT: Duration = Duration::from_secs(360);
-const STEP: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// The events that the webhook wants.
 const LINES: &str = "select id, sequence from log where origin <> 'backfill' \
                      and (type like 'calendar.event.%' or type like 'booking.%') order by sequence";
@@ -164,7 +164,7 @@ pub async fn answered(
             }
         }
         next += 1;
-        tokio::time::sleep(STEP).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 
@@ -361,7 +361,7 @@ impl Scene {
             let wanted = self.world.acknowledged() + kill % 4 + others;
             let mut waited = 0;
             while self.world.acknowledged() < wanted && waited < 400 {
-                tokio::time::sleep(STEP).await;
+                tokio::time::sleep(POLL_INTERVAL).await;
                 waited += 1;
             }
             tokio::time::sleep(Duration::from_millis(kill * 7 % 60)).await;
@@ -447,7 +447,7 @@ impl Scene {
             }
             let missing: Vec<_> = wanted.difference(&there).collect();
             assert!(std::time::Instant::now() < end, "not in the calendar: {missing:?}");
-            tokio::time::sleep(STEP).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
@@ -463,7 +463,7 @@ impl Scene {
                 break lines;
             }
             assert!(std::time::Instant::now() < end, "these never arrived: {missing:?}");
-            tokio::time::sleep(STEP).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         };
         for (id, sequence) in lines {
             let body: Value = serde_json::from_slice(&arrived.bodies[&id]).expect("JSON");
@@ -531,7 +531,7 @@ async fn killed_before_and_after_a_booking_is_written() {
         let first =
             tokio::spawn(async move { world.hosts[0].try_once("POST", BOOKINGS, &sent, method).await });
         while carol.get("/sandbox/faults").send().await.expect(200)["held"] != 1 {
-            tokio::time::sleep(STEP).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
         scene.processes[0].kill_and_start();
         carol.delete("/sandbox/faults").send().await.expect(204);

@@ -11,7 +11,7 @@ use service::app::resource_kind::ResourceKind as Resource;
 use service::job_runner::kind::{JobEnd, JobKind};
 use service::job_runner::runner;
 use service::jobs::upkeep::{self, CLEAN, PURGE};
-use service::retention::{self, STEP, SWEEPS};
+use service::retention::{self, ROWS_PER_STEP, SWEEPS};
 use storage::items::{self, Item, ItemKeys, Key};
 use storage::locked::ConnectionLock;
 use storage::sql::query;
@@ -21,7 +21,7 @@ use crate::contacts::people::zoe;
 use crate::email::mailbox::{Mailbox, Provider, text};
 
 const DAY_MS: i64 = 86_400_000;
-const MANY: usize = 5_000;
+const OLD_ROWS: usize = 5_000;
 
 async fn tenant(server: &TestServer) -> Tenant {
     api_keys::tenants(server.app.db.reader()).await.expect("a query").remove(0)
@@ -116,7 +116,7 @@ async fn a_connection_is_gone_at_once_and_its_rows_in_steps() {
     let made = made.send().await.expect(201);
     // From here on the provider only reports changes, and none of the copies.
     api.all("/v1/contacts").await;
-    let copies = multiply(&server, made["id"].as_str().expect("an id"), MANY).await;
+    let copies = multiply(&server, made["id"].as_str().expect("an id"), OLD_ROWS).await;
     let one = format!("/v1/contacts/{}", copies[7]);
     api.get(&one).send().await.expect(200);
     assert!(api.get("/v1/usage").send().await.expect(200)["storageBytes"].as_i64() > Some(0));
@@ -141,7 +141,7 @@ async fn a_connection_is_gone_at_once_and_its_rows_in_steps() {
     for _ in 0..3 {
         assert_eq!(runner::drain(&server.app, &[ONE_STEP]).await.expect("a turn"), 1);
         let (before, now) = (left, rows(&server, &connection).await);
-        assert!((1..=STEP).contains(&(before - now)), "{} rows in a step", before - now);
+        assert!((1..=ROWS_PER_STEP).contains(&(before - now)), "{} rows in a step", before - now);
         left = now;
         api.connect_account("zoe").await;
         server.clock.advance_ms(1);
@@ -305,7 +305,7 @@ async fn what_comes_and_goes_leaves_nothing() {
         assert!(sizes(&server).await[0] > 10);
         server.clock.advance_ms(2 * DAY_MS);
         let removed = retention::clean(&server.app).await.expect("a clean-up");
-        assert!(removed.rows >= 30 && removed.largest <= STEP, "{removed:?}");
+        assert!(removed.rows >= 30 && removed.largest <= ROWS_PER_STEP, "{removed:?}");
         after.push(sizes(&server).await);
     }
     assert_eq!(after[1], after[2], "the second and the third round");
@@ -356,7 +356,7 @@ async fn empty_threads_are_forgotten() {
                 let thread =
                     mail::NewThread { id: id.into(), external_id: None, created_at: now, latest_at: now };
                 mail::insert_threads(tx, &tenant, &connection, &[thread]).await?;
-                let refs: Vec<String> = (0..STEP + 10).map(|n| format!("{id}-{n}")).collect();
+                let refs: Vec<String> = (0..ROWS_PER_STEP + 10).map(|n| format!("{id}-{n}")).collect();
                 let names: Vec<_> =
                     refs.iter().map(|name| mail::ThreadName { name, thread_id: id }).collect();
                 mail::name_threads(tx, &connection, &names).await?;
@@ -376,9 +376,9 @@ async fn empty_threads_are_forgotten() {
     revived.await.expect("one comes to life");
     server.clock.advance_ms(2 * DAY_MS);
     let removed = retention::clean(&server.app).await.expect("a clean-up");
-    assert!(removed.largest <= STEP, "{removed:?}");
+    assert!(removed.largest <= ROWS_PER_STEP, "{removed:?}");
     let found = [count(server, threads, "thr_empty").await, count(server, refs, "thr_empty").await];
     assert_eq!(found, [0, 0]);
     assert_eq!(count(server, threads, "thr_revived").await, 1);
-    assert_eq!(count(server, refs, "thr_revived").await, STEP + 10);
+    assert_eq!(count(server, refs, "thr_revived").await, ROWS_PER_STEP + 10);
 }

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use axum::body::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{Request, Response};
-use runtime::{Call, Carried, Limits, Network, Runtime, Surface, Transport, TransportError, Verb};
+use runtime::{Call, CarriedBody, Limits, Network, Runtime, Surface, Transport, TransportError, Verb};
 use serde_json::{Value, json};
 
 use crate::world::{Fixed, World, call};
@@ -45,9 +45,13 @@ impl OnePage {
 
 #[async_trait]
 impl Transport for OnePage {
-    async fn send(&self, _: Request<Bytes>, _: &dyn Network) -> Result<Response<Carried>, TransportError> {
+    async fn send(
+        &self,
+        _: Request<Bytes>,
+        _: &dyn Network,
+    ) -> Result<Response<CarriedBody>, TransportError> {
         let response = Response::builder().header(CONTENT_TYPE, "application/json");
-        response.body(Carried::whole(self.0.clone())).map_err(|_| TransportError::broken())
+        response.body(CarriedBody::whole(self.0.clone())).map_err(|_| TransportError::broken())
     }
 }
 

@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use axum::body::Bytes;
 use http::{Request, Response};
-use runtime::{Carried, Limits, Loaded, Network, Runtime, Surface, Transport, TransportError, Verb};
+use runtime::{
+    CarriedBody, Limits, LoadedConnector, Network, Runtime, Surface, Transport, TransportError, Verb,
+};
 use serde_json::json;
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
@@ -36,10 +38,14 @@ struct SlowProvider(Arc<Swaps>);
 
 #[async_trait]
 impl Transport for SlowProvider {
-    async fn send(&self, _: Request<Bytes>, _: &dyn Network) -> Result<Response<Carried>, TransportError> {
+    async fn send(
+        &self,
+        _: Request<Bytes>,
+        _: &dyn Network,
+    ) -> Result<Response<CarriedBody>, TransportError> {
         let begun = self.0.begun.load(Ordering::SeqCst);
         tokio::time::sleep(PROVIDER_TAKES).await;
-        Ok(Response::new(Carried::whole(begun.to_string())))
+        Ok(Response::new(CarriedBody::whole(begun.to_string())))
     }
 }
 
@@ -76,7 +82,7 @@ async fn serve(runtime: Runtime, swaps: Arc<Swaps>) -> Served {
 }
 
 /// Swaps the two versions `SWAPS` times; returns the published ones, oldest first.
-async fn swap(runtime: Runtime, folders: [PathBuf; 2], swaps: Arc<Swaps>) -> Vec<Weak<Loaded>> {
+async fn swap(runtime: Runtime, folders: [PathBuf; 2], swaps: Arc<Swaps>) -> Vec<Weak<LoadedConnector>> {
     let mut published = Vec::new();
     let mut pace = tokio::time::interval(BETWEEN_SWAPS);
     pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -164,7 +170,7 @@ async fn fifty_swaps_under_load() {
 }
 
 /// The memory of a version that was replaced is freed after its last call, on another thread.
-async fn only_the_last_is_left(published: &[Weak<Loaded>], in_service: &Arc<Loaded>) {
+async fn only_the_last_is_left(published: &[Weak<LoadedConnector>], in_service: &Arc<LoadedConnector>) {
     let (last, replaced) = published.split_last().expect("versions were published");
     assert!(Weak::ptr_eq(last, &Arc::downgrade(in_service)), "the last version is in service");
     let began = Instant::now();

@@ -22,6 +22,9 @@ use crate::http_client;
 /// The name of the field that holds a form's token.
 const TOKEN: &str = "name=\"token\" value=\"";
 
+/// The boundary of forms with files.
+const BOUNDARY: &str = "----a-form-of-a-test";
+
 /// A browser at the panel, with its cookies.
 #[derive(Clone)]
 pub struct PanelUser {
@@ -140,6 +143,25 @@ impl PanelUser {
         let body = encoded.query().unwrap_or_default().to_owned();
         let ask = self.browser.ask(reqwest::Method::POST, path.into(), None);
         ask.header("cookie", &self.cookies).raw("application/x-www-form-urlencoded", body)
+    }
+
+    /// Sends a form with files, by the names of their fields, with this token.
+    pub fn upload(&self, path: impl Into<String>, token: &str, files: &[(&str, &[u8])]) -> Ask {
+        let begin = |name: &str, rest: &str| {
+            format!("--{BOUNDARY}\r\ncontent-disposition: form-data; name=\"{name}\"{rest}\r\n\r\n")
+                .into_bytes()
+        };
+        let mut body = begin("token", "");
+        body.extend_from_slice(token.as_bytes());
+        for (name, content) in files {
+            body.extend_from_slice(b"\r\n");
+            // A browser says the name that the file has on its own machine.
+            body.extend_from_slice(&begin(name, "; filename=\"../../x\""));
+            body.extend_from_slice(content);
+        }
+        body.extend_from_slice(format!("\r\n--{BOUNDARY}--\r\n").as_bytes());
+        let ask = self.browser.ask(reqwest::Method::POST, path.into(), None);
+        ask.header("cookie", &self.cookies).raw(&format!("multipart/form-data; boundary={BOUNDARY}"), body)
     }
 
     /// Opens a page, takes the cookies that come with it, and sends a form of it, with the page's token, to `path`. Takes the cookies of

@@ -15,7 +15,7 @@ use wasmtime_wasi::random::Deterministic;
 use wasmtime_wasi::{WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
 
 /// The maximum work of an input of some ten thousand bytes; linear parsers take a hundredth.
-const MOST: u64 = 4_000_000_000;
+const MAX_FUEL: u64 = 4_000_000_000;
 
 /// Memory of a run, bytes: what the host gives a connector of the smallest class.
 const MEMORY: usize = 64 << 20;
@@ -69,14 +69,14 @@ impl Guest {
     }
 
     /// Returns the work of reading the input with this parser. An error is a trap: a panic, an exhausted stack or memory, or more work
-    /// than [`MOST`].
+    /// than [`MAX_FUEL`].
     pub fn work(&self, parser: &str, input: &[u8]) -> Result<u64> {
         let number = self.names.iter().position(|name| name == parser);
         let number = number.with_context(|| format!("the guest has no parser {parser:?}"))?;
         self.call(|store, instance| {
             let run = instance.get_typed_func::<(u32, &[u8]), ()>(&mut *store, "run")?;
             run.call(&mut *store, (u32::try_from(number)?, input))?;
-            Ok(MOST - store.get_fuel()?)
+            Ok(MAX_FUEL - store.get_fuel()?)
         })
     }
 
@@ -96,7 +96,7 @@ impl Guest {
         let limits = StoreLimitsBuilder::new().memory_size(MEMORY).trap_on_grow_failure(true).build();
         let mut store = Store::new(&self.engine, State { wasi, table: ResourceTable::new(), limits });
         store.limiter(|state| &mut state.limits);
-        store.set_fuel(MOST)?;
+        store.set_fuel(MAX_FUEL)?;
         let called = self.instance.instantiate(&mut store).map_err(anyhow::Error::from);
         called.and_then(|instance| call(&mut store, instance)).map_err(|error| {
             let said = String::from_utf8_lossy(&said.contents()).trim().to_owned();

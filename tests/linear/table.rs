@@ -12,10 +12,10 @@ pub struct Row {
 }
 
 /// Long enough that fixed costs do not hide the cost per byte.
-const LONG: usize = 16 << 10;
+const INPUT_BYTES: usize = 16 << 10;
 
 const fn row(part: &'static str, parser: &'static str, tokens: &'static [&'static str]) -> Row {
-    Row { part, parser, tokens, bytes: LONG }
+    Row { part, parser, tokens, bytes: INPUT_BYTES }
 }
 
 /// A row whose parser reads at most twice this length of any input.

@@ -7,7 +7,7 @@ use crate::ratchet::Offence;
 use crate::sizes;
 
 /// Maximum parameters of a function, without `self`.
-const MOST: usize = 6;
+const MAX_PARAMETERS: usize = 6;
 
 /// Functions with too many parameters. The list counts those of a crate.
 pub fn numbers(project: &Project) -> Vec<Offence> {
@@ -15,9 +15,9 @@ pub fn numbers(project: &Project) -> Vec<Offence> {
     for file in project.authored() {
         for signature in signatures(file) {
             let number = signature.parameters.len();
-            if number > MOST {
+            if number > MAX_PARAMETERS {
                 let why = format!(
-                    "`{}` has {number} parameters, {MOST} are allowed: make a type of those that go together",
+                    "`{}` has {number} parameters, {MAX_PARAMETERS} are allowed: make a type of those that go together",
                     signature.name
                 );
                 offences.push(Offence::inside(project.crate_of(&file.path), &file.path, signature.line, why));

@@ -15,9 +15,9 @@ use anyhow::{Context, Result};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// The poll interval for the end of a program that has closed its output.
-const STEP: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// The text that libtest prints behind the name of a test that has run for a minute.
-const LONG: &str = " has been running for over ";
+const LONG_TEST_NOTICE: &str = " has been running for over ";
 
 /// The result of a program that ran until its end or the deadline.
 pub struct ProgramResult {
@@ -85,7 +85,7 @@ fn await_end(child: &mut Child, closed: &mpsc::Receiver<()>, until: Instant) -> 
         if Instant::now() >= until {
             return Ok(None);
         }
-        thread::sleep(STEP);
+        thread::sleep(POLL_INTERVAL);
     }
 }
 
@@ -93,7 +93,7 @@ fn await_end(child: &mut Child, closed: &mpsc::Receiver<()>, until: Instant) -> 
 fn unfinished_tests(output: &str) -> Vec<String> {
     let mut running = BTreeSet::new();
     for line in output.lines() {
-        if let Some((before, _)) = line.split_once(LONG) {
+        if let Some((before, _)) = line.split_once(LONG_TEST_NOTICE) {
             // With one test at a time its own line has begun before.
             running.extend(before.rsplit("test ").next());
         } else if let Some((name, _)) = line.strip_prefix("test ").and_then(|rest| rest.split_once(" ... ")) {

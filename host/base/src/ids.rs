@@ -3,7 +3,7 @@
 
 use crate::clock::{Clock, Entropy};
 
-/// What an id is of, and so its prefix.
+/// The kind of record that an id names, and so its prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Organization,

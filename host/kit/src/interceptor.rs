@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use async_trait::async_trait;
 use bytes::Bytes;
 use http::{Request, Response};
-use runtime::{Carried, Network, Transport, TransportError};
+use runtime::{CarriedBody, Network, Transport, TransportError};
 use tokio::sync::oneshot;
 
 use crate::line::Line;
@@ -89,7 +89,7 @@ impl Transport for Interceptor {
         &self,
         request: Request<Bytes>,
         network: &dyn Network,
-    ) -> Result<Response<Carried>, TransportError> {
+    ) -> Result<Response<CarriedBody>, TransportError> {
         let hold = match is_read(request.method().as_str()) {
             true => None,
             false => self.state().hold.take(),
@@ -122,7 +122,7 @@ mod tests {
 
     #[async_trait]
     impl Network for Nowhere {
-        async fn send(&self) -> Result<Response<Carried>, TransportError> {
+        async fn send(&self) -> Result<Response<CarriedBody>, TransportError> {
             Err(TransportError::unreachable())
         }
     }

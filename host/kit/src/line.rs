@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use http::{Request, Response, StatusCode};
-use runtime::{Carried, Network, Transport, TransportError};
+use runtime::{CarriedBody, Network, Transport, TransportError};
 
 use crate::pace::{Pace, PaceLimits};
 use crate::provider::paper::Paper;
@@ -158,10 +158,10 @@ impl Line {
         &self,
         request: &Request<Bytes>,
         network: &dyn Network,
-    ) -> Result<Response<Carried>, TransportError> {
+    ) -> Result<Response<CarriedBody>, TransportError> {
         let place = self.recorder.as_ref().and_then(|recorder| recorder.note_request(request));
         let answer = match &self.responder {
-            Responder::Paper(paper) => Ok(paper.answer(request).map(Carried::whole)),
+            Responder::Paper(paper) => Ok(paper.answer(request).map(CarriedBody::whole)),
             Responder::Network => self.pace.send(network).await,
             Responder::Recorded(replay) => replay.answer(request).ok_or_else(TransportError::unreachable),
         };
@@ -176,7 +176,7 @@ impl Line {
         fault: Option<Fault>,
         request: &Request<Bytes>,
         network: &dyn Network,
-    ) -> Result<Response<Carried>, TransportError> {
+    ) -> Result<Response<CarriedBody>, TransportError> {
         match fault {
             None => self.provided(request, network).await,
             Some(Fault::DropAfter) => {
@@ -193,11 +193,11 @@ impl Line {
                 Ok(answer.map(|body| {
                     let mut bytes = body.bytes();
                     bytes.truncate(bytes.len() / 2);
-                    Carried { pieces: vec![(Duration::ZERO, bytes.into())], is_cut: true }
+                    CarriedBody { pieces: vec![(Duration::ZERO, bytes.into())], is_cut: true }
                 }))
             }
             Some(Fault::Answer(status, headers, body)) => {
-                let mut answer = Response::new(Carried::whole(body));
+                let mut answer = Response::new(CarriedBody::whole(body));
                 *answer.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
                 for (name, value) in headers {
                     if let Ok(value) = HeaderValue::from_str(&value) {
@@ -216,7 +216,7 @@ impl Transport for Line {
         &self,
         request: Request<Bytes>,
         network: &dyn Network,
-    ) -> Result<Response<Carried>, TransportError> {
+    ) -> Result<Response<CarriedBody>, TransportError> {
         let fault = {
             let mut state = self.state();
             let of_write = if reads(request.method().as_str()) { None } else { state.of_next_write.take() };
@@ -261,11 +261,11 @@ mod tests {
 
     #[async_trait]
     impl Network for SlowProvider {
-        async fn send(&self) -> Result<Response<Carried>, TransportError> {
+        async fn send(&self) -> Result<Response<CarriedBody>, TransportError> {
             tokio::time::sleep(Duration::from_millis(self.0)).await;
             let mut asked = self.1.lock().expect("one request at a time");
             *asked += 1;
-            let mut answer = Response::new(Carried::whole("done"));
+            let mut answer = Response::new(CarriedBody::whole("done"));
             if *asked == 1 {
                 *answer.status_mut() = StatusCode::TOO_MANY_REQUESTS;
                 answer.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("0"));

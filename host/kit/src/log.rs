@@ -2,10 +2,10 @@
 
 use std::sync::Mutex;
 
-use runtime::{Answer, CallObserver, Called, Error, LogLine};
+use runtime::{Answer, CallObserver, Error, LogLine, ObservedCall};
 
 /// Lines kept of one case.
-const MOST: usize = 10_000;
+const MAX_LINES: usize = 10_000;
 
 /// The lines of the present case.
 #[derive(Debug, Default)]
@@ -19,14 +19,14 @@ impl Log {
 }
 
 impl CallObserver for Log {
-    fn line(&self, _: &Called, line: &LogLine) {
+    fn line(&self, _: &ObservedCall, line: &LogLine) {
         let mut lines = self.0.lock().expect("no panic while noting a line");
-        if lines.len() < MOST {
+        if lines.len() < MAX_LINES {
             let fields: Vec<String> =
                 line.fields.iter().map(|(name, value)| format!(" {name}={value}")).collect();
             lines.push(format!("{}{}", line.message, fields.concat()));
         }
     }
 
-    fn ended(&self, _: &Called, _: Result<&Answer, &Error>) {}
+    fn ended(&self, _: &ObservedCall, _: Result<&Answer, &Error>) {}
 }

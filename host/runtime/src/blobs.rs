@@ -17,7 +17,7 @@ const OVERHEAD: u64 = 256;
 /// Longest type that is stored: RFC 6838 section 4.2 has names of 127 characters on each side of the slash.
 const CONTENT_TYPE: usize = 255;
 /// Blobs of one call.
-const MOST: usize = 4_096;
+const MAX_BLOBS: usize = 4_096;
 
 /// The blobs of one call. Cheap to clone; all clones are one table.
 #[derive(Clone, Debug)]
@@ -162,7 +162,7 @@ impl BlobWriter {
         };
         let content_type = content_type.filter(|text| text.len() <= CONTENT_TYPE);
         let mut table = self.blobs.0.lock().expect("no panic while holding blobs");
-        if table.by_id.len() >= MOST {
+        if table.by_id.len() >= MAX_BLOBS {
             return None;
         }
         table.in_memory += if matches!(data, Data::Memory(_)) { takes } else { OVERHEAD };
@@ -262,7 +262,7 @@ mod tests {
         for content in [&b""[..], b"x"] {
             let blobs = Blobs::default();
             let made = (0..1_000_000).take_while(|_| blobs.create(content, None).is_some()).count();
-            assert_eq!((made, blobs.count()), (MOST, MOST));
+            assert_eq!((made, blobs.count()), (MAX_BLOBS, MAX_BLOBS));
             let blobs = Blobs::new(100 * OVERHEAD);
             assert!((0..1_000).filter_map(|_| blobs.create(content, None)).count() <= 100);
         }

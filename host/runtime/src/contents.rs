@@ -2,12 +2,12 @@
 
 use memchr::memmem;
 
-use crate::loaded::Loaded;
+use crate::loaded::LoadedConnector;
 
 /// Names of DWARF's custom sections, each behind its length as in the binary format.
 const DEBUG_SECTIONS: [&[u8]; 2] = [b"\x0b.debug_info", b"\x0b.debug_line"];
 
-impl Loaded {
+impl LoadedConnector {
     /// The names of all interfaces that the component imports, with their versions, in its own order.
     pub fn imports(&self) -> Vec<String> {
         let component = self.pre.component();

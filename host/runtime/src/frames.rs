@@ -8,7 +8,7 @@ use wasmtime::{FrameInfo, WasmBacktrace};
 use crate::log::harmless;
 
 /// Frames of a report.
-const MOST: usize = 8;
+const MAX_FRAMES: usize = 8;
 /// Bytes of a name, and of a file's path.
 const LONGEST: usize = 200;
 /// The folder of the project in debug information of our toolchain.
@@ -49,7 +49,7 @@ pub(crate) fn frames(trace: &WasmBacktrace) -> Vec<Frame> {
     let all: Vec<Frame> = trace.frames().iter().flat_map(of_info).collect();
     let own: Vec<Frame> = all.iter().filter(|frame| is_authors(frame)).cloned().collect();
     let mut shown = if own.is_empty() { all } else { own };
-    shown.truncate(MOST);
+    shown.truncate(MAX_FRAMES);
     shown
 }
 

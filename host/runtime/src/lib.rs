@@ -59,8 +59,8 @@ pub use crate::files::read_regular;
 pub use crate::frames::Frame;
 pub use crate::http_url::parse_discovered;
 pub use crate::limits::Limits;
-pub use crate::listening::Listening;
-pub use crate::loaded::{Loaded, TRIAL_CPU};
+pub use crate::listening::ListenTarget;
+pub use crate::loaded::{LoadedConnector, TRIAL_CPU};
 pub use crate::log::{LogLevel, LogLine};
 pub use crate::manifest::{
     AccountLimits, Auth, AuthKind, ClientAuth, DISCOVERED, Discovery, EndpointOverrides, Endpoints,
@@ -69,11 +69,11 @@ pub use crate::manifest::{
     PushJwt, PushPlace, RateLimit, RelatedHosts, Rotation, ScopeCase, Setting, SetupCopy, SetupStep,
     SurfaceVersion, UrlSetting, UrlSettingKind, UrlTemplate, UserinfoPointers, WithoutSecret,
 };
-pub use crate::observer::{CallObserver, Called};
+pub use crate::observer::{CallObserver, ObservedCall};
 pub use crate::outbound::{
-    BadOrigin, Carried, Credentials, CredentialsError, DirectError, DirectRequest, DirectResponse,
+    BadOrigin, CarriedBody, Credentials, CredentialsError, DirectError, DirectRequest, DirectResponse,
     HttpSettings, Listener, Login, LoginSecret, Lookup, Network, News, NoCredentials, OperatorAnswer,
-    OperatorClient, OriginOverrides, OwnProvider, Post, PostError, Posted, ProviderRedirect, Secret,
+    OperatorClient, OriginOverrides, OwnProvider, Post, PostError, PostResponse, ProviderRedirect, Secret,
     SystemLookup, Transport, TransportError, UrlCheck, check_origins, check_server, parse_origin,
     parse_webhook_url,
 };

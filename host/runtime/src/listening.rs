@@ -17,7 +17,7 @@ use crate::runtime::Runtime;
 const OPENING: Duration = Duration::from_secs(60);
 
 /// The connection whose provider is listened to.
-pub struct Listening<'a> {
+pub struct ListenTarget<'a> {
     /// The connector's name.
     pub connector: &'a str,
     pub tenant: &'a str,
@@ -39,7 +39,7 @@ impl Runtime {
     /// Waits for news until the connection ends, which it does at some time. Errors: `Unsupported` when there never will be any,
     /// `AuthExpired` when the server refuses the credentials, `RateLimited` when it requests a pause, `Unavailable` for temporary
     /// failures. Dropping the future ends it.
-    pub async fn listen(&self, of: Listening<'_>, tell: &Listener<'_>) -> Result<(), Error> {
+    pub async fn listen(&self, of: ListenTarget<'_>, tell: &Listener<'_>) -> Result<(), Error> {
         let loaded = self.find(of.connector).ok_or_else(|| Error::new(Code::NotInstalled, ""))?;
         let shared = self.0.sandbox.egress.clone();
         let egress = CallEgress {

@@ -26,7 +26,7 @@ const OFFERED: [&str; 9] =
 const PACKAGE: &str = "switchboard:connector/";
 
 /// A connector in service. Calls in flight hold it, so a version that was replaced lives until its last call is done.
-pub struct Loaded {
+pub struct LoadedConnector {
     pub manifest: Arc<Manifest>,
     /// SHA-256 (hex) over manifest and component: the id of this version in the store.
     pub digest: String,
@@ -44,14 +44,14 @@ pub struct Loaded {
     pub(crate) stats: Arc<Stats>,
 }
 
-impl Loaded {
+impl LoadedConnector {
     /// The connector's counters since the process started.
     pub fn stats(&self) -> StatsSnapshot {
         self.stats.snapshot()
     }
 }
 
-impl std::fmt::Debug for Loaded {
+impl std::fmt::Debug for LoadedConnector {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
@@ -120,7 +120,7 @@ pub(crate) fn link(
     package: &Package,
     limits: &Limits,
     stats: Arc<Stats>,
-) -> anyhow::Result<Loaded> {
+) -> anyhow::Result<LoadedConnector> {
     let manifest = package.manifest.clone();
     check_imports(component, manifest.level)?;
     let pre = linkers
@@ -132,7 +132,7 @@ pub(crate) fn link(
     let surfaces: BTreeSet<Surface> = index.keys().map(|(surface, _)| *surface).collect();
     check_surfaces(&manifest, &surfaces)?;
     check_memory(component, limits.memory_mib(manifest.memory))?;
-    Ok(Loaded {
+    Ok(LoadedConnector {
         name: manifest.name.as_str().into(),
         memory_mib: limits.memory_mib(manifest.memory),
         limits: Arc::new(manifest.limits.clone()),

@@ -11,15 +11,15 @@ use crate::surface::{Surface, Verb};
 /// Receives the calls of connectors and their log lines, in the call's own task: it must return soon.
 pub trait CallObserver: fmt::Debug + Send + Sync {
     /// The guest has written a line that the call's log keeps.
-    fn line(&self, called: &Called, line: &LogLine);
+    fn line(&self, called: &ObservedCall, line: &LogLine);
 
     /// The call has ended.
-    fn ended(&self, called: &Called, outcome: Result<&Answer, &Error>);
+    fn ended(&self, called: &ObservedCall, outcome: Result<&Answer, &Error>);
 }
 
 /// The call that is observed.
 #[derive(Clone, Debug)]
-pub struct Called {
+pub struct ObservedCall {
     /// The connector's name.
     pub connector: Arc<str>,
     /// None: the component is started once without a call.
@@ -29,7 +29,7 @@ pub struct Called {
     pub request_id: String,
 }
 
-impl fmt::Display for Called {
+impl fmt::Display for ObservedCall {
     /// `tasks.fetch lists.list`; the operation alone where it already says that.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.of {

@@ -10,12 +10,12 @@ use arc_swap::ArcSwap;
 use wasmtime::Engine;
 
 use crate::artefacts::Artefacts;
-use crate::loaded::{self, Linkers, Loaded};
+use crate::loaded::{self, Linkers, LoadedConnector};
 use crate::packages::{self, Installed, Package, Predecessor, Source, Store};
 use crate::sandbox::Sandbox;
 use crate::stats::Stats;
 
-type Live = HashMap<String, Arc<Loaded>>;
+type Live = HashMap<String, Arc<LoadedConnector>>;
 
 pub(crate) struct Registry {
     live: ArcSwap<Live>,
@@ -53,12 +53,12 @@ impl Registry {
         })
     }
 
-    pub(crate) fn find(&self, name: &str) -> Option<Arc<Loaded>> {
+    pub(crate) fn find(&self, name: &str) -> Option<Arc<LoadedConnector>> {
         self.live.load().get(name).cloned()
     }
 
     /// In the order of their names.
-    pub(crate) fn list(&self) -> Vec<Arc<Loaded>> {
+    pub(crate) fn list(&self) -> Vec<Arc<LoadedConnector>> {
         let mut all: Vec<_> = self.live.load().values().cloned().collect();
         all.sort_by(|a, b| a.manifest.name.cmp(&b.manifest.name));
         all
@@ -69,7 +69,7 @@ impl Registry {
     }
 
     /// The whole pipeline without the publication: bytes, compile or cache, types, trial.
-    pub(crate) async fn load(&self, package: &Package) -> anyhow::Result<Arc<Loaded>> {
+    pub(crate) async fn load(&self, package: &Package) -> anyhow::Result<Arc<LoadedConnector>> {
         let limits = &self.sandbox.limits;
         loaded::check_bytes(&package.wasm, limits)?;
         let component = self.artefacts.component(&package.wasm, &package.sha256).await?;
@@ -139,7 +139,7 @@ impl Registry {
         Ok(())
     }
 
-    async fn load_wanted(&self, wanted: WantedConnector) -> anyhow::Result<Arc<Loaded>> {
+    async fn load_wanted(&self, wanted: WantedConnector) -> anyhow::Result<Arc<LoadedConnector>> {
         let package = match wanted {
             WantedConnector::Bundled(package) => package,
             WantedConnector::Installed(digest) => {
@@ -151,7 +151,7 @@ impl Registry {
     }
 
     /// Loads the connector in `dir` and puts it into service without installing it.
-    pub(crate) async fn load_watched(&self, dir: PathBuf) -> anyhow::Result<Arc<Loaded>> {
+    pub(crate) async fn load_watched(&self, dir: PathBuf) -> anyhow::Result<Arc<LoadedConnector>> {
         let result = async {
             let package = self.read(dir.clone(), Source::Watched).await?;
             match self.find(&package.manifest.name) {
@@ -181,7 +181,7 @@ impl Registry {
         blocking(move || Package::read(&dir, source, max)).await
     }
 
-    fn publish(&self, changes: impl IntoIterator<Item = (String, Option<Arc<Loaded>>)>) {
+    fn publish(&self, changes: impl IntoIterator<Item = (String, Option<Arc<LoadedConnector>>)>) {
         let changes: Vec<_> = changes.into_iter().collect();
         if changes.is_empty() {
             return;
@@ -224,7 +224,7 @@ enum WantedConnector {
 }
 
 impl WantedConnector {
-    fn is(&self, loaded: &Loaded) -> bool {
+    fn is(&self, loaded: &LoadedConnector) -> bool {
         match self {
             // A connector from a developer's folder stays in service until the process ends.
             _ if loaded.source == Source::Watched => true,

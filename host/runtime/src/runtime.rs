@@ -18,11 +18,11 @@ use crate::engine::{self, Allocation};
 use crate::error::Error;
 use crate::guests::{Computes, Guests};
 use crate::limits::Limits;
-use crate::loaded::Loaded;
+use crate::loaded::LoadedConnector;
 use crate::observer::CallObserver;
 use crate::outbound::{
     DirectError, DirectRequest, DirectResponse, Egress, HttpSettings, Lookup, OwnProvider, Post, PostError,
-    Posted, Rules, Transport, UrlCheck,
+    PostResponse, Rules, Transport, UrlCheck,
 };
 use crate::packages::{Installed, Predecessor, Store};
 use crate::registry::{Registry, blocking};
@@ -172,7 +172,7 @@ impl Runtime {
                 Ok(answer) => answer.stats.queue_us = queue_us,
                 Err(error) => error.stats.queue_us = queue_us,
             }
-            running.done(of, &result);
+            running.record_outcome(of, &result);
             result
         };
         let done = self.0.guests.run(computes, work).await;
@@ -194,14 +194,18 @@ impl Runtime {
     /// Sends one notification to a webhook: to checked addresses, plain http only to where the operator allows it, no redirect, no cookie.
     /// An answer of any status is `Ok`. `deadline` is for everything up to the head of the answer; reading its body takes at most one
     /// second more.
-    pub async fn post(&self, post: Post<'_>, deadline: Duration) -> Result<Posted, PostError> {
+    pub async fn post(&self, post: Post<'_>, deadline: Duration) -> Result<PostResponse, PostError> {
         self.0.sandbox.egress.webhooks.post(post, deadline).await
     }
 
     /// Sends one request to a URL that the operator has set: to public addresses, and to private ones, which need no permission
     /// because no client of the API chose them; plain http only to the latter. `deadline` is for the body of the answer too.
     /// Everything else is as with `post`.
-    pub async fn post_to_operator(&self, post: Post<'_>, deadline: Duration) -> Result<Posted, PostError> {
+    pub async fn post_to_operator(
+        &self,
+        post: Post<'_>,
+        deadline: Duration,
+    ) -> Result<PostResponse, PostError> {
         self.0.sandbox.egress.operator.post(post, deadline).await
     }
 
@@ -218,12 +222,12 @@ impl Runtime {
     }
 
     /// The connectors in service, by name.
-    pub fn list(&self) -> Vec<Arc<Loaded>> {
+    pub fn list(&self) -> Vec<Arc<LoadedConnector>> {
         self.0.registry.list()
     }
 
     /// The version in service of this connector.
-    pub fn find(&self, name: &str) -> Option<Arc<Loaded>> {
+    pub fn find(&self, name: &str) -> Option<Arc<LoadedConnector>> {
         self.0.registry.find(name)
     }
 
@@ -233,9 +237,22 @@ impl Runtime {
         self.0.registry.install(dir).await
     }
 
+    /// Checks a connector that was read, as an installation does: compiles, links and tries it. Stores nothing, and puts nothing into
+    /// service.
+    pub async fn check_candidate(&self, candidate: &InstallCandidate) -> anyhow::Result<()> {
+        self.0.registry.load(&candidate.package).await.map(drop)
+    }
+
+    /// Checks, stores and publishes a connector that was read before. Fails where another version than the one that it was compared with
+    /// is installed meanwhile.
+    pub async fn install_candidate(&self, candidate: InstallCandidate) -> anyhow::Result<Installed> {
+        let predecessor = Predecessor::Version(candidate.predecessor());
+        self.0.registry.install_package(candidate.package, predecessor).await
+    }
+
     /// Puts the connector in `dir` into service until the process ends, without installing it: for development. If it is invalid,
     /// the error says why, and the one in service stays.
-    pub async fn load(&self, dir: &Path) -> anyhow::Result<Arc<Loaded>> {
+    pub async fn load(&self, dir: &Path) -> anyhow::Result<Arc<LoadedConnector>> {
         self.0.registry.load_watched(dir.to_owned()).await
     }
 

@@ -15,10 +15,10 @@ use crate::error::Error;
 use crate::extra;
 use crate::guests::Computes;
 use crate::limits::Limits;
-use crate::loaded::{Loaded, TRIAL_CPU};
+use crate::loaded::{LoadedConnector, TRIAL_CPU};
 use crate::log::{LineObserver, LogBook, harmless};
 use crate::manifest::Level;
-use crate::observer::{CallObserver, Called};
+use crate::observer::{CallObserver, ObservedCall};
 use crate::outbound::wasi_http::WasiHttp;
 use crate::outbound::{
     CallEgress, Credentials, Egress, LONGEST_WAIT_MS, Meter, NoCredentials, PaceRules, Policy,
@@ -41,7 +41,7 @@ pub(crate) struct Sandbox {
 struct Context {
     tenant: String,
     connection: String,
-    called: Called,
+    called: ObservedCall,
     policy: Policy,
     pacing: PaceRules,
     credentials: Arc<dyn Credentials>,
@@ -58,14 +58,14 @@ impl Sandbox {
     /// Calls one function of a connector; the call is admitted already.
     pub(crate) async fn call(
         &self,
-        loaded: &Loaded,
+        loaded: &LoadedConnector,
         call: Call,
         computes: Computes,
     ) -> Result<Answer, Error> {
         let verb = (call.surface, call.verb);
         let wall = call.context.timeout_ms.map_or(self.limits.wall_ms, |ms| ms.min(self.limits.wall_ms));
         let wall = Duration::from_millis(wall);
-        let called = Called {
+        let called = ObservedCall {
             connector: loaded.name.clone(),
             of: Some(verb),
             op: call.op.clone(),
@@ -114,12 +114,12 @@ impl Sandbox {
     }
 
     /// Starts the component once, calls nothing, and checks the types of its functions. Returns the cost of the start.
-    pub(crate) async fn trial(&self, loaded: &Loaded) -> anyhow::Result<CallStats> {
+    pub(crate) async fn trial(&self, loaded: &LoadedConnector) -> anyhow::Result<CallStats> {
         let wall = Duration::from_secs(5);
         let context = Context {
             tenant: String::new(),
             connection: String::new(),
-            called: Called {
+            called: ObservedCall {
                 connector: loaded.name.clone(),
                 of: None,
                 op: "start".to_owned(),
@@ -161,7 +161,7 @@ impl Sandbox {
         }
     }
 
-    fn log(&self, called: Called) -> LogBook {
+    fn log(&self, called: ObservedCall) -> LogBook {
         let bounds = (self.limits.log_lines, self.limits.log_line_bytes);
         let of = (called.connector.clone(), called.request_id.clone());
         let seen_by = self
@@ -171,7 +171,7 @@ impl Sandbox {
         LogBook::new((of.0, &of.1), bounds, seen_by)
     }
 
-    fn store(&self, loaded: &Loaded, cx: Context) -> wasmtime::Result<Store<State>> {
+    fn store(&self, loaded: &LoadedConnector, cx: Context) -> wasmtime::Result<Store<State>> {
         let limits = &self.limits;
         let log = self.log(cx.called);
         let wasi = match loaded.manifest.level {
@@ -361,15 +361,15 @@ pub(crate) fn micros(time: Duration) -> u64 {
 }
 
 /// Counts a call as running for as long as it lives.
-pub(crate) struct RunningCall<'a>(&'a Loaded);
+pub(crate) struct RunningCall<'a>(&'a LoadedConnector);
 
 impl<'a> RunningCall<'a> {
-    pub(crate) fn new(loaded: &'a Loaded) -> Self {
+    pub(crate) fn new(loaded: &'a LoadedConnector) -> Self {
         loaded.stats.started();
         RunningCall(loaded)
     }
 
-    pub(crate) fn done(&self, of: (Surface, Verb), result: &Result<Answer, Error>) {
+    pub(crate) fn record_outcome(&self, of: (Surface, Verb), result: &Result<Answer, Error>) {
         let (code, stats) = match result {
             Ok(answer) => (None, &answer.stats),
             Err(error) => (Some(error.code), &error.stats),

@@ -21,7 +21,7 @@ use crate::app::request_log::writing::{KEPT_BODIES, KEPT_ENTRIES};
 use crate::app::{App, usage};
 
 /// Most rows that one step changes.
-pub const STEP: i64 = 500;
+pub const ROWS_PER_STEP: i64 = 500;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 const HOUR_MS: i64 = 3_600_000;
@@ -122,7 +122,7 @@ pub struct Sweep {
     step: RetentionStep,
 }
 
-/// Removes at most `STEP` rows; the result is how many there were.
+/// Removes at most `ROWS_PER_STEP` rows; the result is how many there were.
 #[derive(Clone, Copy)]
 enum RetentionStep {
     All(OfAll),
@@ -139,33 +139,43 @@ const fn one(name: &'static str, step: OfOne) -> Sweep {
 
 /// Everything that is kept for a time.
 pub static SWEEPS: [Sweep; 31] = [
-    all("idempotency", |tx, at| Box::pin(expire::idempotency(tx, at.now - IDEMPOTENCY_MS, STEP))),
-    all("outbox", |tx, at| Box::pin(expire::outbox(tx, at.now - OUTBOX_MS, STEP))),
-    all("tracking", |tx, at| Box::pin(expire::tracking(tx, at.now - TRACKING_MS, STEP))),
-    all("threads", |tx, at| Box::pin(expire::threads(tx, at.before_log(), STEP))),
-    all("authorizations", |tx, at| Box::pin(authorizations::clean(tx, at.now - AUTHORIZATIONS_MS, STEP))),
-    all("access_tokens", |tx, at| Box::pin(api_keys::expire_tokens(tx, at.now - TOKENS_MS, STEP))),
-    all("token_grants", |tx, at| Box::pin(token_grants::clean(tx, at.now - GRANTS_MS, STEP))),
+    all("idempotency", |tx, at| Box::pin(expire::idempotency(tx, at.now - IDEMPOTENCY_MS, ROWS_PER_STEP))),
+    all("outbox", |tx, at| Box::pin(expire::outbox(tx, at.now - OUTBOX_MS, ROWS_PER_STEP))),
+    all("tracking", |tx, at| Box::pin(expire::tracking(tx, at.now - TRACKING_MS, ROWS_PER_STEP))),
+    all("threads", |tx, at| Box::pin(expire::threads(tx, at.before_log(), ROWS_PER_STEP))),
+    all("authorizations", |tx, at| {
+        Box::pin(authorizations::clean(tx, at.now - AUTHORIZATIONS_MS, ROWS_PER_STEP))
+    }),
+    all("access_tokens", |tx, at| Box::pin(api_keys::expire_tokens(tx, at.now - TOKENS_MS, ROWS_PER_STEP))),
+    all("token_grants", |tx, at| Box::pin(token_grants::clean(tx, at.now - GRANTS_MS, ROWS_PER_STEP))),
     all("former_sources", |tx, at| Box::pin(former_sources(tx, at.now - FORMER_NAMES_MS))),
     all("departures", |tx, at| Box::pin(departures(tx, at.now - items::RETURN_MS))),
-    all("delivered", |tx, at| Box::pin(cleaning::delivered(tx, at.now - DELIVERED_MS, STEP))),
-    all("given_up", |tx, at| Box::pin(cleaning::given_up(tx, at.before_log(), STEP))),
-    all("replays", |tx, at| Box::pin(cleaning::replays(tx, at.before_log(), STEP))),
-    all("webhooks", |tx, _| Box::pin(cleaning::deleted(tx, STEP))),
-    all("booking_addresses", |tx, at| Box::pin(made::forget(tx, at.now - MAILED_ADDRESSES_MS, STEP))),
-    all("reserved_times", |tx, at| Box::pin(erasure::reserved_times(tx, at.now - RESERVED_MS, STEP))),
-    all("invitees", |tx, at| Box::pin(erasure::people(tx, (at.now - INVITEES_MS, at.now), STEP))),
-    all("booking_links", |tx, at| Box::pin(links::forget(tx, at.now - LINKS_MS, STEP))),
-    all("booking_notices", |tx, at| Box::pin(notices::forget(tx, at.now - notices::KEPT_MS, STEP))),
-    all("bookings", |tx, at| Box::pin(erasure::bookings(tx, at.now - BOOKINGS_MS, STEP))),
-    all("jobs", |tx, at| Box::pin(job_admin::forget_ended(tx, at.now - ENDED_JOBS_MS, STEP))),
-    all("old_secrets", |tx, at| Box::pin(old_secrets::expire(tx, at.now, STEP))),
-    all("operator_sessions", |tx, at| Box::pin(operator_sessions::expire(tx, at.now, STEP))),
-    all("operator_links", |tx, at| Box::pin(operator_links::expire(tx, at.now, STEP))),
-    all("sign_in_failures", |tx, at| Box::pin(sign_in_failures::expire(tx, at.now - SIGN_IN_TRIES_MS, STEP))),
-    all("audit_log", |tx, at| Box::pin(audit_log::expire(tx, at.now - AUDIT_MS, STEP))),
-    all("request_log", |tx, at| Box::pin(request_log::expire(tx, at.before_request_log(), STEP))),
-    all("request_bodies", |tx, at| Box::pin(request_log::expire_bodies(tx, at.before_request_log(), STEP))),
+    all("delivered", |tx, at| Box::pin(cleaning::delivered(tx, at.now - DELIVERED_MS, ROWS_PER_STEP))),
+    all("given_up", |tx, at| Box::pin(cleaning::given_up(tx, at.before_log(), ROWS_PER_STEP))),
+    all("replays", |tx, at| Box::pin(cleaning::replays(tx, at.before_log(), ROWS_PER_STEP))),
+    all("webhooks", |tx, _| Box::pin(cleaning::deleted(tx, ROWS_PER_STEP))),
+    all("booking_addresses", |tx, at| {
+        Box::pin(made::forget(tx, at.now - MAILED_ADDRESSES_MS, ROWS_PER_STEP))
+    }),
+    all("reserved_times", |tx, at| {
+        Box::pin(erasure::reserved_times(tx, at.now - RESERVED_MS, ROWS_PER_STEP))
+    }),
+    all("invitees", |tx, at| Box::pin(erasure::people(tx, (at.now - INVITEES_MS, at.now), ROWS_PER_STEP))),
+    all("booking_links", |tx, at| Box::pin(links::forget(tx, at.now - LINKS_MS, ROWS_PER_STEP))),
+    all("booking_notices", |tx, at| Box::pin(notices::forget(tx, at.now - notices::KEPT_MS, ROWS_PER_STEP))),
+    all("bookings", |tx, at| Box::pin(erasure::bookings(tx, at.now - BOOKINGS_MS, ROWS_PER_STEP))),
+    all("jobs", |tx, at| Box::pin(job_admin::forget_ended(tx, at.now - ENDED_JOBS_MS, ROWS_PER_STEP))),
+    all("old_secrets", |tx, at| Box::pin(old_secrets::expire(tx, at.now, ROWS_PER_STEP))),
+    all("operator_sessions", |tx, at| Box::pin(operator_sessions::expire(tx, at.now, ROWS_PER_STEP))),
+    all("operator_links", |tx, at| Box::pin(operator_links::expire(tx, at.now, ROWS_PER_STEP))),
+    all("sign_in_failures", |tx, at| {
+        Box::pin(sign_in_failures::expire(tx, at.now - SIGN_IN_TRIES_MS, ROWS_PER_STEP))
+    }),
+    all("audit_log", |tx, at| Box::pin(audit_log::expire(tx, at.now - AUDIT_MS, ROWS_PER_STEP))),
+    all("request_log", |tx, at| Box::pin(request_log::expire(tx, at.before_request_log(), ROWS_PER_STEP))),
+    all("request_bodies", |tx, at| {
+        Box::pin(request_log::expire_bodies(tx, at.before_request_log(), ROWS_PER_STEP))
+    }),
     one("request_log_size", |tx, of, _| Box::pin(oldest_requests(tx, of))),
     one("log", |tx, of, at| Box::pin(lines(tx, of, at.before_log()))),
     one("tombstones", |tx, of, _| Box::pin(tombstones(tx, of))),
@@ -283,7 +293,7 @@ pub async fn purge_step(app: &App, job: &Job) -> Result<bool> {
             Box::pin(async move {
                 let is_over = match purge::find(&mut *tx, job.key()).await? {
                     None => true,
-                    Some(purge) => purge::step(tx, purge, STEP).await?.is_last,
+                    Some(purge) => purge::step(tx, purge, ROWS_PER_STEP).await?.is_last,
                 };
                 match is_over {
                     true => jobs::complete(tx, &job, now).await?,
@@ -296,37 +306,37 @@ pub async fn purge_step(app: &App, job: &Job) -> Result<bool> {
 }
 
 async fn lines(tx: &mut Tx, of: &Tenant, before: i64) -> Result<i64> {
-    let forgotten = expire::log(tx, of, before, STEP).await?;
+    let forgotten = expire::log(tx, of, before, ROWS_PER_STEP).await?;
     Ok(i64::try_from(forgotten).unwrap_or(i64::MAX))
 }
 
 async fn tombstones(tx: &mut Tx, of: &Tenant) -> Result<i64> {
     let floor = log::floor(&mut *tx, of).await?;
-    expire::tombstones(tx, of, floor, STEP).await
+    expire::tombstones(tx, of, floor, ROWS_PER_STEP).await
 }
 
 async fn oldest_requests(tx: &mut Tx, of: &Tenant) -> Result<i64> {
     let id = &of.application_id;
-    match request_log::trim_bodies(tx, id, KEPT_BODIES, STEP).await? {
-        0 => request_log::trim(tx, id, KEPT_ENTRIES, STEP).await,
+    match request_log::trim_bodies(tx, id, KEPT_BODIES, ROWS_PER_STEP).await? {
+        0 => request_log::trim(tx, id, KEPT_ENTRIES, ROWS_PER_STEP).await,
         removed => Ok(removed),
     }
 }
 
 async fn old_usage(tx: &mut Tx, of: &Tenant, now: i64) -> Result<i64> {
-    match expire::usage(tx, of, &usage::day(now - USAGE_MS), STEP).await? {
-        0 => expire::provider_units(tx, of, &usage::day(now - UNITS_MS), STEP).await,
+    match expire::usage(tx, of, &usage::day(now - USAGE_MS), ROWS_PER_STEP).await? {
+        0 => expire::provider_units(tx, of, &usage::day(now - UNITS_MS), ROWS_PER_STEP).await,
         removed => Ok(removed),
     }
 }
 
 async fn former_sources(tx: &mut Tx, before: i64) -> Result<i64> {
-    let forgotten = items::forget_former_sources(tx, before, STEP).await?;
+    let forgotten = items::forget_former_sources(tx, before, ROWS_PER_STEP).await?;
     Ok(i64::try_from(forgotten).unwrap_or(i64::MAX))
 }
 
 async fn departures(tx: &mut Tx, before: i64) -> Result<i64> {
-    let forgotten = items::forget_departures(tx, before, STEP).await?;
+    let forgotten = items::forget_departures(tx, before, ROWS_PER_STEP).await?;
     Ok(i64::try_from(forgotten).unwrap_or(i64::MAX))
 }
 

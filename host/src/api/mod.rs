@@ -43,7 +43,7 @@ use crate::api::response::error::ApiError;
 use crate::api::response::facts::ResponseFacts;
 use crate::api::response::request_log::{self, RequestFacts};
 use crate::web::idempotency::{ClaimResult, finish};
-use crate::web::rate_limit::{Class, Limiters, Standing, site};
+use crate::web::rate_limit::{Class, Limiters, RateLimitState, site};
 use crate::web::request_id::RequestId;
 
 /// The state of the shared promises.
@@ -113,7 +113,7 @@ async fn promises(State(gate): State<Gate>, request: Request, next: Next) -> Res
     let request_id = crate::web::request_id::new(&app.clock, &app.entropy);
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str).to_owned();
-    let anonymous = Standing { limit: 0, remaining: 0, retry_after_s: None };
+    let anonymous = RateLimitState { limit: 0, remaining: 0, retry_after_s: None };
     let public = || gate.operations.find(&Method::GET, &route).filter(|o| o.public);
     // A method that a public path does not have is refused as that, and not for a missing key.
     let operation = gate.operations.find_matched(&request).or_else(public);
@@ -264,7 +264,7 @@ fn sends_key(headers: &HeaderMap) -> bool {
 }
 
 /// Refuses what is over a budget.
-fn within(standing: Standing) -> Result<()> {
+fn within(standing: RateLimitState) -> Result<()> {
     match standing.retry_after_s {
         None => Ok(()),
         Some(seconds) => {
@@ -275,7 +275,7 @@ fn within(standing: Standing) -> Result<()> {
 }
 
 /// Refuses what is over the budget of a key that stands in pages, or over the visitor's share of it.
-fn within_share(standing: Standing) -> Result<()> {
+fn within_share(standing: RateLimitState) -> Result<()> {
     let Some(seconds) = standing.retry_after_s else { return Ok(()) };
     let limit = standing.limit;
     let message =

@@ -14,7 +14,7 @@ use service::tracking::hits::{self, Visitor};
 use service::tracking::{PATH, TrackedTarget};
 
 use crate::web::client_ip::{client_ip, peer};
-use crate::web::rate_limit::{Class, Limiters, Standing};
+use crate::web::rate_limit::{Class, Limiters, RateLimitState};
 
 /// A transparent image of one pixel.
 const PIXEL: &[u8] = b"GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff!\xf9\x04\x01\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;";
@@ -78,7 +78,7 @@ async fn hit(app: &App, limiters: &Limiters, signed: &str, visitor: &Visitor<'_>
 }
 
 /// The response to an address over its limit: the image is still returned because it costs nothing; a link would need a lookup.
-fn over(target: &TrackedTarget, standing: Standing) -> Response {
+fn over(target: &TrackedTarget, standing: RateLimitState) -> Response {
     if target.link.is_none() {
         return answer(StatusCode::OK, None);
     }

@@ -13,7 +13,7 @@ use service::manage;
 use service::manage::jobs::{HostedJob, host_name};
 use storage::Db;
 use storage::hosts::{self, Host};
-use storage::job_admin::{self, Filter};
+use storage::job_admin::{self, JobFilter};
 use storage::jobs::Job;
 
 use crate::cli::output::{answer, table};
@@ -29,7 +29,7 @@ const SEEN_AFTER: &str = "a running server begins it within five seconds";
 /// Works on the store itself, so no server has to run, and one that runs needs no restart.
 #[derive(Subcommand)]
 pub enum Jobs {
-    List(List),
+    List(ListJobs),
     Show(One),
     Retry(One),
     Cancel(One),
@@ -61,7 +61,7 @@ impl State {
 Examples:
   switchboard jobs list --state failed
   switchboard jobs list --kind deliver --due --json | jq -r '.[].id'")]
-pub struct List {
+pub struct ListJobs {
     /// Only jobs in this state
     #[arg(long, value_enum)]
     state: Option<State>,
@@ -113,10 +113,10 @@ impl Jobs {
     }
 }
 
-impl List {
+impl ListJobs {
     async fn run(self) -> Result<()> {
         let now = Clock::system().now_ms();
-        let filter = Filter {
+        let filter = JobFilter {
             state: self.state.map(|state| state.as_str().to_owned()),
             kind: self.kind,
             application_id: self.application,
@@ -138,7 +138,7 @@ impl List {
     }
 }
 
-async fn list(db: &Db, filter: &Filter, limit: i64) -> Result<(Vec<Job>, Vec<Host>)> {
+async fn list(db: &Db, filter: &JobFilter, limit: i64) -> Result<(Vec<Job>, Vec<Host>)> {
     db.check().await?;
     Ok((job_admin::list(db.reader(), filter, limit).await?, hosts::list(db.reader()).await?))
 }

@@ -58,7 +58,7 @@ struct RequestBudget {
 
 /// The state of a budget, as in the rate-limit headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct RateLimitState {
     /// Requests per minute, notifications of providers per second.
     pub limit: u64,
     /// Left in the current window.
@@ -91,8 +91,8 @@ impl RateLimiter {
     }
 
     /// Counts a request. One over the limit is refused and not counted.
-    pub fn take(&self, who: &str, limit: u64, now: i64) -> Standing {
-        let open = Standing { limit, remaining: limit, retry_after_s: None };
+    pub fn take(&self, who: &str, limit: u64, now: i64) -> RateLimitState {
+        let open = RateLimitState { limit, remaining: limit, retry_after_s: None };
         let Ok(mut budgets) = self.budgets.lock() else { return open };
         budget(&mut budgets, who).map_or(open, |mut budget| budget.take(limit, self.window_ms, now))
     }
@@ -111,8 +111,8 @@ impl Limiters {
     /// Counts a request with a key that is embedded in pages, sent by a visitor from this address. It counts toward the budget of the key,
     /// of which the address may use only so much that the same amount is left for others: half of it if there are no others, and at least
     /// one request. However much an address sends, others find room.
-    pub fn take_of_visitor(&self, key: &str, ip: IpAddr, limit: u64, now: i64) -> Standing {
-        let open = Standing { limit, remaining: limit, retry_after_s: None };
+    pub fn take_of_visitor(&self, key: &str, ip: IpAddr, limit: u64, now: i64) -> RateLimitState {
+        let open = RateLimitState { limit, remaining: limit, retry_after_s: None };
         let (Ok(mut keys), Ok(mut visitors)) = (self.keys.budgets.lock(), self.visitors.budgets.lock())
         else {
             return open;
@@ -127,28 +127,28 @@ impl Limiters {
         if !leaves_room(of_key.used, of_visitor.used, limit) {
             let wait_ms = (of_key.room_at(&of_visitor, limit) + WINDOW_MS - now).max(1);
             let retry_after_s = u64::try_from(wait_ms).unwrap_or(1).div_ceil(1000);
-            return Standing { limit, remaining: 0, retry_after_s: Some(retry_after_s) };
+            return RateLimitState { limit, remaining: 0, retry_after_s: Some(retry_after_s) };
         }
         of_key.add(now);
         of_visitor.add(now);
         // Each further request takes one from the key's budget and keeps one for others.
         let remaining = limit.saturating_sub(of_key.used + of_visitor.used) / 2;
-        Standing { limit, remaining, retry_after_s: None }
+        RateLimitState { limit, remaining, retry_after_s: None }
     }
 
     /// Counts a request of an address.
-    pub fn take_of_address(&self, class: Class, ip: IpAddr, limit: u64, now: i64) -> Standing {
+    pub fn take_of_address(&self, class: Class, ip: IpAddr, limit: u64, now: i64) -> RateLimitState {
         self.addresses.take(&format!("{class:?} {}", site(ip)), limit, now)
     }
 
     /// Counts a request under a name, such as a record that is read without a key.
-    pub fn take_of_name(&self, name: &str, limit: u64, now: i64) -> Standing {
+    pub fn take_of_name(&self, name: &str, limit: u64, now: i64) -> RateLimitState {
         self.addresses.take(name, limit, now)
     }
 
     /// Counts a notification of a provider, or of one of its watches: `limit` of one name in any second. The budgets of addresses, which
     /// are smaller, are not used.
-    pub fn take_of_notifications(&self, name: &str, limit: u64, now: i64) -> Standing {
+    pub fn take_of_notifications(&self, name: &str, limit: u64, now: i64) -> RateLimitState {
         self.notifications.take(name, limit, now)
     }
 
@@ -227,16 +227,16 @@ impl RequestBudget {
         last
     }
 
-    fn take(&mut self, limit: u64, window_ms: i64, now: i64) -> Standing {
+    fn take(&mut self, limit: u64, window_ms: i64, now: i64) -> RateLimitState {
         self.forget(window_ms, now);
         if self.used >= limit {
             let oldest = self.log.front().map_or(now, |(at, _)| *at);
             let wait_ms = (oldest + window_ms - now).max(1);
             let retry_after_s = u64::try_from(wait_ms).unwrap_or(1).div_ceil(1000);
-            return Standing { limit, remaining: 0, retry_after_s: Some(retry_after_s) };
+            return RateLimitState { limit, remaining: 0, retry_after_s: Some(retry_after_s) };
         }
         self.add(now);
-        Standing { limit, remaining: limit - self.used, retry_after_s: None }
+        RateLimitState { limit, remaining: limit - self.used, retry_after_s: None }
     }
 }
 

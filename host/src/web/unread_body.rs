@@ -15,7 +15,7 @@ use http_body_util::BodyExt;
 use tokio::sync::oneshot;
 
 /// Most bytes that are read and discarded.
-const MOST: usize = 64 << 20;
+const MAX_DISCARDED_BYTES: usize = 64 << 20;
 /// Longest time for that.
 const LONGEST: Duration = Duration::from_secs(10);
 
@@ -45,7 +45,7 @@ impl Rest {
 }
 
 async fn thrown_away(mut body: Body) {
-    let mut room = MOST;
+    let mut room = MAX_DISCARDED_BYTES;
     while let Some(Ok(frame)) = body.frame().await {
         match room.checked_sub(frame.data_ref().map_or(0, Bytes::len)) {
             Some(left) => room = left,

@@ -21,7 +21,7 @@ use crate::request_log::{self, RequestLogMode};
 /// A text that sorts after the ids of all keys, whatever the collation: no id has so late a time.
 const AFTER_ALL_KEYS: &str = "key_ZZZZZZZZZZZZZZZZZZZZZZZZZZ";
 
-/// What kind of key it is.
+/// The kind of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyKind {
     /// Made by the operator or by another key; works until it expires or is revoked.
@@ -77,7 +77,7 @@ impl ApiKey {
         }
     }
 
-    /// Whose Idempotency-Keys it shares: the tokens of one grant are one client, and those of one key are not.
+    /// Returns the id that owns the key's idempotency keys: tokens of one grant share it, tokens of one API key do not.
     pub fn idempotency_scope(&self) -> &str {
         self.grant_id.as_deref().unwrap_or(&self.id)
     }
@@ -360,7 +360,7 @@ pub struct Application {
     pub organization: String,
     /// The name that it was given for the addresses of its booking pages.
     pub handle: Option<String>,
-    /// What its request log keeps.
+    /// The parts of requests that the application's request log stores.
     pub request_log: RequestLogMode,
     /// The end of the time in which its request log keeps full bodies, milliseconds since 1970.
     pub full_bodies_until: Option<i64>,

@@ -69,8 +69,8 @@ impl Db {
                 pools.map(|pools| (Reader::Postgres(pools.clone()), Writer::pooled(pools, wakes.clone())))
             }
         };
-        let (reader, writer) =
-            opened.with_context(|| format!("cannot open the database {}", dialect.shown(&options.url)))?;
+        let (reader, writer) = opened
+            .with_context(|| format!("cannot open the database {}", dialect.redact_url(&options.url)))?;
         let availability = match &reader {
             Reader::Sqlite(readers) => readers.availability().clone(),
             Reader::Postgres(pools) => pools.availability().clone(),
@@ -118,7 +118,7 @@ impl Db {
         &self.wakes
     }
 
-    /// What SQLite says of the file's integrity: `["ok"]`, or the damage. PostgreSQL looks after it itself.
+    /// Returns the result of SQLite's integrity check: `["ok"]`, or the damage. Always `["ok"]` on PostgreSQL, which checks its own pages.
     pub async fn integrity(&self) -> Result<Vec<String>> {
         if self.dialect == Dialect::Postgres {
             return Ok(vec!["ok".to_owned()]);

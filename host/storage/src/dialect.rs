@@ -1,4 +1,4 @@
-//! What differs between SQLite and PostgreSQL in SQL, and nothing else.
+//! The differences between the SQL of SQLite and of PostgreSQL.
 
 use anyhow::{Result, bail};
 
@@ -21,7 +21,7 @@ impl Dialect {
 
     /// The URL without its password, for messages. Of one that cannot be parsed, or has an `@` that does not end a password, nothing before
     /// the last `@` is shown: the password may have characters that should be percent-encoded.
-    pub fn shown(self, url: &str) -> String {
+    pub fn redact_url(self, url: &str) -> String {
         match self {
             // A path.
             Dialect::Sqlite => url.to_owned(),
@@ -93,8 +93,8 @@ impl Dialect {
         }
     }
 
-    /// What is reserved in the calendars in `$1` by other connections than those in `$5`, each a JSON array of texts: rows that start from
-    /// `$3` on and before `$2`, and end after `$4`.
+    /// Selects the reservations in the calendars `$1` of connections other than `$5` (both JSON arrays of texts): rows that start from `$3` on
+    /// and before `$2`, and end after `$4`.
     pub fn reserved_of_calendars(self) -> &'static str {
         match self {
             Dialect::Sqlite => {
@@ -166,7 +166,7 @@ impl Dialect {
         }
     }
 
-    /// What the database's clock shows in milliseconds since 1970, as `now`. None for SQLite, which runs in the host's process.
+    /// Selects the time of the database's clock (Unix ms) as `now`. None for SQLite, which runs in the host's process.
     pub fn now_ms(self) -> Option<&'static str> {
         match self {
             Dialect::Sqlite => None,
@@ -383,10 +383,10 @@ mod tests {
             ("postgres://sb:hunter2", "postgres://***"),
             ("postgres:sb:hunter2", "postgres://***"),
         ] {
-            assert_eq!(Dialect::Postgres.shown(url), shown);
-            assert_eq!(Dialect::Postgres.shown(shown), shown, "what has none stays as it is");
+            assert_eq!(Dialect::Postgres.redact_url(url), shown);
+            assert_eq!(Dialect::Postgres.redact_url(shown), shown, "what has none stays as it is");
         }
         let file = "sqlite:///srv/a@b/switchboard.db";
-        assert_eq!(Dialect::Sqlite.shown(file), file);
+        assert_eq!(Dialect::Sqlite.redact_url(file), file);
     }
 }

@@ -1,4 +1,4 @@
-//! What is true of the whole installation, whichever host asks. Table: `migrations/0008_installation.sql`.
+//! Values of the whole installation, the same for every host. Table: `migrations/0008_installation.sql`.
 
 use anyhow::{Context, Result};
 

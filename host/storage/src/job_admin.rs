@@ -8,7 +8,7 @@ use crate::sql::{Reader, Row, query};
 
 /// A filter for lists of jobs; a field that is `None` leaves its column open.
 #[derive(Clone, Debug, Default)]
-pub struct Filter {
+pub struct JobFilter {
     /// `queued`, `running`, `failed` or `cancelled`.
     pub state: Option<String>,
     pub kind: Option<String>,
@@ -19,7 +19,7 @@ pub struct Filter {
 }
 
 /// At most `limit` jobs, those that are due or ended first at the beginning.
-pub async fn list(reader: &Reader, filter: &Filter, limit: i64) -> Result<Vec<Job>> {
+pub async fn list(reader: &Reader, filter: &JobFilter, limit: i64) -> Result<Vec<Job>> {
     let sql = "select * from jobs where (cast($1 as text) is null or state = $1) and (cast($2 as text) is null or kind = $2) \
                and (cast($3 as text) is null or application_id = $3) and (cast($4 as text) is null or connection_id = $4) \
                and (cast($5 as bigint) is null or (state = 'queued' and due_at <= $5)) \

@@ -37,7 +37,7 @@ pub struct Entry {
     pub at: i64,
 }
 
-/// What a feed of changes tells of a line. The texts lie in the row.
+/// A log line as a feed of changes reads it. The texts lie in the row.
 #[derive(Clone, Copy, Debug)]
 pub struct FeedLine<'r> {
     pub sequence: i64,
@@ -246,7 +246,7 @@ fn feed_line<'a>(row: &'a Row<'_>) -> Result<FeedLine<'a>> {
     })
 }
 
-/// What `read` makes of the lines of a feed, as many as a chunk holds.
+/// Returns the lines of a feed as `read` converts them, as many as a chunk holds.
 async fn feed_chunk<T>(
     statement: Query<'_>,
     reader: &Reader,
@@ -256,8 +256,8 @@ async fn feed_chunk<T>(
     statement.fetch_chunk(reader, limit, |row| Ok(read(feed_line(row)?))).await
 }
 
-/// What `read` makes of the lines about the items of one collection after `sequence`, oldest first, as many as a chunk holds. It may see the
-/// first lines twice.
+/// Returns the lines about the items of one collection after `sequence` as `read` converts them, oldest first, as many as a chunk holds.
+/// `read` may see the first lines twice.
 pub async fn of_collection<T>(
     reader: &Reader,
     tenant: &Tenant,

@@ -20,12 +20,12 @@ const CREATE_TABLE: &str = "create table if not exists schema_migrations (versio
 pub(super) enum Sql {
     /// The same on both engines.
     Both(&'static str),
-    /// What only one engine's own words can say.
+    /// Statements that differ between the engines.
     Each { sqlite: &'static str, postgres: &'static str },
 }
 
 impl Sql {
-    /// What is run on an engine, and checked by its sum.
+    /// Returns the statements for an engine, whose checksum is stored.
     pub(super) fn on(self, dialect: Dialect) -> &'static str {
         match (self, dialect) {
             (Sql::Both(text), _) => text,
@@ -229,7 +229,7 @@ async fn list_applied(on: impl Into<On<'_>>) -> Result<Vec<(i64, String)>> {
         .await
 }
 
-/// What this program knows and the database has not. Fails when the database has what this program does not know.
+/// Returns the migrations that the database lacks. Fails when it has one that this program does not know.
 fn missing(applied: &[(i64, String)], dialect: Dialect) -> Result<Vec<(i64, &'static str, Sql)>> {
     for (version, sum) in applied {
         match MIGRATIONS.iter().find(|known| known.0 == *version) {

@@ -22,7 +22,7 @@ const LEFT_ALONE_MS: i64 = 180_000;
 
 /// A message on its way.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outgoing {
+pub struct OutboxMessage {
     pub id: String,
     pub tenant: Tenant,
     pub connection_id: String,
@@ -48,15 +48,15 @@ pub struct Outgoing {
     pub updated_at: i64,
 }
 
-impl Outgoing {
+impl OutboxMessage {
     /// Whether the provider accepted the message in the attempt whose result is unknown.
     pub fn is_accepted(&self) -> bool {
         self.handed_over_at.is_some_and(|handed_over| self.accepted_at >= Some(handed_over))
     }
 }
 
-fn outgoing(row: &Row<'_>) -> Result<Outgoing> {
-    Ok(Outgoing {
+fn outgoing(row: &Row<'_>) -> Result<OutboxMessage> {
+    Ok(OutboxMessage {
         id: row.get("id")?,
         tenant: Tenant {
             organization_id: row.get("organization_id")?,
@@ -81,7 +81,7 @@ fn outgoing(row: &Row<'_>) -> Result<Outgoing> {
 }
 
 /// Inserts a row with the message itself, and the sender's own copy if that differs.
-pub async fn insert(tx: &mut Tx, o: &Outgoing, message: &str, copy: Option<&str>) -> Result<()> {
+pub async fn insert(tx: &mut Tx, o: &OutboxMessage, message: &str, copy: Option<&str>) -> Result<()> {
     let sql = "insert into outbox (id, organization_id, application_id, connection_id, draft_id, state, \
                internet_message_id, options, recipients, send_at, next_attempt_at, attempts, created_at, updated_at) \
                values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
@@ -131,7 +131,7 @@ async fn insert_message(tx: &mut Tx, id: &str, message: &str) -> Result<()> {
 }
 
 /// A row of the tenant.
-pub async fn find(on: impl Into<On<'_>>, tenant: &Tenant, id: &str) -> Result<Option<Outgoing>> {
+pub async fn find(on: impl Into<On<'_>>, tenant: &Tenant, id: &str) -> Result<Option<OutboxMessage>> {
     query("select * from outbox where id = $1 and organization_id = $2 and application_id = $3")
         .bind(id)
         .bind(&tenant.organization_id)
@@ -146,7 +146,7 @@ pub async fn lock_outgoing<'l>(
     tx: &mut Tx,
     lock: &'l ConnectionLock,
     id: &str,
-) -> Result<Option<LockedRow<'l, Outgoing>>> {
+) -> Result<Option<LockedRow<'l, OutboxMessage>>> {
     let sql = match tx {
         Tx::Sqlite(_) => "select * from outbox where id = $1 and connection_id = $2",
         Tx::Postgres(_) => "select * from outbox where id = $1 and connection_id = $2 for no key update",
@@ -160,7 +160,7 @@ pub async fn by_message_id(
     on: impl Into<On<'_>>,
     connection_id: &str,
     internet_message_id: &str,
-) -> Result<Option<Outgoing>> {
+) -> Result<Option<OutboxMessage>> {
     query("select * from outbox where connection_id = $1 and internet_message_id = $2 order by id limit 1")
         .bind(connection_id)
         .bind(internet_message_id)
@@ -211,7 +211,7 @@ pub async fn forget_contents(tx: &mut Tx, id: &str) -> Result<()> {
 /// nothing to do, because the message is not due, was cancelled or settled, its account was disconnected, or a host of the
 /// version before works on it. The state that delivery reports set meanwhile does not matter: some recipients still wait for the
 /// message.
-pub async fn begin(tx: &mut Tx, id: &str, fence: Fence, now: i64) -> Result<Option<Outgoing>> {
+pub async fn begin(tx: &mut Tx, id: &str, fence: Fence, now: i64) -> Result<Option<OutboxMessage>> {
     let sql = "update outbox set state = 'sending', claimed_by = $1, claimed_until = $2, \
                attempts = attempts + case when handed_over_at is null then 1 else 0 end, updated_at = $3 \
                where id = $4 and next_attempt_at <= $3 \
@@ -261,8 +261,8 @@ pub async fn accepted(tx: &mut Tx, id: &str, fence: Fence, now: i64) -> Result<b
 /// Writes the result of an attempt, and releases the message. False: the run no longer owns the message, and nothing was written.
 pub async fn settle(
     tx: &mut Tx,
-    before: &LockedRow<'_, Outgoing>,
-    o: &Outgoing,
+    before: &LockedRow<'_, OutboxMessage>,
+    o: &OutboxMessage,
     fence: Fence,
 ) -> Result<bool> {
     let sql = "update outbox set state = $1, recipients = $2, next_attempt_at = $3, handed_over_at = $4, \
@@ -287,7 +287,7 @@ pub async fn settle(
 /// Stores later reports on recipients: bounces.
 pub async fn set_recipients(
     tx: &mut Tx,
-    before: &LockedRow<'_, Outgoing>,
+    before: &LockedRow<'_, OutboxMessage>,
     (state, recipients): (&str, &str),
     now: i64,
 ) -> Result<()> {
@@ -303,7 +303,7 @@ pub async fn set_recipients(
 
 /// Cancels a message that has reached no recipient, even while a run prepares it: the run finds out before the provider gets the
 /// message. Returns the new row. None, and nothing is changed: it was handed over, some recipients have it, or it is settled.
-pub async fn cancel(tx: &mut Tx, lock: &ConnectionLock, id: &str, now: i64) -> Result<Option<Outgoing>> {
+pub async fn cancel(tx: &mut Tx, lock: &ConnectionLock, id: &str, now: i64) -> Result<Option<OutboxMessage>> {
     let sql = "update outbox set state = 'cancelled', next_attempt_at = null, claimed_by = null, claimed_until = null, updated_at = $1 \
                where id = $2 and connection_id = $3 and next_attempt_at is not null and handed_over_at is null and accepted_at is null \
                returning *";

@@ -18,7 +18,7 @@ use crate::statement::{Chunk, Places, Query, Row, Value, too_long};
 /// Steps of SQLite's virtual machine between two checks of a read's budget. Some dozens of steps make a row.
 const LOOK_EVERY: i32 = 1_000;
 /// Looks that a read has on its caller's thread: a few milliseconds.
-const AT_ONCE: i64 = 100;
+const LOOKS_ON_CALLERS_THREAD: i64 = 100;
 /// Looks that a read has on a thread that delays only its own caller: some seconds.
 const AT_MOST: i64 = 400_000;
 /// Maximum number of concurrent long reads.
@@ -37,7 +37,7 @@ pub enum Patience {
 impl Patience {
     fn looks(self) -> i64 {
         match self {
-            Patience::AtOnce => AT_ONCE,
+            Patience::AtOnce => LOOKS_ON_CALLERS_THREAD,
             Patience::AtMost => AT_MOST,
             Patience::Endless => i64::MAX,
         }

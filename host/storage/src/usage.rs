@@ -111,7 +111,7 @@ pub const BOOKING_CANCELLED: &str = "bookingCancelled";
 /// The outcomes under which messages are counted that were handed over, and reports that one of them did not arrive.
 pub const EMAIL_SENT: &str = "emailSent";
 pub const EMAIL_BOUNCED: &str = "emailBounced";
-/// What the outcomes begin with under which attempts to deliver to webhooks are counted.
+/// Prefix of the outcomes under which delivery attempts to webhooks are counted.
 pub const WEBHOOK: &str = "webhook:";
 
 /// The application's changes from one day to another, both included.

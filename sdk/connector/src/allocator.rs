@@ -9,7 +9,7 @@ use core::ptr::null_mut;
 use talc::wasm::{WasmDynamicTalc, new_wasm_dynamic_allocator};
 
 /// Sizes are rounded up to this, which is also the alignment of all blocks.
-const STEP: usize = 16;
+const ALIGNMENT_BYTES: usize = 16;
 /// Larger blocks, and those with another alignment, are talc's.
 const LARGEST: usize = 512;
 /// Bytes that one request to talc takes.
@@ -18,7 +18,7 @@ const CHUNK: usize = 32 << 10;
 /// Free blocks by size, and what is left of the newest chunk.
 struct Lists {
     /// The first free block of each size; a free block begins with the address of the next.
-    free: [*mut u8; LARGEST / STEP + 1],
+    free: [*mut u8; LARGEST / ALIGNMENT_BYTES + 1],
     next: *mut u8,
     left: usize,
 }
@@ -34,24 +34,29 @@ unsafe impl Sync for Allocator {}
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator {
     large: new_wasm_dynamic_allocator(),
-    small: UnsafeCell::new(Lists { free: [null_mut(); LARGEST / STEP + 1], next: null_mut(), left: 0 }),
+    small: UnsafeCell::new(Lists {
+        free: [null_mut(); LARGEST / ALIGNMENT_BYTES + 1],
+        next: null_mut(),
+        left: 0,
+    }),
 };
 
 /// The list that a block belongs to, if it is small.
 #[inline(always)]
 fn class(layout: Layout) -> Option<usize> {
-    (layout.size() <= LARGEST && layout.align() <= STEP).then(|| layout.size().div_ceil(STEP))
+    (layout.size() <= LARGEST && layout.align() <= ALIGNMENT_BYTES)
+        .then(|| layout.size().div_ceil(ALIGNMENT_BYTES))
 }
 
 impl Allocator {
     /// A block from the newest chunk, or from a new one.
     #[cold]
     unsafe fn cut(&self, class: usize) -> *mut u8 {
-        let size = class * STEP;
+        let size = class * ALIGNMENT_BYTES;
         unsafe {
             let lists = &mut *self.small.get();
             if lists.left < size {
-                let chunk = self.large.alloc(Layout::from_size_align_unchecked(CHUNK, STEP));
+                let chunk = self.large.alloc(Layout::from_size_align_unchecked(CHUNK, ALIGNMENT_BYTES));
                 if chunk.is_null() {
                     return chunk;
                 }

@@ -45,12 +45,12 @@ pub struct AdminOrganizationPatch {
     pub etag: Option<String>,
 }
 
-/// What the request log of an application keeps.
+/// The parts of requests that an application's request log stores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum RequestLogSetting {
-    /// Nothing.
+    /// No requests.
     Off,
     /// Requests without their bodies.
     #[default]

@@ -118,7 +118,7 @@ pub async fn path_of(server: &TestServer, template: &str, tenant: &Tenant) -> St
     if path.contains("{j}") {
         path = path.replace("{j}", &job_of(server, tenant).await);
     }
-    path.replace("{n}", "sandbox").replace("{p}", "sandbox").replace("{change}", "disable")
+    path.replace("{n}", "sandbox").replace("{p}", "sandbox").replace("{u}", "1-a").replace("{change}", "disable")
 }
 
 /// The id of a new job of an application, which waits for an hour.

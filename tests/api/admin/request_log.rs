@@ -279,7 +279,7 @@ async fn bodies_of(server: &TestServer, tenant: &Tenant) -> Vec<RequestBodies> {
     found
 }
 
-/// Whatever is sent to whatever operation, the log has no secret and no message, in no mode.
+/// Walks all operations with secrets and message texts: in no mode does the log store any of them.
 #[tokio::test]
 async fn the_log_keeps_no_secret() {
     let server = TestServer::start().await;

@@ -23,7 +23,7 @@ fn names(found: &[Value]) -> Value {
     found.iter().map(|found| found["name"].clone()).collect()
 }
 
-/// What an application is made with is what is read; a change replaces what it names, as a whole, and nothing else.
+/// Reads back what an application was created with; a change replaces each field that it names as a whole, and no other.
 #[tokio::test]
 async fn applications_are_made_and_changed() {
     let server = TestServer::start().await;

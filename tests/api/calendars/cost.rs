@@ -12,7 +12,7 @@ const QUERY: &str = "/v1/calendars/freebusy/query";
 /// 4 MiB of items, and the envelope.
 const MAX_PAGE: usize = (4 << 20) + 4_096;
 /// The length of a provider's longest field.
-const LONG: usize = 500_000;
+const LONGEST_FIELD_BYTES: usize = 500_000;
 
 fn id(value: &Value) -> String {
     value["id"].as_str().expect("an id").to_owned()
@@ -178,7 +178,7 @@ async fn a_page_of_long_instances_ends_by_its_bytes() {
     let series = Event {
         event_type: EventType::Series,
         recurrence: vec!["RRULE:FREQ=HOURLY".to_owned()],
-        ..event("Pulse", "2026-03-02T00:00:00Z", LONG)
+        ..event("Pulse", "2026-03-02T00:00:00Z", LONGEST_FIELD_BYTES)
     };
     let series = store_event(&server, &beside, &series).await;
     let short = store_event(&server, &beside, &event("Between", "2026-03-03T12:30:00Z", 0)).await;
@@ -192,7 +192,7 @@ async fn a_page_of_long_instances_ends_by_its_bytes() {
     assert_eq!(all, expected);
     // One that is asked for by its id is whole.
     let one = api.get(format!("{path}/{}", all[40])).send().await.expect(200);
-    assert_eq!(one["description"].as_str().map(str::len), Some(LONG));
+    assert_eq!(one["description"].as_str().map(str::len), Some(LONGEST_FIELD_BYTES));
 }
 
 /// An event that is larger than a page is a page by itself, in a list of stored events and in one of instances alike.

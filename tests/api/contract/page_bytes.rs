@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 const MAX_PAGE: usize = (4 << 20) + 4_096;
 /// Items whose texts have more than a page.
 const COUNT: usize = 72;
-const LONG: usize = 60_000;
+const TEXT_BYTES: usize = 60_000;
 
 fn id(value: &Value) -> String {
     value["id"].as_str().expect("an id").to_owned()
@@ -51,7 +51,7 @@ async fn a_page_ends_where_the_next_item_has_no_room() {
     let calendar = id(&api.post("/v1/calendars", calendar).send().await.expect(201));
     let list = json!({ "connectionId": connection, "name": "Large" });
     let list = id(&api.post("/v1/task-lists", list).send().await.expect(201));
-    let text = "x".repeat(LONG);
+    let text = "x".repeat(TEXT_BYTES);
     let event = json!({ "title": "x", "start": "2026-03-02T11:00:00Z", "end": "2026-03-02T12:00:00Z", "description": text });
     let contact = json!({ "connectionId": connection, "displayName": "x", "notes": text });
     let task = json!({ "title": "x", "notes": text });

@@ -21,8 +21,8 @@ use storage::api_keys;
 use super::statements::{HOUR_MS, event};
 use crate::email::mailbox::{Mailbox, Provider, text};
 
-const FEW: usize = 5;
-const MANY: usize = 20;
+const FEW_ROWS: usize = 5;
+const MANY_ROWS: usize = 20;
 const DAY_MS: i64 = 24 * HOUR_MS;
 
 /// Statements of a delivery that it shares with no other: the webhook's state and the event are read before each attempt. If no other
@@ -39,20 +39,26 @@ const OF_A_REMOVED_MESSAGE: u64 = 1;
 
 /// Measures with few and with many records; fails where the many need more statements than `for_each` for each one more.
 async fn assert_bounded(what: &str, for_each: u64, measure: impl AsyncFn(usize) -> u64) {
-    let (few, many) = (measure(FEW).await, measure(MANY).await);
-    eprintln!("{what}: {few} statements for {FEW}, {many} for {MANY}");
+    let (few, many) = (measure(FEW_ROWS).await, measure(MANY_ROWS).await);
+    eprintln!("{what}: {few} statements for {FEW_ROWS}, {many} for {MANY_ROWS}");
     assert!(few > 0, "{what}: no statement was counted");
-    let most = few + for_each * (MANY - FEW) as u64;
-    assert!(many <= most, "{what}: {few} statements for {FEW}, {many} for {MANY}, which may need {most}");
+    let most = few + for_each * (MANY_ROWS - FEW_ROWS) as u64;
+    assert!(
+        many <= most,
+        "{what}: {few} statements for {FEW_ROWS}, {many} for {MANY_ROWS}, which may need {most}"
+    );
 }
 
 /// Measures work that handles each record separately, by a job or a call: the cost per record must not grow with their number.
 async fn assert_linear(what: &str, measure: impl AsyncFn(usize) -> u64) {
-    let (few, many) = (measure(FEW).await, measure(MANY).await);
-    eprintln!("{what}: {few} statements for {FEW}, {many} for {MANY}");
+    let (few, many) = (measure(FEW_ROWS).await, measure(MANY_ROWS).await);
+    eprintln!("{what}: {few} statements for {FEW_ROWS}, {many} for {MANY_ROWS}");
     assert!(few > 0, "{what}: no statement was counted");
-    let most = few.div_ceil(FEW as u64) * MANY as u64;
-    assert!(many <= most, "{what}: {few} statements for {FEW}, {many} for {MANY}, which may need {most}");
+    let most = few.div_ceil(FEW_ROWS as u64) * MANY_ROWS as u64;
+    assert!(
+        many <= most,
+        "{what}: {few} statements for {FEW_ROWS}, {many} for {MANY_ROWS}, which may need {most}"
+    );
 }
 
 /// Statements of jobs of these kinds so far.
@@ -353,7 +359,7 @@ async fn booked(count: usize, role: &str, assignment: &str) -> [u64; 4] {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_booking_of_one_of_many_hosts() {
     let (few, many) =
-        (booked(FEW, "rotation", "roundRobin").await, booked(MANY, "rotation", "roundRobin").await);
+        (booked(FEW_ROWS, "rotation", "roundRobin").await, booked(MANY_ROWS, "rotation", "roundRobin").await);
     // The booking is of one host: nothing else than the busy times of the others grows with them.
     let of_each = [OF_A_BUSY_HOST, OF_A_BUSY_HOST, 0, 0];
     assert_each("one of many hosts", few, many, of_each);
@@ -362,17 +368,22 @@ async fn a_booking_of_one_of_many_hosts() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_booking_of_many_hosts_together() {
     let (few, many) =
-        (booked(FEW, "required", "collective").await, booked(MANY, "required", "collective").await);
+        (booked(FEW_ROWS, "required", "collective").await, booked(MANY_ROWS, "required", "collective").await);
     // A booking reads the days around its slot for each host. The event of each host is written by a separate job.
-    let of_a_write = few[3].div_ceil(FEW as u64);
+    let of_a_write = few[3].div_ceil(FEW_ROWS as u64);
     assert_each("many hosts together", few, many, [OF_A_BUSY_HOST, OF_A_READ_HOST, 0, of_a_write]);
 }
 
 fn assert_each(what: &str, few: [u64; 4], many: [u64; 4], of_each: [u64; 4]) {
-    eprintln!("{what}: slots, booking, confirmation, events: {few:?} for {FEW}, {many:?} for {MANY}");
+    eprintln!(
+        "{what}: slots, booking, confirmation, events: {few:?} for {FEW_ROWS}, {many:?} for {MANY_ROWS}"
+    );
     for ((few, many), of_each) in few.into_iter().zip(many).zip(of_each) {
-        let most = few + of_each * (MANY - FEW) as u64;
-        assert!(few > 0 && many <= most, "{what}: {few} for {FEW}, {many} for {MANY}, at most {most}");
+        let most = few + of_each * (MANY_ROWS - FEW_ROWS) as u64;
+        assert!(
+            few > 0 && many <= most,
+            "{what}: {few} for {FEW_ROWS}, {many} for {MANY_ROWS}, at most {most}"
+        );
     }
 }
 

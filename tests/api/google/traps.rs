@@ -15,7 +15,7 @@ const MINUTE_MS: i64 = 60_000;
 const HOUR_MS: i64 = 60 * MINUTE_MS;
 const BIRTHDAYS: &str = "addressbook#contacts@group.v.calendar.google.com";
 /// Maximum simultaneous requests of one account, as in the connector's manifest.
-const AT_ONCE: usize = 4;
+const MAX_CONCURRENT_REQUESTS: usize = 4;
 /// Parameters of a walk that differ from request to request.
 const OF_ONE_REQUEST: [&str; 4] = ["syncToken", "pageToken", "maxResults", "fields"];
 /// Parameters that no sync token can have.
@@ -212,7 +212,7 @@ async fn parallel_gets_are_never_more_than_four() {
     // Each host counts for itself.
     let hosts = if world.server.app.db.is_shared() { 2 } else { 1 };
     world.google.with(|state| {
-        state.flights.limit = Some(AT_ONCE * hosts);
+        state.flights.limit = Some(MAX_CONCURRENT_REQUESTS * hosts);
         for number in 0..30 {
             state.deliver(ALICE, letter(&format!("Number {number}"), "").as_bytes());
         }
@@ -222,13 +222,19 @@ async fn parallel_gets_are_never_more_than_four() {
     });
     world.google.hold(true);
     let release = async {
-        let are_open = async || world.google.with(|state| state.flights.open(ALICE) >= AT_ONCE).then_some(());
+        let are_open = async || {
+            world.google.with(|state| state.flights.open(ALICE) >= MAX_CONCURRENT_REQUESTS).then_some(())
+        };
         until("four requests are under way", are_open).await;
         world.google.hold(false);
     };
     let scopes = ["calendar.write", "email.read", "contacts.write", "tasks.write"];
     let (connection, ()) = tokio::join!(world.connect_for(&scopes), release);
-    assert_eq!(world.google.with(|state| state.flights.most(ALICE)), AT_ONCE, "one host checks the account");
+    assert_eq!(
+        world.google.with(|state| state.flights.most(ALICE)),
+        MAX_CONCURRENT_REQUESTS,
+        "one host checks the account"
+    );
 
     let id = text(&connection["id"]);
     let calendar = world.calendar(&connection, ALICE).await;
@@ -240,7 +246,9 @@ async fn parallel_gets_are_never_more_than_four() {
     }
     world.google.hold(true);
     let release = async {
-        let is_open = async || world.google.with(|state| state.flights.open(ALICE) >= AT_ONCE).then_some(());
+        let is_open = async || {
+            world.google.with(|state| state.flights.open(ALICE) >= MAX_CONCURRENT_REQUESTS).then_some(())
+        };
         until("four requests are under way", is_open).await;
         world.google.hold(false);
     };
@@ -258,7 +266,7 @@ async fn parallel_gets_are_never_more_than_four() {
     let statuses: Vec<u16> = join_all(made).await.into_iter().map(|answer| answer.status).collect();
     assert_eq!(statuses, [201; 6]);
     let (most, refused) = world.google.with(|state| (state.flights.most(ALICE), state.flights.refused));
-    assert!(most <= AT_ONCE * hosts, "{most} at once");
+    assert!(most <= MAX_CONCURRENT_REQUESTS * hosts, "{most} at once");
     assert_eq!(refused, 0, "Google refused calls");
     world.assert_allowed();
 }

@@ -18,8 +18,8 @@ use crate::jobs::{MINUTE_MS, NOTHING, enqueue, find};
 /// No test waits for longer.
 const LIMIT: Duration = Duration::from_secs(60);
 
-const LONG: JobKind = JobKind { name: "long", run: |turn| Box::pin(go_on(turn)), ..NOTHING };
-static LONG_KINDS: [JobKind; 1] = [LONG];
+const LONG_JOB: JobKind = JobKind { name: "long", run: |turn| Box::pin(go_on(turn)), ..NOTHING };
+static LONG_KINDS: [JobKind; 1] = [LONG_JOB];
 static HAS_BEGUN: Notify = Notify::const_new();
 
 async fn go_on(_: &JobRun) -> Result<JobEnd> {
@@ -45,7 +45,7 @@ async fn a_clock_that_is_five_minutes_ahead_takes_no_job_of_a_living_host() {
     };
     let (stop, stopping) = watch::channel(false);
     let running = tokio::spawn(runner::run(app.clone(), &LONG_KINDS, REQUIRED_JOBS, stopping));
-    enqueue(app, LONG, "one", None).await;
+    enqueue(app, LONG_JOB, "one", None).await;
     tokio::time::timeout(LIMIT, HAS_BEGUN.notified()).await.expect("the job is run");
 
     let lease = HostLease::begin(&other.app).await.expect("a lease");

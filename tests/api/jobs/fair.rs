@@ -20,7 +20,7 @@ use tokio::sync::{Notify, Semaphore, watch};
 use crate::jobs::NOTHING;
 
 /// Jobs of the backlog: more than the runner reads at a time.
-const MANY: usize = 600;
+const BACKLOG_JOBS: usize = 600;
 /// Maximum simultaneous runs of this class, and those of one application.
 const PLACES: usize = 8;
 const OF_ONE: usize = 6;
@@ -93,7 +93,7 @@ async fn enqueue(app: &App, kind: JobKind, application: &'static str, count: usi
 async fn a_window_full_of_one_tenant_hides_nobody() {
     let server = TestServer::start().await;
     let (app, now) = (&server.app, server.app.now());
-    enqueue(app, LASTS, "greedy", MANY, now - 60_000).await;
+    enqueue(app, LASTS, "greedy", BACKLOG_JOBS, now - 60_000).await;
     enqueue(app, LASTS, "modest", 1, now - 1).await;
     enqueue(app, LASTS, "other", 1, now).await;
     let (_stop, stopping) = watch::channel(false);
@@ -175,7 +175,7 @@ async fn pass(_: &JobRun) -> Result<JobEnd> {
 async fn slow_pulls_of_an_application_do_not_hide_its_fast_ones() {
     let server = TestServer::start().await;
     let (app, now) = (&server.app, server.app.now());
-    enqueue(app, LINGERS, "greedy", MANY, now - 60_000).await;
+    enqueue(app, LINGERS, "greedy", BACKLOG_JOBS, now - 60_000).await;
     let marked: anyhow::Result<()> = app
         .db
         .write(|tx| {

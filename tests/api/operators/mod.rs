@@ -98,7 +98,7 @@ fn invitation(email: &str, organization_id: &str, role: Role) -> Invitation {
     }
 }
 
-/// Somebody with a role in an organization, signed in.
+/// Signs in a member with a role in an organization.
 async fn member(app: &App, by: &Actor, email: &str, organization_id: &str, role: Role) -> (Actor, Session) {
     let link = link_pages::invite(app, by, &invitation(email, organization_id, role)).await;
     let link = link.expect("the invitation is stored");

@@ -11,7 +11,7 @@ use super::Desk;
 use super::page::{ADA, address, follow, form, leads, send};
 
 /// Forms that were once worked on at one moment, and shut all others out while they came.
-const MANY: usize = 64;
+const SLOW_FORMS: usize = 64;
 /// The answer that asks for a body.
 const CONTINUE: &[u8; 25] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
@@ -62,7 +62,7 @@ async fn forms_that_do_not_arrive_keep_nobody_from_booking() {
     let (browser, url) = (Browser::default(), address(&desk.api, "intro").await);
     let path = Url::parse(&url).expect("a URL").path().to_owned();
     let mut slow = Vec::new();
-    for n in 0..MANY {
+    for n in 0..SLOW_FORMS {
         slow.push(SlowForm::begin(&server, &path, &format!("203.0.113.{}", n % 4)).await);
     }
     let page = form(&server, &browser, &url, "09:00").await;

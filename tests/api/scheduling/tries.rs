@@ -21,7 +21,7 @@ use crate::crash::Stubborn;
 use crate::kills::{self, Process, answered};
 
 /// How many bookings are tried, where `BOOKING_TRIES` does not say another number.
-const TRIES: u64 = 500;
+const DEFAULT_BOOKINGS: u64 = 500;
 /// Attempts per kill, beside the one kill of every run.
 const TRIES_A_KILL: u64 = 5_000;
 const CLIENTS: usize = 32;
@@ -300,8 +300,8 @@ fn each_is_there_once(stored: &BTreeMap<String, (String, i64)>, all: &[Booked]) 
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn however_many_book_no_host_is_in_two_places() {
-    let tries =
-        std::env::var("BOOKING_TRIES").map_or(TRIES, |n| n.parse().expect("BOOKING_TRIES is a number"));
+    let tries = std::env::var("BOOKING_TRIES")
+        .map_or(DEFAULT_BOOKINGS, |n| n.parse().expect("BOOKING_TRIES is a number"));
     let database = match std::env::var("SWITCHBOARD_TEST_DATABASE_URL") {
         Ok(url) => Some(harness::own_schema(&url).await.expect("a schema of its own")),
         Err(_) => None,

@@ -21,7 +21,7 @@ use crate::webhooks::desk::{CREATED, Desk};
 
 /// How long a test waits: far longer than it takes.
 const LIMIT: Duration = Duration::from_secs(60);
-const STEP: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 static KINDS: [JobKind; 2] = [FANOUT, DELIVER];
 
 /// The path of a subscription that gets one attempt at a time.
@@ -62,7 +62,7 @@ async fn attempts_under_way_end_in_a_drain_and_none_begins() {
     let waits_until = Instant::now() + LIMIT;
     while standing(&desk, &webhook).await != [(json!("delivered"), 1)] {
         assert!(Instant::now() < waits_until, "the outcome is not written down");
-        tokio::time::sleep(STEP).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
     stop.send_replace(true);
     tokio::time::timeout(LIMIT, running).await.expect("the runner ends").expect("without a panic");
@@ -166,7 +166,7 @@ async fn sigterm_leaves_no_delivery_to_be_repeated() {
     let waits_until = Instant::now() + LIMIT;
     while scene.get("/readyz").await.is_some_and(|(status, _)| status == 200) {
         assert!(Instant::now() < waits_until, "it goes on");
-        tokio::time::sleep(STEP).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
     drop(held);
     assert!(scene.process.end_and_start().success(), "it stopped in order");

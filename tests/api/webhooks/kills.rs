@@ -37,7 +37,7 @@ const WITHIN_A_COMMIT: usize = 32;
 const LIMIT: Duration = Duration::from_secs(120);
 /// How long answers are held back for attempts to begin.
 const HELD: Duration = Duration::from_secs(2);
-const STEP: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 const CREATED: &str = "calendar.event.created";
 const UPDATED: &str = "calendar.event.updated";
 /// The events that the webhook wants, with their numbers in the log.
@@ -79,7 +79,7 @@ impl World {
         let end = Instant::now() + LIMIT;
         while self.changes.load(Ordering::SeqCst) < changes {
             assert!(Instant::now() < end, "fewer than {changes} changes were acknowledged");
-            tokio::time::sleep(STEP).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 }
@@ -204,7 +204,7 @@ impl Scene {
             let held = if kill % 2 == 1 { Some(self.receiver.hold().await) } else { None };
             let (end, mut under_way) = (Instant::now() + HELD, self.take());
             while held.is_some() && under_way < MAX_CONCURRENT && Instant::now() < end {
-                tokio::time::sleep(STEP).await;
+                tokio::time::sleep(POLL_INTERVAL).await;
                 under_way += self.take();
             }
             let count = self.processes.len();
@@ -263,7 +263,7 @@ impl Scene {
                 break lines;
             }
             assert!(Instant::now() < end, "these never arrived: {missing:?}");
-            tokio::time::sleep(STEP).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         };
         for (id, sequence) in &lines {
             let body: Value = serde_json::from_slice(&self.arrived.bodies[id]).expect("JSON");

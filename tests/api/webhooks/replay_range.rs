@@ -15,7 +15,7 @@ use crate::webhooks::desk::{CREATED, Desk, id, ids};
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 24 * HOUR_MS;
 /// More events than one replay has waiting at a time.
-const MANY: usize = 1_200;
+const EVENTS_BEYOND_ONE_REPLAY: usize = 1_200;
 
 /// The number that a statement finds.
 async fn count(server: &TestServer, sql: &'static str) -> i64 {
@@ -217,11 +217,11 @@ async fn a_wrong_range_is_refused() {
 #[tokio::test]
 async fn a_replay_goes_on_after_a_kill() {
     let desk = Desk::start().await;
-    desk.log_events(MANY, CREATED[0]).await;
+    desk.log_events(EVENTS_BEYOND_ONE_REPLAY, CREATED[0]).await;
     let logged: BTreeSet<String> = desk.logged().await.into_iter().collect();
     let webhook = desk.subscribe(CREATED).await;
     let replay = desk.ask_replay(&webhook, json!({ "from": harness::START })).await;
-    assert_eq!((&replay["eventCount"], &replay["counted"]), (&json!(MANY), &json!(true)));
+    assert_eq!((&replay["eventCount"], &replay["counted"]), (&json!(EVENTS_BEYOND_ONE_REPLAY), &json!(true)));
 
     let app = desk.server.app.clone();
     let walking = tokio::spawn(async move { runner::drain(&app, &[REPLAY]).await });
@@ -242,11 +242,11 @@ async fn a_replay_goes_on_after_a_kill() {
     let ended = deliver_all(&desk, &webhook, &replay).await;
     assert_eq!(
         (&ended["status"], &ended["sent"], &ended["eventCount"]),
-        (&json!("completed"), &json!(MANY), &json!(MANY))
+        (&json!("completed"), &json!(EVENTS_BEYOND_ONE_REPLAY), &json!(EVENTS_BEYOND_ONE_REPLAY))
     );
     let received = desk.receiver.taken();
     let sent: BTreeSet<String> = received.iter().map(|r| id(r).to_owned()).collect();
-    assert_eq!((sent, received.len()), (logged, MANY), "each is sent, and once");
+    assert_eq!((sent, received.len()), (logged, EVENTS_BEYOND_ONE_REPLAY), "each is sent, and once");
 }
 
 /// A pause ends a replay that is not completely written. Its written deliveries are sent when the subscription is resumed, and the replay
@@ -256,7 +256,7 @@ async fn a_pause_ends_a_long_replay() {
     let mut desk = Desk::start().await;
     desk.log_events(1_000, CREATED[0]).await;
     desk.server.clock.advance_ms(HOUR_MS);
-    desk.log_events(MANY - 1_000, CREATED[0]).await;
+    desk.log_events(EVENTS_BEYOND_ONE_REPLAY - 1_000, CREATED[0]).await;
     let webhook = desk.subscribe(CREATED).await;
     let replay = desk.ask_replay(&webhook, json!({ "from": "2026-03-01T07:00:00Z" })).await;
     runner::drain(&desk.server.app, &[REPLAY]).await.expect("the jobs are run");
@@ -276,15 +276,18 @@ async fn a_pause_ends_a_long_replay() {
     // The times of these events are an hour apart, so the rest can be asked for exactly.
     let rest = desk.ask_replay(&webhook, json!({ "from": "2026-03-01T09:00:00Z" })).await;
     let rest = deliver_all(&desk, &webhook, &rest).await;
-    assert_eq!((&rest["status"], &rest["sent"]), (&json!("completed"), &json!(MANY - 1_000)));
-    assert_eq!(desk.receiver.taken().len(), MANY - 1_000);
+    assert_eq!(
+        (&rest["status"], &rest["sent"]),
+        (&json!("completed"), &json!(EVENTS_BEYOND_ONE_REPLAY - 1_000))
+    );
+    assert_eq!(desk.receiver.taken().len(), EVENTS_BEYOND_ONE_REPLAY - 1_000);
 }
 
 /// The rest of a paused replay is given up when the webhook is disabled.
 #[tokio::test]
 async fn what_a_pause_has_left_is_given_up_with_the_subscription() {
     let mut desk = Desk::start().await;
-    desk.log_events(MANY, CREATED[0]).await;
+    desk.log_events(EVENTS_BEYOND_ONE_REPLAY, CREATED[0]).await;
     let webhook = desk.subscribe(CREATED).await;
     let replay = desk.ask_replay(&webhook, json!({ "from": harness::START })).await;
     runner::drain(&desk.server.app, &[REPLAY]).await.expect("the jobs are run");
@@ -341,7 +344,7 @@ async fn a_replay_waits_for_the_room_that_others_have_taken() {
 #[tokio::test]
 async fn a_long_replay_ends_with_its_subscription() {
     let mut desk = Desk::start().await;
-    desk.log_events(MANY, CREATED[0]).await;
+    desk.log_events(EVENTS_BEYOND_ONE_REPLAY, CREATED[0]).await;
     let (disabled, deleted) = (desk.subscribe(CREATED).await, desk.subscribe(CREATED).await);
     let asked = json!({ "from": harness::START });
     let ends = desk.ask_replay(&disabled, asked.clone()).await;

@@ -58,8 +58,8 @@ pub fn against(
     let (a, b) = abba(&ours, &baseline, rig.seconds)?;
     Ok(Row {
         what,
-        ours: a.shown(),
-        baseline: format!("{name}: {}", b.shown()),
+        ours: a.render(),
+        baseline: format!("{name}: {}", b.render()),
         figure: a.rate() / b.rate(),
         unit: "×".to_owned(),
         target,

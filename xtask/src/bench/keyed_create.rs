@@ -58,8 +58,8 @@ fn compare(
     let (a, b) = abba(&load(grouped), &load(single), rig.seconds)?;
     Ok(Row {
         what: format!("{what} ({CLIENTS} clients, SQLite)"),
-        ours: a.shown(),
-        baseline: format!("one commit per request: {}", b.shown()),
+        ours: a.render(),
+        baseline: format!("one commit per request: {}", b.render()),
         figure: a.rate() / b.rate(),
         unit: "×".to_owned(),
         target,

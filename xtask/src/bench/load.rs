@@ -60,7 +60,7 @@ impl LoadMeasurement {
     }
 
     /// `1234/s, p50 0.8 ms, p99 2.1 ms`.
-    pub fn shown(&self) -> String {
+    pub fn render(&self) -> String {
         let ms = |share| f64::from(self.quantile(share)) / 1000.0;
         format!("{:.0}/s, p50 {:.2} ms, p99 {:.2} ms", self.rate(), ms(0.5), ms(0.99))
     }

@@ -120,8 +120,8 @@ fn lists(rig: &Rig, subject: &Subject) -> Result<Vec<Row>> {
         let p50 = |measured: &LoadMeasurement| f64::from(measured.quantile(0.5));
         rows.push(Row {
             what,
-            ours: a.shown(),
-            baseline: format!("the provider's own list, {DELAY_MS} ms away: {}", b.shown()),
+            ours: a.render(),
+            baseline: format!("the provider's own list, {DELAY_MS} ms away: {}", b.render()),
             figure: p50(&b) / p50(&a),
             unit: "× as quick".to_owned(),
             target,

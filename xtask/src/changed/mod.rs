@@ -14,13 +14,15 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use crate::changed::plan::{Built, Kind, Package, Plan, TESTS, Target, executable, needs_servers, selection};
+use crate::changed::plan::{
+    Kind, Package, Plan, TESTS, Target, TargetKey, executable, needs_servers, selection,
+};
 use crate::connectors;
 use crate::counts::{Counts, run_counted};
 use crate::project;
 
 /// The executable of each target's tests.
-type Executables = BTreeMap<Built, PathBuf>;
+type Executables = BTreeMap<TargetKey, PathBuf>;
 
 /// Checks what differs between `revision` and the work tree.
 pub fn run(revision: &str) -> Result<()> {

@@ -129,7 +129,7 @@ pub enum Kind {
 }
 
 /// The identity of a target in cargo's messages: the manifest of its crate, its kind and its name.
-pub type Built = (PathBuf, Kind, String);
+pub type TargetKey = (PathBuf, Kind, String);
 
 /// The lints and tests to run after a change. Crates are named by their folder.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -311,7 +311,7 @@ pub fn selection<'t>(targets: impl Iterator<Item = &'t Target>) -> Vec<String> {
 }
 
 /// The executable of a target's tests, where a line of cargo's messages tells of one.
-pub fn executable(line: &str) -> Option<(Built, PathBuf)> {
+pub fn executable(line: &str) -> Option<(TargetKey, PathBuf)> {
     let message: Value = serde_json::from_str(line).ok()?;
     if message["profile"]["test"] != true {
         return None;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use http::header::{DATE, RETRY_AFTER};
 use http::{HeaderMap, Response, StatusCode};
-use runtime::{Carried, Network, TransportError};
+use runtime::{CarriedBody, Network, TransportError};
 use serde::Serialize;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::Instant;
@@ -182,7 +182,7 @@ impl Pace {
 
     /// Returns the provider's answer, if it comes in time. If the provider asks to wait (429, or 503 with Retry-After), the request is
     /// repeated afterwards, and other requests wait too.
-    pub async fn send(&self, network: &dyn Network) -> Result<Response<Carried>, TransportError> {
+    pub async fn send(&self, network: &dyn Network) -> Result<Response<CarriedBody>, TransportError> {
         let mut repeats = 0;
         loop {
             self.pause_over().await;
@@ -302,7 +302,7 @@ impl Pace {
 
 /// Returns the time to wait before the request is repeated, if the provider asks for it (RFC 6585, section 4; RFC 9110, section
 /// 10.2.3). A 429 without Retry-After means a second, doubled with each repeat.
-fn asked_wait(answer: &Response<Carried>, repeats: u32) -> Option<Duration> {
+fn asked_wait(answer: &Response<CarriedBody>, repeats: u32) -> Option<Duration> {
     let after = retry_after(answer.headers());
     match answer.status() {
         StatusCode::TOO_MANY_REQUESTS => {

@@ -34,9 +34,9 @@ impl Provider {
 
 #[async_trait]
 impl Network for Provider {
-    async fn send(&self) -> Result<Response<Carried>, TransportError> {
+    async fn send(&self) -> Result<Response<CarriedBody>, TransportError> {
         tokio::time::sleep(self.takes).await;
-        let mut answer = Response::new(Carried::whole("{}"));
+        let mut answer = Response::new(CarriedBody::whole("{}"));
         if self.asked.fetch_add(1, Ordering::SeqCst) < self.limited {
             *answer.status_mut() = StatusCode::TOO_MANY_REQUESTS;
             answer.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("0"));
@@ -105,7 +105,7 @@ async fn the_waits_of_a_run_are_bounded_in_all() {
 #[test]
 fn retry_after_is_seconds_or_a_date() {
     let wait = |status: u16, headers: &[(&'static str, &'static str)]| {
-        let mut answer = Response::new(Carried::default());
+        let mut answer = Response::new(CarriedBody::default());
         *answer.status_mut() = StatusCode::from_u16(status).unwrap();
         for (name, value) in headers {
             answer.headers_mut().insert(*name, HeaderValue::from_static(value));

@@ -28,7 +28,7 @@ const NOTEBOOKS_PER_PAGE: usize = 2;
 /// Bytes of an id.
 const LONGEST_ID: usize = 200;
 /// Accounts, and notes of a notebook.
-const MOST: usize = 10_000;
+const MAX_NOTES: usize = 10_000;
 
 /// The service. It forgets everything when it is dropped.
 #[derive(Default)]
@@ -100,7 +100,7 @@ impl Accounts {
         let name =
             token.and_then(|value| value.strip_prefix("Bearer notes-")).filter(|name| !name.is_empty());
         let name = name.ok_or((StatusCode::UNAUTHORIZED, "Authorization: Bearer notes-<name>"))?;
-        if self.0.len() >= MOST && !self.0.contains_key(name) {
+        if self.0.len() >= MAX_NOTES && !self.0.contains_key(name) {
             return Err(FULL);
         }
         let account = self.0.entry(name.to_owned()).or_insert_with(|| NotesAccount::new(name));
@@ -174,7 +174,7 @@ impl NotesAccount {
             Some(note) => return Ok((StatusCode::OK, note.to_json())),
             None => {}
         }
-        if self.notebook(notebook)?.notes.len() >= MOST {
+        if self.notebook(notebook)?.notes.len() >= MAX_NOTES {
             return Err(FULL);
         }
         let note = Note { id: id.to_owned(), ..Note::default() }.with(body)?;

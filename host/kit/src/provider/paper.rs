@@ -29,7 +29,7 @@ const PAGE: usize = 100;
 /// Lists of a page.
 const LISTS: usize = 2;
 /// Items that an account may have, and accounts.
-const MOST: usize = 10_000;
+const MAX_ITEMS: usize = 10_000;
 
 /// The service. It forgets everything when it is dropped.
 #[derive(Default)]
@@ -98,7 +98,7 @@ impl Paper {
             bearer.and_then(|value| value.strip_prefix("Bearer paper-")).filter(|name| !name.is_empty());
         let name = name.ok_or(refused)?;
         let mut accounts = self.0.lock().expect("no panic while answering");
-        if accounts.len() >= MOST && !accounts.contains_key(name) {
+        if accounts.len() >= MAX_ITEMS && !accounts.contains_key(name) {
             return Err(PaperRefusal(
                 StatusCode::INSUFFICIENT_STORAGE,
                 "full",
@@ -215,7 +215,7 @@ impl PaperAccount {
         if let Some(id) = key.and_then(|key| self.made.get(key)) {
             return Ok(json_response(StatusCode::OK, self.list(list)?.item(id)?));
         }
-        if self.lists.iter().map(|list| list.items.len()).sum::<usize>() >= MOST {
+        if self.lists.iter().map(|list| list.items.len()).sum::<usize>() >= MAX_ITEMS {
             return Err(PaperRefusal(StatusCode::INSUFFICIENT_STORAGE, "full", "the account is full"));
         }
         self.list(list)?;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::recording::rules::Rules;
 
 /// The domain of the placeholders. Its addresses belong to no one.
-const NOBODY: &str = "@example.test";
+const PLACEHOLDER_DOMAIN: &str = "@example.test";
 
 /// The addresses that were seen, by their numbers.
 #[derive(Default)]
@@ -45,12 +45,12 @@ impl KnownAddresses {
     /// Returns the placeholder of an address; none if the address may stay.
     fn assign_placeholder(&mut self, address: &str, rules: &Rules) -> Option<String> {
         let address = address.to_lowercase();
-        if address.ends_with(NOBODY) || rules.keeps_address(&address) {
+        if address.ends_with(PLACEHOLDER_DOMAIN) || rules.keeps_address(&address) {
             return None;
         }
         let next = self.0.len() + 1;
         let number = *self.0.entry(address).or_insert(next);
-        Some(format!("user{number}{NOBODY}"))
+        Some(format!("user{number}{PLACEHOLDER_DOMAIN}"))
     }
 }
 

@@ -9,7 +9,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode};
-use runtime::Carried;
+use runtime::CarriedBody;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -194,7 +194,7 @@ impl std::fmt::Display for RecordedRequest {
 
 impl RecordedResponse {
     /// Takes an answer of the line, with its cookies: the redactor learns them, and leaves them out.
-    pub fn from_response(response: &Response<Carried>) -> Self {
+    pub fn from_response(response: &Response<CarriedBody>) -> Self {
         RecordedResponse {
             status: response.status().as_u16(),
             headers: headers_of(response.headers()),
@@ -203,8 +203,8 @@ impl RecordedResponse {
     }
 
     /// Returns the answer as the line sends it.
-    pub fn carried(&self) -> Response<Carried> {
-        let mut response = Response::new(Carried::whole(self.body.clone()));
+    pub fn carried(&self) -> Response<CarriedBody> {
+        let mut response = Response::new(CarriedBody::whole(self.body.clone()));
         *response.status_mut() = StatusCode::from_u16(self.status).unwrap_or(StatusCode::BAD_GATEWAY);
         for (name, value) in &self.headers {
             if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), HeaderValue::from_str(value)) {

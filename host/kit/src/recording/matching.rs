@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use bytes::Bytes;
 use http::{Request, Response};
-use runtime::Carried;
+use runtime::CarriedBody;
 use serde_json::Value;
 use url::{Url, form_urlencoded};
 
@@ -110,7 +110,7 @@ impl Replay {
     }
 
     /// Returns the recorded answer; none if this request is not in the recording, or was made more often than recorded.
-    pub fn answer(&self, request: &Request<Bytes>) -> Option<Response<Carried>> {
+    pub fn answer(&self, request: &Request<Bytes>) -> Option<Response<CarriedBody>> {
         let request = RecordedRequest::from_request(request);
         let key = Key::from_request(&request, &self.rules.ignore);
         let mut state = self.state();

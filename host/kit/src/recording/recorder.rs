@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use bytes::Bytes;
 use http::{Request, Response};
-use runtime::Carried;
+use runtime::CarriedBody;
 
 use crate::recording::format::{RecordedCase, RecordedExchange, RecordedRequest, RecordedResponse};
 use crate::recording::problem::Problem;
@@ -53,7 +53,7 @@ impl Recorder {
     }
 
     /// Notes the answer of a request.
-    pub fn note_response(&self, Place(case, exchange): Place, response: &Response<Carried>) {
+    pub fn note_response(&self, Place(case, exchange): Place, response: &Response<CarriedBody>) {
         let mut cases = self.cases();
         // A request of a cancelled call may end after `take`.
         if let Some(noted) = cases.get_mut(case).and_then(|case| case.exchanges.get_mut(exchange)) {
@@ -95,7 +95,7 @@ mod tests {
         assert!(recorder.note_request(&request).is_none());
         recorder.begin_case("D1", 5);
         let first = recorder.note_request(&request).unwrap();
-        let mut answer = Response::new(Carried::whole("x"));
+        let mut answer = Response::new(CarriedBody::whole("x"));
         answer.headers_mut().insert("set-cookie", http::HeaderValue::from_static("s=1"));
         recorder.note_response(first, &answer);
         recorder.end_case("lifecycle");

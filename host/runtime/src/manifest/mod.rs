@@ -74,7 +74,7 @@ pub struct Manifest {
     pub name: String,
     /// The connector's own version, `major.minor.patch`.
     pub version: String,
-    /// What users read, for example "Google Calendar".
+    /// The name that users read, for example "Google Calendar".
     pub title: String,
     /// One or two sentences for users.
     #[serde(default)]
@@ -82,13 +82,13 @@ pub struct Manifest {
     /// The interfaces that the component exports, with the version of `wit/` that they were built against:
     /// `"calendar@1.0.0"`. Exactly those that its type shows.
     pub surfaces: Vec<SurfaceVersion>,
-    /// What the component may import. Default `compat`.
+    /// The set of interfaces that the component may import. Default `compat`.
     #[serde(default)]
     pub level: Level,
     /// How much memory a call may take. Default `standard`.
     #[serde(default)]
     pub memory: MemoryClass,
-    /// Where the connector may send requests. Anything else is refused.
+    /// The hosts that the connector may send requests to. Any other request is refused.
     #[serde(default)]
     pub hosts: Vec<HostRule>,
     /// For self-hosted providers: names of settings whose value is a URL (or a list of URLs). Exactly their origins are
@@ -122,7 +122,7 @@ pub struct Manifest {
     /// How much the provider lets one account ask. Default: no limits that the host keeps to.
     #[serde(default)]
     pub limits: AccountLimits,
-    /// What a user has to say to connect an account, beside credentials. No secrets.
+    /// Values that a user gives to connect an account, besides credentials. No secrets.
     #[serde(default)]
     pub settings: Vec<Setting>,
     /// The steps by which an operator gets ready for the provider: texts, links, and the address to enter there. Default: none. Hosts that
@@ -143,7 +143,7 @@ pub struct SurfaceVersion {
     pub version: (u64, u64, u64),
 }
 
-/// What a component may import.
+/// The set of interfaces that a component may import.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
@@ -169,7 +169,7 @@ pub enum MemoryClass {
     Large,
 }
 
-/// Something that a user has to say when connecting an account.
+/// A value that a user gives to connect an account.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Setting {
@@ -182,7 +182,7 @@ pub struct Setting {
     /// application. Default false: the user gives it.
     #[serde(default)]
     pub operator: bool,
-    /// What users read beside the field.
+    /// The text that users read beside the field.
     pub description: String,
     /// The value where the user gives none.
     #[serde(default)]

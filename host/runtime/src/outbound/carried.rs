@@ -6,7 +6,7 @@ use http_body_util::BodyExt;
 
 use crate::bindings::http::Err;
 use crate::outbound::exchange::{CheckedRequest, chunk};
-use crate::outbound::transport::{AnswerBody, Carried, Network, Transport, TransportError};
+use crate::outbound::transport::{AnswerBody, CarriedBody, Network, Transport, TransportError};
 use crate::outbound::{CallEgress, Secret, refused};
 
 /// The network for one request.
@@ -18,7 +18,7 @@ struct RequestNetwork<'a> {
 
 #[async_trait]
 impl Network for RequestNetwork<'_> {
-    async fn send(&self) -> Result<Response<Carried>, TransportError> {
+    async fn send(&self) -> Result<Response<CarriedBody>, TransportError> {
         let answer = self.egress.over_network(self.prepared, self.secret).await.map_err(TransportError)?;
         let (head, mut body) = answer.into_parts();
         let most = self.egress.shared.limits.http_total_response_bytes;
@@ -29,7 +29,7 @@ impl Network for RequestNetwork<'_> {
                 return Err(TransportError(refused("too-large", "the response is too large")));
             }
         }
-        Ok(Response::from_parts(head, Carried::whole(whole)))
+        Ok(Response::from_parts(head, CarriedBody::whole(whole)))
     }
 }
 
@@ -45,6 +45,6 @@ impl CallEgress {
         let lost = |_| refused("unavailable", "the host lost a blob");
         let request = Request::from_parts(head, body.collect().await.map_err(lost)?.to_bytes());
         let answer = transport.send(request, &RequestNetwork { egress: self, prepared, secret }).await;
-        Ok(answer.map_err(|TransportError(error)| error)?.map(Carried::into_body))
+        Ok(answer.map_err(|TransportError(error)| error)?.map(CarriedBody::into_body))
     }
 }

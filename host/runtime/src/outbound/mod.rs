@@ -59,12 +59,12 @@ pub use origin_overrides::{OriginOverrides, parse_origin};
 pub use origins::{BadOrigin, check_origins};
 pub(crate) use pace::PaceRules;
 pub(crate) use policy::Policy;
-pub use post::{Post, PostError, Posted, UrlCheck, parse_webhook_url};
+pub use post::{Post, PostError, PostResponse, UrlCheck, parse_webhook_url};
 pub use redirect::ProviderRedirect;
 pub use rules::OwnProvider;
 pub(crate) use rules::Rules;
 pub use tcp::check_server;
-pub use transport::{Carried, Network, Transport, TransportError};
+pub use transport::{CarriedBody, Network, Transport, TransportError};
 
 /// The whole value of an `Authorization` header. Wiped when dropped, and hidden by `Debug`.
 #[derive(Clone)]

@@ -123,7 +123,7 @@ pub struct OperatorAnswer {
     pub status: u16,
     pub headers: HeaderMap,
     body: Incoming,
-    /// What has arrived of the body and was not returned yet.
+    /// Bytes of the body that arrived and were not returned yet.
     arrived: Bytes,
 }
 

@@ -11,7 +11,7 @@ use crate::manifest::{DISCOVERED, Manifest};
 use crate::outbound::tcp::Server;
 
 /// Origins that a connection may have beside its servers.
-const MOST: usize = 16;
+const MAX_ORIGINS: usize = 16;
 /// Longest origin, bytes: a host name has at most 253.
 const LONGEST: usize = 300;
 
@@ -40,7 +40,7 @@ pub fn check_origins(
         if accepted.contains(&origin) {
             continue;
         }
-        if accepted.len() == MOST {
+        if accepted.len() == MAX_ORIGINS {
             return Err(bad("is one origin more than the 16 that a connection may have"));
         }
         accepted.push(origin);
@@ -54,7 +54,7 @@ pub(super) fn accepted(manifest: &Manifest, settings: &Map<String, Value>) -> Ve
     let stored = settings.get(DISCOVERED).and_then(Value::as_array);
     let named = SettingOrigins::from_settings(manifest, settings);
     let texts = stored.into_iter().flatten().filter_map(Value::as_str);
-    texts.take(MOST).filter_map(|text| named.check(text).ok().flatten()).collect()
+    texts.take(MAX_ORIGINS).filter_map(|text| named.check(text).ok().flatten()).collect()
 }
 
 /// The URLs that the user named under `hosts_from_settings`.

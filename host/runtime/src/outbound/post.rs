@@ -68,7 +68,7 @@ pub struct Post<'a> {
 
 /// The answer of the webhook's server, whatever the status. A redirect is an answer like any other.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Posted {
+pub struct PostResponse {
     pub status: u16,
     /// The header `Retry-After` as it came.
     pub retry_after: Option<String>,
@@ -166,7 +166,7 @@ impl PostClients {
 
     /// Sends a notification. `deadline` is for the lookup, the connection, TLS, the request and the head of the answer, and for
     /// its body where that is the answer.
-    pub(crate) async fn post(&self, post: Post<'_>, deadline: Duration) -> Result<Posted, PostError> {
+    pub(crate) async fn post(&self, post: Post<'_>, deadline: Duration) -> Result<PostResponse, PostError> {
         let until = Instant::now() + deadline;
         let uri = self.target(post.url)?;
         let client = self.client(post.tenant);
@@ -192,7 +192,7 @@ impl PostClients {
         // A body that is late or breaks off costs only the connection, which is closed with it.
         let reading = read(response.body_mut(), &mut snippet, kept_bytes);
         let is_whole = timeout_at(until, reading).await.unwrap_or(false);
-        Ok(Posted { status, retry_after, snippet, is_whole })
+        Ok(PostResponse { status, retry_after, snippet, is_whole })
     }
 
     /// Whether notifications may be sent to this URL. Every attempt checks again when it connects.
@@ -389,7 +389,7 @@ mod tests {
         Egress::new(settings, rules, &Limits::default()).unwrap().webhooks
     }
 
-    async fn post(clients: &PostClients, url: &str, deadline: Duration) -> Result<Posted, PostError> {
+    async fn post(clients: &PostClients, url: &str, deadline: Duration) -> Result<PostResponse, PostError> {
         let url = Url::parse(url).unwrap();
         let mut headers = HeaderMap::new();
         headers.insert(header::CONTENT_TYPE, "application/json".parse().unwrap());

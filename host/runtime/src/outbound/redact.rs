@@ -13,7 +13,7 @@ const SHORTEST: usize = 8;
 
 /// Maximum number of credentials in one call. Each is searched for separately, which bounds the work. A long sync with access
 /// tokens of seconds needs several.
-const MOST: usize = 16;
+const MAX_SECRETS: usize = 16;
 
 /// Finds and overwrites credentials.
 #[derive(Default)]
@@ -33,7 +33,7 @@ impl Redactor {
         if self.known.contains(&hash) {
             return true;
         }
-        if self.known.len() == MOST {
+        if self.known.len() == MAX_SECRETS {
             return false;
         }
         self.known.push(hash);
@@ -139,7 +139,7 @@ mod tests {
         }
         assert_eq!(r.needles.len(), 2 * each);
         let added = (2..1_000).filter(|n| r.add(&token(*n))).count();
-        assert_eq!((added, r.needles.len()), (MOST - 2, MOST * each));
+        assert_eq!((added, r.needles.len()), (MAX_SECRETS - 2, MAX_SECRETS * each));
         assert!(r.finds(b"tok-0-0123456789") && r.finds(b"tok-7-0123456789"));
     }
 

@@ -28,28 +28,28 @@ pub trait Transport: Send + Sync {
         &self,
         request: Request<Bytes>,
         network: &dyn Network,
-    ) -> Result<Response<Carried>, TransportError>;
+    ) -> Result<Response<CarriedBody>, TransportError>;
 }
 
 /// The network, for one request.
 #[async_trait]
 pub trait Network: Send + Sync {
     /// Sends the request, and reads the whole answer within the host's limits.
-    async fn send(&self) -> Result<Response<Carried>, TransportError>;
+    async fn send(&self) -> Result<Response<CarriedBody>, TransportError>;
 }
 
 /// A body as it arrives: pieces, each after a delay, and how it ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Carried {
+pub struct CarriedBody {
     pub pieces: Vec<(Duration, Bytes)>,
     /// The connection breaks after the last piece.
     pub is_cut: bool,
 }
 
-impl Carried {
+impl CarriedBody {
     /// All of it at once.
     pub fn whole(body: impl Into<Bytes>) -> Self {
-        Carried { pieces: vec![(Duration::ZERO, body.into())], is_cut: false }
+        CarriedBody { pieces: vec![(Duration::ZERO, body.into())], is_cut: false }
     }
 
     /// The bytes of all pieces.
@@ -107,7 +107,7 @@ mod tests {
     #[tokio::test]
     async fn a_body_comes_in_pieces_and_may_be_cut() {
         let pieces = vec![(Duration::ZERO, Bytes::from("ab")), (Duration::from_millis(1), Bytes::from("c"))];
-        let carried = Carried { pieces, is_cut: true };
+        let carried = CarriedBody { pieces, is_cut: true };
         assert_eq!(carried.bytes(), b"abc");
         let mut body = carried.into_body();
         let mut read = Vec::new();
@@ -119,7 +119,7 @@ mod tests {
         };
         assert_eq!(read, b"abc");
         assert!(error.to_string().contains("reset"), "{error}");
-        let whole = Carried::whole("abc").into_body().collect().await.expect("it ends well");
+        let whole = CarriedBody::whole("abc").into_body().collect().await.expect("it ends well");
         assert_eq!(whole.to_bytes(), "abc");
     }
 }

@@ -17,7 +17,7 @@ use crate::support::{MINUTE, all};
 /// Two at a time: the reference is slow, and most machines have two processors.
 const PROCESSES: usize = 2;
 /// One case in this number has as many days as a query may ask for.
-const LONG: usize = 25;
+const CASES_PER_LONG_ONE: usize = 25;
 
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
@@ -85,7 +85,7 @@ fn python_finds_the_same_slots_minute_by_minute() {
     let mut dice = Dice::new(number("ORACLE_SEED", 20_261_012));
     let cases: Vec<Case> = (0..count)
         .map(|n| {
-            let days = if n % LONG == LONG - 1 { 62 } else { dice.between(2, 6) };
+            let days = if n % CASES_PER_LONG_ONE == CASES_PER_LONG_ONE - 1 { 62 } else { dice.between(2, 6) };
             case(&mut dice, days)
         })
         .collect();

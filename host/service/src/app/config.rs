@@ -28,14 +28,14 @@ pub enum VerdictFailure {
 /// The host's settings.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Where the API is served.
+    /// The address that the API listens on.
     pub listen: SocketAddr,
-    /// Where everything that lasts is kept: the database (unless `database_url` says otherwise), the master key, installed
+    /// The folder of all that lasts: the database (unless `database_url` says otherwise), the master key, installed
     /// connectors, compiled code.
     pub data_dir: PathBuf,
     /// `sqlite://…` or `postgres://…`; none: `<data_dir>/switchboard.db`.
     pub database_url: Option<String>,
-    /// Where hosts hear each other; none: at `database_url`.
+    /// PostgreSQL's URL for LISTEN and NOTIFY between hosts; none: `database_url`.
     pub database_listen_url: Option<String>,
     /// Bounds of the connections to PostgreSQL.
     pub database_pools: PoolLimits,
@@ -83,17 +83,17 @@ pub struct Config {
     pub anonymous_per_minute: u64,
     /// The id of the application that `/book/{slug}` belongs to; none: the one that was made first.
     pub booking_application: Option<String>,
-    /// Where the booking page asks whether it takes a form; none: it takes all that are well-formed.
+    /// The operator's service that accepts or refuses forms of the booking page; none: every well-formed one is accepted.
     pub booking_verdict_url: Option<Url>,
-    /// What becomes of a form when there is no verdict.
+    /// The treatment of a form when the service gives no verdict.
     pub booking_verdict_failure: VerdictFailure,
-    /// What `/metrics` asks for as a bearer token; none: it is not served beside the API.
+    /// The bearer token that `/metrics` requires; none: `/metrics` is not served beside the API.
     pub metrics_token: Option<SecretString>,
-    /// Where `/metrics` is served by itself, without a token; none: nowhere.
+    /// A listener of its own for `/metrics`, without a token; none: there is no such listener.
     pub metrics_listen: Option<SocketAddr>,
     /// Serve the administration panel.
     pub admin: bool,
-    /// Where the administration panel is served by itself; none: beside the API.
+    /// A listener of its own for the administration panel; none: it is served beside the API.
     pub admin_listen: Option<SocketAddr>,
     /// How browsers reach the administration panel, without `/admin` and without a trailing slash; none: `admin_address` says it.
     pub admin_url: Option<String>,
@@ -105,11 +105,11 @@ pub struct Config {
     pub compile_program: Option<PathBuf>,
     /// Traps of connectors tell files and lines. While a connector is written: no flag changes it.
     pub connector_lines: bool,
-    /// Who is told of each call of a connector. While a connector is written: no flag changes it.
+    /// Receives each call of a connector, for `connector dev`. No flag sets it.
     pub connector_observer: Option<Arc<dyn CallObserver>>,
     /// The server that plays the provider of a connector while it is written: no flag changes it.
     pub connector_redirect: Option<ProviderRedirect>,
-    /// What hosts of one process share of their connectors' code: for tests. No flag changes it.
+    /// Compiled connectors that the hosts of one process share, for tests. No flag sets it.
     pub connector_code: Option<SharedCode>,
 }
 
@@ -215,8 +215,8 @@ impl Config {
         storage::sqlite_file(&self.database())
     }
 
-    /// Where this process reaches itself: the address at which it listens, and where that is every one of the machine the loopback
-    /// address of its family.
+    /// The address at which this process reaches itself: the one that it listens on, or the loopback address of the family if it listens
+    /// on all.
     pub fn own_address(&self) -> SocketAddr {
         reachable(self.listen)
     }

@@ -8,7 +8,7 @@ use base::error::{Code, Error};
 use serde_json::{Value, json};
 
 /// Scopes that are remembered; one more clears all of them.
-const MOST: usize = 100_000;
+const MAX_SCOPES: usize = 100_000;
 /// Shortest time between two background refreshes of one scope, ms.
 const AGAIN_EVERY_MS: i64 = 60_000;
 
@@ -75,7 +75,7 @@ impl Freshness {
         if forgotten > mark.0 {
             return;
         }
-        if read.by_name.len() > MOST {
+        if read.by_name.len() > MAX_SCOPES {
             read.by_name.clear();
         }
         read.by_name.insert(name.to_owned(), ScopeRead { at: Some(at), generation, forgotten });
@@ -86,7 +86,7 @@ impl Freshness {
         let Ok(mut read) = self.read.lock() else { return };
         read.forgotten += 1;
         let forgotten = read.forgotten;
-        if read.by_name.len() > MOST {
+        if read.by_name.len() > MAX_SCOPES {
             read.by_name.clear();
         }
         read.by_name.insert(name.to_owned(), ScopeRead { forgotten, ..ScopeRead::default() });
@@ -98,7 +98,7 @@ impl Freshness {
         if again.get(name).is_some_and(|at| now - at < AGAIN_EVERY_MS) {
             return false;
         }
-        if again.len() > MOST {
+        if again.len() > MAX_SCOPES {
             again.clear();
         }
         again.insert(name.to_owned(), now);

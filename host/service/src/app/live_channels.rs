@@ -63,7 +63,7 @@ impl Watches {
     }
 
     /// Records a notification from the provider.
-    pub fn told(&self, connection_id: &str, now: i64) {
+    pub fn record_notification(&self, connection_id: &str, now: i64) {
         self.change(connection_id, |watched| watched.told_at = Some(now));
     }
 

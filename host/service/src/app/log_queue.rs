@@ -178,7 +178,7 @@ mod tests {
 
     use super::{LogQueue, MAX_QUEUED_BYTES};
 
-    const LONG: Duration = Duration::from_secs(30);
+    const FLUSH_TIMEOUT: Duration = Duration::from_secs(30);
 
     /// A log whose reader says what each write does.
     struct TestOutput {
@@ -243,11 +243,11 @@ mod tests {
         for result in [Ok(9), broken(), broken(), interrupted, Ok(9)] {
             log.results.send(result).unwrap();
         }
-        assert_eq!(log.reports.recv_timeout(LONG), Ok(2));
+        assert_eq!(log.reports.recv_timeout(FLUSH_TIMEOUT), Ok(2));
         assert_eq!((log.written().as_str(), log.dropped()), ("a\nd\n", 2));
         log.add("e\n");
         log.results.send(Ok(9)).unwrap();
-        log.queue.wait_until_written(LONG);
+        log.queue.wait_until_written(FLUSH_TIMEOUT);
         assert_eq!(log.written(), "a\nd\ne\n");
         assert!(log.reports.try_recv().is_err(), "they are reported once");
     }
@@ -260,7 +260,7 @@ mod tests {
         for result in [Ok(2), broken(), Ok(9)] {
             log.results.send(result).unwrap();
         }
-        assert_eq!(log.reports.recv_timeout(LONG), Ok(1));
+        assert_eq!(log.reports.recv_timeout(FLUSH_TIMEOUT), Ok(1));
         assert_eq!(log.written(), "on\ntwo\n");
     }
 
@@ -278,7 +278,7 @@ mod tests {
         log.queue.wait_until_written(Duration::from_millis(1));
         // The reader is back.
         drop(log.results);
-        assert_eq!(log.reports.recv_timeout(LONG), Ok(dropped));
+        assert_eq!(log.reports.recv_timeout(FLUSH_TIMEOUT), Ok(dropped));
         assert_eq!(log.queue.lock().waiting.len(), 0);
     }
 }

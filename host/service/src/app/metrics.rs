@@ -1,4 +1,4 @@
-//! What is counted on the way: requests and client connections. The page that shows it is `api/metrics.rs`. Labels are route templates, names and codes, never ids, keys or URLs: their number stays bounded.
+//! Metrics of requests and client connections, which `api/metrics.rs` renders. Labels are route templates, names and codes, never ids, keys or URLs: their number stays bounded.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ const BUCKETS_S: [f64; 14] =
 /// Upper bounds in seconds for turns of jobs: from a look that finds nothing to the longest deadline.
 const TURN_BUCKETS_S: [f64; 8] = [0.005, 0.025, 0.1, 0.5, 2.0, 10.0, 30.0, 120.0];
 
-/// What is counted on the way. Cheap to clone; all clones are one.
+/// Metrics of requests and client connections. Cheap to clone; all clones share the counters.
 #[derive(Clone)]
 pub struct Metrics {
     /// Answered requests and how long they took.
@@ -48,14 +48,14 @@ pub struct Metrics {
     pub notifications: Family<NotificationLabels, Counter>,
 }
 
-/// What tells notifications of providers apart.
+/// Labels of providers' notifications.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub struct NotificationLabels {
     connector: String,
     outcome: &'static str,
 }
 
-/// What tells turns of jobs apart.
+/// Labels of job runs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub struct TurnLabels {
     kind: &'static str,
@@ -80,25 +80,25 @@ impl StatementLabels {
     }
 }
 
-/// What tells the lengths of turns apart.
+/// Labels of the durations of job runs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub struct TurnSecondsLabels {
     kind: &'static str,
 }
 
-/// What tells renewals of tokens apart.
+/// Labels of token renewals.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub struct RenewalLabels {
     outcome: &'static str,
 }
 
-/// What tells work in the background apart.
+/// Labels of background work.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub struct WorkLabels {
     work: &'static str,
 }
 
-/// What tells answered requests apart.
+/// Labels of answered requests.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub struct RequestLabels {
     http_route: String,

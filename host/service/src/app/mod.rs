@@ -84,11 +84,11 @@ const MAX_WAITING_HASHES: usize = 32;
 #[derive(Clone)]
 pub struct App(Arc<Handles>);
 
-/// What is known of an authorization server's metadata: the document, or since when (ms since 1970) and why there is none.
+/// Cached metadata of an authorization server: the document, or time (Unix ms) and reason of the last failure.
 pub type CachedMetadata =
     std::result::Result<serde_json::Map<String, serde_json::Value>, (i64, Box<base::error::Refusal>)>;
 
-/// What `App` derefs to.
+/// The shared handles that `App` derefs to.
 pub struct Handles {
     pub config: Config,
     pub clock: Clock,
@@ -102,7 +102,7 @@ pub struct Handles {
     pub runtime: Runtime,
     pub locks: NamedLocks,
     pub freshness: Freshness,
-    /// Who waits for a mailbox to be read further back.
+    /// Wakes requests that wait for an initial sync to reach older messages.
     pub coverage: PullProgress,
     /// Providers that tell of changes by themselves.
     pub watches: Watches,
@@ -131,9 +131,9 @@ pub struct Handles {
     pub sold_out: SoldOut,
     /// Merge suggestions that are being paged through.
     pub rankings: RecentCache<Ranking>,
-    /// Who computes merge suggestions: each computation takes much memory, so two at a time, and of one tenant one.
+    /// Computes merge suggestions: at most two at a time, since each takes much memory, and one per tenant.
     pub merging: Compute,
-    /// Where work that keeps a processor busy is done.
+    /// Runs work that keeps a processor busy.
     pub compute: Compute,
     /// The place where passwords of operators are hashed: two at a time.
     pub hashing: Compute,
@@ -312,7 +312,7 @@ fn extra_roots(config: &Config) -> Result<Vec<String>> {
     config.ca_files.iter().map(read).collect()
 }
 
-/// What the connectors' runtime is told.
+/// Returns the settings of the connectors' runtime.
 pub fn runtime_config(config: &Config, keyring: &Keyring, clock: &Clock) -> Result<runtime::Config> {
     let extra_roots_pem = extra_roots(config)?;
     // The sandbox provider is this very process: its one address has to be reachable for its connector, and for no other.

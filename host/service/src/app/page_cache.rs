@@ -98,7 +98,7 @@ impl PageCache {
     /// `name` holds everything that the response depends on apart from the stored resources; without a name the response is never cached,
     /// as one with the provider's data, which change without a number in the log. A response is cached from its second request on: a page
     /// of a walk, or of a filter that is used once, costs no query for the log's number and evicts no other entry.
-    pub async fn printed<E: From<anyhow::Error>>(
+    pub async fn get_or_render<E: From<anyhow::Error>>(
         &self,
         db: &Db,
         tenant: &Tenant,
@@ -153,7 +153,7 @@ mod tests {
                 let print = prints.fetch_add(1, Ordering::Relaxed) + 1;
                 Ok::<_, anyhow::Error>(StoredResponse::ok(print.to_string()))
             };
-            pages.printed(&db, &tenant, name, print)
+            pages.get_or_render(&db, &tenant, name, print)
         };
         let mut told = Vec::new();
         for _ in 0..3 {

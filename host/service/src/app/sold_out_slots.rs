@@ -16,7 +16,7 @@ use crate::app::recent_cache::RecentCache;
 /// Lifetime of a refusal, ms: requests that came before the decision wait no longer than this for the lock.
 const LIFE_MS: i64 = 1_000;
 /// Most slots that are remembered; one more clears all of them.
-const MOST: usize = 1_000;
+const MAX_SOLD_OUT_SLOTS: usize = 1_000;
 
 /// A position in this process's order of events, greater than all earlier ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,7 +42,7 @@ impl Default for SoldOut {
         SoldOut {
             moments: AtomicU64::new(0),
             changed: AtomicU64::new(0),
-            findings: RecentCache::lasting(LIFE_MS, MOST),
+            findings: RecentCache::lasting(LIFE_MS, MAX_SOLD_OUT_SLOTS),
         }
     }
 }
@@ -123,7 +123,7 @@ mod tests {
     fn no_more_slots_are_remembered_than_there_is_room_for() {
         let memory = SoldOut::default();
         let (early, asked) = (memory.moment(), memory.moment());
-        let names: Vec<String> = (0..=MOST).map(|start| format!("et_1:1:{start}:30")).collect();
+        let names: Vec<String> = (0..=MAX_SOLD_OUT_SLOTS).map(|start| format!("et_1:1:{start}:30")).collect();
         for name in &names {
             memory.keep(name.clone(), asked, Refusal::Taken, 0);
         }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, Weak};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 /// Most background renewals at one authorization server at a time.
-const AT_ONCE: usize = 4;
+const MAX_RENEWALS_PER_SERVER: usize = 4;
 
 /// All renewals of this process.
 #[derive(Default)]
@@ -50,14 +50,16 @@ impl Renewals {
 
     fn semaphore(&self, origin: &str) -> Arc<Semaphore> {
         // Without the map each caller gets a semaphore of its own: the limit is only a courtesy to providers.
-        let Ok(mut all) = self.background.lock() else { return Arc::new(Semaphore::new(AT_ONCE)) };
+        let Ok(mut all) = self.background.lock() else {
+            return Arc::new(Semaphore::new(MAX_RENEWALS_PER_SERVER));
+        };
         if let Some(semaphore) = all.get(origin).and_then(Weak::upgrade) {
             return semaphore;
         }
         if all.len() > 1024 {
             all.retain(|_, semaphore| semaphore.strong_count() > 0);
         }
-        let semaphore = Arc::new(Semaphore::new(AT_ONCE));
+        let semaphore = Arc::new(Semaphore::new(MAX_RENEWALS_PER_SERVER));
         all.insert(origin.to_owned(), Arc::downgrade(&semaphore));
         semaphore
     }
@@ -84,8 +86,9 @@ mod tests {
     #[test]
     fn a_server_is_asked_for_four_at_a_time() {
         let renewals = Renewals::default();
-        let turns: Vec<_> = (0..AT_ONCE).filter_map(|_| renewals.turn("https://a.test")).collect();
-        assert_eq!(turns.len(), AT_ONCE);
+        let turns: Vec<_> =
+            (0..MAX_RENEWALS_PER_SERVER).filter_map(|_| renewals.turn("https://a.test")).collect();
+        assert_eq!(turns.len(), MAX_RENEWALS_PER_SERVER);
         assert!(renewals.turn("https://a.test").is_none());
         assert!(renewals.turn("https://b.test").is_some());
         drop(turns);

@@ -11,7 +11,7 @@ use storage::scheduling::bookings::BookingRow;
 
 use crate::app::App;
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
-use crate::bookings::change::{self, LockedBooking, TRIES, Viewer};
+use crate::bookings::change::{self, LockedBooking, MAX_ATTEMPTS, Viewer};
 use crate::bookings::confirm::MAX_REASON;
 use crate::bookings::locked_meeting::{HostLocks, contended};
 use crate::bookings::{list, policy, state, view};
@@ -83,7 +83,7 @@ async fn cancel(
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
     validate::text("reason", cancellation.reason.as_deref(), MAX_REASON)?;
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ATTEMPTS {
         let (held, asked, attempt) = (app.clone(), cancellation.clone(), attempt.clone());
         let cancelled: Result<Option<StoredResponse>> =
             app.db.write(move |tx| Box::pin(async move { write(tx, &held, asked, &attempt).await })).await;

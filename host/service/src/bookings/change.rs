@@ -23,7 +23,7 @@ use crate::bookings::{state, view};
 use crate::connections::request_context::RequestContext;
 
 /// Attempts of a change that conflicts with other changes.
-pub const TRIES: usize = 5;
+pub const MAX_ATTEMPTS: usize = 5;
 
 /// The request that makes or changes a booking, and what its answer shows.
 #[derive(Clone)]

@@ -16,7 +16,7 @@ use storage::scheduling::{event_types, meeting_events, meetings, reserved_times}
 
 use crate::app::App;
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
-use crate::bookings::change::{self, LockedBooking, TRIES, Viewer};
+use crate::bookings::change::{self, LockedBooking, MAX_ATTEMPTS, Viewer};
 use crate::bookings::engine_input::{self, SlotRange};
 use crate::bookings::host_decision::HostRight;
 use crate::bookings::locked_meeting::{HostLocks, contended, unavailable};
@@ -123,7 +123,7 @@ async fn confirm_by(
     request: DecisionRequest,
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ATTEMPTS {
         let (held, request, attempt) = (app.clone(), request.clone(), attempt.clone());
         let confirmed: Result<Option<StoredResponse>> =
             app.db.write(move |tx| Box::pin(async move { write(tx, &held, request, &attempt).await })).await;
@@ -240,7 +240,7 @@ async fn reject_by(
     reason: Option<String>,
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ATTEMPTS {
         let (held, attempt, reason) = (app.clone(), attempt.clone(), reason.clone());
         let request = request.clone();
         let rejected: Result<Option<StoredResponse>> = app

@@ -32,7 +32,7 @@ const DEADLINE: Duration = Duration::from_secs(8);
 /// Time that a request waits for earlier requests for the same slot before it reads calendars itself.
 const IN_LINE: Duration = Duration::from_millis(50);
 /// Attempts after concurrent changes, in addition to one for each host.
-const TRIES: usize = 3;
+const MAX_EXTRA_ATTEMPTS: usize = 3;
 /// Hosts of a rotation whose calendars are read first. The others' are read only if none of them is free.
 const FIRST_CANDIDATES: usize = 3;
 
@@ -51,7 +51,7 @@ impl Booker {
     /// Most bookings of an email address in the application within an hour; none: no limit.
     fn most_an_hour(self) -> Option<u32> {
         match self {
-            Booker::Page | Booker::BrowserKey => Some(invitee_limit::MOST),
+            Booker::Page | Booker::BrowserKey => Some(invitee_limit::MAX_BOOKINGS_PER_INVITEE),
             Booker::ServerKey => None,
         }
     }
@@ -107,7 +107,7 @@ pub async fn create(
         let prepared = prepare(app, viewer, new, &lessons, came).await?;
         let mut wanted = BookingDecision { most_an_hour, ..prepared };
         wanted.booking.source = by.source();
-        let most = TRIES + wanted.bookable.body.hosts.len();
+        let most = MAX_EXTRA_ATTEMPTS + wanted.bookable.body.hosts.len();
         // Requests for the same slot queue here, and not at the database.
         let start_ms = new.start.as_millis();
         let _one = app.locks.lock(&format!("book:{}:{start_ms}", wanted.bookable.row.id)).await;

@@ -23,7 +23,7 @@ use crate::writes::etag::ExpectedEtag;
 /// Required fields of an event type.
 const REQUIRED: [&str; 4] = ["slug", "title", "durationMinutes", "hosts"];
 /// Attempts of a change that conflicts with other changes.
-const TRIES: usize = 5;
+const MAX_ATTEMPTS: usize = 5;
 
 /// An event type with its parsed body.
 #[derive(Clone)]
@@ -199,7 +199,7 @@ pub async fn update(
     strict: bool,
 ) -> Result<StoredResponse> {
     let WriteContext { app, request: asker, attempt } = cx;
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ATTEMPTS {
         let before = find(app, asker, id).await?;
         expected.check(&before.row.etag)?;
         let planned = plan(app, asker, before, input.clone(), strict).await?;
@@ -323,7 +323,7 @@ async fn write(
 /// Deletes an event type: it can no longer be booked, and its slug is free. Its bookings stay.
 pub async fn delete(cx: &WriteContext, id: &str, expected: ExpectedEtag) -> Result<StoredResponse> {
     let WriteContext { app, request: asker, attempt } = cx;
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ATTEMPTS {
         let before = find(app, asker, id).await?;
         expected.check(&before.row.etag)?;
         let (held, attempt) = (app.clone(), attempt.clone());

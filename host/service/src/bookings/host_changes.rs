@@ -19,7 +19,7 @@ use storage::sync_states;
 
 use crate::app::App;
 use crate::app::resource_kind::ResourceKind;
-use crate::bookings::change::{self, BookingChange, Seat, TRIES};
+use crate::bookings::change::{self, BookingChange, MAX_ATTEMPTS, Seat};
 use crate::bookings::locked_meeting::{HeldMeeting, HostLocks, contended};
 use crate::bookings::notify::kind::{MailKind, NotifiedBooking};
 use crate::bookings::notify::queue;
@@ -85,7 +85,7 @@ enum CalendarState {
 
 /// Updates the bookings of a meeting from its organizer's calendar.
 pub async fn follow(app: &App, job: &Job) -> Result<HostChangeResult> {
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ATTEMPTS {
         match attempt(app, job).await {
             Ok(Some(outcome)) => return Ok(outcome),
             Ok(None) => {}

@@ -15,7 +15,7 @@ const HOUR_MS: i64 = 3_600_000;
 /// Most bookings of an email address in one application within an hour.
 // Contract silent: whether bookings count that keys of servers make. They do, but these are not refused: their keys have budgets of their
 // own, and know who asks.
-pub const MOST: u32 = 3;
+pub const MAX_BOOKINGS_PER_INVITEE: u32 = 3;
 
 /// An address to which a booking's messages are sent.
 #[derive(Clone, Debug, PartialEq, Eq)]

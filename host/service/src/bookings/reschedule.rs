@@ -16,7 +16,7 @@ use storage::scheduling::{event_types, meeting_events, meetings};
 
 use crate::app::App;
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
-use crate::bookings::change::{self, LockedBooking, Seat, TRIES, Viewer};
+use crate::bookings::change::{self, LockedBooking, MAX_ATTEMPTS, Seat, Viewer};
 use crate::bookings::engine_input::{self, SlotRange};
 use crate::bookings::locked_meeting::{HeldMeeting, HostLocks, contended, find_join_url, unavailable};
 use crate::bookings::meeting_move::{join, leave, move_meeting, uid};
@@ -84,7 +84,7 @@ async fn reschedule(
     request: &RescheduleRequest,
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ATTEMPTS {
         let wanted = prepare(app, asker, request).await?;
         // Requests for the same slot queue here, and not at the database.
         let _one = app.locks.lock(&format!("book:{}:{}", wanted.event_type_id, wanted.start_ms)).await;

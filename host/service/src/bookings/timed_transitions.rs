@@ -11,7 +11,7 @@ use storage::scheduling::bookings::BookingRow;
 use storage::wakes::JobClass;
 
 use crate::app::App;
-use crate::bookings::change::{LockedBooking, TRIES};
+use crate::bookings::change::{LockedBooking, MAX_ATTEMPTS};
 use crate::bookings::locked_meeting::{HostLocks, contended};
 use crate::bookings::rules::MINUTE_MS;
 
@@ -124,7 +124,7 @@ async fn run(
     job: &Job,
     step: fn(&LockedBooking, i64) -> TransitionStep,
 ) -> Result<TransitionResult> {
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ATTEMPTS {
         let (held, job) = (app.clone(), job.clone());
         let done: Result<Option<TransitionResult>> =
             app.db.write(move |tx| Box::pin(async move { apply_step(tx, &held, &job, step).await })).await;

@@ -14,7 +14,7 @@ use storage::scheduling::meeting_events::{self, MeetingEventRow};
 
 use crate::app::App;
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
-use crate::bookings::change::{self, BookingChange, Seat, TRIES};
+use crate::bookings::change::{self, BookingChange, MAX_ATTEMPTS, Seat};
 use crate::bookings::locked_meeting::contended;
 use crate::bookings::{list, view};
 use crate::connections::write_context::WriteContext;
@@ -48,7 +48,7 @@ pub async fn update(
     strict: bool,
 ) -> Result<StoredResponse> {
     let WriteContext { app, request: asker, attempt } = cx;
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ATTEMPTS {
         let seen = list::find(app, asker, id).await?;
         expected.check(&seen.row.etag)?;
         let planned = plan(app, seen, input.clone(), strict).await?;

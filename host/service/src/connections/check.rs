@@ -6,7 +6,7 @@ use std::sync::Arc;
 use base::error::{Code, Error, Refusal, Result};
 use base::tenant::Tenant;
 use model::wire::{Account, Connection as WireConnection};
-use runtime::{BadOrigin, Loaded, Manifest, Surface, Verb, check_origins};
+use runtime::{BadOrigin, LoadedConnector, Manifest, Surface, Verb, check_origins};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -33,7 +33,7 @@ pub struct CheckedAccount {
 pub async fn run(
     app: &App,
     tenant: &Tenant,
-    connector: &Loaded,
+    connector: &LoadedConnector,
     id: &str,
     settings: &Map<String, Value>,
     given: &GivenCredentials,
@@ -84,7 +84,7 @@ pub async fn run(
 }
 
 /// Returns the names of the connector's kinds of data: its surfaces except `lifecycle` and `watch`.
-pub fn surfaces(connector: &Loaded) -> Vec<String> {
+pub fn surfaces(connector: &LoadedConnector) -> Vec<String> {
     let names = connector.surfaces.iter().filter(|s| s.has_data()).map(|s| s.as_str().to_owned());
     names.collect()
 }

@@ -7,7 +7,9 @@ use base::tenant::Tenant;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use model::Instant;
-use runtime::{AuthKind, Credentials, CredentialsError, Loaded, Login, LoginSecret, Secret, check_server};
+use runtime::{
+    AuthKind, Credentials, CredentialsError, LoadedConnector, Login, LoginSecret, Secret, check_server,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use storage::connections::Connection;
@@ -53,7 +55,7 @@ impl std::fmt::Debug for GivenCredentials {
 
 impl GivenCredentials {
     /// Validates a user name with a password, or an access token: without characters that would break out of a header.
-    pub fn check(&self, connector: &Loaded) -> Result<()> {
+    pub fn check(&self, connector: &LoadedConnector) -> Result<()> {
         self.refuse_issued()?;
         let kinds = &connector.manifest.auth.kinds;
         let basic = self.username.is_some() && self.password.is_some();
@@ -117,7 +119,11 @@ impl GivenCredentials {
 
     /// Moves the given servers into the settings that the connector's manifest names.
     // Contract: they stand beside the credentials. They are none: they are shown, and connectors see them.
-    pub fn take_servers(&mut self, connector: &Loaded, settings: &mut Map<String, Value>) -> Result<()> {
+    pub fn take_servers(
+        &mut self,
+        connector: &LoadedConnector,
+        settings: &mut Map<String, Value>,
+    ) -> Result<()> {
         let wanted = &connector.manifest.servers_from_settings;
         for (name, given) in [("imap", self.imap.take()), ("smtp", self.smtp.take())] {
             let Some(value) = given.filter(|v| !v.is_null()) else { continue };

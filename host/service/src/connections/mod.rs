@@ -37,7 +37,7 @@ use base::error::{Code, Error, Result, invalid, not_found, refuse};
 use base::ids::Kind;
 use base::tenant::Tenant;
 use model::Instant;
-use runtime::Loaded;
+use runtime::LoadedConnector;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use storage::connections::Connection;
@@ -168,7 +168,7 @@ fn assembled(
     app: &App,
     tenant: &Tenant,
     id: String,
-    connector: &Loaded,
+    connector: &LoadedConnector,
     new: NewConnection,
     CheckedAccount { account, settings }: CheckedAccount,
 ) -> Result<Connection> {

@@ -10,7 +10,7 @@ use anyhow::Context;
 use base::error::{Code, Result, invalid};
 use base::tenant::Tenant;
 use model::wire::Connection as WireConnection;
-use runtime::{AccountLimits, LIMITS_SETTING, Loaded, Manifest, OriginOverrides};
+use runtime::{AccountLimits, LIMITS_SETTING, LoadedConnector, Manifest, OriginOverrides};
 use serde_json::{Map, Value};
 use storage::oauth_clients::{self, OAuthClient};
 
@@ -90,7 +90,7 @@ fn limits(manifest: &Manifest, client: &OAuthClient) -> Option<AccountLimits> {
 }
 
 /// Fails with `invalid_parameter` and the field's name if a request gives a setting that only the operator may give.
-pub fn refuse_given(connector: &Loaded, settings: &Map<String, Value>) -> Result<()> {
+pub fn refuse_given(connector: &LoadedConnector, settings: &Map<String, Value>) -> Result<()> {
     let manifest = &connector.manifest;
     let is_given = |name: &str| settings.get(name).is_some_and(|value| !value.is_null());
     match manifest.settings.iter().find(|setting| setting.operator && is_given(&setting.name)) {

@@ -1,7 +1,7 @@
 //! Checks the credentials of a connection again on request.
 
 use base::error::{Code, Error, Refusal, Result, not_found, refuse};
-use runtime::{CredentialsError, Loaded};
+use runtime::{CredentialsError, LoadedConnector};
 use storage::connections::Connection;
 use storage::locked::ConnectionLock;
 use storage::scheduling::meeting_events::EVENT_JOB;
@@ -74,7 +74,7 @@ async fn renew_credentials(app: &App, connection: &Connection) -> Result<GivenCr
 async fn store_refreshed(
     app: &App,
     connection: &Connection,
-    connector: &Loaded,
+    connector: &LoadedConnector,
     checked: CheckedAccount,
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use base::error::{Code, Result, invalid, refuse};
 use base::tenant::Tenant;
-use runtime::{DISCOVERED, Loaded, Manifest, Setting, check_origins};
+use runtime::{DISCOVERED, LoadedConnector, Manifest, Setting, check_origins};
 use serde_json::{Map, Value, json};
 use storage::connections::Connection;
 
 use crate::app::{App, SANDBOX};
 
 /// Returns the connector with this name; fails with `invalid_parameter` if none is installed.
-pub fn connector(app: &App, provider: &str) -> Result<Arc<Loaded>> {
+pub fn connector(app: &App, provider: &str) -> Result<Arc<LoadedConnector>> {
     if provider.is_empty() {
         return Err(invalid(Code::MissingField, "provider", "provider is required, for example \"dav\""));
     }
@@ -23,7 +23,11 @@ pub fn connector(app: &App, provider: &str) -> Result<Arc<Loaded>> {
 }
 
 /// Returns the settings that the manifest asks for, and refuses others.
-pub fn checked(app: &App, connector: &Loaded, mut given: Map<String, Value>) -> Result<Map<String, Value>> {
+pub fn checked(
+    app: &App,
+    connector: &LoadedConnector,
+    mut given: Map<String, Value>,
+) -> Result<Map<String, Value>> {
     if let Some(url) = sandbox_url(app, &connector.manifest.name) {
         given.insert("serverUrl".into(), Value::String(url));
     }
@@ -101,7 +105,7 @@ fn fixed_or_given(setting: &Setting, given: Option<Value>) -> Result<Option<Valu
 pub async fn refuse_exposed(
     app: &App,
     tenant: &Tenant,
-    connector: &Loaded,
+    connector: &LoadedConnector,
     settings: &Map<String, Value>,
 ) -> Result<()> {
     for name in &connector.manifest.hosts_from_settings {

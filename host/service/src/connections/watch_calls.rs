@@ -5,7 +5,7 @@
 //! renew with `Code::Unsupported`.
 
 use model::wire::watch::{WatchRenew, WatchStart, WatchStop, Watching};
-use runtime::{Code, Error, Loaded, Surface, Verb};
+use runtime::{Code, Error, LoadedConnector, Surface, Verb};
 use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
@@ -19,7 +19,7 @@ const MAX_EXTERNAL_ID_BYTES: usize = 512;
 const MAX_RESOURCE_BYTES: usize = 2_048;
 
 /// Whether the connector exports the interface.
-pub fn has_watch(connector: &Loaded) -> bool {
+pub fn has_watch(connector: &LoadedConnector) -> bool {
     connector.surfaces.contains(&Surface::Watch)
 }
 

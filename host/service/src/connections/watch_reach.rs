@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::error::Result;
-use runtime::{Loaded, Push};
+use runtime::{LoadedConnector, Push};
 use serde_json::Value;
 use storage::connections::Connection;
 use storage::oauth_clients;
@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::connections::watch_calls;
 
 /// Returns the connector of a provider, if it can start watches.
-fn connector(app: &App, provider: &str) -> Option<Arc<Loaded>> {
+fn connector(app: &App, provider: &str) -> Option<Arc<LoadedConnector>> {
     app.runtime.find(provider).filter(|connector| watch_calls::has_watch(connector))
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use storage::jobs::Candidate;
 
 /// Applications whose service time is remembered; beyond that, inactive ones are forgotten.
-const MOST: usize = 10_000;
+const MAX_APPLICATIONS: usize = 10_000;
 
 /// A pool (true: the one for slow runs) and an application's id.
 pub type Share = (bool, String);
@@ -53,7 +53,7 @@ impl Shares {
             }
             served.waits = true;
         }
-        if self.0.len() > MOST {
+        if self.0.len() > MAX_APPLICATIONS {
             self.0.retain(|_, served| served.is_active());
         }
     }
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn who_has_nothing_to_do_is_forgotten_when_they_are_many() {
         let mut shares = Shares::default();
-        for number in 0..=MOST {
+        for number in 0..=MAX_APPLICATIONS {
             shares.begin(false, &number.to_string());
             shares.end(false, &number.to_string(), Duration::ZERO);
         }

@@ -12,7 +12,7 @@ use crate::local_copy::transaction::CopyTransaction;
 use crate::local_copy::upsert::upsert;
 
 /// Records that failed, without one that could be written, from which on the cause is not the records.
-pub(crate) const HOPELESS: usize = 5;
+pub(crate) const MAX_FAILED_RECORDS: usize = 5;
 
 /// Writes records in halves, and a half that fails in halves again, each in a savepoint of its own, until a single record fails: it is
 /// quarantined with its error. Fails if no record can be written, since the records are then not the cause.
@@ -65,7 +65,7 @@ pub async fn upsert_isolated_part(
             continue;
         }
         failed += usize::from(!is_of_the_data);
-        if failed >= HOPELESS && !has_written {
+        if failed >= MAX_FAILED_RECORDS && !has_written {
             return Err(error);
         }
         let source = &mut sources[range.start];

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base::error::{Code, Result, not_found, refuse};
 use base::tenant::Tenant;
 use model::connection::NewAuthorization;
-use runtime::{AuthKind, Loaded, Setting, Surface};
+use runtime::{AuthKind, LoadedConnector, Setting, Surface};
 use storage::connections::Connection;
 use storage::oauth_clients::{self, OAuthClient};
 
@@ -33,7 +33,7 @@ pub enum OAuthStanding {
 
 /// A provider, and how its accounts are connected.
 pub struct AccountProvider {
-    pub connector: Arc<Loaded>,
+    pub connector: Arc<LoadedConnector>,
     pub oauth: OAuthStanding,
     /// By a user name and a password.
     pub takes_password: bool,
@@ -102,7 +102,7 @@ pub async fn find(app: &App, tenant: &Tenant, name: &str) -> Result<AccountProvi
     Ok(provider(app, connector, client.as_slice()))
 }
 
-fn provider(app: &App, connector: Arc<Loaded>, clients: &[OAuthClient]) -> AccountProvider {
+fn provider(app: &App, connector: Arc<LoadedConnector>, clients: &[OAuthClient]) -> AccountProvider {
     let manifest = &connector.manifest;
     let kinds = &manifest.auth.kinds;
     let is_sandbox = sandbox_url(app, &manifest.name).is_some();

@@ -46,17 +46,17 @@ pub struct ApplicationView {
 impl ApplicationView {
     /// The version of the application.
     pub fn etag(&self) -> String {
-        content_etag(&self.shown())
+        content_etag(&self.to_json())
     }
 
     /// The application as the API shows it.
     pub fn json(&self) -> Value {
-        let mut shown = self.shown();
+        let mut shown = self.to_json();
         shown["etag"] = json!(self.etag());
         shown
     }
 
-    fn shown(&self) -> Value {
+    fn to_json(&self) -> Value {
         json!({
             "id": self.application.tenant.application_id,
             "organizationId": self.application.tenant.organization_id,

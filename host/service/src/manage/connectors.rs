@@ -5,26 +5,26 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use base::error::{Code, Error, Result, not_found, refuse};
-use runtime::{Installed, Loaded, Source, StatsSnapshot, Store};
+use runtime::{Installed, LoadedConnector, Source, StatsSnapshot, Store};
 
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::app::{App, connector_dir};
 
 /// The lock of changes of connectors.
-const CHANGE_LOCK: &str = "connectors";
+pub(super) const CHANGE_LOCK: &str = "connectors";
 /// The result of a call that did not fail, as it is counted.
 const OK: &str = "ok";
 
 /// A connector in service.
 #[derive(Clone, Debug)]
 pub struct ConnectorHealth {
-    pub loaded: Arc<Loaded>,
+    pub loaded: Arc<LoadedConnector>,
     /// Counters since this process started.
     pub stats: StatsSnapshot,
 }
 
 impl ConnectorHealth {
-    fn new(loaded: Arc<Loaded>) -> ConnectorHealth {
+    fn new(loaded: Arc<LoadedConnector>) -> ConnectorHealth {
         let stats = loaded.stats();
         ConnectorHealth { loaded, stats }
     }
@@ -106,7 +106,7 @@ pub async fn roll_back(
     if installed.current != digest {
         return Err(refuse(Code::InvalidState, format!("another version of {name} is in service by now")));
     }
-    let answer = store(app, attempt).await?;
+    let answer = store(app, attempt, StoredResponse::no_content()).await?;
     app.runtime.rollback(name).await?;
     Ok(answer)
 }
@@ -118,25 +118,39 @@ pub async fn roll_back(
 pub async fn remove(app: &App, name: &str, attempt: &IdempotentAttempt) -> Result<StoredResponse> {
     let _lock = app.locks.lock(CHANGE_LOCK).await;
     changeable(app, name).await?;
-    let answer = store(app, attempt).await?;
+    let answer = store(app, attempt, StoredResponse::no_content()).await?;
     app.runtime.remove(name).await?;
     Ok(answer)
 }
 
+/// Refuses a change where several hosts may have the database.
+///
+/// # Errors
+/// `invalid_state`.
+pub fn ensure_may_change(app: &App) -> Result<()> {
+    match may_change(app) {
+        true => Ok(()),
+        false => {
+            let message = "each host of this database has connectors of its own: change them on each host";
+            Err(refuse(Code::InvalidState, message))
+        }
+    }
+}
+
 /// The entry of a connector that this host may change.
 async fn changeable(app: &App, name: &str) -> Result<Installed> {
-    if !may_change(app) {
-        let message = "each host of this database has connectors of its own: change them on each host";
-        return Err(refuse(Code::InvalidState, message));
-    }
+    ensure_may_change(app)?;
     installed(app, name).await?.ok_or_else(|| not_found("connector"))
 }
 
 /// Stores what the attempt has to store. Files are no part of a transaction: the entry of the audit log comes first, because a change without an
 /// entry would be worse than an entry whose change failed. An attempt with a claim would be answered as done even where the change fails: it is
 /// to have none.
-async fn store(app: &App, attempt: &IdempotentAttempt) -> Result<StoredResponse> {
-    let answer = StoredResponse::no_content();
+pub(super) async fn store(
+    app: &App,
+    attempt: &IdempotentAttempt,
+    answer: StoredResponse,
+) -> Result<StoredResponse> {
     let (attempt, keyed, kept, now) = (attempt.clone(), app.clone(), answer.clone(), app.now());
     app.db
         .write(move |tx| {

@@ -1,5 +1,5 @@
-//! Which addresses an application may register for its users to return to (RFC 9700 §4.1, RFC 8252 §7). They are stored and compared byte
-//! for byte, so that nothing is left to how a URL can be written.
+//! Redirect URIs that an application may register (RFC 9700 §4.1, RFC 8252 §7). They are stored and compared byte for byte, so that two
+//! spellings of a URL are two URIs.
 
 use url::{Host, Url};
 

@@ -16,7 +16,7 @@ use crate::connections::watch_calls;
 use crate::sync::schedule::renew_id_of;
 
 /// Time that a request to disconnect an account waits for its provider.
-const WITHIN: Duration = Duration::from_secs(5);
+const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 /// Watches that are stopped at a time.
 const CONCURRENT: usize = 8;
 /// Delay before stopped watches are restarted, ms: only if the connection still exists then, because disconnecting it failed.
@@ -49,7 +49,7 @@ async fn try_stop_all(app: &App, connection: &Connection) -> Result<(), Error> {
         }
     };
     // A watch that was not stopped in time expires.
-    let _ = tokio::time::timeout(WITHIN, stopping).await;
+    let _ = tokio::time::timeout(STOP_TIMEOUT, stopping).await;
     let now = app.now();
     if ids.is_empty() {
         return Ok(());

@@ -15,7 +15,7 @@ use storage::connections::Connection;
 use storage::items::Item;
 use storage::jobs::{self, Job, LostLease};
 use storage::lane::Lane;
-use storage::outbox::Outgoing;
+use storage::outbox::OutboxMessage;
 use storage::{connections as connection_table, items, log, outbox as table};
 
 use crate::app::App;
@@ -100,7 +100,7 @@ pub async fn one(app: &App, job: &Job, must_finish: &Arc<AtomicBool>) -> Result<
     Ok(DispatchEnd::Committed)
 }
 
-async fn begin(app: &App, job: &Job) -> Result<Option<Outgoing>> {
+async fn begin(app: &App, job: &Job) -> Result<Option<OutboxMessage>> {
     let (job, now) = (job.clone(), app.now());
     app.db
         .write(move |tx| {
@@ -117,7 +117,7 @@ async fn begin(app: &App, job: &Job) -> Result<Option<Outgoing>> {
 /// Writes the outcome of an attempt, and retries while the database fails: it could not be determined later.
 async fn store_with_retries(
     app: &App,
-    row: &Outgoing,
+    row: &OutboxMessage,
     job: &Job,
     as_of: i64,
     outcome: SendOutcome,
@@ -136,7 +136,7 @@ async fn store_with_retries(
 }
 
 /// Marks the message that was answered or forwarded, as every mail program does. A convenience: it is not retried.
-async fn mark_original(app: &App, row: &Outgoing) -> Result<()> {
+async fn mark_original(app: &App, row: &OutboxMessage) -> Result<()> {
     let options: SendOptions = serde_json::from_str(&row.options)?;
     let Some(id) = &options.original else { return Ok(()) };
     let kind = ResourceKind::EmailMessage.as_str();
@@ -230,7 +230,7 @@ impl Progress for Mark {
 async fn attempt(
     app: &App,
     connection: &Connection,
-    row: &Outgoing,
+    row: &OutboxMessage,
     mark: Mark,
 ) -> Result<Option<SendOutcome>> {
     let target = match target(app, connection) {
@@ -317,7 +317,7 @@ fn target<'a>(app: &App, connection: &'a Connection) -> Result<CallTarget<'a>, S
 async fn not_told(
     app: &App,
     connection: &Connection,
-    row: &Outgoing,
+    row: &OutboxMessage,
     fence: &str,
     e: &runtime::Error,
 ) -> Result<Option<SendOutcome>> {
@@ -331,7 +331,7 @@ async fn not_told(
 }
 
 /// Returns the draft of the message, if the provider still has it.
-async fn find_draft(app: &App, row: &Outgoing) -> Result<Option<Item>> {
+async fn find_draft(app: &App, row: &OutboxMessage) -> Result<Option<Item>> {
     let Some(id) = &row.draft_id else { return Ok(None) };
     let draft = items::find(app.db.reader(), &row.tenant, ResourceKind::EmailDraft.as_str(), id).await?;
     Ok(draft.filter(|draft| !is_gone(draft)))
@@ -344,7 +344,7 @@ fn mime() -> Option<String> {
 /// Returns the blob of the sender's own copy, if it differs from the message.
 async fn sent_copy(
     app: &App,
-    row: &Outgoing,
+    row: &OutboxMessage,
     options: &SendOptions,
     message: &str,
     blobs: &Blobs,
@@ -362,7 +362,7 @@ async fn sent_copy(
 }
 
 /// Searches for a message that an earlier attempt may have handed over.
-async fn search_sent_copy(app: &App, connection: &Connection, row: &Outgoing) -> Result<SendOutcome> {
+async fn search_sent_copy(app: &App, connection: &Connection, row: &OutboxMessage) -> Result<SendOutcome> {
     let kept: SendOptions = serde_json::from_str(&row.options)?;
     if !kept.save_to_sent {
         // Copies of earlier attempts would be found as well.

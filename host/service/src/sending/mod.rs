@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use storage::connections::Connection;
 use storage::jobs::NewJob;
-use storage::outbox::Outgoing;
+use storage::outbox::OutboxMessage;
 use storage::wakes::JobClass;
 
 /// The kind of the jobs that send; the key is the message's id.
@@ -48,7 +48,7 @@ pub struct SendOptions {
 }
 
 /// Returns the job that sends a message, due when the message is.
-pub fn send_job<'a>(row: &'a Outgoing, target: &'a str) -> NewJob<'a> {
+pub fn send_job<'a>(row: &'a OutboxMessage, target: &'a str) -> NewJob<'a> {
     NewJob {
         kind: SEND_JOB,
         key: &row.id,

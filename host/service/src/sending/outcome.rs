@@ -5,7 +5,7 @@ use model::Instant;
 use model::email::{DeliveryState, RecipientDelivery, RecipientStatus, SendError};
 use model::wire::Source;
 use model::wire::email::{RecipientOutcome, Sent};
-use storage::outbox::Outgoing;
+use storage::outbox::OutboxMessage;
 
 use crate::app::App;
 use crate::sending::{SendOptions, is_open, state_of};
@@ -81,7 +81,7 @@ pub struct OutcomeRecord {
     pub attempts: i64,
 }
 
-pub fn verdict(app: &App, row: &Outgoing, outcome: SendOutcome) -> Result<OutcomeRecord> {
+pub fn verdict(app: &App, row: &OutboxMessage, outcome: SendOutcome) -> Result<OutcomeRecord> {
     let now = app.clock.now();
     let recipients: Vec<RecipientDelivery> = serde_json::from_str(&row.recipients)?;
     let options: SendOptions = serde_json::from_str(&row.options)?;
@@ -167,13 +167,13 @@ fn wait_ms(retry_after_ms: Option<u64>) -> i64 {
     retry_after_ms.and_then(|ms| i64::try_from(ms).ok()).unwrap_or(0).min(LONGEST_WAIT_MS)
 }
 
-fn retry_at(app: &App, row: &Outgoing) -> Option<i64> {
+fn retry_at(app: &App, row: &OutboxMessage) -> Option<i64> {
     let number = usize::try_from(row.attempts - 1).unwrap_or(0);
     RETRY_AFTER_S.get(number).map(|seconds| app.now() + seconds * 1_000)
 }
 
 /// Stores the provider's result for each recipient.
-fn apply_provider_results(app: &App, row: &Outgoing, verdict: &mut OutcomeRecord, sent: Sent) {
+fn apply_provider_results(app: &App, row: &OutboxMessage, verdict: &mut OutcomeRecord, sent: Sent) {
     let now = app.clock.now();
     // Connectors name recipients in the form of the request.
     let of = |email: &str| {

@@ -10,7 +10,7 @@ use storage::items::{self, Item};
 use storage::jobs::{self, End, Job};
 use storage::locked::ConnectionLock;
 use storage::mail::{remove_places, set_latest};
-use storage::outbox::Outgoing;
+use storage::outbox::OutboxMessage;
 use storage::{Tx, outbox as table, tracking};
 
 use crate::app::App;
@@ -41,7 +41,7 @@ enum SendFollowUp {
 /// false, and stores nothing, if another run has the message.
 pub async fn write_outcome(
     app: &App,
-    row: &Outgoing,
+    row: &OutboxMessage,
     job: &Job,
     as_of: i64,
     outcome: SendOutcome,
@@ -88,7 +88,7 @@ async fn write(
     // A report about the recipients that arrived during the hand-over stays.
     let verdict = verdict(app, &row, outcome)?;
     let is_over = verdict.next_attempt_at.is_none();
-    let settled = Outgoing {
+    let settled = OutboxMessage {
         state: word(verdict.state).to_owned(),
         recipients: serde_json::to_string(&verdict.recipients)?,
         options: serde_json::to_string(&verdict.options)?,
@@ -97,7 +97,7 @@ async fn write(
         accepted_at: verdict.accepted_at,
         attempts: verdict.attempts,
         updated_at: app.now(),
-        ..Outgoing::clone(&row)
+        ..OutboxMessage::clone(&row)
     };
     if !table::settle(tx, &row, &settled, job.fence).await? {
         // It was cancelled, or another run has it: its outcome counts.
@@ -151,7 +151,7 @@ fn event(state: DeliveryState, is_over: bool) -> &'static str {
 }
 
 /// Returns the records. The copy of the message has its name in the outbox as the previous name, so that it keeps the message's id.
-fn with_outbox_name(row: &Outgoing, mut sources: Vec<Source>) -> Vec<NormalizedRecord> {
+fn with_outbox_name(row: &OutboxMessage, mut sources: Vec<Source>) -> Vec<NormalizedRecord> {
     let of_ours = |source: &Source| {
         source.items.iter().any(|item| {
             let message = item.body.read::<EmailMessage>();

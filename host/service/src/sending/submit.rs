@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use storage::connections::Connection;
 use storage::items::{self, Item};
 use storage::locked::{ConnectionLock, LockedRow};
-use storage::outbox::Outgoing;
+use storage::outbox::OutboxMessage;
 use storage::tracking::Record;
 use storage::{Tx, jobs, outbox as table, tracking as tracking_table};
 
@@ -114,7 +114,7 @@ pub async fn prepare(
         original: original.as_ref().map(|o| o.item.id.clone()).or(submission.answers.clone()),
         is_forward: submission.is_forward || original.is_some_and(|o| o.mode == ReplyMode::Forward),
     };
-    let row = Outgoing {
+    let row = OutboxMessage {
         id: String::new(),
         tenant: connection.tenant.clone(),
         connection_id: connection.id.clone(),
@@ -187,7 +187,7 @@ fn render_forms(
 /// The rows to store for a message.
 #[derive(Clone)]
 struct OutboxRows {
-    row: Outgoing,
+    row: OutboxMessage,
     message: String,
     copy: Option<String>,
     source: NormalizedRecord,
@@ -359,7 +359,7 @@ pub async fn submit_in<'l>(
         let metadata = serde_json::to_string(&submission.metadata)?;
         item = set_metadata(&mut copy, item, metadata).await?;
     }
-    let row = Outgoing { id: item.id.clone(), ..row };
+    let row = OutboxMessage { id: item.id.clone(), ..row };
     if let Some(draft) = &submission.draft {
         let draft = current_draft(copy.tx, lock, draft).await?;
         let status = if row.send_at.is_some() { DraftStatus::Scheduled } else { DraftStatus::Sending };

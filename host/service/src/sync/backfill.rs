@@ -31,7 +31,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// Kinds of records that `complete` reads completely: messages and drafts.
 const MESSAGES: items::Family = ["email_message", "email_draft", "email_message", "email_draft"];
 /// Messages per request.
-const AT_ONCE: usize = 100;
+const MESSAGES_PER_FETCH: usize = 100;
 
 /// The part of a mailbox that has been read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,7 +164,7 @@ pub async fn complete(
     let held: HashSet<String> = held.map_err(host)?.into_iter().map(|(source_id, _)| source_id).collect();
     let unknown = names.into_iter().filter(|name| !held.contains(*name));
     let unknown: Vec<String> = unknown.map(str::to_owned).collect();
-    for names in unknown.chunks(AT_ONCE) {
+    for names in unknown.chunks(MESSAGES_PER_FETCH) {
         let reference = |source: &String| MessageRef { source: source.clone(), hint: None };
         let args = MessagesGet { messages: names.iter().map(reference).collect(), ..MessagesGet::default() };
         let op = Op { surface: runtime::Surface::Email, verb: Verb::Fetch, name: "messages.get" };

@@ -23,14 +23,14 @@ use crate::sync::scope::SyncScope;
 use crate::sync::{on_demand, refresh_if_stale, staleness};
 
 /// Most collections of one connection.
-const MOST: i64 = 1_000;
+const MAX_COLLECTIONS: i64 = 1_000;
 /// Time after which no further collection is started: the next pull starts with those that were read the longest ago.
 const MOST_TIME: Duration = Duration::from_secs(120);
 
 /// Returns the stored collections of a connection.
 pub async fn collections(app: &App, connection: &Connection, kind: ResourceKind) -> Result<Vec<Item>> {
     let (reader, tenant) = (app.db.reader(), &connection.tenant);
-    Ok(items::list_top(reader, tenant, Some(&connection.id), kind.as_str(), "", MOST).await?)
+    Ok(items::list_top(reader, tenant, Some(&connection.id), kind.as_str(), "", MAX_COLLECTIONS).await?)
 }
 
 /// Updates all collections. A collection that cannot be read delays no other; its error is stored in the state of the whole. The caller

@@ -16,7 +16,7 @@ use crate::connections::call_target::CallTarget;
 use crate::connections::state;
 use crate::local_copy::deduplicate::is_bad_name;
 use crate::sync::provider_page::{DeferredNames, ProviderPage, Scan};
-use crate::sync::pull::{HOPELESS, PageToStore, Pull, PullEnd, PullError};
+use crate::sync::pull::{MAX_UNREADABLE_RECORDS, PageToStore, Pull, PullEnd, PullError};
 use crate::sync::quarantine;
 
 /// A requested batch.
@@ -215,7 +215,10 @@ impl Pull<'_> {
             let found = quarantine::one_by_one(app, connection, scope, state, alone, self.background).await?;
             read.extend(found.map_err(|e| PullError::Provider(Box::new(e)))?);
         }
-        if held == 0 && read.len() >= HOPELESS && read.iter().all(|source| source.error.is_some()) {
+        if held == 0
+            && read.len() >= MAX_UNREADABLE_RECORDS
+            && read.iter().all(|source| source.error.is_some())
+        {
             return Err(PullError::Provider(Box::new(error)));
         }
         Ok(read)

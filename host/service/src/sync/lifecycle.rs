@@ -61,7 +61,7 @@ pub async fn start(
     warnings: &[Value],
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ATTEMPTS {
         let known = state(app, connection, scope).await?;
         let status = if known.followed { 200 } else { 202 };
         let state = match known.followed {
@@ -109,7 +109,7 @@ pub fn log_entry(state: &SyncState, word: &str, printed: String) -> NewLogEntry 
 }
 
 /// Most times that a state is read again because another writer has changed it.
-const TRIES: usize = 5;
+const MAX_ATTEMPTS: usize = 5;
 
 fn contended_error() -> Error {
     refuse(Code::Overloaded, "the sync is being started or reset by others at the same time; try again")
@@ -129,7 +129,7 @@ pub async fn reset(
         true => collection_set::scope_ids(app, connection, scope).await?,
         false => Vec::new(),
     };
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ATTEMPTS {
         let known = state(app, connection, scope).await?;
         let mut state = known.clone();
         state.cursor = None;

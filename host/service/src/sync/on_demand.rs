@@ -28,7 +28,7 @@ const DEADLINE_MS: i64 = 600_000;
 const GIVE_BACK_AGAIN_AFTER: [Duration; 3] =
     [Duration::from_millis(100), Duration::from_secs(1), Duration::from_secs(5)];
 /// Most restarts of a pull because the scope was reset.
-const TRIES: usize = 3;
+const MAX_RESTARTS: usize = 3;
 
 /// The claimed job of a scope while a request waits for its pull. On SQLite, with a single host, the lock in the process is enough.
 pub struct ClaimedPull {
@@ -238,10 +238,10 @@ async fn pull(app: &App, connection: &Connection, scope: &SyncScope, since: i64)
             let is_read = read(app, connection, scope, claimed).await?;
             let read_at = app.freshness.get(&name);
             // Invalidated during the read, for example because its collection was missing for a moment: it is read again.
-            if is_read && (read_at.is_some() || tries >= TRIES) {
+            if is_read && (read_at.is_some() || tries >= MAX_RESTARTS) {
                 return Ok(DataAge::provider(Some(read_at.unwrap_or(since))));
             }
-            if tries >= TRIES {
+            if tries >= MAX_RESTARTS {
                 return Err(refuse(
                     Code::Overloaded,
                     "this was reset again and again while it was read; try again",

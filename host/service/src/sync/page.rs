@@ -146,7 +146,7 @@ fn next_as_of(as_of: i64, written: &UpsertResult) -> i64 {
 async fn mark_and_sweep(copy: &mut CopyTransaction<'_, '_>, page: &ProviderPage) -> Result<UpsertResult> {
     let Some(scan) = page.scan else { return Ok(UpsertResult::default()) };
     let inside = (copy.location.kind.family(), copy.location.parent_id.as_str());
-    items::mark_seen(copy.tx, copy.lock, inside, &page.told(), scan.generation).await?;
+    items::mark_seen(copy.tx, copy.lock, inside, &page.existing_names(), scan.generation).await?;
     if page.ended().is_none() {
         return Ok(UpsertResult::default());
     }

@@ -345,7 +345,7 @@ mod tests {
         let cursors: Vec<Option<&str>> = parts.iter().map(|part| part.cursor.as_deref()).collect();
         assert_eq!(cursors, [None, None, Some("next")]);
         let end = parts.last().expect("an end");
-        assert_eq!((end.sources.len(), end.earlier.len(), end.told().len()), (50, 400, 450));
+        assert_eq!((end.sources.len(), end.earlier.len(), end.existing_names().len()), (50, 400, 450));
         assert!(parts.iter().take(2).all(|part| part.more && part.as_of == 7));
         let reread: Vec<Vec<&str>> =
             parts.iter().map(|part| part.reread.iter().map(String::as_str).collect()).collect();

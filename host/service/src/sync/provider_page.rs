@@ -48,7 +48,7 @@ pub struct Scan {
 
 impl ProviderPage {
     /// Returns the provider's names of all existing records on the page.
-    pub fn told(&self) -> Vec<&str> {
+    pub fn existing_names(&self) -> Vec<&str> {
         let held = match &self.named {
             DeferredNames::Read(_, held) => held.as_slice(),
             DeferredNames::None | DeferredNames::Kept(_) => &[],

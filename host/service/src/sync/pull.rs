@@ -29,7 +29,7 @@ use crate::sync::{quarantine, save, state};
 /// Most pages of one pull; it bounds a connector whose pages never end.
 const MAX_PAGES: usize = 10_000;
 /// Unreadable records without a readable one after which the pull fails and blames the connector.
-pub(crate) const HOPELESS: usize = 5;
+pub(crate) const MAX_UNREADABLE_RECORDS: usize = 5;
 /// Most pages of one background run, and the time after which it starts no more: others run then, and the next run continues.
 const TURN_PAGES: usize = 20;
 const TURN_TIME: Duration = Duration::from_secs(10);

@@ -77,7 +77,7 @@ pub async fn store(tx: &mut Tx, state: &SyncState, page: &ProviderPage, now: i64
     let noted: Vec<&ItemError> = changes.values().flatten().collect();
     table::note_item_errors(tx, state, &noted).await?;
     let Some(scan) = page.scan else { return Ok(()) };
-    table::mark_item_errors(tx, state, &page.told(), scan.generation).await?;
+    table::mark_item_errors(tx, state, &page.existing_names(), scan.generation).await?;
     if page.ended().is_some() {
         table::clear_unmarked_item_errors(tx, state, scan.generation).await?;
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::error::{Code, Result, refuse};
-use runtime::{self, Listening, News, Surface};
+use runtime::{self, ListenTarget, News, Surface};
 use storage::connections::Connection;
 use storage::jobs::{self, LostLease};
 use storage::wakes::JobClass;
@@ -155,7 +155,7 @@ impl<'a> ProviderStream<'a> {
         let target = CallTarget::for_connection(app, &self.connection)?;
         let operator = OperatorValues::load(app, target.tenant, target.provider).await?;
         let wire = operator.apply(&target.wire);
-        let listening = Listening {
+        let listening = ListenTarget {
             connector: target.provider,
             tenant: &target.tenant.application_id,
             connection_id: target.connection_id,
@@ -170,7 +170,7 @@ impl<'a> ProviderStream<'a> {
         let app = &self.turn.app;
         match news {
             News::Listening => app.watches.set(&self.connection.id, Channel::Open),
-            News::Changed => app.watches.told(&self.connection.id, app.now()),
+            News::Changed => app.watches.record_notification(&self.connection.id, app.now()),
         }
         app.freshness.forget(&self.lock_name);
         self.news.notify_one();

@@ -7,7 +7,7 @@ use base::error::Result;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use model::Instant;
 use model::webhook::{Attempt, AttemptError, DeliveryFailure, DeliveryStatus, PayloadMode};
-use runtime::{Post, PostError, Posted};
+use runtime::{Post, PostError, PostResponse};
 use serde::Deserialize;
 use storage::log::{self, Entry};
 use storage::webhooks::deliveries::{self, Delivery, Endpoint, SubscriptionState};
@@ -177,7 +177,7 @@ fn post<'t>(
 
 /// Returns the stored form of an attempt, and of its failure as JSON of a `DeliveryFailure`. `error`: the reason of the failure.
 fn stored_attempt(
-    answer: Result<Posted, PostError>,
+    answer: Result<PostResponse, PostError>,
     error: Option<AttemptError>,
     n: i64,
     began: i64,

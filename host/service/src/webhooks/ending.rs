@@ -27,7 +27,7 @@ pub const END: JobKind = JobKind {
 /// The `disabledReason` of such a subscription.
 const REASON: &str = "key_ended";
 /// Subscriptions that one transaction disables.
-const STEP: i64 = 100;
+const WEBHOOKS_PER_TRANSACTION: i64 = 100;
 
 async fn run(turn: &JobRun) -> Result<JobEnd> {
     let (app, key_id) = (&turn.app, turn.job.key());
@@ -39,7 +39,7 @@ async fn run(turn: &JobRun) -> Result<JobEnd> {
 /// one instead.
 pub async fn disable_ended(app: &App, key_id: &str) -> Result<()> {
     let (reader, mut after) = (app.db.reader(), String::new());
-    let mut found = keys::ended(reader, key_id, &after, app.now(), STEP).await?;
+    let mut found = keys::ended(reader, key_id, &after, app.now(), WEBHOOKS_PER_TRANSACTION).await?;
     if !found.is_empty() {
         let (id, now) = (key_id.to_owned(), app.now());
         let passed: Result<()> = app
@@ -49,12 +49,12 @@ pub async fn disable_ended(app: &App, key_id: &str) -> Result<()> {
             })
             .await;
         passed?;
-        found = keys::ended(reader, key_id, &after, app.now(), STEP).await?;
+        found = keys::ended(reader, key_id, &after, app.now(), WEBHOOKS_PER_TRANSACTION).await?;
     }
     while let Some(last) = found.last() {
         after = last.id.clone();
         disable(app, found).await?;
-        found = keys::ended(reader, key_id, &after, app.now(), STEP).await?;
+        found = keys::ended(reader, key_id, &after, app.now(), WEBHOOKS_PER_TRANSACTION).await?;
     }
     Ok(())
 }

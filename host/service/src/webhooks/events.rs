@@ -23,7 +23,7 @@ const MAX_NAMED: usize = 100;
 /// Entries of the log that are read for one page, whether they are wanted or not.
 const MAX_READ: usize = 5_000;
 /// Entries of the log that are read at a time, without what they hold.
-const STEP: i64 = 500;
+const ENTRIES_PER_READ: i64 = 500;
 /// Entries that are read at a time with what they hold.
 pub const WHOLE_AT_A_TIME: usize = 16;
 
@@ -191,9 +191,9 @@ async fn scan(
             found.has_more = true;
             return Ok(found);
         }
-        let lines = log::light_after(reader, tenant, found.position, STEP).await?;
+        let lines = log::light_after(reader, tenant, found.position, ENTRIES_PER_READ).await?;
         count += lines.len();
-        let is_whole = is_end(&lines, STEP, last);
+        let is_whole = is_end(&lines, ENTRIES_PER_READ, last);
         for line in lines.into_iter().filter(|line| line.sequence <= last) {
             let sequence = line.sequence;
             if filter.admits(&line) {

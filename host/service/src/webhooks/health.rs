@@ -3,7 +3,7 @@
 
 use base::retry_after;
 use model::webhook::{AttemptError, DeliveryStatus};
-use runtime::{PostError, Posted};
+use runtime::{PostError, PostResponse};
 use storage::webhooks::deliveries::Health;
 
 /// Waits after the first, second, … failed attempt, ms: 12 attempts in 83.6 hours.
@@ -58,7 +58,7 @@ pub enum EndpointPause {
 }
 
 /// Classifies an answer that arrived at `now`, or its absence.
-pub fn classify(answer: &Result<Posted, PostError>, now: i64) -> HealthVerdict {
+pub fn classify(answer: &Result<PostResponse, PostError>, now: i64) -> HealthVerdict {
     let failed = |error, pause| HealthVerdict::Failed { error, pause };
     let posted = match answer {
         Ok(posted) => posted,
@@ -221,8 +221,8 @@ mod tests {
     const NOW: i64 = 1_772_352_000_000;
     const DAY_MS: i64 = 24 * HOUR_MS;
 
-    fn answer(status: u16, retry_after: Option<&str>) -> Result<Posted, PostError> {
-        Ok(Posted {
+    fn answer(status: u16, retry_after: Option<&str>) -> Result<PostResponse, PostError> {
+        Ok(PostResponse {
             status,
             retry_after: retry_after.map(str::to_owned),
             snippet: Vec::new(),
@@ -243,7 +243,7 @@ mod tests {
         disabled: Option<&'static str>,
     }
 
-    fn meaning(answer: &Result<Posted, PostError>) -> Meaning {
+    fn meaning(answer: &Result<PostResponse, PostError>) -> Meaning {
         let verdict = classify(answer, NOW);
         let (status, next) = delivery_after(1, verdict, NOW, 0);
         let after = after(&Health::default(), &AttemptEnd { began: NOW, ended: NOW, verdict, failure: None });

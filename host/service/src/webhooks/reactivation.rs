@@ -10,7 +10,7 @@ use storage::webhooks::{Webhook, deliveries, replays};
 use crate::app::App;
 
 /// Deliveries that one transaction discards.
-const STEP: i64 = 500;
+const DISCARDS_PER_TRANSACTION: i64 = 500;
 /// Most transactions of one request; beyond it the client is asked to retry, and the retry continues here.
 const STEPS: usize = 200;
 /// Time after which a retry makes sense, seconds.
@@ -36,6 +36,6 @@ pub async fn step(tx: &mut Tx, tenant: &Tenant, id: &str, now: i64) -> Result<bo
     if replays::lock(tx, tenant, id).await? != Some(WebhookStatus::Disabled) {
         return Ok(true);
     }
-    let discarded = deliveries::discard(tx, id, now, STEP).await?;
-    Ok(i64::try_from(discarded).is_ok_and(|discarded| discarded < STEP))
+    let discarded = deliveries::discard(tx, id, now, DISCARDS_PER_TRANSACTION).await?;
+    Ok(i64::try_from(discarded).is_ok_and(|discarded| discarded < DISCARDS_PER_TRANSACTION))
 }

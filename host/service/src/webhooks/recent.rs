@@ -12,7 +12,7 @@ const MAX_READ: i64 = 5_000;
 /// Entries that are read at first: a page without a filter needs no more.
 const FIRST_STEP: i64 = 200;
 /// Entries that are read at a time after that.
-const STEP: i64 = 1_200;
+const NEXT_STEP: i64 = 1_200;
 
 /// Events before a place in the log, newest first.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ pub async fn page(
     let mut place = before.unwrap_or(i64::MAX).min(newest.saturating_add(1));
     let (mut lines, mut read) = (Vec::new(), 0);
     while read < MAX_READ {
-        let step = if read == 0 { FIRST_STEP } else { STEP };
+        let step = if read == 0 { FIRST_STEP } else { NEXT_STEP };
         let wanted = step.min(MAX_READ - read);
         let chunk = replay_lines::before(reader, tenant, place, wanted).await?;
         let is_end = i64::try_from(chunk.len()).is_ok_and(|count| count < wanted);

@@ -27,9 +27,9 @@ const LARGE_BYTES: usize = 64 << 10;
 /// After this time it is worth to ask again where there was no room, seconds.
 const WAIT_S: u64 = 5;
 /// Ends a stream whose client is to open another one, ms.
-const AGAIN: &str = "retry: 1000\n\n";
+const RECONNECT: &str = "retry: 1000\n\n";
 /// Ends a stream whose position is not in the log any more.
-const OVERTAKEN: &str = "event: sync_reset_required\ndata: {\"code\":\"sync_reset_required\",\"message\":\"events after this position are \
+const POSITION_LOST: &str = "event: sync_reset_required\ndata: {\"code\":\"sync_reset_required\",\"message\":\"events after this position are \
                          not kept any more: read anew what there is, and go on from there\"}\n\n";
 /// Ends a stream whose key was revoked or has expired.
 const WITHOUT_KEY: &str = ": the API key is not valid any more\n\n";
@@ -137,7 +137,7 @@ impl EventStream {
         loop {
             let (is_draining, now) = (*self.draining.borrow(), Instant::now());
             if is_draining || now >= self.ends_at {
-                return StreamChunk::Last(Bytes::from_static(AGAIN.as_bytes()));
+                return StreamChunk::Last(Bytes::from_static(RECONNECT.as_bytes()));
             }
             if self.key_watch.has_ended() || !is_valid(&self.key, self.app.now()) {
                 return StreamChunk::Last(Bytes::from_static(WITHOUT_KEY.as_bytes()));
@@ -151,7 +151,9 @@ impl EventStream {
                 // Others have their turn.
                 Ok(LogRead::More) => tokio::task::yield_now().await,
                 Ok(LogRead::Nothing) => self.wait(now).await,
-                Ok(LogRead::Overtaken) => return StreamChunk::Last(Bytes::from_static(OVERTAKEN.as_bytes())),
+                Ok(LogRead::Overtaken) => {
+                    return StreamChunk::Last(Bytes::from_static(POSITION_LOST.as_bytes()));
+                }
                 Err(e) => return failure_chunk(&e),
             }
         }
@@ -279,7 +281,7 @@ fn failure_chunk(e: &base::error::Error) -> StreamChunk {
     if !e.is_outage() {
         tracing::warn!(error = ?e, "an event stream ends");
     }
-    StreamChunk::Last(Bytes::from_static(AGAIN.as_bytes()))
+    StreamChunk::Last(Bytes::from_static(RECONNECT.as_bytes()))
 }
 
 /// Appends an event. Its text is one line; should it have more, each of them is one of `data`.

@@ -22,7 +22,7 @@ use crate::writes::etag::ExpectedEtag;
 /// Most subscriptions of an application.
 const MAX: i64 = 10_000;
 /// How often a change is tried again that another one came before.
-pub const TRIES: usize = 5;
+pub const MAX_ATTEMPTS: usize = 5;
 
 /// Whether the key sees a subscription: one that is bound to connections sees those that are told of these connections alone.
 fn may_see(key: &ApiKey, w: &Webhook) -> bool {
@@ -217,7 +217,7 @@ pub async fn delete(
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
     let _one = app.locks.lock(&format!("webhook:{id}")).await;
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ATTEMPTS {
         let before = find(app, key, id).await?;
         expected.check(&before.etag)?;
         let (held, attempt, now) = (app.clone(), attempt.clone(), app.now());

@@ -13,7 +13,7 @@ use storage::{Tx, job_claims, log, webhooks as table};
 use crate::app::App;
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::webhooks::rights::ReachChange;
-use crate::webhooks::subscription::{TRIES, deliveries, fill, load, too_busy};
+use crate::webhooks::subscription::{MAX_ATTEMPTS, deliveries, fill, load, too_busy};
 use crate::webhooks::{ending, input, masking, reactivation, rights, secrets, view};
 use crate::writes::etag::ExpectedEtag;
 
@@ -59,7 +59,7 @@ pub async fn update(
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
     let _one = app.locks.lock(&format!("webhook:{id}")).await;
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ATTEMPTS {
         let before = load(app, key, id).await?;
         if let Some(key_id) = ended_key(app, &before) {
             // A client that activates it finds it disabled, and its pending deliveries discarded.

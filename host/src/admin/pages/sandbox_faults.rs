@@ -10,7 +10,7 @@ use crate::admin::visit::Visit;
 
 /// The field of the account whose requests are to fail.
 pub const FAULT_ACCOUNT: &str = "fault_account";
-/// What all other fields begin with; the provider's name of the field follows.
+/// Prefix of all other fields' names; the provider's name of the field follows.
 const PREFIX: &str = "fault_";
 /// The field at which refusals stand that name none.
 const FIRST_FIELD: &str = "fault_status";

@@ -7,7 +7,7 @@ use storage::api_keys::ApiKey;
 
 use crate::api::access::api_key::Caller;
 use crate::api::request::body_recorder::BodyRecorder;
-use crate::web::rate_limit::Standing;
+use crate::web::rate_limit::RateLimitState;
 
 /// The facts.
 pub struct ResponseFacts {
@@ -15,7 +15,7 @@ pub struct ResponseFacts {
     pub ip: IpAddr,
     /// When it came, in milliseconds.
     pub started: i64,
-    pub standing: Standing,
+    pub standing: RateLimitState,
     /// The request's key, if it is valid; also where it may not be used from there.
     pub key: Option<Arc<ApiKey>>,
     pub caller: Option<Caller>,
@@ -25,7 +25,7 @@ pub struct ResponseFacts {
 
 impl ResponseFacts {
     /// The facts of a request whose key was not looked at yet.
-    pub fn new(request_id: String, ip: IpAddr, started: i64, standing: Standing) -> Self {
+    pub fn new(request_id: String, ip: IpAddr, started: i64, standing: RateLimitState) -> Self {
         ResponseFacts { request_id, ip, started, standing, key: None, caller: None, recorder: None }
     }
 }

@@ -5,7 +5,7 @@ use http::{HeaderName, HeaderValue};
 use service::app::freshness::ReadTrace;
 
 use crate::api::response::error::{self, PendingError};
-use crate::web::rate_limit::Standing;
+use crate::web::rate_limit::RateLimitState;
 use crate::web::request_id::X_REQUEST_ID;
 
 const X_RATELIMIT_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
@@ -33,7 +33,7 @@ pub fn with_envelope(response: Response, request_id: &str) -> Response {
 }
 
 /// Adds the headers of every answer.
-pub fn settle(mut response: Response, request_id: &str, standing: Standing) -> Response {
+pub fn settle(mut response: Response, request_id: &str, standing: RateLimitState) -> Response {
     let headers = response.headers_mut();
     if let Ok(id) = HeaderValue::from_str(request_id) {
         headers.insert(X_REQUEST_ID, id);

@@ -46,7 +46,7 @@ pub async fn listed(
     let bound_to = asker.bound_to().unwrap_or_default();
     let page = binding.page(params.get("cursor"), limit);
     let name = (!params.with_provider_data()).then(|| format!("{page}/{}", bound_to.join(",")));
-    let printed = app.pages.printed(&app.db, &asker.tenant, name.as_deref(), print).await?;
+    let printed = app.pages.get_or_render(&app.db, &asker.tenant, name.as_deref(), print).await?;
     Ok(ApiResponse(reply::over_connections(printed, asker)))
 }
 

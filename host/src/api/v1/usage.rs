@@ -21,7 +21,7 @@ use crate::api::operation::Priority::Unlabelled;
 use crate::api::operation::Routes;
 use crate::api::request::extractors::Params;
 use crate::api::response::reply::{ApiResponse, ApiResult};
-use crate::web::rate_limit::{Standing, WINDOW_MS};
+use crate::web::rate_limit::{RateLimitState, WINDOW_MS};
 
 pub fn routes() -> Routes<App> {
     Routes::new("Usage")
@@ -36,7 +36,7 @@ pub fn routes() -> Routes<App> {
 async fn get(
     State(app): State<App>,
     caller: Caller,
-    Extension(standing): Extension<Standing>,
+    Extension(standing): Extension<RateLimitState>,
     params: Params,
 ) -> ApiResult {
     let (start, end) = period(&app, &params)?;

@@ -116,7 +116,7 @@ impl OpenStore {
     pub fn database(&self) -> String {
         let url = self.config.database();
         // A URL that names no engine was refused when the database was opened.
-        Dialect::from_url(&url).map_or_else(|_| String::new(), |dialect| dialect.shown(&url))
+        Dialect::from_url(&url).map_or_else(|_| String::new(), |dialect| dialect.redact_url(&url))
     }
 
     /// Closes the database, and returns which one it was.

@@ -29,8 +29,8 @@ use crate::cli::store_options::StoreOptions;
 /// Works on the store itself, so no server has to run, and one that runs needs no restart.
 #[derive(Subcommand)]
 pub enum Apps {
-    Create(Create),
-    List(List),
+    Create(CreateApp),
+    List(ListApps),
     Redirects(Redirects),
     Handle(handle::Handle),
     #[command(subcommand)]
@@ -39,7 +39,7 @@ pub enum Apps {
 
 /// Make an application; one of this name that is there already is shown
 #[derive(Args)]
-pub struct Create {
+pub struct CreateApp {
     /// The application's name, 1 to 100 characters
     #[arg(value_name = "NAME")]
     name: String,
@@ -55,7 +55,7 @@ pub struct Create {
 
 /// List all applications with their handles, redirect URIs and providers
 #[derive(Args)]
-pub struct List {
+pub struct ListApps {
     /// Print a JSON array
     #[arg(long)]
     json: bool,
@@ -101,7 +101,7 @@ impl Apps {
     }
 }
 
-impl Create {
+impl CreateApp {
     async fn run(self) -> Result<()> {
         for (what, text) in [("NAME", &self.name), ("--org", &self.organization)] {
             ensure!((1..=100).contains(&text.chars().count()), "{what} must have 1 to 100 characters");
@@ -132,7 +132,7 @@ impl Create {
     }
 }
 
-impl List {
+impl ListApps {
     async fn run(self) -> Result<()> {
         let db = store::open(&self.place.resolve()?).await?;
         let found = applications(&db).await;

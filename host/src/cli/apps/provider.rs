@@ -19,13 +19,13 @@ const MAX_COUNTED: i64 = 1_000;
 #[derive(Subcommand)]
 pub enum Provider {
     Set(Box<Set>),
-    List(List),
+    List(ListRegistrations),
     Remove(Remove),
 }
 
 /// List an application's registrations; of a secret is shown whether there is one
 #[derive(Args)]
-pub struct List {
+pub struct ListRegistrations {
     /// The application's id, as `apps list` shows it
     #[arg(value_name = "APP")]
     application: String,
@@ -70,7 +70,7 @@ async fn count_connections(db: &Db, tenant: &Tenant, provider: &str) -> Result<u
     Ok(connections::list(db.reader(), tenant, (provider, ""), "", MAX_COUNTED).await?.len())
 }
 
-impl List {
+impl ListRegistrations {
     async fn run(self) -> Result<()> {
         let db = store::open(&self.place.resolve()?).await?;
         let found = registrations(&db, &self.application).await;

@@ -65,7 +65,7 @@ fn mask_secrets(value: &str) -> String {
         return value.to_owned();
     }
     if let Ok(dialect) = Dialect::from_url(value) {
-        return dialect.shown(value);
+        return dialect.redact_url(value);
     }
     let Ok(mut url) = Url::parse(value) else { return without_users(value) };
     let is_secret = |name: &str| {

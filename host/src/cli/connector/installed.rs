@@ -27,7 +27,7 @@ const FLAG_NEEDED: u8 = 3;
 
 /// List installed and bundled connectors
 #[derive(Args)]
-pub struct List {
+pub struct ListConnectors {
     /// Directory of bundled connectors [default: target/connectors/bundle]
     #[arg(long, env = "SWITCHBOARD_CONNECTORS", value_name = "DIR")]
     connectors: Option<PathBuf>,
@@ -89,7 +89,7 @@ pub struct Rollback {
     change: Change,
 }
 
-impl List {
+impl ListConnectors {
     pub fn run(self) -> Result<()> {
         let mut place = self.place.resolve()?;
         place.connectors_dir = self.connectors.or(place.connectors_dir);

@@ -41,7 +41,7 @@ pub enum Connector {
     Provider(provider::ProviderCommand),
     Wit(wit::Wit),
     Try(Box<try_account::Trial>),
-    List(installed::List),
+    List(installed::ListConnectors),
     Install(installed::Install),
     Remove(installed::Change),
     Rollback(installed::Rollback),

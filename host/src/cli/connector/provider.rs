@@ -22,7 +22,7 @@ use tokio::process::{Child, Command};
 use crate::cli::output::answer;
 
 /// Most bytes of a request to such a service.
-const MOST: usize = 1 << 20;
+const MAX_REQUEST_BYTES: usize = 1 << 20;
 /// Time limit for an author's provider to start answering.
 const STARTS_WITHIN: Duration = Duration::from_secs(30);
 
@@ -84,7 +84,9 @@ fn behind_a_port(
         async move {
             let (head, body) = request.into_parts();
             // A body that is too long or breaks off counts as empty, which the service refuses.
-            let body = axum::body::to_bytes(body, MOST).await.unwrap_or_else(|_| Bytes::from_static(b"?"));
+            let body = axum::body::to_bytes(body, MAX_REQUEST_BYTES)
+                .await
+                .unwrap_or_else(|_| Bytes::from_static(b"?"));
             let answer: Response = answer(&Request::from_parts(head, body)).map(Body::from);
             answer
         }

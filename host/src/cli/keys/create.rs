@@ -33,7 +33,7 @@ Examples:
   switchboard keys create --scopes calendar.read,calendar.freebusy --application \"Room display\" --expires-in 90d
   KEY=$(switchboard keys create --scopes all --json | jq -r .key)
   switchboard keys create --operator --scopes admin.read,admin.write --name deployment")]
-pub struct Create {
+pub struct CreateKey {
     /// Scopes of the key: a list such as calendar.read,calendar.write, or `all`
     #[arg(long, required = true, value_delimiter = ',', value_name = "SCOPES")]
     scopes: Vec<String>,
@@ -79,7 +79,7 @@ fn check_networks(allowed: &[String]) -> Result<()> {
     Ok(())
 }
 
-impl Create {
+impl CreateKey {
     pub async fn run(self) -> Result<()> {
         let (clock, entropy) = (Clock::system(), Entropy::system());
         let now = clock.now_ms();

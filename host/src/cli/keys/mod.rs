@@ -25,7 +25,7 @@ use storage::api_keys::{self, ApiKey};
 use storage::audit_log::{self, AuditEntry};
 use storage::key_revocations::{self, KeyWebhooks};
 
-use crate::cli::keys::create::Create;
+use crate::cli::keys::create::CreateKey;
 use crate::cli::keys::scopes::scopes_shown;
 use crate::cli::output::{answer, table};
 use crate::cli::refusal::command_error;
@@ -40,15 +40,15 @@ const SEEN_AFTER: &str = "a running server refuses it within a second";
 /// Works on the store itself, so no server has to run, and one that runs needs no restart.
 #[derive(Subcommand)]
 pub enum Keys {
-    Create(Box<Create>),
-    List(List),
+    Create(Box<CreateKey>),
+    List(ListKeys),
     Rotate(Rotate),
     Revoke(Revoke),
 }
 
 /// List the API keys of all applications; what is shown of a key is its beginning
 #[derive(Args)]
-pub struct List {
+pub struct ListKeys {
     /// Only the keys of the administration of the installation
     #[arg(long)]
     operator: bool,
@@ -110,7 +110,7 @@ impl Keys {
     }
 }
 
-impl List {
+impl ListKeys {
     async fn run(self) -> Result<()> {
         let db = store::open(&self.place.resolve()?).await?;
         let keys = match db.check().await {

@@ -1,4 +1,4 @@
-//! Whose event types the address of a booking page names: the one place where a tenant is found without a key.
+//! The application whose event types a booking page's address names: the one place that finds a tenant without a key.
 
 use anyhow::Result;
 use base::tenant::Tenant;

@@ -18,7 +18,7 @@ use crate::locked::ConnectionLock;
 use crate::log;
 use crate::mail::{self, Filter};
 use crate::oauth_clients::{self, OAuthClient};
-use crate::outbox::{self, Outgoing};
+use crate::outbox::{self, OutboxMessage};
 use crate::provider_units::{self, DayRange, UnitBucket, UnitCount};
 use crate::retention::{expire, purge};
 use crate::sync_states::{self, ItemError};
@@ -489,7 +489,7 @@ async fn write_states(tx: &mut Tx) -> Result<()> {
 
 async fn write_sending(tx: &mut Tx) -> Result<()> {
     let tenant = &tenant();
-    let outgoing = Outgoing {
+    let outgoing = OutboxMessage {
         id: "out_new".into(),
         tenant: tenant.clone(),
         connection_id: MAIL.into(),
@@ -690,7 +690,7 @@ async fn write_authorizations(tx: &mut Tx) -> Result<()> {
 }
 
 /// Rows of a step.
-const MOST: i64 = 50;
+const ROWS_PER_STEP: i64 = 50;
 
 async fn forget(tx: &mut Tx) -> Result<()> {
     let tenant = &tenant();
@@ -740,23 +740,23 @@ async fn forget(tx: &mut Tx) -> Result<()> {
     assert_eq!(purge::adopt(tx, NOON, 100).await?, 0, "each has a job now");
     let mut all = 0;
     while let Some(purge) = purge::find(&mut *tx, other).await? {
-        let step = purge::step(tx, purge, MOST).await?;
-        assert!(step.rows <= MOST, "{} rows in a step", step.rows);
+        let step = purge::step(tx, purge, ROWS_PER_STEP).await?;
+        assert!(step.rows <= ROWS_PER_STEP, "{} rows in a step", step.rows);
         all += step.rows;
     }
     assert!(all > 5_000, "{all} rows of a connection with mail");
-    assert_eq!(expire::idempotency(tx, i64::MAX, MOST).await?, MOST);
-    assert_eq!(expire::outbox(tx, i64::MAX, MOST).await?, MOST);
-    assert_eq!(expire::tracking(tx, i64::MAX, MOST).await?, MOST);
-    assert_eq!(authorizations::clean(tx, i64::MAX, MOST).await?, MOST);
-    assert!(expire::threads(tx, i64::MAX, MOST).await? > 0);
-    assert_eq!(expire::usage(tx, tenant, "2025-11-20", MOST).await?, MOST);
-    assert!(expire::provider_units(tx, tenant, "2026-02-01", MOST).await? <= 1);
-    assert_eq!(expire::log(tx, tenant, NOON, MOST).await?, MOST as u64);
-    assert_eq!(expire::tombstones(tx, tenant, 1, MOST).await?, 0);
+    assert_eq!(expire::idempotency(tx, i64::MAX, ROWS_PER_STEP).await?, ROWS_PER_STEP);
+    assert_eq!(expire::outbox(tx, i64::MAX, ROWS_PER_STEP).await?, ROWS_PER_STEP);
+    assert_eq!(expire::tracking(tx, i64::MAX, ROWS_PER_STEP).await?, ROWS_PER_STEP);
+    assert_eq!(authorizations::clean(tx, i64::MAX, ROWS_PER_STEP).await?, ROWS_PER_STEP);
+    assert!(expire::threads(tx, i64::MAX, ROWS_PER_STEP).await? > 0);
+    assert_eq!(expire::usage(tx, tenant, "2025-11-20", ROWS_PER_STEP).await?, ROWS_PER_STEP);
+    assert!(expire::provider_units(tx, tenant, "2026-02-01", ROWS_PER_STEP).await? <= 1);
+    assert_eq!(expire::log(tx, tenant, NOON, ROWS_PER_STEP).await?, ROWS_PER_STEP as u64);
+    assert_eq!(expire::tombstones(tx, tenant, 1, ROWS_PER_STEP).await?, 0);
     // What hangs on a calendar that is gone takes many steps; then come the tombstones themselves.
     for _ in 0..100 {
-        assert!(expire::tombstones(tx, tenant, 90_000, MOST).await? <= MOST);
+        assert!(expire::tombstones(tx, tenant, 90_000, ROWS_PER_STEP).await? <= ROWS_PER_STEP);
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use crate::log;
 use crate::sql::query;
 use crate::webhooks;
 use crate::webhooks::cleaning;
-use crate::webhooks::deliveries::{self, Delivery, Health, Settled};
+use crate::webhooks::deliveries::{self, Delivery, DeliveryProgress, Health};
 use crate::webhooks::matching;
 
 const FIRST: &str = "whc_0";
@@ -63,10 +63,10 @@ async fn write(tx: &mut Tx) -> Result<()> {
         next_attempt_at: Some(-1),
     };
     let health = Health { consecutive_failures: 3, last_failure: Some("{}".into()), ..Health::default() };
-    let settled = Settled { cursor: 9, health: &health, updated_at: 0 };
+    let settled = DeliveryProgress { cursor: 9, health: &health, updated_at: 0 };
     let of = (FIRST, tenant);
     // It was changed meanwhile: only the results of the delivery are written.
-    let other = Settled { updated_at: -1, ..settled };
+    let other = DeliveryProgress { updated_at: -1, ..settled };
     assert!(deliveries::write_outcomes(tx, of, std::slice::from_ref(&outcome), &other, 1).await?.is_some());
     let endpoint = deliveries::find_endpoint(&mut *tx, FIRST).await?.expect("it is there");
     assert_eq!((endpoint.cursor, endpoint.health), (0, Health::default()));

@@ -9,7 +9,7 @@ use base::tenant::Tenant;
 use crate::Db;
 use crate::Tx;
 use crate::hosts::{self, Host};
-use crate::job_admin::{self, Filter};
+use crate::job_admin::{self, JobFilter};
 use crate::job_claims;
 use crate::job_lists::{self, JobPosition};
 use crate::jobs::{self, Busy, Claim, End, Fence, NewJob};
@@ -40,15 +40,18 @@ pub async fn all(db: &Db) -> Result<()> {
     assert_eq!(hosts::expired(reader, NOON).await?, ["host_0"]);
     hosts::database_now(reader).await?;
     assert_eq!(hosts::list(reader).await?.len(), 2);
-    let failed =
-        Filter { state: Some("failed".into()), application_id: Some("app_1".into()), ..Filter::default() };
+    let failed = JobFilter {
+        state: Some("failed".into()),
+        application_id: Some("app_1".into()),
+        ..JobFilter::default()
+    };
     let failed = job_admin::list(reader, &failed, 20).await?;
     assert_eq!(failed.len(), 20);
     assert!(failed.iter().all(|job| job.state == "failed" && job.tenant.application_id == "app_1"));
-    let due = Filter { kind: Some("kind_1".into()), due_by: Some(NOON), ..Filter::default() };
+    let due = JobFilter { kind: Some("kind_1".into()), due_by: Some(NOON), ..JobFilter::default() };
     let due = job_admin::list(reader, &due, 20).await?;
     assert!(due.len() == 20 && due.iter().all(|job| job.kind == "kind_1" && job.due_at <= Some(NOON)));
-    let connection = Filter { connection_id: Some("conn_100040".into()), ..Filter::default() };
+    let connection = JobFilter { connection_id: Some("conn_100040".into()), ..JobFilter::default() };
     assert!(!job_admin::list(reader, &connection, 20).await?.is_empty());
     let counts = job_admin::counts(reader).await?;
     assert_eq!(counts.iter().map(|count| count.jobs).sum::<i64>(), 100_000);
@@ -148,7 +151,7 @@ async fn write_jobs(tx: &mut Tx) -> Result<()> {
     Ok(())
 }
 
-/// What an operator does to a job that waits, to one that runs, and to one that is not there.
+/// Runs an operator's changes of a job that waits, of one that runs, and of one that does not exist.
 async fn change_by_hand(tx: &mut Tx) -> Result<()> {
     let (waits, runs) = ("kind_0:100000", "kind_0:100007");
     assert_eq!(jobs::find(&mut *tx, runs).await?.map(|job| job.state).as_deref(), Some("running"));
@@ -206,7 +209,7 @@ async fn write_claims(tx: &mut Tx) -> Result<()> {
     hurry(tx, &lock, NewJob { kind: "booking_event", class: JobClass::Send, ..new }).await
 }
 
-/// What waits and what was given up is done at once, and nothing is taken from whoever has it.
+/// Makes waiting and given-up jobs due at once, and takes none from the host that runs it.
 async fn hurry(tx: &mut Tx, lock: &ConnectionLock, new: NewJob<'_>) -> Result<()> {
     let claim = Claim {
         owner: "host_1".into(),

@@ -17,7 +17,7 @@ use crate::sign_in_failures::{self, SignInTries};
 const NEW: &str = "opr_new";
 
 /// Rows of a step of the clean-up.
-const MOST: i64 = 50;
+const ROWS_PER_STEP: i64 = 50;
 
 /// Everything, once.
 pub async fn all(db: &Db) -> Result<()> {
@@ -51,14 +51,14 @@ async fn read(db: &Db) -> Result<()> {
     assert_eq!((operator.is_admin, operator.disabled_at), (true, None));
     assert!(operators::by_email(reader, "ada7@example.com").await?.is_some());
     assert!(operators::by_email(reader, "nobody@example.com").await?.is_none());
-    let page = operators::list(reader, "opr_110000", MOST).await?;
+    let page = operators::list(reader, "opr_110000", ROWS_PER_STEP).await?;
     assert_eq!((page.len(), page[0].id.as_str()), (50, "opr_110001"));
     let roles = operators::roles(reader, "opr_100000").await?;
     assert_eq!(roles, BTreeMap::from([("org_0".to_owned(), "owner".to_owned())]));
     let ids = ["opr_100000", "opr_100001", "opr_none"].map(str::to_owned);
     assert_eq!(operators::roles_of_all(reader, &ids).await?.len(), 2);
     for after in ["", "opr_110000"] {
-        let members = operators::members(reader, "org_0", after, MOST).await?;
+        let members = operators::members(reader, "org_0", after, ROWS_PER_STEP).await?;
         assert_eq!(members.len(), 50, "{after}");
         assert!(members.iter().all(|(operator, role)| operator.id.as_str() > after && !role.is_empty()));
     }
@@ -73,19 +73,19 @@ async fn read(db: &Db) -> Result<()> {
     let newest = operator_sessions::list(reader, "opr_100000", 2).await?;
     assert_eq!(newest.iter().map(|s| s.created_at).collect::<Vec<_>>(), [80_000, 60_000]);
 
-    assert_eq!(operator_links::list(reader, 10_000, MOST).await?.len(), 50);
-    assert!(operator_links::list_of_organization(reader, "org_7", 10_000, MOST).await?.is_empty());
+    assert_eq!(operator_links::list(reader, 10_000, ROWS_PER_STEP).await?.len(), 50);
+    assert!(operator_links::list_of_organization(reader, "org_7", 10_000, ROWS_PER_STEP).await?.is_empty());
     assert!(operator_links::find(reader, "token 17").await?.is_some());
     assert!(operator_links::by_id(reader, "opl_17").await?.is_some());
 
-    let page = audit_log::list(reader, "org_3", NEWEST, MOST).await?;
+    let page = audit_log::list(reader, "org_3", NEWEST, ROWS_PER_STEP).await?;
     assert!(page.len() == 50 && page.is_sorted_by(|one, next| one.id > next.id));
     let before = page[49].id.clone();
-    assert!(audit_log::list(reader, "org_3", &before, MOST).await?[0].id < before);
-    let page = audit_log::list_all(reader, i64::MAX, "", MOST).await?;
+    assert!(audit_log::list(reader, "org_3", &before, ROWS_PER_STEP).await?[0].id < before);
+    let page = audit_log::list_all(reader, i64::MAX, "", ROWS_PER_STEP).await?;
     assert_eq!((page.len(), page[0].at), (50, 99_999));
-    assert_eq!(audit_log::list_all(reader, 99_999, &page[0].id, MOST).await?[0].at, 99_998);
-    assert_eq!(audit_log::list_of_actor(reader, "opr_100007", NEWEST, MOST).await?.len(), 5);
+    assert_eq!(audit_log::list_all(reader, 99_999, &page[0].id, ROWS_PER_STEP).await?[0].at, 99_998);
+    assert_eq!(audit_log::list_of_actor(reader, "opr_100007", NEWEST, ROWS_PER_STEP).await?.len(), 5);
     Ok(())
 }
 
@@ -252,10 +252,14 @@ async fn write_links(tx: &mut Tx) -> Result<()> {
     for (kind, hash) in [("invite", "new 1"), ("reset", "new 2"), ("reset", "new 3"), ("first", "new 4")] {
         operator_links::insert(tx, &link(kind, hash)).await?;
     }
-    let open = operator_links::list_of_organization(&mut *tx, "org_7", 1, MOST).await?;
+    let open = operator_links::list_of_organization(&mut *tx, "org_7", 1, ROWS_PER_STEP).await?;
     assert_eq!(open.iter().map(|link| link.hash.as_str()).collect::<Vec<_>>(), ["new 1"]);
     for (organization_id, now) in [("org_7", 2), ("org_", 1), ("org%", 1)] {
-        assert!(operator_links::list_of_organization(&mut *tx, organization_id, now, MOST).await?.is_empty());
+        assert!(
+            operator_links::list_of_organization(&mut *tx, organization_id, now, ROWS_PER_STEP)
+                .await?
+                .is_empty()
+        );
     }
     let taken = operator_links::take(tx, "new 1").await?.expect("it was written");
     assert_eq!((taken.is_admin, taken.roles["org_7"].as_str()), (true, "viewer"));
@@ -306,7 +310,7 @@ async fn write_audit_log(tx: &mut Tx) -> Result<()> {
 }
 
 async fn read_new(db: &Db) -> Result<()> {
-    let found = audit_log::list_of_actor(db.reader(), "command", NEWEST, MOST).await?;
+    let found = audit_log::list_of_actor(db.reader(), "command", NEWEST, ROWS_PER_STEP).await?;
     let details = |at: usize| found[at].details.clone();
     assert_eq!((found.len(), details(0)), (2, json!({ "isTooLong": true })));
     assert_eq!(found[1], entry("aud_new_1", json!({ "fields": ["name"] })), "the first one stays");
@@ -314,10 +318,10 @@ async fn read_new(db: &Db) -> Result<()> {
 }
 
 async fn forget(tx: &mut Tx) -> Result<()> {
-    assert_eq!(operator_sessions::expire(tx, 50_000, MOST).await?, MOST);
-    assert_eq!(operator_links::expire(tx, 10_000, MOST).await?, MOST);
-    assert_eq!(sign_in_failures::expire(tx, 10_000, MOST).await?, MOST);
-    assert_eq!(audit_log::expire(tx, 50_000, MOST).await?, MOST);
-    assert_eq!(audit_log::expire(tx, 0, MOST).await?, 0);
+    assert_eq!(operator_sessions::expire(tx, 50_000, ROWS_PER_STEP).await?, ROWS_PER_STEP);
+    assert_eq!(operator_links::expire(tx, 10_000, ROWS_PER_STEP).await?, ROWS_PER_STEP);
+    assert_eq!(sign_in_failures::expire(tx, 10_000, ROWS_PER_STEP).await?, ROWS_PER_STEP);
+    assert_eq!(audit_log::expire(tx, 50_000, ROWS_PER_STEP).await?, ROWS_PER_STEP);
+    assert_eq!(audit_log::expire(tx, 0, ROWS_PER_STEP).await?, 0);
     Ok(())
 }

@@ -10,15 +10,15 @@ use crate::Db;
 use crate::Tx;
 use crate::log;
 use crate::webhooks::cleaning;
-use crate::webhooks::deliveries::{self, Delivery, Health, Settled};
+use crate::webhooks::deliveries::{self, Delivery, DeliveryProgress, Health};
 use crate::webhooks::delivery_list::{self, EventDelivery, Which};
 use crate::webhooks::replay_lines;
-use crate::webhooks::replays::{self, Ended, Replay, Step};
+use crate::webhooks::replays::{self, Replay, ReplayCounts, Step};
 
 /// A subscription that is active still, whatever the other calls do.
 const WEBHOOK: &str = "whc_1";
 /// The subscription with the most deliveries.
-const MOST: &str = "whc_0";
+const BUSIEST_WEBHOOK: &str = "whc_0";
 
 fn tenant() -> Tenant {
     Tenant { organization_id: "org_0".into(), application_id: "app_0".into() }
@@ -85,10 +85,10 @@ async fn read_lines(db: &Db) -> Result<()> {
     assert_eq!(log::tenant_of(reader, "ev_none").await?, None);
     let ids: Vec<String> = lines.iter().rev().take(16).map(|timed| timed.line.id.clone()).collect();
     assert_eq!(replay_lines::by_ids(reader, tenant, &ids).await?, lines[484..]);
-    let given_up = replay_lines::given_up(reader, MOST, (10_000, 90_000), 100).await?;
+    let given_up = replay_lines::given_up(reader, BUSIEST_WEBHOOK, (10_000, 90_000), 100).await?;
     assert_eq!(given_up.len(), 100);
     let sequences: Vec<i64> = given_up.iter().map(|(sequence, _)| *sequence).collect();
-    let statuses = replay_lines::statuses(reader, MOST, &sequences).await?;
+    let statuses = replay_lines::statuses(reader, BUSIEST_WEBHOOK, &sequences).await?;
     assert_eq!(statuses.len(), 100);
     assert!(statuses.iter().all(|(_, status)| *status == DeliveryStatus::Failed));
     Ok(())
@@ -97,17 +97,20 @@ async fn read_lines(db: &Db) -> Result<()> {
 async fn read_deliveries(db: &Db) -> Result<()> {
     let bounds = ((90_000, ""), 10_000);
     for which in [Which::All, Which::Pending, Which::GivenUp] {
-        let page = delivery_list::before(db.reader(), (MOST, which), bounds, 50).await?;
+        let page = delivery_list::before(db.reader(), (BUSIEST_WEBHOOK, which), bounds, 50).await?;
         assert_eq!((page.rows.len(), page.is_last), (50, false), "{which:?}");
         assert!(page.rows.iter().rev().is_sorted_by_key(|delivery| delivery.sequence));
         let last = &page.rows[49];
-        assert_eq!(delivery_list::find(db.reader(), MOST, last.sequence).await?.as_ref(), Some(last));
-        let ids = [MOST.to_owned(), WEBHOOK.to_owned()];
+        assert_eq!(
+            delivery_list::find(db.reader(), BUSIEST_WEBHOOK, last.sequence).await?.as_ref(),
+            Some(last)
+        );
+        let ids = [BUSIEST_WEBHOOK.to_owned(), WEBHOOK.to_owned()];
         let of_event = delivery_list::of_event(db.reader(), &ids, last.sequence, 100).await?;
-        let is_last = |found: &EventDelivery| found.webhook_id == MOST && found.delivery == *last;
+        let is_last = |found: &EventDelivery| found.webhook_id == BUSIEST_WEBHOOK && found.delivery == *last;
         assert!(of_event.iter().any(is_last), "{which:?}: {of_event:?}");
     }
-    let page = delivery_list::before(db.reader(), (MOST, Which::All), ((51, ""), 50), 50).await?;
+    let page = delivery_list::before(db.reader(), (BUSIEST_WEBHOOK, Which::All), ((51, ""), 50), 50).await?;
     assert_eq!((page.rows.len(), page.is_last), (1, true));
     Ok(())
 }
@@ -141,7 +144,7 @@ async fn walk(tx: &mut Tx) -> Result<()> {
     };
     assert_eq!(replays::by_id(&mut *tx, tenant, "rpl_a").await?, Some(going.clone()));
     // Those that have ended before the last step do not complete it, and the last step does.
-    let ended = BTreeMap::from([("rpl_a", Ended { sent: 1, failed: 1 })]);
+    let ended = BTreeMap::from([("rpl_a", ReplayCounts { sent: 1, failed: 1 })]);
     replays::count(tx, &ended, 3).await?;
     let waiting = Replay { sent: 1, failed: 1, updated_at: 3, ..going };
     assert_eq!(replays::by_id(&mut *tx, tenant, "rpl_a").await?, Some(waiting.clone()));
@@ -160,7 +163,7 @@ async fn walk(tx: &mut Tx) -> Result<()> {
     }
     // What was written before a pause waits, and is counted when it is sent.
     assert_eq!(replays::waiting(&mut *tx, WEBHOOK).await?, 3);
-    let sent = Ended { sent: 3, failed: 0 };
+    let sent = ReplayCounts { sent: 3, failed: 0 };
     replays::count(tx, &BTreeMap::from([("rpl_b", sent), ("rpl_c", sent)]), 5).await?;
     assert_eq!(replays::waiting(&mut *tx, WEBHOOK).await?, 0);
     let listed = replays::list(&mut *tx, tenant, (WEBHOOK, "rpl_d"), 2).await?;
@@ -175,7 +178,7 @@ async fn walk(tx: &mut Tx) -> Result<()> {
     cut_short(tx).await
 }
 
-/// What a pause has left of a replay is given up with the subscription, and is not forgotten before.
+/// Gives up the rest of a paused replay with its subscription, and keeps it until then.
 async fn cut_short(tx: &mut Tx) -> Result<()> {
     let cut =
         Replay { status: ReplayStatus::Failed, reason: Some(ReplayFailure::WebhookPaused), ..new("rpl_p") };
@@ -210,7 +213,7 @@ async fn write(tx: &mut Tx) -> Result<()> {
     assert_eq!(kept, Some(new("rpl_new")));
 
     // One arrives, and then the other one is given up.
-    let settled = Settled { cursor: 0, health: &Health::default(), updated_at: 0 };
+    let settled = DeliveryProgress { cursor: 0, health: &Health::default(), updated_at: 0 };
     let outcomes = [delivery(300_000, DeliveryStatus::Delivered), delivery(300_001, DeliveryStatus::Pending)];
     deliveries::write_outcomes(tx, of, &outcomes, &settled, 2).await?;
     let kept = replays::find(&mut *tx, tenant, (WEBHOOK, "rpl_new")).await?;

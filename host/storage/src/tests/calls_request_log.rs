@@ -13,7 +13,7 @@ use crate::request_log::{
 };
 
 /// Rows of a step of the clean-up.
-const MOST: i64 = 50;
+const ROWS_PER_STEP: i64 = 50;
 
 fn tenant() -> Tenant {
     Tenant { organization_id: "org_0".into(), application_id: "app_0".into() }
@@ -54,7 +54,7 @@ async fn read(db: &Db) -> Result<()> {
         for key_id in [None, Some("key_100007".to_owned())] {
             for before in [NEWEST, "req_1040000"] {
                 let filter = RequestFilter { status, key_id: key_id.clone() };
-                let page = request_log::list(reader, tenant, &filter, before, MOST).await?;
+                let page = request_log::list(reader, tenant, &filter, before, ROWS_PER_STEP).await?;
                 assert!(key_id.is_some() || page.len() == 50, "{filter:?}");
                 assert!(page.is_sorted_by(|one, next| one.id > next.id), "{filter:?}");
                 for entry in &page {
@@ -66,7 +66,7 @@ async fn read(db: &Db) -> Result<()> {
         }
     }
     let of_key = RequestFilter { key_id: Some("key_100007".to_owned()), ..RequestFilter::default() };
-    assert_eq!(request_log::list(reader, tenant, &of_key, NEWEST, MOST).await?.len(), 50);
+    assert_eq!(request_log::list(reader, tenant, &of_key, NEWEST, ROWS_PER_STEP).await?.len(), 50);
     let entry = request_log::find(reader, tenant, "req_1000003").await?.expect("it is in the seed");
     assert_eq!((entry.status, entry.error_code.as_deref(), entry.has_bodies), (404, Some("not_found"), true));
     let other = Tenant { organization_id: "org_1".into(), application_id: "app_1".into() };
@@ -131,14 +131,14 @@ async fn write(tx: &mut Tx) -> Result<()> {
 }
 
 async fn forget(tx: &mut Tx) -> Result<()> {
-    assert_eq!(request_log::expire(tx, 40, MOST).await?, 40);
-    assert_eq!(request_log::expire(tx, 400, MOST).await?, MOST);
-    assert_eq!(request_log::expire_bodies(tx, 40, MOST).await?, 40);
-    assert_eq!(request_log::expire_bodies(tx, 400, MOST).await?, MOST);
-    for (kept, removed) in [(1_000, MOST), (100_000, 0)] {
+    assert_eq!(request_log::expire(tx, 40, ROWS_PER_STEP).await?, 40);
+    assert_eq!(request_log::expire(tx, 400, ROWS_PER_STEP).await?, ROWS_PER_STEP);
+    assert_eq!(request_log::expire_bodies(tx, 40, ROWS_PER_STEP).await?, 40);
+    assert_eq!(request_log::expire_bodies(tx, 400, ROWS_PER_STEP).await?, ROWS_PER_STEP);
+    for (kept, removed) in [(1_000, ROWS_PER_STEP), (100_000, 0)] {
         let application = if removed == 0 { "app_none" } else { "app_0" };
-        assert_eq!(request_log::trim(tx, application, kept, MOST).await?, removed);
-        assert_eq!(request_log::trim_bodies(tx, application, kept, MOST).await?, removed);
+        assert_eq!(request_log::trim(tx, application, kept, ROWS_PER_STEP).await?, removed);
+        assert_eq!(request_log::trim_bodies(tx, application, kept, ROWS_PER_STEP).await?, removed);
     }
     Ok(())
 }

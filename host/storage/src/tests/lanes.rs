@@ -21,7 +21,7 @@ use crate::tests::POSTGRES_RECORDER;
 use crate::tests::jobs::own_schema;
 
 /// Writes that one application does at once.
-const MANY: usize = 200;
+const CONCURRENT_WRITES: usize = 200;
 
 /// A PostgreSQL database with these bounds. None: there is no server.
 async fn postgres(pools: PoolLimits) -> Option<(Db, RwLockReadGuard<'static, ()>)> {
@@ -96,17 +96,21 @@ async fn one_application_fills_half_a_group_of_writes_at_most() {
     writes.spawn(held(db.clone(), Lane::requests(), (Arc::clone(&begun), Arc::clone(&end))));
     // Otherwise some of the others might be done before it.
     begun.acquire().await.unwrap().forget();
-    for _ in 0..MANY {
+    for _ in 0..CONCURRENT_WRITES {
         writes.spawn(noted(db.clone(), "greedy", Arc::clone(&order)));
     }
-    until(|| db.queued_writes() == 1 + MANY).await;
+    until(|| db.queued_writes() == 1 + CONCURRENT_WRITES).await;
     writes.spawn(noted(db.clone(), "other", Arc::clone(&order)));
-    until(|| db.queued_writes() == 1 + MANY + 1).await;
+    until(|| db.queued_writes() == 1 + CONCURRENT_WRITES + 1).await;
     end.add_permits(1);
     all(writes).await;
     let order = order.lock().unwrap();
     let before = order.iter().position(|application| *application == "other").unwrap();
-    assert_eq!((order.len(), before <= 64), (MANY + 1, true), "{before} writes were done before it");
+    assert_eq!(
+        (order.len(), before <= 64),
+        (CONCURRENT_WRITES + 1, true),
+        "{before} writes were done before it"
+    );
 }
 
 /// An application has four of PostgreSQL's twelve connections for writing, however many it requests.

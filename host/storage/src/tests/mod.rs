@@ -76,7 +76,7 @@ const WHOLE: [(&str, &str); 8] = [
 ];
 
 /// Statements that visit more than they return: a part of each, why, and how many rows of the seed that is at most.
-const MANY: [(&str, &str, i64); 10] = [
+const WIDE_STATEMENTS: [(&str, &str, i64); 10] = [
     ("select status, count(*) as n from connections", "the connections of one application", 6_000),
     (
         "and is_slow <> $7",
@@ -119,7 +119,8 @@ fn is_whole(sql: &str) -> bool {
 
 /// Rows that a statement may visit, and a few for each that it returns or changes.
 fn allowed(run: &Recorded) -> i64 {
-    let more = MANY.iter().filter(|(part, ..)| run.sql.contains(part)).map(|(.., rows)| *rows).max();
+    let more =
+        WIDE_STATEMENTS.iter().filter(|(part, ..)| run.sql.contains(part)).map(|(.., rows)| *rows).max();
     200 + 16 * run.rows + more.unwrap_or(0)
 }
 
@@ -128,7 +129,7 @@ fn exceptions_are_used(runs: &[Recorded]) {
     for (start, _) in WHOLE {
         assert!(runs.iter().any(|run| run.sql.starts_with(start)), "no statement begins with {start:?}");
     }
-    for (part, ..) in MANY {
+    for (part, ..) in WIDE_STATEMENTS {
         assert!(runs.iter().any(|run| run.sql.contains(part)), "no statement has {part:?}");
     }
 }

@@ -9,7 +9,7 @@ use crate::Db;
 use crate::Tx;
 use crate::jobs::{self, Fence};
 use crate::locked::ConnectionLock;
-use crate::outbox::{self, Outgoing};
+use crate::outbox::{self, OutboxMessage};
 use crate::tests::jobs::{Opened, databases};
 
 const NOW: i64 = 1_767_225_600_000;
@@ -61,11 +61,11 @@ async fn take(tx: &mut Tx, id: &str, step: Step) -> Result<bool> {
             let lock = lock(tx).await?;
             let row = outbox::lock_outgoing(tx, &lock, id).await?.unwrap();
             let state = if next_attempt_at.is_some() { "queued" } else { "sent" };
-            let after = Outgoing {
+            let after = OutboxMessage {
                 state: state.to_owned(),
                 next_attempt_at,
                 handed_over_at: None,
-                ..Outgoing::clone(&row)
+                ..OutboxMessage::clone(&row)
             };
             outbox::settle(tx, &row, &after, fence).await?
         }
@@ -83,7 +83,7 @@ pub(super) async fn open_account(db: &Db) {
 
 /// A message that is due now.
 async fn submit(db: &Db, id: &str) {
-    let row = Outgoing {
+    let row = OutboxMessage {
         id: id.to_owned(),
         tenant: tenant(),
         connection_id: "conn_1".into(),
@@ -107,7 +107,7 @@ async fn submit(db: &Db, id: &str) {
     done.unwrap();
 }
 
-async fn find(db: &Db, id: &str) -> Outgoing {
+async fn find(db: &Db, id: &str) -> OutboxMessage {
     outbox::find(db.reader(), &tenant(), id).await.unwrap().unwrap()
 }
 

@@ -122,7 +122,7 @@ async fn explained(db: &Db, run: &Recorded, is_read: bool) -> Value {
     plans[0]["Plan"].clone()
 }
 
-/// What a plan reads.
+/// The tables and indexes that a plan reads.
 #[derive(Default)]
 struct Visited {
     rows: i64,

@@ -74,7 +74,7 @@ fn is_statement(run: &Recorded) -> bool {
     ["select ", "insert ", "update ", "delete ", "with "].iter().any(|verb| run.sql.starts_with(verb))
 }
 
-/// What SQLite says that it does.
+/// Returns the lines of SQLite's query plan.
 fn plan(connection: &Connection, sql: &str) -> Vec<String> {
     let mut statement = connection.prepare(&format!("explain query plan {sql}")).unwrap();
     let mut rows = statement.raw_query();

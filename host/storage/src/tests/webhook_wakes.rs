@@ -12,7 +12,7 @@ use crate::Tx;
 use crate::jobs::{self, Claim, End, Fence, Job};
 use crate::sql::query;
 use crate::tests::jobs::{Opened, databases};
-use crate::webhooks::deliveries::{self, Endpoint, Health, Settled};
+use crate::webhooks::deliveries::{self, DeliveryProgress, Endpoint, Health};
 use crate::webhooks::matching;
 
 const NOW: i64 = 1_767_225_600_000;
@@ -56,7 +56,7 @@ async fn end(db: &Db, job: Job, cursor: i64) {
             Box::pin(async move {
                 let tenant =
                     Tenant { organization_id: "org_1".to_owned(), application_id: "app_1".to_owned() };
-                let settled = Settled { cursor, health: &Health::default(), updated_at: 0 };
+                let settled = DeliveryProgress { cursor, health: &Health::default(), updated_at: 0 };
                 deliveries::write_outcomes(tx, ("wh_1", &tenant), &[], &settled, NOW).await?;
                 deliveries::rest(tx, "wh_1").await?;
                 jobs::reschedule(tx, &job, &End { done_at: Some(NOW), ..End::default() }, NOW).await

@@ -18,7 +18,7 @@ use crate::json;
 use crate::json_text;
 use crate::sql::{On, Reader, Row, query};
 use crate::webhooks::matching::{Filters, filters};
-use crate::webhooks::replays::{self, Ended};
+use crate::webhooks::replays::{self, ReplayCounts};
 
 /// Limit of the count of deliveries that wait for an earlier one.
 const MOST_COUNTED: i64 = 20_000;
@@ -230,7 +230,7 @@ fn standing_of(row: &Row<'_>) -> Result<SubscriptionState> {
 
 /// The progress of a run that worked on a subscription as it was at `updated_at`.
 #[derive(Clone, Copy, Debug)]
-pub struct Settled<'a> {
+pub struct DeliveryProgress<'a> {
     /// Up to here in the log everything has a delivery, or is not for the subscription.
     pub cursor: i64,
     /// The health of the endpoint.
@@ -247,7 +247,7 @@ pub async fn write_outcomes(
     tx: &mut Tx,
     (webhook_id, tenant): (&str, &Tenant),
     outcomes: &[Delivery],
-    settled: &Settled<'_>,
+    settled: &DeliveryProgress<'_>,
     now: i64,
 ) -> Result<Option<SubscriptionState>> {
     // The subscription first: its row is locked before those of its deliveries.
@@ -298,8 +298,8 @@ fn still_wanted(outcomes: &[Delivery], is_restarted: bool) -> Cow<'_, [Delivery]
 }
 
 /// The number of ended deliveries of each replay, by the replays' ids.
-fn ended_replays(outcomes: &[Delivery]) -> BTreeMap<&str, Ended> {
-    let mut replays: BTreeMap<&str, Ended> = BTreeMap::new();
+fn ended_replays(outcomes: &[Delivery]) -> BTreeMap<&str, ReplayCounts> {
+    let mut replays: BTreeMap<&str, ReplayCounts> = BTreeMap::new();
     let is_over = |d: &&Delivery| !d.replay_id.is_empty() && d.status != DeliveryStatus::Pending;
     for delivery in outcomes.iter().filter(is_over) {
         let ended = replays.entry(&delivery.replay_id).or_default();

@@ -36,13 +36,13 @@ fn read_listed(row: &Row<'_>) -> Result<ListedDelivery> {
     })
 }
 
-/// Which deliveries are read: each has an index.
+/// A subset of deliveries that has an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
     All,
-    /// Those that wait for an attempt.
+    /// Deliveries that wait for an attempt.
     Pending,
-    /// Those that failed or were discarded.
+    /// Deliveries that failed or were discarded.
     GivenUp,
 }
 

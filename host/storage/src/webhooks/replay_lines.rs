@@ -1,4 +1,4 @@
-//! What a replay reads: lines of the log with their times, and which of them were given up at a subscription. Tables:
+//! Log lines that a replay reads, with their times, and those that a subscription gave up. Tables:
 //! `migrations/0004_log.sql` and `migrations/0060_webhooks.sql`.
 
 use anyhow::Result;

@@ -232,14 +232,14 @@ pub async fn fail(tx: &mut Tx, id: &str, reason: ReplayFailure, now: i64) -> Res
 
 /// Deliveries of one replay that have ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ended {
+pub struct ReplayCounts {
     pub sent: i64,
     pub failed: i64,
 }
 
 /// Adds ended deliveries to the counts of their replays, by the replays' ids. A replay is completed when all of its deliveries
 /// are written and have ended. One that failed because of a pause still counts the deliveries that it had written.
-pub async fn count(tx: &mut Tx, ended: &BTreeMap<&str, Ended>, now: i64) -> Result<()> {
+pub async fn count(tx: &mut Tx, ended: &BTreeMap<&str, ReplayCounts>, now: i64) -> Result<()> {
     let sql = each_of!(
         tx,
         "update webhook_replays set sent = webhook_replays.sent + c.sent, failed = webhook_replays.failed + c.failed, \

@@ -48,7 +48,7 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     let journal = provider::fill(rig)?;
     let mut figures = SyncsByDatabase::new();
     for database in TURNS {
-        project::step(&format!("first syncs on {}", database.shown()));
+        project::step(&format!("first syncs on {}", database.render()));
         measure(rig, &journal, database, &mut figures)?;
     }
     let (mut rows, mut requests, mut unavailable) = (Vec::new(), 0, 0);
@@ -71,7 +71,7 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
 }
 
 impl Database {
-    fn shown(self) -> String {
+    fn render(self) -> String {
         match self {
             Database::Sqlite => "SQLite".to_owned(),
             Database::PostgresBeside => "PostgreSQL beside".to_owned(),
@@ -114,7 +114,7 @@ fn surface_rows(surface: Surface, figures: &mut SyncsByDatabase) -> [Row; 2] {
     let mut take = |database| figures.remove(&(surface, database)).unwrap_or_default();
     let (sqlite, beside, away) =
         (take(Database::Sqlite), take(Database::PostgresBeside), take(Database::PostgresAway));
-    let what = format!("first sync of {}, {}", surface.shown(), Database::PostgresAway.shown());
+    let what = format!("first sync of {}, {}", surface.render(), Database::PostgresAway.render());
     let ratio = Row {
         what: what.clone(),
         ours: format!("{:.1} s", away.mean_s()),
@@ -125,8 +125,8 @@ fn surface_rows(surface: Surface, figures: &mut SyncsByDatabase) -> [Row; 2] {
     };
     let latency = Row {
         what: format!("{what}: changes of an event of the account meanwhile, every 50 ms: 99 of 100"),
-        ours: away.shown(),
-        baseline: format!("PostgreSQL beside: {}; SQLite: {}", beside.shown(), sqlite.shown()),
+        ours: away.render(),
+        baseline: format!("PostgreSQL beside: {}; SQLite: {}", beside.render(), sqlite.render()),
         figure: away.quantile_ms(0.99),
         unit: " ms".to_owned(),
         target: FigureTarget::AtMost(MAX_REQUEST_MS),

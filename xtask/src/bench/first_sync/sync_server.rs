@@ -61,7 +61,7 @@ impl Surface {
         }
     }
 
-    pub fn shown(self) -> String {
+    pub fn render(self) -> String {
         let noun = match self {
             Surface::Mail => "messages",
             Surface::Calendar => "events",
@@ -90,7 +90,7 @@ impl SurfaceSyncs {
     }
 
     /// `p50 8 ms, p99 21 ms, longest 30 ms of 400`.
-    pub fn shown(&self) -> String {
+    pub fn render(&self) -> String {
         let [p50, p99, longest] = [0.5, 0.99, 1.0].map(|share| self.quantile_ms(share));
         let count = self.meanwhile.requests;
         format!("p50 {p50:.0} ms, p99 {p99:.0} ms, longest {longest:.0} ms of {count}")
@@ -158,10 +158,10 @@ impl SyncServer {
             if state["status"] == "caught_up" {
                 let took = start.elapsed().as_secs_f64();
                 let seen = state["progress"]["seen"].as_u64().unwrap_or_default();
-                ensure!(seen >= surface.count() as u64, "not all {} were read: {state}", surface.shown());
+                ensure!(seen >= surface.count() as u64, "not all {} were read: {state}", surface.render());
                 return Ok(took);
             }
-            ensure!(start.elapsed() < MAX_SYNC, "{} are not synced: {state}", surface.shown());
+            ensure!(start.elapsed() < MAX_SYNC, "{} are not synced: {state}", surface.render());
             std::thread::sleep(Duration::from_millis(20));
         }
     }

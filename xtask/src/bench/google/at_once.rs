@@ -20,7 +20,7 @@ const CALENDARS: usize = 8;
 const RECORDS: usize = 50;
 const CLIENTS: usize = 16;
 /// The `concurrent` of the connector's manifest.
-const MOST: f64 = 4.0;
+const MAX_CONCURRENT_REQUESTS: f64 = 4.0;
 
 /// One row: the maximum of simultaneous requests, with a first sync and many clients of all kinds of data.
 pub fn run(rig: &Rig) -> Result<Vec<Row>> {
@@ -64,6 +64,6 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
         baseline: "–".to_owned(),
         figure: most as f64,
         unit: String::new(),
-        target: FigureTarget::AtMost(MOST),
+        target: FigureTarget::AtMost(MAX_CONCURRENT_REQUESTS),
     }])
 }

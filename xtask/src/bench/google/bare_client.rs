@@ -76,9 +76,9 @@ impl ProviderCall {
 /// Repeats a request to us until two in a row lead to the same calls of the provider, and returns these by their round trips. Otherwise
 /// calls of background jobs could be among them.
 pub fn recorded(google: &FakeGoogle, ask: impl Fn() -> Result<()>) -> Result<Vec<Vec<ProviderCall>>> {
-    const TRIES: usize = 10;
+    const MAX_RECORDINGS: usize = 10;
     let mut before: Vec<String> = Vec::new();
-    for _ in 0..TRIES {
+    for _ in 0..MAX_RECORDINGS {
         google.clear()?;
         ask()?;
         let answer = google.get("requests")?;

@@ -144,11 +144,11 @@ fn compare(
     let calls: usize = rounds.iter().map(Vec::len).sum();
     Ok(Row {
         what: format!("{}, {} ms away", request.what, AWAY.as_millis()),
-        ours: ours.shown(),
+        ours: ours.render(),
         baseline: format!(
             "a bare client that makes the same {calls} calls in {} round trips: {}",
             rounds.len(),
-            theirs.shown()
+            theirs.render()
         ),
         figure: f64::from(ours.quantile(0.5)) / f64::from(theirs.quantile(0.5)),
         unit: "×".to_owned(),

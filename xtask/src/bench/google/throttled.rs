@@ -68,11 +68,11 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
         ),
         ours: format!(
             "{}; searches at the same time: {} refused, {} answered",
-            throttled.shown(),
+            throttled.render(),
             answers.refused,
             answers.accepted
         ),
-        baseline: format!("without reads of the mailbox: {}", quiet.shown()),
+        baseline: format!("without reads of the mailbox: {}", quiet.render()),
         figure: p99(&throttled) / p99(&quiet),
         unit: "×".to_owned(),
         target: FigureTarget::AtMost(MAX_RATIO),

@@ -40,7 +40,7 @@ impl SyncTurns {
         self.messages / self.seconds
     }
 
-    fn shown(&self) -> String {
+    fn render(&self) -> String {
         format!("{:.0} messages/s", self.rate())
     }
 }
@@ -54,10 +54,10 @@ pub fn run(rig: &Rig, account: &Account, count: usize) -> Result<Vec<Row>> {
     let what = format!("first sync of {count} messages from {}", account.shown);
     let rate = Row {
         what: what.clone(),
-        ours: ours.shown(),
+        ours: ours.render(),
         baseline: format!(
             "a native client that fetches and parses the same, and keeps nothing: {}",
-            native.shown()
+            native.render()
         ),
         figure: ours.rate() / native.rate(),
         unit: "×".to_owned(),
@@ -103,12 +103,12 @@ fn mbsync_row(
         what: format!("first sync of {count} messages from {}, beside {beside}", account.shown),
         ours: format!(
             "{}; the header fields, the structure and the beginning of the text of each, each commit flushed to the disk",
-            ours.shown()
+            ours.render()
         ),
         baseline: format!(
             "mbsync ({}), which writes whole messages into an empty Maildir and {flushes}: {}",
             mbsync.version,
-            theirs.shown()
+            theirs.render()
         ),
         figure: ours.rate() / theirs.rate(),
         unit: "×".to_owned(),

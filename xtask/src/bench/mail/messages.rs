@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
-/// This word is in one message of [`EVERY`].
+/// This word is in one message of [`MESSAGES_PER_RARE_WORD`].
 pub const RARE: &str = "plumbiferous";
-pub const EVERY: usize = 400;
+pub const MESSAGES_PER_RARE_WORD: usize = 400;
 
 const WORDS: [&str; 32] = [
     "the", "meeting", "on", "Thursday", "was", "moved", "to", "next", "week", "please", "send", "your",
@@ -53,7 +53,7 @@ pub fn date(number: usize) -> String {
 pub fn message(number: usize) -> Vec<u8> {
     let mut random = Random(number as u64 + 1);
     let mut text = header(&mut random, number);
-    let rare = if number.is_multiple_of(EVERY) { RARE } else { "" };
+    let rare = if number.is_multiple_of(MESSAGES_PER_RARE_WORD) { RARE } else { "" };
     let paragraphs: Vec<String> = (0..2 + random.below(6)).map(|_| random.words(60)).collect();
     let plain = format!("Hello,\n\n{}\n\n{rare}\n-- \nAnn\n", paragraphs.join("\n\n"));
     match number % 10 {

@@ -79,8 +79,8 @@ fn compare(
     let p50 = |measured: &LoadMeasurement| f64::from(measured.quantile(0.5));
     Ok(Row {
         what,
-        ours: ours.shown(),
-        baseline: format!("a native client that asks the provider the same: {}", theirs.shown()),
+        ours: ours.render(),
+        baseline: format!("a native client that asks the provider the same: {}", theirs.render()),
         figure: p50(&ours) / p50(&theirs),
         unit: "×".to_owned(),
         target: FigureTarget::AtMost(1.5),

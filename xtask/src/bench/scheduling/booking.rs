@@ -33,8 +33,8 @@ pub fn run(rig: &Rig, program: &SearchProgram) -> Result<Vec<Row>> {
     service.server.stop()?;
     Ok(vec![Row {
         what: "booking of a slot, a flush of the disk takes 2 ms: 99 of 100 (1 client, SQLite)".to_owned(),
-        ours: ours.shown(),
-        baseline: format!("SQLite alone in Node, one row and one commit: {}", theirs.shown()),
+        ours: ours.render(),
+        baseline: format!("SQLite alone in Node, one row and one commit: {}", theirs.render()),
         figure: f64::from(ours.quantile(0.99)) / f64::from(theirs.quantile(0.99)),
         unit: "×".to_owned(),
         target: FigureTarget::AtMost(AT_MOST),

@@ -30,7 +30,7 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     service.server.stop()?;
     let row = |with: &str, losers: &LoadMeasurement, target: FigureTarget| Row {
         what: format!("{CLIENTS} clients want one slot, {with}: 99 of 100 losers know (SQLite)"),
-        ours: losers.shown(),
+        ours: losers.render(),
         baseline: format!("{ROUNDS} slots, one winner each"),
         figure: f64::from(losers.quantile(0.99)) / 1_000.0,
         unit: " ms".to_owned(),

@@ -50,7 +50,7 @@ pub fn run(service: &Service, of: &EventType, plan: &SchedulingData) -> Result<V
     };
     let ms = f64::from(measured.quantile(0.99)) / 1_000.0;
     Ok(vec![
-        row("booking page of a month, 1 host: 99 of 100 (1 client)", measured.shown(), ms, " ms", MOST_MS),
+        row("booking page of a month, 1 host: 99 of 100 (1 client)", measured.render(), ms, " ms", MOST_MS),
         row("the same: HTML, compressed", format!("{bytes} B"), bytes as f64, " B", MOST_BYTES),
     ])
 }

@@ -46,7 +46,7 @@ impl Sides<'_> {
                 up_to(&mut a, &ours, rig.seconds)?;
                 rows.push(Row {
                     what: format!("{what}: 99 of 100 ({count} slots, {bytes} B, 1 client)"),
-                    ours: a.shown(),
+                    ours: a.render(),
                     baseline: "–".to_owned(),
                     figure: ms(&a, 0.99),
                     unit: " ms".to_owned(),
@@ -55,8 +55,8 @@ impl Sides<'_> {
             }
             rows.push(Row {
                 what: format!("{what} (clients: {clients})"),
-                ours: a.shown(),
-                baseline: format!("Node with luxon, the same answer: {}", b.shown()),
+                ours: a.render(),
+                baseline: format!("Node with luxon, the same answer: {}", b.render()),
                 figure: a.rate() / b.rate(),
                 unit: "×".to_owned(),
                 target: FigureTarget::AtLeast(AT_LEAST),

@@ -88,7 +88,7 @@ impl DeliveryTurns {
         self.processes = other.processes;
     }
 
-    fn shown(&self) -> String {
+    fn render(&self) -> String {
         format!("{:.0}/s, {:.2} s of processor time for 1,000", self.rate(), self.cost())
     }
 }
@@ -121,8 +121,8 @@ impl Bench {
         let mut rows = vec![self.row(concurrency, Persistence::Never, (&ours, &theirs))];
         rows.push(Row {
             what: format!("the same ({concurrency} at a time): processor time, of all but the endpoint"),
-            ours: ours.shown(),
-            baseline: format!("BullMQ {}: {}", Persistence::Never, theirs.shown()),
+            ours: ours.render(),
+            baseline: format!("BullMQ {}: {}", Persistence::Never, theirs.render()),
             figure: ours.cost() / theirs.cost(),
             unit: "×".to_owned(),
             target: FigureTarget::None,
@@ -147,11 +147,11 @@ impl Bench {
                 "{} notifications that wait, {SUBSCRIPTIONS} endpoints, {concurrency} at a time at each",
                 self.notifications()
             ),
-            ours: format!("{}, {} sent twice", ours.shown(), ours.repeats),
+            ours: format!("{}, {} sent twice", ours.render(), ours.repeats),
             baseline: format!(
                 "BullMQ on Redis {persistence}, Node processes: {}: {}",
                 theirs.processes,
-                theirs.shown()
+                theirs.render()
             ),
             figure: ours.rate() / theirs.rate(),
             unit: "×".to_owned(),

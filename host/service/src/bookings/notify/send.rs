@@ -34,7 +34,7 @@ const ASK_AGAIN_MS: i64 = 5 * 60_000;
 /// The shortest and the longest wait of a reminder for an account that cannot be used, ms. It grows with the time that has passed.
 const REMIND_AGAIN_MS: (i64, i64) = (60_000, 30 * 60_000);
 /// Most messages that one run writes, including rewrites after changes of the booking.
-const TRIES: usize = 5;
+const MAX_MESSAGES_PER_RUN: usize = 5;
 /// Delay of the next run after so many changes in a row, ms.
 const CHANGED_MS: i64 = 1_000;
 
@@ -62,7 +62,7 @@ enum MailStep {
 /// Sends the message of a job.
 pub async fn run(app: &App, job: &Job) -> Result<MailJobResult> {
     let Some(key) = MailKey::read(job.key()) else { return Ok(MailJobResult::Nothing) };
-    for _ in 0..TRIES {
+    for _ in 0..MAX_MESSAGES_PER_RUN {
         let Some(facts) = MessageContext::read(app, job, &key).await? else {
             return Ok(MailJobResult::Nothing);
         };

@@ -112,7 +112,7 @@ async fn process_claimed(
     let secrets = Secrets::open(app, &pending)?;
     let (redirect_uri, state) = (pending.redirect_uri.clone(), secrets.client_state.clone());
     if app.now() > pending.expires_at {
-        return Ok(AuthorizationOutcome::from(Failure::ExpiredState).told(
+        return Ok(AuthorizationOutcome::from(Failure::ExpiredState).into_callback(
             &redirect_uri,
             state,
             params.wants_json,
@@ -140,7 +140,7 @@ async fn process_claimed(
         Err(ending) => commit::end(app, &pending, ending, None).await?,
     };
     Ok(match ended {
-        Some(ending) => ending.told(&redirect_uri, state, params.wants_json),
+        Some(ending) => ending.into_callback(&redirect_uri, state, params.wants_json),
         // Another host took the claim over, and its outcome counts.
         None => already_used(params.wants_json),
     })

@@ -152,7 +152,12 @@ impl AuthorizationOutcome {
     }
 
     /// Returns the response to the user's return. `state` is the client's own.
-    pub fn told(self, redirect_uri: &str, state: Option<String>, wants_json: bool) -> CallbackOutcome {
+    pub fn into_callback(
+        self,
+        redirect_uri: &str,
+        state: Option<String>,
+        wants_json: bool,
+    ) -> CallbackOutcome {
         if !wants_json {
             return CallbackOutcome::Redirect(self.redirect(redirect_uri, state.as_deref()));
         }
@@ -229,7 +234,8 @@ mod tests {
             ("https://app.test/cb?", "https://app.test/cb?"),
             ("com.example.app:/cb", "com.example.app:/cb?"),
         ] {
-            let CallbackOutcome::Redirect(url) = connected(None).told(registered, None, false) else {
+            let CallbackOutcome::Redirect(url) = connected(None).into_callback(registered, None, false)
+            else {
                 panic!("no redirect")
             };
             assert_eq!(url, format!("{start}connection_id=conn_1&status=active"));
@@ -240,7 +246,7 @@ mod tests {
     fn state_and_texts_are_encoded() {
         let state = Some("a b&error=x".to_owned());
         let CallbackOutcome::Redirect(url) =
-            connected(Some("uc_ac_1")).told("https://app.test/cb", state.clone(), false)
+            connected(Some("uc_ac_1")).into_callback("https://app.test/cb", state.clone(), false)
         else {
             panic!("no redirect")
         };
@@ -252,7 +258,7 @@ mod tests {
             admin_consent_url: Some("https://login.test/x?y".into()),
         };
         assert_eq!(failed.stored(), json!({ "error": "admin_blocked" }));
-        let CallbackOutcome::Redirect(url) = failed.told("https://app.test/cb", None, false) else {
+        let CallbackOutcome::Redirect(url) = failed.into_callback("https://app.test/cb", None, false) else {
             panic!("no redirect")
         };
         assert!(url.contains("error=admin_blocked&error_description=an+administrator"), "{url}");
@@ -261,12 +267,13 @@ mod tests {
 
     #[test]
     fn a_backend_gets_the_result_or_an_error() {
-        let CallbackOutcome::Json(result) = connected(None).told("https://app.test/cb", None, true) else {
+        let CallbackOutcome::Json(result) = connected(None).into_callback("https://app.test/cb", None, true)
+        else {
             panic!("no JSON")
         };
         assert_eq!((result.missing_scopes, result.code), (vec!["email.send".to_owned()], None));
         let ending = AuthorizationOutcome::from(Failure::ExpiredState);
-        let CallbackOutcome::Refused(error) = ending.told("https://app.test/cb", None, true) else {
+        let CallbackOutcome::Refused(error) = ending.into_callback("https://app.test/cb", None, true) else {
             panic!("no error")
         };
         assert_eq!(error.code(), Some(Code::ExpiredState));

@@ -8,7 +8,7 @@ use base::error::{Code, Error, Refusal, Result, refuse};
 use base::tenant::Tenant;
 use http::header::{ACCEPT, HeaderMap, HeaderValue};
 use http::{Method, StatusCode};
-use runtime::{DirectError, DirectRequest, Endpoints, IssParameter, Loaded, parse_discovered};
+use runtime::{DirectError, DirectRequest, Endpoints, IssParameter, LoadedConnector, parse_discovered};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use url::Url;
@@ -87,7 +87,7 @@ impl ServerMetadata {
 pub async fn resolve(
     app: &App,
     tenant: &Tenant,
-    connector: &Loaded,
+    connector: &LoadedConnector,
     registration: &Registration,
 ) -> Result<ProviderEndpoints> {
     let manifest = &*connector.manifest;

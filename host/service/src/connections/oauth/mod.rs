@@ -20,7 +20,7 @@ use anyhow::Context;
 use base::error::{Code, Error, Refusal, Result, refuse};
 use base::tenant::Tenant;
 use oauth2::{CsrfToken, PkceCodeChallenge, PkceCodeVerifier, Scope};
-use runtime::{Auth, AuthKind, IdentitySource, Loaded, Pkce};
+use runtime::{Auth, AuthKind, IdentitySource, LoadedConnector, Pkce};
 use serde_json::{Map, Value};
 use storage::oauth_clients;
 use url::Url;
@@ -38,7 +38,7 @@ pub use token::TokenAnswer;
 /// A provider for one application.
 pub struct OAuthProvider {
     pub tenant: Tenant,
-    pub connector: Arc<Loaded>,
+    pub connector: Arc<LoadedConnector>,
     pub registration: Registration,
     pub endpoints: ProviderEndpoints,
 }
@@ -80,7 +80,7 @@ pub async fn pinned(
 /// A provider whose URLs are not resolved yet: no request was sent.
 pub struct RegisteredProvider {
     pub tenant: Tenant,
-    pub connector: Arc<Loaded>,
+    pub connector: Arc<LoadedConnector>,
     pub registration: Registration,
 }
 
@@ -144,7 +144,7 @@ impl RegisteredProvider {
 async fn settings(
     app: &App,
     tenant: &Tenant,
-    connector: &Loaded,
+    connector: &LoadedConnector,
     registration: &Registration,
 ) -> Result<Map<String, Value>> {
     let manifest = &connector.manifest;

@@ -62,7 +62,7 @@ pub async fn differences<'l>(
     for folders in [true, false] {
         for source in read() {
             for fresh in source.items.iter().filter(|i| is_place(i.kind) == folders) {
-                page.told(source, fresh)?;
+                page.record_change(source, fresh)?;
             }
         }
         if folders {
@@ -83,7 +83,7 @@ pub async fn differences<'l>(
 }
 
 impl<'l> MailPage<'_, 'l> {
-    fn told(&mut self, source: &NormalizedRecord, fresh: &NormalizedItem) -> Result<()> {
+    fn record_change(&mut self, source: &NormalizedRecord, fresh: &NormalizedItem) -> Result<()> {
         if is_place(fresh.kind) {
             self.told_place(source, fresh);
             return Ok(());

@@ -27,7 +27,7 @@ const CHANGEABLE: [&str; 9] = [
     "labelIds",
 ];
 /// Most addresses and references of each kind that one message keeps.
-const MANY: usize = 1_000;
+const MAX_ADDRESSES: usize = 1_000;
 /// Most attachments that one message lists.
 const ATTACHMENTS: usize = 1_000;
 
@@ -184,10 +184,10 @@ fn tidy(message: &mut EmailMessage) {
     for people in
         [&mut message.from, &mut message.to, &mut message.cc, &mut message.bcc, &mut message.reply_to]
     {
-        people.truncate(MANY);
+        people.truncate(MAX_ADDRESSES);
     }
-    message.in_reply_to.truncate(MANY);
-    message.references.truncate(MANY);
+    message.in_reply_to.truncate(MAX_ADDRESSES);
+    message.references.truncate(MAX_ADDRESSES);
     message.attachments.truncate(ATTACHMENTS);
     message.keywords.iter_mut().for_each(|k| *k = k.to_lowercase());
     message.keywords.sort();

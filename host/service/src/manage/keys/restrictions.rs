@@ -1,5 +1,5 @@
-//! What a new API key may do at most: no more than the key that makes it. Each restriction of that one is inherited where the new key
-//! names none, and can only be narrowed.
+//! Upper bounds of a new API key: the rights of the key that creates it. The new key inherits each restriction that it does not name,
+//! and may only narrow it.
 
 use std::net::IpAddr;
 

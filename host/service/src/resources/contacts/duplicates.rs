@@ -20,7 +20,7 @@ use crate::resources::collection_items::ListPosition;
 use crate::resources::contacts::find;
 
 /// Most contacts that one query reads.
-const MOST: usize = 250_000;
+const MAX_CONTACTS: usize = 250_000;
 /// Rows read at a time; other tasks run in between.
 const ROWS: i64 = 500;
 /// Most books or contacts that a query names.
@@ -160,8 +160,8 @@ async fn read(app: &App, asker: &RequestContext, within: Within<'_>, engine: &mu
                 engine.add(&place.id, contact);
             }
         }
-        if engine.len() > MOST {
-            let message = format!("more than {MOST} contacts; name a connection or books");
+        if engine.len() > MAX_CONTACTS {
+            let message = format!("more than {MAX_CONTACTS} contacts; name a connection or books");
             return Err(refuse(Code::RangeTooLarge, message));
         }
         let is_last = chunk.is_last;

@@ -27,7 +27,7 @@ pub const MAX_BODY: u32 = 2 << 20;
 /// The same limit in a list.
 const MAX_LISTED_BODY: u32 = 256 << 10;
 /// Messages fetched at a time.
-const AT_ONCE: usize = 50;
+const MESSAGES_PER_FETCH: usize = 50;
 
 /// Renders rows with the content that the query asks for: the first ones if not all fit on the page.
 pub async fn render_rows(
@@ -44,7 +44,7 @@ pub async fn render_rows(
     }
     let mut texts = Vec::with_capacity(rows.len());
     // In chunks: messages that do not fit on the page are then not fetched, except the rest of the current chunk.
-    for part in rows.chunks(AT_ONCE) {
+    for part in rows.chunks(MESSAGES_PER_FETCH) {
         let mut contents: HashMap<String, MessageContent> = HashMap::new();
         for connection in connections {
             let of = part.iter().filter_map(|row| row.wanted.as_ref());

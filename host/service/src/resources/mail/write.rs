@@ -38,7 +38,7 @@ use crate::writes::response::{GoneView, ResponseChange};
 /// Fields that a caller may change.
 const WRITABLE: [&str; 6] = ["unread", "starred", "answered", "folderIds", "labelIds", "importance"];
 /// Most labels and keywords in one change.
-const MANY: usize = 100;
+const MAX_KEYWORDS: usize = 100;
 /// Most characters of a keyword.
 const KEYWORD: usize = 100;
 
@@ -173,7 +173,7 @@ fn take_field<T: DeserializeOwned + Default>(input: &mut Map<String, Value>, nam
 /// Keywords are atoms of IMAP (RFC 9051 section 9), and JMAP's have the same characters (RFC 8621 section 4.1.1). `$seen` and its
 /// like are fields.
 pub fn keywords(field: &str, given: Vec<String>) -> Result<Vec<String>> {
-    length(field, given.len(), MANY)?;
+    length(field, given.len(), MAX_KEYWORDS)?;
     let own = ["$seen", "$flagged", "$answered", "$draft", "$forwarded", "$recent", "$deleted"];
     let mut found = Vec::with_capacity(given.len());
     for (i, keyword) in given.into_iter().enumerate() {
@@ -246,7 +246,7 @@ pub async fn resolve_folders(
     field: &str,
     ids: &[String],
 ) -> Result<Vec<String>> {
-    length(field, ids.len(), MANY)?;
+    length(field, ids.len(), MAX_KEYWORDS)?;
     if ids.is_empty() {
         return Ok(Vec::new());
     }

@@ -34,7 +34,7 @@ pub const DELIVER: JobKind = JobKind {
 };
 
 /// Deliveries that one step discards when a webhook is disabled, or releases when it is no longer ordered.
-const STEP: i64 = 500;
+const DELIVERIES_PER_STEP: i64 = 500;
 /// Time after which a subscription whose key has ended is checked again, ms.
 const ENDED_MS: i64 = 5_000;
 
@@ -95,7 +95,7 @@ async fn discard(app: &App, tenant: &Tenant, webhook_id: &str) -> Result<JobEnd>
                     // It was activated in the meantime: the next run reads it again.
                     return Ok(true);
                 }
-                Ok(table::discard(tx, &id, now, STEP).await? > 0)
+                Ok(table::discard(tx, &id, now, DELIVERIES_PER_STEP).await? > 0)
             })
         })
         .await;
@@ -109,7 +109,7 @@ async fn let_go(turn: &JobRun) -> Result<()> {
         .db
         .write(move |tx| {
             Box::pin(async move {
-                held::release_all(tx, job.key(), now, STEP).await?;
+                held::release_all(tx, job.key(), now, DELIVERIES_PER_STEP).await?;
                 jobs::check_fence(tx, &job, None, now).await?;
                 Ok::<_, Error>(())
             })

@@ -8,7 +8,7 @@ use base::error::{Error, Result};
 use futures::future::BoxFuture;
 use model::webhook::DeliveryStatus;
 use storage::jobs::{self, End, Job};
-use storage::webhooks::deliveries::{Delivery, Health, Settled, SubscriptionState};
+use storage::webhooks::deliveries::{Delivery, DeliveryProgress, Health, SubscriptionState};
 use storage::webhooks::{deliveries as table, feeds, held};
 use storage::{Tx, job_claims, usage as usage_table};
 
@@ -47,7 +47,7 @@ pub struct WriteFollowUp {
     pub outcomes: Vec<Delivery>,
     /// The attempts among them.
     pub figures: Figures,
-    /// See `Settled`.
+    /// See `DeliveryProgress`.
     pub cursor: i64,
     pub health: Health,
     /// JSON, stored with the job.
@@ -144,8 +144,8 @@ async fn count(tx: &mut Tx, to: &OpenSubscription, figures: &Figures, now: i64) 
     Ok(())
 }
 
-fn settled<'h>(to: &OpenSubscription, cursor: i64, health: &'h Health) -> Settled<'h> {
-    Settled { cursor, health, updated_at: to.endpoint.updated_at }
+fn settled<'h>(to: &OpenSubscription, cursor: i64, health: &'h Health) -> DeliveryProgress<'h> {
+    DeliveryProgress { cursor, health, updated_at: to.endpoint.updated_at }
 }
 
 /// The end of a run.
@@ -159,7 +159,7 @@ pub struct TurnEnd {
     pub figures: Figures,
     /// JSON, stored with the job.
     pub progress: String,
-    /// See `Settled`.
+    /// See `DeliveryProgress`.
     pub cursor: i64,
     pub health: Health,
     /// The earliest time of the next attempt, Unix ms.

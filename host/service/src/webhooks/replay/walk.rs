@@ -21,7 +21,7 @@ pub const MAX_WAITING_OF_ALL: i64 = 100_000;
 /// With less room than this for more deliveries, a replay waits.
 const LEAST_ROOM: usize = 100;
 /// Most deliveries that one step writes.
-const STEP: usize = 500;
+const DELIVERIES_PER_STEP: usize = 500;
 /// Bounds of the wait for room, ms: half the time since a delivery of the replay last ended.
 const SHORTEST_WAIT_MS: i64 = 1_000;
 const LONGEST_WAIT_MS: i64 = 60_000;
@@ -72,7 +72,7 @@ pub async fn step(app: &App, job: &Job) -> Result<StepEnd> {
             }
             let asked: NewWebhookReplay = serde_json::from_str(&replay.filter)?;
             let search = Search::new(reader, &webhook, &asked, replay.last_sequence);
-            search.find(replay.position, room.min(STEP)).await?
+            search.find(replay.position, room.min(DELIVERIES_PER_STEP)).await?
         }
         // The transaction of the step ends the replay.
         WebhookStatus::Paused | WebhookStatus::Disabled => {

@@ -125,7 +125,7 @@ async fn list(
         Ok::<_, Error>(StoredResponse::ok(pagination::page(&texts, next.as_deref())))
     };
     let name = (!query.with_provider_data).then(|| binding.page(params.get("cursor"), limit));
-    Ok(ApiResponse(app.pages.printed(&app.db, &asker.tenant, name.as_deref(), print).await?))
+    Ok(ApiResponse(app.pages.get_or_render(&app.db, &asker.tenant, name.as_deref(), print).await?))
 }
 
 async fn get(
@@ -138,7 +138,7 @@ async fn get(
     let raw = params.with_provider_data();
     let print = read::get(&app, &asker, &calendar_id, &event_id, raw);
     let name = (!raw).then(|| ["events.get", &calendar_id, &event_id].join("/"));
-    Ok(ApiResponse(app.pages.printed(&app.db, &asker.tenant, name.as_deref(), print).await?))
+    Ok(ApiResponse(app.pages.get_or_render(&app.db, &asker.tenant, name.as_deref(), print).await?))
 }
 
 /// Takes `notify`, `recurrenceScope` and `etag` out of the body; the query string may name the first two instead.

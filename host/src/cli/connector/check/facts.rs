@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use runtime::{Level, Limits, Loaded, Manifest, MemoryClass, TRIAL_CPU, has_debug_info};
+use runtime::{Level, Limits, LoadedConnector, Manifest, MemoryClass, TRIAL_CPU, has_debug_info};
 use serde::Serialize;
 
 use crate::cli::connector::check::words;
@@ -84,7 +84,7 @@ pub struct CallBudget {
 
 impl ConnectorFacts {
     /// The facts of a connector that was loaded from the bytes `wasm` of the file `path`.
-    pub fn new(loaded: &Loaded, path: &Path, wasm: &[u8], limits: &Limits) -> ConnectorFacts {
+    pub fn new(loaded: &LoadedConnector, path: &Path, wasm: &[u8], limits: &Limits) -> ConnectorFacts {
         let manifest = loaded.manifest.clone();
         let memory_mib = limits.memory_mib(manifest.memory);
         let import = |name: String| Import { means: words::import(&name), name };

@@ -13,7 +13,7 @@ use anyhow::{Context, Result};
 use authoring::{Fault, Profile, Project};
 use base::clock::Clock;
 use clap::Args;
-use runtime::{Config, HttpSettings, Limits, Loaded, Runtime, SystemLookup};
+use runtime::{Config, HttpSettings, Limits, LoadedConnector, Runtime, SystemLookup};
 use serde::Serialize;
 
 use crate::cli::connector::build::{built, render_built};
@@ -132,7 +132,7 @@ fn read_component(path: &Path, if_missing: &str) -> Result<Vec<u8>, Fault> {
 
 /// Loads the connector with the production runtime, which refuses what it would refuse at install. Compiled code of a project stays in the
 /// project, shared with `connector test`; that of another folder is removed.
-async fn load(target: &CheckTarget) -> Result<Arc<Loaded>> {
+async fn load(target: &CheckTarget) -> Result<Arc<LoadedConnector>> {
     let scratch = tempfile::tempdir().context("cannot make a temporary folder")?;
     let kept = target.project.as_ref().map(|project| project.folder.join(".switchboard/compiled"));
     let cache_dir = kept.clone().unwrap_or_else(|| scratch.path().join("compiled"));

@@ -12,7 +12,7 @@ const WIT: &str =
     "build it again with this program's SDK, or with the WIT package that `switchboard connector wit` writes";
 const SURFACES: &str =
     "make surfaces in connector.toml and the interfaces that the component exports the same";
-const ANEW: &str = "build it again: switchboard connector build";
+const BUILD_AGAIN: &str = "build it again: switchboard connector build";
 
 /// Parts of the runtime's messages, and the remedy; the first part that a message contains counts.
 const REMEDIES: [(&str, &str); 21] = [
@@ -38,7 +38,7 @@ const REMEDIES: [(&str, &str); 21] = [
     ("does not name", SURFACES),
     ("a core module, not a component", "`switchboard connector build` makes components"),
     ("is compiled code", "give the component as the build wrote it: NAME.wasm"),
-    ("not a WebAssembly component", ANEW),
+    ("not a WebAssembly component", BUILD_AGAIN),
     ("is too large: ", "leave debug information out, and look for large dependencies"),
     ("choose a larger class", "write memory = \"standard\" or memory = \"large\" in connector.toml"),
     (
@@ -97,7 +97,7 @@ fn of_text(path: &str, error: &ManifestSyntaxError) -> Fault {
 /// The error of the component in the file `path`.
 pub fn of_component(path: &Path, error: &anyhow::Error) -> Fault {
     let said = format!("{}: {error:#}", path.display());
-    let help = remedy(&said).unwrap_or(ANEW);
+    let help = remedy(&said).unwrap_or(BUILD_AGAIN);
     Fault::new(said, help)
 }
 

@@ -30,7 +30,7 @@ const SERVER: &str = "serverUrl";
 /// The application of the key.
 const NAMES: (&str, &str) = ("default", "connector dev");
 /// Most bytes of an answer.
-const MOST: usize = 1 << 20;
+const MAX_ANSWER_BYTES: usize = 1 << 20;
 /// The path of a first request for each surface.
 const PATHS: [(&str, &str); 4] = [
     ("tasks", "/v1/task-lists"),
@@ -148,7 +148,7 @@ async fn call(service: &Router, key: &str, mut request: Request<Body>) -> Result
     request.headers_mut().insert(header::AUTHORIZATION, format!("Bearer {key}").parse()?);
     let answer = service.clone().oneshot(request).await?;
     let status = answer.status().as_u16();
-    let body = to_bytes(answer.into_body(), MOST).await?;
+    let body = to_bytes(answer.into_body(), MAX_ANSWER_BYTES).await?;
     Ok((status, serde_json::from_slice(&body).unwrap_or_default()))
 }
 

@@ -19,7 +19,7 @@ use crate::cli::connector::test::announce_first_build;
 /// Editors write a file in several steps; after this time without an event they are done.
 const DEBOUNCE: Duration = Duration::from_millis(200);
 /// Characters of a digest.
-const SHORT: usize = 8;
+const DIGEST_CHARS: usize = 8;
 
 /// The project, and the state of its last build.
 pub struct Rebuild {
@@ -107,7 +107,7 @@ impl Rebuild {
         let before = runtime.find(&self.project.name).map_or(0, |loaded| loaded.stats().running);
         match runtime.load(folder).await {
             Ok(loaded) => {
-                let digest: String = loaded.digest.chars().take(SHORT).collect();
+                let digest: String = loaded.digest.chars().take(DIGEST_CHARS).collect();
                 if digest == self.in_service {
                     print_line(&self.clock, &format!("{digest} is in service already"));
                     return;

@@ -8,7 +8,7 @@ use authoring::{own_frames, placed};
 use base::clock::Clock;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use runtime::{Answer, CallObserver, CallStats, Called, Code, Error, LogLevel, LogLine};
+use runtime::{Answer, CallObserver, CallStats, Code, Error, LogLevel, LogLine, ObservedCall};
 
 /// The log field in which a connector in JavaScript reports the place of an error.
 const STACK: &str = "stack";
@@ -45,7 +45,7 @@ pub fn print_line(clock: &Clock, text: &str) {
 }
 
 impl CallObserver for CallPrinter {
-    fn line(&self, _: &Called, line: &LogLine) {
+    fn line(&self, _: &ObservedCall, line: &LogLine) {
         let level = match line.level {
             LogLevel::Error => "error",
             LogLevel::Warn => "warn",
@@ -67,7 +67,7 @@ impl CallObserver for CallPrinter {
         self.say(&text);
     }
 
-    fn ended(&self, called: &Called, outcome: Result<&Answer, &Error>) {
+    fn ended(&self, called: &ObservedCall, outcome: Result<&Answer, &Error>) {
         match outcome {
             Ok(answer) => self.say(&format!("✓ {called}  {}{}", figures(&answer.stats), request(called))),
             Err(error) => self.say(&render_failure(&self.folder, called, error)),
@@ -75,7 +75,7 @@ impl CallObserver for CallPrinter {
     }
 }
 
-fn render_failure(folder: &Path, called: &Called, error: &Error) -> String {
+fn render_failure(folder: &Path, called: &ObservedCall, error: &Error) -> String {
     let mut text = format!("✗ {called}  {}  {}{}", error.code, figures(&error.stats), request(called));
     // For a panic the log has more.
     let why = if error.author.detail.is_empty() { &error.message } else { &error.author.detail };
@@ -92,7 +92,7 @@ fn render_failure(folder: &Path, called: &Called, error: &Error) -> String {
 }
 
 /// The API's request that the call is for, if there is one.
-fn request(called: &Called) -> String {
+fn request(called: &ObservedCall) -> String {
     if called.request_id.is_empty() { String::new() } else { format!("  {}", called.request_id) }
 }
 
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_call_that_stopped_tells_where() {
-        let called = Called {
+        let called = ObservedCall {
             connector: "notes".into(),
             of: Some((Surface::Tasks, Verb::Changes)),
             op: "tasks".into(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use runtime::{Answer, CallObserver, CallStats, Called, LogLine};
+use runtime::{Answer, CallObserver, CallStats, LogLine, ObservedCall};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use service::app::App;
@@ -44,9 +44,9 @@ impl CallMeter {
 }
 
 impl CallObserver for CallMeter {
-    fn line(&self, _: &Called, _: &LogLine) {}
+    fn line(&self, _: &ObservedCall, _: &LogLine) {}
 
-    fn ended(&self, called: &Called, outcome: Result<&Answer, &runtime::Error>) {
+    fn ended(&self, called: &ObservedCall, outcome: Result<&Answer, &runtime::Error>) {
         // Without an operation the component was only loaded.
         if called.of.is_none() {
             return;

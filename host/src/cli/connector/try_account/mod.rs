@@ -13,7 +13,7 @@ use anyhow::Result;
 use authoring::Fault;
 use base::clock::{Clock, Entropy};
 use clap::Args;
-use runtime::Loaded;
+use runtime::LoadedConnector;
 use service::app::App;
 use service::app::config::Config;
 use storage::connections::{self as connection_rows, Connection};
@@ -160,7 +160,7 @@ async fn find_connection(app: &App, id: &str) -> Result<Connection> {
     Err(Fault::new(format!("there is no connection {id:?}"), help).into())
 }
 
-fn load_connector(app: &App, name: &str) -> Result<Arc<Loaded>> {
+fn load_connector(app: &App, name: &str) -> Result<Arc<LoadedConnector>> {
     if let Some(connector) = app.runtime.find(name) {
         return Ok(connector);
     }

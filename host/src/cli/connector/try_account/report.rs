@@ -1,6 +1,6 @@
 //! The result of reading an account, as JSON and as text.
 
-use runtime::{Loaded, Surface};
+use runtime::{LoadedConnector, Surface};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use service::connections::{check, granted};
@@ -81,7 +81,11 @@ pub enum StepOutcome {
 }
 
 impl TrialReport {
-    pub fn new(connection: &Connection, connector: &Loaded, surfaces: Vec<SurfaceReport>) -> TrialReport {
+    pub fn new(
+        connection: &Connection,
+        connector: &LoadedConnector,
+        surfaces: Vec<SurfaceReport>,
+    ) -> TrialReport {
         let lacking = check::surfaces(connector).into_iter();
         let ok = !steps(&surfaces).any(|(_, step)| matches!(step.result, StepOutcome::Failed { .. }));
         TrialReport {
@@ -134,7 +138,7 @@ impl TrialReport {
 }
 
 impl ScopeReport {
-    fn new(connection: &Connection, connector: &Loaded) -> ScopeReport {
+    fn new(connection: &Connection, connector: &LoadedConnector) -> ScopeReport {
         let missing = connection.requested_scopes.iter().filter(|scope| granted(connection, scope).is_err());
         let needs = |scope: &String| connector.manifest.auth.scopes.get(scope).cloned().unwrap_or_default();
         ScopeReport {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use model::wire::email::{MessageRef, MessagesGet};
 use model::wire::{Account, ChangesRequest, Item, Source, SourceRef, Sources};
-use runtime::{Loaded, Surface, Verb};
+use runtime::{LoadedConnector, Surface, Verb};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -26,7 +26,7 @@ const MAX_BODY_BYTES: u32 = 65_536;
 const WORD: usize = 40;
 
 /// Runs all steps; a failure does not affect other kinds of data and collections. `pages`: pages of each collection.
-pub async fn run(account: &TrialAccount<'_>, connector: &Loaded, pages: u32) -> Vec<SurfaceReport> {
+pub async fn run(account: &TrialAccount<'_>, connector: &LoadedConnector, pages: u32) -> Vec<SurfaceReport> {
     let mut reports = Vec::new();
     if connector.surfaces.contains(&Surface::Lifecycle) {
         let mut trial = SurfaceTrial::new(account, Surface::Lifecycle, pages);
