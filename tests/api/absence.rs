@@ -64,7 +64,7 @@ impl World {
         };
         let listed = provider.get(kind.theirs).send().await.expect(200);
         let listed = listed.as_object().and_then(|lists| lists.values().next()).expect("a list");
-        let theirs = listed.as_array().expect("a list").iter().find(|one| one["title"] == "Shared");
+        let theirs = listed.as_array().expect("a list").iter().find(|one| one["name"] == "Shared");
         let external = text(&theirs.expect("the new collection")["id"]);
         let world = World { server, api, provider, connection, kind, id, contents, external };
         for name in ["first", "second"] {
@@ -378,10 +378,10 @@ async fn a_deleted_calendar_that_is_restored_at_the_provider_is_read() {
     let world = World::of(CALENDARS).await;
     assert_eq!(world.ids().await.len(), 2);
     world.api.delete(world.path()).send().await.expect(204);
-    let restored = json!({ "id": world.external, "title": "Shared", "zone": "UTC" });
+    let restored = json!({ "id": world.external, "name": "Shared", "timeZone": "UTC" });
     world.provider.post(world.kind.theirs, restored).send().await.expect(201);
-    let at = |hour: u8| json!({ "time": format!("2026-03-02T{hour:02}:00:00Z"), "zone": "UTC" });
-    let event = json!({ "subject": "restored", "when": { "from": at(9), "to": at(10) } });
+    let at = |hour: u8| json!(format!("2026-03-02T{hour:02}:00:00Z"));
+    let event = json!({ "title": "restored", "start": at(9), "end": at(10), "timeZone": "UTC" });
     world.provider.post(world.inside(), event).send().await.expect(201);
     world.back().await;
     let events = world.api.all(&world.contents).await;

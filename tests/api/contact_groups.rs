@@ -98,12 +98,12 @@ async fn a_large_group() {
     let provider = server.provider("zoe");
     let cards = "/sandbox/v1/books/contacts/cards";
     let ids: Vec<String> = (0..501).map(|n| format!("m-{n:03}")).collect();
-    let made = ids.iter().map(|id| provider.post(cards, json!({ "id": id, "label": id })).send());
+    let made = ids.iter().map(|id| provider.post(cards, json!({ "id": id, "displayName": id })).send());
     for made in futures::future::join_all(made).await {
         made.expect(201);
     }
     provider
-        .post(cards, json!({ "kind": "circle", "label": "Many", "members": ids }))
+        .post(cards, json!({ "type": "contact_group", "name": "Many", "contactIds": ids }))
         .send()
         .await
         .expect(201);

@@ -167,8 +167,7 @@ impl World {
         };
         if surface == Surface::Contacts {
             for n in 0..2 {
-                let circle =
-                    json!({ "id": format!("circle-{n}"), "kind": "circle", "label": format!("circle {n}") });
+                let circle = json!({ "id": format!("circle-{n}"), "type": "contact_group", "name": format!("circle {n}") });
                 world.provider.post(&world.theirs, circle).send().await.expect(201);
             }
         }
@@ -199,20 +198,20 @@ impl World {
                 None => break,
             }
         }
-        let circles: Vec<&Value> = items.iter().filter(|i| i["kind"] == "circle").collect();
+        let circles: Vec<&Value> = items.iter().filter(|i| i["type"] == "contact_group").collect();
         let seen = |item: &Value| match self.surface {
             Surface::Tasks => {
-                let links = item["parent"].as_str().map(str::to_owned).into_iter().collect();
+                let links = item["parentId"].as_str().map(str::to_owned).into_iter().collect();
                 Seen { name: text(&item["title"]), links }
             }
-            Surface::Contacts if item["kind"] == "circle" => {
-                Seen { name: text(&item["label"]), links: texts(&item["members"]) }
+            Surface::Contacts if item["type"] == "contact_group" => {
+                Seen { name: text(&item["name"]), links: texts(&item["contactIds"]) }
             }
             Surface::Contacts => {
                 let of = circles
                     .iter()
-                    .filter(|c| texts(&c["members"]).contains(item["id"].as_str().unwrap_or_default()));
-                Seen { name: text(&item["label"]), links: of.map(|c| text(&c["id"])).collect() }
+                    .filter(|c| texts(&c["contactIds"]).contains(item["id"].as_str().unwrap_or_default()));
+                Seen { name: text(&item["displayName"]), links: of.map(|c| text(&c["id"])).collect() }
             }
         };
         self.there = items.iter().map(|item| (text(&item["id"]), seen(item))).collect();
@@ -234,7 +233,6 @@ impl World {
     fn request(&mut self, step: &Step) -> Option<Ask> {
         let name = self.name();
         let is_contacts = self.surface == Surface::Contacts;
-        let label = if is_contacts { "label" } else { "title" };
         let title = if is_contacts { "displayName" } else { "title" };
         let at = |n: &u8| format!("{}/name-{n}", self.theirs);
         let ours = |item: &Value| format!("{}/{}", self.ours, text(&item["id"]));
@@ -242,21 +240,23 @@ impl World {
         let members = |circle: &str| self.there.get(circle).map(|c| c.links.clone()).unwrap_or_default();
         Some(match step {
             Step::TheirMake(n) => {
-                self.provider.post(&self.theirs, json!({ "id": format!("name-{n}"), label: name }))
+                self.provider.post(&self.theirs, json!({ "id": format!("name-{n}"), title: name }))
             }
-            Step::TheirChange(n) => self.provider.patch(at(n), json!({ label: name })),
+            Step::TheirChange(n) => self.provider.patch(at(n), json!({ title: name })),
             Step::TheirLink(a, b) if is_contacts => {
                 let mut members = members(&circle(*b));
                 members.insert(format!("name-{a}"));
-                self.provider.patch(format!("{}/{}", self.theirs, circle(*b)), json!({ "members": members }))
+                self.provider
+                    .patch(format!("{}/{}", self.theirs, circle(*b)), json!({ "contactIds": members }))
             }
-            Step::TheirLink(a, b) => self.provider.patch(at(a), json!({ "parent": format!("name-{b}") })),
+            Step::TheirLink(a, b) => self.provider.patch(at(a), json!({ "parentId": format!("name-{b}") })),
             Step::TheirUnlink(a) if is_contacts => {
                 let mut members = members(&circle(*a));
                 members.pop_first();
-                self.provider.patch(format!("{}/{}", self.theirs, circle(*a)), json!({ "members": members }))
+                self.provider
+                    .patch(format!("{}/{}", self.theirs, circle(*a)), json!({ "contactIds": members }))
             }
-            Step::TheirUnlink(a) => self.provider.patch(at(a), json!({ "parent": null })),
+            Step::TheirUnlink(a) => self.provider.patch(at(a), json!({ "parentId": null })),
             Step::TheirDrop(n) => self.provider.delete(at(n)),
             Step::Make => {
                 let mut body = json!({ title: name });

@@ -433,11 +433,11 @@ impl Scene {
         let end = std::time::Instant::now() + LIMIT;
         loop {
             let events = at_provider(&carol, &self.calendar).await;
-            let uids = events.iter().map(|event| text(&event["uid"]));
+            let uids = events.iter().map(|event| text(&event["iCalUid"]));
             let there: BTreeSet<String> = uids.collect();
             assert_eq!(there.len(), events.len(), "an event is in the calendar twice");
             let mut of_writers = BTreeSet::new();
-            let subjects = events.iter().filter_map(|event| event["subject"].as_str());
+            let subjects = events.iter().filter_map(|event| event["title"].as_str());
             for subject in subjects.filter(|subject| subject.starts_with("event ")) {
                 assert!(of_writers.insert(subject), "{subject} was made twice");
             }

@@ -1,16 +1,16 @@
-//! Records of the provider as sources, the same for events, cards and todos: what changed, page by page, and what a change left
+//! Records of the provider as sources, the same for events, contacts and tasks: what changed, page by page, and what a change left
 //! behind.
 
 use connector_sdk::http::{Request, Response};
 use connector_sdk::{Answer, Context, Failure, Outcome, code};
-use model::wire::{ChangesRequest, ItemError, JsonText, Mutated, Source, Sources};
+use model::wire::{ChangesRequest, Item, ItemError, JsonText, Mutated, Source, Sources};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::api::{ask, change, object, url};
-use crate::native::{Page, WriteResponse};
+use crate::native::{Envelope, Page, WriteResponse};
 
 /// The provider's largest page.
 const MAX_LIMIT: u32 = 250;
@@ -18,14 +18,45 @@ const MAX_LIMIT: u32 = 250;
 const CRASH: &str = "[sandbox:crash]";
 
 /// A kind of record.
-pub trait Record: DeserializeOwned {
+pub trait Record {
     /// As paths name its folders and it: `calendars`, `events`.
     const PATH: [&'static str; 2];
     /// In sentences: `event`.
     const NAME: &'static str;
 
-    /// The source that it is; a deleted one where it says so. Fails when it cannot be read, and panics when its name asks for it.
-    fn source(&self) -> Outcome<Source>;
+    /// The source that a record is; a deleted one where it says so. Fails when it cannot be read, and panics when its name asks for it.
+    fn source(record: &RawValue) -> Outcome<Source>;
+}
+
+/// The source of a record that has the members of a resource of the model. `kind` and `name` are the item's.
+pub fn resource<B: Serialize + DeserializeOwned>(
+    record: &RawValue,
+    what: &str,
+    kind: Option<&str>,
+    name: fn(&B) -> Option<&str>,
+) -> Outcome<Source> {
+    let envelope: Envelope = parsed(record, what)?;
+    if envelope.deleted {
+        return Ok(Source { etag: envelope.etag, ..deleted_source(&envelope.id) });
+    }
+    let body: B = parsed(record, what)?;
+    survive(what, &envelope.id, name(&body));
+    let item = Item {
+        external_id: envelope.id.clone(),
+        kind: kind.map(str::to_owned),
+        body: text(&body)?,
+        provider_data: Some(json!({ "createdAt": envelope.created_at, "updatedAt": envelope.updated_at })),
+        ..Item::default()
+    };
+    let (external_id, etag) = (envelope.id, envelope.etag);
+    Ok(Source { external_id, etag, items: vec![item], ..Source::default() })
+}
+
+/// The members of a resource of the model that a write sends: the named ones, or all.
+pub fn members(body: &impl Serialize, changed: Option<&[String]>) -> Map<String, Value> {
+    let Ok(Value::Object(mut all)) = serde_json::to_value(body) else { return Map::new() };
+    all.retain(|name, _| changed.is_none_or(|names| names.contains(name)));
+    all
 }
 
 /// Panics when the name of an item asks for it.
@@ -51,7 +82,7 @@ pub fn address<R: Record>(context: &Context, folder: &str, below: &[&str]) -> Ou
 }
 
 /// One record as it is now.
-pub fn read<R: Record>(context: &Context, folder: &str, id: &str) -> Outcome<R> {
+pub fn read<R: Record>(context: &Context, folder: &str, id: &str) -> Outcome<Box<RawValue>> {
     let request = Request::get(address::<R>(context, folder, &[id])?);
     ask(context, request, &format!("reading the {}", R::NAME))
 }
@@ -59,7 +90,7 @@ pub fn read<R: Record>(context: &Context, folder: &str, id: &str) -> Outcome<R> 
 /// The same as the answer of a fetch.
 pub fn get<R: Record>(context: &Context, folder: &str, id: &str) -> Outcome<Sources> {
     Ok(Sources {
-        sources: vec![read::<R>(context, folder, id)?.source()?],
+        sources: vec![R::source(&read::<R>(context, folder, id)?)?],
         enumeration: false,
         ..Sources::default()
     })
@@ -104,7 +135,7 @@ pub fn changes<R: Record>(context: &Context, args: &ChangesRequest) -> Outcome<A
 
 /// One record of a list. One that cannot be read must not stop the others.
 fn listed_source<R: Record>(record: &RawValue) -> Source {
-    source::<R>(record).unwrap_or_else(|failure| {
+    R::source(record).unwrap_or_else(|failure| {
         let error = Some(ItemError { code: "unreadable".to_owned(), message: failure.message });
         Source { error, ..bare_source(record) }
     })
@@ -170,7 +201,7 @@ pub fn delete<R: Record>(
                 if response.body.is_empty() { WriteResponse::default() } else { object(&response)? };
             sources.extend(left.dropped.iter().map(|id| deleted_source(id)));
             for other in &left.others {
-                sources.push(source::<R>(other)?);
+                sources.push(R::source(other)?);
             }
         }
         // Gone already is as good as deleted.
@@ -191,20 +222,16 @@ pub struct ChangeResult {
 /// Reads the answer of a change of a record that is still there.
 pub fn parse_change<R: Record>(response: &Response) -> Outcome<ChangeResult> {
     let written: WriteResponse = object(response)?;
-    let record = written.record.as_deref().map(source::<R>).transpose()?;
+    let record = written.record.as_deref().map(R::source).transpose()?;
     let record =
         record.ok_or_else(|| Failure::not_found(format!("the {} has been deleted meanwhile", R::NAME)))?;
     let item = Some(record.external_id.clone());
     let mut sources = vec![record];
     for other in &written.others {
-        sources.push(source::<R>(other)?);
+        sources.push(R::source(other)?);
     }
     let mutated = Mutated { sources, item, part: written.part, ..Mutated::default() };
     Ok(ChangeResult { mutated, dropped: written.dropped })
-}
-
-fn source<R: Record>(record: &RawValue) -> Outcome<Source> {
-    parsed::<R>(record, R::NAME)?.source()
 }
 
 /// A part of the provider's answer as its type. The error names the position of the fault, if that is known; serde_json's own text would
@@ -219,24 +246,4 @@ pub fn parsed<T: DeserializeOwned>(part: &RawValue, what: &str) -> Outcome<T> {
 /// The external id that a change is for.
 pub fn target(source: Option<&str>) -> Outcome<&str> {
     source.filter(|s| !s.is_empty()).ok_or_else(|| Failure::invalid("source is missing: name what to change"))
-}
-
-/// The part of the provider's JSON that the named fields of the model concern; none: everything that can be written.
-pub fn selected(document: &Value, changed: Option<&[String]>, places: &[(&str, &str)]) -> Map<String, Value> {
-    let mut part = Map::new();
-    for (field, place) in places {
-        if changed.is_some_and(|names| !names.iter().any(|n| n == field)) {
-            continue;
-        }
-        match place.split_once('.') {
-            None => {
-                part.insert((*place).to_owned(), document[place].clone());
-            }
-            Some((outer, inner)) => {
-                let object = part.entry(outer.to_owned()).or_insert_with(|| json!({}));
-                object[inner] = document[outer][inner].clone();
-            }
-        }
-    }
-    part
 }

@@ -1,6 +1,6 @@
-//! The connector to the sandbox provider. Each surface has a folder: `native` is the provider's JSON there and `mapping` turns it
-//! into the model's and back. `items` and `collections` are the operations that are the same for all kinds; `api` is the way
-//! there.
+//! The connector to the sandbox provider. The provider's calendars, contacts and tasks have the model's JSON; for mail `native` is
+//! the provider's and `mapping` turns it into the model's and back. `items` and `collections` are the operations that are the same for all
+//! kinds; `api` is the way there.
 
 mod api;
 mod calendar;
@@ -17,7 +17,6 @@ use connector_sdk::http::Request;
 use connector_sdk::{Context, Lifecycle, Outcome};
 use model::wire::Account;
 
-pub use crate::calendar::{NativeEvent, event_from, event_to};
 pub use crate::connector::Sandbox;
 
 impl Lifecycle for Sandbox {

@@ -50,6 +50,17 @@ object! {
     }
 }
 
+object! {
+    /// The members that all folders and records have beside their own.
+    Envelope {
+        id: String,
+        etag: Option<String>,
+        deleted: bool,
+        created_at: Option<String>,
+        updated_at: Option<String>,
+    }
+}
+
 /// Answer of every change of a record.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -73,9 +84,9 @@ pub struct Page {
 
 /// All folders of one kind.
 #[derive(Debug, Deserialize)]
-pub struct FolderList<T> {
+pub struct FolderList {
     #[serde(alias = "calendars", alias = "books", alias = "lists")]
-    pub folders: Vec<T>,
+    pub folders: Vec<Box<RawValue>>,
 }
 
 object! {

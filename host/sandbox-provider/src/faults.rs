@@ -1,5 +1,6 @@
 //! Faults on demand: `POST /sandbox/faults` makes the provider fail the account's next requests or notifications, and magic words
-//! in a name (an event's subject, a card's label, a title) make that one write fail. Faults are in memory: a restart ends them.
+//! in a name (the title of an event or a todo, the name of a contact or a folder) make that one write fail. Faults are in memory: a
+//! restart ends them.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -39,13 +40,13 @@ pub struct Fault {
     pub held_answer: bool,
     /// Executes the request, then drops the connection without an answer.
     pub lost_answer: bool,
-    /// Does the request, and answers with events, cards, todos and messages that cannot be parsed: `when`, `mails`, `due` and
-    /// `flags` are nonsense.
+    /// Does the request, and answers with events, cards, todos and messages that cannot be parsed: `recurrence`, `emails`,
+    /// `contactIds` and `flags` are nonsense.
     pub garbled: bool,
     /// For lists of calendars, of books and of task lists alone: the answer lacks the one with this id, as if it were deleted.
     pub missing: Option<String>,
-    /// Hits `POST …/video` alone: the meeting is made without an address, and stays `creating` until its event is changed with
-    /// `{"video": {"pending": false}}`.
+    /// Hits `POST …/video` alone: the meeting is made without an address, and stays `pending` until its event is changed with
+    /// `{"conference": {"status": "ready"}}`.
     pub pending_video: bool,
     /// At the token or revocation endpoint: this error (RFC 6749, section 5.2) instead of executing the request, for example
     /// `invalid_grant`.

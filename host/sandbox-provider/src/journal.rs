@@ -280,7 +280,7 @@ mod tests {
         }
         state.put_head::<Event>(
             "a@sandbox.test",
-            Calendar { id: "work".into(), title: "Work".into(), ..Calendar::default() },
+            Calendar { id: "work".into(), apart: true, ..Calendar::default() },
         );
         journal.append(&state.take_pending()).unwrap();
         journal.rewrite(&state).unwrap();

@@ -1,6 +1,7 @@
 //! The sandbox provider: a small mail, calendar, contacts and tasks service with its own API, for trying Switchboard without any
 //! account. The host serves it under `/sandbox` if it is enabled; `connectors/sandbox` is the connector to it. Nothing
-//! here depends on Switchboard's model, database or API: it is a provider like any other.
+//! here depends on Switchboard's database or API: it is a provider like any other, whose calendars, contacts and tasks have the model's
+//! JSON.
 //!
 //! # Accounts
 //! `alice@sandbox.test`, `bob@` and `carol@` have calendars with some sixty events around today, an address book of forty people
@@ -15,24 +16,24 @@
 //! | `GET POST /sandbox/v1/calendars` | list, create |
 //! | `GET PATCH DELETE /sandbox/v1/calendars/{calendar}` | the main one cannot be deleted: 403 `mainCalendar` |
 //! | `GET POST /sandbox/v1/calendars/{calendar}/events` | list or changes, create |
-//! | `GET PATCH DELETE …/events/{event}` | a single event, or a series with its overrides |
+//! | `GET PATCH DELETE …/events/{event}` | a single event, or a series with its changed instances as `exceptions` |
 //! | `GET …/events/{event}/instances` | a series from `from` to `to`, at most 400 days and 2,500 instances |
 //! | `GET PATCH DELETE …/events/{event}/instances/{original}` | one instance by its original local start; `?span=following`: from it on |
-//! | `POST …/events/{event}/answer` | answer an invitation: `{answer, note, original, span}` |
-//! | `POST …/events/{event}/video` | add a meeting: `{service, requestId, original}`, once per event; of `sandboxMeet`, and of `meet` and `teams` in calendars that have them in `videoServices` |
+//! | `POST …/events/{event}/answer` | answer an invitation: `{response, comment, recurrenceId, notifyOrganizer, span}` |
+//! | `POST …/events/{event}/video` | add a meeting: `{provider, createRequestId, recurrenceId}`, once per event; of `other`, and of `googleMeet` and `teams` in calendars that have them in `conferenceTypes` |
 //! | `POST /sandbox/v1/busy` | busy times of own calendars and of people: `{from, to, calendars, people}` |
 //! | `GET POST /sandbox/v1/books` | list, create |
 //! | `GET PATCH DELETE /sandbox/v1/books/{book}` | the main one cannot be deleted: 409 `mainBook`; one with cards in it: 409 `notEmpty`, unless `?force=true` |
-//! | `GET POST /sandbox/v1/books/{book}/cards` | list or changes, create: `kind` `person` or `circle` |
-//! | `GET PATCH DELETE …/cards/{card}` | a person, or a circle with its `members`: persons of the same book, else 400 `notAMember`. Deleting a person takes it out of all circles |
-//! | `GET …/cards/{card}/picture` | a stored picture: `{type, bytes, fingerprint}`, the bytes in base64; elsewhere only the fingerprint is shown |
+//! | `GET POST /sandbox/v1/books/{book}/cards` | list or changes, create: `type` `contact` or `contact_group` |
+//! | `GET PATCH DELETE …/cards/{card}` | a contact, or a group with its `contactIds`: contacts of the same book, else 400 `notAMember`. Deleting a contact takes it out of all groups |
+//! | `GET …/cards/{card}/picture` | a stored photo: `{contentType, contentBase64, etag}`; it is written as a `data:` URL in base64, and elsewhere only its etag is shown |
 //! | `GET POST /sandbox/v1/lists` | list, create |
 //! | `GET PATCH DELETE /sandbox/v1/lists/{list}` | the main one cannot be deleted: 409 `mainList` |
 //! | `GET POST /sandbox/v1/lists/{list}/todos` | list or changes, create |
-//! | `GET PATCH DELETE …/todos/{todo}` | a todo with its steps and links; `parent`: another todo of the list, else 400 `notAParent`. Deleting one deletes all below it |
-//! | `POST …/todos/{todo}/steps` | add a step: `{title, done, position}` |
+//! | `GET PATCH DELETE …/todos/{todo}` | a task with its checklist items and links; `parentId`: another one of the list, else 400 `notAParent`. Deleting one deletes all below it |
+//! | `POST …/todos/{todo}/steps` | add a checklist item: `{title, checked, position}` |
 //! | `PATCH DELETE …/steps/{step}` | |
-//! | `POST …/todos/{todo}/links` | add a link: `{about, url, label, app, reference, foreignId}` |
+//! | `POST …/todos/{todo}/links` | add a link: `{resourceType, url, title, applicationName, resourceId, externalId}` |
 //! | `DELETE …/links/{link}` | |
 //! | `GET POST /sandbox/v1/mail/folders`, `…/labels` | list, create |
 //! | `GET PATCH DELETE /sandbox/v1/mail/folders/{folder}`, `…/labels/{label}` | a folder with a `purpose` cannot be changed: 403 `systemFolder`; one that is not empty cannot be deleted: 409 `notEmpty` |
@@ -55,10 +56,10 @@
 //! | `GET POST DELETE /sandbox/faults` | faults on demand, see `faults::Fault` |
 //! | `POST /sandbox/reset` | resets the account to its initial data; sync tokens expire |
 //!
-//! * Bodies are JSON, at most 1 MiB (messages: 26 MiB); field names are in `calendar::types`, `contacts::types`, `tasks::types` and
-//!   `mail::types`. `PATCH` is a merge patch (RFC 7396). Unknown fields are refused.
+//! * Bodies are JSON, at most 1 MiB (messages: 26 MiB); field names are those of the model, and for mail in `mail::types`. `PATCH` is
+//!   a merge patch (RFC 7396). Unknown fields are refused.
 //! * Every folder (calendar, book, list) and every record (event, card, todo) has an `etag`, also in the `ETag` header. `If-Match`
-//!   with another one: 412. A series and its overrides have one etag together, and so have a todo, its steps and its links.
+//!   with another one: 412. A series and its exceptions have one etag together, and so have a todo, its steps and its links.
 //! * A change of a record answers `{"event" | "card" | "todo", "others", "dropped"}`: the record as it is now (null: deleted),
 //!   others that changed with it, and what is gone with it. A change of a step or link answers its id as `part`, too.
 //! * Creating takes an `id` of the client's choice (`[a-z0-9_-]`, 4 to 64 characters); one that exists: 409. Every write takes
@@ -69,7 +70,7 @@
 //!   410.
 //! * Filters of the event list: `updatedMin`, `from`, `to`, `q`, `uid`, `guest`. A filtered list has no sync token.
 //! * Invited `@sandbox.test` people with an account see the event on their main calendar, and their answer comes back to the
-//!   host. `accepts@`, `declines@` and `hesitates@` answer at once.
+//!   organizer. `accepts@`, `declines@` and `hesitates@` answer at once.
 //! * Mail to `@sandbox.test` is in the inbox at once (a missing account is created), `<name>+<tag>@` too; mail to other
 //!   domains goes nowhere. `reject@` and `defer@` refuse it, `bounce@` sends it back, `away@` and `replies@` answer, in any domain.
 //!   If every recipient refuses it, no sent copy is stored.
@@ -87,6 +88,7 @@ mod authorization_server;
 mod calendar;
 mod collections;
 mod contacts;
+mod document;
 mod fault_routes;
 mod faults;
 mod journal;
@@ -98,6 +100,8 @@ mod problem;
 mod push;
 mod receipts;
 mod record;
+mod records;
+mod resource;
 mod routes;
 mod sandbox;
 mod seed;

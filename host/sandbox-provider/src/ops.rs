@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::authorization_server::grants::GrantChange;
 use crate::calendar::types::{Calendar, Event};
-use crate::contacts::types::{Book, Card};
+use crate::contacts::{Book, Card};
 use crate::kind::Kind;
 use crate::mail::types::{Entry, Mailbox, Outcome};
 use crate::push::watches::WatchChange;
-use crate::tasks::types::{List, Todo};
+use crate::tasks::{List, Todo};
 
 /// One change. A line of the journal is a list of them, which happened all or not at all.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -23,12 +23,30 @@ pub enum Op {
         name: String,
         zone: String,
     },
+    #[serde(rename = "calendarHead")]
     Calendar(PutHead<Calendar>),
+    #[serde(rename = "calendarEvent")]
     Event(Put<Event>),
+    #[serde(rename = "contactBook")]
     Book(PutHead<Book>),
+    #[serde(rename = "contact")]
     Card(Put<Card>),
+    #[serde(rename = "taskList")]
     List(PutHead<List>),
+    #[serde(rename = "task")]
     Todo(Put<Todo>),
+    /// A folder or record in the form of older journals: ignored, so that the account gets its initial ones again.
+    #[serde(
+        rename = "calendar",
+        alias = "event",
+        alias = "book",
+        alias = "card",
+        alias = "list",
+        alias = "todo"
+    )]
+    Older {
+        seq: u64,
+    },
     Mailbox(PutHead<Mailbox>),
     Entry(Put<Entry>),
     /// The bytes of a message, for all accounts that have it.

@@ -1,6 +1,7 @@
 //! From a client's JSON to a checked value: merge patches (RFC 7396), ids of the client's choice, and common bounds. Pure: no
 //! code here depends on the state or HTTP.
 
+use model::resource::Body;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -50,6 +51,22 @@ pub fn patched<T: Serialize + DeserializeOwned>(
     }
     merge(&mut document, &Value::Object(given));
     read(document)
+}
+
+/// Members of every document that are the provider's own.
+const OWN: [&str; 4] = ["id", "etag", "createdAt", "updatedAt"];
+
+/// The resource that `patch` makes of `base`. Its read-only fields and `own` are ignored.
+pub fn merged<T: Body + Serialize + DeserializeOwned>(
+    base: &T,
+    patch: &Map<String, Value>,
+    own: &[&str],
+) -> Result<T, Problem> {
+    let document = serde_json::to_value(base).map_err(|e| Problem::bad_request(e.to_string()))?;
+    let own = [OWN.as_slice(), T::READ_ONLY, own].concat();
+    let names = document.as_object().into_iter().flat_map(Map::keys).map(String::as_str);
+    let fields: Vec<&str> = names.filter(|name| !own.contains(name)).collect();
+    patched(base, patch, &fields, &own)
 }
 
 /// Parses a value; the refusal names its position.
@@ -111,13 +128,15 @@ pub fn few(field: &str, count: usize, max: usize) -> Result<(), Problem> {
 }
 
 /// Refuses colours of another form than `#3b82f6`.
-pub fn colour(value: Option<&String>) -> Result<(), Problem> {
+pub fn colour(field: &str, value: Option<&String>) -> Result<(), Problem> {
     let is_hex = |c: &String| {
         let digits = c.strip_prefix('#').filter(|digits| digits.len() == 6);
         digits.is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()))
     };
     match value {
-        Some(value) if !is_hex(value) => Err(Problem::field("colour", "colour must look like #3b82f6")),
+        Some(value) if !is_hex(value) => {
+            Err(Problem::field(field, format!("{field} must look like #3b82f6")))
+        }
         _ => Ok(()),
     }
 }

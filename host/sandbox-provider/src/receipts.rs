@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 
 use crate::auth::Login;
 use crate::calendar::types::Event;
-use crate::contacts::types::Card;
+use crate::contacts::Card;
 use crate::faults::{LoseAnswer, Magic, magic};
 use crate::kind::Kind;
 use crate::mail::types::Entry;
@@ -24,12 +24,12 @@ use crate::problem::Problem;
 use crate::record::Record;
 use crate::sandbox::Sandbox;
 use crate::state::State;
-use crate::tasks::types::Todo;
+use crate::tasks::Todo;
 
 /// How long a key is stored.
 const KEY_MS: i64 = 24 * 3_600_000;
 /// The fields with the name of a record, which may contain magic words.
-const NAMES: &[&str] = &["subject", "label", "title"];
+const NAMES: &[&str] = &["title", "name", "displayName"];
 
 /// The request of a write, with its conditions.
 pub struct Change {

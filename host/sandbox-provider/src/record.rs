@@ -10,12 +10,12 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::calendar::types::Event;
-use crate::contacts::types::Card;
+use crate::contacts::Card;
 use crate::kind::Kind;
 use crate::mail::letters::Letters;
 use crate::mail::types::Entry;
 use crate::ops::{Op, Put, PutHead, Receipt};
-use crate::tasks::types::Todo;
+use crate::tasks::Todo;
 
 /// The properties of a folder.
 pub trait Head: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 'static {
@@ -181,6 +181,6 @@ impl Account {
 
     /// The calendar that invitations go to.
     pub fn main(&self) -> Option<&Folder<Event>> {
-        self.calendars.values().find(|f| f.head.main)
+        self.calendars.values().find(|f| f.head.body.is_primary)
     }
 }

@@ -5,6 +5,7 @@ use axum::extract::{DefaultBodyLimit, Request, State as AxumState};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, patch, post};
+use model::tasks::Task;
 
 use crate::account;
 use crate::auth::Login;
@@ -14,8 +15,8 @@ use crate::calendar::types::Event;
 use crate::calendar::{busy, events, instances, invitations, listing};
 use crate::collections;
 use crate::collections::Collection;
-use crate::contacts::cards;
-use crate::contacts::types::Card;
+use crate::contacts::{Card, CardBody, cards};
+use crate::document::Document;
 use crate::fault_routes;
 use crate::mail::folders::Shelf;
 use crate::mail::types::{MailFolder, MailLabel};
@@ -23,10 +24,11 @@ use crate::mail::upload::MAX_MESSAGE_BYTES;
 use crate::mail::{folders as shelves, messages, send, upload, write};
 use crate::problem::Problem;
 use crate::push::routes as watches;
+use crate::records;
+use crate::resource::Resource;
 use crate::sandbox::Sandbox;
 use crate::seed;
-use crate::tasks::types::Todo;
-use crate::tasks::{parts, todos};
+use crate::tasks::{Todo, parts};
 use crate::walk;
 
 /// The largest request body.
@@ -43,8 +45,10 @@ pub fn router(state: Sandbox) -> Router {
         .merge(folders::<Event>())
         .merge(folders::<Card>())
         .merge(folders::<Todo>())
-        .merge(cards())
-        .merge(todos())
+        .merge(documents::<CardBody>())
+        .merge(documents::<Task>())
+        .route("/sandbox/v1/books/{folder}/cards/{record}/picture", get(cards::picture))
+        .merge(parts())
         .merge(mail(&state))
         .route("/sandbox/v1/calendars/{calendar}/events", get(listing::list).post(events::create))
         .route(event, get(events::get).patch(events::update).delete(events::delete))
@@ -83,20 +87,19 @@ fn folders<R: Collection>() -> Router<Sandbox> {
     )
 }
 
-fn cards() -> Router<Sandbox> {
-    let card = "/sandbox/v1/books/{book}/cards/{card}";
-    Router::new()
-        .route("/sandbox/v1/books/{book}/cards", get(walk::list::<Card>).post(cards::create))
-        .route(card, get(cards::get).patch(cards::update).delete(cards::delete))
-        .route(&format!("{card}/picture"), get(cards::picture))
+/// The documents of one kind.
+fn documents<B: Resource>() -> Router<Sandbox> {
+    let all = format!("/sandbox/v1/{}/{{folder}}/{}", B::KIND.folders(), B::KIND.records());
+    Router::new().route(&all, get(walk::list::<Document<B>>).post(records::create::<B>)).route(
+        &format!("{all}/{{record}}"),
+        get(records::get::<B>).patch(records::update::<B>).delete(records::delete::<B>),
+    )
 }
 
-fn todos() -> Router<Sandbox> {
-    let todo = "/sandbox/v1/lists/{list}/todos/{todo}";
-    let path = |rest: &str| format!("{todo}{rest}");
+/// The parts of tasks.
+fn parts() -> Router<Sandbox> {
+    let path = |rest: &str| format!("/sandbox/v1/lists/{{folder}}/todos/{{record}}{rest}");
     Router::new()
-        .route("/sandbox/v1/lists/{list}/todos", get(walk::list::<Todo>).post(todos::create))
-        .route(todo, get(todos::get).patch(todos::update).delete(todos::delete))
         .route(&path("/steps"), post(parts::add_step))
         .route(&path("/steps/{step}"), patch(parts::update_step).delete(parts::delete_step))
         .route(&path("/links"), post(parts::add_link))

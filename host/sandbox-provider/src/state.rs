@@ -9,13 +9,13 @@ use serde::Serialize;
 
 use crate::authorization_server::grants::Grants;
 use crate::calendar::types::Event;
-use crate::contacts::types::Card;
+use crate::contacts::Card;
 use crate::kind::Kind;
 use crate::mail::types::Entry;
 use crate::ops::{Copy, DeletedRecord, Op, Put, PutHead, Receipt};
 use crate::push::watches::Watches;
 use crate::record::{Account, Folder, Head, Record, Slot};
-use crate::tasks::types::Todo;
+use crate::tasks::Todo;
 
 /// Records of one account at most, including tombstones.
 pub const MAX_RECORDS_PER_ACCOUNT: usize = 100_000;
@@ -162,7 +162,7 @@ impl State {
             Op::Receipt { mail, key, receipt } => self.apply_receipt(&mail, key, receipt),
             Op::Grant(change) => self.grants.apply(change),
             Op::Watch(change) => self.watches.apply(change),
-            Op::Counter { seq } => self.seq = self.seq.max(seq),
+            Op::Counter { seq } | Op::Older { seq } => self.seq = self.seq.max(seq),
         }
     }
 
@@ -318,7 +318,10 @@ pub fn json_len(value: &impl Serialize) -> usize {
 mod tests {
     use std::sync::Arc;
 
-    use crate::contacts::types::{Book, Card};
+    use model::contacts::Contact;
+
+    use crate::contacts::{Card, CardBody};
+    use crate::document::Document;
     use crate::ops::Op;
     use crate::state::State;
 
@@ -328,11 +331,13 @@ mod tests {
         let mut state = State::default();
         let mail = "a@sandbox.test";
         state.commit(Op::Account { mail: mail.into(), name: "A".into(), zone: "UTC".into() });
-        state.put_head::<Card>(mail, Book { id: "contacts".into(), ..Book::default() });
+        state.put_head::<Card>(mail, Document { id: "contacts".into(), ..Document::default() });
         let notes = Some("n".repeat(1_500));
         for number in 0..60_000 {
             assert!(state.has_room(mail, 1), "card {number}");
-            let card = Card { id: format!("card-{number}"), notes: notes.clone(), ..Card::default() };
+            let contact = Contact { notes: notes.clone(), ..Contact::default() };
+            let body = CardBody::Contact(Box::new(contact));
+            let card: Card = Document::new(&format!("card-{number}"), body, "");
             state.put(mail, "contacts", 1, Arc::new(card));
             state.take_pending();
         }

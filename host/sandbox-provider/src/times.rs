@@ -23,11 +23,6 @@ pub fn instant(ms: i64) -> String {
     timestamp(ms).strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }
 
-/// `2026-03-01T10:00:00.000+01:00`.
-pub fn offset_time(ms: i64, zone: &TimeZone) -> String {
-    timestamp(ms).to_zoned(zone.clone()).strftime("%Y-%m-%dT%H:%M:%S%.3f%:z").to_string()
-}
-
 /// The local time of a moment, as instances are named.
 pub fn local(ms: i64, zone: &TimeZone) -> DateTime {
     timestamp(ms).to_zoned(zone.clone()).datetime()

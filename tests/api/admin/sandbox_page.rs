@@ -91,7 +91,7 @@ async fn a_message_and_an_invitation_arrive() {
         .as_array()
         .expect("a list")
         .iter()
-        .filter_map(|event| event["when"]["from"]["time"].as_str())
+        .filter_map(|event| event["start"].as_str())
         .collect();
     assert_eq!(starts.len(), 1, "{events}");
     let expected = ["sandbox_event_sent bob@sandbox.test", "sandbox_mail_sent alice@sandbox.test"];
@@ -166,7 +166,7 @@ async fn faults_wait_and_go() {
     assert_eq!(send(&admin, "faults/clear", &[("account", "alice")]).await.status, 303);
     assert_eq!(alice.get("/sandbox/faults").send().await.expect(200)["faults"], json!([]));
 
-    let made = json!({ "title": "Of mine" });
+    let made = json!({ "name": "Of mine" });
     alice.post("/sandbox/v1/calendars", made).send().await.expect(201);
     let all = [("fault_account", "alice"), ("fault_status", "500"), ("fault_times", "1000")];
     assert_eq!(send(&admin, "faults", &all).await.status, 303);

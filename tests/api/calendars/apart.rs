@@ -31,9 +31,14 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("no text: {value}")).to_owned()
 }
 
-fn hour(day: u8, hour: u8) -> Value {
-    let at = |hour: u8| json!({ "time": format!("2026-03-{day:02}T{hour:02}:00:00Z"), "zone": "UTC" });
-    json!({ "from": at(hour), "to": at(hour + 1) })
+/// An event of an hour with these fields.
+fn timed(day: u8, hour: u8, fields: Value) -> Value {
+    let at = |hour: u8| json!(format!("2026-03-{day:02}T{hour:02}:00:00Z"));
+    let mut event = fields;
+    event["start"] = at(hour);
+    event["end"] = at(hour + 1);
+    event["timeZone"] = json!("UTC");
+    event
 }
 
 fn local(day: u8) -> String {
@@ -67,7 +72,7 @@ impl World {
     }
 
     async fn calendar(&self, name: &str, is_apart: bool) -> TestCalendar {
-        let made = json!({ "title": name, "zone": "UTC", "apart": is_apart });
+        let made = json!({ "name": name, "timeZone": "UTC", "apart": is_apart });
         let made = self.provider.post("/sandbox/v1/calendars", made).send().await.expect(201);
         let of = text(&self.connection["id"]);
         let listed = self.get(format!("/v1/calendars?connection_id={of}&limit=100")).await;
@@ -81,14 +86,16 @@ impl World {
     /// Makes a series at the provider.
     async fn make_series(&self, calendar: &TestCalendar, id: &str, title: &str) {
         let rule = ["RRULE:FREQ=DAILY;COUNT=4"];
-        let body = json!({ "id": id, "subject": title, "when": hour(DAYS[0], 9), "repeat": rule });
+        let body = timed(DAYS[0], 9, json!({ "id": id, "title": title, "recurrence": rule }));
         self.provider.post(&calendar.theirs, body).send().await.expect(201);
     }
 
     /// Makes a changed instance at the provider, a record that names its series.
     async fn make_exception(&self, calendar: &TestCalendar, series: &str, day: u8, title: &str) {
-        let original = json!({ "local": local(day), "time": format!("{}Z", local(day)) });
-        let body = json!({ "series": series, "original": original, "subject": title, "when": hour(day, 15) });
+        let (original, start) = (local(day), format!("{}Z", local(day)));
+        let fields =
+            json!({ "seriesId": series, "recurrenceId": original, "originalStart": start, "title": title });
+        let body = timed(day, 15, fields);
         self.provider.post(&calendar.theirs, body).send().await.expect(201);
     }
 
@@ -96,11 +103,11 @@ impl World {
     async fn make_exceptions(&self, calendar: &TestCalendar, count: usize, notes: &str) {
         for number in 0..count {
             let local = format!("2026-03-{:02}T{:02}:00:00", 1 + number % 28, number / 28);
-            let original = json!({ "local": local, "time": format!("{local}Z") });
-            let body = json!({
-                "series": "weekly", "original": original, "subject": format!("Changed {number}"),
-                "when": hour(3, 15), "body": { "text": notes },
+            let fields = json!({
+                "seriesId": "weekly", "recurrenceId": local, "originalStart": format!("{local}Z"),
+                "title": format!("Changed {number}"), "description": notes,
             });
+            let body = timed(3, 15, fields);
             self.provider.post(&calendar.theirs, body).send().await.expect(201);
         }
     }
@@ -108,7 +115,7 @@ impl World {
     /// Makes this number of single events at the provider.
     async fn make_others(&self, calendar: &TestCalendar, count: usize) {
         for number in 0..count {
-            let body = json!({ "subject": format!("Other {number}"), "when": hour(9, 9) });
+            let body = timed(9, 9, json!({ "title": format!("Other {number}") }));
             self.provider.post(&calendar.theirs, body).send().await.expect(201);
         }
     }
@@ -349,12 +356,12 @@ async fn exceptions_beyond_the_bound_follow_their_series() {
 async fn an_exception_of_a_single_event_is_alone() {
     let world = World::new(100).await;
     let calendar = world.calendar("Apart", true).await;
-    let single = json!({ "id": "single", "subject": "Single", "when": hour(2, 9) });
+    let single = timed(2, 9, json!({ "id": "single", "title": "Single" }));
     world.provider.post(&calendar.theirs, single).send().await.expect(201);
     world.make_exception(&calendar, "single", 3, "Third").await;
     assert_eq!(world.titled(&calendar, "Third").await["seriesId"], Value::Null);
     let (path, rule) = (format!("{}/single", calendar.theirs), ["RRULE:FREQ=DAILY;COUNT=4"]);
-    world.provider.patch(&path, json!({ "repeat": rule })).send().await.expect(200);
+    world.provider.patch(&path, json!({ "recurrence": rule })).send().await.expect(200);
     let series = world.titled(&calendar, "Single").await;
     assert_eq!(world.titled(&calendar, "Third").await["seriesId"], series["id"]);
     assert_eq!(world.march(&calendar).await, ["02T09 Single", "03T15 Third", "04T09 Single", "05T09 Single"]);
@@ -373,14 +380,16 @@ async fn of_two_exceptions_for_one_instance_the_later_counts() {
     };
     assert_eq!(world.march(&calendar).await, march("First"));
     // The same start under another name.
-    let original = json!({ "local": "2026-03-03T09:00", "time": "2026-03-03T09:00:00Z" });
-    let body = json!({ "series": "weekly", "original": original, "subject": "Second", "when": hour(3, 15) });
+    let (original, start) = ("2026-03-03T09:00", "2026-03-03T09:00:00Z");
+    let fields =
+        json!({ "seriesId": "weekly", "recurrenceId": original, "originalStart": start, "title": "Second" });
+    let body = timed(3, 15, fields);
     world.provider.post(&calendar.theirs, body).send().await.expect(201);
     assert_eq!(world.march(&calendar).await, march("Second"));
     let series = text(&world.titled(&calendar, "Series").await["id"]);
     let second = world.get(format!("{}/{series}_20260303T090000Z", calendar.events)).await;
     assert_eq!(second["title"], "Second");
-    let change = json!({ "subject": "Third" });
+    let change = json!({ "title": "Third" });
     world.provider.patch(format!("{}/{MOVED}", calendar.theirs), change).send().await.expect(200);
     assert_eq!(world.march(&calendar).await, march("Third"));
 }
@@ -400,7 +409,7 @@ async fn deleted_exception_gives_the_instance_back() {
     assert_eq!(world.busy(&calendar).await, ["02T09", "03T09", "04T09", "05T09"]);
     // A cancelled one is an instance that does not take place.
     world.make_exception(&calendar, "weekly", 3, "Third").await;
-    let cancel = json!({ "state": "calledOff" });
+    let cancel = json!({ "status": "cancelled" });
     world.provider.patch(format!("{}/{MOVED}", calendar.theirs), cancel).send().await.expect(200);
     assert_eq!(world.march(&calendar).await, ["02T09 Series", "04T09 Series", "05T09 Series"]);
     assert_eq!(world.busy(&calendar).await, ["02T09", "04T09", "05T09"]);
@@ -421,17 +430,17 @@ async fn scope_all_from_an_exception_reaches_the_series() {
     let alone = world.api.patch(&path, one).if_match(&text(&third["etag"])).send().await.expect(200);
     assert_eq!((&alone["id"], &alone["seriesId"]), (&third["id"], &series["id"]));
     assert_eq!(world.their_record(&calendar, "weekly").await["etag"], before["etag"]);
-    assert_eq!(world.their_record(&calendar, MOVED).await["subject"], "Alone");
+    assert_eq!(world.their_record(&calendar, MOVED).await["title"], "Alone");
 
     let whole = json!({ "title": "Whole", "recurrenceScope": "all" });
     let changed =
         world.api.patch(&path, whole.clone()).if_match(&text(&alone["etag"])).send().await.expect(200);
     assert_eq!((&changed["id"], &changed["title"]), (&series["id"], &json!("Whole")));
-    assert_eq!(world.their_record(&calendar, "weekly").await["subject"], "Whole");
+    assert_eq!(world.their_record(&calendar, "weekly").await["title"], "Whole");
     assert_eq!(world.march(&calendar).await, ["02T09 Whole", "03T15 Alone", "04T09 Whole", "05T09 Whole"]);
 
     // Another program changes the series: the caller's version of the exception is current, but the known version of the series is not.
-    let theirs = json!({ "subject": "Theirs" });
+    let theirs = json!({ "title": "Theirs" });
     world.provider.patch(format!("{}/weekly", calendar.theirs), theirs).send().await.expect(200);
     let etag = text(&world.titled(&calendar, "Alone").await["etag"]);
     let whole = world.api.patch(&path, whole).if_match(&etag).send().await.expect(200);
@@ -441,7 +450,7 @@ async fn scope_all_from_an_exception_reaches_the_series() {
     let second_path = format!("{}/{}_20260302T090000Z", calendar.events, text(&series["id"]));
     let second = world.api.patch(second_path, second).send().await.expect(200);
     assert_eq!((&second["type"], &second["seriesId"]), (&json!("exception"), &series["id"]));
-    assert_eq!(world.their_record(&calendar, "weekly@2026-03-02T09:00:00").await["subject"], "Second");
+    assert_eq!(world.their_record(&calendar, "weekly@2026-03-02T09:00:00").await["title"], "Second");
 
     let second_path = format!("{}/{}", calendar.events, text(&second["id"]));
     world.api.delete(&second_path).send().await.expect(204);
@@ -461,7 +470,7 @@ async fn this_and_following_from_an_exception_divides_the_series() {
         let calendar = world.calendar(name, is_apart).await;
         world.make_series(&calendar, "weekly", "Series").await;
         for day in [3, 5] {
-            let body = json!({ "subject": format!("Day {day}"), "when": hour(day, 15) });
+            let body = timed(day, 15, json!({ "title": format!("Day {day}") }));
             let instance = format!("{}/weekly/instances/{}", calendar.theirs, local(day));
             world.provider.patch(instance, body).send().await.expect(200);
         }
@@ -484,7 +493,7 @@ async fn an_invitation_is_answered_for_one_or_for_all() {
     let world = World::new(100).await;
     let calendars = world.provider.get("/sandbox/v1/calendars").send().await.expect(200);
     let mut all = calendars["calendars"].as_array().expect("a list").iter();
-    let main = text(&all.find(|calendar| calendar["main"] == true).expect("a main calendar")["id"]);
+    let main = text(&all.find(|calendar| calendar["isPrimary"] == true).expect("a main calendar")["id"]);
     let apart = json!({ "apart": true });
     world.provider.patch(format!("/sandbox/v1/calendars/{main}"), apart).send().await.expect(200);
     let of = text(&world.connection["id"]);
@@ -497,15 +506,16 @@ async fn an_invitation_is_answered_for_one_or_for_all() {
     let calendar = TestCalendar { id, events, theirs, cursor: None };
 
     let host = world.server.provider("alice");
-    let team = json!({ "title": "Team", "zone": "UTC" });
+    let team = json!({ "name": "Team", "timeZone": "UTC" });
     let team = host.post("/sandbox/v1/calendars", team).send().await.expect(201);
     let path = format!("/sandbox/v1/calendars/{}/events", text(&team["id"]));
-    let body = json!({
-        "id": "weekly", "subject": "Series", "when": hour(DAYS[0], 9), "repeat": ["RRULE:FREQ=DAILY;COUNT=4"],
-        "guests": [{ "mail": "zoe@sandbox.test" }],
+    let fields = json!({
+        "id": "weekly", "title": "Series", "recurrence": ["RRULE:FREQ=DAILY;COUNT=4"],
+        "attendees": [{ "email": "zoe@sandbox.test" }],
     });
+    let body = timed(DAYS[0], 9, fields);
     host.post(&path, body).send().await.expect(201);
-    let moved = json!({ "subject": "Moved", "when": hour(3, 15) });
+    let moved = timed(3, 15, json!({ "title": "Moved" }));
     host.patch(format!("{path}/weekly/instances/{}", local(3)), moved).send().await.expect(200);
 
     let (series, moved) = (world.titled(&calendar, "Series").await, world.titled(&calendar, "Moved").await);
@@ -598,7 +608,7 @@ impl Model {
             }
             Step::MakeSeries(series) => {
                 let path = format!("{}/{}", calendar.theirs, name(series));
-                world.provider.patch(path, json!({ "subject": title })).send().await.expect(200);
+                world.provider.patch(path, json!({ "title": title })).send().await.expect(200);
                 self.series.insert(series, title.to_owned());
             }
             Step::Change(series, day) => {
@@ -607,7 +617,7 @@ impl Model {
                     return world.make_exception(calendar, &name(series), day, title).await;
                 }
                 let path = format!("{}/{}@{}", calendar.theirs, name(series), local(day));
-                world.provider.patch(path, json!({ "subject": title })).send().await.expect(200);
+                world.provider.patch(path, json!({ "title": title })).send().await.expect(200);
             }
             Step::DropException(series, day) => {
                 if self.exceptions.remove(&(series, day)).is_some() {
@@ -634,7 +644,7 @@ impl Model {
             world.make_series(calendar, &name(*series), title).await;
         }
         for ((series, day), title) in &self.exceptions {
-            let body = json!({ "subject": title, "when": hour(*day, 15) });
+            let body = timed(*day, 15, json!({ "title": title }));
             if self.series.contains_key(series) {
                 let path = format!("{}/{}/instances/{}", calendar.theirs, name(*series), local(*day));
                 world.provider.patch(path, body).send().await.expect(200);

@@ -170,7 +170,7 @@ impl World {
         });
         let server = server.start().await;
         let (api, provider) = (server.client().await, server.provider("zoe"));
-        let made = json!({ "title": "Converging", "zone": "Europe/Berlin" });
+        let made = json!({ "name": "Converging", "timeZone": "Europe/Berlin" });
         let made = provider.post("/sandbox/v1/calendars", made).send().await.expect(201);
         let id = text(&made["id"]);
         let connection = api
@@ -214,13 +214,13 @@ impl World {
             let path = format!("{}?limit=250{page_token}", self.theirs);
             let page = self.provider.get(path).send().await.expect(200);
             for event in page["events"].as_array().expect("a list") {
-                let overrides = event["overrides"].as_array().cloned().unwrap_or_default();
+                let overrides = event["exceptions"].as_array().cloned().unwrap_or_default();
                 for event in overrides.iter().chain([event]) {
                     let seen = Seen {
-                        title: text(&event["subject"]),
-                        start: moment(&event["when"]["from"]["time"]),
-                        end: moment(&event["when"]["to"]["time"]),
-                        recurrence: event["repeat"].clone(),
+                        title: text(&event["title"]),
+                        start: moment(&event["start"]),
+                        end: moment(&event["end"]),
+                        recurrence: event["recurrence"].clone(),
                     };
                     found.insert(text(&event["id"]), seen);
                 }
@@ -245,27 +245,22 @@ impl World {
         let title = self.title();
         let name = |n: u8| format!("{}/name-{n}", self.theirs);
         let hour = 6 + self.titles % 12;
-        let at =
-            |minutes: u32| json!({ "time": format!("2026-03-02T{hour:02}:{minutes:02}:00Z"), "zone": "UTC" });
-        let when = json!({ "from": at(0), "to": at(30) });
+        let at = |minutes: u32| json!(format!("2026-03-02T{hour:02}:{minutes:02}:00Z"));
+        let event = |n: &u8| json!({ "id": format!("name-{n}"), "title": title, "start": at(0), "end": at(30), "timeZone": "UTC" });
         let events = format!("/v1/calendars/{}/events", self.calendar);
         let known = |n: u8| self.known(n).map(|(id, event)| (format!("{events}/{id}"), text(&event["etag"])));
         Some(match write {
-            Write::TheirMake(n) => {
-                let body = json!({ "id": format!("name-{n}"), "subject": title, "when": when });
-                self.provider.post(&self.theirs, body)
-            }
+            Write::TheirMake(n) => self.provider.post(&self.theirs, event(n)),
             Write::TheirSeries(n) => {
-                let repeat = ["RRULE:FREQ=DAILY;COUNT=5"];
-                let id = format!("name-{n}");
-                self.provider
-                    .post(&self.theirs, json!({ "id": id, "subject": title, "when": when, "repeat": repeat }))
+                let mut series = event(n);
+                series["recurrence"] = json!(["RRULE:FREQ=DAILY;COUNT=5"]);
+                self.provider.post(&self.theirs, series)
             }
-            Write::TheirChange(n) => self.provider.patch(name(*n), json!({ "subject": title })),
+            Write::TheirChange(n) => self.provider.patch(name(*n), json!({ "title": title })),
             Write::TheirInstance(n) => {
                 let series = self.there.get(&format!("name-{n}")).filter(|s| s.recurrence != json!([]))?;
                 let local = series.start.trim_end_matches('Z').to_owned();
-                self.provider.patch(format!("{}/instances/{local}", name(*n)), json!({ "subject": title }))
+                self.provider.patch(format!("{}/instances/{local}", name(*n)), json!({ "title": title }))
             }
             Write::TheirDrop(n) => self.provider.delete(name(*n)),
             Write::Make => {
@@ -456,7 +451,7 @@ impl World {
             let path = format!("{}/{}", self.theirs, external.split('@').next().unwrap_or_default());
             match drop {
                 true => self.provider.delete(path),
-                false => self.provider.patch(path, json!({ "subject": title })),
+                false => self.provider.patch(path, json!({ "title": title })),
             }
         });
         let (provider, clock) = (self.provider.clone(), self.server.clock.clone());

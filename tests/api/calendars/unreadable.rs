@@ -40,8 +40,8 @@ impl World {
     }
 
     async fn made_as(&self, id: &str, subject: &str) {
-        let at = |hour: u8| json!({ "time": format!("2026-03-02T{hour}:00:00Z"), "zone": "UTC" });
-        let body = json!({ "id": id, "subject": subject, "when": { "from": at(11), "to": at(12) } });
+        let at = |hour: u8| json!(format!("2026-03-02T{hour}:00:00Z"));
+        let body = json!({ "id": id, "title": subject, "start": at(11), "end": at(12), "timeZone": "UTC" });
         self.provider.post(&self.theirs, body).send().await.expect(201);
     }
 
@@ -106,7 +106,7 @@ async fn an_unreadable_event_is_set_aside() {
     assert!(!world.events(24 * 60 * MINUTE_MS).await.contains(&"poison".to_owned()));
     assert_eq!(world.waiting().await, 1, "nobody asked for it");
     world.provider.delete("/sandbox/faults").send().await.expect(204);
-    let change = json!({ "subject": "mended" });
+    let change = json!({ "title": "mended" });
     world.provider.patch(format!("{}/poison", world.theirs), change).send().await.expect(200);
     assert!(world.events(1).await.contains(&"mended".to_owned()));
     assert_eq!(world.unreadable().await, []);
@@ -187,7 +187,7 @@ async fn an_event_that_kills_the_connector_is_set_aside() {
     world.sync("reset", json!({})).await;
     assert!(has(&world.events(1).await, "third"));
     assert_eq!(world.unreadable().await, [("poison".to_owned(), 1, false)]);
-    let change = json!({ "subject": "mended" });
+    let change = json!({ "title": "mended" });
     world.provider.patch(format!("{}/poison", world.theirs), change).send().await.expect(200);
     assert!(has(&world.events(1).await, "mended"));
     assert_eq!(world.unreadable().await, []);
@@ -207,7 +207,7 @@ async fn a_connector_that_fails_at_everything_sets_nothing_aside() {
     assert_eq!((&status["status"], &status["lastError"]["code"]), (&json!("error"), &json!("panic")));
     assert_eq!(world.unreadable().await, []);
     for id in &ids {
-        let change = json!({ "subject": format!("mended {id}") });
+        let change = json!({ "title": format!("mended {id}") });
         world.provider.patch(format!("{}/{id}", world.theirs), change).send().await.expect(200);
     }
     let events = world.events(30 * MINUTE_MS).await;

@@ -120,7 +120,7 @@ async fn a_walk_under_churn_is_whole() {
             provider
                 .post(
                     "/sandbox/v1/books/contacts/cards",
-                    json!({ "id": format!("p-{n:05}"), "label": label }),
+                    json!({ "id": format!("p-{n:05}"), "displayName": label }),
                 )
                 .send()
         });

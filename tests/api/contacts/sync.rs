@@ -115,8 +115,12 @@ async fn an_unreadable_card_stops_nothing() {
     let (api, connection) = zoe(&server).await;
     let provider = server.provider("zoe");
     let cards = "/sandbox/v1/books/contacts/cards";
-    provider.post(cards, json!({ "id": "good", "label": "Good" })).send().await.expect(201);
-    provider.post(cards, json!({ "id": "poison", "label": "Bad [sandbox:crash]" })).send().await.expect(201);
+    provider.post(cards, json!({ "id": "good", "displayName": "Good" })).send().await.expect(201);
+    provider
+        .post(cards, json!({ "id": "poison", "displayName": "Bad [sandbox:crash]" }))
+        .send()
+        .await
+        .expect(201);
     api.post("/v1/contacts/sync/start", json!({ "connectionId": connection })).send().await.expect(202);
     let feed = format!("/v1/contacts/sync/changes?connection_id={connection}");
     let mut replica = Replica::default();
@@ -128,7 +132,7 @@ async fn an_unreadable_card_stops_nothing() {
     assert_eq!(status["status"], "caught_up");
     assert_eq!(status["itemErrorCount"], 1);
     assert_eq!(status["itemErrors"][0]["externalId"], "poison");
-    provider.patch(format!("{cards}/poison"), json!({ "label": "Mended" })).send().await.expect(200);
+    provider.patch(format!("{cards}/poison"), json!({ "displayName": "Mended" })).send().await.expect(200);
     server.clock.advance_ms(1);
     replica.catch_up(&api, &feed, 100).await;
     let status = api.get(format!("/v1/contacts/sync/status/{connection}")).send().await.expect(200);
@@ -186,7 +190,7 @@ async fn resets() {
     let server = TestServer::start().await;
     let (api, connection) = zoe(&server).await;
     let cards = "/sandbox/v1/books/contacts/cards";
-    server.provider("zoe").post(cards, json!({ "label": "One" })).send().await.expect(201);
+    server.provider("zoe").post(cards, json!({ "displayName": "One" })).send().await.expect(201);
     api.post("/v1/contacts/sync/start", json!({ "connectionId": connection })).send().await.expect(202);
     let feed = format!("/v1/contacts/sync/changes?connection_id={connection}");
     let mut replica = Replica::default();

@@ -78,7 +78,7 @@ async fn a_quiet_feed_is_read_on_after_forty_days() {
     let server = TestServer::start().await;
     let (api, provider) = (server.client().await, server.provider("zoe"));
     provider
-        .post("/sandbox/v1/calendars", json!({ "title": "Quiet", "zone": "UTC" }))
+        .post("/sandbox/v1/calendars", json!({ "name": "Quiet", "timeZone": "UTC" }))
         .send()
         .await
         .expect(201);

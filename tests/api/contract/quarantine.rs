@@ -47,8 +47,8 @@ async fn surfaces(api: &Actor, connection: &str) -> Vec<Surface> {
         Surface {
             theirs: format!("/sandbox/v1/calendars/{}/events", text(&work["externalId"])),
             item: |id, title| {
-                let at = |hour: u8| json!({ "time": format!("2026-03-02T{hour}:00:00Z"), "zone": "UTC" });
-                json!({ "id": id, "subject": title, "when": { "from": at(11), "to": at(12) } })
+                let at = |hour: u8| json!(format!("2026-03-02T{hour}:00:00Z"));
+                json!({ "id": id, "title": title, "start": at(11), "end": at(12), "timeZone": "UTC" })
             },
             list: format!("/v1/calendars/{calendar}/events"),
             title: "title",
@@ -58,7 +58,7 @@ async fn surfaces(api: &Actor, connection: &str) -> Vec<Surface> {
         },
         Surface {
             theirs: "/sandbox/v1/books/contacts/cards".into(),
-            item: |id, title| json!({ "id": id, "label": title }),
+            item: |id, title| json!({ "id": id, "displayName": title }),
             list: format!("/v1/contacts?connection_id={connection}"),
             title: "displayName",
             sync: "/v1/contacts/sync".into(),
@@ -121,7 +121,7 @@ async fn a_hostile_item_among_good_ones() {
         // Fixed at the provider, it is listed.
         let changed = (surface.item)("item-2", "mended");
         let mut change = changed.as_object().expect("an object").clone();
-        change.retain(|name, _| ["subject", "label", "title"].contains(&name.as_str()));
+        change.retain(|name, _| ["displayName", "title"].contains(&name.as_str()));
         provider.patch(format!("{}/item-2", surface.theirs), Value::Object(change)).send().await.expect(200);
         server.clock.advance_ms(1);
         assert_eq!(listed(&api, &surface, &["mended"]).await, ["mended"]);

@@ -255,29 +255,13 @@ async fn a_late_page_does_not_double_a_draft() {
 struct CollectionKind {
     ours: &'static str,
     theirs: &'static str,
-    our_field: &'static str,
-    their_field: &'static str,
+    field: &'static str,
 }
 
 const COLLECTIONS: [CollectionKind; 3] = [
-    CollectionKind {
-        ours: "/v1/calendars",
-        theirs: "/sandbox/v1/calendars",
-        our_field: "color",
-        their_field: "colour",
-    },
-    CollectionKind {
-        ours: "/v1/contact-books",
-        theirs: "/sandbox/v1/books",
-        our_field: "description",
-        their_field: "notes",
-    },
-    CollectionKind {
-        ours: "/v1/task-lists",
-        theirs: "/sandbox/v1/lists",
-        our_field: "color",
-        their_field: "colour",
-    },
+    CollectionKind { ours: "/v1/calendars", theirs: "/sandbox/v1/calendars", field: "color" },
+    CollectionKind { ours: "/v1/contact-books", theirs: "/sandbox/v1/books", field: "description" },
+    CollectionKind { ours: "/v1/task-lists", theirs: "/sandbox/v1/lists", field: "color" },
 ];
 
 impl CollectionKind {
@@ -340,7 +324,7 @@ impl SharedCollection {
     /// Makes it again at the provider, which has deleted it.
     async fn make_again(&self) {
         let (path, external) = self.theirs.rsplit_once('/').expect("a path");
-        let again = json!({ "id": external, "title": "Again" });
+        let again = json!({ "id": external, "name": "Again" });
         self.provider.post(path, again).send().await.expect(201);
     }
 
@@ -367,18 +351,18 @@ async fn a_pull_during_a_change_of_a_collection_is_not_undone() {
         hold(&shared.provider, "PATCH", &shared.theirs).await;
         let pull = async {
             held(&shared.provider).await;
-            let other = json!({ (kind.their_field): value });
+            let other = json!({ (kind.field): value });
             shared.provider.patch(&shared.theirs, other).send().await.expect(200);
             let pulled = shared.pulled(&server).await.expect("it is there");
-            assert_eq!((&pulled["name"], &pulled[kind.our_field]), (&json!("Renamed"), &value));
+            assert_eq!((&pulled["name"], &pulled[kind.field]), (&json!("Renamed"), &value));
             let_go(&shared.provider).await;
         };
         let change = shared.api.patch(&shared.ours, json!({ "name": "Renamed" })).keyed("change").send();
         let (changed, ()) = tokio::join!(change, pull);
         let changed = changed.expect(200);
-        assert_eq!((&changed["name"], &changed[kind.our_field]), (&json!("Renamed"), &value));
+        assert_eq!((&changed["name"], &changed[kind.field]), (&json!("Renamed"), &value));
         let copy = shared.api.get(&shared.ours).send().await.expect(200);
-        assert_eq!((&copy[kind.our_field], &copy["etag"]), (&value, &changed["etag"]));
+        assert_eq!((&copy[kind.field], &copy["etag"]), (&value, &changed["etag"]));
     }
 }
 

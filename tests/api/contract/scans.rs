@@ -22,7 +22,7 @@ impl World {
     async fn new() -> World {
         let server = TestServer::builder().config(|c| c.pull_page = PAGE).start().await;
         let (api, provider) = (server.client().await, server.provider("zoe"));
-        let made = json!({ "title": "Large", "zone": "UTC" });
+        let made = json!({ "name": "Large", "timeZone": "UTC" });
         let made = provider.post("/sandbox/v1/calendars", made).send().await.expect(201);
         let theirs = format!("/sandbox/v1/calendars/{}/events", text(&made["id"]));
         let account = json!({ "provider": "sandbox", "scopes": ["calendar.read", "calendar.write"],
@@ -37,9 +37,9 @@ impl World {
     }
 
     async fn make(&self, number: usize) {
-        let at = |hour: u8| json!({ "time": format!("2026-03-02T{hour}:00:00Z"), "zone": "UTC" });
-        let event = json!({ "id": format!("event-{number}"), "subject": format!("event {number}"),
-            "when": { "from": at(11), "to": at(12) } });
+        let at = |hour: u8| json!(format!("2026-03-02T{hour}:00:00Z"));
+        let event = json!({ "id": format!("event-{number}"), "title": format!("event {number}"),
+            "start": at(11), "end": at(12), "timeZone": "UTC" });
         self.provider.post(&self.theirs, event).send().await.expect(201);
     }
 

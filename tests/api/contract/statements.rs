@@ -101,9 +101,8 @@ fn difference(before: StatementTotals, after: StatementTotals) -> StatementTotal
 }
 
 pub(super) fn event(n: usize) -> Value {
-    let at =
-        |hour: u8| json!({ "time": format!("2026-03-{:02}T{hour:02}:00:00Z", 2 + n % 20), "zone": "UTC" });
-    json!({ "id": format!("event-{n}"), "subject": format!("Event {n}"), "when": { "from": at(11), "to": at(12) } })
+    let at = |hour: u8| json!(format!("2026-03-{:02}T{hour:02}:00:00Z", 2 + n % 20));
+    json!({ "id": format!("event-{n}"), "title": format!("Event {n}"), "start": at(11), "end": at(12), "timeZone": "UTC" })
 }
 
 /// A new server with zoe's account, which is followed and was read.
@@ -180,7 +179,7 @@ async fn pulls_have_bounds() {
     m.pull("pull 200 events").await;
     m.fill(
         "/sandbox/v1/books/contacts/cards",
-        |n| json!({ "id": format!("card-{n}"), "label": format!("Ada {n}") }),
+        |n| json!({ "id": format!("card-{n}"), "displayName": format!("Ada {n}") }),
     )
     .await;
     m.server.clock.advance_ms(HOUR_MS);

@@ -41,7 +41,7 @@ impl World {
     async fn new(builder: Builder) -> World {
         let server = builder.without_pulls().start().await;
         let (api, provider) = (server.client().await, server.provider("zoe"));
-        let made = json!({ "title": "Shared", "zone": "UTC" });
+        let made = json!({ "name": "Shared", "timeZone": "UTC" });
         let made = provider.post("/sandbox/v1/calendars", made).send().await.expect(201);
         let theirs = format!("/sandbox/v1/calendars/{}/events", text(&made["id"]));
         let account = json!({ "provider": "sandbox", "scopes": ["calendar.read"],
@@ -63,8 +63,8 @@ impl World {
     }
 
     async fn make(&self, title: &str) {
-        let at = |hour: u8| json!({ "time": format!("2026-03-02T{hour}:00:00Z"), "zone": "UTC" });
-        let event = json!({ "id": title, "subject": title, "when": { "from": at(11), "to": at(12) } });
+        let at = |hour: u8| json!(format!("2026-03-02T{hour}:00:00Z"));
+        let event = json!({ "id": title, "title": title, "start": at(11), "end": at(12), "timeZone": "UTC" });
         self.provider.post(&self.theirs, event).send().await.expect(201);
     }
 

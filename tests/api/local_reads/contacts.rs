@@ -11,14 +11,14 @@ async fn the_books_are_in_step_with_the_whole() {
     let server = server().await;
     let (api, connection) = zoe(&server).await;
     let provider = server.provider("zoe");
-    let club = provider.post("/sandbox/v1/books", json!({ "title": "Club" })).send().await.expect(201);
+    let club = provider.post("/sandbox/v1/books", json!({ "name": "Club" })).send().await.expect(201);
     let of_connection = json!({ "connectionId": connection });
     api.post("/v1/contacts/sync/start", of_connection.clone()).send().await.expect(202);
     assert_eq!(server.pull().await, 1);
     let path = format!("/v1/contacts?connection_id={connection}&q=newcomer");
     let club = text(&club["id"]);
     for (book, id) in [("contacts", "newcomer"), (club.as_str(), "latecomer")] {
-        let new = json!({ "id": id, "label": "Newcomer" });
+        let new = json!({ "id": id, "displayName": "Newcomer" });
         provider.post(format!("/sandbox/v1/books/{book}/cards"), new).send().await.expect(201);
     }
     server.clock.advance_ms(30 * SECOND_MS);

@@ -74,7 +74,7 @@ impl World {
         let (api, provider) = (server.client().await, server.provider("zoe"));
         let mut theirs = Vec::new();
         for name in names {
-            let made = json!({ "title": name, "zone": "UTC" });
+            let made = json!({ "name": name, "timeZone": "UTC" });
             theirs.push(text(&provider.post("/sandbox/v1/calendars", made).send().await.expect(201)["id"]));
         }
         let account = json!({ "provider": "sandbox", "scopes": ["calendar.read"],
@@ -92,8 +92,8 @@ impl World {
 
     /// Makes an event at the provider, in the calendar with this number.
     pub async fn make(&self, calendar: usize, title: &str) {
-        let at = |hour: u8| json!({ "time": format!("2026-03-02T{hour}:00:00Z"), "zone": "UTC" });
-        let event = json!({ "id": title, "subject": title, "when": { "from": at(11), "to": at(12) } });
+        let at = |hour: u8| json!(format!("2026-03-02T{hour}:00:00Z"));
+        let event = json!({ "id": title, "title": title, "start": at(11), "end": at(12), "timeZone": "UTC" });
         let path = format!("/sandbox/v1/calendars/{}/events", self.calendars[calendar].1);
         self.provider.post(path, event).send().await.expect(201);
     }

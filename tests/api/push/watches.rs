@@ -254,7 +254,7 @@ async fn of_very_many_books_the_first_are_watched() {
     let server = builder.without_pulls().start().await;
     let (api, provider) = (server.client().await, server.provider("zoe"));
     for n in 0..51 {
-        let book = json!({ "title": format!("Book {n}") });
+        let book = json!({ "name": format!("Book {n}") });
         provider.post("/sandbox/v1/books", book).send().await.expect(201);
     }
     let connection = api.connect_account("zoe").await;

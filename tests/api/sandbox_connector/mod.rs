@@ -23,7 +23,7 @@ use model::calendar::{
     IncludeInAvailability, Location, Reminder, ReminderMethod, Reminders, ResponseStatus, ShowAs, Visibility,
 };
 use model::wire::calendar::{
-    EventConference, EventDelete, EventRespond, EventTarget, EventWrite, FreeBusyRequest, RecurrenceScope,
+    EventConference, EventRespond, EventTarget, EventWrite, FreeBusyRequest, RecurrenceScope,
 };
 use model::wire::{
     ChangesRequest, CollectionDelete, CollectionWrite, Connection, Mutated, Source, SourceRef, Sources,
@@ -346,145 +346,6 @@ fn every_field_of_an_event() {
     assert_eq!(got, Event { i_cal_uid: uid, html_link: got.html_link.clone(), sequence: 1, ..expected });
 }
 
-#[test]
-fn all_day_events() {
-    let api = Api::start();
-    let sent = Event {
-        all_day: true,
-        start_date: Some("2026-03-29".to_owned()),
-        end_date: Some("2026-03-30".to_owned()),
-        // The clocks go forward on that day: it has 23 hours.
-        start: at("2026-03-28T23:00:00Z"),
-        end: at("2026-03-29T22:00:00Z"),
-        ..lunch()
-    };
-    let made = api.create(&sent, "a1").unwrap();
-    let got = event(&made.sources[0], 0);
-    let (html_link, organizer) = (got.html_link.clone(), got.organizer.clone());
-    let i_cal_uid = got.i_cal_uid.clone();
-    assert_eq!(
-        got,
-        Event { html_link, creator: organizer.clone(), organizer, i_cal_uid, busy: true, ..sent }
-    );
-}
-
-/// A create that is repeated, after a lost answer or an unknown outcome, leaves one event.
-#[test]
-fn repeated_create() {
-    let api = Api::start();
-    let first = api.create(&lunch(), "same").unwrap();
-    assert_eq!(api.create(&lunch(), "same").unwrap(), first);
-    api.fault(json!({ "lostAnswer": true, "method": "POST" }));
-    refused(api.create(&lunch(), "lost"), code::UNAVAILABLE);
-    let (before, _) = api.walk(None, true);
-    let found = api.create(&lunch(), "lost").unwrap();
-    assert_ne!(found.item, first.item);
-    assert!(before.contains(&found.sources[0]), "the first attempt had come through");
-    // A change in between does not make the repetition fail either.
-    let change = write(of(&found), &Event { title: Some("Brunch".to_owned()), ..lunch() }, &["title"]);
-    Sandbox::update_event(&api.context(), change).unwrap();
-    assert_eq!(event(&api.create(&lunch(), "lost").unwrap().sources[0], 0).title.as_deref(), Some("Brunch"));
-}
-
-#[test]
-fn etags() {
-    let api = Api::start();
-    let made = api.create(&lunch(), "t").unwrap();
-    let change = write(of(&made), &Event { location: Some("Bar".to_owned()), ..lunch() }, &["location"]);
-    let changed = Sandbox::update_event(&api.context().keyed("u"), change.clone()).unwrap();
-    assert_ne!(changed.sources[0].etag, made.sources[0].etag);
-    // The repetition of one change is not a stale change; another one is.
-    assert_eq!(Sandbox::update_event(&api.context().keyed("u"), change.clone()).unwrap(), changed);
-    refused(Sandbox::update_event(&api.context().keyed("v"), change), code::CONFLICT);
-    let delete = EventDelete { collection: "work".to_owned(), target: of(&made), ..EventDelete::default() };
-    refused(Sandbox::delete_event(&api.context(), delete), code::CONFLICT);
-    let delete =
-        EventDelete { collection: "work".to_owned(), target: of(&changed), ..EventDelete::default() };
-    assert!(Sandbox::delete_event(&api.context(), delete.clone()).unwrap().sources[0].deleted);
-    assert!(Sandbox::delete_event(&api.context(), delete).unwrap().sources[0].deleted, "gone is gone");
-}
-
-#[test]
-fn follow_changes() {
-    let api = Api::start();
-    let (all, cursor) = api.walk(None, true);
-    assert!(all.len() > 30 && all.iter().all(|s| s.error.is_none()));
-    let standup = all.iter().find(|s| s.external_id == "alice-standup").unwrap();
-    assert_eq!(standup.items.len(), 2);
-    assert_eq!(standup.items[1].series_external_id.as_deref(), Some("alice-standup"));
-    let moved = event(standup, 1);
-    assert_eq!(moved.event_type, EventType::Exception);
-    assert_eq!(moved.recurrence_id.as_deref(), Some("2026-03-11T09:15:00"));
-    assert_eq!(moved.original_start, Some(at("2026-03-11T08:15:00Z")));
-    assert_eq!(moved.start, at("2026-03-11T09:15:00Z"));
-
-    let (none, cursor) = api.walk(cursor, false);
-    assert_eq!(none, []);
-    let made = api.create(&lunch(), "n").unwrap();
-    let gone = EventTarget { source: Some("alice-focus".to_owned()), ..EventTarget::default() };
-    let delete = EventDelete { collection: "work".to_owned(), target: gone, ..EventDelete::default() };
-    Sandbox::delete_event(&api.context(), delete).unwrap();
-    let (changes, cursor) = api.walk(cursor, false);
-    assert_eq!(changes[0], made.sources[0]);
-    assert!(changes[1].deleted && changes[1].external_id == "alice-focus");
-
-    api.now_ms.fetch_add(8 * 24 * 3_600_000, Ordering::Relaxed);
-    refused(api.changes(cursor, 0), code::CURSOR_EXPIRED);
-    refused(api.changes(Some("é".to_owned()), 0), code::CURSOR_EXPIRED);
-}
-
-#[test]
-fn one_instance() {
-    let api = Api::start();
-    let made = api.create(&daily(), "d").unwrap();
-    let change = Event {
-        start: at("2026-03-14T15:00:00Z"),
-        end: at("2026-03-14T16:00:00Z"),
-        title: Some("Late lunch".to_owned()),
-        ..lunch()
-    };
-    let target = instance(&made, "2026-03-14T12:00:00", RecurrenceScope::This);
-    let changed =
-        Sandbox::update_event(&api.context(), write(target, &change, &["start", "end", "title"])).unwrap();
-    let source = &changed.sources[0];
-    let item = format!("{}@2026-03-14T12:00:00", source.external_id);
-    assert_eq!((changed.item.as_ref(), &source.items[1].external_id), (Some(&item), &item));
-    let (series, exception) = (event(source, 0), event(source, 1));
-    assert_eq!((series.event_type, series.title.as_deref()), (EventType::Series, Some("Lunch")));
-    assert_eq!((exception.start, exception.title), (change.start, change.title));
-    assert_eq!(exception.i_cal_uid, series.i_cal_uid);
-
-    let target = instance(&changed, "2026-03-14T12:00:00", RecurrenceScope::This);
-    let delete = EventDelete { collection: "work".to_owned(), target, ..EventDelete::default() };
-    let deleted = Sandbox::delete_event(&api.context(), delete).unwrap();
-    assert_eq!((deleted.item.as_ref(), deleted.sources[0].items.len()), (None, 1));
-    let lines = event(&deleted.sources[0], 0).recurrence;
-    assert_eq!(lines[1], "EXDATE;TZID=Europe/Berlin:20260314T120000");
-    let target = instance(&deleted, "2026-05-14T12:00:00", RecurrenceScope::This);
-    refused(Sandbox::update_event(&api.context(), write(target, &lunch(), &["title"])), code::NOT_FOUND);
-}
-
-#[test]
-fn this_and_following() {
-    let api = Api::start();
-    let made = api.create(&daily(), "d").unwrap();
-    let target = instance(&made, "2026-03-16T12:00:00", RecurrenceScope::ThisAndFollowing);
-    let first = Event {
-        start: at("2026-03-16T12:00:00Z"),
-        end: at("2026-03-16T12:30:00Z"),
-        title: Some("Short lunch".to_owned()),
-        ..lunch()
-    };
-    let args = write(target, &first, &["start", "end", "title"]);
-    let split = Sandbox::update_event(&api.context().keyed("s"), args.clone()).unwrap();
-    assert_eq!(split.sources.len(), 2);
-    assert_eq!(split.item.as_ref(), Some(&split.sources[0].external_id));
-    let (next, old) = (event(&split.sources[0], 0), event(&split.sources[1], 0));
-    assert_eq!((next.start, next.recurrence), (first.start, vec!["RRULE:FREQ=DAILY;COUNT=6".to_owned()]));
-    assert_eq!(old.recurrence, ["RRULE:FREQ=DAILY;UNTIL=20260316T105959Z"]);
-    assert_eq!(Sandbox::update_event(&api.context().keyed("s"), args).unwrap(), split);
-}
-
 /// A rule that has no place for an exception any more drops it, with a warning.
 #[test]
 fn dropped_exceptions() {
@@ -595,5 +456,5 @@ fn faults() {
     assert!(api.changes(cursor, 0).is_ok());
     let bad = Event { color: Some("red".to_owned()), ..lunch() };
     let failure = refused(api.create(&bad, "bad"), code::INVALID);
-    assert_eq!(failure.message, "the provider rejected creating the event: colour must look like #3b82f6");
+    assert_eq!(failure.message, "the provider rejected creating the event: color must look like #3b82f6");
 }

@@ -93,7 +93,7 @@ async fn a_change_is_told_to_those_who_watch() {
     api.post("/sandbox/v1/calendars/personal/events", lunch()).await.expect(201);
     api.as_person("dora").post(WORK, lunch()).await.expect(201);
     let mut refused = titled("refused");
-    refused["subject"] = json!("[sandbox:forbidden]");
+    refused["title"] = json!("[sandbox:forbidden]");
     api.post(WORK, refused).await.refused(403, "forbidden");
     receiver.expect_none().await;
 
@@ -114,11 +114,11 @@ async fn everything_that_lists_changes_can_be_watched() {
         api.post(WATCHES, watch(&id, path, &receiver)).await.expect(201);
         receiver.expect(&id, "sync").await;
     }
-    api.post("/sandbox/v1/books", json!({ "id": "club", "title": "Club" })).await.expect(201);
+    api.post("/sandbox/v1/books", json!({ "id": "club", "name": "Club" })).await.expect(201);
     receiver.expect("books", "exists").await;
     api.post("/sandbox/v1/mail/labels", json!({ "id": "urgent", "title": "Urgent" })).await.expect(201);
     receiver.expect("mail", "exists").await;
-    api.post("/sandbox/v1/lists", json!({ "id": "chores", "title": "Chores" })).await.expect(201);
+    api.post("/sandbox/v1/lists", json!({ "id": "chores", "name": "Chores" })).await.expect(201);
     receiver.expect("lists", "exists").await;
     api.post(WATCHES, watch("chores", "lists/chores/todos", &receiver)).await.expect(201);
     receiver.expect("chores", "sync").await;

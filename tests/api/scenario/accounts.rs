@@ -147,12 +147,12 @@ impl ConnectedAccount for SandboxAccount {
 
     async fn invite(&self, _: &Value, title: &str) {
         let host = self.mailbox.other.sandbox().expect("it is the sandbox");
-        let team = json!({ "title": "Team", "zone": "UTC" });
+        let team = json!({ "name": "Team", "timeZone": "UTC" });
         let team = host.post("/sandbox/v1/calendars", team).send().await.expect(201);
-        let at = |time: &str| json!({ "time": time, "zone": "UTC" });
+        let at = |time: &str| json!(time);
         let event = json!({
-            "subject": title, "when": { "from": at(INVITED_FROM), "to": at(INVITED_TO) },
-            "guests": [{ "mail": self.mailbox.address }],
+            "title": title, "start": at(INVITED_FROM), "end": at(INVITED_TO), "timeZone": "UTC",
+            "attendees": [{ "email": self.mailbox.address }],
         });
         let path = format!("/sandbox/v1/calendars/{}/events", text(&team["id"]));
         host.post(path, event).send().await.expect(201);
@@ -160,7 +160,7 @@ impl ConnectedAccount for SandboxAccount {
 
     async fn put_contact(&self, book: &Value, name: &str) {
         let path = format!("/sandbox/v1/books/{}/cards", text(&book["externalId"]));
-        self.there().post(path, json!({ "label": name })).send().await.expect(201);
+        self.there().post(path, json!({ "displayName": name })).send().await.expect(201);
     }
 
     async fn put_task(&self, list: &Value, title: &str) {

@@ -131,9 +131,9 @@ async fn an_edit_at_the_provider_wins_over_the_list() {
     assert_eq!(time_of(&listed["data"][0]["start"]), "09:00");
     let calendar = desk.api.get(format!("/v1/calendars/{}", desk.calendar)).send().await.expect(200);
     let theirs = format!("/sandbox/v1/calendars/{}/events", text(&calendar["externalId"]));
-    let at = |time: &str| json!({ "time": format!("{DAY}T{time}:00Z"), "zone": "UTC" });
+    let at = |time: &str| json!(format!("{DAY}T{time}:00Z"));
     let event =
-        json!({ "id": "edit", "subject": "Busy", "when": { "from": at("09:00"), "to": at("09:15") } });
+        json!({ "id": "edit", "title": "Busy", "start": at("09:00"), "end": at("09:15"), "timeZone": "UTC" });
     server.provider("alice").post(theirs, event).send().await.expect(201);
     server.clock.advance_ms(1);
     let mut body = booking(&id, "09:00");

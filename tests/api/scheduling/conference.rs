@@ -13,7 +13,7 @@ use super::{BOOKINGS, DAY, Desk, EVENT_TYPES, booking, text};
 async fn services(server: &TestServer, (account, desk): (&str, &Desk), services: &[&str]) {
     let calendar = desk.api.get(format!("/v1/calendars/{}", desk.calendar)).send().await.expect(200);
     let theirs = format!("/sandbox/v1/calendars/{}", text(&calendar["externalId"]));
-    let change = json!({ "videoServices": services });
+    let change = json!({ "conferenceTypes": services });
     server.provider(account).patch(theirs, change).send().await.expect(200);
     server.clock.advance_ms(1);
 }
@@ -42,7 +42,7 @@ async fn the_calendar_makes_the_conference_and_everybody_has_its_link() {
     let mailbox = mail::mailbox().await;
     let server = &mailbox.server;
     let desk = mail::host(server).await;
-    services(server, ("alice", &desk), &["sandboxMeet", "meet", "teams"]).await;
+    services(server, ("alice", &desk), &["other", "googleMeet", "teams"]).await;
     for (slug, kind, name, (time, later)) in [
         ("meet", "googleMeet", "Google Meet", ("09:00", "10:00")),
         ("teams", "teams", "Microsoft Teams", ("11:00", "11:30")),
@@ -91,7 +91,7 @@ async fn the_calendar_makes_the_conference_and_everybody_has_its_link() {
 async fn what_no_calendar_makes_needs_a_link() {
     let server = TestServer::start().await;
     let (alice, bob) = (Desk::of(&server, "alice").await, Desk::of(&server, "bob").await);
-    services(&server, ("alice", &alice), &["sandboxMeet", "meet", "teams", "zoom"]).await;
+    services(&server, ("alice", &alice), &["other", "googleMeet", "teams", "zoom"]).await;
     let of = |kind: &str, role: &str| {
         let mut body = alice.event_type(&format!("with-{}", role.to_lowercase()));
         body["locations"] = json!([{ "type": "inPerson", "value": "Room 1" }, { "type": kind }]);
@@ -126,9 +126,9 @@ async fn an_event_without_its_conference_is_better_than_none() {
     let mailbox = mail::mailbox().await;
     let server = &mailbox.server;
     let desk = mail::host(server).await;
-    services(server, ("alice", &desk), &["sandboxMeet", "meet"]).await;
+    services(server, ("alice", &desk), &["other", "googleMeet"]).await;
     let id = desk.open("intro", json!({ "locations": [{ "type": "googleMeet" }] })).await;
-    services(server, ("alice", &desk), &["sandboxMeet"]).await;
+    services(server, ("alice", &desk), &["other"]).await;
     let booked = mail::book(&desk, &mailbox, &id, json!({})).await;
     mail::deliver(server).await;
     assert_eq!(event(&desk, &booked).await["conference"], Value::Null);
@@ -142,7 +142,7 @@ async fn an_event_without_its_conference_is_better_than_none() {
 async fn a_conference_that_fails_for_now_comes_later() {
     let server = TestServer::start().await;
     let desk = Desk::of(&server, "alice").await;
-    services(&server, ("alice", &desk), &["sandboxMeet", "teams"]).await;
+    services(&server, ("alice", &desk), &["other", "teams"]).await;
     let id = desk.open("intro", json!({ "locations": [{ "type": "teams" }] })).await;
     let provider = server.provider("alice");
     let calendar = desk.api.get(format!("/v1/calendars/{}", desk.calendar)).send().await.expect(200);
@@ -176,7 +176,7 @@ async fn link_comes_later(server: &TestServer, account: &str) {
 
 /// Has the provider make the link of this event.
 async fn link_is_made(server: &TestServer, account: &str, theirs: &str) {
-    let change = json!({ "video": { "pending": false } });
+    let change = json!({ "conference": { "status": "ready" } });
     server.provider(account).patch(theirs, change).send().await.expect(200);
 }
 
@@ -192,7 +192,7 @@ async fn the_confirmation_waits_for_a_link_that_comes_a_moment_later() {
     let mailbox = mail::mailbox().await;
     let server = &mailbox.server;
     let desk = mail::host(server).await;
-    services(server, ("alice", &desk), &["sandboxMeet", "meet"]).await;
+    services(server, ("alice", &desk), &["other", "googleMeet"]).await;
     let id = desk.open("intro", json!({ "locations": [{ "type": "googleMeet" }] })).await;
     link_comes_later(server, "alice").await;
     let booked = mail::book(&desk, &mailbox, &id, json!({})).await;
@@ -225,7 +225,7 @@ async fn a_link_that_comes_after_the_confirmation_is_told_once() {
     let mailbox = mail::mailbox().await;
     let server = &mailbox.server;
     let desk = mail::host(server).await;
-    services(server, ("alice", &desk), &["sandboxMeet", "teams"]).await;
+    services(server, ("alice", &desk), &["other", "teams"]).await;
     let id = desk.open("intro", json!({ "locations": [{ "type": "teams" }] })).await;
     link_comes_later(server, "alice").await;
     let booked = mail::book(&desk, &mailbox, &id, json!({})).await;
@@ -262,7 +262,7 @@ async fn a_link_that_comes_after_the_confirmation_is_told_once() {
 async fn a_link_comes_with_a_change_of_the_event() {
     let server = TestServer::start().await;
     let desk = Desk::of(&server, "alice").await;
-    services(&server, ("alice", &desk), &["sandboxMeet", "meet"]).await;
+    services(&server, ("alice", &desk), &["other", "googleMeet"]).await;
     let id = desk.open("intro", json!({ "locations": [{ "type": "googleMeet" }] })).await;
     link_comes_later(&server, "alice").await;
     let booked = book(&desk, &id, "09:00").await;
@@ -272,9 +272,9 @@ async fn a_link_comes_with_a_change_of_the_event() {
     run_jobs(&server).await;
     assert_eq!(join_url(&desk, &booked).await, Value::Null);
 
-    let when = |time: &str| json!({ "time": format!("{DAY}T{time}:00Z"), "zone": "UTC" });
+    let when = |time: &str| json!(format!("{DAY}T{time}:00Z"));
     let change = json!({
-        "video": { "pending": false }, "when": { "from": when("10:00"), "to": when("10:30") },
+        "conference": { "status": "ready" }, "start": when("10:00"), "end": when("10:30"), "timeZone": "UTC",
     });
     server.provider("alice").patch(theirs, change).send().await.expect(200);
     events(&server, &desk).await;
@@ -291,7 +291,7 @@ async fn a_link_comes_with_a_change_of_the_event() {
 async fn each_seat_has_the_conference_of_its_meeting() {
     let server = TestServer::start().await;
     let desk = Desk::of(&server, "alice").await;
-    services(&server, ("alice", &desk), &["sandboxMeet", "meet"]).await;
+    services(&server, ("alice", &desk), &["other", "googleMeet"]).await;
     let fields = json!({ "seatsPerSlot": 2, "locations": [{ "type": "googleMeet" }] });
     let id = desk.open("class", fields).await;
     let first = book(&desk, &id, "09:00").await;
@@ -320,8 +320,8 @@ async fn each_seat_has_the_conference_of_its_meeting() {
 async fn another_organizer_makes_another_conference() {
     let server = TestServer::start().await;
     let (alice, bob) = (Desk::of(&server, "alice").await, Desk::of(&server, "bob").await);
-    services(&server, ("alice", &alice), &["sandboxMeet", "meet"]).await;
-    services(&server, ("bob", &bob), &["sandboxMeet", "meet"]).await;
+    services(&server, ("alice", &alice), &["other", "googleMeet"]).await;
+    services(&server, ("bob", &bob), &["other", "googleMeet"]).await;
     let fields = json!({ "locations": [{ "type": "googleMeet" }] });
     let id = alice.open("intro", fields).await;
     let booked = book(&alice, &id, "09:00").await;

@@ -25,18 +25,18 @@ fn at(time: &str) -> Value {
 async fn set_times(server: &TestServer, desk: &Desk, when: Value) {
     server.clock.advance_ms(MINUTE_MS);
     let (_, theirs) = the_event(server, desk).await;
-    server.provider("alice").patch(theirs, json!({ "when": when })).send().await.expect(200);
+    server.provider("alice").patch(theirs, when).send().await.expect(200);
     events(server, desk).await;
     run_jobs(server).await;
 }
 
 fn between(from: &str, to: &str) -> Value {
-    let at = |time: &str| json!({ "time": format!("{DAY}T{time}:00Z"), "zone": "UTC" });
-    json!({ "from": at(from), "to": at(to) })
+    let at = |time: &str| json!(format!("{DAY}T{time}:00Z"));
+    json!({ "allDay": false, "start": at(from), "end": at(to), "timeZone": "UTC" })
 }
 
 fn all_day() -> Value {
-    json!({ "from": { "day": DAY }, "to": { "day": "2026-03-11" } })
+    json!({ "allDay": true, "startDate": DAY, "endDate": "2026-03-11" })
 }
 
 /// The newest invitation that Ada has, without folded lines.
@@ -135,7 +135,7 @@ async fn an_event_dragged_to_the_all_day_row_is_no_booking_of_a_day() {
 
     // Another change of the event is read, and no second question is sent.
     let (_, theirs) = the_event(server, &desk).await;
-    server.provider("alice").patch(theirs, json!({ "subject": "Ada" })).send().await.expect(200);
+    server.provider("alice").patch(theirs, json!({ "title": "Ada" })).send().await.expect(200);
     events(server, &desk).await;
     run_jobs(server).await;
     deliver(server).await;
@@ -170,7 +170,8 @@ async fn an_event_without_a_time_marks_every_seat_also_pending_ones() {
     }
     let asked = questions(server, &desk).await;
     let told = logged(server, &text(&first["id"])).await.len();
-    set_times(server, &desk, json!({ "from": { "day": "2026-03-12" }, "to": { "day": "2026-03-14" } })).await;
+    let longer = json!({ "allDay": true, "startDate": "2026-03-12", "endDate": "2026-03-14" });
+    set_times(server, &desk, longer).await;
     deliver(server).await;
     assert_eq!(questions(server, &desk).await, asked, "the host was asked already");
     assert_eq!(logged(server, &text(&first["id"])).await.len(), told);

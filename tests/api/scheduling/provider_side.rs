@@ -33,8 +33,8 @@ pub async fn the_event(server: &TestServer, desk: &Desk) -> (Value, String) {
 
 /// The host moves it by another program.
 async fn move_there(provider: &Actor, theirs: &str, from: &str, to: &str) {
-    let at = |time: &str| json!({ "time": format!("{DAY}T{time}:00Z"), "zone": "UTC" });
-    let when = json!({ "when": { "from": at(from), "to": at(to) } });
+    let at = |time: &str| json!(format!("{DAY}T{time}:00Z"));
+    let when = json!({ "start": at(from), "end": at(to), "timeZone": "UTC" });
     provider.patch(theirs, when).send().await.expect(200);
 }
 
@@ -144,7 +144,7 @@ async fn nobody_is_invited_before_the_host_has_confirmed() {
     );
 
     // A move of an event that already invites people leaves the invitation unchanged, also if the host has added guests.
-    let guests = json!({ "guests": [{ "mail": "carol@sandbox.test" }, { "mail": "bob@sandbox.test" }] });
+    let guests = json!({ "attendees": [{ "email": "carol@sandbox.test" }, { "email": "bob@sandbox.test" }] });
     server.provider("alice").patch(theirs, guests).send().await.expect(200);
     let moved = desk.api.post(path(&booked, "/reschedule"), json!({ "start": at("10:30") }));
     moved.send().await.expect(200);
@@ -194,10 +194,10 @@ async fn an_event_that_comes_back_under_another_name_cancels_nothing() {
     provider.delete(&theirs).send().await.expect(204);
     assert_eq!(events(&server, &desk).await, Vec::<Value>::new());
     run_jobs(&server).await;
-    let at = |time: &str| json!({ "time": format!("{DAY}T{time}:00Z"), "zone": "UTC" });
+    let at = |time: &str| json!(format!("{DAY}T{time}:00Z"));
     let renamed = json!({
-        "id": "renamed", "uid": before["iCalUid"], "subject": before["title"],
-        "when": { "from": at("09:00"), "to": at("09:30") },
+        "id": "renamed", "iCalUid": before["iCalUid"], "title": before["title"],
+        "start": at("09:00"), "end": at("09:30"), "timeZone": "UTC",
     });
     let (folder, _) = theirs.rsplit_once('/').expect("a path");
     provider.post(folder, renamed).send().await.expect(201);

@@ -14,8 +14,8 @@ fn at(time: &str) -> Value {
 }
 
 fn between(from: &str, to: &str) -> Value {
-    let at = |time: &str| json!({ "time": format!("{DAY}T{time}:00Z"), "zone": "UTC" });
-    json!({ "from": at(from), "to": at(to) })
+    let at = |time: &str| json!(format!("{DAY}T{time}:00Z"));
+    json!({ "start": at(from), "end": at(to), "timeZone": "UTC" })
 }
 
 /// Another calendar of the host's.
@@ -49,8 +49,10 @@ enum Filing {
 
 /// The host's event as another program puts it elsewhere.
 fn copy_of(event: &Value) -> Value {
-    let at = |side: &str| json!({ "time": text(&event[side]).replace(".000Z", "Z"), "zone": "UTC" });
-    json!({ "uid": event["iCalUid"], "subject": event["title"], "when": { "from": at("start"), "to": at("end") } })
+    json!({
+        "iCalUid": event["iCalUid"], "title": event["title"],
+        "start": event["start"], "end": event["end"], "timeZone": "UTC",
+    })
 }
 
 /// Another program files the event of the desk's calendar in another one. The service reads the desk's calendar after that.
@@ -115,7 +117,7 @@ async fn a_booking_follows_its_event_into_another_calendar() {
         assert_ne!(sync["startedAt"], Value::Null);
         let theirs = desk.api.get(&own).send().await.expect(200);
         let theirs = format!("{}/{}", shelf.theirs, text(&theirs["externalId"]));
-        provider.patch(&theirs, json!({ "when": between("10:00", "10:30") })).send().await.expect(200);
+        provider.patch(&theirs, between("10:00", "10:30")).send().await.expect(200);
         server.clock.advance_ms(1_000);
         desk.api.get(&own).header("cache-control", "no-cache").send().await.expect(200);
         run_jobs(&server).await;
@@ -140,7 +142,7 @@ async fn a_booking_follows_its_event_into_a_calendar_that_nobody_has_read() {
     let id = desk.open("intro", json!({})).await;
     let booked = book(&desk, &id, "09:00").await;
     run_jobs(&server).await;
-    let made = provider.post("/sandbox/v1/calendars", json!({ "title": "Clients", "zone": "UTC" }));
+    let made = provider.post("/sandbox/v1/calendars", json!({ "name": "Clients", "timeZone": "UTC" }));
     let made = text(&made.send().await.expect(201)["id"]);
     file(&server, &desk, &format!("/sandbox/v1/calendars/{made}/events"), Filing::DeletesFirst).await;
     run_jobs(&server).await;

@@ -30,7 +30,7 @@ async fn a_replica_follows_the_list() {
     assert_eq!(told["checklistItems"][0]["id"], step["id"]);
 
     let todo = format!("/sandbox/v1/lists/tasks/todos/{}", task["externalId"].as_str().unwrap());
-    server.provider("zoe").patch(todo, json!({ "state": "done" })).send().await.expect(200);
+    server.provider("zoe").patch(todo, json!({ "status": "completed" })).send().await.expect(200);
     server.clock.advance_ms(1);
     replica.catch_up(&api, &feed, 3).await;
     assert_eq!(replica.resources[task["id"].as_str().unwrap()]["status"], "completed");

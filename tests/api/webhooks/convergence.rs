@@ -284,7 +284,7 @@ impl World {
         let server = builder.start().await;
         let (api, provider, endpoint) =
             (server.client().await, server.provider("zoe"), Endpoint::start().await);
-        let made = json!({ "title": "Converging", "zone": "Europe/Berlin" });
+        let made = json!({ "name": "Converging", "timeZone": "Europe/Berlin" });
         let made = provider.post("/sandbox/v1/calendars", made).send().await.expect(201);
         let connection = api.connect_account("zoe").await;
         let calendar = api.named(&format!("/v1/calendars?connection_id={connection}"), "Converging").await;
@@ -342,19 +342,18 @@ impl World {
     fn request(&mut self, step: &Step) -> Option<Ask> {
         self.titles += 1;
         let title = format!("title {}", self.titles);
-        let at = |time: &str| json!({ "time": format!("2026-03-02T{time}:00Z"), "zone": "UTC" });
-        let subject = |surface: &Surface| if *surface == Surface::Events { "subject" } else { "title" };
+        let at = |time: &str| json!(format!("2026-03-02T{time}:00Z"));
         let theirs = |surface: &Surface, n: &u8| format!("{}/name-{n}", self.of(*surface).theirs);
         Some(match step {
             Step::TheirMake(surface, n) => {
-                let mut body = json!({ "id": format!("name-{n}"), subject(surface): title });
+                let mut body = json!({ "id": format!("name-{n}"), "title": title });
                 if *surface == Surface::Events {
-                    body["when"] = json!({ "from": at("10:00"), "to": at("10:30") });
+                    (body["start"], body["end"]) = (at("10:00"), at("10:30"));
                 }
                 self.provider.post(&self.of(*surface).theirs, body)
             }
             Step::TheirChange(surface, n) => {
-                self.provider.patch(theirs(surface, n), json!({ subject(surface): title }))
+                self.provider.patch(theirs(surface, n), json!({ "title": title }))
             }
             Step::TheirDrop(surface, n) => self.provider.delete(theirs(surface, n)),
             Step::Make(surface) => {
@@ -519,16 +518,13 @@ impl World {
 
     /// The titles of everything that the provider has, by its ids.
     async fn at_provider(&self, surface: Surface) -> BTreeMap<String, String> {
-        let (list, title) = match surface {
-            Surface::Events => ("events", "subject"),
-            Surface::Tasks => ("todos", "title"),
-        };
+        let list = if surface == Surface::Events { "events" } else { "todos" };
         let (mut found, mut page_token) = (BTreeMap::new(), String::new());
         loop {
             let path = format!("{}?limit=250{page_token}", self.of(surface).theirs);
             let page = self.provider.get(path).send().await.expect(200);
             let items = page[list].as_array().expect("a list").iter();
-            found.extend(items.map(|item| (text(&item["id"]), text(&item[title]))));
+            found.extend(items.map(|item| (text(&item["id"]), text(&item["title"]))));
             match page["nextPageToken"].as_str() {
                 Some(token) => page_token = format!("&pageToken={token}"),
                 None => return found,

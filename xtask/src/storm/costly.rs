@@ -66,12 +66,12 @@ fn hourly(client: &Client, connection: &str) -> Result<String> {
 /// Makes the series at the provider, which allows longer texts than the API.
 fn create_described_series(server: &Server, client: &Client, connection: &str) -> Result<String> {
     let provider = Client::new(&server.url, "sandbox-attacker");
-    let made = json!({ "title": "Described", "zone": "UTC" });
+    let made = json!({ "name": "Described", "timeZone": "UTC" });
     let theirs = id(&post(&provider, "/sandbox/v1/calendars", &made)?)?;
-    let at = |hour: u8| json!({ "time": format!("2030-01-01T{hour:02}:00:00Z"), "zone": "UTC" });
+    let at = |hour: u8| json!(format!("2030-01-01T{hour:02}:00:00Z"));
     let long = "a word ".repeat(DESCRIPTION / 7);
-    let series = json!({ "subject": "Series", "when": { "from": at(11), "to": at(12) }, "repeat": ["RRULE:FREQ=DAILY"],
-        "body": { "text": long, "html": format!("<p>{long}</p>") } });
+    let series = json!({ "title": "Series", "start": at(11), "end": at(12), "timeZone": "UTC", "recurrence": ["RRULE:FREQ=DAILY"],
+        "description": long, "descriptionHtml": format!("<p>{long}</p>") });
     post(&provider, &format!("/sandbox/v1/calendars/{theirs}/events"), &series)?;
     let calendars = client.get(&format!("/v1/calendars?connection_id={connection}&limit=200"))?;
     let mut calendars = calendars["data"].as_array().context("no list")?.iter();

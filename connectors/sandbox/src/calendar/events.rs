@@ -2,7 +2,7 @@
 
 use connector_sdk::http::{Request, Response};
 use connector_sdk::{Context, Failure, Outcome, code};
-use model::calendar::{ConferenceProvider, ResponseStatus};
+use model::calendar::{ConferenceProvider, Event, ResponseStatus};
 use model::wire::calendar::{
     EventConference, EventDelete, EventRespond, EventTarget, EventWrite, RecurrenceScope,
 };
@@ -10,21 +10,18 @@ use model::wire::{Mutated, Warning};
 use serde_json::{Map, Value, json};
 
 use crate::api::{change, new_id, url};
-use crate::calendar::mapping::{EVENT_PLACES, event_to};
-use crate::calendar::native;
-use crate::items::{self, parse_change, selected};
+use crate::items::{self, members, parse_change};
+
+/// The fields that are one: the times of an event.
+const TIMES: [&str; 7] = ["start", "end", "timeZone", "endTimeZone", "allDay", "startDate", "endDate"];
 
 pub fn create(context: &Context, args: &EventWrite) -> Outcome<Mutated> {
-    let mut body = document(args, None);
-    if args.event.i_cal_uid.is_none() {
-        body.remove("uid");
-    }
-    items::create::<native::Event>(context, &args.collection, &new_id(context), body)
+    items::create::<Event>(context, &args.collection, &new_id(context), members(&args.event, None))
 }
 
 pub fn update(context: &Context, args: &EventWrite) -> Outcome<Mutated> {
     let target = Target::parse(&args.collection, &args.target)?;
-    let mut body = document(args, Some(&args.changed));
+    let mut body = changed_members(args);
     if target.is_following {
         // The first event of the new series is known in full; its rule is the provider's to cut unless it was changed.
         body.insert("id".to_owned(), json!(new_id(context)));
@@ -50,10 +47,10 @@ pub fn respond(context: &Context, args: &EventRespond) -> Outcome<Mutated> {
     let target = Target::parse(&args.collection, &args.target)?;
     target.refuse_following("answering an invitation from one instance on")?;
     let body = json!({
-        "answer": native::Answer::from(args.response),
-        "note": args.comment,
-        "original": target.original,
-        "tellHost": args.notify_organizer,
+        "response": args.response,
+        "comment": args.comment,
+        "recurrenceId": target.original,
+        "notifyOrganizer": args.notify_organizer,
     });
     if args.response == ResponseStatus::NeedsAction {
         return Err(Failure::invalid("response must be accepted, declined or tentative"));
@@ -64,14 +61,13 @@ pub fn respond(context: &Context, args: &EventRespond) -> Outcome<Mutated> {
 pub fn conference(context: &Context, args: &EventConference) -> Outcome<Mutated> {
     let target = Target::parse(&args.collection, &args.target)?;
     target.refuse_following("adding a conference from one instance on")?;
-    let service = args.provider.unwrap_or(ConferenceProvider::Other);
     let body = json!({
-        "service": native::VideoService::from(service),
-        "requestId": context.idempotency_key.as_ref().map(|_| new_id(context)),
-        "original": target.original,
+        "provider": args.provider.unwrap_or(ConferenceProvider::Other),
+        "createRequestId": context.idempotency_key.as_ref().map(|_| new_id(context)),
+        "recurrenceId": target.original,
     });
     // The provider alone knows what a calendar has beside its own service.
-    let is_of_service = |e: &Failure| e.detail.as_ref().is_some_and(|detail| detail["field"] == "service");
+    let is_of_service = |e: &Failure| e.detail.as_ref().is_some_and(|detail| detail["field"] == "provider");
     let made = act(context, &target, &args.target, "video", &body).map_err(|e| match is_of_service(&e) {
         true => Failure::unsupported("this conference provider: use one of the calendar's conferenceTypes"),
         false => e,
@@ -86,20 +82,20 @@ fn act(context: &Context, target: &Target, at: &EventTarget, verb: &str, body: &
     change(context, request, "changing the event")
 }
 
-fn document(args: &EventWrite, changed: Option<&[String]>) -> Map<String, Value> {
-    let document = serde_json::to_value(event_to(&args.event)).unwrap_or_default();
-    let mut part = selected(&document, changed, EVENT_PLACES);
+/// The members that a change sends: where one of the times changed, all of them.
+fn changed_members(args: &EventWrite) -> Map<String, Value> {
+    let is_time = |name: &str| TIMES.contains(&name);
+    let moves = args.changed.iter().any(|name| is_time(name));
+    let mut part = members(&args.event, None);
     // An event has its uid from its creation on.
-    if changed.is_some() {
-        part.remove("uid");
-    }
+    part.retain(|name, _| name != "iCalUid" && (args.changed.contains(name) || moves && is_time(name)));
     part
 }
 
 /// The outcome of a change. `item`: the instance that it was about, none for the event of the answer. Dropped are original starts, and ids
 /// of exceptions that were records of their own.
 fn mutated(response: &Response, item: Option<String>) -> Outcome<Mutated> {
-    let mut left = parse_change::<native::Event>(response)?;
+    let mut left = parse_change::<Event>(response)?;
     let (records, originals): (Vec<_>, Vec<_>) =
         left.dropped.into_iter().partition(|name| name.contains('@'));
     left.mutated.sources.extend(records.iter().map(|id| items::deleted_source(id)));

@@ -4,26 +4,35 @@ use connector_sdk::http::Request;
 use connector_sdk::{Context, Failure, Outcome};
 use model::calendar::{BusyInterval, ConferenceProvider};
 use model::wire::calendar::{CalendarFeatures, FreeBusyAnswer, FreeBusyRequest};
+use serde::Deserialize;
 use serde_json::json;
 
 use crate::api::{ask, url};
-use crate::calendar::native;
+
+/// Answer of `POST /v1/busy`: one result for each target.
+#[derive(Debug, Deserialize)]
+struct BusyAnswer {
+    #[serde(default)]
+    results: Vec<BusyResult>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct BusyResult {
+    busy: Vec<BusyInterval>,
+    problem: Option<String>,
+}
 
 pub fn free_busy(context: &Context, args: &FreeBusyRequest) -> Outcome<FreeBusyAnswer> {
     let people: Vec<&String> = args.email.iter().collect();
     let body = json!({ "from": args.start, "to": args.end, "calendars": args.collections, "people": people });
     let request = Request::post(url(context, &["busy"], &[])?).json(&body);
-    let found: native::BusyAnswer = ask(context, request, "reading free and busy times")?;
+    let found: BusyAnswer = ask(context, request, "reading free and busy times")?;
     // An unknown target must not look free.
     if found.results.iter().any(|r| r.problem.is_some()) || found.results.is_empty() {
         return Err(Failure::not_found("the provider knows no such calendar or person"));
     }
-    let interval = |busy: &native::Busy| BusyInterval {
-        start: busy.from,
-        end: busy.to,
-        show_as: busy.availability.into(),
-    };
-    Ok(FreeBusyAnswer { busy: found.results.iter().flat_map(|r| &r.busy).map(interval).collect() })
+    Ok(FreeBusyAnswer { busy: found.results.into_iter().flat_map(|result| result.busy).collect() })
 }
 
 pub fn features() -> CalendarFeatures {

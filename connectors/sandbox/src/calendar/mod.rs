@@ -2,29 +2,81 @@
 
 mod events;
 mod freebusy;
-mod mapping;
-mod native;
 
-use connector_sdk::{Answer, Calendar, Context, Outcome};
+use connector_sdk::{Answer, Calendar as CalendarSurface, Context, Failure, Outcome};
+use model::Instant;
+use model::calendar::{Calendar, Event};
 use model::wire::calendar::{
     CalendarFeatures, EventConference, EventDelete, EventRespond, EventWrite, FreeBusyAnswer, FreeBusyRequest,
 };
-use model::wire::{ChangesRequest, CollectionDelete, CollectionWrite, Mutated, SourceRef, Sources};
+use model::wire::{
+    ChangesRequest, CollectionDelete, CollectionWrite, Item, Mutated, Source, SourceRef, Sources,
+};
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
 
-use crate::collections;
+use crate::collections::{self, Collection};
 use crate::connector::Sandbox;
-use crate::items;
+use crate::items::{self, Record, deleted_source, parsed, survive, text};
+use crate::native::Envelope;
 
-pub use crate::calendar::mapping::{event_from, event_to};
-pub use crate::calendar::native::Event as NativeEvent;
+/// The members that an event has beside its own: its series, and the changed instances of a series.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct EventParts {
+    series_id: Option<String>,
+    exceptions: Vec<Box<RawValue>>,
+}
 
-impl Calendar for Sandbox {
+impl Collection for Calendar {
+    const PATH: &'static str = "calendars";
+    const NAME: &'static str = "calendar";
+}
+
+impl Record for Event {
+    const PATH: [&'static str; 2] = ["calendars", "events"];
+    const NAME: &'static str = "event";
+
+    /// A single event, or a series with its exceptions: one source, as it has one etag. In a calendar whose exceptions are records of their
+    /// own each of them is a source too.
+    fn source(record: &RawValue) -> Outcome<Source> {
+        let envelope: Envelope = parsed(record, Self::NAME)?;
+        if envelope.deleted {
+            return Ok(Source { etag: envelope.etag, ..deleted_source(&envelope.id) });
+        }
+        let parts: EventParts = parsed(record, Self::NAME)?;
+        let mut items = vec![event_item(record, parts.series_id.as_deref())?];
+        for exception in &parts.exceptions {
+            items.push(event_item(exception, Some(&envelope.id))?);
+        }
+        Ok(Source { external_id: envelope.id, etag: envelope.etag, items, ..Source::default() })
+    }
+}
+
+fn event_item(record: &RawValue, series: Option<&str>) -> Outcome<Item> {
+    let envelope: Envelope = parsed(record, Event::NAME)?;
+    let event: Event = parsed(record, Event::NAME)?;
+    survive(Event::NAME, &envelope.id, event.title.as_deref());
+    if event.start == Instant::default() || event.end == Instant::default() {
+        return Err(Failure::unavailable("the provider's event has no start or no end"));
+    }
+    Ok(Item {
+        external_id: envelope.id,
+        series_external_id: series.map(str::to_owned),
+        body: text(&event)?,
+        provider_data: Some(json!({ "createdAt": envelope.created_at, "updatedAt": envelope.updated_at })),
+        ..Item::default()
+    })
+}
+
+impl CalendarSurface for Sandbox {
     fn list_calendars(context: &Context, _: ChangesRequest) -> Outcome<Answer<Sources>> {
-        collections::list::<native::Calendar>(context)
+        collections::list::<Calendar>(context)
     }
 
     fn get_event(context: &Context, args: SourceRef) -> Outcome<Sources> {
-        items::get::<native::Event>(context, &args.collection, &args.source)
+        items::get::<Event>(context, &args.collection, &args.source)
     }
 
     fn free_busy(context: &Context, args: FreeBusyRequest) -> Outcome<FreeBusyAnswer> {
@@ -35,22 +87,16 @@ impl Calendar for Sandbox {
         Ok(freebusy::features())
     }
 
-    fn create_calendar(
-        context: &Context,
-        args: CollectionWrite<model::calendar::Calendar>,
-    ) -> Outcome<Mutated> {
-        collections::create::<native::Calendar>(context, &args)
+    fn create_calendar(context: &Context, args: CollectionWrite<Calendar>) -> Outcome<Mutated> {
+        collections::create::<Calendar>(context, &args)
     }
 
-    fn update_calendar(
-        context: &Context,
-        args: CollectionWrite<model::calendar::Calendar>,
-    ) -> Outcome<Mutated> {
-        collections::update::<native::Calendar>(context, &args)
+    fn update_calendar(context: &Context, args: CollectionWrite<Calendar>) -> Outcome<Mutated> {
+        collections::update::<Calendar>(context, &args)
     }
 
     fn delete_calendar(context: &Context, args: CollectionDelete) -> Outcome<Mutated> {
-        collections::delete::<native::Calendar>(context, &args)
+        collections::delete::<Calendar>(context, &args)
     }
 
     fn create_event(context: &Context, args: EventWrite) -> Outcome<Mutated> {
@@ -74,6 +120,6 @@ impl Calendar for Sandbox {
     }
 
     fn changes(context: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
-        items::changes::<native::Event>(context, &args)
+        items::changes::<Event>(context, &args)
     }
 }

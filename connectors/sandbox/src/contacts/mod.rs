@@ -1,8 +1,7 @@
-//! The contacts surface: persons are contacts, circles are groups.
+//! The contacts surface.
 
-mod mapping;
+mod cards;
 mod members;
-mod native;
 mod pictures;
 
 use connector_sdk::{Answer, Contacts, Context, Outcome};
@@ -11,18 +10,22 @@ use model::wire::contacts::{ContactWrite, ContactsFeatures, Picture};
 use model::wire::{
     ChangesRequest, CollectionDelete, CollectionWrite, ItemDelete, ItemWrite, Mutated, SourceRef, Sources,
 };
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::api::new_id;
-use crate::collections;
+use crate::collections::{self, Collection};
 use crate::connector::Sandbox;
-use crate::contacts::mapping::{CONTACT_PLACES, GROUP_PLACES, contact_to, group_to};
-use crate::contacts::native::{Book, Card};
-use crate::items::{self, selected, target};
+use crate::contacts::cards::{Card, GROUP};
+use crate::items::{self, target};
+
+impl Collection for ContactBook {
+    const PATH: &'static str = "books";
+    const NAME: &'static str = "address book";
+}
 
 impl Contacts for Sandbox {
     fn list_books(context: &Context, _: ChangesRequest) -> Outcome<Answer<Sources>> {
-        collections::list::<Book>(context)
+        collections::list::<ContactBook>(context)
     }
 
     fn get_contact(context: &Context, args: SourceRef) -> Outcome<Sources> {
@@ -48,33 +51,33 @@ impl Contacts for Sandbox {
     }
 
     fn create_book(context: &Context, args: CollectionWrite<ContactBook>) -> Outcome<Mutated> {
-        collections::create::<Book>(context, &args)
+        collections::create::<ContactBook>(context, &args)
     }
 
     fn update_book(context: &Context, args: CollectionWrite<ContactBook>) -> Outcome<Mutated> {
-        collections::update::<Book>(context, &args)
+        collections::update::<ContactBook>(context, &args)
     }
 
     fn delete_book(context: &Context, args: CollectionDelete) -> Outcome<Mutated> {
-        collections::delete::<Book>(context, &args)
+        collections::delete::<ContactBook>(context, &args)
     }
 
     fn create_contact(context: &Context, args: ContactWrite) -> Outcome<Mutated> {
-        let (circles, id) = (members::look(context, &args)?, new_id(context));
+        let (groups, id) = (members::look(context, &args)?, new_id(context));
         let mut body = person(&args, None)?;
         let warnings = pictures::without_bytes(&args.write, &mut body)?;
         let mut made = items::create::<Card>(context, &args.write.collection, &id, body)?;
-        made.sources.extend(circles.edit(context, &id)?);
+        made.sources.extend(groups.edit(context, &id)?);
         Ok(Mutated { warnings, ..made })
     }
 
     fn update_contact(context: &Context, args: ContactWrite) -> Outcome<Mutated> {
         let id = target(args.write.source.as_deref())?;
-        let circles = members::look(context, &args)?;
+        let groups = members::look(context, &args)?;
         let body = person(&args, Some(&args.write.changed))?;
         let if_match = args.write.if_match.as_deref();
         let mut changed = items::update::<Card>(context, &args.write.collection, id, if_match, &body)?;
-        changed.sources.extend(circles.edit(context, id)?);
+        changed.sources.extend(groups.edit(context, id)?);
         Ok(changed)
     }
 
@@ -88,11 +91,11 @@ impl Contacts for Sandbox {
     }
 
     fn create_group(context: &Context, args: ItemWrite<ContactGroup>) -> Outcome<Mutated> {
-        items::create::<Card>(context, &args.collection, &new_id(context), circle(&args, None))
+        items::create::<Card>(context, &args.collection, &new_id(context), group(&args, None))
     }
 
     fn update_group(context: &Context, args: ItemWrite<ContactGroup>) -> Outcome<Mutated> {
-        let (id, body) = (target(args.source.as_deref())?, circle(&args, Some(&args.changed)));
+        let (id, body) = (target(args.source.as_deref())?, group(&args, Some(&args.changed)));
         items::update::<Card>(context, &args.collection, id, args.if_match.as_deref(), &body)
     }
 
@@ -106,19 +109,21 @@ impl Contacts for Sandbox {
 }
 
 fn person(args: &ContactWrite, changed: Option<&[String]>) -> Outcome<Map<String, Value>> {
-    let document = serde_json::to_value(contact_to(&args.write.body)?).unwrap_or_default();
-    Ok(selected(&document, changed, CONTACT_PLACES))
+    let mut body = items::members(&args.write.body, changed);
+    if let (true, Some(photo)) = (body.contains_key("photo"), &args.write.body.photo) {
+        body.insert("photo".to_owned(), json!(pictures::in_base64(photo)?));
+    }
+    Ok(body)
 }
 
-/// Returns the fields of a circle, on create with its kind. Members that are not given (there are too many) stay as they are.
-fn circle(args: &ItemWrite<ContactGroup>, changed: Option<&[String]>) -> Map<String, Value> {
-    let document = serde_json::to_value(group_to(&args.body)).unwrap_or_default();
-    let mut body = selected(&document, changed, GROUP_PLACES);
+/// Returns the fields of a group, on create with its type. Members that are not given (there are too many) stay as they are.
+fn group(args: &ItemWrite<ContactGroup>, changed: Option<&[String]>) -> Map<String, Value> {
+    let mut body = items::members(&args.body, changed);
     if args.body.contact_ids.is_none() {
-        body.remove("members");
+        body.remove("contactIds");
     }
     if changed.is_none() {
-        body.insert("kind".to_owned(), document["kind"].clone());
+        body.insert("type".to_owned(), json!(GROUP));
     }
     body
 }

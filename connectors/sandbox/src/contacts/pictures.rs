@@ -10,34 +10,28 @@ use model::wire::{ItemWrite, SourceRef, Warning};
 use serde_json::{Map, Value, json};
 
 use crate::api::ask;
-use crate::contacts::native;
+use crate::contacts::cards::Card;
 use crate::items::address;
 
 /// The picture that a card's record holds.
 pub fn stored(context: &Context, args: &SourceRef) -> Outcome<Picture> {
-    let url = address::<native::Card>(context, &args.collection, &[&args.source, "picture"])?;
-    let picture: native::Picture = ask(context, Request::get(url), "reading the picture")?;
-    match (picture.media_type, picture.bytes) {
-        (Some(content_type), Some(content_base64)) => Ok(Picture { content_type, content_base64 }),
-        _ => Err(Failure::unavailable("the provider's picture has no bytes or no type")),
+    let url = address::<Card>(context, &args.collection, &[&args.source, "picture"])?;
+    let picture: Picture = ask(context, Request::get(url), "reading the picture")?;
+    match picture.content_type.is_empty() || picture.content_base64.is_empty() {
+        true => Err(Failure::unavailable("the provider's picture has no bytes or no type")),
+        false => Ok(picture),
     }
 }
 
-/// Returns the picture that the provider is to keep. A photo without an address is the one that is there already; without anything it is
-/// none.
-pub fn to(photo: &Photo) -> Outcome<Option<native::Picture>> {
-    let Some(url) = &photo.url else {
-        let same = |fingerprint: &String| native::Picture {
-            fingerprint: Some(fingerprint.clone()),
-            ..native::Picture::default()
-        };
-        return Ok(photo.etag.as_ref().map(same));
-    };
+/// Returns the photo that the provider is to keep: the data of a `data:` URL in base64. A photo without anything is none.
+pub fn in_base64(photo: &Photo) -> Outcome<Option<Photo>> {
+    let Some(url) = &photo.url else { return Ok(photo.etag.as_ref().map(|_| photo.clone())) };
     let parts = url.split_at_checked(5).filter(|(scheme, _)| scheme.eq_ignore_ascii_case("data:"));
-    match parts {
-        Some((_, data)) => decode(data).map(Some),
-        None => Ok(Some(native::Picture { url: Some(url.clone()), ..native::Picture::default() })),
-    }
+    let url = match parts {
+        Some((_, data)) => decode(data)?,
+        None => url.clone(),
+    };
+    Ok(Some(Photo { url: Some(url), etag: None }))
 }
 
 /// A new contact has no picture yet that an etag alone could mean: it is left out with a warning, or refused.
@@ -50,7 +44,7 @@ pub fn without_bytes(write: &ItemWrite<Contact>, body: &mut Map<String, Value>) 
         let failure = Failure::new(code::UNSUPPORTED, message);
         return Err(failure.with_detail(json!({ "field": "photo" })));
     }
-    body.remove("picture");
+    body.remove("photo");
     Ok(vec![Warning {
         code: "field_not_supported".to_owned(),
         message: message.to_owned(),
@@ -59,7 +53,7 @@ pub fn without_bytes(write: &ItemWrite<Contact>, body: &mut Map<String, Value>) 
 }
 
 /// RFC 2397: `[<media type>][;base64],<data>`.
-fn decode(rest: &str) -> Outcome<native::Picture> {
+fn decode(rest: &str) -> Outcome<String> {
     let invalid = |what: &str| Failure::invalid(format!("photo.url {what}"));
     let (head, data) = rest.split_once(',').ok_or_else(|| invalid("is no data: URL: there is no comma"))?;
     let parts = head.len().checked_sub(";base64".len()).and_then(|at| head.split_at_checked(at));
@@ -72,11 +66,7 @@ fn decode(rest: &str) -> Outcome<native::Picture> {
         true => STANDARD.decode(&data).map_err(|_| invalid("is not in base64"))?,
         false => data,
     };
-    Ok(native::Picture {
-        bytes: Some(STANDARD.encode(bytes)),
-        media_type: Some(media_type.to_ascii_lowercase()),
-        ..native::Picture::default()
-    })
+    Ok(format!("data:{};base64,{}", media_type.to_ascii_lowercase(), STANDARD.encode(bytes)))
 }
 
 /// RFC 3986 section 2.1.
@@ -100,25 +90,23 @@ fn unescape(text: &str) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use super::to;
+    use super::in_base64;
     use model::contacts::Photo;
 
-    fn stored(url: &str) -> Option<(String, String)> {
-        let photo = Photo { url: Some(url.to_owned()), etag: None };
-        let picture = to(&photo).ok()??;
-        Some((picture.media_type?, picture.bytes?))
+    fn stored(url: &str) -> Option<String> {
+        in_base64(&Photo { url: Some(url.to_owned()), etag: None }).ok()??.url
     }
 
     /// Both forms of a `data:` URL are the same picture; what is none is refused, not stored.
     #[test]
     fn data_urls() {
-        let dot = Some(("image/svg+xml".to_owned(), "PHN2Zy8+".to_owned()));
+        let dot = Some("data:image/svg+xml;base64,PHN2Zy8+".to_owned());
         assert_eq!(stored("data:image/svg+xml;base64,PHN2Zy8+"), dot);
         assert_eq!(stored("DATA:image/svg+xml;BASE64,PHN2Zy8%2B"), dot);
         assert_eq!(stored("data:image/svg+xml,%3Csvg/%3E"), dot);
         for bad in ["data:image/png", "data:image/png;base64,!", "data:image/png,%4", "data:image/png,%+1"] {
             let photo = Photo { url: Some(bad.to_owned()), etag: None };
-            assert_eq!(to(&photo).unwrap_err().code, "invalid", "{bad}");
+            assert_eq!(in_base64(&photo).unwrap_err().code, "invalid", "{bad}");
         }
     }
 }

@@ -1,35 +1,47 @@
 //! The tasks surface.
 
-mod mapping;
-mod native;
 mod parts;
 
 use connector_sdk::{Answer, Context, Outcome, Tasks};
 use model::tasks::{ChecklistItem, Task, TaskLink, TaskList};
 use model::wire::tasks::{PartWrite, TasksFeatures};
 use model::wire::{
-    ChangesRequest, CollectionDelete, CollectionWrite, ItemDelete, ItemWrite, Mutated, SourceRef, Sources,
+    ChangesRequest, CollectionDelete, CollectionWrite, ItemDelete, ItemWrite, Mutated, Source, SourceRef,
+    Sources,
 };
-use serde_json::{Map, Value};
+use serde_json::value::RawValue;
 
 use crate::api::new_id;
-use crate::collections;
+use crate::collections::{self, Collection};
 use crate::connector::Sandbox;
-use crate::items::{self, selected, target};
-use crate::tasks::mapping::{LINK_PLACES, STEP_PLACES, TASK_PLACES, link_to, step_to, task_to};
-use crate::tasks::native::{List, Todo};
+use crate::items::{self, Record, members, resource, target};
 use crate::tasks::parts::Part;
 
-const STEP: Part = Part { path: "steps", name: "checklist item", places: STEP_PLACES };
-const LINK: Part = Part { path: "links", name: "link", places: LINK_PLACES };
+const STEP: Part = Part { path: "steps", name: "checklist item" };
+const LINK: Part = Part { path: "links", name: "link" };
+
+impl Collection for TaskList {
+    const PATH: &'static str = "lists";
+    const NAME: &'static str = "task list";
+}
+
+impl Record for Task {
+    const PATH: [&'static str; 2] = ["lists", "todos"];
+    const NAME: &'static str = "task";
+
+    /// A task with its steps and links.
+    fn source(record: &RawValue) -> Outcome<Source> {
+        resource(record, Self::NAME, None, |task: &Task| Some(&task.title))
+    }
+}
 
 impl Tasks for Sandbox {
     fn list_lists(context: &Context, _: ChangesRequest) -> Outcome<Answer<Sources>> {
-        collections::list::<List>(context)
+        collections::list::<TaskList>(context)
     }
 
     fn get_task(context: &Context, args: SourceRef) -> Outcome<Sources> {
-        items::get::<Todo>(context, &args.collection, &args.source)
+        items::get::<Task>(context, &args.collection, &args.source)
     }
 
     fn features(_: &Context) -> Outcome<TasksFeatures> {
@@ -55,28 +67,28 @@ impl Tasks for Sandbox {
     }
 
     fn create_list(context: &Context, args: CollectionWrite<TaskList>) -> Outcome<Mutated> {
-        collections::create::<List>(context, &args)
+        collections::create::<TaskList>(context, &args)
     }
 
     fn update_list(context: &Context, args: CollectionWrite<TaskList>) -> Outcome<Mutated> {
-        collections::update::<List>(context, &args)
+        collections::update::<TaskList>(context, &args)
     }
 
     fn delete_list(context: &Context, args: CollectionDelete) -> Outcome<Mutated> {
-        collections::delete::<List>(context, &args)
+        collections::delete::<TaskList>(context, &args)
     }
 
     fn create_task(context: &Context, args: ItemWrite<Task>) -> Outcome<Mutated> {
-        items::create::<Todo>(context, &args.collection, &new_id(context), document(&args, None))
+        items::create::<Task>(context, &args.collection, &new_id(context), members(&args.body, None))
     }
 
     fn update_task(context: &Context, args: ItemWrite<Task>) -> Outcome<Mutated> {
-        let (id, body) = (target(args.source.as_deref())?, document(&args, Some(&args.changed)));
-        items::update::<Todo>(context, &args.collection, id, args.if_match.as_deref(), &body)
+        let (id, body) = (target(args.source.as_deref())?, members(&args.body, Some(&args.changed)));
+        items::update::<Task>(context, &args.collection, id, args.if_match.as_deref(), &body)
     }
 
     fn delete_task(context: &Context, args: ItemDelete) -> Outcome<Mutated> {
-        items::delete::<Todo>(
+        items::delete::<Task>(
             context,
             &args.collection,
             target(Some(&args.source))?,
@@ -85,11 +97,11 @@ impl Tasks for Sandbox {
     }
 
     fn create_step(context: &Context, args: PartWrite<ChecklistItem>) -> Outcome<Mutated> {
-        STEP.create(context, &args, &step_to(&args.body))
+        STEP.create(context, &args)
     }
 
     fn update_step(context: &Context, args: PartWrite<ChecklistItem>) -> Outcome<Mutated> {
-        STEP.update(context, &args, &step_to(&args.body))
+        STEP.update(context, &args)
     }
 
     fn delete_step(context: &Context, args: PartWrite<ChecklistItem>) -> Outcome<Mutated> {
@@ -97,7 +109,7 @@ impl Tasks for Sandbox {
     }
 
     fn create_link(context: &Context, args: PartWrite<TaskLink>) -> Outcome<Mutated> {
-        LINK.create(context, &args, &link_to(&args.body))
+        LINK.create(context, &args)
     }
 
     fn delete_link(context: &Context, args: PartWrite<TaskLink>) -> Outcome<Mutated> {
@@ -105,10 +117,6 @@ impl Tasks for Sandbox {
     }
 
     fn changes(context: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
-        items::changes::<Todo>(context, &args)
+        items::changes::<Task>(context, &args)
     }
-}
-
-fn document(args: &ItemWrite<Task>, changed: Option<&[String]>) -> Map<String, Value> {
-    selected(&serde_json::to_value(task_to(&args.body)).unwrap_or_default(), changed, TASK_PLACES)
 }

@@ -5,17 +5,17 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use model::Instant;
 use serde_json::{Map, Value};
 
 use crate::calendar::series::original_ms;
-use crate::calendar::types::{Event, Original};
+use crate::calendar::types::Event;
 use crate::ops::Receipt;
-use crate::patch::read;
 use crate::problem::Problem;
 use crate::record::Folder;
 use crate::state::State;
 use crate::store::find;
-use crate::times::{instant, parse_instant, stored_zone};
+use crate::times::parse_instant;
 
 /// The id of the record of a changed instance.
 pub fn id_of(series: &str, original: &str) -> String {
@@ -35,9 +35,10 @@ fn has_series(folder: &Folder<Event>, id: &str) -> bool {
 fn join_instances<'f>(series: &Event, changed: impl Iterator<Item = &'f Arc<Event>>) -> Event {
     let mut whole = series.clone();
     for one in changed {
-        let Some(original) = &one.original else { continue };
-        let instance = Event { id: series.id.clone(), series: None, original: None, ..(**one).clone() };
-        whole.overrides.insert(original.local.clone(), instance);
+        let mut instance = Event { id: series.id.clone(), series: None, ..(**one).clone() };
+        instance.body.original_start = None;
+        let Some(original) = instance.body.recurrence_id.take() else { continue };
+        whole.overrides.insert(original, instance);
     }
     whole
 }
@@ -79,13 +80,14 @@ pub fn store_event(state: &mut State, mail: &str, calendar: &str, now_ms: i64, m
         state.put(mail, calendar, now_ms, Arc::new(event));
         return;
     };
-    let zone = stored_zone(&folder.head.zone);
+    let zone = folder.head.zone();
     let mut records = Vec::new();
-    for (local, instance) in std::mem::take(&mut event.overrides) {
-        let time = original_ms(&event, &local, &zone).map(instant);
-        let id = id_of(&event.id, &local);
-        let original = Some(Original { local, time });
-        records.push(Event { id, series: Some(event.id.clone()), original, ..instance });
+    for (original, instance) in std::mem::take(&mut event.overrides) {
+        let (id, series) = (id_of(&event.id, &original), Some(event.id.clone()));
+        let mut record = Event { id, series, ..instance };
+        record.body.original_start = original_ms(&event, &original, &zone).map(Instant::from_millis);
+        record.body.recurrence_id = Some(original);
+        records.push(record);
     }
     // Instances that arrived before their series wait for it.
     let dropped: Vec<String> = changed(folder, &event.id)
@@ -97,8 +99,9 @@ pub fn store_event(state: &mut State, mail: &str, calendar: &str, now_ms: i64, m
     records.retain(|record| !is_stored(record));
     // A changed instance does not change the series.
     let is_same = folder.record(&event.id).is_some_and(|(stored, _)| {
-        let (updated_at, revision) = (stored.updated_at.clone(), stored.revision);
-        Event { updated_at, revision, ..event.clone() } == **stored
+        let mut same = Event { updated_at: stored.updated_at.clone(), ..event.clone() };
+        same.body.sequence = stored.body.sequence;
+        same == **stored
     });
     if !is_same {
         records.push(event);
@@ -120,19 +123,30 @@ pub fn erase(state: &mut State, mail: &str, calendar: &str, now_ms: i64, series:
     }
 }
 
-/// Reads from the body of a new record which series and original start the changed instance has. The series may come later.
-pub fn parse_original(body: &Map<String, Value>) -> Result<Option<(String, Original)>, Problem> {
+/// The series and the original start of a changed instance.
+pub struct InstanceName {
+    pub series: String,
+    /// Local: `YYYY-MM-DDTHH:MM:SS`, all-day `YYYY-MM-DD`.
+    pub original: String,
+    pub start: Option<Instant>,
+}
+
+/// Reads from the body of a new record which instance it is, if it is one. The series may come later.
+pub fn parse_name(body: &Map<String, Value>) -> Result<Option<InstanceName>, Problem> {
     let given = |name: &str| body.get(name).filter(|value| !value.is_null());
-    let (Some(series), Some(original)) = (given("series"), given("original")) else { return Ok(None) };
+    let (Some(series), Some(original)) = (given("seriesId"), given("recurrenceId")) else { return Ok(None) };
     let series = series.as_str().filter(|series| !series.is_empty() && !series.contains('@'));
-    let series = series.ok_or_else(|| Problem::field("series", "series must be the id of an event"))?;
-    let mut original: Original = read(original.clone())?;
-    if original.local.is_empty() {
-        return Err(Problem::field("original.local", "original.local must be the original local start"));
-    }
-    let time = original.time.as_deref().map(|time| parse_instant(time, "original.time")).transpose()?;
-    original.time = time.map(instant);
-    Ok(Some((series.to_owned(), original)))
+    let series = series.ok_or_else(|| Problem::field("seriesId", "seriesId must be the id of an event"))?;
+    let original = original.as_str().filter(|original| !original.is_empty());
+    let original = original
+        .ok_or_else(|| Problem::field("recurrenceId", "recurrenceId must be the original local start"))?;
+    let start = given("originalStart").and_then(Value::as_str);
+    let start_ms = start.map(|start| parse_instant(start, "originalStart")).transpose()?;
+    Ok(Some(InstanceName {
+        series: series.to_owned(),
+        original: original.to_owned(),
+        start: start_ms.map(Instant::from_millis),
+    }))
 }
 
 /// The response to a change, with the records of changed instances that were written or removed after this seq.

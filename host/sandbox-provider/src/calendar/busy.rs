@@ -3,17 +3,19 @@
 use axum::body::Bytes;
 use axum::extract::State as AxumState;
 use axum::{Extension, Json};
+use model::Instant;
+use model::calendar::{BusyInterval, IncludeInAvailability, ResponseStatus};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::calendar::types::{Answer, Availability, CountsAsBusy, Event};
+use crate::calendar::types::Event;
 use crate::calendar::write::is_busy;
 use crate::calendar::{apart, series};
 use crate::problem::Problem;
 use crate::record::Folder;
 use crate::sandbox::Caller;
 use crate::state::State;
-use crate::times::{instant, parse_instant, stored_zone};
+use crate::times::parse_instant;
 
 const MAX_RANGE_MS: i64 = 100 * 24 * 3_600_000;
 const MAX_TARGETS: usize = 50;
@@ -73,7 +75,7 @@ fn result(kind: &str, id: &str, busy: Option<Vec<Value>>) -> Value {
 fn of_person(state: &State, mail: &str, range: (i64, i64)) -> Result<Option<Vec<Value>>, Problem> {
     let Some(account) = state.account(mail) else { return Ok(None) };
     let mut busy = Vec::new();
-    for folder in account.calendars.values().filter(|f| f.head.mine) {
+    for folder in account.calendars.values().filter(|f| f.head.body.is_owned) {
         busy.extend(of_folder(mail, folder, range)?);
     }
     Ok(Some(busy))
@@ -84,36 +86,41 @@ fn of_folder(
     folder: &Folder<Event>,
     (from_ms, to_ms): (i64, i64),
 ) -> Result<Vec<Value>, Problem> {
-    let zone = stored_zone(&folder.head.zone);
-    let mut busy: Vec<(i64, i64, Availability)> = Vec::new();
-    if folder.head.counts_as_busy == CountsAsBusy::Nothing {
+    let zone = folder.head.zone();
+    let mut busy: Vec<BusyInterval> = Vec::new();
+    let included = folder.head.body.include_in_availability;
+    if included == IncludeInAvailability::None {
         return Ok(Vec::new());
     }
-    let counts = |event: &Event| {
-        is_busy(event) && (folder.head.counts_as_busy == CountsAsBusy::Everything || attends(event, mail))
+    let counts =
+        |event: &Event| is_busy(event) && (included == IncludeInAvailability::All || attends(event, mail));
+    let interval = |event: &Event, start_ms: i64, end_ms: i64| BusyInterval {
+        start: Instant::from_millis(start_ms),
+        end: Instant::from_millis(end_ms),
+        show_as: event.body.show_as,
     };
     for event in &apart::all(folder) {
         let Ok(instances) = series::expand(event, from_ms, to_ms, &zone) else {
             // A series with too many instances to list counts as busy throughout.
             if counts(event) {
-                let (start, _) = event.when.span_ms(&zone);
-                busy.push((start.max(from_ms), to_ms, event.availability));
+                let (start_ms, _) = event.span_ms(&zone);
+                busy.push(interval(event, start_ms.max(from_ms), to_ms));
             }
             continue;
         };
         for (_, instance) in instances {
             if counts(&instance) {
-                let (start, end) = instance.when.span_ms(&zone);
-                busy.push((start, end, instance.availability));
+                let (start_ms, end_ms) = instance.span_ms(&zone);
+                busy.push(interval(&instance, start_ms, end_ms));
             }
         }
     }
-    busy.sort_by_key(|(start, end, _)| (*start, *end));
-    let show = |(start, end, availability): &(i64, i64, Availability)| json!({ "from": instant(*start), "to": instant(*end), "availability": availability });
-    Ok(busy.iter().map(show).collect())
+    busy.sort_by_key(|interval| (interval.start, interval.end));
+    Ok(busy.iter().map(|interval| json!(interval)).collect())
 }
 
 fn attends(event: &Event, mail: &str) -> bool {
-    let is_host = event.host.as_ref().is_none_or(|h| h.mail.as_deref() == Some(mail));
-    is_host || event.guests.iter().any(|g| g.mail == mail && matches!(g.answer, Answer::Yes | Answer::Maybe))
+    let accepts = |status| matches!(status, ResponseStatus::Accepted | ResponseStatus::Tentative);
+    let mut attendees = event.body.attendees.iter();
+    event.is_organized_by(mail) || attendees.any(|a| a.email == mail && accepts(a.response_status))
 }

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use model::calendar::{AccessRole, Calendar as CalendarBody, ConferenceProvider};
 use serde_json::{Map, Value, json};
 
-use crate::calendar::types::{Access, Calendar, Event, VideoService};
+use crate::calendar::types::{Calendar, Event};
 use crate::calendar::write::{self, View};
 use crate::collections::Collection;
 use crate::kind::Kind;
@@ -19,11 +20,11 @@ impl Head for Calendar {
     }
 
     fn is_main(&self) -> bool {
-        self.main
+        self.body.is_primary
     }
 
     fn is_locked(&self) -> bool {
-        self.locked
+        self.body.read_only
     }
 }
 
@@ -56,23 +57,27 @@ impl Record for Event {
     }
 
     fn show_folder(folder: &Folder<Self>) -> Value {
-        let mut document = json!(folder.head);
+        let calendar = &folder.head;
+        let mut document = json!(calendar.body);
+        document["id"] = json!(calendar.id);
         document["etag"] = json!(etag(folder.seq));
+        document["apart"] = json!(calendar.apart);
+        document["createdAt"] = json!(calendar.created_at);
+        document["updatedAt"] = json!(calendar.updated_at);
         document
     }
 }
 
 impl Collection for Event {
     fn begin(id: String, account: &Account, now: String) -> Calendar {
-        Calendar {
-            id,
-            zone: account.zone.clone(),
-            mine: true,
-            access: Access::Owner,
-            video_services: vec![VideoService::SandboxMeet],
-            created_at: now,
-            ..Calendar::default()
-        }
+        let body = CalendarBody {
+            time_zone: Some(account.zone.clone()),
+            is_owned: true,
+            access_role: AccessRole::Owner,
+            conference_types: vec![ConferenceProvider::Other],
+            ..CalendarBody::default()
+        };
+        Calendar { id, body, created_at: now, ..Calendar::default() }
     }
 
     fn patched(base: &Calendar, patch: &Map<String, Value>, now: &str) -> Result<Calendar, Problem> {
@@ -80,7 +85,7 @@ impl Collection for Event {
     }
 
     fn check_delete(folder: &Folder<Self>, _: bool) -> Result<(), Problem> {
-        match folder.head.main {
+        match folder.head.body.is_primary {
             true => Err(Problem::forbidden("mainCalendar", "the main calendar cannot be deleted")),
             false => Ok(()),
         }
@@ -89,7 +94,7 @@ impl Collection for Event {
     /// All-day events if the time zone differs: days begin at another moment in another zone, so those events have changed for
     /// clients that sync.
     fn moved(folder: &Folder<Self>, new: &Calendar) -> Vec<Arc<Self>> {
-        let is_moved = new.zone != folder.head.zone;
+        let is_moved = new.zone_name() != folder.head.zone_name();
         folder.live().filter(|e| is_moved && e.is_all_day()).cloned().collect()
     }
 }

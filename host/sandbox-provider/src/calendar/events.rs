@@ -4,27 +4,30 @@ use axum::Extension;
 use axum::extract::{Path, State as AxumState};
 use axum::http::StatusCode;
 use axum::response::Response;
+use model::Instant;
+use model::calendar::{Conference, ConferenceProvider, ConferenceStatus, Event as EventBody, Person};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::calendar::apart;
 use crate::calendar::invitations::{answer_by_magic, spread, withdraw};
 use crate::calendar::series;
-use crate::calendar::types::{Event, Person, Video};
-use crate::calendar::write::{self, View, complete_video, may_edit};
+use crate::calendar::types::{Event, meeting_address};
+use crate::calendar::write::{self, View, complete_conference, may_edit};
 use crate::faults::PendingVideo;
 use crate::ops::Receipt;
-use crate::patch::client_id;
+use crate::patch::{client_id, read};
 use crate::problem::Problem;
 use crate::receipts::{Change, exists, run, versioned};
 use crate::sandbox::Caller;
 use crate::state::{MAX_RECORDS_PER_ACCOUNT, State};
 use crate::store::{find, folder, open_folder};
-use crate::times::{instant, stored_zone};
+use crate::times::instant;
 
-/// Fields that a guest may change in its own copy of another account's event.
-const PERSONAL_FIELDS: &[&str] = &["colour", "availability", "privacy", "category", "alerts"];
+/// Fields that an attendee may change in its own copy of another account's event.
+const PERSONAL_FIELDS: &[&str] = &["color", "showAs", "visibility", "eventKind", "reminders"];
 
-/// Refuses a guest's change of the host's fields.
+/// Refuses an attendee's change of the organizer's fields.
 pub fn check_guest(event: &Event, mail: &str, body: &Map<String, Value>) -> Result<(), Problem> {
     let is_personal = body.keys().all(|name| PERSONAL_FIELDS.contains(&name.as_str()));
     if may_edit(event, mail) || is_personal {
@@ -32,7 +35,7 @@ pub fn check_guest(event: &Event, mail: &str, body: &Map<String, Value>) -> Resu
     }
     Err(Problem::forbidden(
         "notHost",
-        "only the host may change this: a guest changes colour, availability, privacy and alerts",
+        "only the organizer may change this: an attendee changes color, showAs, visibility and reminders",
     ))
 }
 
@@ -60,9 +63,9 @@ pub async fn create(
     let fresh = sandbox.new_id()?;
     run(&sandbox, &login, change, |state, now_ms, body, _| {
         let folder = open_folder::<Event>(state, &login.mail, &calendar)?;
-        let named = if folder.head.apart { apart::parse_original(body)? } else { None };
+        let named = if folder.head.apart { apart::parse_name(body)? } else { None };
         let id = match &named {
-            Some((series, original)) => apart::id_of(series, &original.local),
+            Some(named) => apart::id_of(&named.series, &named.original),
             None => client_id(body)?.unwrap_or(fresh),
         };
         if let Some((_, slot)) = folder.record(&id) {
@@ -73,26 +76,25 @@ pub async fn create(
         }
         let me = Some(person(state, &login.mail));
         let now = instant(now_ms);
-        let (series, original) = named.unzip();
-        let base = Event {
-            uid: format!("{}@sandbox.test", series.as_ref().unwrap_or(&id)),
-            series,
-            original,
-            host: me.clone(),
-            author: me,
-            created_at: now.clone(),
-            updated_at: now,
-            ..Event::default()
+        let series = named.as_ref().map(|named| named.series.clone());
+        let body_base = EventBody {
+            i_cal_uid: Some(format!("{}@sandbox.test", series.as_ref().unwrap_or(&id))),
+            recurrence_id: named.as_ref().map(|named| named.original.clone()),
+            original_start: named.and_then(|named| named.start),
+            organizer: me.clone(),
+            creator: me,
+            ..EventBody::default()
         };
+        let base =
+            Event { body: body_base, series, created_at: now.clone(), updated_at: now, ..Event::default() };
         let mut event = write::event(&base, body, &folder.head)?;
         event.id = id.clone();
         finish(&mut event);
-        let zone = stored_zone(&folder.head.zone);
+        let zone = folder.head.zone();
         series::check(&event, &zone)?;
-        let local = event.original.as_ref().map(|original| original.local.as_str());
-        let time = local.and_then(|local| series::original_ms(&event, local, &zone)).map(instant);
-        if let Some(original) = &mut event.original {
-            original.time = original.time.take().or(time);
+        if let (Some(original), None) = (&event.body.recurrence_id, event.body.original_start) {
+            let start_ms = series::original_ms(&event, original, &zone);
+            event.body.original_start = start_ms.map(Instant::from_millis);
         }
         store(state, &login.mail, &calendar, now_ms, event);
         Ok(Receipt { status: 201, folder: calendar.clone(), record: Some(id), ..Receipt::default() })
@@ -130,19 +132,19 @@ pub fn replace(
     body: &Map<String, Value>,
 ) -> Result<Vec<String>, Problem> {
     let folder = folder::<Event>(state, mail, calendar)?;
-    let zone = stored_zone(&folder.head.zone);
+    let zone = folder.head.zone();
     let mut event = write::event(old, body, &folder.head)?;
     finish(&mut event);
     series::check(&event, &zone)?;
-    let dropped = if event.when != old.when || event.repeat != old.repeat {
-        series::carry(&mut event, old, !body.contains_key("repeat"), &zone)
+    let dropped = if event.times() != old.times() || event.body.recurrence != old.body.recurrence {
+        series::carry(&mut event, old, !body.contains_key("recurrence"), &zone)
     } else {
         Vec::new()
     };
     touch(&mut event, old, now_ms);
-    let gone: Vec<String> = removed_guests(old, &event);
+    let gone = removed_attendees(old, &event);
     store(state, mail, calendar, now_ms, event);
-    withdraw(state, mail, now_ms, &old.uid, &gone);
+    withdraw(state, mail, now_ms, old.uid(), &gone);
     Ok(dropped)
 }
 
@@ -162,14 +164,23 @@ pub async fn delete(
     .await
 }
 
-/// Deletes an event: from all guests' calendars too, when the account hosts it.
+/// Deletes an event: from all attendees' calendars too, when the account organizes it.
 pub fn remove(state: &mut State, mail: &str, calendar: &str, now_ms: i64, old: &Event) {
     state.remove::<Event>(mail, calendar, now_ms, &old.id);
     apart::erase(state, mail, calendar, now_ms, &old.id);
-    if is_host(old, mail) && old.series.is_none() {
-        let guests: Vec<String> = old.guests.iter().map(|g| g.mail.clone()).collect();
-        withdraw(state, mail, now_ms, &old.uid, &guests);
+    if old.is_organized_by(mail) && old.series.is_none() {
+        withdraw(state, mail, now_ms, old.uid(), &old.attendees());
     }
+}
+
+/// Body of `POST …/video`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+struct MeetingRequest {
+    provider: ConferenceProvider,
+    create_request_id: Option<String>,
+    /// Original local start of the instance that gets the meeting; none: the event, or the whole series.
+    recurrence_id: Option<String>,
 }
 
 /// `POST …/events/{event}/video`: the existing meeting, or a new one.
@@ -184,20 +195,19 @@ pub async fn video(
         let (old, seq) = apart::whole(folder, &id)?;
         change.check_etag(seq)?;
         check_guest(&old, &login.mail, body)?;
-        let wanted: Video = serde_json::from_value(Value::Object(body.clone()))
-            .map_err(|e| Problem::field("service", e.to_string()))?;
-        if !folder.head.video_services.contains(&wanted.service) || wanted.service.address().is_none() {
+        let wanted: MeetingRequest = read(Value::Object(body.clone()))?;
+        let types = &folder.head.body.conference_types;
+        if !types.contains(&wanted.provider) || meeting_address(wanted.provider).is_none() {
             return Err(Problem::field(
-                "service",
-                "meetings can be made with sandboxMeet, and with meet and teams where they are among the calendar's videoServices",
+                "provider",
+                "meetings can be made with other, and with googleMeet and teams where they are among the calendar's conferenceTypes",
             ));
         }
         let receipt =
             Receipt { status: 200, folder: calendar.clone(), record: Some(id.clone()), ..Receipt::default() };
-        let zone = stored_zone(&folder.head.zone);
+        let zone = folder.head.zone();
         let mut event = (*old).clone();
-        let original = body.get("original").and_then(Value::as_str);
-        let target = match original {
+        let target = match &wanted.recurrence_id {
             None => &mut event,
             Some(text) => {
                 let original = series::original(&old, text, &zone)?;
@@ -205,14 +215,14 @@ pub async fn video(
                 event.overrides.entry(original).or_insert(instance)
             }
         };
-        if target.video.is_some() {
+        if target.body.conference.is_some() {
             return Ok(receipt);
         }
-        target.video = Some(Video {
-            service: wanted.service,
-            request_id: wanted.request_id,
-            pending: pending.is_some(),
-            ..Video::default()
+        target.body.conference = Some(Conference {
+            provider: wanted.provider,
+            create_request_id: wanted.create_request_id,
+            status: if pending.is_some() { ConferenceStatus::Pending } else { ConferenceStatus::Ready },
+            ..Conference::default()
         });
         finish(&mut event);
         series::check(&event, &zone)?;
@@ -224,50 +234,46 @@ pub async fn video(
     .await
 }
 
-/// Completes a stored event: adds the data of its meetings, and the answers of guests that answer automatically.
+/// Completes a stored event: adds the data of its meetings, and the answers of attendees that answer automatically.
 pub fn finish(event: &mut Event) {
     let id = event.id.clone();
     for (original, changed) in &mut event.overrides {
-        if let Some(video) = &mut changed.video {
-            complete_video(video, &format!("{id}{original}"));
+        if let Some(conference) = &mut changed.body.conference {
+            complete_conference(conference, &format!("{id}{original}"));
         }
-        answer_by_magic(&mut changed.guests);
+        answer_by_magic(&mut changed.body.attendees);
     }
-    if let Some(video) = &mut event.video {
-        complete_video(video, &id);
+    if let Some(conference) = &mut event.body.conference {
+        complete_conference(conference, &id);
     }
-    answer_by_magic(&mut event.guests);
+    answer_by_magic(&mut event.body.attendees);
 }
 
-/// Sets the time of a change, and counts it when it matters to guests (RFC 5545 section 3.8.7.4).
+/// Sets the time of a change, and counts it when it matters to attendees (RFC 5545 section 3.8.7.4).
 pub fn touch(event: &mut Event, old: &Event, now_ms: i64) {
     event.updated_at = instant(now_ms);
-    let matters = event.when != old.when
-        || event.repeat != old.repeat
-        || event.place != old.place
-        || event.state != old.state
+    let matters = event.times() != old.times()
+        || event.body.recurrence != old.body.recurrence
+        || event.body.location != old.body.location
+        || event.body.status != old.body.status
         || event.overrides.keys().ne(old.overrides.keys());
-    event.revision += i64::from(matters);
+    event.body.sequence += i64::from(matters);
 }
 
 /// Stores an event and updates the other accounts' copies.
 pub fn store(state: &mut State, mail: &str, calendar: &str, now_ms: i64, event: Event) {
     apart::store_event(state, mail, calendar, now_ms, event.clone());
-    if may_edit(&event, mail) && !event.guests.is_empty() && event.series.is_none() {
+    if may_edit(&event, mail) && !event.body.attendees.is_empty() && event.series.is_none() {
         spread(state, mail, now_ms, &event);
     }
 }
 
-fn is_host(event: &Event, mail: &str) -> bool {
-    event.host.as_ref().is_none_or(|h| h.mail.as_deref() == Some(mail))
-}
-
-fn removed_guests(old: &Event, new: &Event) -> Vec<String> {
-    let is_gone = |mail: &String| !new.guests.iter().any(|g| g.mail == *mail);
-    old.guests.iter().map(|g| g.mail.clone()).filter(is_gone).collect()
+fn removed_attendees(old: &Event, new: &Event) -> Vec<String> {
+    let left = new.attendees();
+    old.attendees().into_iter().filter(|email| !left.contains(email)).collect()
 }
 
 fn person(state: &State, mail: &str) -> Person {
-    let label = state.account(mail).map(|a| a.name.clone());
-    Person { mail: Some(mail.to_owned()), label }
+    let name = state.account(mail).map(|account| account.name.clone());
+    Person { email: Some(mail.to_owned()), name, is_self: false }
 }

@@ -22,7 +22,7 @@ use crate::receipts::{Change, exists, run, versioned};
 use crate::sandbox::Caller;
 use crate::state::State;
 use crate::store::{folder, open_folder};
-use crate::times::{instant, parse_instant, stored_zone};
+use crate::times::{instant, parse_instant};
 
 /// The longest time range that is expanded at once.
 const MAX_RANGE_MS: i64 = 400 * 24 * 3_600_000;
@@ -48,7 +48,7 @@ pub async fn list(
         .read(|state| {
             let folder = folder::<Event>(state, &login.mail, &calendar)?;
             let (event, seq) = apart::whole(folder, &id)?;
-            let zone = stored_zone(&folder.head.zone);
+            let zone = folder.head.zone();
             let view = View { mail: &login.mail, calendar: &folder.head, seq };
             let instances = series::expand(&event, from_ms, to_ms, &zone)?;
             Ok(instances.iter().map(|(original, i)| view.instance(&event, original, i)).collect::<Vec<_>>())
@@ -66,7 +66,7 @@ pub async fn get(
         .read(|state| {
             let folder = folder::<Event>(state, &login.mail, &calendar)?;
             let (event, seq) = apart::whole(folder, &id)?;
-            let zone = stored_zone(&folder.head.zone);
+            let zone = folder.head.zone();
             let original = series::original(&event, &original, &zone)?;
             let instance = series::instance(&event, &original, &zone)?;
             let view = View { mail: &login.mail, calendar: &folder.head, seq };
@@ -111,7 +111,7 @@ fn target<'a>(
     let (calendar, id, original) = path;
     let folder = open_folder::<Event>(state, mail, calendar)?;
     let (series, seq) = apart::whole(folder, id)?;
-    let zone = stored_zone(&folder.head.zone);
+    let zone = folder.head.zone();
     let original = series::original(&series, original, &zone)?;
     let own = folder.record(&apart::id_of(id, &original)).filter(|_| span == Span::One);
     change.check_etag(own.map_or(seq, |(_, slot)| slot.seq))?;
@@ -145,9 +145,9 @@ fn update_one(
     target: &InstanceTarget<'_>,
     body: &Map<String, Value>,
 ) -> Result<Receipt, Problem> {
-    if body.get("repeat").and_then(Value::as_array).is_some_and(|lines| !lines.is_empty()) {
+    if body.get("recurrence").and_then(Value::as_array).is_some_and(|lines| !lines.is_empty()) {
         return Err(Problem::field(
-            "repeat",
+            "recurrence",
             "one instance cannot repeat: change the series, or use span=following",
         ));
     }
@@ -155,7 +155,7 @@ fn update_one(
     let base = series::instance(&target.series, &target.original, &target.zone)?;
     let mut changed = write::event(&base, body, calendar)?;
     if changed.is_all_day() != target.series.is_all_day() {
-        return Err(Problem::field("when", "an instance is all-day exactly when its series is"));
+        return Err(Problem::field("allDay", "an instance is all-day exactly when its series is"));
     }
     changed.updated_at = instant(now_ms);
     let mut event = (*target.series).clone();
@@ -194,30 +194,27 @@ fn update_following(
         return Err(Problem::full("the account is full"));
     }
     let (capped, rest) = series::split(old, &target.original, &target.zone)?;
-    let base = Event {
-        uid: format!("{id}@sandbox.test"),
-        repeat: rest,
-        revision: 0,
-        when: series::plain_instance(old, &target.original, &target.zone)?.when,
-        overrides: old
-            .overrides
-            .range(target.original.clone()..)
-            .map(|(k, v)| (k.clone(), v.clone()))
-            .collect(),
+    let rest_overrides = old.overrides.range(target.original.clone()..);
+    let mut base = Event {
+        overrides: rest_overrides.map(|(k, v)| (k.clone(), v.clone())).collect(),
         created_at: instant(now_ms),
         updated_at: instant(now_ms),
         ..(**old).clone()
     };
+    base.set_times(series::plain_instance(old, &target.original, &target.zone)?.times());
+    base.body.i_cal_uid = Some(format!("{id}@sandbox.test"));
+    base.body.recurrence = rest;
+    base.body.sequence = 0;
     let mut body = body.clone();
     // The new series is another event to other systems (RFC 5545 section 3.8.4.7).
-    body.remove("uid");
+    body.remove("iCalUid");
     let mut next = write::event(&base, &body, &folder.head)?;
     next.id = id.clone();
     finish(&mut next);
     series::check(&next, &target.zone)?;
-    let dropped = series::carry(&mut next, &base, !body.contains_key("repeat"), &target.zone);
+    let dropped = series::carry(&mut next, &base, !body.contains_key("recurrence"), &target.zone);
     for changed in next.overrides.values_mut() {
-        changed.uid.clone_from(&next.uid);
+        changed.body.i_cal_uid.clone_from(&next.body.i_cal_uid);
     }
     cap(state, now_ms, target, capped);
     store(state, mail, calendar, now_ms, next);
@@ -225,9 +222,9 @@ fn update_following(
 }
 
 /// Ends the old series before the instance.
-fn cap(state: &mut State, now_ms: i64, target: &InstanceTarget<'_>, repeat: Vec<String>) {
+fn cap(state: &mut State, now_ms: i64, target: &InstanceTarget<'_>, recurrence: Vec<String>) {
     let mut event = (*target.series).clone();
-    event.repeat = repeat;
+    event.body.recurrence = recurrence;
     event.overrides.retain(|original, _| *original < target.original);
     touch(&mut event, &target.series, now_ms);
     store(state, target.mail, target.calendar, now_ms, event);
@@ -256,7 +253,7 @@ pub async fn delete(
         } else {
             let mut event = (**old).clone();
             event.overrides.remove(&target.original);
-            event.repeat = series::excluded(old, &target.original, &target.zone)?;
+            event.body.recurrence = series::excluded(old, &target.original, &target.zone)?;
             touch(&mut event, old, now_ms);
             store(state, mail, calendar, now_ms, event);
         }

@@ -11,7 +11,7 @@ use crate::calendar::types::{Calendar, Event};
 use crate::problem::Problem;
 use crate::record::Slot;
 use crate::sandbox::Caller;
-use crate::times::{parse_instant, stored_zone};
+use crate::times::parse_instant;
 use crate::walk::{Filter, Tokens, pages};
 
 /// The query string.
@@ -27,7 +27,7 @@ pub struct ListQuery {
     from: Option<String>,
     /// End of that range.
     to: Option<String>,
-    /// Text in subject, body or place.
+    /// Text in title, description or location.
     q: Option<String>,
     uid: Option<String>,
     guest: Option<String>,
@@ -84,14 +84,13 @@ impl Filter<Event> for EventFilter {
         let has =
             |text: &Option<String>, q: &str| text.as_ref().is_some_and(|t| t.to_lowercase().contains(q));
         slot.at_ms >= self.updated_min_ms
-            && self.uid.as_ref().is_none_or(|uid| event.uid == *uid)
-            && self.guest.as_ref().is_none_or(|mail| event.guests.iter().any(|g| g.mail == *mail))
-            && self
-                .q
-                .as_ref()
-                .is_none_or(|q| has(&event.subject, q) || has(&event.body.text, q) || has(&event.place, q))
+            && self.uid.as_ref().is_none_or(|uid| event.uid() == uid)
+            && self.guest.as_ref().is_none_or(|mail| event.body.attendees.iter().any(|a| a.email == *mail))
+            && self.q.as_ref().is_none_or(|q| {
+                has(&event.body.title, q) || has(&event.body.description, q) || has(&event.body.location, q)
+            })
             && (self.from_ms == i64::MIN && self.to_ms == i64::MAX
-                || series::touches(event, self.from_ms, self.to_ms, &stored_zone(&calendar.zone)))
+                || series::touches(event, self.from_ms, self.to_ms, &calendar.zone()))
     }
 }
 

@@ -1,116 +1,136 @@
 //! The times of an event: from a client's input to the stored form, and to milliseconds for comparisons.
 
+use jiff::ToSpan;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
-use jiff::{Timestamp, ToSpan};
+use model::Instant;
 
-use crate::calendar::types::{Moment, When};
+use crate::calendar::types::{Event, EventTimes};
 use crate::problem::Problem;
-use crate::times::{day, local, local_ms, midnight_ms, offset_time, stored_zone, zone};
+use crate::times::{day, local, local_ms, midnight_ms, stored_zone, zone};
 
-impl When {
+impl Event {
     /// Start and end in milliseconds; days begin at the midnight of the calendar's zone.
     pub fn span_ms(&self, calendar_zone: &TimeZone) -> (i64, i64) {
-        (self.from.ms(calendar_zone), self.to.ms(calendar_zone))
+        match self.days() {
+            Some((first, end)) => (midnight_ms(first, calendar_zone), midnight_ms(end, calendar_zone)),
+            None => (self.body.start.as_millis(), self.body.end.as_millis()),
+        }
+    }
+
+    /// The first day of an all-day event, and the day after the last one.
+    pub fn days(&self) -> Option<(Date, Date)> {
+        let (first, end) = (self.body.start_date.as_deref()?, self.body.end_date.as_deref()?);
+        self.body.all_day.then(|| (day(first), day(end)))
     }
 
     /// The zone that the start is anchored in.
     pub fn zone(&self, calendar_zone: &TimeZone) -> TimeZone {
-        match (&self.from.day, &self.from.zone) {
-            (None, Some(name)) => stored_zone(name),
-            _ => calendar_zone.clone(),
+        if self.body.all_day { calendar_zone.clone() } else { stored_zone(&self.body.time_zone) }
+    }
+
+    pub fn times(&self) -> EventTimes {
+        EventTimes {
+            start: self.body.start,
+            end: self.body.end,
+            time_zone: self.body.time_zone.clone(),
+            end_time_zone: self.body.end_time_zone.clone(),
+            all_day: self.body.all_day,
+            start_date: self.body.start_date.clone(),
+            end_date: self.body.end_date.clone(),
         }
     }
 
-    /// As it is stored: days alone, or times with offset and zone. Checks that both are of one kind and in order.
-    pub fn normalised(&self, calendar_zone: &str) -> Result<When, Problem> {
-        let from = self.from.normalised(calendar_zone, "when.from")?;
-        let to_default = from.zone.as_deref().unwrap_or(calendar_zone).to_owned();
-        let to = self.to.normalised(&to_default, "when.to")?;
-        if from.day.is_some() != to.day.is_some() {
-            return Err(Problem::field(
-                "when.to",
-                "when.from and when.to must both have a day, or both a time",
-            ));
-        }
-        let when = When { from, to };
-        let (start, end) = when.span_ms(&TimeZone::UTC);
-        if end < start || (when.from.day.is_some() && end == start) {
-            return Err(Problem::field(
-                "when.to",
-                "when.to must be after when.from; the last day is exclusive",
-            ));
-        }
-        Ok(when)
+    pub fn set_times(&mut self, times: EventTimes) {
+        self.body.start = times.start;
+        self.body.end = times.end;
+        self.body.time_zone = times.time_zone;
+        self.body.end_time_zone = times.end_time_zone;
+        self.body.all_day = times.all_day;
+        self.body.start_date = times.start_date;
+        self.body.end_date = times.end_date;
     }
 
-    /// The same event with its start at another local time: the length stays, in days or in real time.
-    pub fn moved_to(&self, start: DateTime, calendar_zone: &TimeZone) -> When {
-        let (from_ms, to_ms) = self.span_ms(calendar_zone);
-        if let (Some(first), Some(end)) = (&self.from.day, &self.to.day) {
-            let days = day(first).until(day(end)).map_or(1, |s| s.get_days());
+    /// Brings the times into the stored form: days alone, or instants with their zone. Checks that both are of one kind and in order.
+    pub fn normalise(&mut self, calendar_zone: &str) -> Result<(), Problem> {
+        match self.body.all_day {
+            true => self.normalise_days(),
+            false => self.normalise_times(calendar_zone),
+        }
+    }
+
+    fn normalise_days(&mut self) -> Result<(), Problem> {
+        let date = |field: &str, text: &Option<String>| {
+            let date = text.as_deref().unwrap_or_default().parse::<Date>();
+            date.map_err(|_| Problem::field(field, format!("{field} must be a date such as 2026-03-01")))
+        };
+        let first = date("startDate", &self.body.start_date)?;
+        let end = date("endDate", &self.body.end_date)?;
+        if end <= first {
+            return Err(Problem::field(
+                "endDate",
+                "endDate must be after startDate: the last day is exclusive",
+            ));
+        }
+        self.set_times(EventTimes {
+            start: Instant::default(),
+            end: Instant::default(),
+            time_zone: String::new(),
+            end_time_zone: None,
+            all_day: true,
+            start_date: Some(first.to_string()),
+            end_date: Some(end.to_string()),
+        });
+        Ok(())
+    }
+
+    fn normalise_times(&mut self, calendar_zone: &str) -> Result<(), Problem> {
+        let mut times = self.times();
+        for (field, at) in [("start", times.start), ("end", times.end)] {
+            if at == Instant::default() {
+                let message =
+                    format!("{field} is missing: give start and end, or allDay, startDate and endDate");
+                return Err(Problem::field(field, message));
+            }
+        }
+        if times.end < times.start {
+            return Err(Problem::field("end", "end must not be before start"));
+        }
+        if times.time_zone.is_empty() {
+            calendar_zone.clone_into(&mut times.time_zone);
+        }
+        zone(&times.time_zone, "timeZone")?;
+        times.end_time_zone = times.end_time_zone.filter(|name| *name != times.time_zone);
+        if let Some(name) = &times.end_time_zone {
+            zone(name, "endTimeZone")?;
+        }
+        self.set_times(EventTimes { start_date: None, end_date: None, ..times });
+        Ok(())
+    }
+
+    /// Moves the start to another local time: the length stays, in days or in real time.
+    pub fn move_to(&mut self, start: DateTime, calendar_zone: &TimeZone) {
+        if let Some((first, end)) = self.days() {
+            let days = first.until(end).map_or(1, |span| span.get_days());
             let last = start.date().checked_add(days.days()).unwrap_or(start.date());
-            return When { from: Moment::of_day(start.date()), to: Moment::of_day(last) };
+            self.body.start_date = Some(start.date().to_string());
+            self.body.end_date = Some(last.to_string());
+            return;
         }
-        let zone = self.zone(calendar_zone);
-        let new_from = local_ms(start, &zone);
-        When { from: self.from.at(new_from), to: self.to.at(new_from + (to_ms - from_ms)) }
+        let length_ms = self.body.end.as_millis() - self.body.start.as_millis();
+        let start_ms = local_ms(start, &self.zone(calendar_zone));
+        self.body.start = Instant::from_millis(start_ms);
+        self.body.end = Instant::from_millis(start_ms + length_ms);
     }
 
     /// The local start, as instances are named: a date for days.
     pub fn local_start(&self, calendar_zone: &TimeZone) -> String {
-        match &self.from.day {
-            Some(day) => day.clone(),
-            None => {
-                let zone = self.zone(calendar_zone);
-                local(self.from.ms(calendar_zone), &zone).strftime("%Y-%m-%dT%H:%M:%S").to_string()
+        match &self.body.start_date {
+            Some(day) if self.body.all_day => day.clone(),
+            _ => {
+                let at = local(self.body.start.as_millis(), &self.zone(calendar_zone));
+                at.strftime("%Y-%m-%dT%H:%M:%S").to_string()
             }
         }
-    }
-}
-
-impl Moment {
-    fn of_day(date: Date) -> Moment {
-        Moment { day: Some(date.to_string()), ..Moment::default() }
-    }
-
-    fn at(&self, ms: i64) -> Moment {
-        let name = self.zone.clone().unwrap_or_else(|| "UTC".to_owned());
-        Moment { day: None, time: Some(offset_time(ms, &stored_zone(&name))), zone: Some(name) }
-    }
-
-    fn ms(&self, calendar_zone: &TimeZone) -> i64 {
-        match (&self.day, &self.time) {
-            (Some(text), _) => midnight_ms(day(text), calendar_zone),
-            (None, Some(text)) => text.parse::<Timestamp>().map_or(0, Timestamp::as_millisecond),
-            (None, None) => 0,
-        }
-    }
-
-    fn normalised(&self, default_zone: &str, field: &str) -> Result<Moment, Problem> {
-        if let Some(text) = &self.day {
-            let date: Date = text.parse().map_err(|_| {
-                Problem::field(field, format!("{field}.day must be a date such as 2026-03-01"))
-            })?;
-            return Ok(Moment::of_day(date));
-        }
-        let Some(text) = &self.time else {
-            return Err(Problem::field(field, format!("{field} needs a day or a time")));
-        };
-        let name = self.zone.as_deref().unwrap_or(default_zone);
-        let zone = zone(name, &format!("{field}.zone"))?;
-        let ms = match text.parse::<Timestamp>() {
-            Ok(at) => at.as_millisecond(),
-            Err(_) => {
-                let at: DateTime = text.parse().map_err(|_| {
-                    Problem::field(
-                        field,
-                        format!("{field}.time must be RFC 3339, such as 2026-03-01T09:00:00Z"),
-                    )
-                })?;
-                local_ms(at, &zone)
-            }
-        };
-        Ok(Moment { day: None, time: Some(offset_time(ms, &zone)), zone: Some(name.to_owned()) })
     }
 }

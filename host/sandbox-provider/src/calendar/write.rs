@@ -1,145 +1,114 @@
 //! From a client's JSON to a checked event or calendar, and from there to the JSON that is answered. Pure: nothing here knows
 //! the state or HTTP.
 
+use model::Instant;
+use model::calendar::{
+    Calendar as CalendarBody, Conference, ConferenceStatus, Event as EventBody, EventStatus, EventType,
+    Reminder, ShowAs,
+};
 use serde_json::{Map, Value, json};
 
-use crate::calendar::types::{Alert, Calendar, Event, EventState, Video, VideoState, When};
-use crate::patch::{MAX_LINE, MAX_TEXT, colour, few, patched, text, title};
+use crate::calendar::series::original_ms;
+use crate::calendar::types::{Calendar, Event, meeting_address};
+use crate::patch::{MAX_LINE, MAX_TEXT, colour, few, merged, read, text, title};
 use crate::problem::Problem;
 use crate::receipts::etag;
-use crate::times::{instant, offset_time, stored_zone};
+use crate::times::zone;
 
-const MAX_GUESTS: usize = 500;
+const MAX_ATTENDEES: usize = 500;
 const MAX_SMALL_LIST: usize = 50;
-const MAX_REPEAT_LINES: usize = 500;
+const MAX_RECURRENCE_LINES: usize = 500;
 
-/// Fields of an event that a client may set.
-const EVENT_FIELDS: &[&str] = &[
-    "uid",
-    "when",
-    "subject",
-    "body",
-    "place",
-    "places",
-    "colour",
-    "state",
-    "availability",
-    "privacy",
-    "category",
-    "guests",
-    "guestRules",
-    "seats",
-    "repeat",
-    "video",
-    "alerts",
-    "files",
-];
-/// Read-only fields of an event: accepted in a body, so that an event that was read can be sent back, and ignored.
-const EVENT_OWN: &[&str] = &[
-    "id",
-    "etag",
-    "calendar",
-    "kind",
-    "revision",
-    "original",
-    "webLink",
-    "locked",
-    "host",
-    "author",
-    "myAnswer",
-    "overrides",
-    "series",
-    "createdAt",
-    "updatedAt",
-];
-const CALENDAR_FIELDS: &[&str] =
-    &["title", "notes", "zone", "colour", "place", "alerts", "countsAsBusy", "videoServices", "apart"];
-const CALENDAR_OWN: &[&str] = &["id", "etag", "main", "mine", "access", "locked", "createdAt", "updatedAt"];
+/// Members of an event that the provider sets, beside the model's read-only ones: accepted in a body, so that an event that was read can
+/// be sent back, and ignored.
+const EVENT_OWN: &[&str] = &["organizer", "exceptions", "appliesToFollowing"];
 
 /// The event that `patch` makes of `base`, checked. The rule of a series is checked where it is expanded.
 pub fn event(base: &Event, patch: &Map<String, Value>, calendar: &Calendar) -> Result<Event, Problem> {
-    let mut patch = patch.clone();
-    // A moment is a whole: a day must not meet the time that was there before.
-    let when = patch.remove("when");
-    let mut event: Event = patched(base, &patch, EVENT_FIELDS, EVENT_OWN)?;
-    if let Some(when) = when {
-        let when: When = serde_path_to_error::deserialize(when).map_err(|e| {
-            let path = format!("when.{}", e.path());
-            Problem::field(&path, e.into_inner().to_string())
-        })?;
-        event.when = when;
+    let mut body: EventBody = merged(&base.body, patch, EVENT_OWN)?;
+    body.i_cal_uid = body.i_cal_uid.or_else(|| base.body.i_cal_uid.clone());
+    for attendee in &mut body.attendees {
+        attendee.email = attendee.email.trim().to_lowercase();
+        (attendee.is_self, attendee.organizer) = (false, false);
     }
-    event.when = event.when.normalised(&calendar.zone)?;
-    for guest in &mut event.guests {
-        guest.mail = guest.mail.trim().to_lowercase();
+    let is_pending = base.body.conference.as_ref().is_some_and(|c| c.status == ConferenceStatus::Pending);
+    // Only the provider lets a meeting wait for its address.
+    if let Some(conference) = body.conference.as_mut().filter(|c| !is_pending && c.join_url.is_none())
+        && conference.status == ConferenceStatus::Pending
+    {
+        conference.status = ConferenceStatus::Ready;
     }
-    check_event(&event)?;
+    let mut event = Event { body, ..base.clone() };
+    event.normalise(calendar.zone_name())?;
+    check_event(&event.body)?;
     Ok(event)
 }
 
-fn check_event(event: &Event) -> Result<(), Problem> {
-    text("uid", Some(&event.uid), 255)?;
-    text("subject", event.subject.as_ref(), MAX_LINE)?;
-    text("body.text", event.body.text.as_ref(), MAX_TEXT)?;
-    text("body.html", event.body.html.as_ref(), MAX_TEXT)?;
-    text("place", event.place.as_ref(), MAX_LINE)?;
-    colour(event.colour.as_ref())?;
-    few("places", event.places.as_ref().map_or(0, Vec::len), MAX_SMALL_LIST)?;
-    few("guests", event.guests.len(), MAX_GUESTS)?;
-    few("repeat", event.repeat.len(), MAX_REPEAT_LINES)?;
-    few("files", event.files.len(), MAX_SMALL_LIST)?;
-    alerts("alerts.own", &event.alerts.own)?;
-    for (at, guest) in event.guests.iter().enumerate() {
-        if !guest.mail.contains('@') || guest.mail.len() > 320 {
-            return Err(Problem::field(
-                &format!("guests[{at}].mail"),
-                "mail must be an address such as bob@sandbox.test",
-            ));
+fn check_event(event: &EventBody) -> Result<(), Problem> {
+    text("iCalUid", event.i_cal_uid.as_ref(), 255)?;
+    text("title", event.title.as_ref(), MAX_LINE)?;
+    text("description", event.description.as_ref(), MAX_TEXT)?;
+    text("descriptionHtml", event.description_html.as_ref(), MAX_TEXT)?;
+    text("location", event.location.as_ref(), MAX_LINE)?;
+    colour("color", event.color.as_ref())?;
+    few("locations", event.locations.as_ref().map_or(0, Vec::len), MAX_SMALL_LIST)?;
+    few("attendees", event.attendees.len(), MAX_ATTENDEES)?;
+    few("recurrence", event.recurrence.len(), MAX_RECURRENCE_LINES)?;
+    few("attachments", event.attachments.len(), MAX_SMALL_LIST)?;
+    reminders("reminders.overrides", &event.reminders.overrides)?;
+    for (at, attendee) in event.attendees.iter().enumerate() {
+        let field = format!("attendees[{at}].email");
+        if !attendee.email.contains('@') || attendee.email.len() > 320 {
+            return Err(Problem::field(&field, "email must be an address such as bob@sandbox.test"));
         }
-        if event.guests[..at].iter().any(|g| g.mail == guest.mail) {
-            return Err(Problem::field(&format!("guests[{at}].mail"), "every guest is listed once"));
+        if event.attendees[..at].iter().any(|other| other.email == attendee.email) {
+            return Err(Problem::field(&field, "every attendee is listed once"));
         }
     }
-    if event.seats.is_some_and(|s| s < 1) {
-        return Err(Problem::field("seats", "seats must be at least 1"));
+    if event.capacity.is_some_and(|capacity| capacity < 1) {
+        return Err(Problem::field("capacity", "capacity must be at least 1"));
     }
     Ok(())
 }
 
-/// The calendar that `patch` makes of `base`, checked.
+/// The calendar that `patch` makes of `base`, checked. Beside the model's fields a client sets `apart`, and `conferenceTypes`.
 pub fn calendar(base: &Calendar, patch: &Map<String, Value>) -> Result<Calendar, Problem> {
-    let calendar: Calendar = patched(base, patch, CALENDAR_FIELDS, CALENDAR_OWN)?;
-    title("title", &calendar.title)?;
-    text("notes", calendar.notes.as_ref(), MAX_TEXT)?;
-    text("place", calendar.place.as_ref(), MAX_LINE)?;
-    colour(calendar.colour.as_ref())?;
-    alerts("alerts", &calendar.alerts)?;
-    crate::times::zone(&calendar.zone, "zone")?;
-    Ok(calendar)
+    let mut patch = patch.clone();
+    let (apart, types) = (patch.remove("apart"), patch.remove("conferenceTypes"));
+    let mut body: CalendarBody = merged(&base.body, &patch, &[])?;
+    if let Some(types) = types {
+        body.conference_types = read(types).map_err(|e| Problem::field("conferenceTypes", e.message))?;
+    }
+    title("name", &body.name)?;
+    text("description", body.description.as_ref(), MAX_TEXT)?;
+    text("location", body.location.as_ref(), MAX_LINE)?;
+    colour("color", body.color.as_ref())?;
+    reminders("defaultReminders", &body.default_reminders)?;
+    zone(body.time_zone.as_deref().unwrap_or_default(), "timeZone")?;
+    let apart = apart.map_or(Ok(base.apart), read)?;
+    Ok(Calendar { body, apart, ..base.clone() })
 }
 
-fn alerts(field: &str, alerts: &[Alert]) -> Result<(), Problem> {
-    few(field, alerts.len(), MAX_SMALL_LIST)?;
-    match alerts.iter().position(|a| !(0..=40_320).contains(&a.lead_minutes)) {
+fn reminders(field: &str, reminders: &[Reminder]) -> Result<(), Problem> {
+    few(field, reminders.len(), MAX_SMALL_LIST)?;
+    match reminders.iter().position(|r| !(0..=40_320).contains(&r.minutes_before)) {
         Some(at) => {
-            Err(Problem::field(&format!("{field}[{at}].leadMinutes"), "leadMinutes must be 0 to 40320"))
+            let field = format!("{field}[{at}].minutesBefore");
+            Err(Problem::field(&field, "minutesBefore must be 0 to 40320"))
         }
         None => Ok(()),
     }
 }
 
-/// Completes a meeting of a service whose meetings the provider makes, unless it is to stay pending. Its address is derived from
-/// the event's id, so that a repetition gives the same one.
-pub fn complete_video(video: &mut Video, event_id: &str) {
-    let Some(address) = video.service.address().filter(|_| video.url.is_none()) else { return };
-    if video.pending {
-        video.state = VideoState::Creating;
-        return;
-    }
+/// Completes a meeting of a service whose meetings the provider makes, unless it is pending. Its address is derived from the
+/// event's id, so that a repetition gives the same one.
+pub fn complete_conference(conference: &mut Conference, event_id: &str) {
+    let address = meeting_address(conference.provider).filter(|_| conference.join_url.is_none());
+    let Some(address) = address.filter(|_| conference.status != ConferenceStatus::Pending) else { return };
     let code: String = event_id.chars().filter(char::is_ascii_alphanumeric).take(10).collect();
-    video.state = VideoState::Ready;
-    video.url = Some(format!("{address}/{code}"));
-    video.code = Some(code);
+    conference.status = ConferenceStatus::Ready;
+    conference.join_url = Some(format!("{address}/{code}"));
+    conference.meeting_id = Some(code);
 }
 
 /// An event as one account sees it.
@@ -151,79 +120,72 @@ pub struct View<'a> {
 }
 
 impl View<'_> {
-    /// A single event or a series with its overrides.
+    /// A single event or a series with its changed instances.
     pub fn event(&self, event: &Event) -> Value {
-        let mut document = self.bare(event);
-        if event.series.is_some() {
-            document["kind"] = json!("override");
-            if let Some(fields) = document.as_object_mut() {
-                fields.remove("overrides");
-            }
+        if let Some(series) = &event.series {
+            let mut document = self.bare(event, EventType::Exception);
+            document["seriesId"] = json!(series);
             return document;
         }
-        document["kind"] = json!(if event.is_series() { "series" } else { "single" });
-        let overrides =
+        let kind = if event.is_series() { EventType::Series } else { EventType::Single };
+        let mut document = self.bare(event, kind);
+        let changed =
             event.overrides.iter().map(|(original, changed)| self.instance(event, original, changed));
-        document["overrides"] = overrides.collect();
+        document["exceptions"] = changed.collect();
         document
     }
 
     /// One instance of a series, changed or not, by its original local start.
     pub fn instance(&self, series: &Event, original: &str, instance: &Event) -> Value {
-        let zone = stored_zone(&self.calendar.zone);
         let is_changed = series.overrides.contains_key(original);
-        let mut document = self.bare(instance);
+        let mut document =
+            self.bare(instance, if is_changed { EventType::Exception } else { EventType::Occurrence });
+        let original_ms = original_ms(series, original, &self.calendar.zone());
         document["id"] = json!(format!("{}@{original}", series.id));
-        document["series"] = json!(series.id);
-        document["kind"] = json!(if is_changed { "override" } else { "instance" });
-        document["repeat"] = json!([]);
-        let original_ms = crate::calendar::series::original_ms(series, original, &zone);
-        document["original"] = json!({ "local": original, "time": original_ms.map(instant) });
-        if let Some(fields) = document.as_object_mut() {
-            fields.remove("overrides");
-        }
+        document["seriesId"] = json!(series.id);
+        document["recurrence"] = json!([]);
+        document["recurrenceId"] = json!(original);
+        document["originalStart"] = json!(original_ms.map(Instant::from_millis));
         document
     }
 
-    fn bare(&self, event: &Event) -> Value {
-        let mut document = serde_json::to_value(event).unwrap_or_else(|_| json!({}));
-        let calendar_zone = stored_zone(&self.calendar.zone);
+    fn bare(&self, event: &Event, event_type: EventType) -> Value {
+        let mut body = event.body.clone();
+        body.event_type = event_type;
         if event.is_all_day() {
-            let (from, to) = event.when.span_ms(&calendar_zone);
-            for (side, ms) in [("from", from), ("to", to)] {
-                document["when"][side]["time"] = json!(offset_time(ms, &calendar_zone));
-                document["when"][side]["zone"] = json!(self.calendar.zone);
-            }
+            let (start_ms, end_ms) = event.span_ms(&self.calendar.zone());
+            (body.start, body.end) = (Instant::from_millis(start_ms), Instant::from_millis(end_ms));
+            self.calendar.zone_name().clone_into(&mut body.time_zone);
         }
+        body.html_link = Some(format!("https://calendar.sandbox.test/{}/{}", self.calendar.id, event.id));
+        body.busy = body.derived_busy();
+        body.read_only = self.calendar.body.read_only || !may_edit(event, self.mail);
+        let own = body.attendees.iter().find(|attendee| attendee.email == self.mail);
+        body.my_response = own.map(|attendee| attendee.response_status);
+        for person in body.organizer.iter_mut().chain(&mut body.creator) {
+            person.is_self = person.email.as_deref() == Some(self.mail);
+        }
+        let organizer = body.organizer.as_ref().and_then(|person| person.email.clone());
+        for attendee in &mut body.attendees {
+            attendee.is_self = attendee.email == self.mail;
+            attendee.organizer = organizer.as_ref() == Some(&attendee.email);
+        }
+        let mut document = json!(body);
+        document["id"] = json!(event.id);
         document["etag"] = json!(etag(self.seq));
-        document["calendar"] = json!(self.calendar.id);
-        document["webLink"] =
-            json!(format!("https://calendar.sandbox.test/{}/{}", self.calendar.id, event.id));
-        document["locked"] = json!(self.calendar.locked || !may_edit(event, self.mail));
-        document["myAnswer"] = json!(event.guests.iter().find(|g| g.mail == self.mail).map(|g| g.answer));
-        for role in ["host", "author"] {
-            let is_me = document[role]["mail"].as_str() == Some(self.mail);
-            if document[role].is_object() {
-                document[role]["me"] = json!(is_me);
-            }
-        }
-        let host = event.host.as_ref().and_then(|h| h.mail.as_deref());
-        for (at, guest) in event.guests.iter().enumerate() {
-            document["guests"][at]["me"] = json!(guest.mail == self.mail);
-            document["guests"][at]["host"] = json!(host == Some(guest.mail.as_str()));
-        }
+        document["calendarId"] = json!(self.calendar.id);
+        document["createdAt"] = json!(event.created_at);
+        document["updatedAt"] = json!(event.updated_at);
         document
     }
 }
 
-/// Whether the account may change the fields that all guests see.
+/// Whether the account may change the fields that all attendees see.
 pub fn may_edit(event: &Event, mail: &str) -> bool {
-    let is_host = event.host.as_ref().is_none_or(|h| h.mail.as_deref() == Some(mail));
-    is_host || event.guest_rules.may_edit
+    event.is_organized_by(mail) || event.body.guests_can_modify
 }
 
 /// Whether it blocks time in a calendar that counts it.
 pub fn is_busy(event: &Event) -> bool {
-    use crate::calendar::types::Availability;
-    event.state != EventState::CalledOff && event.availability != Availability::Free
+    event.body.status != EventStatus::Cancelled && event.body.show_as != ShowAs::Free
 }

@@ -142,8 +142,8 @@ impl Shelf for MailLabel {
     fn changed(&self, patch: &Map<String, Value>, _: &Folder<Entry>) -> Result<Self, Problem> {
         let label: MailLabel = patched(self, patch, LABEL_FIELDS, LABEL_OWN)?;
         title("title", &label.title)?;
-        colour(label.colour.as_ref())?;
-        colour(label.text_colour.as_ref())?;
+        colour("colour", label.colour.as_ref())?;
+        colour("textColour", label.text_colour.as_ref())?;
         Ok(label)
     }
 

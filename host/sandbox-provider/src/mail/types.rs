@@ -1,5 +1,5 @@
-//! The provider's own JSON: mail folders, labels and messages. The rules of `calendar::types` for names and added fields apply
-//! here as well.
+//! The provider's own JSON: mail folders, labels and messages. The names differ from Switchboard's model, as a real provider's do;
+//! `connectors/sandbox` maps between the two. The journal stores the same structs, so a field added here is optional.
 
 use serde::{Deserialize, Serialize};
 

@@ -67,6 +67,7 @@ fn changed_subject(change: &Op) -> Option<(&str, ChangeSubject<'_>)> {
         | Op::Receipt { .. }
         | Op::Grant(_)
         | Op::Watch(_)
+        | Op::Older { .. }
         | Op::Counter { .. } => return None,
     })
 }

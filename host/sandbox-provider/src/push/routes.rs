@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::auth::Login;
 use crate::authorization_server::scopes::is_granted;
 use crate::calendar::types::Event;
-use crate::contacts::types::Card;
+use crate::contacts::Card;
 use crate::kind::Kind;
 use crate::ops::Op;
 use crate::patch::{object, read};
@@ -21,7 +21,7 @@ use crate::push::watches::{Watch, WatchChange, WatchTarget};
 use crate::sandbox::Caller;
 use crate::state::State;
 use crate::store::folder;
-use crate::tasks::types::Todo;
+use crate::tasks::Todo;
 use crate::times::{instant, parse_instant};
 
 /// Watches of one account, and of all accounts.

@@ -3,144 +3,49 @@
 use std::sync::Arc;
 
 use jiff::civil::Date;
+use model::Instant;
+use model::tasks::{ChecklistItem, Task, TaskList, TaskListRole, TaskStatus};
+use serde::Deserialize;
 
+use crate::document::Document;
 use crate::seed::colleagues::PEOPLE;
 use crate::state::State;
-use crate::tasks::types::{
-    About, Due, Importance, Link, List, Markup, Step, Todo, TodoBody, TodoPerson, TodoState,
-};
+use crate::tasks::Todo;
 use crate::times::{instant, local, shift, stored_zone};
 
-const MAIN: &str = "tasks";
-const PERSONAL: &str = "personal";
 const DAY_MS: i64 = 24 * 3_600_000;
+const HOUR_MS: i64 = 3_600_000;
 
-/// One todo of the table.
-struct TodoPlan {
-    list: &'static str,
-    id: &'static str,
-    title: &'static str,
-    parent: Option<&'static str>,
+/// The tasks; parents are before their children.
+const TASKS: &str = include_str!("todos.json");
+
+/// A task of the file, with what depends on the day.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct TaskSeed {
+    list: String,
+    id: String,
+    /// The due day.
     due: Option<i64>,
-    clock: Option<&'static str>,
-    state: TodoState,
-    importance: Option<Importance>,
-    repeat: &'static [&'static str],
-    steps: &'static [&'static str],
-    tags: &'static [&'static str],
+    /// The day of the start.
+    start: Option<i64>,
+    /// Hours until the reminder.
+    remind: Option<i64>,
+    /// Titles of the checklist items; the first one is done.
+    steps: Vec<String>,
+    task: Task,
 }
-
-const fn plan(list: &'static str, id: &'static str, title: &'static str) -> TodoPlan {
-    TodoPlan {
-        list,
-        id,
-        title,
-        parent: None,
-        due: None,
-        clock: None,
-        state: TodoState::Open,
-        importance: None,
-        repeat: &[],
-        steps: &[],
-        tags: &[],
-    }
-}
-
-const fn due(day: i64, plan: TodoPlan) -> TodoPlan {
-    TodoPlan { due: Some(day), ..plan }
-}
-
-const fn is(state: TodoState, plan: TodoPlan) -> TodoPlan {
-    TodoPlan { state, ..plan }
-}
-
-const fn below(parent: &'static str, plan: TodoPlan) -> TodoPlan {
-    TodoPlan { parent: Some(parent), ..plan }
-}
-
-const fn rated(importance: Importance, plan: TodoPlan) -> TodoPlan {
-    TodoPlan { importance: Some(importance), ..plan }
-}
-
-const fn every(repeat: &'static [&'static str], plan: TodoPlan) -> TodoPlan {
-    TodoPlan { repeat, ..plan }
-}
-
-const fn at(clock: &'static str, plan: TodoPlan) -> TodoPlan {
-    TodoPlan { clock: Some(clock), ..plan }
-}
-
-const fn with_steps(steps: &'static [&'static str], plan: TodoPlan) -> TodoPlan {
-    TodoPlan { steps, ..plan }
-}
-
-const fn tagged(tags: &'static [&'static str], plan: TodoPlan) -> TodoPlan {
-    TodoPlan { tags, ..plan }
-}
-
-const DRAFT_STEPS: &[&str] = &["Collect the figures", "Ask Dana for a quote", "Proofread"];
-
-/// Parents are before their children.
-const PLANS: &[TodoPlan] = &[
-    rated(
-        Importance::Major,
-        due(1, with_steps(DRAFT_STEPS, plan(MAIN, "launch-plan", "Write the launch plan"))),
-    ),
-    below("launch-plan", due(0, is(TodoState::Done, plan(MAIN, "launch-scope", "Agree on the scope")))),
-    below("launch-plan", due(1, is(TodoState::Started, plan(MAIN, "launch-risks", "List the risks")))),
-    below("launch-risks", plan(MAIN, "launch-legal", "Ask Erik about the licence")),
-    below("launch-plan", due(6, plan(MAIN, "launch-date", "Fix the date with Carol"))),
-    rated(Importance::Major, due(-3, plan(MAIN, "invoice", "Pay the invoice of Müller & Söhne"))),
-    due(-1, at("17:00", plan(MAIN, "answer-dana", "Answer Dana"))),
-    due(0, at("09:30", is(TodoState::Done, plan(MAIN, "standup-notes", "Send the stand-up notes")))),
-    every(
-        &["RRULE:FREQ=WEEKLY;BYDAY=FR"],
-        due(4, at("16:00", plan(MAIN, "timesheet", "Fill in the timesheet"))),
-    ),
-    every(&["RRULE:FREQ=MONTHLY;BYMONTHDAY=1"], due(12, plan(MAIN, "report", "Monthly report"))),
-    is(TodoState::Blocked, tagged(&["hiring"], plan(MAIN, "contract", "Contract for the new designer"))),
-    is(TodoState::Later, plan(MAIN, "archive", "Archive last year's documents")),
-    is(TodoState::Dropped, plan(MAIN, "old-site", "Repair the old web site")),
-    rated(Importance::Minor, tagged(&["reading"], plan(MAIN, "read-spec", "Read the specification"))),
-    is(
-        TodoState::Started,
-        due(9, tagged(&["hiring", "team"], plan(MAIN, "interviews", "Prepare the interviews"))),
-    ),
-    due(30, plan(MAIN, "offsite", "Book the off-site")),
-    plan(MAIN, "ideas", "Collect ideas for the 春 campaign"),
-    due(0, plan(PERSONAL, "groceries", "Groceries")),
-    with_steps(&["Passport", "Charger", "Umbrella"], due(3, plan(PERSONAL, "pack", "Pack for the trip"))),
-    every(&["RRULE:FREQ=DAILY;INTERVAL=3"], due(1, plan(PERSONAL, "plants", "Water the plants"))),
-    every(&["RRULE:FREQ=YEARLY"], due(40, plan(PERSONAL, "birthday", "Buy a present for Zoë"))),
-    due(-14, rated(Importance::Major, plan(PERSONAL, "tax", "Tax return"))),
-    is(TodoState::Done, due(-7, plan(PERSONAL, "dentist", "Call Maple Dental"))),
-    is(TodoState::Done, due(-2, plan(PERSONAL, "bike", "Repair the bike"))),
-    plan(PERSONAL, "learn", "Learn to juggle"),
-];
 
 /// The lists, empty: the main one, and for the three a second one.
 pub fn begin(state: &mut State, mail: &str, now_ms: i64) {
     let now = instant(now_ms);
-    let main = List {
-        id: MAIN.to_owned(),
-        title: "Tasks".to_owned(),
-        main: true,
-        mine: true,
-        created_at: now.clone(),
-        updated_at: now,
-        ..List::default()
-    };
-    let personal = List {
-        id: PERSONAL.to_owned(),
-        title: "Personal".to_owned(),
-        colour: Some("#16a34a".to_owned()),
-        main: false,
-        rank: 1,
-        ..main.clone()
-    };
-    state.put_head::<Todo>(mail, main);
+    let base = TaskList { is_owner: true, ..TaskList::default() };
+    let main = TaskList { name: "Tasks".to_owned(), role: Some(TaskListRole::Default), ..base.clone() };
+    state.put_head::<Todo>(mail, Document::new("tasks", main, &now));
     if PEOPLE.iter().any(|person| person.mail == mail) {
-        state.put_head::<Todo>(mail, personal);
+        let color = Some("#16a34a".to_owned());
+        let personal = TaskList { name: "Personal".to_owned(), color, sort_order: 1, ..base };
+        state.put_head::<Todo>(mail, Document::new("personal", personal, &now));
     }
 }
 
@@ -148,81 +53,43 @@ pub fn begin(state: &mut State, mail: &str, now_ms: i64) {
 pub fn fill(state: &mut State, mail: &str, now_ms: i64) {
     let Some(person) = PEOPLE.iter().find(|person| person.mail == mail) else { return };
     let today = local(now_ms, &stored_zone(person.zone)).date();
-    for (number, plan) in PLANS.iter().enumerate() {
-        let mut todo = build_todo(plan, number, person.zone, today, now_ms);
-        adorn(&mut todo, now_ms);
-        state.put(mail, plan.list, now_ms, Arc::new(todo));
+    let seeds: Vec<TaskSeed> = serde_json::from_str(TASKS).unwrap_or_default();
+    for (number, seed) in seeds.into_iter().enumerate() {
+        let (list, id) = (seed.list.clone(), seed.id.clone());
+        let body = build_task(seed, number, person.zone, today, now_ms);
+        let (created_at, updated_at) = (instant(now_ms - 20 * DAY_MS), instant(now_ms));
+        state.put(mail, &list, now_ms, Arc::new(Document { id, body, created_at, updated_at }));
     }
 }
 
-fn build_todo(plan: &TodoPlan, number: usize, zone: &str, today: Date, now_ms: i64) -> Todo {
-    let text = |text: &str| Some(text.to_owned());
-    let made = instant(now_ms - 20 * DAY_MS);
-    let is_done = plan.state == TodoState::Done;
-    let done_ms = now_ms + plan.due.unwrap_or_default().min(0) * DAY_MS - 3_600_000;
-    let step = |(number, title): (usize, &&str)| Step {
+fn build_task(seed: TaskSeed, number: usize, zone: &str, today: Date, now_ms: i64) -> Task {
+    let day = |days: i64| shift(today, days).to_string();
+    let yesterday = Instant::from_millis(now_ms - DAY_MS);
+    let step = |(number, title): (usize, String)| ChecklistItem {
         id: format!("step-{}", number + 1),
-        title: (*title).to_owned(),
-        done: number == 0,
-        done_at: (number == 0).then(|| instant(now_ms - DAY_MS)),
+        title,
+        checked: number == 0,
+        checked_at: (number == 0).then_some(yesterday),
         position: Some(format!("{number:03}")),
-        created_at: made.clone(),
+        created_at: Instant::from_millis(now_ms - 20 * DAY_MS),
+        ..ChecklistItem::default()
     };
-    Todo {
-        id: plan.id.to_owned(),
-        parent: plan.parent.map(str::to_owned),
-        title: plan.title.to_owned(),
-        state: plan.state,
-        importance: plan.importance,
-        percent: match plan.state {
-            TodoState::Started => Some(40),
-            TodoState::Done => Some(100),
-            _ => None,
-        },
-        due: Due {
-            day: plan.due.map(|days| shift(today, days).to_string()),
-            clock: plan.clock.and_then(text),
-            zone: plan.clock.and_then(|_| text(zone)),
-        },
-        done_at: is_done.then(|| instant(done_ms)),
-        repeat: plan.repeat.iter().map(|line| (*line).to_owned()).collect(),
-        tags: plan.tags.iter().map(|tag| (*tag).to_owned()).collect(),
-        position: Some(format!("{number:03}")),
-        steps: plan.steps.iter().enumerate().map(step).collect(),
-        created_at: made.clone(),
-        updated_at: instant(now_ms),
-        ..Todo::default()
+    let mut task = seed.task;
+    task.percent_complete = match task.status {
+        TaskStatus::InProgress => Some(40),
+        TaskStatus::Completed => Some(100),
+        _ => None,
+    };
+    task.start_date = seed.start.map(day);
+    task.due_date = seed.due.map(day);
+    task.time_zone = task.due_time.as_ref().map(|_| zone.to_owned());
+    let done_ms = now_ms + seed.due.unwrap_or_default().min(0) * DAY_MS - HOUR_MS;
+    task.completed_at = (task.status == TaskStatus::Completed).then(|| Instant::from_millis(done_ms));
+    task.reminder_at = seed.remind.map(|hours| Instant::from_millis(now_ms + hours * HOUR_MS));
+    task.position = Some(format!("{number:03}"));
+    task.checklist_items = seed.steps.into_iter().enumerate().map(step).collect();
+    for link in &mut task.links {
+        link.created_at = yesterday;
     }
-}
-
-/// Adds the details that only some todos have.
-fn adorn(todo: &mut Todo, now_ms: i64) {
-    let text = |text: &str| Some(text.to_owned());
-    let link = Link { id: "link-1".to_owned(), created_at: instant(now_ms - DAY_MS), ..Link::default() };
-    match todo.id.as_str() {
-        "launch-plan" => {
-            todo.body = TodoBody { text: text("<p>With <b>Bob</b></p>"), markup: Markup::Html };
-            todo.people = vec![TodoPerson { mail: text("bob@sandbox.test"), label: text("Bob Carter") }];
-            todo.has_files = true;
-            todo.start_day = todo.due.day.clone();
-            todo.links = vec![Link {
-                url: text("https://wiki.sandbox.test/launch"),
-                label: text("The wiki's page"),
-                app: text("Wiki"),
-                ..link
-            }];
-        }
-        "answer-dana" => {
-            todo.alarm_at = Some(instant(now_ms + 2 * 3_600_000));
-            todo.links = vec![Link {
-                about: About::Mail,
-                label: text("Re: Prices"),
-                app: text("Mail"),
-                foreign_id: text("<prices-7@customer.example>"),
-                ..link
-            }];
-        }
-        "groceries" => todo.body = TodoBody { text: text("milk, bread, Öl"), markup: Markup::Plain },
-        _ => {}
-    }
+    task
 }

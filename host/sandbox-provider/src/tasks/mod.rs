@@ -1,7 +1,14 @@
-//! Task lists and the todos in them, with their steps and links.
+//! Task lists and the tasks in them, with their checklist items and links.
 
-pub mod lists;
+mod check;
 pub mod parts;
-pub mod todos;
-pub mod types;
-mod write;
+mod todos;
+
+use model::tasks::{Task, TaskList};
+
+use crate::document::Document;
+
+/// A task list of an account.
+pub type List = Document<TaskList>;
+/// A task. Its checklist items and links change with it: one etag for all.
+pub type Todo = Document<Task>;

@@ -1,135 +1,129 @@
-//! `/sandbox/v1/lists/{list}/todos`: create, read, change and delete todos.
+//! Task lists and tasks as documents.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
-use axum::Extension;
-use axum::extract::{Path, State as AxumState};
 use axum::http::StatusCode;
-use axum::response::Response;
+use model::tasks::{Task, TaskList, TaskListRole, TaskStatus};
+use serde_json::{Map, Value, json};
 
 use crate::kind::Kind;
-use crate::ops::Receipt;
-use crate::patch::client_id;
+use crate::ops::{Op, Put, PutHead, Receipt};
 use crate::problem::Problem;
-use crate::receipts::{Change, exists, run, versioned};
-use crate::record::{Folder, Record};
-use crate::sandbox::Caller;
-use crate::state::MAX_RECORDS_PER_ACCOUNT;
-use crate::store::{find, folder, open_folder};
-use crate::tasks::types::Todo;
-use crate::tasks::write;
-use crate::times::instant;
+use crate::receipts::etag;
+use crate::record::{Account, Folder, Folders};
+use crate::records::receipt;
+use crate::resource::{Deletion, FolderBody, Resource};
+use crate::state::State;
+use crate::store::folder;
+use crate::tasks::{List, Todo, check};
 
-/// The receipt of a change of a todo.
-pub fn receipt(status: u16, list: &str, todo: Option<String>) -> Receipt {
-    Receipt { status, kind: Kind::Todo, folder: list.to_owned(), record: todo, ..Receipt::default() }
-}
+impl FolderBody for TaskList {
+    const MAIN: &'static str = "mainList";
 
-/// `GET …/todos/{todo}`
-pub async fn get(
-    (AxumState(sandbox), Extension(login)): Caller,
-    Path((list, id)): Path<(String, String)>,
-) -> Result<Response, Problem> {
-    let (document, seq) = sandbox
-        .read(|state| {
-            let folder = folder::<Todo>(state, &login.mail, &list)?;
-            let (todo, seq) = find(folder, &id)?;
-            Ok((todo.show(folder, &login.mail, seq), seq))
-        })
-        .await?;
-    Ok(versioned(StatusCode::OK, document, Some(seq)))
-}
-
-/// Refuses a parent that does not exist, or that is below the todo itself.
-fn check_parent(list: &Folder<Todo>, todo: &Todo) -> Result<(), Problem> {
-    let refused = |message: String| Problem {
-        field: Some("parent".to_owned()),
-        ..Problem::new(StatusCode::BAD_REQUEST, "notAParent", message)
-    };
-    let mut above = todo.parent.as_ref();
-    while let Some(id) = above {
-        if *id == todo.id {
-            return Err(refused("a todo cannot be below itself".to_owned()));
-        }
-        let (parent, _) =
-            list.record(id).ok_or_else(|| refused(format!("there is no todo {id:?} in this list")))?;
-        above = parent.parent.as_ref();
+    fn begin() -> Self {
+        TaskList { is_owner: true, ..TaskList::default() }
     }
-    Ok(())
+
+    fn is_main(&self) -> bool {
+        self.role == Some(TaskListRole::Default)
+    }
+
+    fn is_locked(&self) -> bool {
+        self.read_only
+    }
+
+    fn patched(&self, patch: &Map<String, Value>) -> Result<Self, Problem> {
+        check::list(self, patch)
+    }
 }
 
-/// `POST …/todos`
-pub async fn create(
-    (AxumState(sandbox), Extension(login)): Caller,
-    Path(list): Path<String>,
-    change: Change,
-) -> Result<Response, Problem> {
-    let fresh = sandbox.new_id()?;
-    run(&sandbox, &login, change, |state, now_ms, body, _| {
-        let folder = open_folder::<Todo>(state, &login.mail, &list)?;
-        let id = client_id(body)?.unwrap_or(fresh);
-        if let Some((_, slot)) = folder.record(&id) {
-            return Err(exists("a todo", &id, slot.seq));
-        }
-        if !state.has_room(&login.mail, 1) {
-            return Err(Problem::full(format!("an account holds at most {MAX_RECORDS_PER_ACCOUNT} records")));
-        }
-        let now = instant(now_ms);
-        let base = Todo { id: id.clone(), created_at: now.clone(), updated_at: now, ..Todo::default() };
-        let todo = write::todo(&base, body, now_ms)?;
-        check_parent(folder, &todo)?;
-        state.put(&login.mail, &list, now_ms, Arc::new(todo));
-        Ok(receipt(201, &list, Some(id)))
-    })
-    .await
-}
+impl Resource for Task {
+    type Folder = TaskList;
+    const KIND: Kind = Kind::Todo;
+    const GUARDS_RECORDS: bool = false;
 
-/// `PATCH …/todos/{todo}`. A patch without effect makes no new version.
-pub async fn update(
-    (AxumState(sandbox), Extension(login)): Caller,
-    Path((list, id)): Path<(String, String)>,
-    change: Change,
-) -> Result<Response, Problem> {
-    run(&sandbox, &login, change, |state, now_ms, body, change| {
-        let folder = open_folder::<Todo>(state, &login.mail, &list)?;
-        let (old, seq) = find(folder, &id)?;
-        change.check_etag(seq)?;
-        let todo = write::todo(&old, body, now_ms)?;
-        if todo != *old {
-            check_parent(folder, &todo)?;
-            let todo = Todo { updated_at: instant(now_ms), ..todo };
-            state.put(&login.mail, &list, now_ms, Arc::new(todo));
-        }
-        Ok(receipt(200, &list, Some(id.clone())))
-    })
-    .await
-}
+    fn folders(account: &Account) -> &Folders<Todo> {
+        &account.lists
+    }
 
-/// `DELETE …/todos/{todo}`, with everything below it: their ids are the answer's `dropped`.
-pub async fn delete(
-    (AxumState(sandbox), Extension(login)): Caller,
-    Path((list, id)): Path<(String, String)>,
-    change: Change,
-) -> Result<Response, Problem> {
-    run(&sandbox, &login, change, |state, now_ms, _, change| {
-        let folder = open_folder::<Todo>(state, &login.mail, &list)?;
-        let (_, seq) = find(folder, &id)?;
-        change.check_etag(seq)?;
-        let dropped = below(folder, &id);
-        for gone in std::iter::once(&id).chain(&dropped) {
-            state.remove::<Todo>(&login.mail, &list, now_ms, gone);
+    fn folders_mut(account: &mut Account) -> &mut Folders<Todo> {
+        &mut account.lists
+    }
+
+    fn head_op(op: PutHead<List>) -> Op {
+        Op::List(op)
+    }
+
+    fn put_op(op: Put<Todo>) -> Op {
+        Op::Todo(op)
+    }
+
+    fn begin(_: &Map<String, Value>) -> Result<Self, Problem> {
+        Ok(Task::default())
+    }
+
+    fn patched(&self, patch: &Map<String, Value>, now_ms: i64) -> Result<Self, Problem> {
+        check::task(self, patch, now_ms)
+    }
+
+    /// Refuses a parent that does not exist, or that is below the task itself.
+    fn check_references(&self, id: &str, list: &Folder<Todo>) -> Result<(), Problem> {
+        let refused = |message: String| Problem {
+            field: Some("parentId".to_owned()),
+            ..Problem::new(StatusCode::BAD_REQUEST, "notAParent", message)
+        };
+        let mut above = self.parent_id.as_ref();
+        while let Some(parent) = above {
+            if parent == id {
+                return Err(refused("a todo cannot be below itself".to_owned()));
+            }
+            let found = list.record(parent);
+            let (parent, _) =
+                found.ok_or_else(|| refused(format!("there is no todo {parent:?} in this list")))?;
+            above = parent.body.parent_id.as_ref();
         }
-        Ok(Receipt { dropped, ..receipt(200, &list, None) })
-    })
-    .await
+        Ok(())
+    }
+
+    /// Deletes everything below it, too.
+    fn delete(state: &mut State, deletion: &Deletion<'_>) -> Result<Receipt, Problem> {
+        let dropped = below(folder::<Todo>(state, deletion.mail, deletion.folder)?, deletion.id);
+        for id in std::iter::once(deletion.id).chain(dropped.iter().map(String::as_str)) {
+            state.remove::<Todo>(deletion.mail, deletion.folder, deletion.now_ms, id);
+        }
+        Ok(Receipt { dropped, ..receipt::<Task>(200, deletion.folder, None) })
+    }
+
+    fn show(&self, id: &str, folder: &Folder<Todo>, seq: u64) -> Value {
+        let list = &folder.head.id;
+        let mut shown = json!(self);
+        shown["taskListId"] = json!(list);
+        shown["webUrl"] = json!(format!("https://tasks.sandbox.test/{list}/{id}"));
+        for item in shown["checklistItems"].as_array_mut().into_iter().flatten() {
+            item["taskId"] = json!(id);
+            item["etag"] = json!(etag(seq));
+        }
+        for link in shown["links"].as_array_mut().into_iter().flatten() {
+            link["taskId"] = json!(id);
+        }
+        shown
+    }
+
+    fn show_folder(folder: &Folder<Todo>) -> Value {
+        let is_open =
+            |todo: &Todo| !matches!(todo.body.status, TaskStatus::Completed | TaskStatus::Cancelled);
+        let mut shown = json!(folder.head.body);
+        shown["taskCount"] = json!(folder.live().count());
+        shown["openCount"] = json!(folder.live().filter(|todo| is_open(todo)).count());
+        shown
+    }
 }
 
 /// Children, their children, and so on.
 fn below(list: &Folder<Todo>, id: &str) -> Vec<String> {
     let mut children: HashMap<&str, Vec<&str>> = HashMap::new();
     for todo in list.live() {
-        if let Some(parent) = &todo.parent {
+        if let Some(parent) = &todo.body.parent_id {
             children.entry(parent).or_default().push(&todo.id);
         }
     }

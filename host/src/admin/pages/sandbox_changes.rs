@@ -100,11 +100,11 @@ pub async fn invite(visit: &Visit) -> Result<View> {
     let chosen = visit.fields.first(START).parse::<i64>().ok();
     let minutes = chosen.filter(|minutes| STARTS.contains(minutes)).unwrap_or(DEFAULT_START);
     let starts = visit.app.now() + minutes * MINUTE_MS;
-    let time = |at: i64| json!({ "time": Instant::from_millis(at).to_string() });
     let event = json!({
-        "subject": subject,
-        "when": { "from": time(starts), "to": time(starts + EVENT_MS) },
-        "guests": [{ "mail": sandbox_address(guest) }],
+        "title": subject,
+        "start": Instant::from_millis(starts),
+        "end": Instant::from_millis(starts + EVENT_MS),
+        "attendees": [{ "email": sandbox_address(guest) }],
     });
     let request = post(SANDBOX_SENDER, "/sandbox/v1/calendars/work/events", Some(event));
     let outcome = run_once(visit, "sandbox_event_sent", &sandbox_address(guest), vec![request]).await?;

@@ -96,24 +96,26 @@ fn record(path: &str, body: &Value) -> NewRecord {
 }
 
 fn event(number: usize) -> NewRecord {
-    let at = |minutes_after| json!({ "time": instant(number, minutes_after), "zone": "Europe/Berlin" });
     let event = json!({
-        "when": { "from": at(0), "to": at(15) },
-        "subject": format!("Event {number}"),
-        "place": format!("Room {}", number % 20),
-        "body": { "text": "Please bring the figures of last week." },
-        "guests": [{ "mail": format!("person{}@example.org", number % 200), "label": format!("Person {}", number % 200) }],
+        "start": instant(number, 0),
+        "end": instant(number, 15),
+        "timeZone": "Europe/Berlin",
+        "title": format!("Event {number}"),
+        "location": format!("Room {}", number % 20),
+        "description": "Please bring the figures of last week.",
+        "attendees": [{ "email": format!("person{}@example.org", number % 200), "name": format!("Person {}", number % 200) }],
     });
     record("calendars/work/events", &event)
 }
 
 fn contact(number: usize) -> NewRecord {
     let card = json!({
-        "kind": "person",
-        "name": { "first": format!("Given {number}"), "last": format!("Family {}", number % 100) },
-        "mails": [{ "address": format!("card{number}@example.org"), "use": "office" }],
-        "phones": [{ "number": format!("+49 30 {number:07}"), "line": "mobile" }],
-        "jobs": [{ "company": "Example AG", "role": "Engineer" }],
+        "type": "contact",
+        "givenName": format!("Given {number}"),
+        "familyName": format!("Family {}", number % 100),
+        "emails": [{ "value": format!("card{number}@example.org"), "type": "work" }],
+        "phones": [{ "value": format!("+49 30 {number:07}"), "type": "mobile" }],
+        "organizations": [{ "name": "Example AG", "title": "Engineer" }],
     });
     record("books/contacts/cards", &card)
 }
