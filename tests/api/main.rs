@@ -24,6 +24,7 @@ mod jobs;
 mod kills;
 mod local_reads;
 mod log_output;
+mod microsoft;
 mod oauth;
 mod operators;
 mod outage;

@@ -1,4 +1,4 @@
-//! The conformance kit on connectors that come with the host: the sandbox provider's, which has every surface, and Google's.
+//! The conformance kit on connectors that come with the host: the sandbox provider's, which has every surface, Google's and Microsoft's.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -36,7 +36,7 @@ async fn keep_exceptions_apart(provider: SocketAddr) {
     let calendars = format!("http://{provider}/sandbox/v1/calendars");
     let listed = client.get(&calendars).bearer_auth(TOKEN).send().await.unwrap().text().await.unwrap();
     let listed: Value = serde_json::from_str(&listed).unwrap();
-    let main = listed["calendars"].as_array().unwrap().iter().find(|calendar| calendar["main"] == true);
+    let main = listed["calendars"].as_array().unwrap().iter().find(|calendar| calendar["isPrimary"] == true);
     let main = format!("{calendars}/{}", main.unwrap()["id"].as_str().unwrap());
     let changed = client.patch(main).bearer_auth(TOKEN).body("{\"apart\":true}").send().await;
     assert!(changed.unwrap().status().is_success());
@@ -136,5 +136,36 @@ async fn the_google_connector_passes() {
         assert!(passed.count() >= least, "of {group} too few cases say anything");
     }
     let violations = google.violations();
+    assert!(violations.is_empty(), "{violations:#?}");
+}
+
+/// The Microsoft connector passes with the fake of `tests/fakes`, on a work account that has granted its calendars.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_microsoft_connector_passes() {
+    const USER: &str = "alice@contoso.example";
+    let Some(graph) = fakes::Graph::start_or_skip().await else { return };
+    let token = graph.with(|state| {
+        let kind = fakes::graph::AccountKind::Work;
+        state.add_account(USER, "Alice Example", "W. Europe Standard Time", kind);
+        let now = state.clock.now_ms();
+        let scopes = ["User.Read", "MailboxSettings.Read", "Calendars.ReadWrite"];
+        state.authority.issue(USER, &scopes, now)
+    });
+    let dir = tempfile::tempdir().unwrap();
+    let test = format!("provider = {{ url = \"{}\", token = \"{token}\" }}\n", graph.url());
+    write_project(dir.path(), "microsoft", &test);
+    let folder = dir.path().to_owned();
+    let tested = tokio::task::spawn_blocking(move || {
+        switchboard(&folder, &["connector", "test", "--no-build", "--json"])
+    });
+    let tested = tested.await.unwrap();
+    let report = tested.json();
+    let cases = report["cases"].as_array().unwrap();
+    println!("{}\nnot applicable:\n{}", tested.stderr, told(cases, "notApplicable").join("\n"));
+    let failed = told(cases, "failed");
+    assert!(failed.is_empty(), "{} of {} cases failed:\n{}", failed.len(), cases.len(), failed.join("\n"));
+    let passed = cases.iter().filter(|case| case["group"] == "calendar" && case["verdict"] == "passed");
+    assert!(passed.count() >= 20, "too few cases say anything");
+    let violations = graph.violations();
     assert!(violations.is_empty(), "{violations:#?}");
 }

@@ -96,7 +96,7 @@ fn an_update_that_asks_for_more_is_shown_and_wants_a_flag() {
 #[test]
 fn the_name_of_a_bundled_connector_wants_a_flag() {
     let operator = Operator::new();
-    for name in ["dav", "gmail", "google", "imap", "jmap", "sandbox"] {
+    for name in ["dav", "gmail", "google", "imap", "jmap", "microsoft", "sandbox"] {
         let manifest = notes("0.1.0", "").replace("\"notes\"", &format!("\"{name}\""));
         operator.package(name, &manifest, name);
         let refused = operator.install(name, &[]);

@@ -1,7 +1,7 @@
 //! `cargo xtask test`: all checks that a change must pass, with the servers and tools that the tests need.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -184,7 +184,7 @@ pub fn oracle() -> Result<String> {
     let (python, done) = (dir.join("bin/python"), dir.join("installed"));
     if fs::read(&done).ok() != Some(fs::read(&wanted)?) {
         project::step(
-            "installing the oracles (python-dateutil, icalendar, vobject, standardwebhooks, cryptography, google-api-python-client)",
+            "installing the oracles (python-dateutil, icalendar, vobject, standardwebhooks, tzlocal, cryptography, google-api-python-client)",
         );
         let create = || {
             project::run(
@@ -207,7 +207,32 @@ pub fn oracle() -> Result<String> {
         project::run(&mut pip, "pip install")?;
         fs::copy(&wanted, &done)?;
     }
+    read_wheels(&dir)?;
     Ok(path(python))
+}
+
+/// Downloads the packages of tests/peers/wheels.txt into the environment, without unpacking them, and extracts from their sources what
+/// Microsoft Graph takes and answers.
+fn read_wheels(environment: &Path) -> Result<()> {
+    let peers = project::root().join("tests/peers");
+    let (list, script) = (peers.join("wheels.txt"), peers.join("graph_oracle.py"));
+    let dir = environment.join("wheels");
+    let done = dir.join("installed");
+    let wanted = [fs::read(&list)?, fs::read(&script)?].concat();
+    if fs::read(&done).is_ok_and(|installed| installed == wanted) {
+        return Ok(());
+    }
+    project::step("downloading the description of Microsoft Graph (msgraph-sdk)");
+    if dir.exists() {
+        fs::remove_dir_all(&dir)?;
+    }
+    let mut pip = project::command(&path(environment.join("bin/pip")));
+    pip.args(["download", "-q", "--disable-pip-version-check", "--no-deps", "--only-binary=:all:", "-d"]);
+    project::run(pip.arg(&dir).arg("-r").arg(&list), "pip download")?;
+    let mut extract = project::command(&path(environment.join("bin/python")));
+    project::run(extract.arg(&script).arg(&dir), "the extract of Microsoft Graph")?;
+    fs::write(&done, wanted)?;
+    Ok(())
 }
 
 /// Runs `cargo test` and reports its totals.

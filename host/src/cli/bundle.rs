@@ -6,7 +6,7 @@ use runtime::Manifest;
 use service::app::config::Config;
 
 /// Names of the connectors of this repository, in any folder.
-const NAMES: [&str; 6] = ["dav", "gmail", "google", "imap", "jmap", "sandbox"];
+const NAMES: [&str; 7] = ["dav", "gmail", "google", "imap", "jmap", "microsoft", "sandbox"];
 
 /// Finds the folder into which the build puts connectors: below the current directory, or beside the binary if that was started from
 /// elsewhere.

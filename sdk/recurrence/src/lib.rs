@@ -74,5 +74,5 @@ pub use series::{Length, Series, Start};
 pub use span::{Span, possible_span};
 pub use suffix::{Suffix, instance_suffix, parse_suffix};
 pub use validate::validate;
-pub use windows::iana_from_windows;
+pub use windows::{iana_from_windows, windows_from_iana};
 pub use zones::{TZDB_RELEASE, iana_zone, zone};

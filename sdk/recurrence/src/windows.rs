@@ -1,6 +1,22 @@
-//! Windows time zone names and the IANA zones that CLDR maps them to (`windowsZones.xml`, territory `001`): Exchange and
-//! Outlook write them into TZID, and Microsoft's API answers with them.
+//! Windows time zone names and the IANA zones that CLDR maps them to (`windowsZones.xml`): Exchange and Outlook write them into TZID, and
+//! Microsoft's API answers with them and takes them.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// The zones of all territories, by CLDR 48: a line for each Windows name, with the IANA names that it stands for and their older names.
+const TERRITORIES: &str = include_str!("windows_names.txt");
+
+/// Windows names by IANA names in lower case.
+static BY_IANA: LazyLock<BTreeMap<String, &'static str>> = LazyLock::new(|| {
+    let rows = TERRITORIES.lines().filter_map(|line| line.split_once('='));
+    rows.flat_map(|(windows, names)| {
+        names.split_ascii_whitespace().map(move |name| (name.to_ascii_lowercase(), windows))
+    })
+    .collect()
+});
+
+/// The zones of territory `001`.
 /// Sorted by lower-case name, so that a binary search finds it.
 const ZONES: &[(&str, &str)] = &[
     ("Afghanistan Standard Time", "Asia/Kabul"),
@@ -156,9 +172,20 @@ pub fn iana_from_windows(name: &str) -> Option<&'static str> {
     Some(ZONES[at].1)
 }
 
+/// The Windows zone that an IANA zone belongs to, in whichever territory it is, also by an older name of the zone. Letter case does not
+/// matter. None: Windows has no such zone.
+///
+/// ```
+/// assert_eq!(recurrence::windows_from_iana("Europe/Vienna"), Some("W. Europe Standard Time"));
+/// assert_eq!(recurrence::windows_from_iana("Antarctica/Troll"), None);
+/// ```
+pub fn windows_from_iana(name: &str) -> Option<&'static str> {
+    BY_IANA.get(&name.trim().to_ascii_lowercase()).copied()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{ZONES, iana_from_windows};
+    use super::{BY_IANA, TERRITORIES, ZONES, iana_from_windows, windows_from_iana};
 
     #[test]
     fn every_row_is_reachable_and_names_a_zone_of_the_bundled_database() {
@@ -172,5 +199,38 @@ mod tests {
     fn names_are_read_in_any_case() {
         assert_eq!(iana_from_windows("w. europe standard time"), Some("Europe/Berlin"));
         assert_eq!(iana_from_windows("Europe/Berlin"), None);
+    }
+
+    /// The names of both tables are the same, and each zone stands for the Windows zone that it came from.
+    #[test]
+    fn a_windows_zone_comes_back_by_way_of_its_iana_zone() {
+        for (windows, iana) in ZONES {
+            assert_eq!(windows_from_iana(iana), Some(*windows));
+        }
+        assert_eq!(TERRITORIES.lines().count(), ZONES.len());
+        assert!(BY_IANA.values().all(|windows| iana_from_windows(windows).is_some()));
+        let names: usize = TERRITORIES
+            .lines()
+            .map(|line| line.split('=').skip(1).flat_map(str::split_ascii_whitespace).count())
+            .sum();
+        assert_eq!(names, BY_IANA.len());
+    }
+
+    #[test]
+    fn older_names_and_other_territories_have_a_windows_zone() {
+        let rows = [
+            ("Asia/Calcutta", "India Standard Time"),
+            ("asia/kolkata", "India Standard Time"),
+            ("US/Pacific", "Pacific Standard Time"),
+            ("Europe/Kyiv", "FLE Standard Time"),
+            ("Arctic/Longyearbyen", "W. Europe Standard Time"),
+            ("Africa/Nairobi", "E. Africa Standard Time"),
+            ("UTC", "UTC"),
+            ("GMT", "UTC"),
+        ];
+        for (iana, windows) in rows {
+            assert_eq!(windows_from_iana(iana), Some(windows), "{iana}");
+        }
+        assert_eq!(windows_from_iana("W. Europe Standard Time"), None);
     }
 }

@@ -6,8 +6,10 @@ mod control;
 mod door;
 mod faults;
 pub mod google;
+pub mod graph;
 pub mod oracle;
 
 pub use faults::{Fault, What};
 pub use google::Google;
+pub use graph::Graph;
 pub use oracle::Violation;

@@ -74,6 +74,7 @@ const RULES: &[(&str, &[&str], &[&str])] = &[
     ("connectors/google/", &["google::"], &["conformance"]),
     ("connectors/imap/", &["imap::", "email::sync::", "oauth::gmail_imap::"], &["conformance"]),
     ("connectors/jmap/", &["jmap::"], &["conformance"]),
+    ("connectors/microsoft/", &["microsoft::"], &["conformance"]),
     ("connectors/sandbox/", &["sandbox_connector::", "contract::"], &["conformance"]),
     ("tests/contract/", &["contract::"], &[]),
     ("tests/conformance/", &[], &["conformance"]),
@@ -81,7 +82,7 @@ const RULES: &[(&str, &[&str], &[&str])] = &[
     ("tests/memory/", &[], &["memory"]),
     // No test of these runs without real servers or minutes of time, or none but `tidy`.
     ("tests/browser/", &[], &[]),
-    ("tests/fakes/", &["google::"], &[]),
+    ("tests/fakes/", &["google::", "microsoft::"], &[]),
     ("tests/fuzz/", &[], &[]),
     ("tests/mirror/", &[], &[]),
     ("tests/peers/", &[], &[]),

@@ -1,7 +1,7 @@
 //! Messages by their ids: one batch for many, and for each of them what the provider says of it.
 
 use connector_sdk::http::{Request, Response};
-use connector_sdk::rest::batch::{self, BatchRules, Part, PartOutcome};
+use connector_sdk::rest::batch::{self, BatchForm, BatchRules, Part, PartOutcome};
 use connector_sdk::{Context, Failure, Outcome, code};
 
 use crate::api::object;
@@ -70,6 +70,7 @@ pub fn fetch(context: &Context, ids: &[String], mask: &str, at_most: usize) -> O
         }
     }
     let rules = BatchRules {
+        form: BatchForm::Mixed,
         root: roots::BATCH,
         at_most,
         bucket: Some(roots::BUCKET),

@@ -2,7 +2,7 @@
 //! Message-IDs, which lags behind too, the newest sent messages are looked through for the field that has ours.
 
 use connector_sdk::http::Request;
-use connector_sdk::rest::batch::{BatchRules, Part, PartOutcome, run};
+use connector_sdk::rest::batch::{BatchForm, BatchRules, Part, PartOutcome, run};
 use connector_sdk::{Context, Failure, Outcome, code};
 use model::email::EmailMessage;
 use model::wire::email::MessageFind;
@@ -75,6 +75,7 @@ pub fn with_header(context: &Context, ids: &[&str], name: &str, value: &str) -> 
         return Ok(Vec::new());
     }
     let rules = BatchRules {
+        form: BatchForm::Mixed,
         root: roots::BATCH,
         at_most: AT_MOST,
         bucket: Some(roots::BUCKET),

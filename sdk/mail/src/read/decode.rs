@@ -13,7 +13,7 @@ use crate::read::end::End;
 use crate::read::{quoted_printable, uuencode};
 
 /// Accepts base64 as senders write it: with or without padding, with bits left over.
-const BASE64: GeneralPurpose = GeneralPurpose::new(
+pub const BASE64: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new()
         .with_decode_padding_mode(DecodePaddingMode::Indifferent)
@@ -79,7 +79,8 @@ impl Transfer {
     }
 }
 
-fn is_base64(byte: u8) -> bool {
+/// Whether the byte is a character of base64 (RFC 4648 section 4).
+pub fn is_base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/'
 }
 

@@ -11,6 +11,7 @@ mod header;
 pub mod limits;
 mod parameters;
 pub mod quoted_printable;
+pub mod rewrite;
 mod utf7;
 pub mod uuencode;
 mod words;

@@ -28,3 +28,5 @@ mod oracle;
 mod sets;
 #[cfg(test)]
 mod support;
+#[cfg(test)]
+mod windows;

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::generator::{Case, Dice, case};
 use crate::literal::{self, Parts};
-use crate::support::HOUR;
+use crate::support::{HOUR, oracle_python};
 
 const CAPS: Caps = Caps { max_instances: 100_000, max_steps: 2_000_000 };
 const DAY: i64 = 86_400;
@@ -353,20 +353,9 @@ fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// The oracle's interpreter, where there is one.
-fn python() -> Option<String> {
-    let python = std::env::var("ORACLE_PYTHON").ok();
-    if python.is_none() {
-        let are_required = std::env::var("SWITCHBOARD_REQUIRE_PEERS").as_deref() == Ok("1");
-        assert!(!are_required, "ORACLE_PYTHON is not set");
-        println!("did not run: ORACLE_PYTHON is not set");
-    }
-    python
-}
-
 #[test]
 fn python_dateutil_reads_sets_of_rules_alike() {
-    let Some(python) = python() else { return };
+    let Some(python) = oracle_python() else { return };
     let count = usize::try_from(number("ORACLE_RULES", 6_000) / 4).expect("a number of rules");
     let mut dice = Dice::new(number("ORACLE_SEED", 20_260_302));
     let questions: Vec<Question> = (0..count).map(|_| set(&mut dice)).collect();
@@ -383,7 +372,7 @@ fn python_dateutil_reads_sets_of_rules_alike() {
 
 #[test]
 fn python_dateutil_says_the_same_but_for_its_named_faults() {
-    let Some(python) = python() else { return };
+    let Some(python) = oracle_python() else { return };
     let count = usize::try_from(number("ORACLE_RULES", 6_000)).expect("a number of rules");
     let mut dice = Dice::new(number("ORACLE_SEED", 20_260_301));
     let questions: Vec<Question> = (0..count).map(|_| question(&mut dice)).collect();

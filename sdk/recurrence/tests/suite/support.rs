@@ -40,3 +40,14 @@ pub fn ids(series: &Series, from: &str, to: &str) -> Vec<String> {
 pub fn starts(series: &Series, from: &str, to: &str) -> Vec<String> {
     between(series, from, to).iter().map(|o| o.start.to_string().replace(".000", "")).collect()
 }
+
+/// The oracle's interpreter, where there is one.
+pub fn oracle_python() -> Option<String> {
+    let python = std::env::var("ORACLE_PYTHON").ok();
+    if python.is_none() {
+        let are_required = std::env::var("SWITCHBOARD_REQUIRE_PEERS").as_deref() == Ok("1");
+        assert!(!are_required, "ORACLE_PYTHON is not set");
+        println!("did not run: ORACLE_PYTHON is not set");
+    }
+    python
+}

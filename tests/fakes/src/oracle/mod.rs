@@ -1,6 +1,8 @@
 //! Documents of providers as judges of their fakes.
 
 mod discovery;
+mod odata;
+mod odata_models;
 mod schema;
 
 use std::path::{Path, PathBuf};
@@ -10,6 +12,7 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 
 pub use discovery::{Discovery, DiscoveryMethod, MatchedCall, load};
+pub use odata::{Odata, OdataMethod, OdataRequest, load_extract};
 
 /// The sender of a message that a document forbids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -43,6 +46,29 @@ pub fn documents() -> Result<PathBuf> {
         "Google's discovery documents are missing: run `cargo xtask test`, or set ORACLE_PYTHON to the Python of an environment \
          with tests/peers/oracle.txt installed",
     )
+}
+
+/// The extract of what Graph takes and answers, in the Python environment of the tests.
+///
+/// # Errors
+/// There is none: the package msgraph-sdk of tests/peers/wheels.txt has not been read.
+pub fn graph_extract() -> Result<PathBuf> {
+    environments().map(|environment| environment.join("wheels/graph-oracle.json")).find(|file| file.is_file()).context(
+        "The extract of Microsoft Graph is missing: run `cargo xtask test`, or set ORACLE_PYTHON to the Python of an environment \
+         whose folder has wheels/graph-oracle.json, made by tests/peers/graph_oracle.py",
+    )
+}
+
+/// The Python of the environment that has the extract of Graph, and the wheel of Microsoft's client there.
+pub fn graph_client() -> Option<(PathBuf, PathBuf)> {
+    let environment =
+        environments().find(|environment| environment.join("wheels/graph-oracle.json").is_file())?;
+    let files = fs::read_dir(environment.join("wheels")).ok()?;
+    let is_client = |file: &PathBuf| {
+        file.file_name().is_some_and(|name| name.to_string_lossy().starts_with("msgraph_sdk-"))
+    };
+    let wheel = files.flatten().map(|file| file.path()).find(is_client)?;
+    Some((environment.join("bin/python"), wheel))
 }
 
 /// The Python of the environment that has the documents.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::error::{Failure, Outcome, code};
 use crate::http::{Request, Response, Segment};
-use crate::rest::batch::part::Part;
+use crate::rest::batch::part::{Part, total_units};
 
 /// Parts of an answer that are read.
 const MAX_PARTS: usize = 1_000;
@@ -15,8 +15,6 @@ const MAX_PARTS: usize = 1_000;
 const MAX_FIELDS: usize = 200;
 /// Longest boundary of an answer, bytes. RFC 2046 section 5.1.1 says 70.
 const MAX_BOUNDARY_BYTES: usize = 256;
-/// Most units of one request.
-const MAX_UNITS: u32 = 1_000_000;
 
 /// Returns the request with these parts. It costs the units of all of them. Fails with `internal` for a part that cannot be written: one
 /// with a blob, or with a line break where none is allowed.
@@ -41,15 +39,8 @@ pub fn mixed(root: &str, parts: &[Part]) -> Outcome<Request> {
         body.extend_from_slice(b"\r\n");
     }
     body.extend_from_slice(format!("--{boundary}--\r\n").as_bytes());
-    let units = parts.iter().map(|part| units_of(&part.request)).fold(0, u32::saturating_add);
     let request = Request::post(root).body(&format!("multipart/mixed; boundary={boundary}"), body);
-    Ok(request.units(units.clamp(1, MAX_UNITS)))
-}
-
-/// The units that a request names, else 1.
-fn units_of(request: &Request) -> u32 {
-    let named = request.extra.iter().find(|(name, _)| name == "units");
-    named.and_then(|(_, units)| units.parse().ok()).unwrap_or(1)
+    Ok(request.units(total_units(parts)))
 }
 
 /// The part with its header fields, without the line break before the next boundary.

@@ -1,23 +1,54 @@
 //! Many requests in one: sent one batch after the other, read part by part; parts that failed temporarily are sent once more.
 
+mod json;
 mod mixed;
 mod part;
 
+use std::collections::BTreeMap;
+
 use crate::context::Context;
 use crate::error::{Failure, Outcome, code};
-use crate::http::Response;
+use crate::http::{Request, Response};
 
+pub use json::{odata, read_odata};
 pub use mixed::{mixed, read_mixed};
-pub use part::{Part, PartOutcome};
+pub use part::{Part, PartOrder, PartOutcome};
 
 /// Most parts of one batch, also where the connector asks for more.
 const MAX_PARTS: usize = 100;
 /// The wait where the provider leaves parts out of its answer without a reason, ms.
 const LOST_WAIT_MS: u32 = 30_000;
 
+/// The form of a provider's batches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BatchForm {
+    /// `multipart/mixed` of `application/http`, see [`mixed()`].
+    Mixed,
+    /// JSON as OData has it, see [`odata()`].
+    Odata,
+}
+
+impl BatchForm {
+    fn write(self, root: &str, parts: &[Part]) -> Outcome<Request> {
+        match self {
+            BatchForm::Mixed => mixed(root, parts),
+            BatchForm::Odata => odata(root, parts, PartOrder::Any),
+        }
+    }
+
+    fn read(self, response: &Response) -> Outcome<BTreeMap<usize, Response>> {
+        match self {
+            BatchForm::Mixed => read_mixed(response),
+            BatchForm::Odata => read_odata(response),
+        }
+    }
+}
+
 /// The rules by which a provider takes batches.
 #[derive(Clone, Copy, Debug)]
 pub struct BatchRules<'a> {
+    /// The form of a batch and of its answer.
+    pub form: BatchForm,
     /// The address of batches.
     pub root: &'a str,
     /// Parts of one batch, 1 to 100.
@@ -57,7 +88,7 @@ impl BatchOutcome {
     }
 }
 
-/// Sends the parts in batches of `multipart/mixed`, one after the other, and returns the result of each.
+/// Sends the parts in batches, one after the other, and returns the result of each.
 ///
 /// Parts that failed temporarily (a limit, a status of 5xx, no answer at all) and parts whose token was refused go once more, in a batch of
 /// their own; with a new token where that was refused. A part that meets a limit again, or is lost again, is missing: the wait is noted
@@ -67,11 +98,12 @@ impl BatchOutcome {
 ///
 /// ```
 /// # use connector_sdk::http::Request;
-/// # use connector_sdk::rest::batch::{BatchRules, Part, run};
+/// # use connector_sdk::rest::batch::{BatchForm, BatchRules, Part, run};
 /// # use connector_sdk::{Context, Outcome};
 /// # fn read(context: &Context) -> Outcome<usize> {
 /// let parts = vec![Part::new("a", Request::get("https://api.example.com/v1/things/a").units(5))];
 /// let rules = BatchRules {
+///     form: BatchForm::Mixed,
 ///     root: "https://api.example.com/batch",
 ///     at_most: 25,
 ///     bucket: Some("things"),
@@ -160,8 +192,8 @@ impl Chunk<'_> {
         Ok(ChunkOutcome { answers, stop })
     }
 
-    /// Sends some of the parts in one batch and stores their answers. Parts that did not fit into the answer go in another batch. Returns
-    /// the failure of a batch that was not answered for a while; any other failure ends the call.
+    /// Sends some of the parts in one batch and stores their answers. Parts that did not fit into the answer go in another batch, in smaller
+    /// ones where none fitted. Returns the failure of a batch that was not answered for a while; any other failure ends the call.
     fn exchange(
         &self,
         some: &[usize],
@@ -169,9 +201,11 @@ impl Chunk<'_> {
         is_renewed: bool,
     ) -> Outcome<Option<Failure>> {
         let mut left = some.to_vec();
-        loop {
-            let parts: Vec<Part> = left.iter().filter_map(|at| self.parts.get(*at)).cloned().collect();
-            let request = mixed(self.rules.root, &parts)?;
+        let mut width = left.len();
+        while !left.is_empty() {
+            let asked: Vec<usize> = left.drain(..width.clamp(1, left.len())).collect();
+            let parts: Vec<Part> = asked.iter().filter_map(|at| self.parts.get(*at)).cloned().collect();
+            let request = self.rules.form.write(self.rules.root, &parts)?;
             let request = if is_renewed { request.renewed() } else { request };
             let response = match self.context.send(request) {
                 Ok(response) if response.is_success() => response,
@@ -181,24 +215,34 @@ impl Chunk<'_> {
                 }
                 Err(failure) => return passing(failure).map(Some),
             };
-            let mut read = read_mixed(&response)?;
+            let mut read = self.rules.form.read(&response)?;
             // A part that is cut off though it was the first one is longer than any answer.
             if read.values().any(|answer| !answer.truncated) {
                 read.retain(|_, answer| !answer.truncated);
             }
-            let before = left.len();
-            let mut number = 0;
-            left.retain(|at| {
-                let answer = read.remove(&number);
-                number += 1;
-                let (Some(place), Some(answer)) = (answers.get_mut(*at), answer) else { return true };
-                *place = PartOutcome::Answered(answer);
-                false
-            });
-            if !response.truncated || left.is_empty() || left.len() == before {
-                return Ok(None);
+            let mut unread = Vec::new();
+            for (number, at) in asked.iter().enumerate() {
+                match (answers.get_mut(*at), read.remove(&number)) {
+                    (Some(place), Some(answer)) => *place = PartOutcome::Answered(answer),
+                    _ => unread.push(*at),
+                }
             }
+            if !response.truncated || unread.is_empty() {
+                continue;
+            }
+            if asked.len() == 1 {
+                // Alone it does not fit either.
+                if let Some(place) = asked.first().and_then(|at| answers.get_mut(*at)) {
+                    *place = PartOutcome::Answered(response);
+                }
+                continue;
+            }
+            if unread.len() == asked.len() {
+                width = asked.len() / 2;
+            }
+            left.splice(0..0, unread);
         }
+        Ok(None)
     }
 
     /// Why this part goes once more; none where its answer stands.
@@ -245,8 +289,9 @@ mod tests {
     use std::cell::Cell;
 
     use model::wire::Connection;
+    use serde_json::{Value, json};
 
-    use super::{BatchOutcome, BatchRules, Part, PartOutcome, run};
+    use super::{BatchForm, BatchOutcome, BatchRules, Part, PartOutcome, run};
     use crate::context::Context;
     use crate::error::{Failure, Outcome, code};
     use crate::http::{Request, Response, SendError};
@@ -258,6 +303,7 @@ mod tests {
 
     fn rules(at_most: usize) -> BatchRules<'static> {
         BatchRules {
+            form: BatchForm::Mixed,
             root: ROOT,
             at_most,
             bucket: Some("things"),
@@ -449,5 +495,58 @@ mod tests {
         assert_eq!((failure.code.as_str(), failure.retry_after_ms), (code::RATE_LIMITED, Some(7_000)));
         let (outcome, requests, _) = run_with(Vec::new(), 0, 2);
         assert_eq!((outcome.unwrap(), requests.len()), (BatchOutcome::default(), 0));
+    }
+
+    /// The form of the batches is the provider's, and the rules are the same.
+    #[test]
+    fn batches_of_json_go_once_more_too() {
+        const FOLDER: &str = "https://x.test";
+        /// Answers each part with the status of its thing: a JSON object of the thing's number.
+        fn answer(request: &Request, status: impl Fn(u64) -> u16) -> Response {
+            let batch: Value = serde_json::from_slice(&body(request)).unwrap();
+            let parts = batch["requests"].as_array().unwrap().iter().map(|part| {
+                let thing: u64 = part["url"].as_str().unwrap().trim_start_matches('/').parse().unwrap();
+                json!({ "id": part["id"], "status": status(thing), "headers": { "Retry-After": "7" }, "body": { "id": thing } })
+            });
+            let parts: Vec<Value> = parts.collect();
+            response(200, &[("content-type", "application/json")], &json!({ "responses": parts }).to_string())
+        }
+        let number = Cell::new(0);
+        let provider = Recorded::answering(move |request| {
+            number.set(number.get() + 1);
+            let is_first = number.get() == 1;
+            Ok(answer(request, |thing| if is_first && thing == 1 { 429 } else { 200 }))
+        });
+        let context = Context::new(&provider, Connection::default());
+        let rules = BatchRules { form: BatchForm::Odata, root: "https://x.test/$batch", ..rules(20) };
+        let outcome = run(&context, &rules, parts(3)).unwrap();
+        assert_eq!((statuses(&outcome), context.response_extra().len()), (vec![Some(200); 3], 0));
+        let requests = provider.requests.borrow();
+        assert_eq!((requests.len(), requests[0].url.starts_with(FOLDER)), (2, true));
+        assert_eq!(requests[1].extra, [("units".to_owned(), "20".to_owned())]);
+    }
+
+    /// A part that is cut off cannot be read at all: fewer go in one batch, and one that does not fit alone is too long for any answer.
+    #[test]
+    fn parts_of_json_that_do_not_fit_go_in_smaller_batches() {
+        let provider = Recorded::answering(|request| {
+            let batch: Value = serde_json::from_slice(&body(request)).unwrap();
+            let parts = batch["requests"].as_array().unwrap();
+            let is_long = parts.len() > 1 || parts[0]["url"] == "/2";
+            let part = |part: &Value| json!({ "id": part["id"], "status": 200, "body": {} });
+            let whole = json!({ "responses": parts.iter().map(part).collect::<Vec<_>>() }).to_string();
+            let text = if is_long { whole.split("status").next().unwrap() } else { whole.as_str() };
+            let answer = response(200, &[("content-type", "application/json")], text);
+            Ok(Response { truncated: is_long, ..answer })
+        });
+        let context = Context::new(&provider, Connection::default());
+        let rules = BatchRules { form: BatchForm::Odata, root: "https://x.test/$batch", ..rules(20) };
+        let outcome = run(&context, &rules, parts(4)).unwrap();
+        let is_whole =
+            |outcome: &PartOutcome| matches!(outcome, PartOutcome::Answered(answer) if !answer.truncated);
+        let whole: Vec<bool> = outcome.parts.iter().map(|(_, outcome)| is_whole(outcome)).collect();
+        assert_eq!((whole, outcome.first_missing), (vec![true, true, false, true], None));
+        // Four, two, and then one by one.
+        assert_eq!(provider.requests.borrow().len(), 6);
     }
 }

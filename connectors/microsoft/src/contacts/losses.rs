@@ -1,0 +1,16 @@
+//! Fields that Outlook cannot keep.
+
+use connector_sdk::{Failure, Outcome, code};
+use model::wire::Warning;
+use serde_json::json;
+
+/// Returns the warnings of a write that goes on without these fields. Fails with `unsupported` where the caller wants all fields kept.
+pub fn accept_losses(lost: Vec<Warning>, strict: bool) -> Outcome<Vec<Warning>> {
+    match lost.first().filter(|_| strict) {
+        Some(first) => {
+            let failure = Failure::new(code::UNSUPPORTED, first.message.clone());
+            Err(failure.with_detail(json!({ "field": first.target })))
+        }
+        None => Ok(lost),
+    }
+}
