@@ -67,7 +67,7 @@ fn own_calendars_are_viewed_in_a_batch() {
             ),
         ]);
         let view =
-            "calendarView?startDateTime=2026-03-02T00:00:00Z&endDateTime=2026-03-31T00:00:00Z&$select=";
+            "calendarView?startDateTime=2026-03-01T10:00:00Z&endDateTime=2026-03-31T14:00:00Z&$select=";
         assert!(call.path.contains(view) && call.path.contains("&$top=500"), "{}", call.path);
         match (call.path.starts_with("/me/calendars/b/"), call.path.ends_with("&$skip=7")) {
             (true, _) => (200, json!({ "value": [instance("08", &json!({ "showAs": "tentative" }))] })),
@@ -75,7 +75,13 @@ fn own_calendars_are_viewed_in_a_batch() {
                 let next = "https://graph.microsoft.com/v1.0/me/calendars/a/calendarView?%24skip=7";
                 (200, json!({ "value": first, "@odata.nextLink": next }))
             }
-            (false, true) => (200, json!({ "value": [instance("09", &json!({}))] })),
+            (false, true) => {
+                // Both begin on the 31st in UTC, and the day begins earlier in Berlin.
+                let day = json!({ "isAllDay": true, "start": midnight("30"), "end": midnight("31") });
+                let next_day = json!({ "isAllDay": true, "start": midnight("31"), "end": midnight("31") });
+                let (first, after) = (instance("09", &json!({})), instance("31", &json!({})));
+                (200, json!({ "value": [first, after, instance("31", &next_day), instance("30", &day)] }))
+            }
         }
     });
     let found = busy(&provider, request(&["a", "b"], None, "2026-03-31T00:00:00Z")).unwrap();
@@ -85,6 +91,8 @@ fn own_calendars_are_viewed_in_a_batch() {
         "05T23:00 06T23:00 Oof",
         "08T09:00 08T10:00 Tentative",
         "09T09:00 09T10:00 Busy",
+        "30T22:00 31T22:00 Busy",
+        "29T22:00 30T22:00 Busy",
     ];
     assert_eq!(found, expected);
     assert_eq!((calls.borrow().len(), provider.requests.borrow().len()), (3, 2));

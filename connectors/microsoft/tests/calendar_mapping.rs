@@ -195,6 +195,40 @@ fn times_are_written_on_the_clock_of_their_zone() {
     assert_eq!(read(with(meeting(), custom)).time_zone, BERLIN);
 }
 
+/// Half past two comes twice on 25 October in Berlin. A series keeps its time of day instead.
+#[test]
+fn the_second_of_two_equal_times_is_written_in_utc() {
+    let starting = |start: &str| Event {
+        start: start.parse().unwrap(),
+        end: "2026-10-25T03:00:00Z".parse().unwrap(),
+        time_zone: BERLIN.to_owned(),
+        ..event()
+    };
+    let written = |event: &Event| patch(event, &["start"], None).body["start"].clone();
+    let local = json!({ "dateTime": "2026-10-25T02:30:00", "timeZone": WEST_EUROPE });
+    assert_eq!(written(&starting("2026-10-25T00:30:00Z")), local);
+    let second = starting("2026-10-25T01:30:00Z");
+    assert_eq!(written(&second), json!({ "dateTime": "2026-10-25T01:30:00", "timeZone": "UTC" }));
+    assert_eq!(written(&Event { recurrence: vec!["RRULE:FREQ=DAILY".to_owned()], ..second }), local);
+}
+
+/// Midnights of whole days and the days of their rule are in one zone, whatever zone the caller names.
+#[test]
+fn days_repeat_in_the_zone_of_their_midnights() {
+    let event = Event {
+        all_day: true,
+        start_date: Some("2026-03-02".to_owned()),
+        end_date: Some("2026-03-03".to_owned()),
+        time_zone: "America/New_York".to_owned(),
+        recurrence: vec!["RRULE:FREQ=WEEKLY".to_owned()],
+        ..event()
+    };
+    let written = patch(&event, &["start", "recurrence"], None).body;
+    assert_eq!(written["start"], json!({ "dateTime": "2026-03-02T00:00:00", "timeZone": WEST_EUROPE }));
+    let range = json!({ "type": "noEnd", "startDate": "2026-03-02", "recurrenceTimeZone": WEST_EUROPE });
+    assert_eq!(written["recurrence"]["range"], range);
+}
+
 fn weekly() -> Value {
     let pattern = json!({ "type": "weekly", "interval": 1, "month": 0, "dayOfMonth": 0, "daysOfWeek": ["monday"],
         "firstDayOfWeek": "monday", "index": "first" });
@@ -207,6 +241,23 @@ fn weekly() -> Value {
             "iCalUId": "series@example.test", "cancelledOccurrences": ["OID.series.2026-03-30", "OID.series.2026-03-16"],
         }),
     )
+}
+
+/// A series with another pattern would lose its changed instances, and one that begins weeks on Sundays is another one.
+#[test]
+fn a_rule_with_the_same_days_keeps_its_pattern() {
+    let mut theirs = weekly();
+    theirs["recurrence"]["pattern"]["firstDayOfWeek"] = json!("sunday");
+    let recurrence = |rule: &str| {
+        let event = Event { recurrence: vec![format!("RRULE:{rule}")], ..read(theirs.clone()) };
+        patch(&event, &["recurrence"], Some(theirs.clone())).body["recurrence"].clone()
+    };
+    let shorter = recurrence("FREQ=WEEKLY;COUNT=3;BYDAY=MO");
+    let pattern = json!({ "type": "weekly", "interval": 1, "daysOfWeek": ["monday"], "firstDayOfWeek": "sunday",
+        "index": "first" });
+    assert_eq!((&shorter["pattern"], &shorter["range"]["numberOfOccurrences"]), (&pattern, &json!(3)));
+    let other = recurrence("FREQ=WEEKLY;BYDAY=MO,TU");
+    assert_eq!(other["pattern"]["firstDayOfWeek"], "monday");
 }
 
 /// The clocks go forward on 29 March: both instances are at ten in Berlin.
@@ -314,6 +365,22 @@ fn the_block_to_join_stays_when_the_description_changes() {
     let body = patch(&wanted, &["description"], Some(before)).body;
     let expected = format!("<html><body><div>A &lt; B<br>later</div>{block}</body></html>");
     assert_eq!(body["body"], json!({ "contentType": "html", "content": expected }));
+}
+
+/// A line of the author's looks as the one above the block does.
+#[test]
+fn a_line_of_the_authors_is_no_block() {
+    let line = format!("<div>{}</div>", "_".repeat(40));
+    let link = JOIN.replace('&', "&amp;");
+    let block = format!("<div class=\"me-email-text\"><a href=\"{link}\">Join the meeting now</a></div>");
+    let plain = format!("<div><a href=\"{link}\">Join the meeting now</a></div>");
+    let online = json!({ "isOnlineMeeting": true, "onlineMeeting": { "joinUrl": JOIN } });
+    for block in [format!("{line}{block}"), block, format!("{line}{plain}")] {
+        let content = format!("<html><body><div>Agenda</div>{line}<div>Notes</div>{block}</body></html>");
+        let description = read(with(with(meeting(), html(&content)), online.clone())).description.unwrap();
+        let lines: Vec<&str> = description.lines().collect();
+        assert_eq!((lines.first(), lines.last()), (Some(&"Agenda"), Some(&"Notes")), "{content}");
+    }
 }
 
 #[test]

@@ -492,6 +492,21 @@ fn a_moved_series_has_its_rule_written() {
     assert_eq!(changed.warnings[0].target.as_deref(), Some("2026-03-30T10:00:00"));
 }
 
+/// A series whose time of day alone changes keeps its rule: writing it would drop the changed instances.
+#[test]
+fn a_series_that_keeps_its_days_keeps_its_rule() {
+    let (provider, calls) = graph(|_| (200, series()));
+    let mut args = write(whole("series", None), &["start", "end"]);
+    args.event.start = at("2026-03-02T13:00:00Z");
+    args.event.end = at("2026-03-02T14:00:00Z");
+    args.event.recurrence = vec!["RRULE:FREQ=WEEKLY;COUNT=8;BYDAY=MO".to_owned()];
+    let changed = update(&provider, args).unwrap();
+    assert_eq!((writes(&calls), codes(&changed)), (vec!["PATCH series".to_owned()], Vec::new()));
+    let body = written(&calls).body;
+    let start = json!({ "dateTime": "2026-03-02T14:00:00", "timeZone": WEST_EUROPE });
+    assert_eq!((&body["start"], body.get("recurrence")), (&start, None));
+}
+
 fn invitation(more: &Value) -> Value {
     let own = json!({
         "isOrganizer": false, "responseRequested": true, "responseStatus": { "response": "notResponded" },

@@ -118,6 +118,24 @@ fn an_end_is_the_day_of_the_last_start() {
     assert_eq!(written("FREQ=DAILY;UNTIL=20260320", &day)["range"]["endDate"], "2026-03-20");
 }
 
+/// A day that some months lack is read as a rule that takes their last day, and is written back as it was.
+#[test]
+fn a_day_that_months_lack_is_written_back() {
+    let month = |rule: &str, start: &str| written(rule, &timed(start))["pattern"].clone();
+    let rule = "FREQ=MONTHLY;BYMONTHDAY=28,29,30,31;BYSETPOS=-1";
+    let pattern = json!({ "type": "absoluteMonthly", "interval": 1, "dayOfMonth": 31 });
+    for start in ["2026-03-31T09:00:00", "2026-04-30T09:00:00", "2026-02-28T09:00:00"] {
+        assert_eq!(month(rule, start), pattern, "{start}");
+    }
+    let leap = month("FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=28,29;BYSETPOS=-1", "2028-02-29T09:00:00");
+    assert_eq!(leap, json!({ "type": "absoluteYearly", "interval": 1, "month": 2, "dayOfMonth": 29 }));
+    let refused = |rule: &str| refusal(&[&format!("RRULE:{rule}")], &timed("2026-03-30T09:00:00"));
+    assert_eq!(refused(rule), "the start is no instance of the rule");
+    let other = "BYSETPOS is not supported here with FREQ=MONTHLY";
+    assert_eq!(refused("FREQ=MONTHLY;BYMONTHDAY=28,30;BYSETPOS=-1"), other);
+    assert_eq!(refused("FREQ=MONTHLY;BYMONTHDAY=28,29,30;BYSETPOS=1"), other);
+}
+
 /// Each with its reason, so that the caller can write another rule.
 #[test]
 fn a_rule_without_a_pattern_is_refused() {

@@ -2,7 +2,7 @@
 
 use fakes::graph::{AccountKind, TokenError};
 use harness::browser::parameter;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::email::mailbox::text;
 use crate::microsoft::{ALICE, REDIRECT, World, builder};
@@ -126,7 +126,14 @@ async fn an_administrator_comes_first() {
         description.contains("https://login.microsoftonline.com/common/v2.0/adminconsent"),
         "{description}"
     );
-    world.graph.with(|state| state.authority.admin_wall = false);
+    let (_, page) = description.split_once(": ").expect("the administrator's page");
+    let page = page.replacen("https://login.microsoftonline.com", world.graph.url(), 1);
+    let returned = world.browser.open(&page).await.location();
+    assert_eq!(parameter(&returned, "scope").as_deref().map(|scope| scope.contains("Mail.Read")), Some(true));
+    let page = world.browser.open(&returned).await;
+    assert!(page.status == 200 && page.text.contains("The application is approved"), "{page:#?}");
+    assert_eq!(world.api.all("/v1/connections").await, Vec::<Value>::new());
+
     world.graph.with(|state| {
         state.authority.consented = Some(vec!["Contacts.Read".to_owned()]);
     });

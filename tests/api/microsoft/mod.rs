@@ -4,9 +4,12 @@
 mod booking;
 mod calendar;
 mod connect;
+mod contacts;
+mod convergence;
 mod mail;
 mod push;
 mod series;
+mod tasks;
 mod writing;
 
 use std::time::Duration;

@@ -1,11 +1,13 @@
 //! The accounts of the scenario: how each is connected, and what other programs do with it at its provider.
 
+use fakes::graph::AccountKind;
 use harness::{Actor, TestServer};
 use serde_json::{Value, json};
 
 use crate::dav::{connect, peer, put};
 use crate::email::mailbox::{Letter, Mailbox, Provider, text};
 use crate::google::{World, event};
+use crate::microsoft;
 
 /// The scopes of an account that has everything.
 const SCOPES: [&str; 9] = [
@@ -255,6 +257,94 @@ impl ConnectedAccount for GoogleAccount {
 
     async fn put_task(&self, _: &Value, title: &str) {
         self.world.google.with(|state| state.put_task(ALICE, json!({ "title": title })));
+    }
+
+    fn assert_sound(&self) {
+        self.world.assert_allowed();
+    }
+}
+
+/// Alice's account at the fake of Microsoft Graph, with one connection for everything.
+pub struct MicrosoftAccount {
+    world: microsoft::World,
+    connection: String,
+}
+
+impl MicrosoftAccount {
+    /// None where the extract of Microsoft's SDK is not installed.
+    pub async fn connect() -> Option<MicrosoftAccount> {
+        let world = microsoft::World::start().await?;
+        world.graph.with(|state| {
+            state.add_account(microsoft::BOB, "Bob Example", microsoft::ZONE, AccountKind::Work);
+        });
+        let connection = text(&world.connect_for(&SCOPES).await["id"]);
+        Some(MicrosoftAccount { world, connection })
+    }
+}
+
+impl ConnectedAccount for MicrosoftAccount {
+    const HAS_DEFAULTS: bool = true;
+
+    fn server(&self) -> &TestServer {
+        &self.world.server
+    }
+
+    fn api(&self) -> &Actor {
+        &self.world.api
+    }
+
+    fn mail(&self) -> &str {
+        &self.connection
+    }
+
+    fn desk(&self) -> &str {
+        &self.connection
+    }
+
+    fn colleague(&self) -> String {
+        microsoft::BOB.to_owned()
+    }
+
+    fn advance(&self, ms: i64) {
+        self.world.advance(ms);
+    }
+
+    async fn deliver(&self, letter: &Letter) {
+        self.world.graph.with(|state| state.deliver(microsoft::ALICE, letter.raw.as_bytes()));
+    }
+
+    async fn is_starred(&self, message: &Value) -> bool {
+        let id = text(&message["externalId"]);
+        self.world.graph.with(|state| state.mail_item(microsoft::ALICE, &id).flag == "flagged")
+    }
+
+    async fn add_label(&self, name: &str) {
+        self.world.graph.with(|state| state.add_category(microsoft::ALICE, name, "preset0"));
+    }
+
+    async fn received(&self, message: &Value) -> Option<String> {
+        let subject = text(&message["subject"]);
+        self.world.graph.with(|state| {
+            let found = state.mailbox(microsoft::BOB).titled(&subject);
+            let found = found.unwrap_or_else(|| panic!("Bob has no message {subject}"));
+            Some(String::from_utf8_lossy(&found.raw).into_owned())
+        })
+    }
+
+    async fn invite(&self, _: &Value, title: &str) {
+        let at = |time: &str| json!({ "dateTime": time.trim_end_matches('Z'), "timeZone": "UTC" });
+        let event = json!({ "subject": title, "start": at(INVITED_FROM), "end": at(INVITED_TO) });
+        self.world.graph.with(|state| state.invite(microsoft::ALICE, microsoft::BOB, event));
+    }
+
+    async fn put_contact(&self, _: &Value, name: &str) {
+        let contact = json!({ "givenName": name });
+        self.world.graph.with(|state| state.put_contact(microsoft::ALICE, "", contact));
+    }
+
+    async fn put_task(&self, _: &Value, title: &str) {
+        let task = json!({ "title": title });
+        self.world.graph.with(|state| state.put_task(microsoft::ALICE, "", task));
     }
 
     fn assert_sound(&self) {

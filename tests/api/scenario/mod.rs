@@ -12,7 +12,9 @@ mod tasks;
 
 use serde_json::json;
 
-use crate::scenario::accounts::{ConnectedAccount, DavAccount, GoogleAccount, SandboxAccount};
+use crate::scenario::accounts::{
+    ConnectedAccount, DavAccount, GoogleAccount, MicrosoftAccount, SandboxAccount,
+};
 use crate::scenario::support::capabilities;
 
 /// The story of an account, which ends with its connections.
@@ -57,6 +59,13 @@ async fn sandbox() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn google() {
     if let Some(account) = GoogleAccount::connect().await {
+        live_through(account).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn microsoft() {
+    if let Some(account) = MicrosoftAccount::connect().await {
         live_through(account).await;
     }
 }

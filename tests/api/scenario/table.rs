@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::scenario::accounts::{ConnectedAccount, DavAccount, GoogleAccount, SandboxAccount};
+use crate::scenario::accounts::{
+    ConnectedAccount, DavAccount, GoogleAccount, MicrosoftAccount, SandboxAccount,
+};
 use crate::scenario::support::capabilities;
 
 /// The lines around the table.
@@ -153,9 +155,12 @@ fn readme() -> PathBuf {
 }
 
 async fn columns() -> Vec<ProviderColumn> {
-    let (mut google, mut imap, mut jmap, mut dav) = (None, None, None, None);
+    let (mut google, mut microsoft, mut imap, mut jmap, mut dav) = (None, None, None, None, None);
     if let Some(account) = GoogleAccount::connect().await {
         google = Some(capabilities(&account, account.desk()).await);
+    }
+    if let Some(account) = MicrosoftAccount::connect().await {
+        microsoft = Some(capabilities(&account, account.desk()).await);
     }
     if let Some(account) = DavAccount::with_imap().await {
         imap = Some(capabilities(&account, account.mail()).await);
@@ -164,11 +169,17 @@ async fn columns() -> Vec<ProviderColumn> {
     if let Some(account) = DavAccount::with_jmap().await {
         jmap = Some(capabilities(&account, account.mail()).await);
     }
-    let all = [("Google", google), ("IMAP", imap), ("JMAP", jmap), ("CalDAV, CardDAV", dav)];
+    let all = [
+        ("Google", google),
+        ("Microsoft", microsoft),
+        ("IMAP", imap),
+        ("JMAP", jmap),
+        ("CalDAV, CardDAV", dav),
+    ];
     all.into_iter().map(|(title, capabilities)| ProviderColumn { title, capabilities }).collect()
 }
 
-/// The table is what accounts at the fake of Google, on Dovecot, Cyrus and Radicale can do.
+/// The table is what accounts at the fakes of Google and Microsoft Graph, on Dovecot, Cyrus and Radicale can do.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_readme_has_what_accounts_can_do() {
     let text = fs::read_to_string(readme()).expect("README.md");

@@ -10,8 +10,10 @@ use crate::calendar::native::{self, EventBody};
 const CONVERTED: &str = "<!-- converted from text -->";
 /// The beginning of the text in that HTML.
 const TEXT_BEGIN: &str = "class=\"PlainText\">";
-/// Texts in the first element of a block to join a meeting: the line above it, and the class and the id of its parts.
-const BLOCK_MARKS: [&str; 3] = ["____________________", "me-email-text", "meet_invite_block"];
+/// The line above a block to join a meeting.
+const BLOCK_LINE: &str = "____________________";
+/// The class and the id of the parts of a block.
+const BLOCK_NAMES: [&str; 2] = ["me-email-text", "meet_invite_block"];
 /// Elements that a block begins with.
 const BLOCK_TAGS: [&str; 3] = ["<div", "<table", "<p"];
 
@@ -123,11 +125,18 @@ fn without_block(content: &str, theirs: &native::Event) -> String {
     }
 }
 
-/// The position at which the block begins, by its marks before the link to join. The marks alone may be an author's, and so may the link.
+/// The position at which the block begins, by its marks before the link to join. The marks alone may be an author's, and so may the link;
+/// a line with text below it is an author's.
 fn block_start(content: &str, theirs: &native::Event) -> Option<usize> {
-    let link = link_position(content, theirs.join_url()?)?;
-    let marks = BLOCK_MARKS.iter().filter_map(|mark| content.find(mark));
-    element_before(content, marks.filter(|at| *at < link).min()?)
+    let before = content.get(..link_position(content, theirs.join_url()?)?)?;
+    let part = BLOCK_NAMES.iter().filter_map(|name| before.find(name)).min();
+    let part = part.and_then(|at| element_before(content, at));
+    let line = before.rfind(BLOCK_LINE).and_then(|at| element_before(content, at));
+    let is_above = |line: &usize| {
+        let between = part.and_then(|part| content.get(*line..part)).unwrap_or_default();
+        mail::html::plain(between).chars().all(|c| c == '_' || c.is_whitespace())
+    };
+    part.into_iter().chain(line.filter(is_above)).min()
 }
 
 fn link_position(content: &str, join_url: &str) -> Option<usize> {

@@ -3,6 +3,7 @@
 use connector_sdk::http::Request;
 use connector_sdk::rest::batch::{Part, PartOutcome};
 use connector_sdk::{Context, Failure, Outcome};
+use model::Instant;
 use model::calendar::{BusyInterval, ShowAs};
 use model::calendar_query::Period;
 use model::wire::calendar::{FreeBusyAnswer, FreeBusyRequest};
@@ -23,6 +24,9 @@ const MEMBERS: &str = "id,type,start,end,showAs,isAllDay,isCancelled,responseSta
 const PAGE_SIZE: usize = 500;
 /// Pages of all calendars that one call reads.
 const MAX_PAGES: usize = 200;
+/// The time by which the view is read beyond both ends, milliseconds: a day of the mailbox's zone begins up to 14 hours before or after the
+/// day in UTC, as which Graph may take it.
+const DAY_OFFSET_MS: i64 = 14 * 3_600_000;
 /// The purpose of the requests, for messages.
 const READING: &str = "reading the busy times";
 
@@ -63,7 +67,8 @@ struct ViewPage {
 
 fn own_busy_times(context: &Context, args: &FreeBusyRequest) -> Outcome<Vec<BusyInterval>> {
     let mailbox = MailboxInfo::of_call(context, None);
-    let bounds = ViewBounds { start: utc_text(args.start), end: utc_text(args.end) };
+    let moved = |at: Instant, by: i64| utc_text(Instant::from_millis(at.as_millis().saturating_add(by)));
+    let bounds = ViewBounds { start: moved(args.start, -DAY_OFFSET_MS), end: moved(args.end, DAY_OFFSET_MS) };
     let first = |calendar: &String| ViewPage { calendar: calendar.clone(), position: None, before: 0 };
     let mut left: Vec<ViewPage> = args.collections.iter().map(first).collect();
     let (mut busy, mut count) = (Vec::new(), 0);
@@ -87,7 +92,8 @@ fn own_busy_times(context: &Context, args: &FreeBusyRequest) -> Outcome<Vec<Busy
             next.extend(next_page(page, &answer)?);
             for record in &answer.value {
                 let event = serde_json::from_str::<Event>(record.get()).map_err(|_| unreadable())?;
-                busy.extend(interval_of(&event, &mailbox)?);
+                let interval = interval_of(&event, &mailbox)?;
+                busy.extend(interval.filter(|one| one.start < args.end && args.start < one.end));
             }
         }
         left = next;

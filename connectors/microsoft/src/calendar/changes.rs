@@ -62,27 +62,27 @@ impl CalendarWalk<'_> {
         let page = self.read_page(&query)?;
         let next = next_place(&page, is_first)?;
         let mut ids = ChangedIds::read(&page)?;
-        let mut more = !matches!(next, Place::Since { .. });
+        let more = !matches!(next, Place::Since { .. });
         let mut body = Sources { enumeration: is_first, ..Sources::default() };
+        // Also of a page that is named alone: the host reads each by itself, and an event of another calendar would be answered.
+        let remaining = find_remaining(self.context, self.calendar, &ids.removed)?;
+        let gone = ids.removed.iter().filter(|id| !remaining.contains(id));
+        body.sources = gone.map(|id| deleted_source(id)).collect();
+        ids.changed.extend(remaining);
         if self.args.names_only {
-            // The host reads each by itself, and finds out which are gone.
-            body.sources = ids.changed.into_iter().chain(ids.removed).map(named_source).collect();
+            body.sources.extend(ids.changed.into_iter().map(named_source));
         } else {
-            let remaining = find_remaining(self.context, self.calendar, &ids.removed)?;
-            let gone = ids.removed.iter().filter(|id| !remaining.contains(id));
-            body.sources = gone.map(|id| deleted_source(id)).collect();
-            ids.changed.extend(remaining);
             let content = read_sources(self.context, self.calendar, &ids.changed, &self.mailbox)?;
             body.sources.extend(content.sources);
             if let Some(wait) = content.wait {
-                if !self.args.names_first {
+                // Names need a page behind them, and behind the last one there is none of this round.
+                if !self.args.names_first || !more {
                     return Err(wait);
                 }
                 // The host reads these by itself before it goes on.
                 let unread = content.unread.into_iter();
                 body.named =
                     unread.map(|id| SourceName { external_id: id, ..SourceName::default() }).collect();
-                more = true;
             }
         }
         Ok(Answer { body, cursor: Some(cursor_at(&next)?), more })
@@ -130,8 +130,8 @@ impl ChangedIds {
                 list.push(id);
             }
         }
-        // An id may be told twice, as removed and as it is now.
-        ids.removed.retain(|id| !ids.changed.contains(id));
+        // An id may be named twice, as removed and as it is now. An event that was moved away is answered too: it is looked for.
+        ids.changed.retain(|id| !ids.removed.contains(id));
         Ok(ids)
     }
 }

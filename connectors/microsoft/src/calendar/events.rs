@@ -16,7 +16,8 @@ use crate::calendar::info::MailboxInfo;
 use crate::calendar::mapping::{event_from, exception_from};
 use crate::calendar::native;
 use crate::calendar::notify;
-use crate::calendar::patch::{TIMES, WrittenEvent, WrittenFields, event_to, rule_lines};
+use crate::calendar::patch::{TIMES, WrittenEvent, WrittenFields, event_to, rule_lines, start_of};
+use crate::calendar::patterned::rule_to;
 use crate::calendar::read::read_event;
 use crate::calendar::record::{deleted_source, event_source};
 use crate::calendar::roots::events;
@@ -119,8 +120,10 @@ impl Patch<'_> {
         if !self.has("recurrence") {
             let moved = Event { recurrence: theirs.recurrence.clone(), ..event.clone() };
             event.recurrence = moved_lines(&theirs, &moved);
-            names.push("recurrence".to_owned());
-        } else if !self.changes_times() && rule_lines(&event.recurrence) == rule_lines(&theirs.recurrence) {
+            if !self.has_same_rule(&theirs, &event) {
+                names.push("recurrence".to_owned());
+            }
+        } else if !self.changes_times() && self.has_same_rule(&theirs, &event) {
             let wanted = excluded_instances(&event);
             let is_kept = |day| wanted.iter().any(|name| name.local_day() == Some(day));
             // An instance that is back needs the rule to be written once more.
@@ -129,6 +132,17 @@ impl Patch<'_> {
             }
         }
         Ok((event, names))
+    }
+
+    /// Whether Graph's rule is that of the series as it shall be: the same days from the same one on. Writing it would drop the changed
+    /// instances.
+    fn has_same_rule(&self, theirs: &Event, wanted: &Event) -> bool {
+        let (old, new) = (start_of(theirs, &self.mailbox), start_of(wanted, &self.mailbox));
+        let is_same_start =
+            old.date() == new.date() && old.zone == new.zone && old.is_all_day == new.is_all_day;
+        let (before, after) = (rule_lines(&theirs.recurrence), rule_lines(&wanted.recurrence));
+        let is_same = || rule_to(&before, &old).is_ok_and(|rule| rule_to(&after, &new) == Ok(rule));
+        before == after && (is_same_start || !self.changes_times()) || is_same_start && is_same()
     }
 
     fn write(&self, body: &Map<String, Value>, if_match: Option<&str>) -> Outcome<native::Event> {

@@ -4,7 +4,7 @@
 use connector_sdk::http::Request;
 use connector_sdk::{Context, Failure, Outcome};
 use jiff::Timestamp;
-use jiff::civil::Date;
+use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
 use model::Instant;
 
@@ -17,6 +17,8 @@ use crate::odata::stamp::{civil, stamp};
 
 /// The time before and after the original start in which the instance is looked for, milliseconds.
 const NEAR_MS: i64 = 2 * 86_400_000;
+/// Half a day, milliseconds.
+const HALF_DAY_MS: i64 = 43_200_000;
 /// Instances that are looked at.
 const PAGE_SIZE: &str = "100";
 
@@ -92,13 +94,18 @@ fn is_meant(name: &EventName, instance: &InstanceName) -> bool {
     }
 }
 
-/// Whether an original start is the one of the instance: the same instant, or a day of which it is the midnight, in UTC or in a zone.
+/// Whether an original start is the one of the instance: the same instant; or, of a day, its midnight in UTC, else a midnight in a zone
+/// that is nearer to this day's than to another one's.
 fn is_original(original_start: Option<&str>, instance: &InstanceName) -> bool {
     let Some(Ok(Some(at))) = original_start.map(stamp) else { return false };
-    if Some(at) == instance.at {
-        return true;
+    let Some(day) = instance.day() else { return Some(at) == instance.at };
+    let in_utc = TimeZone::UTC.to_datetime(at.timestamp());
+    if in_utc.time() == Time::midnight() {
+        return in_utc.date() == day;
     }
-    instance.day().is_some_and(|day| midnight_in_utc(day).is_ok_and(|midnight| midnight == at))
+    let is_near =
+        |own: Instant| (-HALF_DAY_MS..HALF_DAY_MS).contains(&at.as_millis().saturating_sub(own.as_millis()));
+    instance.at.is_some_and(is_near)
 }
 
 fn midnight_in_utc(day: Date) -> Outcome<Instant> {
@@ -112,4 +119,36 @@ fn midnight_in_utc(day: Date) -> Outcome<Instant> {
 pub fn utc_text(at: Instant) -> String {
     let at: Timestamp = at.timestamp();
     at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{InstanceName, is_original};
+
+    fn name(recurrence_id: &str, at: &str) -> InstanceName {
+        InstanceName { recurrence_id: Some(recurrence_id.to_owned()), at: at.parse().ok() }
+    }
+
+    #[test]
+    fn a_day_is_named_by_a_midnight_of_any_zone() {
+        let in_berlin = name("2026-03-05", "2026-03-04T23:00:00Z");
+        let in_auckland = name("2026-03-06", "2026-03-05T11:00:00Z");
+        for (original, is_fifth, is_sixth) in [
+            ("2026-03-05T00:00:00Z", true, false),
+            ("2026-03-04T15:00:00Z", true, false),
+            ("2026-03-05T11:00:00Z", false, true),
+            ("2026-03-06T00:00:00Z", false, true),
+            ("2026-03-06T05:00:00Z", false, false),
+        ] {
+            let found = [&in_berlin, &in_auckland].map(|one| is_original(Some(original), one));
+            assert_eq!(found, [is_fifth, is_sixth], "{original}");
+        }
+    }
+
+    #[test]
+    fn a_time_is_the_same_instant() {
+        let name = name("2026-03-05T10:00:00", "2026-03-05T09:00:00Z");
+        assert!(is_original(Some("2026-03-05T10:00:00+01:00"), &name));
+        assert!(!is_original(Some("2026-03-05T10:00:00Z"), &name) && !is_original(None, &name));
+    }
 }

@@ -91,9 +91,12 @@ fn read_names(walk: &CalendarWalk, skip: u32, size: u32) -> Outcome<NamePage> {
         Some(Token::Offset(offset)) => offset.parse().ok().or(Some(skip.saturating_add(told))),
         Some(_) => Some(skip.saturating_add(told)),
     };
+    if next.is_some_and(|next| next <= skip) {
+        return Err(Failure::unavailable("the provider's list of events does not go on"));
+    }
     let names = page.value.iter().filter_map(|record| serde_json::from_str::<EventName>(record.get()).ok());
     let names = names.filter(|name| !name.id.is_empty() && !name.is_instance()).collect();
-    Ok(NamePage { names, next: next.filter(|next| *next > skip) })
+    Ok(NamePage { names, next })
 }
 
 fn named_source(name: &EventName) -> Source {

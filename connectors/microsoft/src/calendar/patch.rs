@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::calendar::body::{body_to, is_same};
 use crate::calendar::info::MailboxInfo;
 use crate::calendar::native;
-use crate::calendar::patterned::{SeriesStart, rule_to};
+use crate::calendar::patterned::{PatternedRecurrence, RecurrencePattern, SeriesStart, rule_from, rule_to};
 use crate::calendar::people::{are_same, attendee_to, attendees_from, is_kept};
 use crate::calendar::times::{local_start, times_to};
 
@@ -183,8 +183,9 @@ impl EventDocument<'_> {
             }
             return Ok(());
         }
-        let pattern = rule_to(&lines, &start_of(self.event, self.mailbox))?;
-        self.set("recurrence", json!(pattern));
+        let start = start_of(self.event, self.mailbox);
+        let written = in_own_words(rule_to(&lines, &start)?, self.before, &start);
+        self.set("recurrence", json!(written));
         Ok(())
     }
 
@@ -246,7 +247,8 @@ pub fn is_exdate(line: &str) -> bool {
 
 /// Returns the start of a series on its own clock.
 pub fn start_of(event: &Event, mailbox: &MailboxInfo) -> SeriesStart {
-    let zone = Some(event.time_zone.clone()).filter(|zone| !zone.is_empty());
+    // Days are written as midnights of the mailbox's zone.
+    let zone = Some(event.time_zone.clone()).filter(|zone| !zone.is_empty() && !event.all_day);
     let zone = zone.unwrap_or_else(|| mailbox.time_zone.clone());
     let day = event.start_date.as_deref().and_then(|day| day.parse::<jiff::civil::Date>().ok());
     let local = match day.filter(|_| event.all_day) {
@@ -254,6 +256,30 @@ pub fn start_of(event: &Event, mailbox: &MailboxInfo) -> SeriesStart {
         None => local_start(&Event { time_zone: zone.clone(), ..event.clone() }),
     };
     SeriesStart { local, is_all_day: event.all_day, zone }
+}
+
+/// Returns the recurrence with the pattern that Graph has already, where it names the same days, such as with another first day of the week:
+/// a series with another pattern would lose its changed instances.
+pub fn in_own_words(
+    written: PatternedRecurrence,
+    before: Option<&native::Event>,
+    start: &SeriesStart,
+) -> PatternedRecurrence {
+    let is_same = |own: &&PatternedRecurrence| {
+        let read = rule_from(own, start).ok().and_then(|lines| rule_to(&lines, start).ok());
+        read.is_some_and(|read| read.pattern == written.pattern)
+    };
+    let Some(own) = before.and_then(|before| before.recurrence.as_ref()).filter(is_same) else {
+        return written;
+    };
+    // Graph answers 0 for numbers that a pattern does not use.
+    let used = |number: Option<i8>| number.filter(|number| *number != 0);
+    let pattern = RecurrencePattern {
+        month: used(own.pattern.month),
+        day_of_month: used(own.pattern.day_of_month),
+        ..own.pattern.clone()
+    };
+    PatternedRecurrence { pattern, ..written }
 }
 
 /// The minutes of the reminder that is kept: the last one that is shown before the start.

@@ -3,7 +3,7 @@
 
 use connector_sdk::http::{Request, Response};
 use connector_sdk::rest::batch::{Part, PartOutcome};
-use connector_sdk::{Context, Failure, Outcome};
+use connector_sdk::{Context, Failure, Outcome, code};
 
 use crate::api::{accepted, object};
 use crate::calendar::native::{EventName, EventPage};
@@ -63,7 +63,8 @@ fn read_all(context: &Context, parts: Vec<Part>) -> Outcome<Vec<(String, Option<
             return Err(Failure::unavailable("the provider has left out a part of a batch"));
         };
         match accepted(context, response, VERIFYING) {
-            Err(failure) if is_gone(&failure) => answers.push((id, None)),
+            // Where the list takes no filter, the delta is believed.
+            Err(failure) if is_gone(&failure) || failure.code == code::INVALID => answers.push((id, None)),
             answer => answers.push((id, Some(answer?))),
         }
     }

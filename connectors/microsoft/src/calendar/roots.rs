@@ -5,12 +5,13 @@ use connector_sdk::http::Request;
 
 use crate::odata::root::me;
 
-/// The members of an event that are read. `cancelledOccurrences` comes only when it is selected, and only of one series by its id.
+/// The members of an event that are read. `cancelledOccurrences` comes only when it is selected, and `exceptionOccurrences` when it is
+/// selected and expanded, both only of one series by its id (Microsoft Graph reference, resource type `event`).
 pub const EVENT_MEMBERS: &str = "id,changeKey,type,seriesMasterId,iCalUId,subject,body,start,end,originalStart,\
     originalStartTimeZone,originalEndTimeZone,isAllDay,isCancelled,isDraft,isOrganizer,showAs,sensitivity,importance,categories,location,\
     locations,attendees,hideAttendees,organizer,responseStatus,responseRequested,allowNewTimeProposals,recurrence,isOnlineMeeting,\
     onlineMeeting,onlineMeetingProvider,onlineMeetingUrl,isReminderOn,reminderMinutesBeforeStart,hasAttachments,webLink,createdDateTime,\
-    lastModifiedDateTime,cancelledOccurrences";
+    lastModifiedDateTime,exceptionOccurrences,cancelledOccurrences";
 /// The changed instances of a series.
 const EXCEPTIONS: &str = "exceptionOccurrences";
 /// The members of an event that name it and its version.

@@ -18,7 +18,7 @@ use crate::calendar::info::MailboxInfo;
 use crate::calendar::mapping::{event_from, exception_from};
 use crate::calendar::native;
 use crate::calendar::notify;
-use crate::calendar::patch::{WrittenEvent, WrittenFields, event_to, rule_lines, start_of};
+use crate::calendar::patch::{WrittenEvent, WrittenFields, event_to, in_own_words, rule_lines, start_of};
 use crate::calendar::patterned::{PatternedRecurrence, rule_to};
 use crate::calendar::read::read_event;
 use crate::calendar::record::{deleted_source, event_source};
@@ -98,7 +98,8 @@ impl<'a> CutSeries<'a> {
 
     /// The rule of the series before the instance.
     fn capped_rule(&self, lines: &[String]) -> Outcome<PatternedRecurrence> {
-        Ok(rule_to(&rule_lines(lines), &start_of(&self.event, &self.mailbox))?)
+        let start = start_of(&self.event, &self.mailbox);
+        Ok(in_own_words(rule_to(&rule_lines(lines), &start)?, Some(&self.theirs), &start))
     }
 
     /// The new series: the instance at the cut as the caller wants it, and what Graph has besides. COUNT is the rest of it.

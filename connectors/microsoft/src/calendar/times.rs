@@ -155,12 +155,21 @@ pub fn times_to(event: &Event, mailbox_zone: &str) -> Outcome<(Value, Value)> {
         return Ok((midnight(first), midnight(after)));
     }
     let end_zone = event.end_time_zone.as_deref().unwrap_or(own);
-    Ok((local_in(event.start, own), local_in(event.end, end_zone)))
+    let keeps_clock = !event.recurrence.is_empty();
+    Ok((local_in(event.start, own, keeps_clock), local_in(event.end, end_zone, keeps_clock)))
 }
 
-fn local_in(at: Instant, zone_name: &str) -> Value {
-    let local = zone(zone_name).to_datetime(at.timestamp());
-    json!({ "dateTime": local.strftime("%Y-%m-%dT%H:%M:%S%.f").to_string(), "timeZone": zone_to(zone_name) })
+/// A local time of a zone. Where its clock shows the time twice and the second one is meant, the time is in UTC instead, unless it is that
+/// of a series, which keeps its time of day.
+fn local_in(at: Instant, zone_name: &str, keeps_clock: bool) -> Value {
+    let in_zone = zone(zone_name);
+    let local = in_zone.to_datetime(at.timestamp());
+    let is_exact = in_zone.to_zoned(local).is_ok_and(|zoned| Instant::from(zoned.timestamp()) == at);
+    let (local, name) = match is_exact || keeps_clock {
+        true => (local, zone_to(zone_name)),
+        false => (TimeZone::UTC.to_datetime(at.timestamp()), UTC.to_owned()),
+    };
+    json!({ "dateTime": local.strftime("%Y-%m-%dT%H:%M:%S%.f").to_string(), "timeZone": name })
 }
 
 /// Returns the local start of an event in its zone.

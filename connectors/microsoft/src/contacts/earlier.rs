@@ -49,7 +49,7 @@ pub fn find_made(context: &Context, book: &str, body: &Map<String, Value>) -> Ou
     let request = Request::get(contacts(book, &[], &query)?);
     let page: Page<FolderContact> =
         match ask(context, request, "looking for the contact of an earlier attempt") {
-            // Nobody can say then, and a second contact is better than none.
+            // It cannot be found then, and a second contact is better than none.
             Err(failure) if failure.code == code::INVALID => return Ok(None),
             page => page?,
         };

@@ -63,7 +63,8 @@ fn texts(list: Option<&Vec<String>>) -> impl Iterator<Item = String> {
 fn emails_from(theirs: &FolderContact) -> Vec<ContactEmail> {
     let addresses = theirs.email_addresses.iter().flatten();
     let addresses = addresses.filter_map(|one| text(one.address.as_ref())).enumerate();
-    let email = |(at, value)| ContactEmail { value, primary: at == 0, ..ContactEmail::default() };
+    let email =
+        |(at, value): (usize, String)| ContactEmail { value, primary: at == 0, ..ContactEmail::default() };
     addresses.map(email).collect()
 }
 

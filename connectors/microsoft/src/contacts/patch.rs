@@ -191,7 +191,8 @@ impl ContactDocument<'_> {
     /// Adds the whole name to each change: Graph composes it again from the parts where it is missing.
     fn put_name(&mut self) {
         let name = text(self.ours.display_name.as_ref());
-        if !self.written.body.is_empty() && name.is_some() || self.has("displayName") {
+        let is_sent = name.is_some() && !self.written.body.is_empty();
+        if is_sent || self.has("displayName") {
             self.set("displayName", json!(name));
         }
     }

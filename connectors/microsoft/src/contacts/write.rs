@@ -27,7 +27,7 @@ pub fn create(context: &Context, args: &ContactWrite) -> Outcome<Mutated> {
     let (picture, lost_picture) = picture_change(write, None)?;
     lost.extend(lost_picture);
     let mut warnings = accept_losses(lost, write.strict)?;
-    body.retain(|_, value| !value.is_null());
+    body.retain(|_, value| !is_empty(value));
     let earlier = match context.attempt() {
         1 => None,
         _ => find_made(context, &write.collection, &body)?,
@@ -50,6 +50,11 @@ pub fn create(context: &Context, args: &ContactWrite) -> Outcome<Mutated> {
         false => read_contact(context, &write.collection, &id)?,
     };
     answer(state, &write.body, &write.changed, warnings)
+}
+
+/// Whether a member says nothing of a new contact: null, or an address without parts.
+fn is_empty(value: &Value) -> bool {
+    value.is_null() || value.as_object().is_some_and(|parts| parts.values().all(Value::is_null))
 }
 
 /// Changes a contact.

@@ -12,9 +12,10 @@ use serde_json::{Map, Value, json};
 use crate::api::ask;
 use crate::mail::access::ensure_readable;
 use crate::mail::categories::name_of;
-use crate::mail::compose::{abandon, read_message, store_draft};
-use crate::mail::edit::{destroy, field_warning, importance_name, move_to};
-use crate::mail::find::by_message_id;
+use crate::mail::collection::created_ms;
+use crate::mail::compose::{abandon, read_message, small_mime, store_draft};
+use crate::mail::edit::{destroy, field_warning, importance_name, move_to, remove};
+use crate::mail::find::{DRAFTS, by_message_id, look_through};
 use crate::mail::native::Message;
 use crate::mail::read::read_source;
 use crate::mail::upload::{attach, whole_file};
@@ -34,6 +35,10 @@ const REFERENCES: &str = "String 0x1039";
 const MAX_HEADERS: usize = 5;
 /// Bytes of files that go with the message in one request.
 const MAX_FILES_BYTES: usize = 2_000_000;
+/// Time by which Graph's clock may be behind the host's, ms.
+const CLOCK_TOLERANCE_MS: i64 = 60_000;
+/// Time since the first attempt at most, where it is not known, ms.
+const LOOK_BACK_MS: i64 = 3_600_000;
 const DOING: &str = "storing the message";
 
 /// Puts a message into a folder.
@@ -47,8 +52,11 @@ pub fn append(context: &Context, args: &MessageAppend) -> Outcome<Mutated> {
     let raw = read_message(context, &args.blob)?;
     let categories: Vec<&str> = args.labels.iter().map(|label| name_of(label)).collect::<Outcome<_>>()?;
     if context.attempt() > 1
-        && let Some(left) = left_by_earlier_attempt(context, args, folder)?
+        && let Some(left) = find_left(context, args, &raw, folder)?
     {
+        if args.draft {
+            mark(context, args, &left, &categories)?;
+        }
         let source = read_source(context, &left)?;
         return Ok(Mutated { item: Some(left), sources: vec![source], ..Mutated::default() });
     }
@@ -57,7 +65,11 @@ pub fn append(context: &Context, args: &MessageAppend) -> Outcome<Mutated> {
         warnings.push(field_warning("keywords", "the provider does not keep this"));
     }
     let id = match args.draft {
-        true => store_in(context, &raw, folder)?,
+        true => {
+            let id = store_in(context, &raw, folder)?;
+            mark(context, args, &id, &categories)?;
+            id
+        }
         false => {
             let lost =
                 "the provider keeps the fields of the header that it knows, and not the message as it was";
@@ -83,6 +95,22 @@ fn store_in(context: &Context, raw: &[u8], folder: &str) -> Outcome<String> {
             Err(failure)
         }
     }
+}
+
+/// Sets what MIME does not say of a draft.
+fn mark(context: &Context, args: &MessageAppend, id: &str, categories: &[&str]) -> Outcome<()> {
+    let mut marks = Map::new();
+    if args.starred {
+        marks.insert("flag".to_owned(), json!({ "flagStatus": "flagged" }));
+    }
+    if !categories.is_empty() {
+        marks.insert("categories".to_owned(), json!(categories));
+    }
+    if marks.is_empty() {
+        return Ok(());
+    }
+    let request = Request::patch(root::me(&["messages", id], &[])?).json(&Value::Object(marks));
+    ask::<Message>(context, request, "marking the message").map(|_| ())
 }
 
 /// The place of a new message.
@@ -195,11 +223,36 @@ fn properties(message: &EmailMessage, args: &MessageAppend) -> Value {
     properties.into_iter().map(|(id, value)| json!({ "id": id, "value": value })).collect()
 }
 
-/// The message in this folder that an earlier attempt stored, whose answer was lost.
-fn left_by_earlier_attempt(context: &Context, args: &MessageAppend, folder: &str) -> Outcome<Option<String>> {
-    if args.internet_message_id.is_empty() {
+/// The message in this folder that an earlier attempt stored, whose answer was lost. What an attempt has left that broke off is deleted: a
+/// message whose files follow one by one may lack some, and a draft may not be in its folder yet.
+fn find_left(context: &Context, args: &MessageAppend, raw: &[u8], folder: &str) -> Outcome<Option<String>> {
+    let own_id = args.internet_message_id.as_str();
+    if own_id.is_empty() {
         return Ok(None);
     }
-    let found = by_message_id(context, &args.internet_message_id, Some(folder))?;
-    Ok(found.into_iter().next().map(|message| message.id))
+    let left = by_message_id(context, own_id, Some(folder))?.into_iter().next();
+    let goes_at_once = match args.draft {
+        true => small_mime(raw, "").is_some(),
+        false => divide(&file_parts(raw)).1.is_empty(),
+    };
+    if let Some(left) = left {
+        if goes_at_once || !is_of_this_change(context, &left) {
+            return Ok(Some(left.id));
+        }
+        destroy(context, &left.id)?;
+    }
+    if args.draft {
+        for left in look_through(context, DRAFTS, own_id)? {
+            if is_of_this_change(context, &left) {
+                remove(context, &left.id, None)?;
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Whether the message was made since the first attempt: an older one with the same Message-ID is the mailbox's own.
+fn is_of_this_change(context: &Context, message: &Message) -> bool {
+    let since = context.first_attempt_ms().unwrap_or_else(|| context.now_ms().saturating_sub(LOOK_BACK_MS));
+    created_ms(message) >= since.saturating_sub(CLOCK_TOLERANCE_MS)
 }

@@ -1,6 +1,6 @@
 //! The changes of a mailbox: folders, categories and messages, in the initial sync and after it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use connector_sdk::http::Response;
 use connector_sdk::rest::batch::{Part, PartOutcome};
@@ -10,17 +10,17 @@ use model::wire::{ChangesRequest, Source, Sources};
 use serde_json::value::RawValue;
 
 use crate::api::{accepted, object};
-use crate::mail::cursor::{FeedPosition, MailCursor};
-use crate::mail::delta::{self, MAX_HALVINGS, fold};
+use crate::mail::collection::{MessageCollection, ReadMessage, created_ms};
+use crate::mail::cursor::{FeedPosition, FolderPosition, MailCursor};
+use crate::mail::delta::{self, PageFailure, fold};
 use crate::mail::files::read_files;
-use crate::mail::first::choose;
+use crate::mail::first::{FolderChoice, choose};
 use crate::mail::folders::{self, TreeChange};
-use crate::mail::message::{bare_source, deleted_source, partial, received_at, source, unreadable};
-use crate::mail::native::{CategoryEntry, Message};
-use crate::mail::verify::verify;
+use crate::mail::message::{bare_source, deleted_source, received_at, unreadable};
+use crate::mail::native::CategoryEntry;
+use crate::mail::verify::{KnownFolders, verify};
 use crate::mail::{access, categories};
 use crate::odata::page::Page;
-use crate::odata::stamp::stamp;
 use crate::odata::{batch, failures};
 
 const DOING: &str = "reading the changes of the mailbox";
@@ -29,6 +29,16 @@ const TREE: &str = "*tree";
 const CATEGORIES: &str = "*categories";
 /// Time by which a message can be older than the last round and still be new in this one, ms: clocks differ.
 const NEW_TOLERANCE_MS: i64 = 60_000;
+/// Time after a round within which an initial sync ends without another one, ms.
+const SETTLED_MS: i64 = 5_000;
+/// Time between two rounds after which a token that has expired counts for the whole mailbox, ms.
+const MAX_GAP_MS: i64 = 3_600_000;
+/// Messages after which a call reads no more folders: its answer and its memory have an end.
+const MAX_MESSAGES: usize = 1_000;
+/// Messages that one call looks for: ten batches.
+const MAX_VERIFIED: usize = 200;
+/// Categories that are in no list and that the cursor remembers. One that it has forgotten is reported again.
+const MAX_UNLISTED: usize = 200;
 
 /// Returns the changes since the cursor; without one everything, newest first.
 pub fn changes(context: &Context, args: &ChangesRequest) -> Outcome<Answer<Sources>> {
@@ -44,14 +54,6 @@ pub fn changes(context: &Context, args: &ChangesRequest) -> Outcome<Answer<Sourc
     turn.finish()
 }
 
-/// A message that this call has read, with the folder in which it is.
-struct ReadMessage {
-    message: Message,
-    folder: String,
-    /// It is reported whole.
-    is_whole: bool,
-}
-
 /// One call.
 struct Turn<'a> {
     context: &'a Context<'a>,
@@ -62,18 +64,22 @@ struct Turn<'a> {
     has_more: bool,
     /// Folders and labels, reported before the messages in them.
     places: Vec<Source>,
-    read: Vec<ReadMessage>,
-    /// The position in `read` of each message.
-    by_id: HashMap<String, usize>,
+    messages: MessageCollection,
     odd: Vec<String>,
     /// Messages of which a folder says that they are gone.
     removed: Vec<String>,
-    /// Messages that two folders have.
-    doubtful: Vec<String>,
-    /// Labels and folders that are gone.
+    /// Labels, folders and messages that are gone, and messages that were looked for.
     gone: Vec<Source>,
     /// The begin of the round before this one.
     polled_at: i64,
+    /// All folders were read.
+    is_round: bool,
+    /// The changes of the folders were read.
+    has_tree: bool,
+    /// A folder went on.
+    has_page: bool,
+    /// Why another one did not.
+    failure: Option<Failure>,
 }
 
 impl<'a> Turn<'a> {
@@ -84,13 +90,15 @@ impl<'a> Turn<'a> {
             is_enumeration: cursor.is_first,
             has_more: false,
             places: Vec::new(),
-            read: Vec::new(),
-            by_id: HashMap::new(),
+            messages: MessageCollection::default(),
             odd: Vec::new(),
             removed: std::mem::take(&mut cursor.doubtful),
-            doubtful: Vec::new(),
             gone: Vec::new(),
             polled_at: cursor.polled_at,
+            is_round: false,
+            has_tree: false,
+            has_page: false,
+            failure: None,
             cursor,
         }
     }
@@ -118,6 +126,7 @@ impl<'a> Turn<'a> {
                 _ => {}
             }
         }
+        turn.has_tree = true;
         folders::take_roles(&mut turn.cursor, &roles);
         turn.places.extend(folders::sources(&turn.cursor));
         Ok(turn)
@@ -126,7 +135,11 @@ impl<'a> Turn<'a> {
     /// Reads the next pages of the folders that are due; at the begin of a round the folders themselves and the categories too.
     fn read(&mut self) -> Outcome<()> {
         let now = self.context.now_ms();
-        let choice = choose(&self.cursor, self.args.limit, now);
+        // A backlog of messages to look for comes first.
+        let choice = match self.removed.len() > MAX_VERIFIED {
+            true => FolderChoice::default(),
+            false => choose(&self.cursor, self.args.limit, now),
+        };
         let mut parts = Vec::new();
         if choice.is_round && self.context.cursor.is_some() {
             parts.push(Part::new(TREE, folders::request(self.cursor.tree.as_ref())?));
@@ -137,17 +150,18 @@ impl<'a> Turn<'a> {
                 parts.push(Part::new(id.as_str(), delta::request(folder, choice.page_size)?));
             }
         }
-        if !parts.is_empty() {
-            let outcome = batch::read(self.context, parts, batch::MAX_PARTS, DOING)?;
-            self.has_more |= outcome.wait.is_some();
-            for (name, answer) in outcome.parts {
-                if let PartOutcome::Answered(response) = answer {
-                    self.take_answer(&name, response)?;
-                }
+        for (number, some) in parts.chunks(batch::MAX_PARTS).enumerate() {
+            if self.messages.count() >= MAX_MESSAGES || !self.read_some(some, number == 0)? {
+                self.has_more = true;
+                break;
             }
+        }
+        if let Some(failure) = self.failure.take().filter(|_| !self.has_page) {
+            return Err(failure);
         }
         if choice.is_round {
             self.cursor.polled_at = now;
+            self.is_round = true;
         }
         if self.args.names_only {
             return Ok(());
@@ -155,6 +169,23 @@ impl<'a> Turn<'a> {
         self.complete()?;
         self.add_unknown_categories();
         Ok(())
+    }
+
+    /// Reads some of the parts: one batch. False: the provider asks for a wait before what is left.
+    fn read_some(&mut self, parts: &[Part], is_begin: bool) -> Outcome<bool> {
+        let outcome = match batch::read(self.context, parts.to_vec(), batch::MAX_PARTS, DOING) {
+            Err(failure) if !is_begin && failures::is_passing(&failure) => {
+                batch::note_wait(self.context, &failure);
+                return Ok(false);
+            }
+            answered => answered?,
+        };
+        for (name, answer) in outcome.parts {
+            if let PartOutcome::Answered(response) = answer {
+                self.take_answer(&name, response)?;
+            }
+        }
+        Ok(outcome.wait.is_none())
     }
 
     fn take_answer(&mut self, name: &str, response: Response) -> Outcome<()> {
@@ -176,6 +207,7 @@ impl<'a> Turn<'a> {
         let TreeChange { entries, position } = change;
         let effect = folders::take(&mut self.cursor, &entries, is_list);
         self.cursor.tree = position;
+        self.has_tree = true;
         self.places.extend(effect.changed);
         self.gone.extend(effect.gone);
         self.has_more |= self.cursor.is_incomplete;
@@ -218,9 +250,15 @@ impl<'a> Turn<'a> {
         if !response.is_success() || response.truncated {
             return self.take_refusal(id, response);
         }
-        let page: Page<Box<RawValue>> = object(response)?;
-        let position = FeedPosition::from(page.position()?);
-        let folded = fold(&page.value);
+        let page = object::<Page<Box<RawValue>>>(response);
+        let (position, folded) = match page.and_then(|page| Ok((page.position()?, fold(&page.value)))) {
+            Ok((position, folded)) => (FeedPosition::from(position), folded),
+            // One that cannot be read does not keep the others back.
+            Err(failure) => {
+                self.failure.get_or_insert(failure);
+                return Ok(());
+            }
+        };
         let polled_at = self.polled_at;
         let is_initial = self.is_enumeration;
         let Some(folder) = self.cursor.folder_mut(id) else { return Ok(()) };
@@ -237,117 +275,85 @@ impl<'a> Turn<'a> {
             folder.halvings = 0;
         }
         self.has_more |= position.has_more();
+        self.has_page = true;
+        if folder.total == Some(0) && !folded.messages.is_empty() {
+            // The changes of the folders may be behind, or tell of no counts.
+            folder.total = None;
+        }
         folder.at = Some(position);
         for message in folded.messages {
-            let is_new =
-                |message: &Message| created_ms(message) >= polled_at.saturating_sub(NEW_TOLERANCE_MS);
-            let is_whole =
-                message.is_whole() && (is_initial || is_new(&message) || message.is_draft == Some(true));
-            self.note(ReadMessage { message, folder: id.to_owned(), is_whole });
+            let is_new = created_ms(&message) >= polled_at.saturating_sub(NEW_TOLERANCE_MS);
+            let is_whole = message.is_whole() && (is_initial || is_new || message.is_draft == Some(true));
+            self.messages.add(ReadMessage { message, folder: id.to_owned(), is_whole });
         }
         self.removed.extend(folded.removed);
         self.odd.extend(folded.odd);
         Ok(())
     }
 
-    /// Adds a message. One that is in two folders moved while they were read: it has to be looked for.
-    fn note(&mut self, read: ReadMessage) {
-        let id = read.message.id.clone();
-        match self.by_id.get(&id).and_then(|at| self.read.get_mut(*at)) {
-            Some(earlier) => {
-                let is_moved = earlier.folder != read.folder;
-                if read.is_whole || !earlier.is_whole {
-                    *earlier = read;
-                }
-                if is_moved {
-                    self.doubtful.push(id);
-                }
-            }
-            None => {
-                self.by_id.insert(id, self.read.len());
-                self.read.push(read);
-            }
-        }
-    }
-
-    /// Acts on a page that did not come: a token that counts no more begins this folder again, a page that took too long is halved, and a
-    /// folder that is gone is left to the changes of the folders.
+    /// Acts on a page that did not come. A folder that cannot be read now does not keep the others back.
     fn take_refusal(&mut self, id: &str, response: &Response) -> Outcome<()> {
-        let failure = match response.truncated {
-            true => Failure::new(code::TIMEOUT, "the provider's answer is cut off"),
-            false => failures::of_delta(self.context, response, DOING),
-        };
+        let failure = delta::read_failure(self.context, response, DOING);
+        let since = self.context.now_ms().saturating_sub(self.polled_at);
+        let is_gap = !self.is_enumeration && since > MAX_GAP_MS;
         let Some(folder) = self.cursor.folder_mut(id) else { return Ok(()) };
-        match failure.code.as_str() {
-            code::CURSOR_EXPIRED if folder.at.is_some() => {
-                folder.restart();
+        match delta::react(folder, failure, is_gap) {
+            PageFailure::Again => {
+                self.has_page = true;
                 self.has_more = true;
-                Ok(())
             }
-            code::TIMEOUT if folder.halvings < MAX_HALVINGS => {
-                folder.halvings += 1;
-                self.has_more = true;
-                Ok(())
-            }
-            code::NOT_FOUND if failures::is_gone(&failure) => {
-                // Else an initial sync would wait for it.
-                folder.is_first = false;
-                folder.at = None;
-                Ok(())
-            }
-            code::CURSOR_EXPIRED | code::NOT_FOUND => Err(failure.with_code(code::UNAVAILABLE)),
-            _ => Err(failure),
+            PageFailure::FolderGone => self.has_page = true,
+            PageFailure::FolderLeft(failure) => _ = self.failure.get_or_insert(failure),
+            PageFailure::Fatal(failure) => return Err(failure),
         }
+        Ok(())
     }
 
     /// Reads the files of messages of which the page did not have them, and looks for messages that folders say are gone.
     fn complete(&mut self) -> Outcome<()> {
-        let is_short = |read: &&ReadMessage| {
-            let message = &read.message;
-            read.is_whole && message.has_attachments == Some(true) && message.attachments.is_none()
-        };
-        let short: Vec<String> =
-            self.read.iter().filter(is_short).map(|read| read.message.id.clone()).collect();
-        for (id, message) in read_files(self.context, &short)? {
-            if let Some(read) = self.by_id.get(&id).and_then(|at| self.read.get_mut(*at)) {
+        for (id, message) in read_files(self.context, &self.messages.without_files())? {
+            if let Some(read) = self.messages.get_mut(&id) {
                 read.message.attachments = message.attachments;
             }
         }
         // One that another folder shows has moved there.
-        let open = self.removed.iter().filter(|id| !self.by_id.contains_key(*id)).chain(&self.doubtful);
-        let mut ids: Vec<String> = open.cloned().collect();
-        ids.sort_unstable();
-        ids.dedup();
-        let verified = verify(self.context, &ids)?;
-        // The look is later than the pages.
-        let deleted: HashSet<&String> = verified
-            .sources
-            .iter()
-            .filter(|source| source.deleted)
-            .map(|source| &source.external_id)
-            .collect();
-        self.read.retain(|read| !deleted.contains(&read.message.id));
-        drop(deleted);
+        let open = self.removed.iter().filter(|id| !self.messages.has(id)).chain(&self.messages.doubtful);
+        let mut seen = HashSet::new();
+        let mut ids: Vec<String> = open.filter(|id| seen.insert(id.as_str())).cloned().collect();
+        let later = ids.split_off(ids.len().min(MAX_VERIFIED));
+        let is_known = |folder: &str| self.cursor.folder(folder).is_some();
+        let folders = KnownFolders { is_known: &is_known, is_fresh: self.has_tree };
+        let verified = verify(self.context, &ids, &folders)?;
         self.gone.extend(verified.sources);
-        self.cursor.doubtful = verified.left;
+        self.has_more |= !later.is_empty();
+        self.cursor.doubtful = later.into_iter().chain(verified.left).collect();
         Ok(())
     }
 
     /// Reports categories that are in no list and that messages have.
     fn add_unknown_categories(&mut self) {
         let known: HashSet<&String> = self.cursor.categories.iter().chain(&self.cursor.unlisted).collect();
-        let named = self.read.iter().flat_map(|read| read.message.categories.iter().flatten());
-        let mut unknown: Vec<String> =
-            named.filter(|name| !name.is_empty() && !known.contains(name)).cloned().collect();
+        let unknown = self.messages.categories().filter(|name| !known.contains(name));
+        let mut unknown: Vec<String> = unknown.cloned().collect();
         unknown.sort_unstable();
         unknown.dedup();
+        let is_named =
+            |label: &Source| unknown.iter().any(|name| label.external_id == categories::label_id(name));
+        // One that has just left the list is still there where a message has it.
+        self.gone.retain(|label| !is_named(label));
         self.places.extend(unknown.iter().map(|name| categories::source(name, None)));
         self.cursor.unlisted.extend(unknown);
+        let surplus = self.cursor.unlisted.len().saturating_sub(MAX_UNLISTED);
+        self.cursor.unlisted.drain(..surplus);
     }
 
     /// Ends the call: its sources, and the cursor.
     fn finish(mut self) -> Outcome<Answer<Sources>> {
-        let is_over = self.is_enumeration && self.cursor.folders.iter().all(|folder| !folder.is_first);
+        let is_read = |folder: &FolderPosition| !folder.is_first && !folder.is_in_between();
+        // What moved meanwhile into a folder that had been read before is in the next round.
+        let since = self.context.now_ms().saturating_sub(self.polled_at);
+        let is_settled = self.is_round || since < SETTLED_MS;
+        let is_over = self.is_enumeration && is_settled && self.cursor.folders.iter().all(is_read);
         if is_over {
             self.cursor.is_first = false;
         }
@@ -356,17 +362,11 @@ impl<'a> Turn<'a> {
             true => !is_over,
             false => self.has_more || self.cursor.folders.iter().any(|folder| folder.is_first),
         };
-        for read in &mut self.read {
-            read.message.parent_folder_id = Some(read.folder.clone());
-        }
-        self.read.sort_by_key(|read| std::cmp::Reverse(received_at(&read.message)));
         let is_by_name = self.args.names_only;
-        let message = |read: &ReadMessage| match (is_by_name, read.is_whole) {
-            (true, _) => bare_source(&read.message.id),
-            (false, true) => source(&read.message),
-            (false, false) => partial(&read.message),
-        };
-        let messages: Vec<Source> = self.read.iter().map(message).collect();
+        // The look was later than the pages.
+        let deleted = self.gone.iter().filter(|source| source.deleted);
+        let deleted: HashSet<String> = deleted.map(|source| source.external_id.clone()).collect();
+        let messages = std::mem::take(&mut self.messages).into_sources(&deleted, is_by_name);
         let odd = self.odd.iter().map(|id| if is_by_name { bare_source(id) } else { unreadable(id) });
         // By its name alone each is read by itself, and its deletion is seen then.
         let doubtful = self.removed.iter().filter(|_| is_by_name).map(|id| bare_source(id));
@@ -379,10 +379,4 @@ impl<'a> Turn<'a> {
         };
         Ok(Answer { body, cursor: Some(self.cursor.write()?), more })
     }
-}
-
-/// The time at which a message came into the mailbox, milliseconds since 1970. One that does not say is taken for new.
-fn created_ms(message: &Message) -> i64 {
-    let created = message.created_date_time.as_deref().and_then(|text| stamp(text).ok().flatten());
-    created.map_or(i64::MAX, Instant::as_millis)
 }

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use connector_sdk::Outcome;
-use connector_sdk::http::Request;
+use connector_sdk::http::{Request, Response};
+use connector_sdk::{Context, Failure, Outcome, code};
 use serde_json::value::RawValue;
 
 use crate::mail::cursor::{FeedPosition, FolderPosition};
@@ -11,7 +11,7 @@ use crate::mail::message::{PageMessage, read_each};
 use crate::mail::native::Message;
 use crate::mail::select::{FILES, LISTED};
 use crate::odata::prefer::{Prefer, with};
-use crate::odata::root;
+use crate::odata::{failures, root};
 
 /// Messages of a page at most.
 pub const MAX_PAGE_SIZE: u32 = 200;
@@ -33,6 +33,58 @@ pub fn request(folder: &FolderPosition, page_size: u32) -> Outcome<Request> {
     };
     let size = (page_size >> folder.halvings.min(MAX_HALVINGS)).clamp(MIN_PAGE_SIZE / 2, MAX_PAGE_SIZE);
     Ok(with(Request::get(url), &[Prefer::PageSize(size)]))
+}
+
+/// The consequence of a page that did not come.
+#[derive(Debug, PartialEq)]
+pub enum PageFailure {
+    /// The folder goes on at once: from its begin, or with smaller pages.
+    Again,
+    /// The folder is gone. The changes of the folders tell the rest.
+    FolderGone,
+    /// This folder cannot be read now. The others go on without it.
+    FolderLeft(Failure),
+    /// The call fails.
+    Fatal(Failure),
+}
+
+/// Returns the failure that an answer without a page means.
+pub fn read_failure(context: &Context, response: &Response, doing: &str) -> Failure {
+    match response.truncated {
+        true => Failure::new(code::TIMEOUT, "the provider's answer is cut off"),
+        false => failures::of_delta(context, response, doing),
+    }
+}
+
+/// Acts on a page that did not come: a token that counts no more begins this folder again, and a page that took too long is halved.
+/// `is_gap`: so much time is between this round and the one before that messages may have been destroyed meanwhile, of which a folder that
+/// is read from its begin says nothing: the cursor of the whole mailbox counts no more then.
+pub fn react(folder: &mut FolderPosition, failure: Failure, is_gap: bool) -> PageFailure {
+    match failure.code.as_str() {
+        code::CURSOR_EXPIRED if folder.at.is_some() && is_gap && !folder.is_first => {
+            PageFailure::Fatal(failure)
+        }
+        code::CURSOR_EXPIRED if folder.at.is_some() => {
+            folder.restart();
+            PageFailure::Again
+        }
+        code::TIMEOUT if folder.halvings < MAX_HALVINGS => {
+            folder.halvings += 1;
+            PageFailure::Again
+        }
+        code::NOT_FOUND if failures::is_gone(&failure) => {
+            // Else an initial sync would wait for it.
+            folder.is_first = false;
+            folder.at = None;
+            PageFailure::FolderGone
+        }
+        // These are about the account, and so about every folder.
+        code::AUTH_EXPIRED | code::RATE_LIMITED | code::UNSUPPORTED => PageFailure::Fatal(failure),
+        code::CURSOR_EXPIRED | code::NOT_FOUND => {
+            PageFailure::FolderLeft(failure.with_code(code::UNAVAILABLE))
+        }
+        _ => PageFailure::FolderLeft(failure),
+    }
 }
 
 /// A page of a folder's delta: each message once, with its last state.
@@ -137,6 +189,26 @@ mod tests {
             .collect();
         assert_eq!(shown, [("a", Some(true), Some("One")), ("c", Some(false), None)]);
         assert_eq!((folded.removed, folded.odd), (vec!["b".to_owned()], vec!["odd".to_owned()]));
+    }
+
+    /// A token that expired long after the last round says nothing of what was destroyed meanwhile.
+    #[test]
+    fn an_expired_token_after_a_gap_counts_for_the_whole_mailbox() {
+        let expired = || Failure::new(code::CURSOR_EXPIRED, "no");
+        let read = FolderPosition {
+            at: Some(FeedPosition::Changes("d".to_owned())),
+            is_first: false,
+            ..FolderPosition::new("f")
+        };
+        assert_eq!(react(&mut read.clone(), expired(), true), PageFailure::Fatal(expired()));
+        let mut short = read.clone();
+        assert_eq!(react(&mut short, expired(), false), PageFailure::Again);
+        assert!(short.is_first && short.at.is_none());
+        // A folder that is still read for the first time has nothing to lose.
+        let mut first = FolderPosition { is_first: true, ..read };
+        assert_eq!(react(&mut first, expired(), true), PageFailure::Again);
+        let broken = Failure::unavailable("no");
+        assert_eq!(react(&mut first, broken.clone(), false), PageFailure::FolderLeft(broken));
     }
 
     #[test]

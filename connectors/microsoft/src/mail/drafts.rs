@@ -7,7 +7,8 @@ use model::wire::{Mutated, Source};
 
 use crate::api::object;
 use crate::mail::access::ensure_readable;
-use crate::mail::compose::{abandon, read_message, store_draft};
+use crate::mail::compose::{abandon, read_message, small_mime, store_draft};
+use crate::mail::edit::{read_state, remove};
 use crate::mail::find::{DRAFTS, look_through};
 use crate::mail::message::source;
 use crate::mail::native::Message;
@@ -23,10 +24,15 @@ pub fn save_draft(context: &Context, args: &DraftSave) -> Outcome<Mutated> {
     ensure_readable(context)?;
     let raw = read_message(context, &args.blob)?;
     let left = left_by_earlier_attempt(context, args)?;
-    let is_left = left.is_some();
-    let id = match left {
-        Some(id) => id,
-        None => store_draft(context, &raw, "")?.id,
+    let is_left = !left.is_empty();
+    let id = match left.first().filter(|_| small_mime(&raw, "").is_some()) {
+        Some(id) => id.clone(),
+        // The files of a large message follow one by one: an attempt that broke off may have left it without some.
+        None => {
+            let stored = store_draft(context, &raw, "")?;
+            left.iter().for_each(|left| abandon(context, left));
+            stored.id
+        }
     };
     drop(raw);
     let stored = match &args.replaces {
@@ -60,8 +66,17 @@ fn take_place(context: &Context, args: &DraftSave, replaced: &MessageRef, new: &
         Request::delete(root::me(&["messages", &replaced.source], &[])?).if_match(args.if_match.as_deref());
     let read = Request::get(select::message(new.id, LISTED)?);
     let mut answers = change_in_turn(context, vec![delete, read], DOING)?;
-    match taken(context, &mut answers, 0, DOING) {
-        Ok(_) => {
+    let deleted = match taken(context, &mut answers, 0, DOING) {
+        // A conflict with a version that is still there is none (microsoftgraph/microsoft-graph-docs#2256).
+        Err(failure) if failure.code == code::CONFLICT => {
+            let expected = args.if_match.as_deref();
+            read_state(context, &replaced.source, expected)
+                .and_then(|_| remove(context, &replaced.source, expected))
+        }
+        deleted => deleted.map(|_| ()),
+    };
+    match deleted {
+        Ok(()) => {
             let read =
                 taken(context, &mut answers, 1, DOING).and_then(|response| object::<Message>(&response));
             read.map(|message| source(&message))
@@ -76,8 +91,15 @@ fn take_place(context: &Context, args: &DraftSave, replaced: &MessageRef, new: &
         Err(failure) if failure.code == code::CONFLICT => {
             refuse(Failure::conflict("the draft has changed since"))
         }
+        // The version before may be gone: the new one has to stay, and another attempt finds it.
+        Err(failure) if !is_refusal(&failure) => Err(failure),
         Err(failure) => refuse(failure),
     }
+}
+
+/// Whether the provider says that it has not done what it was asked for.
+fn is_refusal(failure: &Failure) -> bool {
+    matches!(failure.http_status, Some(400..=407 | 409..=499))
 }
 
 /// A message that was stored just now is not missing.
@@ -88,12 +110,12 @@ fn not_there_yet(failure: Failure) -> Failure {
     }
 }
 
-/// The draft that an earlier attempt stored, whose answer was lost.
-fn left_by_earlier_attempt(context: &Context, args: &DraftSave) -> Outcome<Option<String>> {
+/// The drafts that earlier attempts stored, whose answers were lost.
+fn left_by_earlier_attempt(context: &Context, args: &DraftSave) -> Outcome<Vec<String>> {
     if context.attempt() == 1 || args.internet_message_id.is_empty() {
-        return Ok(None);
+        return Ok(Vec::new());
     }
     let replaced = args.replaces.as_ref().map(|replaced| replaced.source.as_str());
     let found = look_through(context, DRAFTS, &args.internet_message_id)?;
-    Ok(found.into_iter().map(|message| message.id).find(|id| Some(id.as_str()) != replaced))
+    Ok(found.into_iter().map(|message| message.id).filter(|id| Some(id.as_str()) != replaced).collect())
 }

@@ -7,7 +7,7 @@ use model::wire::email::{MessageDelete, MessageUpdate};
 use model::wire::{Mutated, Source, Warning};
 use serde_json::{Map, Value, json};
 
-use crate::api::{ask, execute};
+use crate::api::{ask, execute, object, send};
 use crate::mail::categories::merged;
 use crate::mail::message::{deleted_source, partial};
 use crate::mail::native::Message;
@@ -125,7 +125,7 @@ fn patch(context: &Context, args: &MessageUpdate, marks: Map<String, Value>) -> 
             version = now.etag.or(version);
         }
         let request = Request::patch(root::me(&["messages", id], &[])?).if_match(version.as_deref());
-        ask(context, request.json(&Value::Object(body)), DOING)
+        change(context, id, request.json(&Value::Object(body)), DOING)
     };
     match attempt() {
         Err(failure) if failure.code == code::CONFLICT && failure.http_status == Some(412) => {
@@ -138,7 +138,7 @@ fn patch(context: &Context, args: &MessageUpdate, marks: Map<String, Value>) -> 
 }
 
 /// Reads the state of a message. Fails with `conflict` where it is not the version that a change is based on.
-fn read_state(context: &Context, id: &str, expected: Option<&str>) -> Outcome<Message> {
+pub fn read_state(context: &Context, id: &str, expected: Option<&str>) -> Outcome<Message> {
     let url = root::me(&["messages", id], &[("$select", STATE)])?;
     let message: Message = ask(context, Request::get(url), "reading the message")?;
     let is_other = |expected: &str| message.etag.as_deref().is_some_and(|etag| etag != expected);
@@ -148,10 +148,19 @@ fn read_state(context: &Context, id: &str, expected: Option<&str>) -> Outcome<Me
     }
 }
 
+/// Sends a change whose answer is the message, with all of its text. One that is too long to be read says as well that the change was made.
+fn change(context: &Context, id: &str, request: Request, doing: &str) -> Outcome<Message> {
+    let response = send(context, request, doing)?;
+    match response.truncated {
+        true => read_state(context, id, None),
+        false => object(&response),
+    }
+}
+
 /// Moves a message into a folder, by its id or the name that Graph knows it by.
 pub fn move_to(context: &Context, id: &str, folder: &str) -> Outcome<Message> {
     let request = Request::post(root::me(&["messages", id, "move"], &[])?);
-    ask(context, request.json(&json!({ "destinationId": folder })), "moving the message")
+    change(context, id, request.json(&json!({ "destinationId": folder })), "moving the message")
 }
 
 /// Moves a message to the trash, or destroys it.

@@ -9,7 +9,7 @@ use model::wire::email::MessageFind;
 use crate::api::ask;
 use crate::mail::access::ensure_readable;
 use crate::mail::message::source;
-use crate::mail::native::Message;
+use crate::mail::native::{FolderEntry, Message};
 use crate::mail::read::read_source;
 use crate::mail::select::{FILES_AND_PROPERTIES, LISTED};
 use crate::odata::filter::quoted;
@@ -19,7 +19,7 @@ use crate::odata::root;
 /// The header field of sent messages that has our Message-ID.
 pub const OWN_ID: &str = "X-Switchboard-Id";
 /// The folders that are looked through, by the names that Graph knows them by.
-pub const SENT: &str = "sentitems";
+const SENT: &str = "sentitems";
 pub const DRAFTS: &str = "drafts";
 
 /// Messages that are looked through, the newest ones.
@@ -36,8 +36,14 @@ pub fn find(context: &Context, args: &MessageFind) -> Outcome<Sources> {
         return Ok(Sources::default());
     }
     let is_sent = |message: &&Message| message.is_draft != Some(true);
-    let named = by_message_id(context, own_id, None)?;
-    let mut sources: Vec<_> = named.iter().filter(is_sent).take(MAX_COPIES).map(source).collect();
+    let mut named = by_message_id(context, own_id, None)?;
+    named.retain(|message| is_sent(&message));
+    if named.len() > 1 {
+        // Whoever writes to himself has received it too.
+        let sent = find_sent_folder(context)?;
+        named.sort_by_key(|message| message.parent_folder_id.as_deref() != Some(sent.as_str()));
+    }
+    let mut sources: Vec<_> = named.iter().take(MAX_COPIES).map(source).collect();
     if sources.is_empty() {
         let found = look_through(context, SENT, own_id)?;
         for message in found.iter().filter(is_sent).take(MAX_COPIES) {
@@ -45,6 +51,13 @@ pub fn find(context: &Context, args: &MessageFind) -> Outcome<Sources> {
         }
     }
     Ok(Sources { sources, ..Sources::default() })
+}
+
+/// Returns the id of the folder of sent messages.
+pub fn find_sent_folder(context: &Context) -> Outcome<String> {
+    let url = root::me(&["mailFolders", SENT], &[("$select", "id")])?;
+    let folder: FolderEntry = ask(context, Request::get(url), "looking for the folder of sent messages")?;
+    Ok(folder.id)
 }
 
 /// The messages that have this Message-ID at Graph, in a folder or everywhere.
@@ -62,7 +75,7 @@ pub fn by_message_id(context: &Context, own_id: &str, folder: Option<&str>) -> O
 /// The newest messages of a folder that have our Message-ID, as theirs or in the field of our own.
 pub fn look_through(context: &Context, folder: &str, own_id: &str) -> Outcome<Vec<Message>> {
     let query = [
-        ("$select", "id,isDraft,receivedDateTime,internetMessageId,internetMessageHeaders"),
+        ("$select", "id,isDraft,createdDateTime,receivedDateTime,internetMessageId,internetMessageHeaders"),
         ("$orderby", "receivedDateTime desc"),
         ("$top", LOOKED_THROUGH),
     ];

@@ -7,7 +7,7 @@ use crate::mail::delta::{MAX_PAGE_SIZE, MIN_PAGE_SIZE};
 
 /// Folders of one batch.
 pub const MAX_FOLDERS: usize = 20;
-/// Time after which folders that are at their end are read again while others are not, ms.
+/// Time after which folders that are at their end are read again while others are not, ms. New mail comes into them.
 const POLL_INTERVAL_MS: i64 = 60_000;
 
 /// The folders of a call, by their ids.
@@ -25,11 +25,15 @@ pub fn choose(cursor: &MailCursor, limit: u32, now_ms: i64) -> FolderChoice {
         return choose_first(cursor, limit, now_ms);
     }
     // A page that has a next one comes before a new round: its link does not live long.
-    let open: Vec<String> =
-        ids(cursor.folders.iter().filter(|folder| folder.is_in_between() || folder.is_first));
-    let is_round = open.is_empty();
+    let open = cursor.folders.iter().filter(|folder| folder.is_in_between() || folder.is_first);
+    let open: Vec<String> = ids(open.take(MAX_FOLDERS));
+    let is_round = open.is_empty() || is_due(cursor, now_ms);
     let ids = if is_round { ids(cursor.folders.iter()) } else { open };
     FolderChoice { page_size: page_size(limit, ids.len()), ids, is_round }
+}
+
+fn is_due(cursor: &MailCursor, now_ms: i64) -> bool {
+    now_ms.saturating_sub(cursor.polled_at) >= POLL_INTERVAL_MS
 }
 
 fn choose_first(cursor: &MailCursor, limit: u32, now_ms: i64) -> FolderChoice {
@@ -38,7 +42,8 @@ fn choose_first(cursor: &MailCursor, limit: u32, now_ms: i64) -> FolderChoice {
     open.sort_by_key(|folder| std::cmp::Reverse(folder.oldest.unwrap_or(i64::MAX)));
     open.truncate(MAX_FOLDERS);
     let page_size = page_size(limit, open.len());
-    let is_round = now_ms.saturating_sub(cursor.polled_at) >= POLL_INTERVAL_MS;
+    // The last call is a round: messages move while folders are read.
+    let is_round = is_due(cursor, now_ms) || open.is_empty();
     let mut chosen = ids(open.into_iter());
     if is_round {
         chosen.extend(ids(cursor.folders.iter().filter(|folder| !folder.is_first)));
@@ -103,5 +108,8 @@ mod tests {
             choose(&all, 100, 0),
             FolderChoice { ids: vec!["b".into()], page_size: 100, is_round: false }
         );
+        // A folder that is read from its begin takes long, and must not keep new mail back.
+        let round = choose(&all, 100, 60_000);
+        assert_eq!((round.ids.len(), round.is_round), (2, true));
     }
 }

@@ -115,7 +115,11 @@ pub fn read_roles(
                 let folder: FolderEntry = object(&response)?;
                 roles.insert(folder.id, *role);
             }
-            Err(failure) if failure.code == code::NOT_FOUND => {}
+            Err(failure) if failures::is_gone(&failure) => {}
+            // A front end that answers 404 says nothing of the folder.
+            Err(failure) if failure.code == code::NOT_FOUND => {
+                return Err(failure.with_code(code::UNAVAILABLE));
+            }
             Err(failure) => return Err(failure),
         }
     }
@@ -179,8 +183,9 @@ pub fn take(cursor: &mut MailCursor, entries: &[FolderEntry], is_list: bool) -> 
 fn drop_folder(cursor: &mut MailCursor, id: &str, effect: &mut TreeEffect) {
     let Some(at) = cursor.folders.iter().position(|folder| folder.id == id) else { return };
     let folder = cursor.folders.remove(at);
-    // What was in it may be gone with it, and no other folder tells so.
-    cursor.is_incomplete |= !cursor.is_first && folder.total != Some(0);
+    // What was in it may be gone with it, and no other folder tells so. An initial sync that has read nothing of it has nothing to take back.
+    let is_reported = !cursor.is_first || folder.at.is_some() || folder.oldest.is_some();
+    cursor.is_incomplete |= is_reported && folder.total != Some(0);
     effect.gone.push(deleted_source(id));
 }
 
@@ -321,5 +326,12 @@ mod tests {
         // What was in it is reported nowhere.
         let effect = take(&mut cursor, &[], true);
         assert_eq!((effect.gone.len(), cursor.folders.len(), cursor.is_incomplete), (1, 0, true));
+        // Within an initial sync that counts for what was reported already.
+        for (oldest, expected) in [(None, false), (Some(7), true)] {
+            let folder = FolderPosition { oldest, ..FolderPosition::new("a") };
+            let mut cursor = MailCursor { is_first: true, folders: vec![folder], ..MailCursor::default() };
+            take(&mut cursor, &[], true);
+            assert_eq!(cursor.is_incomplete, expected, "{oldest:?}");
+        }
     }
 }

@@ -5,6 +5,7 @@ mod append;
 mod attachments;
 mod categories;
 mod changes;
+mod collection;
 mod compose;
 mod cursor;
 mod delta;

@@ -81,11 +81,13 @@ impl Reader<'_> {
                 }
             }
         }
+        // Where none is answered the fault is the account's, and not that of each message.
+        let is_alone = !answers.values().any(|answer| answer.is_success() || answer.status == 404);
         let mut sources = Vec::with_capacity(ids.len());
         for (at, id) in ids.iter().enumerate() {
             let text = answers.remove(&format!("text {at}"));
             sources.push(match answers.remove(&at.to_string()) {
-                Some(response) => self.source(id, &response, text.as_ref(), ids.len() == 1)?,
+                Some(response) => self.source(id, &response, text.as_ref(), is_alone || ids.len() == 1)?,
                 None => deleted_source(id),
             });
         }
@@ -121,7 +123,9 @@ impl Reader<'_> {
             code::NOT_FOUND if failures::is_gone(&failure) => Ok(deleted_source(id)),
             code::INVALID => Ok(unreadable(id)),
             code::NOT_FOUND if is_alone => Err(failure.with_code(code::UNAVAILABLE)),
-            code::NOT_FOUND | code::UNAVAILABLE | code::TIMEOUT | code::CONFLICT if !is_alone => {
+            code::NOT_FOUND | code::UNAVAILABLE | code::TIMEOUT | code::CONFLICT | code::FORBIDDEN
+                if !is_alone =>
+            {
                 Ok(unreadable(id))
             }
             _ => Err(failure),

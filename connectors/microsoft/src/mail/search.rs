@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use connector_sdk::http::Request;
+use connector_sdk::http::{Request, Response};
 use connector_sdk::rest::batch::Part;
 use connector_sdk::{Answer, Context, Failure, Outcome, code, rest};
 use model::Instant;
@@ -99,10 +99,17 @@ impl Search<'_> {
         let whole =
             [&[("$select", LISTED), ("$expand", FILES_AND_PROPERTIES), ("$top", top.as_str())], query]
                 .concat();
+        let is_going_on = query.iter().any(|(name, _)| matches!(*name, "$skiptoken" | "$skip"));
         let response = exchange(self.context, Request::get(self.url(&whole)?))?;
-        match response.is_success() {
-            true => object(&response),
-            false => Err(failures::of_delta(self.context, &response, DOING)),
+        self.page(&response, is_going_on)
+    }
+
+    /// Reads a page. Only one that was asked for by a token of Graph's can have an expired cursor.
+    fn page(&self, response: &Response, is_going_on: bool) -> Outcome<Page<Box<RawValue>>> {
+        match (response.is_success(), is_going_on) {
+            (true, _) => object(response),
+            (false, true) => Err(failures::of_delta(self.context, response, DOING)),
+            (false, false) => Err(failures::of(self.context, response, DOING)),
         }
     }
 
@@ -125,7 +132,11 @@ impl Search<'_> {
         found.retain(|found| !told.iter().any(|id| id == id_of(found)));
         let is_cut = found.len() > self.limit;
         found.truncate(self.limit);
-        let next = (is_cut || has_next).then(|| place_after(&found, at, told)).flatten();
+        let next = match at.filter(|_| found.is_empty() && has_next) {
+            // More messages of one time than a page has: the next page would be this one again.
+            Some(at) => Some(SearchCursor::Before { at: at.saturating_sub(2), told: Vec::new() }),
+            None => (is_cut || has_next).then(|| place_after(&found, at, told)).flatten(),
+        };
         self.answer(&found, next)
     }
 
@@ -170,10 +181,7 @@ impl Search<'_> {
                 vec![("$filter", filter), ("$select", "id,receivedDateTime"), ("$top", MAX_NAMES)];
             query.extend(at.as_ref().map(FeedPosition::parameter));
             let response = exchange(self.context, Request::get(self.url(&query)?))?;
-            if !response.is_success() {
-                return Err(failures::of_delta(self.context, &response, DOING));
-            }
-            let page: Page<Box<RawValue>> = object(&response)?;
+            let page = self.page(&response, at.is_some())?;
             named.extend(read_each(&page.value));
             at = page.next()?.map(FeedPosition::from);
             if at.is_none() {

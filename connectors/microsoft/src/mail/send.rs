@@ -18,7 +18,7 @@ use crate::api::{accepted, ask};
 use crate::mail::access::MailAccess;
 use crate::mail::compose::{abandon, checked_size, mime_request, read_message, small_mime, store_draft};
 use crate::mail::edit::{destroy, field_warning, remove};
-use crate::mail::find::{DRAFTS, OWN_ID, find, has_mark, look_through};
+use crate::mail::find::{DRAFTS, OWN_ID, find, find_sent_folder, has_mark, look_through};
 use crate::mail::message::deleted_source;
 use crate::mail::native::Message;
 use crate::mail::read::read_source;
@@ -277,7 +277,7 @@ fn read_copy(context: &Context, id: &str, warnings: &mut Vec<Warning>) -> Option
 /// Deletes the copy, where the sender wants none. Returns the deletion.
 fn delete_copy(context: &Context, copy: Option<Source>, warnings: &mut Vec<Warning>) -> Option<Source> {
     match copy {
-        Some(copy) => match destroy(context, &copy.external_id) {
+        Some(copy) => match ensure_sent(context, &copy).and_then(|()| destroy(context, &copy.external_id)) {
             Ok(()) => Some(deleted_source(&copy.external_id)),
             Err(failure) => {
                 let message = "the message was sent, but its copy could not be deleted";
@@ -290,6 +290,17 @@ fn delete_copy(context: &Context, copy: Option<Source>, warnings: &mut Vec<Warni
                 .push(field_warning("saveToSent", "the provider keeps a copy of the messages that it sends"));
             None
         }
+    }
+}
+
+/// Fails where the copy is not in the folder of sent messages: one that is still on its way must not be deleted, and one that came back to
+/// its sender is another message.
+fn ensure_sent(context: &Context, copy: &Source) -> Outcome<()> {
+    let sent = find_sent_folder(context)?;
+    let mut messages = copy.items.iter().filter_map(|item| item.body.read::<EmailMessage>().ok());
+    match messages.any(|message| message.folder_ids.contains(&sent)) {
+        true => Ok(()),
+        false => Err(Failure::unavailable("it is not in the folder of sent messages yet")),
     }
 }
 

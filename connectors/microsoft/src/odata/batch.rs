@@ -11,6 +11,8 @@ use crate::odata::{failures, prefer, root};
 
 /// Parts of one batch at most (Microsoft Graph, "Combine multiple HTTP requests using JSON batching").
 pub const MAX_PARTS: usize = 20;
+/// The wait after a failure that names none, ms.
+const WAIT_MS: u32 = 30_000;
 
 /// Sends requests that only read, in batches of at most `at_most` parts, one batch after the other. Parts that fail temporarily go once
 /// more; what is missing then is `PartOutcome::Missing`, and the wait is noted. See `connector_sdk::rest::batch::run`.
@@ -24,6 +26,11 @@ pub fn read(context: &Context, parts: Vec<Part>, at_most: usize, doing: &str) ->
         doing,
     };
     batch::run(context, &rules, parts.into_iter().map(with_preferences).collect())
+}
+
+/// Notes the wait of a failure that passes, where the call ends well with what it has.
+pub fn note_wait(context: &Context, failure: &Failure) {
+    context.note_wait(failure.retry_after_ms.unwrap_or(WAIT_MS).max(1), Some(root::BUCKET));
 }
 
 /// Sends at most 20 requests that change something in one batch: one after the other, each only where those before it succeeded. Returns

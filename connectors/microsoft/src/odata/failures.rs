@@ -77,6 +77,11 @@ pub fn has_code(failure: &Failure, name: &str) -> bool {
     reason.is_some_and(|reason| reason.eq_ignore_ascii_case(name))
 }
 
+/// Whether the same request may succeed later, though nothing else has changed.
+pub fn is_passing(failure: &Failure) -> bool {
+    [code::RATE_LIMITED, code::UNAVAILABLE, code::TIMEOUT].contains(&failure.code.as_str())
+}
+
 /// Whether Graph itself says that there is no such thing. A front end that answers 404 gives no code, and says nothing of it.
 pub fn is_gone(failure: &Failure) -> bool {
     failure.code == code::NOT_FOUND && failure.detail.is_some()

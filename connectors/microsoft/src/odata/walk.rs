@@ -1,5 +1,5 @@
-//! Walks over the delta of a collection: the ids of what changed and of what is said to be gone. The content is read apart, because an entry
-//! of a delta may have the changed members alone.
+//! Walks over the delta of a collection: the ids of what changed and of what is said to be gone. The content is read apart, because an
+//! entry of a delta may have the changed members alone.
 
 use connector_sdk::http::{Request, Response};
 use connector_sdk::rest::cursor;

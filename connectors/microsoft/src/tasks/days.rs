@@ -3,7 +3,7 @@
 
 use connector_sdk::Outcome;
 use jiff::SignedDuration;
-use jiff::civil::{Date, DateTime};
+use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 use model::Instant;
 use serde_json::{Value, json};
@@ -21,10 +21,14 @@ pub fn instant_from(theirs: Option<&DateTimeTimeZone>, mailbox: &str) -> Outcome
     Ok(local.to_zoned(zone).ok().map(|zoned| zoned.timestamp().into()))
 }
 
-/// Returns the day of a time: that of the nearest midnight in the mailbox's zone. A task of a shared list has the midnight of its owner's
-/// zone.
+/// Returns the day of a time: that of a midnight in UTC, else of the nearest midnight in the mailbox's zone. A task of a shared list has
+/// the midnight of its owner's zone.
 pub fn day_from(theirs: Option<&DateTimeTimeZone>, mailbox: &str) -> Outcome<Option<Date>> {
     let Some(at) = instant_from(theirs, mailbox)? else { return Ok(None) };
+    let in_utc = TimeZone::UTC.to_datetime(at.timestamp());
+    if in_utc.time() == Time::midnight() {
+        return Ok(Some(in_utc.date()));
+    }
     let here = zone_of(mailbox).to_datetime(at.timestamp());
     // Summer time moves a midnight by an hour at most, which is no half day.
     let nearest = here.checked_add(SignedDuration::from_hours(HALF_DAY_HOURS)).unwrap_or(here);
@@ -78,6 +82,9 @@ mod tests {
             // Set by a client in UTC.
             ("2026-03-11T00:00:00.0000000", "UTC", "Europe/Berlin", "2026-03-11"),
             ("2026-03-11T00:00:00.0000000", "UTC", "America/Los_Angeles", "2026-03-11"),
+            // East of the twelfth hour midnight in UTC is nearer to the next day.
+            ("2026-03-11T00:00:00.0000000", "UTC", "Pacific/Auckland", "2026-03-11"),
+            ("2026-03-10T11:00:00.0000000", "UTC", "Pacific/Auckland", "2026-03-11"),
             // The owner of a shared list is in Tokyo, or in Los Angeles.
             ("2026-03-10T15:00:00.0000000", "UTC", "Europe/Berlin", "2026-03-11"),
             ("2026-03-11T08:00:00.0000000", "UTC", "Europe/Berlin", "2026-03-11"),

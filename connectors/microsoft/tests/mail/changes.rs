@@ -19,6 +19,9 @@ type LaterPages = Vec<(&'static str, Vec<Value>)>;
 /// A refusal of a folder's token: status and error code.
 type Refusal = (&'static str, u16, &'static str);
 
+/// The number of the color with which the list of categories is empty.
+const NO_CATEGORIES: u8 = 99;
+
 /// A mailbox of the folders `f1` and `f2`, whose deltas have these pages.
 #[derive(Clone, Default)]
 struct Mailbox {
@@ -52,6 +55,7 @@ impl Mailbox {
         let path: Vec<&str> = asked.path.split('/').collect();
         match path.as_slice() {
             ["mailFolders", "delta"] => self.tree(asked),
+            ["outlook", "masterCategories"] if self.categories.get() == NO_CATEGORIES => ok(&page(&[])),
             ["outlook", "masterCategories"] => ok(&page(&[
                 json!({ "displayName": "Red", "color": format!("preset{}", self.categories.get()) }),
             ])),
@@ -199,6 +203,23 @@ fn the_initial_sync_is_newest_first() {
     assert_eq!((quiet.body.sources.len(), quiet.body.enumeration, quiet.more), (0, false, false));
 }
 
+/// The pages of the initial sync name all messages, or the host would delete one: what moves meanwhile into a folder that was read already
+/// is in its last page.
+#[test]
+fn a_message_that_moves_during_the_initial_sync_is_named() {
+    let mailbox = mailbox();
+    let desk = mailbox.desk();
+    let first = pull(&desk, None).unwrap();
+    mailbox.later.borrow_mut().push(("f1", mails("f1", &[("m", "2026-01-01T00:00:00Z")])));
+    desk.advance(10_000);
+    let second = pull(&desk, first.cursor.as_deref()).unwrap();
+    assert_eq!((told(&second.body), second.more), (vec!["e".to_owned()], true));
+    let last = pull(&desk, second.cursor.as_deref()).unwrap();
+    assert_eq!((told(&last.body), last.body.enumeration), (vec!["m".to_owned()], true));
+    assert!(!last.more);
+    assert!(!pull(&desk, last.cursor.as_deref()).unwrap().body.enumeration);
+}
+
 /// A message that a folder says is gone is looked for: only 404 is a deletion.
 #[test]
 fn what_is_removed_is_looked_for() {
@@ -216,6 +237,73 @@ fn what_is_removed_is_looked_for() {
     // `a` was moved away and back, `b` is deleted, and `x` is shown by the other folder.
     assert_eq!(told(&answer.body), ["~x f2", "~a f1", "-b"]);
     assert_eq!(desk.take_steps()[1], "batch of GET messages/a, GET messages/b");
+}
+
+/// By an id that stays Graph may answer for what was deleted too: it is in a folder that is in no tree.
+#[test]
+fn what_lies_among_the_recoverable_items_is_gone() {
+    let mailbox = mailbox();
+    let desk = mailbox.desk();
+    let (_, cursor) = pull_all(&desk, None);
+    mailbox.there.borrow_mut().push(("a", "recoverable"));
+    let removed = json!({ "id": "a", "@removed": { "reason": "deleted" } });
+    mailbox.later.borrow_mut().push(("f1", vec![removed]));
+    assert_eq!(told(&pull(&desk, Some(&cursor)).unwrap().body), ["-a"]);
+}
+
+/// A call looks for as many messages as it has time for; the next ones look for the rest before they read on.
+#[test]
+fn many_removals_are_looked_for_in_several_calls() {
+    let mailbox = mailbox();
+    let desk = mailbox.desk();
+    let (_, cursor) = pull_all(&desk, None);
+    let removed = |number: usize| json!({ "id": format!("x{number}"), "@removed": { "reason": "deleted" } });
+    mailbox.later.borrow_mut().push(("f1", (0..450).map(removed).collect()));
+    desk.take_steps();
+    let (pages, cursor) = pull_all(&desk, Some(cursor));
+    let counts: Vec<usize> = pages.iter().map(|page| told(page).len()).collect();
+    assert_eq!(counts, [200, 200, 50]);
+    assert_eq!(desk.take_steps().len(), 1 + 10 + 10 + 1 + 3);
+    assert!(!cursor.contains("x449"));
+}
+
+/// One folder that Graph cannot read does not keep the others back; where none can be read the call fails.
+#[test]
+fn a_folder_that_cannot_be_read_is_left() {
+    let mailbox = mailbox();
+    let desk = mailbox.desk();
+    let (_, cursor) = pull_all(&desk, None);
+    let broken = |paths: &'static [&'static str]| {
+        let inner = mailbox.clone();
+        Desk::new(move |asked| match paths.iter().any(|path| asked.path.starts_with(path)) {
+            true => refused(500, "ErrorInternalServerError"),
+            false => inner.answer(asked),
+        })
+    };
+    mailbox.later.borrow_mut().push(("f1", vec![json!({ "id": "a", "isRead": true })]));
+    let half = broken(&["mailFolders/f2/messages"]);
+    let answer = pull(&half, Some(&cursor)).unwrap();
+    assert_eq!((told(&answer.body), answer.more), (vec!["~a f1".to_owned()], false));
+    let all = broken(&["mailFolders/f1/messages", "mailFolders/f2/messages"]);
+    assert_eq!(pull(&all, answer.cursor.as_deref()).unwrap_err().code, code::UNAVAILABLE);
+}
+
+/// A category that has left the list is gone, but for one that a message has.
+#[test]
+fn a_category_without_a_place_in_the_list_is_a_label_where_a_message_has_it() {
+    for has_message in [false, true] {
+        let mailbox = mailbox();
+        let desk = mailbox.desk();
+        let (_, cursor) = pull_all(&desk, None);
+        mailbox.categories.set(NO_CATEGORIES);
+        if has_message {
+            let change = json!({ "id": "a", "categories": ["Red"] });
+            mailbox.later.borrow_mut().push(("f1", vec![change]));
+        }
+        let answer = pull(&desk, Some(&cursor)).unwrap();
+        let labels = answer.body.sources.iter().filter(|one| one.external_id == "category:Red");
+        assert_eq!(labels.map(|label| label.deleted).collect::<Vec<_>>(), [!has_message]);
+    }
 }
 
 /// A page may have the changed members alone, and of a known message nothing else is told.
@@ -334,4 +422,16 @@ fn a_folder_that_is_gone_with_its_messages_is_a_new_reading() {
     );
     assert_eq!(pull(&desk, answer.cursor.as_deref()).unwrap_err().code, code::CURSOR_EXPIRED);
     assert_eq!(pull(&desk, Some("m0;{}")).unwrap_err().code, code::CURSOR_EXPIRED);
+    // A count of none says nothing of a folder whose messages were read.
+    mailbox.removed_folder.set(false);
+    let inner = mailbox.clone();
+    let miscounting = Desk::new(move |asked| {
+        let answer = inner.answer(asked)?;
+        let text = answer.text().replace("\"totalItemCount\":3", "\"totalItemCount\":0");
+        Ok(Response { body: text.into_bytes(), ..answer })
+    });
+    let (_, cursor) = pull_all(&miscounting, None);
+    mailbox.removed_folder.set(true);
+    let answer = pull(&miscounting, Some(&cursor)).unwrap();
+    assert_eq!(pull(&miscounting, answer.cursor.as_deref()).unwrap_err().code, code::CURSOR_EXPIRED);
 }

@@ -110,6 +110,12 @@ impl Desk {
         self
     }
 
+    /// Lets time pass.
+    pub fn advance(&self, ms: i64) {
+        let now = &self.quiet.surroundings.now_ms;
+        now.set(now.get() + ms);
+    }
+
     pub fn context(&self) -> Context<'_> {
         let settings = self.settings.as_object().cloned().unwrap_or_default();
         let addresses = vec!["ada@x.test".to_owned(), "sales@x.test".to_owned()];

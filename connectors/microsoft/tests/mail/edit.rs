@@ -3,12 +3,13 @@
 use std::cell::Cell;
 
 use connector_microsoft::Microsoft;
+use connector_sdk::http::Response;
 use connector_sdk::{Email as _, code};
 use model::email::Importance;
 use model::wire::email::{DraftSave, MessageAppend, MessageDelete, MessageRef, MessageUpdate};
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, empty, gone, ok, only, page, read, refused, status, whole};
+use crate::desk::{Desk, LOST, empty, gone, ok, only, page, read, refused, status, whole};
 
 const AT: &str = "2026-03-02T09:00:00Z";
 const LETTER: &str = "From: ada@x.test\r\nTo: bob@x.test\r\nSubject: Hello\r\nMessage-ID: <own@x.test>\r\n\
@@ -176,6 +177,7 @@ fn a_draft_on_another_version_is_refused() {
         let desk = Desk::new(move |asked| match asked.line().as_str() {
             "POST messages" => status(201, &stored("d2")),
             "DELETE messages/d1" if answer == 412 => refused(412, "ErrorIrresolvableConflict"),
+            "GET messages/d1" if answer == 412 => ok(&stored("d1")),
             "DELETE messages/d2" => empty(204),
             _ => gone(),
         });
@@ -203,6 +205,87 @@ fn a_second_attempt_takes_the_draft_that_is_there() {
     assert!(desk.asked_for("POST").is_empty());
 }
 
+/// The new version stays while it is not known whether the one before it is gone: without it there might be none.
+#[test]
+fn a_draft_is_not_lost_with_an_answer() {
+    for answer in [LOST, 504] {
+        let desk = Desk::new(move |asked| match asked.line().as_str() {
+            "POST messages" => status(201, &stored("d2")),
+            "DELETE messages/d1" => empty(answer),
+            _ => gone(),
+        });
+        let failure = Microsoft::save_draft(&desk.context(), draft(&desk, Some("d1"))).unwrap_err();
+        assert!([code::UNAVAILABLE, code::TIMEOUT].contains(&failure.code.as_str()), "{failure:?}");
+        assert!(desk.asked_for("DELETE messages/d2").is_empty());
+    }
+}
+
+/// A conflict with a version that is still there is none.
+#[test]
+fn a_draft_is_replaced_in_spite_of_a_conflict_without_a_change() {
+    let conflicts = Cell::new(1);
+    let desk = Desk::new(move |asked| match asked.line().as_str() {
+        "POST messages" => status(201, &stored("d2")),
+        "DELETE messages/d1" if conflicts.replace(0) > 0 => refused(412, "ErrorIrresolvableConflict"),
+        "DELETE messages/d1" => empty(204),
+        "GET messages/d1" => ok(&stored("d1")),
+        "GET messages/d2" => ok(&stored("d2")),
+        _ => gone(),
+    });
+    let save = DraftSave { if_match: Some("W/\"d1-1\"".to_owned()), ..draft(&desk, Some("d1")) };
+    let saved = Microsoft::save_draft(&desk.context(), save).unwrap();
+    assert_eq!(only(&saved.sources).external_id, "d2");
+    assert_eq!(desk.asked_for("DELETE messages/d1").len(), 2);
+}
+
+/// The files of a large draft follow one by one: what an attempt has left may lack some.
+#[test]
+fn a_large_draft_of_an_earlier_attempt_is_stored_again() {
+    let desk = Desk::new(|asked| match asked.line().as_str() {
+        "GET mailFolders/drafts/messages" => {
+            ok(&page(&[json!({ "id": "left", "isDraft": true, "internetMessageId": "<own@x.test>" })]))
+        }
+        "POST messages" => status(201, &stored("d2")),
+        "POST messages/d2/attachments" => status(201, &json!({ "id": "a1" })),
+        "DELETE messages/left" => empty(204),
+        "GET messages/d2" => ok(&stored("d2")),
+        _ => gone(),
+    });
+    let file = "A".repeat(2_400_000);
+    let letter = format!(
+        "From: ada@x.test\r\nMessage-ID: <own@x.test>\r\nContent-Type: multipart/mixed; boundary=m\r\n\r\n\
+         --m\r\nContent-Type: text/plain\r\n\r\nHello\r\n--m\r\nContent-Type: application/x-data; name=f.bin\r\n\
+         Content-Transfer-Encoding: base64\r\n\r\n{file}\r\n--m--\r\n"
+    );
+    let save = DraftSave { blob: desk.blob(letter.as_bytes()), ..draft(&desk, None) };
+    let saved = Microsoft::save_draft(&desk.again(), save).unwrap();
+    assert_eq!(only(&saved.sources).external_id, "d2");
+    let expected = [
+        "GET mailFolders/drafts/messages",
+        "POST messages",
+        "POST messages/d2/attachments",
+        "DELETE messages/left",
+        "GET messages/d2",
+    ];
+    assert_eq!(desk.take_steps(), expected);
+}
+
+/// The answer to a change is the message with its text. One that is longer than an answer is read without it.
+#[test]
+fn a_change_of_a_long_message_is_no_failure() {
+    let desk = Desk::new(|asked| match asked.line().as_str() {
+        "PATCH messages/m1" => {
+            ok(&whole("m1", AT, "f1")).map(|answer| Response { truncated: true, ..answer })
+        }
+        "GET messages/m1" => ok(&whole("m1", AT, "f1")),
+        _ => gone(),
+    });
+    let update = MessageUpdate { message: message("m1"), unread: Some(true), ..MessageUpdate::default() };
+    let done = Microsoft::update_message(&desk.context(), update).unwrap();
+    assert_eq!(only(&done.sources).external_id, "m1");
+    assert_eq!(desk.take_steps(), ["PATCH messages/m1", "GET messages/m1"]);
+}
+
 /// A message that is stored is written member by member; a draft is MIME, and moved.
 #[test]
 fn a_message_is_stored_without_sending_it() {
@@ -211,6 +294,7 @@ fn a_message_is_stored_without_sending_it() {
         "GET messages/m1" => ok(&whole("m1", AT, "f1")),
         "POST messages" => status(201, &stored("d1")),
         "POST messages/d1/move" => status(201, &stored("d1")),
+        "PATCH messages/d1" => ok(&stored("d1")),
         "GET messages/d1" => ok(&stored("d1")),
         _ => gone(),
     });
@@ -243,5 +327,10 @@ fn a_message_is_stored_without_sending_it() {
     desk.take_steps();
     let draft = MessageAppend { draft: true, ..append() };
     Microsoft::append(&desk.context(), draft).unwrap();
-    assert_eq!(desk.take_steps(), ["POST messages", "POST messages/d1/move", "GET messages/d1"]);
+    assert_eq!(
+        desk.asked_for("PATCH")[0].json(),
+        json!({ "flag": { "flagStatus": "flagged" }, "categories": ["Red"] })
+    );
+    let expected = ["POST messages", "POST messages/d1/move", "PATCH messages/d1", "GET messages/d1"];
+    assert_eq!(desk.take_steps(), expected);
 }

@@ -125,14 +125,20 @@ fn twenty_messages_are_one_batch_and_a_missing_one_is_gone() {
     let desk = Desk::new(|asked| match asked.path.as_str() {
         "messages/m3" => gone(),
         "messages/m4" => refused(400, "ErrorInvalidProperty"),
+        "messages/m5" => refused(403, "ErrorAccessDenied"),
         path => ok(&whole(path.trim_start_matches("messages/"), AT, "f1")),
     });
     let ids: Vec<String> = (0..25).map(|number| format!("m{number}")).collect();
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
     let sources = Microsoft::get_messages(&desk.context(), get(&ids, false)).unwrap().sources;
     assert_eq!((desk.take_steps().len(), sources.len()), (2, 25));
-    assert!(sources[3].deleted && sources[4].error.is_some());
+    assert!(sources[3].deleted && sources[4].error.is_some() && sources[5].error.is_some());
     assert_eq!(sources[24].external_id, "m24");
+    // Where none can be read it is the account that may not.
+    let desk = Desk::new(|_| refused(403, "ErrorAccessDenied"));
+    let failure = Microsoft::get_messages(&desk.context(), get(&["m0", "m1"], false)).unwrap_err();
+    assert_eq!(failure.code, code::FORBIDDEN);
+    let desk = Desk::new(|_| gone());
     // What can be no id is not asked for.
     let odd = Microsoft::get_messages(&desk.context(), get(&[".."], false)).unwrap().sources;
     assert!(only(&odd).deleted && desk.take_steps().is_empty());

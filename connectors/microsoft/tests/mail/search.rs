@@ -96,6 +96,36 @@ fn conditions_go_on_by_time() {
     }
 }
 
+/// More messages of one time than a page has do not make a search endless, and an odd folder is no expired cursor.
+#[test]
+fn a_search_goes_on_to_its_end() {
+    let desk = Desk::new(|asked| {
+        if asked.path == "mailFolders/odd/messages" {
+            return refused(400, "ErrorInvalidIdMalformed");
+        }
+        let is_later = asked.parameter("$filter").unwrap().contains("le 2026-03-02T08:59:59.999Z");
+        let mut list = page(&if is_later { vec![] } else { vec![whole("a", "2026-03-02T09:00:00Z", "f1")] });
+        if !is_later {
+            list["@odata.nextLink"] = json!("https://graph.microsoft.com/v1.0/me/messages?$skip=1");
+        }
+        ok(&list)
+    });
+    let mut cursor = None;
+    let mut found = Vec::new();
+    for _ in 0..5 {
+        let answer = search(&desk, cursor.as_deref(), MessageSearch::default()).unwrap();
+        found.extend(ids(&answer).into_iter().map(str::to_owned));
+        assert!(answer.cursor.is_none() || answer.cursor != cursor, "it goes on");
+        cursor = answer.cursor;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    assert_eq!((found, cursor), (vec!["a".to_owned()], None));
+    let odd = MessageSearch { folder: Some("odd".to_owned()), ..MessageSearch::default() };
+    assert_eq!(search(&desk, None, odd).unwrap_err().code, code::NOT_FOUND);
+}
+
 /// Graph takes no order with a filter of categories: the names are listed, and the page is read.
 #[test]
 fn a_label_is_sorted_here() {
@@ -143,6 +173,18 @@ fn a_sent_message_is_found() {
     let found = Microsoft::find_message(&desk.context(), find.clone()).unwrap();
     assert_eq!(found.sources.iter().map(|source| source.external_id.as_str()).collect::<Vec<_>>(), ["s1"]);
     assert_eq!(desk.take_steps(), ["GET messages", "GET mailFolders/sentitems/messages", "GET messages/s1"]);
+    // Whoever writes to himself has two of them.
+    let twice = Desk::new(|asked| match asked.path.as_str() {
+        "messages" => ok(&page(&[
+            whole("received", "2026-03-01T00:00:01Z", "f1"),
+            whole("sent", "2026-03-01T00:00:00Z", "f2"),
+        ])),
+        "mailFolders/sentitems" => ok(&json!({ "id": "f2" })),
+        _ => gone(),
+    });
+    let found = Microsoft::find_message(&twice.context(), find.clone()).unwrap();
+    let ids: Vec<&str> = found.sources.iter().map(|source| source.external_id.as_str()).collect();
+    assert_eq!(ids, ["sent", "received"]);
     let nothing = Desk::new(|_| ok(&page(&[])));
     assert!(Microsoft::find_message(&nothing.context(), find).unwrap().sources.is_empty());
 }

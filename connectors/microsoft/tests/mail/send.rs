@@ -43,6 +43,7 @@ fn graph(asked: &Asked) -> Result<Response, SendError> {
         "POST messages" => status(201, &draft("d1")),
         "POST messages/d1/send" | "POST sendMail" => empty(202),
         "GET messages/d1" => ok(&whole("d1", AT, "sent")),
+        "GET mailFolders/sentitems" => ok(&json!({ "id": "sent" })),
         "PATCH messages/d1" => ok(&draft("d1")),
         "DELETE messages/d1" | "DELETE messages/old" | "POST messages/d1/permanentDelete" => empty(204),
         "GET messages" | "GET mailFolders/sentitems/messages" | "GET mailFolders/drafts/messages" => {
@@ -240,6 +241,12 @@ fn a_copy_that_is_late_is_no_failure() {
     let sent = Microsoft::send(&desk.context(), quiet).unwrap();
     assert_eq!(desk.take_steps().last().unwrap(), "POST messages/d1/permanentDelete");
     assert!(sent.sources[0].deleted);
+    // One that is still on its way would never arrive.
+    let desk = graph_but("GET messages/d1", || ok(&whole("d1", AT, "outbox")));
+    let quiet = MessageSend { save_to_sent: false, ..order(&desk, LETTER.as_bytes()) };
+    let sent = Microsoft::send(&desk.context(), quiet).unwrap();
+    assert_eq!(codes(&sent), ["sent_copy_kept"]);
+    assert!(desk.asked_for("POST messages/d1/permanentDelete").is_empty());
 }
 
 /// A message with files of these sizes.

@@ -34,6 +34,11 @@ async fn moved_there_and_back_is_not_lost() {
     let end = format!("/messages/{}", text(&lunch["externalId"]));
     assert!(account.requests().iter().any(|request| request.path.ends_with(&end)), "it was looked for");
     assert_eq!(account.list("").await.len(), 1);
+    // A deleted message for which Graph still answers is not among the folders of a mailbox: it is gone too.
+    account.world.graph.trap("recoverable_shown", 1);
+    account.world.graph.with(|state| state.delete_mail(ALICE, &text(&lunch["externalId"])));
+    assert_eq!(account.pull_all().await, ["deleted"]);
+    assert_eq!(account.list("").await.len(), 0);
     account.assert_sound().await;
 }
 

@@ -243,9 +243,10 @@ fn is_free(scope: &str) -> bool {
 /// The administrator's consent page, which lifts the wall for all users.
 fn consent_as_administrator(state: &mut GraphState, ask: &Ask) -> Reply {
     let value = |name: &str| ask.parameter(name).filter(|value| !value.is_empty());
-    let (Some(_), Some(redirect_uri)) = (value("client_id"), value("redirect_uri")) else {
+    let given = (value("client_id"), value("redirect_uri"), value("scope"));
+    let (Some(_), Some(redirect_uri), Some(_)) = given else {
         return error_page(
-            "AADSTS900144: The request must contain the parameters 'client_id' and 'redirect_uri'.",
+            "AADSTS900144: The request must contain the parameters 'client_id', 'redirect_uri' and 'scope'.",
         );
     };
     let Ok(mut back) = url::Url::parse(redirect_uri) else {

@@ -1,35 +1,35 @@
 //! The first sync of a calendar, beside a bare client that reads the same pages.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use crate::bench::google::bare_client::{BareClient, ProviderCall};
+use crate::bench::google::GOOGLE;
 use crate::bench::google::content::add_calendar;
-use crate::bench::google::fake::FakeGoogle;
-use crate::bench::google::host::{GoogleHost, Quota, await_caught_up, records_read};
-use crate::bench::google::{AWAY, MAX_RATIO};
+use crate::bench::providers::bare_client::{BareClient, ProviderCall};
+use crate::bench::providers::fake::ProviderFake;
+use crate::bench::providers::host::{ProviderHost, Quota};
+use crate::bench::providers::{AWAY, MAX_RATIO};
 use crate::bench::rig::Rig;
 use crate::bench::table::{FigureTarget, Row};
 
 const EVENTS: usize = 5_000;
 /// Events of a page: as many as the server asks a connector for.
 const PAGE: usize = 200;
-const SYNC_LIMIT: Duration = Duration::from_secs(120);
 
 /// One row: two calendars of the same size, each read once by us and once by the bare client, in the order A B B A.
 pub fn run(rig: &Rig) -> Result<Vec<Row>> {
-    let google = FakeGoogle::start()?;
+    let google = ProviderFake::start(&GOOGLE)?;
     let calendars = [add_calendar(&google, 1, EVENTS)?, add_calendar(&google, 2, EVENTS)?];
-    let host = GoogleHost::start(rig, &google, "google-event-sync", Quota::Off)?;
+    let host = ProviderHost::start(rig, &google, "google-event-sync", Quota::Off)?;
     let ours = [host.calendar("Calendar 1")?, host.calendar("Calendar 2")?];
     google.move_away(AWAY)?;
     let mut bare = BareClient::connect(&google)?;
-    let our_first = sync(&host, &ours[0])?;
+    let our_first = host.time_collection_sync(&ours[0], EVENTS)?;
     let their_first = read_all(&mut bare, &calendars[0])?;
     let their_second = read_all(&mut bare, &calendars[1])?;
-    let our_second = sync(&host, &ours[1])?;
+    let our_second = host.time_collection_sync(&ours[1], EVENTS)?;
     google.ensure_allowed()?;
     host.server.stop()?;
     let (ours, theirs) = ((our_first + our_second) / 2.0, (their_first + their_second) / 2.0);
@@ -44,18 +44,6 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
         unit: "×".to_owned(),
         target: FigureTarget::AtMost(MAX_RATIO),
     }])
-}
-
-/// The seconds of the first sync of a calendar.
-fn sync(host: &GoogleHost, calendar: &str) -> Result<f64> {
-    let path = format!("/v1/calendars/{calendar}");
-    let status = format!("{path}/sync/status");
-    let start = Instant::now();
-    host.start_collection_sync(&path)?;
-    let state = await_caught_up(SYNC_LIMIT, || host.client.get(&status))?;
-    let took = start.elapsed().as_secs_f64();
-    ensure!(records_read(&state) >= EVENTS as u64, "not all events were read: {state}");
-    Ok(took)
 }
 
 /// The seconds in which the bare client reads a calendar page by page.

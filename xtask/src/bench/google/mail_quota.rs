@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::bench::google::AWAY;
+use crate::bench::google::GOOGLE;
 use crate::bench::google::content::put_messages;
-use crate::bench::google::fake::{FakeGoogle, USER};
-use crate::bench::google::host::{GoogleHost, Quota, records_read};
+use crate::bench::providers::AWAY;
+use crate::bench::providers::fake::{ProviderFake, USER};
+use crate::bench::providers::host::{ProviderHost, Quota, records_read};
 use crate::bench::rig::Rig;
 use crate::bench::table::{FigureTarget, Row};
 
@@ -46,9 +47,9 @@ struct MailUnits {
 
 /// Three rows: the computed time of a whole sync, the time until the newest messages are synced, and the calls that Gmail refused.
 pub fn run(rig: &Rig) -> Result<Vec<Row>> {
-    let google = FakeGoogle::start()?;
+    let google = ProviderFake::start(&GOOGLE)?;
     put_messages(&google, MESSAGES)?;
-    let host = GoogleHost::start(rig, &google, "google-mail-quota", Quota::Manifest)?;
+    let host = ProviderHost::start(rig, &google, "google-mail-quota", Quota::Manifest)?;
     google.move_away(AWAY)?;
     let before = units(&google)?;
     let start = Instant::now();
@@ -81,7 +82,7 @@ fn units_of(messages: u64) -> u64 {
     messages * MESSAGE_UNITS + messages.div_ceil(PAGE) * PAGE_UNITS
 }
 
-fn units(google: &FakeGoogle) -> Result<MailUnits> {
+fn units(google: &ProviderFake) -> Result<MailUnits> {
     let answer = google.get(&format!("mail/{USER}/units"))?;
     let number = |name: &str| answer[name].as_u64().with_context(|| format!("the fake has no units {name}"));
     Ok(MailUnits { spent: number("spent")?, refused: number("refused")? })

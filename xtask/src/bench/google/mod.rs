@@ -2,24 +2,44 @@
 //! the same run, or figures that Google's limits allow.
 
 pub mod at_once;
-mod bare_client;
 pub mod calls;
 mod content;
 pub mod event_sync;
-mod fake;
-mod host;
 pub mod mail_quota;
 pub mod mail_sync;
 pub mod nothing_new;
-mod pressure;
 pub mod size;
 pub mod throttled;
 
-use std::time::Duration;
+use crate::bench::providers::ProviderProfile;
 
-/// The delay of a request to the provider and its answer, in total.
-const AWAY: Duration = Duration::from_millis(80);
-/// The maximum ratio to a bare client.
-const MAX_RATIO: f64 = 1.2;
 /// Units a minute of a mailbox without a quota.
 const NO_LIMIT: u32 = u32::MAX;
+
+static GOOGLE: ProviderProfile = ProviderProfile {
+    connector: "google",
+    title: "Google",
+    program: "fake-google",
+    accounts: "users",
+    scopes: &[
+        "https://www.googleapis.com/auth/calendar",
+        "https://www.googleapis.com/auth/gmail.modify",
+        "https://www.googleapis.com/auth/contacts",
+        "https://www.googleapis.com/auth/contacts.other.readonly",
+        "https://www.googleapis.com/auth/tasks",
+    ],
+    endpoints: &[
+        ["--authorize-url", "/o/oauth2/v2/auth"],
+        ["--token-url", "/token"],
+        ["--userinfo-url", "/v1/userinfo"],
+        ["--revoke-url", "/revoke"],
+    ],
+    origins: &[&[
+        "https://www.googleapis.com",
+        "https://openidconnect.googleapis.com",
+        "https://gmail.googleapis.com",
+        "https://people.googleapis.com",
+        "https://tasks.googleapis.com",
+    ]],
+    rates: &["gmail", "calendar", "people", "tasks"],
+};

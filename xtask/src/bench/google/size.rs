@@ -1,28 +1,13 @@
 //! The size of the connector's component, as users have it.
 
-use std::fs;
+use anyhow::Result;
 
-use anyhow::{Context, Result};
-
+use crate::bench::google::GOOGLE;
+use crate::bench::providers::size;
 use crate::bench::rig::Rig;
-use crate::bench::table::{FigureTarget, Row};
-use crate::connectors;
-
-/// Bytes of a megabyte.
-const MEGABYTE: f64 = 1_000_000.0;
-const MAX_MEGABYTES: f64 = 2.5;
+use crate::bench::table::Row;
 
 /// One row.
 pub fn run(_rig: &Rig) -> Result<Vec<Row>> {
-    let component = connectors::bundle().join("google/google.wasm");
-    let size =
-        fs::metadata(&component).with_context(|| format!("cannot read {}", component.display()))?.len();
-    Ok(vec![Row {
-        what: "size of the component of the connector to Google".to_owned(),
-        ours: format!("{size} B"),
-        baseline: "–".to_owned(),
-        figure: size as f64 / MEGABYTE,
-        unit: " MB".to_owned(),
-        target: FigureTarget::AtMost(MAX_MEGABYTES),
-    }])
+    Ok(vec![size::run(&GOOGLE)?])
 }

@@ -2,12 +2,13 @@
 
 use anyhow::{Result, ensure};
 
-use crate::bench::google::content::{add_calendar, put_contacts_and_tasks, put_messages};
-use crate::bench::google::fake::FakeGoogle;
-use crate::bench::google::host::{GoogleHost, Quota};
-use crate::bench::google::pressure::{AnswerCount, under_pressure};
-use crate::bench::google::{AWAY, NO_LIMIT};
+use crate::bench::google::content::{add_calendar, limit_mail, put_contacts_and_tasks, put_messages};
+use crate::bench::google::{GOOGLE, NO_LIMIT};
 use crate::bench::load::{Load, LoadMeasurement, measure};
+use crate::bench::providers::AWAY;
+use crate::bench::providers::fake::ProviderFake;
+use crate::bench::providers::host::{ProviderHost, Quota};
+use crate::bench::providers::pressure::{AnswerCount, under_pressure};
 use crate::bench::rig::Rig;
 use crate::bench::table::{FigureTarget, Row};
 
@@ -24,12 +25,12 @@ const MAX_RATIO: f64 = 1.1;
 
 /// One row: the p99 of reads, beside that with a mailbox without readers, in the order A B B A.
 pub fn run(rig: &Rig) -> Result<Vec<Row>> {
-    let google = FakeGoogle::start()?;
+    let google = ProviderFake::start(&GOOGLE)?;
     put_messages(&google, RECORDS)?;
     put_contacts_and_tasks(&google, RECORDS)?;
     add_calendar(&google, 1, RECORDS)?;
-    google.limit_mail(NO_LIMIT)?;
-    let host = GoogleHost::start(rig, &google, "google-throttled", Quota::Off)?;
+    limit_mail(&google, NO_LIMIT)?;
+    let host = ProviderHost::start(rig, &google, "google-throttled", Quota::Off)?;
     let events = format!("/v1/calendars/{}/events?limit=50", host.calendar("Calendar 1")?);
     let tasks = format!("{}/tasks?limit=50", host.task_list()?);
     let contacts = format!("/v1/contacts?connection_id={}&limit=50", host.connection);
@@ -38,7 +39,7 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
         host.fresh(path)?;
     }
     google.move_away(AWAY)?;
-    google.limit_mail(FEW_UNITS)?;
+    limit_mail(&google, FEW_UNITS)?;
     let mail = ["inbox", "anywhere"].map(|place| {
         let search = format!("limit=50&native_query=in%3A{place}");
         format!("/v1/email/messages?connection_id={}&{search}", host.connection)

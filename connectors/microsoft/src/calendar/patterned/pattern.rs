@@ -153,6 +153,9 @@ enum MonthDay {
 /// `month`: of a yearly rule.
 fn within_month(parts: &RuleParts, month: Option<i8>, start: &SeriesStart) -> Result<MonthDay, RuleRefusal> {
     if parts.by_day.is_empty() {
+        if let Some(day) = clamped_day(parts) {
+            return Ok(MonthDay::Number(day));
+        }
         ensure_without(parts, &["BYSETPOS"])?;
         let day = match parts.by_month_day.as_slice() {
             [] => start.date().day(),
@@ -182,6 +185,13 @@ fn within_month(parts: &RuleParts, month: Option<i8>, start: &SeriesStart) -> Re
     Ok(MonthDay::Relative { days, index })
 }
 
+/// The day of `BYMONTHDAY=28,29,30,31;BYSETPOS=-1`, which is what Outlook makes of a day 31: the last day of a month that is too short.
+fn clamped_day(parts: &RuleParts) -> Option<i8> {
+    let days = &parts.by_month_day;
+    let last = days.last().copied().filter(|last| (29..=31).contains(last))?;
+    (parts.by_position == [-1_i16] && days.iter().copied().eq(28..=last)).then_some(last)
+}
+
 /// Refuses a start that is no instance of the pattern: Graph would move it.
 fn ensure_start(pattern: &RecurrencePattern, start: &SeriesStart) -> Result<(), RuleRefusal> {
     let date = start.date();
@@ -189,7 +199,9 @@ fn ensure_start(pattern: &RecurrencePattern, start: &SeriesStart) -> Result<(), 
     let is_in = match pattern.kind.as_str() {
         "daily" => true,
         "weekly" => has_day(date.weekday()),
-        "absoluteMonthly" | "absoluteYearly" => pattern.day_of_month == Some(date.day()),
+        "absoluteMonthly" | "absoluteYearly" => {
+            pattern.day_of_month.is_some_and(|day| day.min(date.days_in_month()) == date.day())
+        }
         _ => {
             let before = (1..=date.day()).filter(|day| has_day(weekday_of(date, *day))).count();
             let after = (date.day() + 1..=date.days_in_month()).any(|day| has_day(weekday_of(date, day)));

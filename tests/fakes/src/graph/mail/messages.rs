@@ -56,7 +56,10 @@ pub fn answer(state: &mut GraphState, call: &GraphCall, folder: Option<&str>, re
     if method == "DELETE" && below.is_empty() {
         check_not_deleted(store_mut(state, call)?, id)?;
     }
-    let number = find(store_mut(state, call)?, id, folder, method == "GET")?;
+    // By an id that stays, what lies among the recoverable items may be read.
+    let shows_all = method == "GET" && folder.is_none() && state.traps.is_on("recoverable_shown");
+    let how = ReadOptions { is_read: method == "GET", shows_all };
+    let number = find(store_mut(state, call)?, id, folder, how)?;
     match (method, below) {
         ("GET", []) => {
             let view = MessageView::read(call)?;
@@ -94,21 +97,30 @@ pub fn answer(state: &mut GraphState, call: &GraphCall, folder: Option<&str>, re
     }
 }
 
+/// The way in which a call looks for a message.
+#[derive(Clone, Copy)]
+struct ReadOptions {
+    /// It changes nothing.
+    is_read: bool,
+    /// Recoverable messages are found too.
+    shows_all: bool,
+}
+
 /// The number of the message that an id names, in the folder where one is given.
 ///
 /// # Errors
 /// The id is none, or names a message that is not there, or not there yet: 400, 404.
-fn find(store: &mut MailStore, id: &str, folder: Option<&str>, is_read: bool) -> Result<u64, GraphError> {
+fn find(store: &mut MailStore, id: &str, folder: Option<&str>, how: ReadOptions) -> Result<u64, GraphError> {
     let id = ids::parse_item(id)?;
     let number = id.key.strip_prefix("msg-").and_then(|text| text.parse().ok());
     let number: u64 = number.ok_or_else(GraphError::malformed_id)?;
     let item = store.messages.get_mut(&number).ok_or_else(GraphError::not_found)?;
-    if is_read && item.late_reads > 0 {
+    if how.is_read && item.late_reads > 0 {
         item.late_reads -= 1;
         return Err(GraphError::not_found());
     }
     let is_in = folder.is_none_or(|folder| item.folder == folder);
-    match id.is_at(item.place) && is_in && item.folder != RECOVERABLE {
+    match id.is_at(item.place) && is_in && (how.shows_all || item.folder != RECOVERABLE) {
         true => Ok(number),
         false => Err(GraphError::not_found()),
     }

@@ -114,6 +114,12 @@ impl GraphState {
     pub fn mail_item(&mut self, user: &str, id: &str) -> &MessageItem {
         self.mailbox(user).messages.get(&number_of(id)).unwrap_or_else(|| panic!("no message {id}"))
     }
+
+    /// Immutable ids of the messages that the user sees, the oldest first.
+    pub fn mail_ids(&mut self, user: &str) -> Vec<String> {
+        let seen = self.mailbox(user).messages.values().filter(|item| item.folder != RECOVERABLE);
+        seen.map(|item| ids::immutable(&item.key())).collect()
+    }
 }
 
 /// The number of the message that an immutable id names.

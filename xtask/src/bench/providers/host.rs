@@ -1,4 +1,4 @@
-//! A server of ours with the user's Google account connected, which uses the fake as Google.
+//! A server of ours with the user's account connected, which uses a fake as the provider.
 
 use std::fs;
 use std::path::Path;
@@ -6,10 +6,11 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::bench::google::fake::{FakeGoogle, RequestCount};
 use crate::bench::load::Load;
+use crate::bench::providers::SYNC_LIMIT;
+use crate::bench::providers::fake::{ProviderFake, RequestCount};
 use crate::bench::rig::Rig;
 use crate::connectors;
 use crate::http::Client;
@@ -27,21 +28,6 @@ const SCOPES: [&str; 7] = [
     "tasks.read",
     "tasks.write",
 ];
-/// The origins of Google's that the connector calls.
-const ORIGINS: [&str; 5] = [
-    "https://www.googleapis.com",
-    "https://openidconnect.googleapis.com",
-    "https://gmail.googleapis.com",
-    "https://people.googleapis.com",
-    "https://tasks.googleapis.com",
-];
-/// The endpoints of the authorization server: options of `apps provider set`, and paths of the fake.
-const ENDPOINTS: [[&str; 2]; 4] = [
-    ["--authorize-url", "/o/oauth2/v2/auth"],
-    ["--token-url", "/token"],
-    ["--userinfo-url", "/v1/userinfo"],
-    ["--revoke-url", "/revoke"],
-];
 /// Number of reads, of which the one with the fewest requests counts.
 const READS: usize = 5;
 /// The poll interval of a sync's state.
@@ -57,16 +43,16 @@ pub enum Quota {
 }
 
 /// A server with the account connected.
-pub struct GoogleHost {
+pub struct ProviderHost {
     pub server: Server,
     pub client: Client,
     key: String,
     pub connection: String,
 }
 
-impl GoogleHost {
-    /// Starts a server with an empty database, registers the fake as Google, and connects the account.
-    pub fn start(rig: &Rig, google: &FakeGoogle, name: &str, quota: Quota) -> Result<GoogleHost> {
+impl ProviderHost {
+    /// Starts a server with an empty database, registers the fake as the provider, and connects the account.
+    pub fn start(rig: &Rig, fake: &ProviderFake, name: &str, quota: Quota) -> Result<ProviderHost> {
         let server = rig.server_that_reaches(&rig.folder(name)?, &["127.0.0.0/8"], &[])?;
         let (_, key) = server.create_key("all", &["--rate-limit-per-minute", "100000000"])?;
         let text = |name: &str| -> Result<String> {
@@ -76,10 +62,10 @@ impl GoogleHost {
         let application = text("applicationId")?;
         let key = text("key")?;
         command(&server, &["apps", "redirects", &application, "--add", REDIRECT, "--json"])?;
-        register(&server, google, &application, quota)?;
+        register(&server, fake, &application, quota)?;
         let client = Client::new(&server.url, &key);
-        let connection = authorize(&client)?;
-        Ok(GoogleHost { server, client, key, connection })
+        let connection = authorize(&client, fake.profile.connector)?;
+        Ok(ProviderHost { server, client, key, connection })
     }
 
     /// Our id of the calendar with this name.
@@ -95,7 +81,9 @@ impl GoogleHost {
     /// The path of the tasks of the default list.
     pub fn task_list(&self) -> Result<String> {
         let page = self.fresh(&format!("/v1/task-lists?connection_id={}", self.connection))?;
-        let id = page["data"][0]["id"].as_str().context("there is no task list")?;
+        let lists = page["data"].as_array().context("no list of task lists")?;
+        let list = lists.iter().find(|list| list["role"] == "default").context("there is no task list")?;
+        let id = list["id"].as_str().context("a task list has no id")?;
         Ok(format!("/v1/task-lists/{id}"))
     }
 
@@ -104,18 +92,18 @@ impl GoogleHost {
         self.client.send("GET", path, &[("cache-control", "no-cache")], None)?.expect(&[200])
     }
 
-    /// Returns the Google requests of a read that is as fresh as Google: the fewest of several reads, since background jobs may send
-    /// requests of their own.
-    pub fn fewest_requests(&self, google: &FakeGoogle, path: &str) -> Result<RequestCount> {
+    /// Returns the provider's requests of a read that is as fresh as the provider: the fewest of several reads, since background jobs may
+    /// send requests of their own.
+    pub fn fewest_requests(&self, fake: &ProviderFake, path: &str) -> Result<RequestCount> {
         let mut counts = Vec::with_capacity(READS);
         for _ in 0..READS {
-            google.clear()?;
+            fake.clear()?;
             self.fresh(path)?;
-            counts.push(google.count()?);
+            counts.push(fake.count()?);
         }
         let fewest = counts.into_iter().min_by_key(|count| [count.round_trips, count.requests]);
         let fewest = fewest.filter(|count| count.requests > 0);
-        fewest.with_context(|| format!("Google was not asked for {path}"))
+        fewest.with_context(|| format!("the provider was not asked for {path}"))
     }
 
     /// Another client with the same key.
@@ -152,6 +140,18 @@ impl GoogleHost {
         self.client.send("POST", &path, &[], Some(&json!({})))?.expect(&[200, 202]).map(|_| ())
     }
 
+    /// Measures the seconds of the first sync of a calendar, by its id, which has this many events.
+    pub fn time_collection_sync(&self, calendar: &str, events: usize) -> Result<f64> {
+        let path = format!("/v1/calendars/{calendar}");
+        let status = format!("{path}/sync/status");
+        let start = Instant::now();
+        self.start_collection_sync(&path)?;
+        let state = await_caught_up(SYNC_LIMIT, || self.client.get(&status))?;
+        let took = start.elapsed().as_secs_f64();
+        ensure!(records_read(&state) >= events as u64, "not all events were read: {state}");
+        Ok(took)
+    }
+
     /// The state of the sync of the account's mail or contacts.
     pub fn state(&self, surface: &str) -> Result<Value> {
         self.client.get(&format!("/v1/{surface}/sync/status/{}", self.connection))
@@ -177,24 +177,28 @@ pub fn records_read(state: &Value) -> u64 {
 }
 
 /// Registers the fake as the provider of the application.
-fn register(server: &Server, google: &FakeGoogle, application: &str, quota: Quota) -> Result<()> {
+fn register(server: &Server, fake: &ProviderFake, application: &str, quota: Quota) -> Result<()> {
     let secret = server.options.data_dir.join("client-secret");
     fs::write(&secret, "of-the-bench").context("cannot write the client's secret")?;
     let shown = |path: &Path| path.to_string_lossy().into_owned();
     let (secret, bundle) = (shown(&secret), shown(&connectors::bundle()));
-    let url = google.url();
+    let (profile, url) = (fake.profile, format!("http://{}", fake.address));
     let mut arguments: Vec<String> =
-        ["apps", "provider", "set", application, "google"].map(str::to_owned).into();
+        ["apps", "provider", "set", application, profile.connector].map(str::to_owned).into();
     arguments.extend(["--client-id", "bench", "--secret-file", secret.as_str()].map(str::to_owned));
-    for [option, path] in ENDPOINTS {
-        arguments.extend([option.to_owned(), format!("{url}{path}")]);
+    for [option, path] in profile.endpoints {
+        arguments.extend([(*option).to_owned(), format!("{url}{path}")]);
     }
-    for origin in ORIGINS {
-        arguments.extend(["--origin".to_owned(), format!("{origin}={url}")]);
+    for (place, origins) in fake.urls.iter().zip(profile.origins) {
+        for origin in *origins {
+            arguments.extend(["--origin".to_owned(), format!("{origin}={place}")]);
+        }
     }
     if quota == Quota::Off {
         let most = json!({ "units": 1_000_000_000, "reserve": 0 });
-        let limits = json!({ "gmail": most, "calendar": most, "people": most, "tasks": most });
+        let limits: Map<String, Value> =
+            profile.rates.iter().map(|rate| ((*rate).to_owned(), most.clone())).collect();
+        let limits = Value::Object(limits);
         arguments.extend(["--setting".to_owned(), format!("limits={limits}")]);
     }
     arguments.extend(["--connectors", bundle.as_str(), "--json"].map(str::to_owned));
@@ -217,10 +221,10 @@ fn command(server: &Server, arguments: &[&str]) -> Result<()> {
 }
 
 /// Connects the account as the user's browser does, and returns the connection's id.
-fn authorize(client: &Client) -> Result<String> {
+fn authorize(client: &Client, connector: &str) -> Result<String> {
     let request = json!({ "scopes": SCOPES, "redirectUri": REDIRECT, "state": "of-the-bench" });
-    let path = "/v1/auth/connectors/google/authorize";
-    let answer = client.send("POST", path, &[], Some(&request))?.expect(&[201])?;
+    let path = format!("/v1/auth/connectors/{connector}/authorize");
+    let answer = client.send("POST", &path, &[], Some(&request))?.expect(&[201])?;
     let browser = Client::new("", "");
     let mut url = answer["authorizationUrl"].as_str().context("there is no authorization URL")?.to_owned();
     // To the provider, and back to the server, which sends the browser to the application.

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow, ensure};
 use serde_json::Value;
 
-use crate::bench::google::fake::FakeGoogle;
 use crate::bench::load::LoadMeasurement;
+use crate::bench::providers::fake::ProviderFake;
 
 /// Connections, and so simultaneous calls: as many as the connector has for one account.
 const CONNECTIONS: usize = 4;
@@ -25,6 +25,8 @@ pub struct ProviderCall {
     /// Path and query, percent-encoded.
     pub target: String,
     pub content_type: String,
+    /// The field `Prefer`.
+    pub prefer: String,
     /// `{n}` in it becomes a number that no other call has.
     pub content: String,
     pub round_trip: u64,
@@ -42,8 +44,14 @@ static NUMBER: AtomicU64 = AtomicU64::new(0);
 impl ProviderCall {
     /// A read of this path and query.
     pub fn get(target: String) -> ProviderCall {
-        let (content_type, content) = (String::new(), String::new());
-        ProviderCall { method: "GET".to_owned(), target, content_type, content, round_trip: 1 }
+        let (content_type, prefer, content) = (String::new(), String::new(), String::new());
+        ProviderCall { method: "GET".to_owned(), target, content_type, prefer, content, round_trip: 1 }
+    }
+
+    /// The same call with this preference.
+    pub fn preferring(mut self, prefer: &str) -> ProviderCall {
+        prefer.clone_into(&mut self.prefer);
+        self
     }
 
     /// Reads a call that the fake has recorded. An event that it makes gets another id each time.
@@ -64,27 +72,26 @@ impl ProviderCall {
         let mut content = text("content");
         if text("method") == "POST" && text("path").ends_with("/events") {
             let mut event: Value = serde_json::from_str(&content).context("an event is no JSON")?;
-            event["id"] = "bareevent{n}".into();
+            // Each provider has its own name for what makes a request known again.
+            let member = if event["transactionId"].is_string() { "transactionId" } else { "id" };
+            event[member] = "bareevent{n}".into();
             content = event.to_string();
         }
         let round_trip = record["roundTrip"].as_u64().unwrap_or_default();
-        let (method, content_type) = (text("method"), text("contentType"));
-        Ok(ProviderCall { method, target, content_type, content, round_trip })
+        let (method, content_type, prefer) = (text("method"), text("contentType"), text("prefer"));
+        Ok(ProviderCall { method, target, content_type, prefer, content, round_trip })
     }
 }
 
 /// Repeats a request to us until two in a row lead to the same calls of the provider, and returns these by their round trips. Otherwise
 /// calls of background jobs could be among them.
-pub fn recorded(google: &FakeGoogle, ask: impl Fn() -> Result<()>) -> Result<Vec<Vec<ProviderCall>>> {
+pub fn recorded(fake: &ProviderFake, ask: impl Fn() -> Result<()>) -> Result<Vec<Vec<ProviderCall>>> {
     const MAX_RECORDINGS: usize = 10;
     let mut before: Vec<String> = Vec::new();
     for _ in 0..MAX_RECORDINGS {
-        google.clear()?;
+        fake.clear()?;
         ask()?;
-        let answer = google.get("requests")?;
-        let records = answer["requests"].as_array().context("the fake lists no requests")?;
-        let calls = records.iter().map(ProviderCall::from_record).collect::<Result<Vec<_>>>()?;
-        ensure!(!calls.is_empty(), "Google was not asked");
+        let calls = read_calls(fake)?;
         let mut names: Vec<String> = calls.iter().map(name_of).collect();
         names.sort();
         if names == before {
@@ -93,6 +100,18 @@ pub fn recorded(google: &FakeGoogle, ask: impl Fn() -> Result<()>) -> Result<Vec
         before = names;
     }
     Err(anyhow!("the same request leads to other calls each time; the last ones were {before:?}"))
+}
+
+/// Returns the calls since the fake forgot those before, by their round trips.
+pub fn recorded_so_far(fake: &ProviderFake) -> Result<Vec<Vec<ProviderCall>>> {
+    read_calls(fake).map(by_round_trip)
+}
+
+fn read_calls(fake: &ProviderFake) -> Result<Vec<ProviderCall>> {
+    let answer = fake.get("requests")?;
+    let records = answer["requests"].as_array().context("the fake lists no requests")?;
+    ensure!(!records.is_empty(), "the provider was not asked");
+    records.iter().map(ProviderCall::from_record).collect()
 }
 
 fn name_of(call: &ProviderCall) -> String {
@@ -125,15 +144,15 @@ fn encode_segment(text: &str) -> String {
 
 impl BareClient {
     /// A client of the fake.
-    pub fn connect(google: &FakeGoogle) -> Result<BareClient> {
+    pub fn connect(fake: &ProviderFake) -> Result<BareClient> {
         let mut connections = Vec::with_capacity(CONNECTIONS);
         for _ in 0..CONNECTIONS {
-            let stream = TcpStream::connect(google.address).context("cannot connect to the fake")?;
+            let stream = TcpStream::connect(fake.address).context("cannot connect to the fake")?;
             stream.set_nodelay(true)?;
             stream.set_read_timeout(Some(ANSWER_TIMEOUT))?;
             connections.push(stream);
         }
-        Ok(BareClient { address: google.address, token: google.token()?, connections })
+        Ok(BareClient { address: fake.address, token: fake.token()?, connections })
     }
 
     /// Makes one call, and returns the body of its answer.
@@ -195,6 +214,9 @@ impl BareClient {
         );
         if !content.is_empty() {
             head += &format!("content-type: {}\r\n", call.content_type);
+        }
+        if !call.prefer.is_empty() {
+            head += &format!("prefer: {}\r\n", call.prefer);
         }
         if call.method != "GET" {
             head += &format!("content-length: {}\r\n", content.len());

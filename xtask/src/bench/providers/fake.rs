@@ -1,4 +1,4 @@
-//! The fake of Google (`tests/fakes`) as a process, with the network delay of a provider.
+//! A fake of `tests/fakes` as a process, with the network delay of a provider.
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -9,6 +9,7 @@ use anyhow::{Context, Result, ensure};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 
+use crate::bench::providers::ProviderProfile;
 use crate::check;
 use crate::http::Client;
 use crate::project;
@@ -18,19 +19,14 @@ pub const USER: &str = "alice@example.com";
 
 /// The fake's time at its start, in seconds since 1970: 2026-03-01T08:00:00Z.
 const START_S: i64 = 1_772_352_000;
-/// Scopes of the bare client.
-const SCOPES: [&str; 5] = [
-    "https://www.googleapis.com/auth/calendar",
-    "https://www.googleapis.com/auth/gmail.modify",
-    "https://www.googleapis.com/auth/contacts",
-    "https://www.googleapis.com/auth/contacts.other.readonly",
-    "https://www.googleapis.com/auth/tasks",
-];
 
 /// A running fake with the user's account; killed when dropped.
-pub struct FakeGoogle {
+pub struct ProviderFake {
+    pub profile: &'static ProviderProfile,
     child: Child,
     pub address: SocketAddr,
+    /// The origins that it serves; the API is at the first one.
+    pub urls: Vec<String>,
     control: Client,
 }
 
@@ -41,40 +37,40 @@ pub struct RequestCount {
     pub round_trips: u64,
 }
 
-impl FakeGoogle {
-    /// Builds and starts the fake, whose clock runs from now. It has no delay until `move_away`.
-    pub fn start() -> Result<FakeGoogle> {
+impl ProviderFake {
+    /// Builds and starts the fake of a provider, whose clock runs from now. It has no delay until `move_away`.
+    pub fn start(profile: &'static ProviderProfile) -> Result<ProviderFake> {
         let python = check::oracle()?;
         let mut cargo = project::cargo();
-        cargo.args(["build", "--release", "-p", "fakes", "--bin", "fake-google"]);
-        project::run(&mut cargo, "building the fake of Google")?;
-        let program = project::target().join("release/fake-google");
+        cargo.args(["build", "--release", "-p", "fakes", "--bin", profile.program]);
+        project::run(&mut cargo, &format!("building the fake of {}", profile.title))?;
+        let program = project::target().join("release").join(profile.program);
         let mut command = project::command(&program.to_string_lossy());
         command.env("ORACLE_PYTHON", python).stdin(Stdio::null()).stdout(Stdio::piped());
-        let mut child = command.spawn().context("cannot start the fake of Google")?;
-        let mut line = String::new();
-        if let Some(output) = child.stdout.take() {
-            BufReader::new(output).read_line(&mut line)?;
-        }
-        let url = line.trim();
-        let address = url.strip_prefix("http://").and_then(|address| address.parse().ok());
+        let mut child =
+            command.spawn().with_context(|| format!("cannot start the fake of {}", profile.title))?;
+        let urls = read_urls(&mut child, profile.origins.len())?;
+        let address: Option<SocketAddr> =
+            urls.first().and_then(|url| url.strip_prefix("http://")?.parse().ok());
         let Some(address) = address else {
             // Best effort: its error is on the terminal.
             let _ = child.kill();
             let _ = child.wait();
-            anyhow::bail!("the fake of Google did not start");
+            anyhow::bail!("the fake of {} did not start", profile.title);
         };
-        let google = FakeGoogle { child, address, control: Client::new(url, "") };
+        let control = Client::new(&format!("http://{address}"), "");
+        let fake = ProviderFake { profile, child, address, urls, control };
         let behind = clock_gettime(ClockId::Realtime).tv_sec - START_S;
-        google.post("advance", &json!({ "seconds": behind.max(0) }))?;
-        google.post("run-clock", &json!({}))?;
-        google.post("users", &json!({ "email": USER, "name": "Alice Example", "timeZone": "UTC" }))?;
-        Ok(google)
+        fake.post("advance", &json!({ "seconds": behind.max(0) }))?;
+        fake.post("run-clock", &json!({}))?;
+        fake.add_user(USER, "Alice Example")?;
+        Ok(fake)
     }
 
-    /// The origin, without a slash at the end.
-    pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+    /// Adds an account.
+    pub fn add_user(&self, email: &str, name: &str) -> Result<()> {
+        let user = json!({ "email": email, "name": name, "timeZone": "UTC" });
+        self.post(self.profile.accounts, &user).map(|_| ())
     }
 
     /// Delays each request and its answer by this time in total, from now on.
@@ -95,13 +91,8 @@ impl FakeGoogle {
 
     /// A token of the user's for a client without a consent page.
     pub fn token(&self) -> Result<String> {
-        let answer = self.post("tokens", &json!({ "user": USER, "scopes": SCOPES }))?;
+        let answer = self.post("tokens", &json!({ "user": USER, "scopes": self.profile.scopes }))?;
         Ok(answer["accessToken"].as_str().context("the fake gives no token")?.to_owned())
-    }
-
-    /// Limits the user's mailbox to this many units a minute.
-    pub fn limit_mail(&self, units: u32) -> Result<()> {
-        self.post(&format!("mail/{USER}/units"), &json!({ "limit": units })).map(|_| ())
     }
 
     /// Forgets the requests so far.
@@ -126,16 +117,30 @@ impl FakeGoogle {
         most.context("the fake has not counted the calls under way")
     }
 
-    /// Fails if a request or an answer was one that Google's documents forbid.
+    /// Fails if a request or an answer was one that the provider's own documents forbid.
     pub fn ensure_allowed(&self) -> Result<()> {
         let answer = self.get("violations")?;
         let is_empty = answer["violations"].as_array().is_some_and(Vec::is_empty);
-        ensure!(is_empty, "Google's documents forbid: {}", answer["violations"]);
+        ensure!(is_empty, "documents of {} forbid: {}", self.profile.title, answer["violations"]);
         Ok(())
     }
 }
 
-impl Drop for FakeGoogle {
+/// Reads the origins that a fake prints, a line each.
+fn read_urls(child: &mut Child, count: usize) -> Result<Vec<String>> {
+    let mut urls = Vec::with_capacity(count);
+    if let Some(output) = child.stdout.take() {
+        let mut lines = BufReader::new(output);
+        for _ in 0..count {
+            let mut line = String::new();
+            lines.read_line(&mut line)?;
+            urls.push(line.trim().to_owned());
+        }
+    }
+    Ok(urls)
+}
+
+impl Drop for ProviderFake {
     fn drop(&mut self) {
         // Best effort: the process has no state.
         let _ = self.child.kill();

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Result, anyhow};
 
-use crate::bench::google::host::GoogleHost;
+use crate::bench::providers::host::ProviderHost;
 
 /// The time from an answer to the next request of a client: requests that are refused at once would use up the processor.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -18,10 +18,10 @@ pub struct AnswerCount {
     pub refused: u64,
 }
 
-/// Runs `work` while this many clients read these paths, each as fresh as Google. Returns the result of `work` and the answers to the
+/// Runs `work` while this many clients read these paths, each as fresh as the provider. Returns the result of `work` and the answers to the
 /// clients.
 pub fn under_pressure<T>(
-    host: &GoogleHost,
+    host: &ProviderHost,
     paths: &[String],
     clients: usize,
     work: impl FnOnce() -> Result<T>,
@@ -43,7 +43,7 @@ pub fn under_pressure<T>(
 }
 
 fn read_until(
-    host: &GoogleHost,
+    host: &ProviderHost,
     paths: &[String],
     first: usize,
     is_done: &AtomicBool,
