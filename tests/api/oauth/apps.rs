@@ -25,7 +25,7 @@ fn run(arguments: &[&str]) -> Output {
 /// A store with an application; its id.
 fn store() -> (TempDir, String) {
     let dir = tempfile::tempdir().expect("a folder");
-    let made = command(dir.path(), &["apps", "create", "Shop", "--org", "Acme"]);
+    let made = command(dir.path(), &["apps", "create", "Shop", "--org", "Acme", "--init"]);
     let id = made["id"].as_str().expect("an id").to_owned();
     (dir, id)
 }

@@ -1,5 +1,6 @@
 //! Connecting accounts by OAuth, with the sandbox provider's authorization server in the place of a real one.
 
+mod admin_consent;
 mod answers;
 mod apps;
 mod attacks;
@@ -144,7 +145,7 @@ pub async fn register_client(
     let write = app.db.write(move |tx| {
         Box::pin(async move {
             match is_new {
-                true => oauth_clients::insert(tx, &client).await.map(|()| true),
+                true => oauth_clients::insert(tx, &client).await,
                 false => oauth_clients::update(tx, &client).await,
             }
         })

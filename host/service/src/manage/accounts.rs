@@ -15,7 +15,7 @@ use storage::watches::{self, Watch};
 use crate::app::App;
 use crate::app::live_channels::Channel;
 use crate::connections::credentials;
-use crate::connections::oauth;
+use crate::connections::oauth::{self, scopes};
 use crate::connections::watch_reach;
 use crate::sync::schedule;
 
@@ -242,7 +242,9 @@ pub async fn detail(app: &App, tenant: &Tenant, id: &str) -> Result<AccountDetai
         quarantined: sync_states::item_errors_of_connection(reader, id, limit).await?,
         jobs: job_admin::of_connection(reader, id, limit).await?,
         admin_consent_url: match connection.status_reason.as_deref() {
-            Some("admin_blocked") => admin_consent_url(app, tenant, &connection.provider).await,
+            Some("admin_blocked") => {
+                admin_consent_url(app, tenant, &connection.provider, &connection.requested_scopes).await
+            }
             _ => None,
         },
         connection,
@@ -306,10 +308,24 @@ async fn push(
     Ok(if rows.iter().any(is_active) { PushStanding::Active } else { PushStanding::Waiting })
 }
 
-/// The https address at which an administrator lets the application in; none where the provider tells none, or cannot be asked.
-pub async fn admin_consent_url(app: &App, tenant: &Tenant, provider: &str) -> Option<String> {
-    let found = oauth::provider(app, tenant, provider).await.ok()?;
-    let url = found.endpoints.admin_consent_url?;
+/// The https address at which an administrator lets the application in; none where the provider tells none, or cannot be asked. `requested`
+/// are the scopes of the account that needs it; empty: all scopes of the registration.
+pub async fn admin_consent_url(
+    app: &App,
+    tenant: &Tenant,
+    provider: &str,
+    requested: &[String],
+) -> Option<String> {
+    let registered = oauth::registered(app, tenant, provider).await.ok()?;
+    let callback_uri = registered.callback_uri(app);
+    let found = registered.resolve(app).await.ok()?;
+    let map = &found.registration.scopes;
+    let all: Vec<String> = match requested.is_empty() {
+        true => map.keys().cloned().collect(),
+        false => requested.to_vec(),
+    };
+    let scopes = scopes::to_request(&found.connector.manifest.auth, map, &all);
+    let url = found.admin_consent_url(&callback_uri, &scopes)?;
     (url.scheme() == "https").then(|| url.into())
 }
 

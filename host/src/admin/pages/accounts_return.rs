@@ -164,7 +164,7 @@ async fn refused(visit: &Visit, returned: &PanelReturn, application: &Applicatio
     head(&mut body, t.refused_title, None);
     alert(&mut body, text);
     if error == "admin_blocked"
-        && let Some(url) = admin_consent_url(&visit.app, &application.tenant, &returned.provider).await
+        && let Some(url) = approval_url(visit, returned, application).await
     {
         body.element("p", visit.texts.account_page.approve_text);
         code(&mut body, visit.texts.frame, &url, visit.texts.account_page.copy_link);
@@ -173,4 +173,14 @@ async fn refused(visit: &Visit, returned: &PanelReturn, application: &Applicatio
     body.text(t.retry).raw("</a><a class=\"button plain\" href=\"").text(&visit.link(&path)).raw("\">");
     body.text(t.back).raw("</a></div>\n");
     PanelPage::new(t.refused_title, None, body)
+}
+
+/// The page for an administrator, with the scopes of the account to be authorized again; all scopes for a new account.
+async fn approval_url(visit: &Visit, returned: &PanelReturn, application: &Application) -> Option<String> {
+    let (app, tenant) = (&visit.app, &application.tenant);
+    let requested = match &returned.connection_id {
+        Some(id) => connections::find(app, tenant, id).await.map(|found| found.requested_scopes),
+        None => Ok(Vec::new()),
+    };
+    admin_consent_url(app, tenant, &returned.provider, &requested.unwrap_or_default()).await
 }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use anyhow::Context;
-use base::error::{Code, Error, Result, invalid, refuse};
+use base::error::{Code, Error, Result, refuse};
 use base::ids::Kind;
 use model::Instant;
 use runtime::LoginName;
@@ -16,6 +16,7 @@ use crate::app::App;
 use crate::connections::authorization::authorized_account::{AuthorizedAccount, IssuedTokens};
 use crate::connections::authorization::commit;
 use crate::connections::authorization::outcome::{AuthorizationOutcome, Failure};
+use crate::connections::authorization::unmatched_return::{administrators_return, already_used, elsewhere};
 use crate::connections::authorization::{
     AuthorizationOptions, CallbackOutcome, CallbackParams, PageReason, Secrets,
 };
@@ -46,6 +47,9 @@ pub async fn callback(
 ) -> Result<CallbackOutcome> {
     let wants_json = params.wants_json || caller.is_some();
     let params = CallbackParams { wants_json, ..params };
+    if let Some(reason) = administrators_return(&params) {
+        return Ok(elsewhere(reason, wants_json));
+    }
     let Some(state) = params.state.as_deref().filter(|state| !state.is_empty()) else {
         return Ok(elsewhere(PageReason::Malformed, wants_json));
     };
@@ -70,29 +74,6 @@ pub async fn callback(
     let (app, lane) = (app.clone(), Lane::requests().for_application(&pending.tenant.application_id));
     let work = lane.spawn(async move { process_claimed(&app, pending, &params).await });
     work.await.context("the task of a user's return")?
-}
-
-/// Returns the response to a return without an authorization here.
-fn elsewhere(reason: PageReason, wants_json: bool) -> CallbackOutcome {
-    if !wants_json {
-        return CallbackOutcome::Page(reason);
-    }
-    let message = match reason {
-        PageReason::Malformed => "state is required: the one with which the provider sent the user back",
-        _ => "state belongs to no authorization of this provider and application",
-    };
-    CallbackOutcome::Refused(invalid(Code::InvalidParameter, "state", message))
-}
-
-/// Returns the response to a return whose authorization has ended, or is being processed.
-fn already_used(wants_json: bool) -> CallbackOutcome {
-    match wants_json {
-        false => CallbackOutcome::Page(PageReason::AlreadyUsed),
-        true => {
-            let message = "this authorization was used already, and its outcome is told once; start another";
-            CallbackOutcome::Refused(refuse(Code::InvalidState, message))
-        }
-    }
 }
 
 /// Processes the return under its lock in this process and its claim in the database.
@@ -289,7 +270,7 @@ fn refused_outcome(
     let class = classify::of_return(&provider.connector.manifest.auth, error);
     let word = classify::clean(error).unwrap_or_default();
     tracing::info!(provider = pending.provider, error = word, class = ?class, "an authorization was refused");
-    ending(provider, Failure::of_class(class))
+    ending(pending, provider, Failure::of_class(class))
 }
 
 /// Returns the outcome for an authorization server that refused, did not respond, or sent an unusable response.
@@ -304,12 +285,19 @@ fn unusable(
         error = failure.error,
         "an authorization failed at the authorization server"
     );
-    ending(provider, Failure::of_class(failure.class))
+    ending(pending, provider, Failure::of_class(failure.class))
 }
 
-fn ending(provider: &OAuthProvider, failure: Failure) -> AuthorizationOutcome {
-    let url = provider.endpoints.admin_consent_url.as_ref().filter(|_| failure == Failure::AdminBlocked);
-    AuthorizationOutcome::Failed { failure, admin_consent_url: url.map(ToString::to_string) }
+fn ending(
+    pending: &PendingAuthorization,
+    provider: &OAuthProvider,
+    failure: Failure,
+) -> AuthorizationOutcome {
+    let url = match failure {
+        Failure::AdminBlocked => provider.admin_consent_url(&pending.callback_uri, &pending.provider_scopes),
+        _ => None,
+    };
+    AuthorizationOutcome::Failed { failure, admin_consent_url: url.map(String::from) }
 }
 
 /// Returns the outcome after a failure of this host or of a connector.
@@ -471,19 +459,5 @@ mod tests {
             let params = CallbackParams { code, error, ..CallbackParams::default() };
             assert_eq!(one_of(&params).is_ok(), is_good, "{:?} {:?}", params.code, params.error);
         }
-    }
-
-    #[test]
-    fn a_backend_is_told_the_field_and_a_browser_a_reason() {
-        let CallbackOutcome::Page(reason) = elsewhere(PageReason::WrongProvider, false) else {
-            panic!("no page")
-        };
-        assert_eq!(reason, PageReason::WrongProvider);
-        let CallbackOutcome::Refused(error) = elsewhere(PageReason::UnknownLink, true) else {
-            panic!("no error")
-        };
-        assert_eq!(error.code(), Some(Code::InvalidParameter));
-        let CallbackOutcome::Refused(error) = already_used(true) else { panic!("no error") };
-        assert_eq!(error.code(), Some(Code::InvalidState));
     }
 }

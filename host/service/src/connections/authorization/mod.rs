@@ -8,6 +8,7 @@ mod commit;
 mod exchange;
 mod outcome;
 mod start;
+mod unmatched_return;
 mod unredeemed;
 
 use std::collections::BTreeMap;
@@ -42,6 +43,9 @@ pub struct CallbackParams {
     pub state: Option<String>,
     pub iss: Option<String>,
     pub error: Option<String>,
+    /// `True` in the return of an administrator who was asked to approve the client for an organization ("Admin consent on the Microsoft
+    /// identity platform").
+    pub admin_consent: Option<String>,
     /// The response is JSON and not for a browser.
     pub wants_json: bool,
 }

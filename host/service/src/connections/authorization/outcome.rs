@@ -30,6 +30,10 @@ pub enum PageReason {
     WrongProvider,
     /// This host has failed.
     Unavailable,
+    /// An administrator has approved the client for an organization: no user comes back.
+    AdminApproved,
+    /// A return with an error and without an authorization: an administrator has not approved the client.
+    AdminRefused,
 }
 
 /// The reason why a return creates no connection.

@@ -2,6 +2,7 @@
 //! and the account's identity. Provider-specific settings are in the connector's manifest; secrets and settings of this installation are in
 //! the registration.
 
+mod admin_consent;
 mod answer_body;
 pub mod classify;
 pub mod endpoints;
