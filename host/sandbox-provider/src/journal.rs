@@ -15,6 +15,7 @@ use base::file_lock::FileLock;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
+use crate::older;
 use crate::ops::Op;
 use crate::state::State;
 
@@ -172,7 +173,7 @@ fn replay(path: &Path, new_epoch: String, state: &mut State) -> anyhow::Result<S
             }
             epoch = Some(header.epoch);
         } else {
-            let ops: Vec<Op> = serde_json::from_slice(&line).with_context(what)?;
+            let ops = older::read_line(&line).with_context(what)?;
             ops.into_iter().for_each(|op| state.apply(op));
         }
         whole_bytes += read as u64;

@@ -94,6 +94,7 @@ mod faults;
 mod journal;
 mod kind;
 mod mail;
+mod older;
 mod ops;
 mod patch;
 mod problem;

@@ -35,18 +35,6 @@ pub enum Op {
     List(PutHead<List>),
     #[serde(rename = "task")]
     Todo(Put<Todo>),
-    /// A folder or record in the form of older journals: ignored, so that the account gets its initial ones again.
-    #[serde(
-        rename = "calendar",
-        alias = "event",
-        alias = "book",
-        alias = "card",
-        alias = "list",
-        alias = "todo"
-    )]
-    Older {
-        seq: u64,
-    },
     Mailbox(PutHead<Mailbox>),
     Entry(Put<Entry>),
     /// The bytes of a message, for all accounts that have it.

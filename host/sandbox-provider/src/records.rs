@@ -15,9 +15,12 @@ use crate::receipts::{Change, exists, run, versioned};
 use crate::record::Record;
 use crate::resource::{Deletion, Resource};
 use crate::sandbox::Caller;
-use crate::state::MAX_RECORDS_PER_ACCOUNT;
+use crate::state::{MAX_RECORDS_PER_ACCOUNT, json_len};
 use crate::store::{find, folder, open_folder};
 use crate::times::instant;
+
+/// Bytes of one document as JSON.
+const MAX_DOCUMENT_BYTES: usize = 1 << 20;
 
 /// The folder and the id of a record in a path.
 pub type RecordPath = (String, String);
@@ -25,6 +28,14 @@ pub type RecordPath = (String, String);
 /// The receipt of a change of a record.
 pub fn receipt<B: Resource>(status: u16, folder: &str, record: Option<String>) -> Receipt {
     Receipt { status, kind: B::KIND, folder: folder.to_owned(), record, ..Receipt::default() }
+}
+
+/// Refuses a document that several changes have made too large.
+pub fn check_size<B: Resource>(document: &Document<B>) -> Result<(), Problem> {
+    match json_len(document) > MAX_DOCUMENT_BYTES {
+        true => Err(Problem::full(format!("a {} takes at most 1 MiB, with all its parts", B::KIND.record()))),
+        false => Ok(()),
+    }
 }
 
 /// `GET …/{record}`
@@ -61,6 +72,7 @@ pub async fn create<B: Resource>(
         let resource = B::begin(body)?.patched(body, now_ms)?;
         resource.check_references(&id, folder)?;
         let record = Document::new(&id, resource, &instant(now_ms));
+        check_size(&record)?;
         state.put(&login.mail, &of, now_ms, Arc::new(record));
         Ok(receipt::<B>(201, &of, Some(id)))
     })
@@ -82,6 +94,7 @@ pub async fn update<B: Resource>(
         if body != old.body {
             body.check_references(&id, folder)?;
             let record = Document { body, updated_at: instant(now_ms), ..(*old).clone() };
+            check_size(&record)?;
             state.put(&login.mail, &of, now_ms, Arc::new(record));
         }
         Ok(receipt::<B>(200, &of, Some(id.clone())))

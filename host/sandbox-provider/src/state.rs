@@ -162,7 +162,7 @@ impl State {
             Op::Receipt { mail, key, receipt } => self.apply_receipt(&mail, key, receipt),
             Op::Grant(change) => self.grants.apply(change),
             Op::Watch(change) => self.watches.apply(change),
-            Op::Counter { seq } | Op::Older { seq } => self.seq = self.seq.max(seq),
+            Op::Counter { seq } => self.seq = self.seq.max(seq),
         }
     }
 

@@ -207,6 +207,10 @@ async fn steps_and_links() {
         api.post(&steps, json!({ "title": format!("s{number}") })).await.expect(201);
     }
     api.post(&steps, json!({ "title": "one more" })).await.refused(422, "invalidField");
+    // A task is as large as one request at most, however many made it so.
+    let (path, large) = (format!("{TODOS}/paint"), "x".repeat(1_000_000));
+    api.patch(&path, json!({ "categories": [large] })).await.expect(200);
+    api.patch(&path, json!({ "assignees": [{ "name": large }] })).await.refused(507, "quotaExceeded");
 }
 
 #[tokio::test]

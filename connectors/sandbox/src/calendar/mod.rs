@@ -21,10 +21,12 @@ use crate::connector::Sandbox;
 use crate::items::{self, Record, deleted_source, parsed, survive, text};
 use crate::native::Envelope;
 
-/// The members that an event has beside its own: its series, and the changed instances of a series.
+/// The members that an event has beside its own, its series and the changed instances of a series, and those that it cannot be without.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct EventParts {
+    start: Option<Instant>,
+    end: Option<Instant>,
     series_id: Option<String>,
     exceptions: Vec<Box<RawValue>>,
 }
@@ -46,19 +48,19 @@ impl Record for Event {
             return Ok(Source { etag: envelope.etag, ..deleted_source(&envelope.id) });
         }
         let parts: EventParts = parsed(record, Self::NAME)?;
-        let mut items = vec![event_item(record, parts.series_id.as_deref())?];
+        let mut items = vec![event_item(record, &parts, parts.series_id.as_deref())?];
         for exception in &parts.exceptions {
-            items.push(event_item(exception, Some(&envelope.id))?);
+            items.push(event_item(exception, &parsed(exception, Self::NAME)?, Some(&envelope.id))?);
         }
         Ok(Source { external_id: envelope.id, etag: envelope.etag, items, ..Source::default() })
     }
 }
 
-fn event_item(record: &RawValue, series: Option<&str>) -> Outcome<Item> {
+fn event_item(record: &RawValue, parts: &EventParts, series: Option<&str>) -> Outcome<Item> {
     let envelope: Envelope = parsed(record, Event::NAME)?;
     let event: Event = parsed(record, Event::NAME)?;
     survive(Event::NAME, &envelope.id, event.title.as_deref());
-    if event.start == Instant::default() || event.end == Instant::default() {
+    if parts.start.is_none() || parts.end.is_none() {
         return Err(Failure::unavailable("the provider's event has no start or no end"));
     }
     Ok(Item {

@@ -86,13 +86,6 @@ impl Event {
 
     fn normalise_times(&mut self, calendar_zone: &str) -> Result<(), Problem> {
         let mut times = self.times();
-        for (field, at) in [("start", times.start), ("end", times.end)] {
-            if at == Instant::default() {
-                let message =
-                    format!("{field} is missing: give start and end, or allDay, startDate and endDate");
-                return Err(Problem::field(field, message));
-            }
-        }
         if times.end < times.start {
             return Err(Problem::field("end", "end must not be before start"));
         }

@@ -39,6 +39,14 @@ pub fn event(base: &Event, patch: &Map<String, Value>, calendar: &Calendar) -> R
         conference.status = ConferenceStatus::Ready;
     }
     let mut event = Event { body, ..base.clone() };
+    let has_times = !base.id.is_empty() && !base.is_all_day();
+    for field in ["start", "end"] {
+        let is_missing = patch.get(field).map_or(!has_times, Value::is_null);
+        if is_missing && !event.is_all_day() {
+            let message = format!("{field} is missing: give start and end, or allDay, startDate and endDate");
+            return Err(Problem::field(field, message));
+        }
+    }
     event.normalise(calendar.zone_name())?;
     check_event(&event.body)?;
     Ok(event)

@@ -67,7 +67,6 @@ fn changed_subject(change: &Op) -> Option<(&str, ChangeSubject<'_>)> {
         | Op::Receipt { .. }
         | Op::Grant(_)
         | Op::Watch(_)
-        | Op::Older { .. }
         | Op::Counter { .. } => return None,
     })
 }

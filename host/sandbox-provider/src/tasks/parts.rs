@@ -15,16 +15,12 @@ use crate::ops::Receipt;
 use crate::patch::{client_id, few};
 use crate::problem::Problem;
 use crate::receipts::{Change, exists, run};
-use crate::records::{RecordPath, receipt};
+use crate::records::{RecordPath, check_size, receipt};
 use crate::sandbox::Caller;
-use crate::state::json_len;
 use crate::store::{find, open_folder};
 use crate::tasks::Todo;
 use crate::tasks::check::{self, MAX_SMALL_LIST};
 use crate::times::instant;
-
-/// Bytes of one todo with all its parts as JSON.
-const MAX_TODO_BYTES: usize = 1 << 20;
 
 /// The part that a request is about: list, todo and id.
 type OfPart = (String, String, String);
@@ -54,9 +50,7 @@ async fn edit(
         let part = act(Edit { task: &mut task, body, now_ms, seq })?;
         if task != old.body {
             let todo = Document { body: task, updated_at: instant(now_ms), ..(*old).clone() };
-            if json_len(&todo) > MAX_TODO_BYTES {
-                return Err(Problem::full("a todo takes at most 1 MiB, with all its steps and links"));
-            }
+            check_size(&todo)?;
             state.put(&login.mail, &list, now_ms, Arc::new(todo));
         }
         Ok(Receipt { part, ..receipt::<Task>(status, &list, Some(id.clone())) })
