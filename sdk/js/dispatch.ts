@@ -104,5 +104,5 @@ function told(host: Host, error: unknown): HostFailure {
   const fields = { stack, ...(help === undefined ? {} : { help }) };
   host.log("error", said, fields);
   const detail = JSON.stringify({ error: said, ...fields });
-  return { code: "internal", message: "the connector has a fault of its own", retryAfterMs: null, httpStatus: null, detail };
+  return { code: "internal", message: "the connector has a bug", retryAfterMs: null, httpStatus: null, detail };
 }

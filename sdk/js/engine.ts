@@ -1,5 +1,5 @@
 /**
- * What the engine of a connector (QuickJS) lacks, or has of its own: the clock, the randomness and the console become the host's. The
+ * Replaces what the engine of a connector (QuickJS) lacks or has: the clock, the randomness and the console become the host's. The
  * engine runs the connector's modules while it is built and keeps what they made, so none of the three is there outside of a call.
  */
 
@@ -17,7 +17,7 @@ export interface Surroundings {
 /** Puts them in place. `isRunning` says whether a call is under way. */
 export function install(surroundings: Surroundings, isRunning: () => boolean): void {
   const within = (what: string): void => {
-    if (!isRunning()) throw new Error(`${what} is not there while the connector is built: ask for it within a call`);
+    if (!isRunning()) throw new Error(`${what} is not available while the connector is built: use it within a call`);
   };
   const nowMs = (): number => {
     within("the time");

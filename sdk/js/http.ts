@@ -20,16 +20,16 @@ export interface Request {
   json?: unknown;
   /** The slot of connector.toml whose credentials are added; "none" adds nothing. */
   auth?: string;
-  /** Milliseconds for the whole exchange; the host has a limit of its own. */
+  /** Milliseconds for the whole exchange; the host has its own limit. */
   timeoutMs?: number;
-  /** Most bytes of the answer's body; the host has a limit of its own. */
+  /** Most bytes of the answer's body; the host has its own limit. */
   maxBytes?: number;
   /** Units that the request uses of its bucket in `[limits]` of connector.toml, 1 to 1,000,000; 1 if it is left out. */
   units?: number;
   /**
    * The host renews the token before it sends the request, as after a 401: for a provider that refused the token inside of another answer,
-   * such as in a part of a batch. Nothing is asked where the token was renewed meanwhile, and where it cannot be renewed the request goes as
-   * it is. A 401 of this request is the connector's to read. A second renewal in one call does nothing.
+   * such as in a part of a batch. No token is requested if it has been renewed since, and if it cannot be renewed the request is sent as it
+   * is. A 401 of this request is the connector's to read. A second renewal in one call does nothing.
    */
   renewed?: boolean;
   /** Values for the host by name, at most 32 of together 4 KiB. It ignores names that it does not know. */

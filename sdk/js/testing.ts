@@ -35,7 +35,7 @@ export class Recorded implements Host {
     return this;
   }
 
-  /** How many answers nobody has asked for. */
+  /** The number of answers that no request has used. */
   get left(): number {
     return this.#queue.length;
   }

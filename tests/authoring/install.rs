@@ -28,7 +28,7 @@ impl Operator {
     }
 
     fn install(&self, folder: &str, flags: &[&str]) -> Ended {
-        let arguments = ["connector", "install", folder, "--data-dir", "data"];
+        let arguments = ["connector", "install", folder, "--init", "--data-dir", "data"];
         switchboard(self.0.path(), &[&arguments[..], flags].concat())
     }
 
@@ -45,6 +45,22 @@ impl Operator {
 /// The manifest of version `version`; `more` is appended.
 fn notes(version: &str, more: &str) -> String {
     smallest_manifest(more).replace("0.1.0", version)
+}
+
+/// A data directory that does not exist yet stays so: each connector is compiled, which takes seconds, and no master key is made for it.
+#[test]
+fn doctor_says_which_connector_it_compiles_and_makes_nothing() {
+    let operator = Operator::new();
+    operator.package("bundle/mine", &notes("0.1.0", "").replace("\"notes\"", "\"mine\""), "mine");
+    let doctor = ["doctor", "--data-dir", "data", "--connectors", "bundle"];
+    let ended = switchboard(operator.0.path(), &doctor);
+    assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
+    for said in ["compiling connector", "connector=\"mine\"", "connector compiled in "] {
+        assert!(ended.stderr.contains(said), "{said}: {}", ended.stderr);
+    }
+    assert!(!ended.stderr.contains("master key"), "{}", ended.stderr);
+    assert!(ended.stdout.contains("mine 0.1.0"), "{}", ended.stdout);
+    assert!(!operator.0.path().join("data").exists());
 }
 
 #[test]

@@ -206,7 +206,11 @@ fn what_cannot_be_built_says_where() {
     );
     let ended = notes.run(&["connector", "build"]);
     assert_eq!(ended.code, Some(1));
-    assert!(ended.stderr.contains("the time is not there while the connector is built"), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("the time is not available while the connector is built"),
+        "{}",
+        ended.stderr
+    );
 }
 
 /// The type checker and the engine give the same advice on the same names.

@@ -5,6 +5,7 @@
 
 mod bundled;
 mod check;
+mod dav;
 mod dev;
 mod install;
 mod javascript;

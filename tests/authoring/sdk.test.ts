@@ -119,9 +119,9 @@ test("a wait that is noted and wishes of a request are pairs for the host", () =
 test("what a connector throws becomes a failure, and the author hears of it", () => {
   const failing: [unknown, string, string][] = [
     [new Failure("not-found", "gone", { detail: { at: 1 } }), "not-found", "gone"],
-    [new TypeError("oh"), "internal", "the connector has a fault of its own"],
-    ["a text", "internal", "the connector has a fault of its own"],
-    [undefined, "internal", "the connector has a fault of its own"],
+    [new TypeError("oh"), "internal", "the connector has a bug"],
+    ["a text", "internal", "the connector has a bug"],
+    [undefined, "internal", "the connector has a bug"],
   ];
   for (const [thrown, code, message] of failing) {
     const host = new Recorded();

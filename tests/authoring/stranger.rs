@@ -28,7 +28,7 @@ fn four_commands_in_an_empty_folder() {
     assert!(written.lines().any(|path| path == "wit/world.wit"), "{written}");
     assert!(notes.read("wit/world.wit").contains("include switchboard:connector/tasks-connector@1.0.0;"));
 
-    notes.run(&["connector", "install", "build/notes", "--data-dir", "data"]).ok();
+    notes.run(&["connector", "install", "build/notes", "--init", "--data-dir", "data"]).ok();
     let listed = notes.run(&["connectors", "list", "--data-dir", "data", "--json"]);
     let found = listed.json();
     let own = found.as_array().into_iter().flatten().find(|connector| connector["name"] == "notes");

@@ -394,8 +394,12 @@ fn an_invitation_is_answered() {
     +COMMENT:Late
     +LAST-MODIFIED:20260301T000000Z
     "#);
-    let failure =
-        edit(FAITHFUL, |editor| editor.respond(None, RecurrenceScope::All, ResponseStatus::Accepted, None))
-            .unwrap_err();
-    assert_eq!(failure.detail.unwrap()["reason"], "not_an_attendee");
+    let refused = |text: &str| {
+        let answered =
+            edit(text, |editor| editor.respond(None, RecurrenceScope::All, ResponseStatus::Accepted, None));
+        answered.unwrap_err().detail.unwrap()["reason"].clone()
+    };
+    assert_eq!(refused(FAITHFUL), "not_an_attendee");
+    let own = INVITED.replace("ORGANIZER;CN=Boss:mailto:boss@example.com", "ORGANIZER:mailto:me@example.com");
+    assert_eq!(refused(&own), "organizer_cannot_rsvp");
 }

@@ -27,7 +27,7 @@ pub fn create(name: &ConnectorName, language: Language, into: &Path) -> Result<C
     }
     let unpacked = |from: &str| {
         archive::below(from).map_err(|error| {
-            Fault::new(format!("the SDK in this program cannot be read: {error}"), "install the program anew")
+            Fault::new(format!("the SDK in this program cannot be read: {error}"), "reinstall the program")
         })
     };
     let own = unpacked(&format!("templates/{language}"))?;

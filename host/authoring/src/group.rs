@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Runs a command until it ends. None: `called_off` was set, and the command was ended with all processes that it had started. A
-/// command that can be called off has a process group of its own, and does not get the terminal's signals to this process' group.
+/// command that can be cancelled has its own process group, and does not get the terminal's signals to this process' group.
 pub fn run(command: &mut Command, called_off: Option<&AtomicBool>) -> io::Result<Option<ExitStatus>> {
     let Some(called_off) = called_off else { return command.status().map(Some) };
     let mut child = Group(command.process_group(0).spawn()?);

@@ -20,7 +20,7 @@ const MODULE: &str = "connector.js";
 const OLDEST_NODE: u32 = 20;
 
 /// Builds the component of the project in `folder`, with the smaller and slower engine for quick builds. Returns its path, or none if
-/// `called_off` was set meanwhile. Output of the tools goes to stderr.
+/// `called_off` was set during the build. Output of the tools goes to stderr.
 pub(crate) fn build(
     folder: &Path,
     name: &ConnectorName,

@@ -21,7 +21,7 @@ pub use fault::{Fault, Result};
 pub use language::Language;
 pub use name::ConnectorName;
 pub use places::{own_frames, placed};
-pub use project::{BuiltComponent, BuiltIn, Local, Profile, Project, Provider, Record};
+pub use project::{AccountLogin, BuiltComponent, BuiltIn, Local, Profile, Project, Provider, Record};
 pub use sources::{SourceWatch, Sources};
 pub use toolchain::{Install, TARGET, Toolchain};
 pub use wit::{SURFACES, write_wit};

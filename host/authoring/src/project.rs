@@ -63,7 +63,42 @@ pub struct Local {
     /// The provider's base URL.
     pub url: String,
     /// The bearer token that opens an account there whose content tests may change.
-    pub token: String,
+    token: Option<String>,
+    /// In place of a token: the user name of such an account.
+    username: Option<String>,
+    password: Option<String>,
+}
+
+/// The credentials that open an account at a provider.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AccountLogin {
+    /// A bearer token.
+    Token(String),
+    /// A user name and a password, sent with the Basic scheme.
+    Password { username: String, password: String },
+}
+
+impl Local {
+    /// Returns the credentials of the account there. Fails unless they are a token, or a user name and a password.
+    pub fn login(&self) -> Result<AccountLogin> {
+        let wrong = match (&self.token, &self.username, &self.password) {
+            (Some(token), None, None) => return Ok(AccountLogin::Token(token.clone())),
+            // RFC 7617, section 2.
+            (None, Some(username), Some(_)) if username.contains(':') => {
+                "a username with a colon, which the Basic scheme cannot send"
+            }
+            (None, Some(username), Some(password)) => {
+                let (username, password) = (username.clone(), password.clone());
+                return Ok(AccountLogin::Password { username, password });
+            }
+            (Some(_), _, _) => "both a token and a username or password",
+            (None, Some(_), None) => "a username without a password",
+            (None, None, Some(_)) => "a password without a username",
+            (None, None, None) => "no credentials",
+        };
+        let said = format!("provider of project.toml ({}) has {wrong}", self.url);
+        Err(Fault::new(said, "write token = \"…\", or username = \"…\" and password = \"…\""))
+    }
 }
 
 /// How a provider's answers are recorded: `[record]` of `project.toml`.
@@ -188,7 +223,7 @@ impl Project {
     /// leaves the last component in place.
     pub fn build(&self, profile: Profile) -> Result<BuiltComponent> {
         let built = self.build_unless(profile, None)?;
-        Ok(built.expect("nobody can call it off"))
+        Ok(built.expect("without a flag the build cannot be cancelled"))
     }
 
     /// Builds the component, unless another thread sets `called_off`: the build then ends at once without a component, and the last one
@@ -237,7 +272,7 @@ impl Project {
         let compiled = target.join(TARGET).join(profile).join(format!("{}.wasm", self.library()?));
         if !compiled.is_file() {
             return Err(Fault::new(
-                format!("cargo has built no component: {} is not there", compiled.display()),
+                format!("cargo has built no component: {} does not exist", compiled.display()),
                 "Cargo.toml needs [lib] crate-type = [\"cdylib\", \"rlib\"]",
             ));
         }
@@ -307,6 +342,34 @@ mod tests {
         .unwrap();
         assert!(matches!(local.provider, Provider::Local(local) if local.command == ["serve"]));
         assert_eq!(local.settings["serverUrl"].as_str(), Some("http://127.0.0.1:9000"));
+    }
+
+    #[test]
+    fn a_provider_is_opened_by_a_token_or_by_a_user_name_and_a_password() {
+        let login = |credentials: &str| {
+            let provider = format!("provider = {{ url = \"http://127.0.0.1:9000\"{credentials} }}");
+            let project =
+                project(&format!("lang = \"rust\"\n[test]\n{provider}"), "name = \"notes\"").unwrap();
+            let Provider::Local(local) = project.provider else { panic!("{:?}", project.provider) };
+            local.login()
+        };
+        assert_eq!(login(", token = \"t\"").unwrap(), AccountLogin::Token("t".into()));
+        let expected = AccountLogin::Password { username: "ann".into(), password: "p:w".into() };
+        assert_eq!(login(", username = \"ann\", password = \"p:w\"").unwrap(), expected);
+        for (credentials, said) in [
+            ("", "no credentials"),
+            (", username = \"ann\"", "a username without a password"),
+            (", password = \"p\"", "a password without a username"),
+            (
+                ", username = \"a:n\", password = \"p\"",
+                "a username with a colon, which the Basic scheme cannot send",
+            ),
+            (", token = \"t\", username = \"ann\"", "both a token and a username or password"),
+        ] {
+            let fault = login(credentials).unwrap_err();
+            assert_eq!(fault.said, format!("provider of project.toml (http://127.0.0.1:9000) has {said}"));
+            assert!(fault.help.contains("username = \"…\" and password"), "{}", fault.help);
+        }
     }
 
     #[test]

@@ -90,7 +90,7 @@ pub struct SourceWatch {
 }
 
 impl SourceWatch {
-    /// Starts a watch. It calls `tell` on a thread of its own for each event, several times for a single change. An event need not
+    /// Starts a watch. It calls `tell` on a separate thread for each event, several times for a single change. An event need not
     /// change content: [`Sources::changed`] checks that. A folder that did not exist is only seen by a new watch.
     pub fn start(project: &Project, tell: impl Fn() + Send + 'static) -> Result<SourceWatch> {
         let fault = |error: notify::Error| {

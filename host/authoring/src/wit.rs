@@ -25,7 +25,7 @@ pub fn write_wit(name: &ConnectorName, surfaces: &[String], into: &Path) -> Resu
         ));
     }
     let packed = archive::below("vendor/connector-sdk/wit").map_err(|error| {
-        Fault::new(format!("the SDK in this program cannot be read: {error}"), "install the program anew")
+        Fault::new(format!("the SDK in this program cannot be read: {error}"), "reinstall the program")
     })?;
     let mut files: Vec<(PathBuf, String)> =
         packed.into_iter().map(|file| (Path::new(PACKAGE).join(file.path), file.text)).collect();

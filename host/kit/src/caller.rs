@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use model::wire::{Account, ChangesRequest, Connection, Mutated, Sources};
 use runtime::{
     Answer, Blobs, Call, CallContext, CallStats, Credentials, CredentialsError, Error, Runtime, Secret,
@@ -18,12 +20,53 @@ use crate::line::Line;
 const FORK_CALLS: u64 = 10_000;
 
 /// The credentials of the run's one connection.
-pub struct Bearer(pub String);
+#[derive(Clone, PartialEq, Eq)]
+pub enum ProviderCredentials {
+    /// A bearer token (RFC 6750).
+    Token(String),
+    /// A user name and a password, sent with the Basic scheme (RFC 7617).
+    Password { username: String, password: String },
+}
+
+impl ProviderCredentials {
+    /// The user name, if the account is opened by one.
+    pub fn username(&self) -> Option<&str> {
+        match self {
+            ProviderCredentials::Token(_) => None,
+            ProviderCredentials::Password { username, .. } => Some(username),
+        }
+    }
+
+    /// The values that must never leave the connector.
+    pub fn secrets(&self) -> Vec<String> {
+        match self {
+            ProviderCredentials::Token(token) => vec![token.clone()],
+            ProviderCredentials::Password { username, password } => {
+                vec![encode_pair(username, password), password.clone()]
+            }
+        }
+    }
+
+    /// The value of the `Authorization` header.
+    fn header(&self) -> String {
+        match self {
+            ProviderCredentials::Token(token) => format!("Bearer {token}"),
+            ProviderCredentials::Password { username, password } => {
+                format!("Basic {}", encode_pair(username, password))
+            }
+        }
+    }
+}
+
+/// User name and password as the Basic scheme sends them.
+fn encode_pair(username: &str, password: &str) -> String {
+    STANDARD.encode(format!("{username}:{password}"))
+}
 
 #[async_trait]
-impl Credentials for Bearer {
+impl Credentials for ProviderCredentials {
     async fn authorization(&self, slot: &str) -> Result<Option<Secret>, CredentialsError> {
-        Ok((slot == "default").then(|| Secret::new(format!("Bearer {}", self.0))))
+        Ok((slot == "default").then(|| Secret::new(self.header())))
     }
 
     async fn refreshed(&self, _: &str) -> Result<Option<Secret>, CredentialsError> {
@@ -44,7 +87,7 @@ pub struct Caller {
     pub runtime: Runtime,
     pub connector: String,
     pub connection: Connection,
-    pub credentials: Arc<Bearer>,
+    pub credentials: Arc<ProviderCredentials>,
     /// The way to the provider, whose pace says how long a call may take.
     pub line: Arc<Line>,
     pub seed: u64,
@@ -77,7 +120,7 @@ impl Caller {
             credentials: self.credentials.clone(),
             line: self.line.clone(),
             seed: self.seed,
-            // Randomness of its own, the same in every run.
+            // A separate random generator, the same in every run.
             calls: self.calls + FORK_CALLS * (number + 1),
             surface: self.surface,
             last: None,

@@ -26,6 +26,7 @@ mod surface_bench;
 mod validity;
 
 pub use bench::{Finding, Verdict};
+pub use caller::ProviderCredentials;
 pub use capability::Capability;
 pub use cases::{CASES, Case};
 pub use junit::junit;

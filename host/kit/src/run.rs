@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::bench::{Bench, Finding, Verdict};
-use crate::caller::{Bearer, Caller};
+use crate::caller::{Caller, ProviderCredentials};
 use crate::cases::{CASES, Case, find_secrets};
 use crate::compiled;
 use crate::interceptor::Interceptor;
@@ -40,8 +40,8 @@ const PAPER_URL: &str = "https://paper.test";
 pub enum Provider {
     /// The kit itself.
     Paper,
-    /// A server on this machine or elsewhere, opened by this bearer token. Requests to the hosts that the manifest names go to `url`.
-    Server { url: String, token: String },
+    /// A server on this machine or elsewhere, with an account there. Requests to the hosts that the manifest names go to `url`.
+    Server { url: String, credentials: ProviderCredentials },
     /// No live provider: responses come from a recording, and the run takes its seed.
     Recorded { recording: Recording, rules: Rules },
 }
@@ -230,9 +230,9 @@ fn config(
 /// The connection of a run, and the values that must never leave the connector.
 pub struct TestAccount {
     settings: Map<String, Value>,
-    token: String,
+    credentials: ProviderCredentials,
     seed: u64,
-    /// The token is the last one.
+    /// Secrets of the credentials are the last ones.
     pub secrets: Vec<String>,
 }
 
@@ -249,18 +249,19 @@ pub fn account(options: &Options) -> TestAccount {
         Provider::Server { .. } => Origin::Server,
         Provider::Recorded { recording, .. } => recording.origin,
     };
-    let (token, mut secrets) = match (&options.provider, origin) {
-        (Provider::Paper, _) => (format!("paper-{name}"), vec![Paper::feed_key(&name)]),
-        (Provider::Server { token, .. }, _) => (token.clone(), Vec::new()),
+    let token = |of: &str| ProviderCredentials::Token(format!("{of}-{name}"));
+    let (credentials, mut secrets) = match (&options.provider, origin) {
+        (Provider::Paper, _) => (token("paper"), vec![Paper::feed_key(&name)]),
+        (Provider::Server { credentials, .. }, _) => (credentials.clone(), Vec::new()),
         // The placeholders for the secrets of the recorded account, which got the first numbers.
-        (_, Origin::Paper) => (format!("recorded-{name}"), vec![placeholder(1), placeholder(2)]),
-        (_, Origin::Server) => (format!("recorded-{name}"), vec![placeholder(1)]),
+        (_, Origin::Paper) => (token("recorded"), vec![placeholder(1), placeholder(2)]),
+        (_, Origin::Server) => (token("recorded"), vec![placeholder(1)]),
     };
     if origin == Origin::Paper {
         settings.entry("serverUrl").or_insert_with(|| json!(PAPER_URL));
     }
-    secrets.push(token.clone());
-    TestAccount { settings, token, seed, secrets }
+    secrets.extend(credentials.secrets());
+    TestAccount { settings, credentials, seed, secrets }
 }
 
 fn bench(
@@ -271,11 +272,12 @@ fn bench(
     (line, log): (Arc<Line>, Arc<Log>),
     interceptor: Arc<Interceptor>,
 ) -> Bench {
+    let username = account.credentials.username().map(str::to_owned);
     let calls = Caller {
         runtime,
         connector,
-        connection: Connection { settings: account.settings, ..Connection::default() },
-        credentials: Arc::new(Bearer(account.token)),
+        connection: Connection { settings: account.settings, username, ..Connection::default() },
+        credentials: Arc::new(account.credentials),
         line: line.clone(),
         seed: account.seed,
         calls: 0,

@@ -68,7 +68,7 @@ impl CalendarSession<'_> {
             .body("text/calendar; charset=utf-8", body);
         let response = self.cx().send(request)?;
         if response.status != 200 {
-            return Err(self.client.failure(&response, "a query of somebody's busy times"));
+            return Err(self.client.failure(&response, "a query of a person's busy times"));
         }
         let root = Element::parse(&response.body).map_err(|reason| {
             Failure::unavailable(format!("the provider's busy times cannot be read: {reason}"))

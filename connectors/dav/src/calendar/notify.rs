@@ -2,8 +2,8 @@
 //!
 //! A server that schedules (RFC 6638) notifies everybody whom it schedules of each change that it finds significant. It does not notify a
 //! person whom the client was to notify from the start (SCHEDULE-AGENT), nor the organizer of an attendee's own deletion where
-//! `Schedule-Reply: F` says so (section 8.1), and some servers notify nobody of any write that asks for it. Changing SCHEDULE-AGENT later
-//! does not silence the server: then the server sends a cancellation (section 3.2.1.2).
+//! `Schedule-Reply: F` says so (section 8.1), and some servers send no notification for any write that asks for none. Changing
+//! SCHEDULE-AGENT later does not silence the server: then the server sends a cancellation (section 3.2.1.2).
 
 use connector_sdk::{Failure, Outcome, code};
 use model::wire::Warning;
@@ -86,7 +86,7 @@ impl CalendarSession<'_> {
                 "the provider tells the attendees by itself and cannot be asked not to"
             }
             Notify::None if is_loud && told.organizer && effect.answers => {
-                "the provider tells the organizer by itself and cannot be asked not to"
+                "the provider notifies the organizer by itself, which cannot be turned off"
             }
             Notify::ExternalOnly if told_by_server => {
                 "the provider tells every attendee, not only external ones"
@@ -155,13 +155,13 @@ impl CalendarSession<'_> {
             200..=299 => {
                 let stored = response.header("etag").map(str::to_owned);
                 let current = self.object(collection, id)?;
-                // Somebody else wrote it between the two requests.
+                // Another client wrote the object between the two requests.
                 if stored.is_some() && stored != current.1 {
                     return Err(self.stale());
                 }
                 Ok((Some(current), None))
             }
-            // It is gone: what is made of that, the deletion shows.
+            // It is gone: the deletion reports that.
             404 | 410 => Ok((None, None)),
             412 => Err(self.write_failure(&response)),
             // The caller requested the deletion.
@@ -180,11 +180,11 @@ impl CalendarSession<'_> {
     ) -> Outcome<Option<Warning>> {
         match (tell, self.schedules() && told.organizer) {
             (true, false) => {
-                let message = "the provider does not send this answer; the organizer is not told";
+                let message = "the provider does not send this answer; the organizer is not notified";
                 warn_or_refuse(strict, "notifyOrganizer", ("organizer_not_notified", message))
             }
             (false, true) if !self.can_be_silent() => {
-                let message = "the provider tells the organizer by itself and cannot be asked not to";
+                let message = "the provider notifies the organizer by itself, which cannot be turned off";
                 warn_or_refuse(strict, "notifyOrganizer", ("notify_not_supported", message))
             }
             _ => Ok(None),

@@ -1,4 +1,4 @@
-//! Collections: finding, making, changing and deleting them, and what the account may do in one.
+//! Finds, creates, changes and deletes collections, and reads the account's rights in them.
 
 use connector_sdk::{Failure, Outcome, code, http};
 use model::wire::{CollectionDelete, Item, JsonText, Mutated, Source, Warning};
@@ -131,7 +131,7 @@ impl<R: Content> Session<'_, R> {
         }
     }
 
-    /// MKCALENDAR (RFC 4791 section 5.3.1), or extended MKCOL (RFC 5689) for what has no method of its own.
+    /// MKCALENDAR (RFC 4791 section 5.3.1), or extended MKCOL (RFC 5689) for other collections.
     fn making(&self, url: &Url, properties: &str) -> http::Request {
         let kind = R::KIND.service.collection;
         let (method, element, kind) = match kind.0 {

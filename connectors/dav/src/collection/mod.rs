@@ -52,7 +52,7 @@ pub struct ServiceKind {
 pub trait Content {
     const KIND: ServiceKind;
 
-    /// Attributes of [`ServiceKind::data`] where it is asked for, with a space before each.
+    /// Attributes of [`ServiceKind::data`] in requests, each with a space before it.
     fn data_attributes(&self) -> &'static str {
         ""
     }

@@ -201,8 +201,8 @@ impl<R: Content> Session<'_, R> {
     }
 
     /// The source as it is after a write: what was sent where the answer says so (see [`crate::collection::ServiceKind::trusts_etag`]),
-    /// else read back, because servers may change what they store. Where reading fails the write has still happened, so what was sent
-    /// stands for it.
+    /// else read back, because servers may change what they store. If reading fails the write has still happened, so the text that was
+    /// sent is returned.
     pub fn after_write(&self, collection: &Url, id: &str, text: String, response: &http::Response) -> Source {
         let told = response.header("etag").map(str::to_owned);
         let is_strong = told.as_ref().is_some_and(|etag| etag.starts_with('"'));

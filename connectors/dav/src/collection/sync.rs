@@ -306,7 +306,7 @@ fn fitting(changes: &[Change]) -> usize {
     changes.iter().take_while(fits).count().max(1)
 }
 
-/// The round by its names, or as many of them as an answer holds: the others are listed when these were read, and so is what the server
+/// The round as names, or as many of them as an answer holds: the others are listed when these were read, and so is what the server
 /// has cut off.
 fn all_named(cursor: Cursor, mut changes: Vec<Change>) -> Answer<Sources> {
     let fitting = fitting(&changes);
@@ -331,7 +331,7 @@ fn answer(body: Sources, (next, more): (Cursor, bool)) -> Answer<Sources> {
     Answer { body, cursor: Some(print(&next)), more }
 }
 
-/// The server does not send as much as it was asked for (RFC 6578 section 3.6).
+/// The server sends fewer changes than requested (RFC 6578 section 3.6).
 fn is_over_the_limit(response: &http::Response) -> bool {
     let limited = |c: &String| c == "number-of-matches-within-limits";
     response.status == 507 || response.status >= 400 && conditions(response).iter().any(limited)

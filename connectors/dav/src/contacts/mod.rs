@@ -40,7 +40,7 @@ impl<'a> ContactsSession<'a> {
 /// The attributes of `address-data` that ask for a version (RFC 6352 section 10.4).
 pub fn attributes(version: Version) -> &'static str {
     match version {
-        // What servers hand out unless they are asked.
+        // The version that servers return by default.
         Version::V3 => "",
         Version::V4 => " content-type=\"text/vcard\" version=\"4.0\"",
     }

@@ -12,7 +12,7 @@ use crate::ical::zones::Zone;
 /// The failure of a change that depends on the instances of such a series.
 pub fn unknown_zone() -> Failure {
     Failure::invalid(
-        "timeZone: the definition of the series' time zone at the provider cannot be used, so nobody knows when its instances are; make a new series in an IANA time zone",
+        "timeZone: the definition of the series' time zone at the provider cannot be used, so the times of its instances are unknown; create a new series in an IANA time zone",
     )
 }
 

@@ -7,7 +7,7 @@ use model::calendar::{Attendee, AttendeeKind, AttendeeRole, Person, ResponseStat
 use crate::ical::lines::{line, lines, param, raw_line, set_line, set_param};
 use crate::text::without_prefix;
 
-/// The parameter of ATTENDEE that says what a person wrote with its answer.
+/// The parameter of ATTENDEE with the comment of a person's answer.
 const COMMENT: &str = "X-RESPONSE-COMMENT";
 
 /// The account's addresses, as calendar user addresses are written, lower case.
@@ -146,7 +146,7 @@ pub fn own_comment(event: &IcalCst, selves: &Selves) -> Option<String> {
     lines(event, "ATTENDEE").filter(|line| is_self(line, selves)).find_map(|line| param(line, COMMENT))
 }
 
-/// Sets the answer of the attendee who is the account, and what it says with it; false where it is not invited.
+/// Sets the answer of the attendee who is the account, and its comment; returns false if the account is not invited.
 pub fn respond(
     event: &mut IcalCst,
     selves: &Selves,
@@ -181,7 +181,7 @@ pub fn organizes(event: &IcalCst, selves: &Selves) -> bool {
     line(event, "ORGANIZER").is_none_or(|line| is_self(line, selves))
 }
 
-/// Makes the attendees these: known ones keep their line and what is in it, but for what differs; others come and go.
+/// Sets the attendees: known ones keep their line except for what differs; others are added or removed.
 pub fn set_attendees(event: &mut IcalCst, wanted: &[Attendee]) {
     let mut missing: Vec<&Attendee> =
         wanted.iter().filter(|attendee| !attendee.email.trim().is_empty()).collect();
@@ -280,7 +280,7 @@ impl NotifiedParties {
     }
 }
 
-/// Whether the server schedules this person: that is what no mark means, and an unknown one means nobody does.
+/// Whether the server schedules this person, which is the default; with an unknown SCHEDULE-AGENT it does not.
 fn is_servers(line: &IcalLine) -> bool {
     matches!(word(line, "SCHEDULE-AGENT").as_str(), "" | "SERVER")
 }

@@ -9,7 +9,7 @@ const WEEKDAYS: [&str; 7] = ["SU", "MO", "TU", "WE", "TH", "FR", "SA"];
 /// A year that is no leap year: days are counted without 29 February.
 const PLAIN_YEAR: i16 = 2025;
 
-/// An observance that goes on for ever.
+/// An observance without an end.
 struct Observance {
     from: i64,
     to: i64,
@@ -105,7 +105,7 @@ fn onset(observance: &IcalCst) -> Option<String> {
     }
     let month: i64 = match months.as_slice() {
         [month] => month.parse().ok()?,
-        // What the rule does not say comes from DTSTART, unless it says days of the year.
+        // Parts that the rule lacks come from DTSTART, unless it has days of the year.
         [] if days.is_empty() && month_days.is_empty() => number(4..6)?,
         _ => return None,
     };

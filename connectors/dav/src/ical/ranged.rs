@@ -111,8 +111,8 @@ impl Editor<'_> {
     }
 
     /// Makes a component for all later instances one for its own alone; the others get one of their own, which begins with the next.
-    /// Where the series is not there nobody knows the next: then the component stays beside the one for this instance. The index
-    /// of that.
+    /// Without the series the next instance is unknown: then the component stays beside the one for this instance. Returns the index
+    /// of the latter.
     pub fn begin_later(
         &self,
         calendar: &mut IcalCst,

@@ -168,7 +168,7 @@ impl Reader {
     }
 }
 
-/// The external id of an instance that has a VEVENT of its own.
+/// The external id of an instance that has its own VEVENT.
 pub fn instance_id(external_id: &str, recurrence_id: &str) -> String {
     format!("{external_id}#{recurrence_id}")
 }

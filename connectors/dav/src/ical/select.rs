@@ -25,7 +25,7 @@ use crate::ical::time::{Clock, Moment, recurrence_id};
 /// How new a component is: of two the greater one counts.
 pub type Rank = (i64, Option<Instant>, Option<Instant>, usize);
 
-/// The components of a resource by what they are. Components are named by their index among those of their name.
+/// The components of a resource by their role. Components are named by their index among those of their name.
 #[derive(Debug, Default)]
 pub struct Selection {
     /// The series or the single item.
@@ -65,7 +65,7 @@ impl Selection {
         self.by_id.get(recurrence_id).and_then(|at| self.exceptions.get(*at))
     }
 
-    /// Whether an instance without a component of its own is as one for earlier instances says.
+    /// Whether an instance without its own component follows one for earlier instances.
     pub fn follows(&self, recurrence_id: &str) -> bool {
         self.exceptions.iter().any(|one| one.is_ranged && *one.recurrence_id < *recurrence_id)
     }

@@ -254,7 +254,7 @@ impl Editor<'_> {
             exception.ok_or_else(|| no_instance(recurrence_id))?;
             let uid = resource::uid(&calendar, EVENT);
             remove_at(&mut calendar, EVENT, &gone);
-            // An event of another UID is never to come up as the one that was deleted: where none of this is left it goes along, as is told.
+            // An event of another UID must not replace the deleted one: if none of this UID is left, all are removed.
             match events(&calendar).iter().position(|event| belongs(event, uid.as_deref())) {
                 Some(own) => put_first(&mut calendar, EVENT, own),
                 None => remove_events(&mut calendar, |_| true),
@@ -326,7 +326,7 @@ impl Editor<'_> {
         Ok(self.finish(calendar, writer))
     }
 
-    /// Cuts the series before this instance; the rest becomes a series of its own under `uid`, changed as asked. Where nothing
+    /// Cuts the series before this instance; the rest becomes a separate series under `uid`, changed as asked. Where nothing
     /// lies before the instance, the old series is left without text and the new one is all.
     pub fn split(&self, recurrence_id: &str, uid: &str, event: &Event, changed: &FieldSet) -> Outcome<Split> {
         let series = self.series(self.original)?;
@@ -373,7 +373,7 @@ impl Editor<'_> {
         Ok(Split { old, new: new.text.ok_or_else(|| no_instance(recurrence_id))? })
     }
 
-    /// The capped series, pointing at the one that goes on.
+    /// The capped series, with a reference to the one that continues it.
     fn add_relation(&self, text: &str, uid: &str) -> String {
         let Ok(mut calendar) = resource::parse(text) else { return text.to_owned() };
         let main = self.select(&calendar).main;

@@ -112,7 +112,7 @@ fn parse(value: &str) -> Option<(Date, Option<jiff::civil::Time>)> {
 }
 
 /// The instant a DURATION after a time. Days are nominal and come first, hours are exact (RFC 5545 section 3.3.6): a day later the
-/// clock shows the same, also where it was changed meanwhile.
+/// clock shows the same time, also across a change of the clocks.
 pub fn time_after(local: DateTime, zone: &Zone, at: Timestamp, duration: &str) -> Result<Timestamp, String> {
     let (days, seconds) = days_and_seconds(duration).ok_or("DURATION cannot be read")?;
     let mut until = Some(at);

@@ -1,4 +1,4 @@
-//! A calendar object's text as a tree that keeps every byte, read in one pass and no deeper than anybody needs.
+//! A calendar object's text as a tree that keeps every byte, read in one pass and to a limited depth.
 //!
 //! Not by the library's own recovering reader, though line by line with its tokenizer: that one calls itself for every component inside
 //! another, and it reads a folded line without a colon again from each of its folds.
@@ -52,7 +52,8 @@ pub fn read(data: &str) -> Result<IcalCst<'_>, String> {
         return Err("a component has no end".into());
     }
     let mut calendar = found.ok_or("it is not a VCALENDAR")?;
-    // The blank lines at the end of the text; they are the object's where nothing else comes after it, which nobody writes.
+    // The blank lines at the end of the text; they are the object's only if nothing else follows it, and no program writes anything
+    // after it.
     calendar.trailing = Cow::Borrowed(str::from_utf8(rest).unwrap_or_default());
     let escaper = escaper(&calendar);
     stamp(&mut calendar, escaper);

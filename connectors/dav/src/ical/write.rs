@@ -38,7 +38,7 @@ impl FieldSet<'_> {
 /// The context of a write beside the event, and its results.
 pub struct Writer<'c> {
     pub reader: &'c Reader,
-    /// The object as it was: what TZIDs in it mean.
+    /// The object before the change, for the meaning of its TZIDs.
     pub clock: Clock<'c>,
     pub now: Instant,
     /// Zones that were named; the object must define them.
@@ -74,7 +74,7 @@ impl<'c> Writer<'c> {
                     Some(mail) => set_organizer(component, mail, None),
                     None => self.warn(
                         "organizer_unknown",
-                        "the account has no address, so nobody is the organizer",
+                        "the account has no address, so the event has no organizer",
                         "organizer",
                     ),
                 }
@@ -151,7 +151,7 @@ impl<'c> Writer<'c> {
         }
     }
 
-    /// How long an all-day event lasts as it stands.
+    /// The current length of an all-day event.
     fn days(&self, component: &IcalCst) -> Option<SignedDuration> {
         let old = self.reader.event(component, None, &self.clock).ok()?;
         let first: Date = old.start_date?.parse().ok()?;

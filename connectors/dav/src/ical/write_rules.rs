@@ -35,7 +35,7 @@ impl Writer<'_> {
         let mut made = Vec::new();
         for text in wanted.iter().zip(is_there).filter(|(_, is_there)| !is_there).map(|(text, _)| text) {
             let is_one = text.split([';', ':']).next().is_some_and(is_rule);
-            // Each in a component of its own: looking for a place among all lines takes longer than reading one.
+            // Each in its own component: looking for a place among all lines takes longer than reading one.
             let mut alone = IcalCst::empty("VEVENT");
             if !is_one || alone.push_raw(text).is_err() {
                 self.warn("recurrence_ignored", "a line of recurrence is no content line", "recurrence");

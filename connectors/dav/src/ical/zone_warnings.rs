@@ -23,13 +23,13 @@ pub fn warnings(component: &IcalCst, clock: &Clock) -> Vec<Warning> {
             Some(_) => (
                 "custom_time_zone",
                 format!(
-                    "the provider's time zone {shown:?} is none of IANA's: times are told in UTC, and repeat by the zone's own rules"
+                    "the provider's time zone {shown:?} is not an IANA zone: times are shown in UTC, and repeat by the zone's own rules"
                 ),
             ),
             None => (
                 "unreadable_time_zone",
                 format!(
-                    "the definition of the provider's time zone {shown:?} cannot be used: times are told in UTC, those of other years may be wrong, and single instances of a series in it cannot be changed"
+                    "the definition of the provider's time zone {shown:?} cannot be used: times are shown in UTC, those of other years may be wrong, and single instances of a series in it cannot be changed"
                 ),
             ),
         };

@@ -1,4 +1,4 @@
-//! From TZID to zones: IANA's by name, by what the VTIMEZONE says of itself, by its offsets; else the VTIMEZONE's own.
+//! Zones of TZIDs: IANA's by name, by other names in the VTIMEZONE, or by its offsets; else the VTIMEZONE's own.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;

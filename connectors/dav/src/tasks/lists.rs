@@ -137,8 +137,8 @@ impl TaskSession<'_> {
     }
 }
 
-/// The default where the server names none: a list whose folder is called so. Another is never guessed, not even the only one
-/// there is: a default cannot be deleted, and somebody may just have made it.
+/// The default where the server names none: a list whose folder is called so. Another is never guessed, not even the only list: a
+/// default cannot be deleted, and the list may have been created just now.
 fn likely_default(found: &[(String, TaskList)]) -> Option<String> {
     let usable = || found.iter().filter(|(_, list)| list.is_owner && !list.read_only);
     ["tasks", "default"]

@@ -16,7 +16,7 @@ const COUNTRY: &str = "X-ABADR";
 /// Components of ADR (RFC 6350 section 6.3.1).
 const COMPONENTS: usize = 7;
 
-/// An address, and where the card has its label for letters, when that is in no group.
+/// An address, and the position of its postal label in the card if that is in no group.
 struct AddressEntry {
     address: PostalAddress,
     /// The LABEL of vCard 3.0 that belongs to it by its types alone.

@@ -144,7 +144,7 @@ impl Entry for Anniversary {
             (Some("death"), Version::V4) => {
                 GroupedLine { line: day_line("DEATHDATE", None, date, version), beside: Vec::new() }
             }
-            // Apple's and everybody who reads Apple's; X-ANNIVERSARY has no reader among them.
+            // Apple's programs and those that read Apple's fields; none of them reads X-ANNIVERSARY.
             (Some("wedding"), Version::V3) => labelled(Some("_$!<Anniversary>!$_".into())),
             (kind, _) => labelled(kind.map(|kind| label_of(kind, &["other"]))),
         }

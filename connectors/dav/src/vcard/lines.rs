@@ -258,7 +258,7 @@ pub fn renamed(old: &VcardLine, name: &str) -> VcardLine<'static> {
     tokenise(&format!("{name}{params}"), &old.value.to_string())
 }
 
-/// Head and value as a line of its own, folded. The library makes lines from text only inside a card.
+/// Head and value as a separate line, folded. The library makes lines from text only inside a card.
 fn tokenise(head: &str, value: &str) -> VcardLine<'static> {
     let logical = format!("{}:{}", text::one_line(head), text::one_line(value));
     let mut scratch: VcardCst<'static> = VcardCst::v4();

@@ -1,4 +1,4 @@
-//! Lists of lines: making them say what a list of the model says while a line that still holds keeps its bytes, and one that is
+//! Lists of lines: sets them to a list of the model, where a line that is still valid keeps its bytes, and one that is
 //! changed keeps its place, group and parameters.
 
 use std::collections::{HashMap, HashSet, VecDeque};

@@ -39,7 +39,7 @@ pub fn is_inline(line: &VcardLine) -> bool {
 }
 
 fn photo_content(line: &VcardLine) -> PhotoContent {
-    // vCard 2.1 writes the encoding as a parameter of its own.
+    // vCard 2.1 writes the encoding as a separate parameter.
     let bare = |name: &str| {
         line.params.iter().any(|node| node.values.is_empty() && node.name.get().eq_ignore_ascii_case(name))
     };
@@ -117,7 +117,7 @@ fn sniff_media_type(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Stores a picture, or where it is; none removes it. One that is wanted as it is keeps its bytes.
+/// Stores a picture or its URL; none removes it. An unchanged one keeps its bytes.
 pub fn set_photo(card: &mut VcardCst, version: Version, wanted: Option<&Photo>) -> Outcome<()> {
     let Some(wanted) = wanted else {
         let all = places(card, "PHOTO");

@@ -59,8 +59,7 @@ pub fn apply(card: &mut VcardCst, version: Version, wanted: &Contact, changed: &
     if changed.has("photo") {
         set_photo(card, version, wanted.photo.as_ref())?;
     }
-    // A card may have been stored without them; it is not taken again like that. One with an empty FN was taken, and has the name that
-    // somebody gave it.
+    // A card may have been stored without them; it is not taken again like that. A card with an empty FN was accepted, and keeps it.
     if places(card, "FN").is_empty() {
         set_text(card, "FN", Some(&shown_name(wanted)));
     }
@@ -247,7 +246,7 @@ fn set_birthday(card: &mut VcardCst, version: Version, wanted: Option<&PartialDa
     let old = places(card, "BDAY");
     let said = View::from_card(card).first("BDAY").and_then(day);
     let Some(wanted) = wanted else {
-        // A year alone is none of the model's days: it is not there to be removed.
+        // A year alone is no day of the model: it is not removed.
         if said.is_some() {
             drop_lines(card, &old);
         }

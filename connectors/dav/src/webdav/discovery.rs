@@ -101,7 +101,10 @@ fn locate_account(client: &Client, service: &Service, url: &Url) -> Outcome<Opti
     }
     let unauthenticated = member.property(DAV, "current-user-principal");
     if unauthenticated.is_some_and(|element| element.child(DAV, "unauthenticated").is_some()) {
-        return Err(Failure::new(code::AUTH_EXPIRED, "the provider takes the credentials for nobody's"));
+        return Err(Failure::new(
+            code::AUTH_EXPIRED,
+            "the provider treats the credentials as unauthenticated",
+        ));
     }
     // RFC 5397 is not implemented: this may be the principal itself, or a place with collections.
     if first(member.property(service.home_set.0, service.home_set.1)).is_some() {

@@ -14,7 +14,7 @@ use crate::webdav::xml::{APPLE, CALDAV, CALENDARSERVER, CARDDAV, DAV, Element, e
 
 /// Most redirects that discovery follows.
 const MAX_REDIRECTS: usize = 5;
-/// Largest answer that is asked for: below what a guest of memory class "standard" can hold as bytes and as a tree at once.
+/// Largest answer that is requested: below what a guest of memory class "standard" can hold as bytes and as a tree at once.
 const MAX_ANSWER_BYTES: u32 = 8 << 20;
 
 /// A namespace and a local name.
@@ -55,7 +55,7 @@ impl<'a> Client<'a> {
     }
 
     /// Whether a URL is on the server that the user named, or on one that belongs to it and that the host has accepted: iCloud keeps
-    /// each account on a server of its own.
+    /// each account on a different server.
     pub fn reaches(&self, url: &Url) -> bool {
         url.origin() == self.base.origin() || self.cx.is_accepted(&url.origin().ascii_serialization())
     }

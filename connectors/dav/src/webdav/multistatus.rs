@@ -73,7 +73,7 @@ impl From<Element> for Multistatus {
     }
 }
 
-/// One `DAV:response`; with a status of its own it may name several resources.
+/// One `DAV:response`; with its own status it may name several resources.
 fn members(response: Element) -> Vec<Member> {
     let mut member = Member::default();
     let mut hrefs = Vec::new();

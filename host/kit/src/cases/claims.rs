@@ -27,7 +27,7 @@ const FIELDS: [(&str, &str, Set); 8] = [
     ("reminders", "reminderAt", |task| task.reminder_at = Some(Instant::from_millis(1_772_442_000_000))),
 ];
 
-/// Checks each feature: whether the connector claims it, and whether it was observed. Each case makes tasks and lists of its own.
+/// Checks each feature: whether the connector claims it, and whether it was observed. Each case creates its own tasks and lists.
 async fn probe_capabilities(bench: &mut Bench, case: &str) -> Outcome<Vec<Capability>> {
     let list = bench.list().await?;
     let features: TasksFeatures =

@@ -1,7 +1,7 @@
 //! Recordings: a provider's answers to the cases, without private data, and their replay.
 //!
-//! Each case has a part of its own: it begins with the same clock and the same seed whichever other cases run, and gets all its data by
-//! requests of its own. So one case can be replayed alone.
+//! Each case has its own part: it begins with the same clock and the same seed whichever other cases run, and its own requests get all
+//! its data. So one case can be replayed alone.
 
 mod addresses;
 mod credentials;

@@ -222,7 +222,7 @@ fn value_behind(text: &str, from: usize, sign: &str) -> Option<Range<usize>> {
     let mut value = text.get(from..)?.trim_start_matches([' ', '\t', '\\', '*', '>']);
     let next_line = value.strip_prefix("\r\n").or_else(|| value.strip_prefix('\n'));
     if let Some(next) = next_line {
-        // `Password:` is a line of its own, and the value is the only word of the next.
+        // `Password:` is on its own line, and the value is the only word of the next.
         let word = next.lines().next()?.trim();
         if sign != ":" || word.is_empty() || word.contains([' ', '\t', ':']) {
             return None;

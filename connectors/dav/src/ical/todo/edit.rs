@@ -50,7 +50,7 @@ impl TodoEditor<'_> {
         self.finish(calendar, writer)
     }
 
-    /// The resource with the task changed. Everything that the changed fields do not say stays as it is.
+    /// Returns the resource with the changed task. Everything outside the changed fields stays as it is.
     pub fn update(&self, text: &str, task: &Task, changed: &[String]) -> Outcome<EditedTodo> {
         let unreadable =
             |reason: &str| Failure::invalid(format!("the task at the provider cannot be read: {reason}"));

@@ -13,7 +13,7 @@ use crate::ical::todo::times::{TodoTimes, TodoZone};
 /// X- properties that a field of the model says.
 const SAID: [&str; 2] = ["X-ALT-DESC", "X-APPLE-SORT-ORDER"];
 
-/// None where there is nothing to add. `task` is the to-do as it was read.
+/// None if there is nothing to add. `task` is the to-do as it was read.
 pub fn extra(calendar: &IcalCst, todo: &IcalCst, times: &TodoTimes, task: &Task) -> Option<Value> {
     let mut data = Map::new();
     // Five steps, or nine, are more than the model's three.

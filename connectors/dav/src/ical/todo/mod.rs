@@ -4,7 +4,7 @@
 //! Where the two differ:
 //!
 //! - **Exceptions** (RECURRENCE-ID) of a recurring to-do are no tasks: a `Task` cannot say which instance of which series it is,
-//!   so one would look like a task of its own, and deleting or completing it would mean something else. They keep their bytes, and
+//!   so one would look like a separate task, and deleting or completing it would mean something else. They keep their bytes, and
 //!   `providerData` counts them.
 //! - **Status.** VTODO has four. `waiting` and `deferred` are written as the nearest, with a warning.
 //! - **Start and due.** One value type for both and the start first (RFC 5545 section 3.8.2.3); strict servers refuse the rest.

@@ -19,8 +19,8 @@ fn assignee(attendee: Attendee) -> Assignee {
 }
 
 /// Makes the assignees these; lines of people who stay keep what else they say. No ORGANIZER is written: with one, a scheduling
-/// server would mail everybody (RFC 6638 section 3.2), which nobody asked for by assigning a task. False where somebody has no
-/// mail address and is not there yet: an ATTENDEE is an address.
+/// server would mail everybody (RFC 6638 section 3.2), which assigning a task does not ask for. Returns false where a new
+/// assignee has no mail address: an ATTENDEE is an address.
 pub fn set_assignees(todo: &mut IcalCst, wanted: &[Assignee], selves: &Selves) -> bool {
     let there = attendees(todo, selves);
     let mut kept = Vec::with_capacity(wanted.len());

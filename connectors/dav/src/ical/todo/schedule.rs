@@ -75,7 +75,7 @@ impl TodoWriter<'_> {
         Ok(Some(Stamp { date, time: Some((same.unwrap_or(time), place)) }))
     }
 
-    /// Makes start and due go together; a field that then does not is left as it was.
+    /// Makes start and due consistent; a field that cannot be is left as it was.
     fn order(&mut self, new: &mut TodoTimes, old: &TodoTimes, changed: &FieldSet) {
         self.align(new, old);
         // The provider has accepted faults that were there before.
@@ -160,7 +160,7 @@ impl TodoWriter<'_> {
         true
     }
 
-    /// A to-do that says how long it takes goes on saying so where that still leads to the due date.
+    /// A to-do with a DURATION keeps it if it still leads to the due date.
     fn put_times(&mut self, todo: &mut IcalCst, new: &TodoTimes, old: &TodoTimes, changed: &FieldSet) {
         let clock = self.clock();
         match &new.start {

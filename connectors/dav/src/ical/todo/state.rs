@@ -82,8 +82,8 @@ pub fn set_status(todo: &mut IcalCst, wanted: TaskStatus, at: Instant, percent_g
     }
 }
 
-/// Sets the progress; a number that says it already keeps its bytes. A status that only the old number told, or that the new one
-/// would tell, is written out.
+/// Sets the progress; an equal number keeps its bytes. A status that only the old number implied, or that the new one would
+/// imply, is written out.
 pub fn set_percent(todo: &mut IcalCst, wanted: Option<i64>) {
     let was = status(todo);
     match wanted {

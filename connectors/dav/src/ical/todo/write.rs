@@ -112,8 +112,8 @@ impl<'c> TodoWriter<'c> {
         }
     }
 
-    /// An alarm that counts from a time goes along with it. Where that time is gone and the task shall still remind, it gets the
-    /// time that it had.
+    /// An alarm that is relative to a time moves with it. If that time is removed and the reminder stays, the alarm keeps its
+    /// absolute time.
     fn set_reminder(&mut self, todo: &mut IcalCst, task: &Task, changed: &FieldSet, old: &TodoTimes) {
         let clock = self.clock();
         let times = self.reader.times(todo, &clock);

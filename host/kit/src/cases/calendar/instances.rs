@@ -44,7 +44,7 @@ pub async fn scopes(bench: &mut Bench) -> Outcome {
     }
 }
 
-/// The second instance gets a title and an hour of its own.
+/// The second instance gets its own title and hour.
 async fn one(bench: &mut Bench, calendar: &Collection, id: &str) -> Outcome {
     const HELP: &str = "with the scope this only the instance changes: it becomes an exception, and the series stays as it is";
     let source = bench.read_item(&EVENTS, calendar, id).await?;

@@ -40,9 +40,9 @@ pub async fn changed_meanwhile(bench: &mut Bench, kind: &ItemKind) -> Outcome {
     };
     match result {
         Err(error) if error.code == Code::Conflict => Ok(()),
-        Err(error) if [Code::Timeout, Code::Deadline].contains(&error.code) => {
-            Err(Verdict::NotApplicable("the provider took too long to change the item meanwhile".to_owned()))
-        }
+        Err(error) if [Code::Timeout, Code::Deadline].contains(&error.code) => Err(Verdict::NotApplicable(
+            "the provider took too long to change the item while the write was held".to_owned(),
+        )),
         Err(error) => failed(
             format!(
                 "the {} changed before the write arrived, and the write fails: {}",

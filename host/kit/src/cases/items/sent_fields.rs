@@ -32,7 +32,7 @@ type Members = BTreeMap<Vec<String>, Value>;
 
 /// `W9`: a change sends the fields that changed, and no others.
 pub async fn unchanged_fields(bench: &mut Bench, kind: &ItemKind) -> Outcome {
-    const HELP: &str = "send what `changed` names, and nothing else: a field that is sent along undoes what somebody else has just written there, and a null empties it";
+    const HELP: &str = "send what `changed` names, and nothing else: a field that is sent along undoes what another client has just written there, and a null empties it";
     let collection = bench.collection(kind).await?;
     let source = bench.create_named(kind, &collection, "W9").await?;
     bench.interceptor.take_answers();

@@ -110,7 +110,7 @@ impl Redactor<'_> {
         let (mut clean, mut at) = (String::with_capacity(text.len()), 0);
         for range in urls(text) {
             let url = part(text, range.clone());
-            // In markup a URL has escapes of its own: it is redacted together with the text around it.
+            // In markup a URL has other escapes: it is redacted together with the text around it.
             if url.contains("&amp;") {
                 continue;
             }
