@@ -7,7 +7,7 @@ use crate::limits::Limits;
 use crate::manifest::Manifest;
 use crate::packages::{Package, Source, Store};
 
-/// A connector as it was read from a folder: later changes of the folder have no effect on what is installed.
+/// A connector as it was read from a folder: later changes of the folder do not affect the installation.
 pub struct InstallCandidate {
     pub(crate) package: Package,
     installed: Option<InstalledVersion>,
@@ -19,6 +19,13 @@ pub struct InstalledVersion {
     /// Its manifest, or the error of reading its files.
     pub manifest: anyhow::Result<Arc<Manifest>>,
     digest: String,
+}
+
+impl InstalledVersion {
+    /// Its digest, as the store's index has it.
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
 }
 
 impl InstallCandidate {
@@ -39,6 +46,11 @@ impl InstallCandidate {
     /// The candidate's manifest.
     pub fn manifest(&self) -> &Manifest {
         &self.package.manifest
+    }
+
+    /// The digest over the candidate's manifest and component.
+    pub fn digest(&self) -> &str {
+        &self.package.digest
     }
 
     /// None: no connector of this name is installed.

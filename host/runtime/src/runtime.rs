@@ -240,11 +240,14 @@ impl Runtime {
     /// Checks a connector that was read, as an installation does: compiles, links and tries it. Stores nothing, and puts nothing into
     /// service.
     pub async fn check_candidate(&self, candidate: &InstallCandidate) -> anyhow::Result<()> {
-        self.0.registry.load(&candidate.package).await.map(drop)
+        let loaded = self.0.registry.load(&candidate.package).await?;
+        // Unmapping code may take a while; not on a thread that serves requests.
+        tokio::task::spawn_blocking(move || drop(loaded));
+        Ok(())
     }
 
-    /// Checks, stores and publishes a connector that was read before. Fails where another version than the one that it was compared with
-    /// is installed meanwhile.
+    /// Checks, stores and publishes a connector that was read before. Fails if the installed version is no longer the one that it was
+    /// compared with.
     pub async fn install_candidate(&self, candidate: InstallCandidate) -> anyhow::Result<Installed> {
         let predecessor = Predecessor::Version(candidate.predecessor());
         self.0.registry.install_package(candidate.package, predecessor).await
@@ -316,8 +319,7 @@ pub async fn install_offline(config: Config, dir: &Path) -> anyhow::Result<Insta
     Runtime::prepare(config)?.install(dir).await
 }
 
-/// The same for a connector that was read before. Fails where another version than the one that it was compared with is installed
-/// meanwhile.
+/// The same for a connector that was read before. Fails if the installed version is no longer the one that it was compared with.
 pub async fn install_candidate(config: Config, candidate: InstallCandidate) -> anyhow::Result<Installed> {
     let predecessor = Predecessor::Version(candidate.predecessor());
     Runtime::prepare(config)?.0.registry.install_package(candidate.package, predecessor).await

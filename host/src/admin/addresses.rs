@@ -28,6 +28,8 @@ pub const PAGES: &[&str] = &[
     "/admin/system/connectors/{n}",
     "/admin/system/connectors/{n}/roll-back",
     "/admin/system/connectors/{n}/remove",
+    "/admin/system/connector-uploads",
+    "/admin/system/connector-uploads/{u}",
     "/admin/system/operators",
     "/admin/system/operators/invite",
     "/admin/system/operators/{m}",

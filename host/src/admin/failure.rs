@@ -3,6 +3,7 @@
 use base::error::{Code, Error, Refusal, Result};
 use http::StatusCode;
 use service::locale::html::Html;
+use service::manage::connector_uploads::NO_ROOM;
 use service::manage::operators::links;
 use url::form_urlencoded;
 
@@ -14,6 +15,7 @@ use crate::admin::texts::fill;
 use crate::admin::view::{PanelPage, View};
 use crate::admin::visit::Visit;
 use crate::web::error;
+use crate::web::multipart::FILES_TOO_LARGE;
 
 /// Seconds after which the page of an outage asks again.
 const RETRY_S: u64 = 10;
@@ -34,7 +36,9 @@ pub fn view(visit: &Visit, route: &str, e: Error) -> View {
         Code::RateLimited => too_many(visit, &refusal),
         Code::Forbidden => page(t.foreign, t.foreign_text),
         Code::UnsupportedMediaType => page(t.not_a_form, t.not_a_form_text),
+        Code::PayloadTooLarge if refusal.message == FILES_TOO_LARGE => page(t.too_large, t.files_too_large),
         Code::PayloadTooLarge => page(t.too_large, t.too_large_text),
+        Code::StorageFull if refusal.message == NO_ROOM => page(t.no_room, t.no_room_text),
         Code::RequestTimeout => page(t.late, t.late_text),
         Code::MethodNotAllowed => page(t.not_allowed, t.not_allowed_text),
         Code::InvalidCursor => page(t.not_found, t.wrong_place),
@@ -117,6 +121,12 @@ pub fn expired(visit: &Visit, body: &[u8]) -> View {
         None => PanelPage::gate(t.expired, html),
     };
     page.with_status(StatusCode::FORBIDDEN).into()
+}
+
+/// The page for files whose form's token is not good any more. They are sent again from the form.
+pub fn expired_files(visit: &Visit) -> View {
+    let t = visit.texts.frame;
+    notice_view(visit, [t.expired, t.expired_short], StatusCode::FORBIDDEN)
 }
 
 /// The way on for a visitor who is not signed in: to sign in, or, without operators, to the page that says how to make one.

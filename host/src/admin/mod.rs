@@ -13,11 +13,13 @@ pub mod live;
 pub mod notices;
 pub mod pages;
 pub mod parts;
+pub mod received_files;
 pub mod routes;
 pub mod sandbox_calls;
 pub mod scheme;
 pub mod serve;
 pub mod texts;
+pub mod upload;
 pub mod view;
 pub mod visit;
 
@@ -68,7 +70,7 @@ fn handler(panel: &Arc<Panel>, route: &'static PanelRoute) -> MethodRouter<App> 
     let panel = panel.clone();
     let filter = match route.method {
         RouteMethod::Get | RouteMethod::Live => MethodFilter::GET,
-        RouteMethod::Post => MethodFilter::POST,
+        RouteMethod::Post | RouteMethod::Upload => MethodFilter::POST,
     };
     on(filter, move |State(app): State<App>, params: PanelParams, request: Request| {
         serve(app, panel.clone(), route, params, request)

@@ -9,10 +9,11 @@ use service::manage::actor::Act;
 use crate::admin::pages::oidc;
 use crate::admin::pages::{
     account, accounts, accounts_changes, accounts_detail, accounts_new, accounts_return, applications, audit,
-    confirm, connector, connectors, event, events, job, jobs, key, key_changes, keys, members, membership,
-    new_key, new_webhook, operator, operators, organizations, overview, providers, replays, request,
-    request_bodies, request_log_switch, requests, search, second_factor, settings, sign_in, system, usage,
-    webhook, webhook_changes, webhook_delivery, webhooks, welcome,
+    confirm, connector, connector_review, connector_upload, connectors, event, events, job, jobs, key,
+    key_changes, keys, members, membership, new_key, new_webhook, operator, operators, organizations,
+    overview, providers, replays, request, request_bodies, request_log_switch, requests, search,
+    second_factor, settings, sign_in, system, usage, webhook, webhook_changes, webhook_delivery, webhooks,
+    welcome,
 };
 use crate::admin::pages::{new_admin_key, provider_changes, sandbox, sandbox_changes};
 use crate::admin::view::View;
@@ -26,6 +27,8 @@ pub type PageFn = for<'v> fn(&'v Visit) -> Pin<Box<dyn Future<Output = Result<Vi
 pub enum RouteMethod {
     Get,
     Post,
+    /// Takes a form with files.
+    Upload,
     /// A GET of an event stream, which is no use of the session.
     Live,
 }
@@ -77,7 +80,12 @@ impl PanelRoute {
 
     /// Whether it takes a form.
     pub fn is_form(&self) -> bool {
-        self.method == RouteMethod::Post
+        matches!(self.method, RouteMethod::Post | RouteMethod::Upload)
+    }
+
+    /// Whether its form has files.
+    pub fn takes_files(&self) -> bool {
+        self.method == RouteMethod::Upload
     }
 }
 
@@ -91,6 +99,10 @@ const fn live(path: &'static str, access: PageAccess, page: PageFn) -> PanelRout
 
 const fn post(path: &'static str, access: PageAccess, page: PageFn) -> PanelRoute {
     PanelRoute { method: RouteMethod::Post, path, access, needs_fresh: false, page }
+}
+
+const fn upload(path: &'static str, access: PageAccess, page: PageFn) -> PanelRoute {
+    PanelRoute { method: RouteMethod::Upload, path, access, needs_fresh: false, page }
 }
 
 /// The same route for a fresh session alone.
@@ -124,6 +136,8 @@ const APP: PageAccess = PageAccess::Application(Act::ManageApplication);
 
 /// The page of an invitation.
 const JOIN: &str = "/admin/join/{t}";
+/// The form that a connector is uploaded with.
+const UPLOADS: &str = "/admin/system/connector-uploads";
 /// The question whether to disconnect an account.
 const DISCONNECT_PAGE: &str = "/admin/apps/{a}/accounts/{c}/disconnect";
 
@@ -191,6 +205,10 @@ pub static TABLE: &[PanelRoute] = &[
     post("/admin/system/connectors/{n}/roll-back", CONNECTORS, |v| Box::pin(connector::roll_back(v))),
     fresh(get("/admin/system/connectors/{n}/remove", CONNECTORS, |v| Box::pin(connector::show_remove(v)))),
     post("/admin/system/connectors/{n}/remove", CONNECTORS, |v| Box::pin(connector::remove(v))),
+    fresh(get(UPLOADS, CONNECTORS, |v| Box::pin(connector_upload::show(v)))),
+    upload(UPLOADS, CONNECTORS, |v| Box::pin(connector_upload::receive(v))),
+    fresh(get("/admin/system/connector-uploads/{u}", CONNECTORS, |v| Box::pin(connector_review::show(v)))),
+    post("/admin/system/connector-uploads/{u}", CONNECTORS, |v| Box::pin(connector_review::install(v))),
     get("/admin/system/operators", SYSTEM, |v| Box::pin(operators::list(v))),
     fresh(get("/admin/system/operators/invite", SYSTEM, |v| Box::pin(operators::show_invite(v)))),
     post("/admin/system/operators/invite", SYSTEM, |v| Box::pin(operators::invite(v))),

@@ -24,9 +24,10 @@ use storage::statement_counts::StatementCounts;
 use crate::admin::cookies::CookieKind;
 use crate::admin::notices::pass_flash;
 use crate::admin::parts::moment::TimeFormat;
-use crate::admin::routes::{PageAccess, PanelRoute};
+use crate::admin::routes::{PageAccess, PanelRoute, RouteMethod};
 use crate::admin::scheme::BrowserScheme;
 use crate::admin::texts::texts;
+use crate::admin::upload::{self, UploadRoom};
 use crate::admin::view::View;
 use crate::admin::visit::{LiveRequest, PanelPlace, SentForm, SignedIn, Visit, up_and_path};
 use crate::admin::{failure, form_token, layout};
@@ -60,6 +61,7 @@ const MAX_USER_AGENT: usize = 256;
 pub struct Panel {
     limiters: Limiters,
     room: BodyRoom,
+    uploads: UploadRoom,
     /// The sandbox provider that this process plays.
     sandbox: Option<Router>,
 }
@@ -68,7 +70,7 @@ impl Panel {
     /// Budgets that nothing has used yet. `sandbox`: the routes of the provider that this process plays.
     pub fn new(sandbox: Option<Router>) -> Panel {
         let room = BodyRoom::new(ROOM_BYTES, ROOM_BYTES_OF_ADDRESS);
-        Panel { limiters: Limiters::default(), room, sandbox }
+        Panel { limiters: Limiters::default(), room, uploads: UploadRoom::default(), sandbox }
     }
 }
 
@@ -81,6 +83,8 @@ enum FormCheck {
     Sent(SentForm),
     /// Its token is not: the bytes are kept, to be sent again.
     WrongToken(Vec<u8>),
+    /// Its token is not, and its files are not kept.
+    WrongTokenOfFiles,
 }
 
 /// Answers a request for a route.
@@ -177,6 +181,7 @@ fn new_visit(app: &App, request: &Request) -> Visit {
         fields: FormFields::default(),
         is_own_form: text(HeaderName::from_static("sec-fetch-site")) == Some("same-origin"),
         form: None,
+        files: None,
         live: LiveRequest::from_headers(headers),
         texts: texts(language),
         language,
@@ -209,17 +214,29 @@ async fn admit(
     // Before the session, which may have to be read.
     take(panel, visit, &format!("all {}", address(visit.origin.ip)), REQUESTS_PER_MINUTE)?;
     find_session(visit, route, request.headers()).await?;
-    let is_form = route.is_form();
     within_budget(panel, visit, route)?;
-    let check = match is_form {
-        true => Some(read_form(panel, visit, request).await?),
-        false => None,
+    if route.is_form() && fetch_site_is_foreign(request.headers()).unwrap_or(false) {
+        return Err(refuse(Code::Forbidden, "another site sent this form"));
+    }
+    let (check, request) = match route.method {
+        RouteMethod::Post => (Some(read_form(panel, visit, request).await?), None),
+        RouteMethod::Upload => (None, Some(request)),
+        RouteMethod::Get | RouteMethod::Live => (None, None),
     };
     if visit.signed.is_none() && route.access != PageAccess::Open {
         return Ok(Some(failure::sign_in_first(visit, route.path).await?));
     }
     authorize(route, visit).await?;
+    // Files are received from those alone who may do something with them.
+    let check = match request {
+        Some(request) => match upload::receive(visit, &panel.uploads, request).await? {
+            true => None,
+            false => Some(FormCheck::WrongTokenOfFiles),
+        },
+        None => check,
+    };
     match check {
+        Some(FormCheck::WrongTokenOfFiles) => Ok(Some(failure::expired_files(visit))),
         Some(FormCheck::WrongToken(body)) => Ok(Some(failure::expired(visit, &body))),
         Some(FormCheck::Sent(form)) => {
             visit.form = Some(form);
@@ -304,9 +321,6 @@ fn address(ip: IpAddr) -> String {
 
 /// Reads a form that the panel's own page sent.
 async fn read_form(panel: &Panel, visit: &mut Visit, request: Request) -> Result<FormCheck> {
-    if fetch_site_is_foreign(request.headers()).unwrap_or(false) {
-        return Err(refuse(Code::Forbidden, "another site sent this form"));
-    }
     if !is_form_type(request.headers()) {
         return Err(refuse(Code::UnsupportedMediaType, "the panel takes forms alone"));
     }

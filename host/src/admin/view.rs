@@ -117,6 +117,7 @@ pub enum FlashCode {
     SandboxReset,
     JobRetried,
     JobCancelled,
+    ConnectorInstalled,
     ConnectorRolledBack,
     ConnectorRemoved,
     WebhookPaused,
@@ -127,7 +128,7 @@ pub enum FlashCode {
 }
 
 /// The codes with the names under which sessions keep them.
-const FLASH_CODES: [(FlashCode, &str); 36] = [
+const FLASH_CODES: [(FlashCode, &str); 37] = [
     (FlashCode::ApplicationSaved, "application_saved"),
     (FlashCode::KeyRevoked, "key_revoked"),
     (FlashCode::OldSecretEnded, "old_secret_ended"),
@@ -157,6 +158,7 @@ const FLASH_CODES: [(FlashCode, &str); 36] = [
     (FlashCode::SandboxReset, "sandbox_reset"),
     (FlashCode::JobRetried, "job_retried"),
     (FlashCode::JobCancelled, "job_cancelled"),
+    (FlashCode::ConnectorInstalled, "connector_installed"),
     (FlashCode::ConnectorRolledBack, "connector_rolled_back"),
     (FlashCode::ConnectorRemoved, "connector_removed"),
     (FlashCode::WebhookPaused, "webhook_paused"),
@@ -210,6 +212,7 @@ impl FlashCode {
             FlashCode::SandboxReset => t.sandbox_reset,
             FlashCode::JobRetried => t.job_retried,
             FlashCode::JobCancelled => t.job_cancelled,
+            FlashCode::ConnectorInstalled => t.connector_installed,
             FlashCode::ConnectorRolledBack => t.connector_rolled_back,
             FlashCode::ConnectorRemoved => t.connector_removed,
             FlashCode::WebhookPaused => t.webhook_paused,

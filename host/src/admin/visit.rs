@@ -20,6 +20,7 @@ use crate::admin::parts::amounts;
 use crate::admin::parts::field::hidden;
 use crate::admin::parts::moment::{self, TimeFormat};
 use crate::admin::parts::pager::ListPager;
+use crate::admin::received_files::ReceivedFiles;
 use crate::admin::scheme::BrowserScheme;
 use crate::admin::texts::PanelTexts;
 use crate::admin::view::FlashCode;
@@ -45,6 +46,8 @@ pub struct Visit {
     /// The browser says that a page of the panel sent it.
     pub is_own_form: bool,
     pub form: Option<SentForm>,
+    /// The files of a form that has some.
+    pub files: Option<ReceivedFiles>,
     /// The browser asks for server-sent events.
     pub live: Option<LiveRequest>,
     pub texts: &'static PanelTexts,

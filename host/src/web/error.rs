@@ -14,6 +14,7 @@ pub fn status(code: Code) -> StatusCode {
         | InvalidParameter
         | MissingField
         | UnknownField
+        | UnknownParameter
         | ConflictingFields
         | InvalidCursor
         | InvalidTimeRange

@@ -8,6 +8,7 @@ pub mod error;
 pub mod fingerprint;
 pub mod form;
 pub mod idempotency;
+pub mod multipart;
 pub mod rate_limit;
 pub mod request_id;
 pub mod same_site;

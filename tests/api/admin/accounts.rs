@@ -233,6 +233,8 @@ async fn an_account_is_connected_by_a_form() {
     };
     let made = desk.post(&sandbox, &fields("bob@sandbox.test", "sandbox")).await;
     assert!(led_to(&sandbox, &made).starts_with(&format!("{}/conn_", desk.list)));
+    let twice = desk.post(&sandbox, &fields("bob@sandbox.test", "sandbox")).await;
+    assert!(twice.status == 409 && twice.text.contains("This account is connected already."), "{twice}");
     let wrong = desk.post(&sandbox, &fields("bob@sandbox.test", "wrong-secret")).await;
     assert_eq!(wrong.status, 400, "{wrong}");
     assert!(wrong.text.contains("value=\"bob@sandbox.test\""), "what was typed is kept: {wrong}");

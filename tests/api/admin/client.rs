@@ -118,7 +118,10 @@ pub async fn path_of(server: &TestServer, template: &str, tenant: &Tenant) -> St
     if path.contains("{j}") {
         path = path.replace("{j}", &job_of(server, tenant).await);
     }
-    path.replace("{n}", "sandbox").replace("{p}", "sandbox").replace("{u}", "1-a").replace("{change}", "disable")
+    path.replace("{n}", "sandbox")
+        .replace("{p}", "sandbox")
+        .replace("{u}", "1-a")
+        .replace("{change}", "disable")
 }
 
 /// The id of a new job of an application, which waits for an hour.
@@ -161,7 +164,9 @@ pub async fn account_of(server: &TestServer, tenant: &Tenant) -> String {
         ..NewConnection::default()
     };
     let attempt = IdempotentAttempt::new("test".to_owned(), false, None);
-    let made = connections::create(&server.app, tenant, new, &[], &attempt).await;
+    let options =
+        connections::ConnectOptions { allow_duplicate: true, ..connections::ConnectOptions::default() };
+    let made = connections::create(&server.app, tenant, new, options, &attempt).await;
     let made = made.expect("the account is connected");
     let connection: Value = serde_json::from_slice(&made.body).expect("JSON");
     connection["id"].as_str().expect("an id").to_owned()

@@ -15,7 +15,10 @@ struct Installation(TempDir);
 
 impl Installation {
     fn new() -> Installation {
-        Installation(tempfile::tempdir().expect("a data directory"))
+        let installation = Installation(tempfile::tempdir().expect("a data directory"));
+        let migrated = run(&["migrate", "--init", "--data-dir", installation.path()]);
+        assert!(migrated.status.success(), "{}", String::from_utf8_lossy(&migrated.stderr));
+        installation
     }
 
     fn path(&self) -> &str {
@@ -113,7 +116,7 @@ fn a_link_is_printed_again() {
     assert!(url(&again).contains("/admin/join/"), "{again}");
 }
 
-/// A command ends an operator's access, but not the last administrator's.
+/// A command ends an operator's access, but not the last administrator's. Where nobody has signed in yet, the others count all the same.
 #[test]
 fn access_is_taken_away() {
     let installation = Installation::new();
@@ -201,7 +204,7 @@ fn variables_that_make_nobody_end_the_start() {
         (&[("SWITCHBOARD_ADMIN_EMAIL", "ada@example.com")][..], "SWITCHBOARD_ADMIN_PASSWORD_FILE"),
         (
             &[("SWITCHBOARD_ADMIN_EMAIL", "ada@example.com"), ("SWITCHBOARD_ADMIN_PASSWORD_FILE", file)],
-            "cannot make the operator of SWITCHBOARD_ADMIN_EMAIL",
+            "cannot create the operator of SWITCHBOARD_ADMIN_EMAIL",
         ),
     ] {
         let mut server = Process::start(installation.0.path(), &["--listen", "127.0.0.1:0"], variables);

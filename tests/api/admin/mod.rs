@@ -4,6 +4,7 @@ mod accounts;
 mod admin_keys;
 mod client;
 mod commands;
+mod connector_uploads;
 mod events;
 mod first_start;
 mod forms;

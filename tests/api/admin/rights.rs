@@ -14,6 +14,7 @@ const USERS: [Option<Role>; 4] = [Some(Role::Viewer), Some(Role::Developer), Som
 /// Asks for a route by its method, with a good token and no other field.
 async fn ask(user: &PanelUser, route: &PanelRoute, path: &str, form: &str) -> u16 {
     let asked = match route.is_form() {
+        true if route.takes_files() => user.upload(path, form, &[]).send().await,
         true => user.post(path, form, &[]).send().await,
         false => user.get(path).send().await,
     };

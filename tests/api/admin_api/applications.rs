@@ -64,6 +64,12 @@ async fn applications_are_made_and_changed() {
     let renamed = api.patch(&path, json!({ "name": "Store", "requestLog": "off" })).send().await.expect(200);
     assert_eq!((&renamed["name"], &renamed["requestLog"]), (&json!("Store"), &json!("off")));
     assert_eq!(renamed["redirectUris"], changed["redirectUris"]);
+    // What changes nothing is not in the audit log.
+    for field in ["name", "handle", "redirectUris", "requestLog"] {
+        server.clock.advance_ms(1);
+        let same = json!({ field: renamed[field] });
+        assert_eq!(api.patch(&path, same).send().await.expect(200)["etag"], renamed["etag"], "{field}");
+    }
 
     let entries = audit(&server).await;
     let details: Vec<_> =

@@ -161,7 +161,8 @@ fn create<'a>(place: &[&'a str], arguments: &[&'a str]) -> Vec<&'a str> {
 async fn the_command_makes_keys_of_the_administration() {
     let data = tempfile::tempdir().expect("a data directory");
     let place = ["--data-dir", data.path().to_str().expect("a plain path")];
-    let key = printed(&create(&place, &["--operator", "--scopes", "admin.read,admin.write", "--json"]));
+    let first = ["--operator", "--scopes", "admin.read,admin.write", "--init", "--json"];
+    let key = printed(&create(&place, &first));
     assert_eq!((&key["scopes"], &key["name"]), (&json!(["admin.read", "admin.write"]), &json!("operators")));
     let second =
         printed(&create(&place, &["--operator", "--scopes", "admin.operators", "--name", "ci", "--json"]));

@@ -125,6 +125,20 @@ async fn the_last_administrator_and_the_last_owner_stay() {
     assert_eq!((&kept["name"], &kept["roles"][0]["role"]), (&json!("Grace Member"), &json!("owner")));
     assert!(acts(&api).await.is_empty(), "nothing was done");
 
+    // Those who have never signed in could let nobody in.
+    let new = |name: &str, is_admin: bool| {
+        let roles = json!([{ "organizationId": organization_id, "role": "owner" }]);
+        json!({ "email": format!("{name}@example.com"), "name": name, "isAdmin": is_admin, "roles": roles })
+    };
+    let (bo, eve) = (new("bo", true), new("eve", false));
+    let bo = api.post(OPERATORS, bo).send().await.expect(201);
+    let eve = api.post(OPERATORS, eve).send().await.expect(201);
+    assert_eq!((&bo["hasPassword"], &eve["hasPassword"]), (&json!(false), &json!(false)));
+    let refused = api.delete(&ada).send().await.refused(409, "invalid_state");
+    assert_eq!(refused["param"], "last_admin");
+    let refused = api.patch(&owner, json!({ "roles": [] })).send().await.refused(409, "invalid_state");
+    assert_eq!(refused["param"], "last_owner");
+
     // With another one of each they may go.
     server.operator(None).await;
     server.operator(Some(Role::Owner)).await;

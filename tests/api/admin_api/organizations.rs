@@ -36,8 +36,11 @@ async fn organizations_are_made_and_renamed() {
     let stale = json!({ "name": "Acme Inc", "etag": made["etag"] });
     let stale = api.patch(&path, stale).send().await.refused(409, "stale_etag");
     assert_eq!(stale["current_etag"], renamed["etag"]);
-    let same = api.patch(&path, json!({})).send().await.expect(200);
-    assert_eq!((&same["name"], &same["etag"]), (&renamed["name"], &renamed["etag"]));
+    // What changes nothing is not in the audit log.
+    for change in [json!({}), json!({ "name": " Acme Ltd " })] {
+        let same = api.patch(&path, change).send().await.expect(200);
+        assert_eq!((&same["name"], &same["etag"]), (&renamed["name"], &renamed["etag"]));
+    }
 
     for name in ["Zebra", "Beta"] {
         server.clock.advance_ms(1);
@@ -53,13 +56,7 @@ async fn organizations_are_made_and_renamed() {
     let words: Vec<_> = acts(&server).await.into_iter().map(|(act, _)| act).collect();
     assert_eq!(
         words,
-        [
-            "organization_created",
-            "organization_renamed",
-            "organization_renamed",
-            "organization_created",
-            "organization_created"
-        ]
+        ["organization_created", "organization_renamed", "organization_created", "organization_created"]
     );
     let renaming = audit(&server).await.into_iter().rev().nth(1).expect("the second act");
     assert_eq!((renaming.target.as_str(), renaming.organization_id.as_str()), (id, id));

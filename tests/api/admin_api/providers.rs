@@ -82,6 +82,37 @@ async fn registrations_are_replaced_but_for_the_secret() {
     }
 }
 
+/// Two first registrations at once: both are made one after the other, or one is refused. A registration that is the same again is no new version,
+/// and no entry of the audit log.
+#[tokio::test]
+async fn two_first_registrations_at_once_are_one() {
+    let server = TestServer::start().await;
+    let api = admin(&server, &["admin.write"]).await;
+    let (tenant, list) = shop(&api).await;
+    let google = format!("{list}/google");
+    let body = |id: &str| json!({ "clientId": id, "clientAuth": "none" });
+    let (one, two) =
+        tokio::join!(put(&api, &google, body("one")).send(), put(&api, &google, body("two")).send());
+    let made = [&one, &two].iter().filter(|answer| answer.status == 200).count();
+    for answer in [one, two] {
+        match answer.status {
+            200 => assert!(["one", "two"].map(Value::from).contains(&answer.expect(200)["clientId"])),
+            _ => drop(answer.refused(409, "invalid_state")),
+        }
+    }
+    assert!(made > 0, "one of them is there");
+    let reader = server.app.db.reader();
+    let stored = oauth_clients::find(reader, &tenant, "google").await.expect("a query").expect("a client");
+    let saved = async || acts(&server).await.iter().filter(|(act, _)| act == "oauth_client_saved").count();
+    assert_eq!(saved().await, made);
+    let again = put(&api, &google, body(&stored.client_id)).send().await;
+    let etag = again.header("etag").map(str::to_owned);
+    again.expect(200);
+    let third = put(&api, &google, body(&stored.client_id)).send().await;
+    assert_eq!(third.header("etag").map(str::to_owned), etag, "nothing has changed");
+    assert_eq!(saved().await, made);
+}
+
 /// A fault names its field, and nothing is stored.
 #[tokio::test]
 async fn faults_of_registrations_store_nothing() {

@@ -141,7 +141,7 @@ fn by_a_native_client(login: &Login, books: &[Value]) -> Result<Duration> {
     })
 }
 
-/// Writes half of the cards with several parallel clients; each has a `put` of its own.
+/// Writes half of the cards with several parallel clients; each with its own `put`.
 fn together<P>(client: impl Fn(usize) -> P + Sync) -> Result<Duration>
 where
     P: Fn(usize) -> Result<()>,

@@ -177,7 +177,8 @@ async fn once(streams: Vec<TcpStream>, load: &Load) -> Result<(Vec<TcpStream>, V
     Ok((streams, answers))
 }
 
-async fn connect(address: SocketAddr, clients: usize) -> Result<Vec<TcpStream>> {
+/// Opens this number of connections.
+pub async fn connect(address: SocketAddr, clients: usize) -> Result<Vec<TcpStream>> {
     let mut streams = Vec::with_capacity(clients);
     for _ in 0..clients {
         let stream = TcpStream::connect(address).await.context("cannot connect")?;
@@ -231,7 +232,7 @@ async fn answer(stream: &mut TcpStream, buffer: &mut Vec<u8>, wanted: u16) -> Re
 }
 
 /// Reads one whole answer with a Content-Length into the buffer; returns its status, and the position of its body.
-async fn read_answer(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Result<(u16, usize)> {
+pub async fn read_answer(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Result<(u16, usize)> {
     buffer.clear();
     let head_end = loop {
         ensure!(stream.read_buf(buffer).await? > 0, "the server closed the connection");

@@ -105,11 +105,7 @@ fn lists(rig: &Rig, subject: &Subject) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     for (what, ours, target) in [
         (format!("list of {LIST} from the copy"), copy, FigureTarget::AtLeast(20.0)),
-        (
-            format!("the same asked anew of the provider (no-cache), {DELAY_MS} ms away"),
-            anew,
-            FigureTarget::None,
-        ),
+        (format!("the same read from the provider (no-cache), {DELAY_MS} ms away"), anew, FigureTarget::None),
     ] {
         for _ in 0..FAULTS {
             let fault = json!({ "delayMs": DELAY_MS, "times": DELAYED });

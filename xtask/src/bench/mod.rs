@@ -18,9 +18,13 @@ mod local_reads;
 mod mail;
 pub mod memory;
 mod merging;
+mod microsoft;
 mod node;
+mod providers;
+mod request_log;
 mod rig;
 mod scheduling;
+mod sign_ins;
 mod start;
 mod table;
 mod templates;
@@ -40,10 +44,12 @@ use crate::server::{self, Build};
 type Case = fn(&Rig) -> Result<Vec<Row>>;
 
 /// Every case, in the order of the table.
-const CASES: [(&str, Case); 24] = [
+const CASES: [(&str, Case); 32] = [
     ("connector-call", in_process::run),
     ("languages", languages::run),
     ("get-by-id", get_by_id::run),
+    ("request-log", request_log::run),
+    ("sign-ins", sign_ins::run),
     ("list", list::run),
     ("list-local", local_reads::run),
     ("keyed-create", keyed_create::run),
@@ -65,6 +71,12 @@ const CASES: [(&str, Case); 24] = [
     ("google-throttled", google::throttled::run),
     ("google-at-once", google::at_once::run),
     ("google-size", google::size::run),
+    ("microsoft-calls", microsoft::calls::run),
+    ("microsoft-event-sync", microsoft::event_sync::run),
+    ("microsoft-mail-sync", microsoft::mail_sync::run),
+    ("microsoft-nothing-new", microsoft::nothing_new::run),
+    ("microsoft-at-once", microsoft::at_once::run),
+    ("microsoft-size", microsoft::size::run),
 ];
 
 #[derive(clap::Args)]

@@ -40,7 +40,7 @@ impl Templates {
         Ok(project.join("build").join(&name))
     }
 
-    /// Installs `count` copies of the connector in `folder` into the store of `data_dir`, each under a name of its own.
+    /// Installs `count` copies of the connector in `folder` into the store of `data_dir`, each under a different name.
     pub fn install_copies(&self, folder: &Path, count: usize, data_dir: &Path) -> Result<()> {
         let name = folder.file_name().context("the folder has no name")?.to_string_lossy();
         let manifest =
@@ -55,7 +55,7 @@ impl Templates {
             fs::write(into.join("connector.toml"), manifest.replace(&line, &format!("name = \"{copy}\"\n")))?;
             fs::copy(&wasm, into.join(format!("{copy}.wasm"))).context("cannot copy the component")?;
             let mut install = self.switchboard(&self.folder);
-            install.args(["connector", "install"]).arg(&into).arg("--data-dir").arg(data_dir);
+            install.args(["connector", "install", "--init"]).arg(&into).arg("--data-dir").arg(data_dir);
             project::output(&mut install, "switchboard connector install")?;
         }
         Ok(())

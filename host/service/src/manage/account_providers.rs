@@ -15,7 +15,7 @@ use crate::connections::authorization::{self, ReturnTo};
 use crate::connections::oauth;
 use crate::connections::settings::sandbox_url;
 use crate::connections::write_context::WriteContext;
-use crate::connections::{self, GRANTABLE};
+use crate::connections::{self, ConnectOptions, GRANTABLE};
 use crate::manage::acting;
 use crate::manage::actor::Actor;
 
@@ -197,5 +197,5 @@ pub async fn connect(
     new: connections::NewConnection,
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
-    connections::create(app, tenant, new, &[], attempt).await
+    connections::create(app, tenant, new, ConnectOptions::default(), attempt).await
 }

@@ -166,6 +166,8 @@ pub async fn update(
                 apply(tx, &present, &change, now).await?;
                 let changed = load(tx, &of).await?;
                 let answer = changed.answer(200, &change.warnings);
+                let is_same = changed.etag() == present.etag();
+                let attempt = if is_same { attempt.without_entry() } else { attempt };
                 attempt.store(tx, &keyed.keyring, &answer, now).await?;
                 Ok((answer, changed.application))
             })

@@ -82,13 +82,17 @@ pub async fn rename(
     app.db
         .write(move |tx| {
             Box::pin(async move {
+                let id = &tenant.application_id;
+                let before = organizations::find_application(&mut *tx, id).await?;
                 let is_renamed = organizations::rename_application(tx, &tenant, &name).await?;
-                let found = organizations::find_application(&mut *tx, &tenant.application_id).await?;
+                let found = organizations::find_application(&mut *tx, id).await?;
                 let found = found.ok_or_else(|| not_found("application"))?;
                 if !is_renamed {
                     return Err(name_taken(&name));
                 }
                 let answer = StoredResponse::ok(render_application(&found).to_string());
+                let is_same = before.is_some_and(|before| before.name == found.name);
+                let attempt = if is_same { attempt.without_entry() } else { attempt };
                 attempt.store(tx, &keyed.keyring, &answer, at).await?;
                 Ok(answer)
             })
@@ -113,6 +117,7 @@ pub async fn set_handle(
         .write(move |tx| {
             Box::pin(async move {
                 let id = &tenant.application_id;
+                let before = organizations::find_application(&mut *tx, id).await?;
                 let is_set = applications::set_handle(tx, id, handle.as_deref()).await?;
                 let found = organizations::find_application(&mut *tx, id).await?;
                 let found = found.ok_or_else(|| not_found("application"))?;
@@ -120,6 +125,8 @@ pub async fn set_handle(
                     return Err(handle_taken());
                 }
                 let answer = StoredResponse::ok(render_application(&found).to_string());
+                let is_same = before.is_some_and(|before| before.handle == found.handle);
+                let attempt = if is_same { attempt.without_entry() } else { attempt };
                 attempt.store(tx, &keyed.keyring, &answer, at).await?;
                 Ok(answer)
             })

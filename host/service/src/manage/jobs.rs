@@ -103,6 +103,7 @@ pub async fn retry_in(tx: &mut Tx, found: &HostedJob, now: i64) -> Result<()> {
 pub async fn cancel_in(tx: &mut Tx, found: &HostedJob, now: i64) -> Result<()> {
     let Job { id, kind, state, .. } = &found.job;
     if let Some(reason) = cancel_refusal(kind) {
+        let reason = reason.as_english();
         let message = format!("a job of the kind {kind} cannot be cancelled by itself: {reason}");
         return Err(refuse(Code::InvalidState, message));
     }
@@ -122,29 +123,86 @@ fn moved_on(id: &str) -> String {
     format!("{id} has just started to run, or is done: read it again")
 }
 
-/// Why a job of this kind cannot be cancelled by itself, and what to do instead; none where it can be.
-pub fn cancel_refusal(kind: &str) -> Option<&'static str> {
+/// The reason why jobs of a kind cannot be cancelled by themselves. Pages, the command line and the API have a sentence for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CancelRefusal {
+    /// The message would be sent or lost: it is cancelled itself.
+    Message,
+    /// The copy would stay behind.
+    Sync,
+    /// The account's token would expire.
+    TokenRefresh,
+    /// The provider would still accept the tokens of a disconnected account.
+    Revocation,
+    /// The same of an account that nobody connected.
+    Authorization,
+    /// Webhooks of an API key that has ended would not be reported as disabled.
+    WebhookKey,
+    /// Events would be lost.
+    Delivery,
+    /// The calendar would differ from the booking.
+    BookingEvent,
+    /// The booking would never change its state.
+    BookingState,
+    /// Lost work on bookings would not be found.
+    Reconciliation,
+    /// Event types would keep a host whose account is disconnected.
+    HostRemoval,
+    /// Data would stay that must not be kept.
+    Cleaning,
+}
+
+impl CancelRefusal {
+    /// The reason in English, and another way where there is one, as the command line and the API word it.
+    pub fn as_english(self) -> &'static str {
+        match self {
+            CancelRefusal::Message => "cancel the message with DELETE /v1/email/messages/{messageId}",
+            CancelRefusal::Sync => "the copy would stay behind; disconnect the connection instead",
+            CancelRefusal::TokenRefresh => {
+                "the account's token would expire; disconnect the connection instead"
+            }
+            CancelRefusal::Revocation => {
+                "the provider would still accept the tokens of a disconnected account"
+            }
+            CancelRefusal::Authorization => {
+                "the provider would still accept the tokens of an account that nobody connected"
+            }
+            CancelRefusal::WebhookKey => {
+                "webhooks of an API key that has ended would not be reported as disabled"
+            }
+            CancelRefusal::Delivery => {
+                "events would be lost; pause or delete the webhook with PATCH or DELETE /v1/webhooks/{webhookId}"
+            }
+            CancelRefusal::BookingEvent => {
+                "the calendar would differ from the booking; cancel the booking through the API"
+            }
+            CancelRefusal::BookingState => {
+                "the booking would never change its state; cancel the booking through the API"
+            }
+            CancelRefusal::Reconciliation => {
+                "it finds work on bookings that was lost, for the whole installation"
+            }
+            CancelRefusal::HostRemoval => "event types would keep a host whose account is disconnected",
+            CancelRefusal::Cleaning => "it removes data that must not be kept",
+        }
+    }
+}
+
+/// The reason why a job of this kind cannot be cancelled by itself; none where it can be.
+pub fn cancel_refusal(kind: &str) -> Option<CancelRefusal> {
     match kind {
-        "send" => Some("cancel the message with DELETE /v1/email/messages/{messageId}"),
-        "pull" | "watch" => Some("the copy would stay behind; disconnect the connection instead"),
-        "refresh" => Some("the account's token would expire; disconnect the connection instead"),
-        "revoke" => Some("the provider would still accept the tokens of a disconnected account"),
-        "authorization" => {
-            Some("the provider would still accept the tokens of an account that nobody connected")
-        }
-        "webhook_key" => Some("webhooks of an API key that has ended would not be reported as disabled"),
-        "fanout" | "deliver" | "replay" => Some(
-            "events would be lost; pause or delete the webhook with PATCH or DELETE /v1/webhooks/{webhookId}",
-        ),
-        "booking_event" => {
-            Some("the calendar would differ from the booking; cancel the booking through the API")
-        }
-        "booking_expire" | "booking_complete" | "booking_recheck" => {
-            Some("the booking would never change its state; cancel the booking through the API")
-        }
-        "booking_reconcile" => Some("it finds work on bookings that was lost, for the whole installation"),
-        "host_gone" => Some("event types would keep a host whose account is disconnected"),
-        "clean" | "purge" => Some("it removes data that must not be kept"),
+        "send" => Some(CancelRefusal::Message),
+        "pull" | "watch" => Some(CancelRefusal::Sync),
+        "refresh" => Some(CancelRefusal::TokenRefresh),
+        "revoke" => Some(CancelRefusal::Revocation),
+        "authorization" => Some(CancelRefusal::Authorization),
+        "webhook_key" => Some(CancelRefusal::WebhookKey),
+        "fanout" | "deliver" | "replay" => Some(CancelRefusal::Delivery),
+        "booking_event" => Some(CancelRefusal::BookingEvent),
+        "booking_expire" | "booking_complete" | "booking_recheck" => Some(CancelRefusal::BookingState),
+        "booking_reconcile" => Some(CancelRefusal::Reconciliation),
+        "host_gone" => Some(CancelRefusal::HostRemoval),
+        "clean" | "purge" => Some(CancelRefusal::Cleaning),
         _ => None,
     }
 }

@@ -8,6 +8,7 @@ pub mod actor;
 pub mod application_changes;
 pub mod applications;
 pub mod checks;
+pub mod connector_uploads;
 pub mod connectors;
 pub mod content_etag;
 pub mod health;

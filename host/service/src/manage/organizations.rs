@@ -119,7 +119,8 @@ pub async fn update(
                 let found = organizations::find(&mut *tx, &id).await?;
                 let mut organization = found.ok_or_else(|| not_found("organization"))?;
                 change.expected.check(&etag(&organization))?;
-                if let Some(name) = name {
+                let is_same = name.as_ref().is_none_or(|name| *name == organization.name);
+                if let Some(name) = name.filter(|_| !is_same) {
                     let same_name = organizations::find_by_name(&mut *tx, &name).await?;
                     if same_name.is_some_and(|found| found.id != id) {
                         return Err(name_taken(&name));
@@ -128,6 +129,7 @@ pub async fn update(
                     organization.name = name;
                 }
                 let answer = answer(200, &organization, &change.warnings);
+                let attempt = if is_same { attempt.without_entry() } else { attempt };
                 attempt.store(tx, &keyed.keyring, &answer, at).await?;
                 Ok(answer)
             })

@@ -139,8 +139,7 @@ pub async fn save(
         Box::pin(async move {
             let now = keyed.now();
             let found = oauth_clients::find(&mut *tx, &tenant, &provider).await?;
-            let is_new = found.is_none();
-            let mut client = found.unwrap_or(new);
+            let mut client = found.clone().unwrap_or(new);
             client.client_id = client_id;
             client.updated_at = now;
             if is_public {
@@ -159,7 +158,7 @@ pub async fn save(
                     None => client.settings.remove(&name),
                 };
             }
-            write(tx, &client, is_new).await?;
+            let attempt = write_change(tx, found.as_ref(), &client, &attempt).await?;
             let answer = StoredResponse::no_content();
             attempt.store(tx, &keyed.keyring, &answer, now).await?;
             Ok::<_, Error>(answer)
@@ -170,16 +169,36 @@ pub async fn save(
     Ok(answer)
 }
 
+/// Whether a client has everything of another one but the time of its last change.
+pub fn is_same(found: &OAuthClient, client: &OAuthClient) -> bool {
+    *client == OAuthClient { updated_at: client.updated_at, ..found.clone() }
+}
+
+/// Writes a client in place of the one that was found. Returns the attempt to store: without its entry of the audit log where they are the same,
+/// and nothing is written.
+///
+/// # Errors
+/// `invalid_state` where somebody else changed it at the same moment.
+pub async fn write_change(
+    tx: &mut storage::Tx,
+    found: Option<&OAuthClient>,
+    client: &OAuthClient,
+    attempt: &IdempotentAttempt,
+) -> Result<IdempotentAttempt> {
+    if found.is_some_and(|found| is_same(found, client)) {
+        return Ok(attempt.without_entry());
+    }
+    write(tx, client, found.is_none()).await?;
+    Ok(attempt.clone())
+}
+
 /// Writes a client, new or changed.
 ///
 /// # Errors
 /// `invalid_state` where somebody else changed it at the same moment.
 pub async fn write(tx: &mut storage::Tx, client: &OAuthClient, is_new: bool) -> Result<()> {
     let is_written = match is_new {
-        true => {
-            oauth_clients::insert(tx, client).await?;
-            true
-        }
+        true => oauth_clients::insert(tx, client).await?,
         false => oauth_clients::update(tx, client).await?,
     };
     match is_written {
@@ -260,12 +279,13 @@ pub async fn set_disabled(
         Box::pin(async move {
             let now = keyed.now();
             let found = oauth_clients::find(&mut *tx, &tenant, &provider).await?;
-            let mut client = found.ok_or_else(|| {
+            let found = found.ok_or_else(|| {
                 refuse(Code::InvalidState, "the application has no client at this provider")
             })?;
+            let mut client = found.clone();
             client.disabled_at = is_disabled.then(|| client.disabled_at.unwrap_or(now));
             client.updated_at = now;
-            write(tx, &client, false).await?;
+            let attempt = write_change(tx, Some(&found), &client, &attempt).await?;
             let answer = StoredResponse::no_content();
             attempt.store(tx, &keyed.keyring, &answer, now).await?;
             Ok::<_, Error>(answer)

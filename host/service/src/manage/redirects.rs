@@ -43,7 +43,9 @@ pub async fn change(
     app.db
         .write(move |tx| {
             Box::pin(async move {
+                let before = oauth_clients::redirects(&mut *tx, &tenant).await?;
                 let all = change_in(tx, &tenant, &change, at).await?;
+                let attempt = if all == before { attempt.without_entry() } else { attempt };
                 let answer = StoredResponse::ok(json!({ "redirectUris": all }).to_string());
                 attempt.store(tx, &keyed.keyring, &answer, at).await?;
                 Ok::<_, Error>(answer)

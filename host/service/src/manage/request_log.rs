@@ -105,7 +105,8 @@ impl LogChange {
             .db
             .write(move |tx| {
                 Box::pin(async move {
-                    let changed = self.change(tx, &of).await?;
+                    let (changed, is_same) = self.change(tx, &of).await?;
+                    let attempt = if is_same { attempt.without_entry() } else { attempt };
                     let answer = StoredResponse::ok(render_application(&changed).to_string());
                     attempt.store(tx, &keyed.keyring, &answer, at).await?;
                     Ok((answer, changed))
@@ -118,7 +119,8 @@ impl LogChange {
         Ok(answer)
     }
 
-    async fn change(self, tx: &mut Tx, of: &Tenant) -> Result<Application> {
+    /// Returns the application after the change, and whether it was the same before.
+    async fn change(self, tx: &mut Tx, of: &Tenant) -> Result<(Application, bool)> {
         // Two owners at once: the second one changes what the first one left.
         organizations::lock_application(tx, &of.application_id).await?;
         let found = organizations::find_application(&mut *tx, &of.application_id).await?;
@@ -130,7 +132,8 @@ impl LogChange {
             return Err(invalid(Code::InvalidState, "minutes", message));
         }
         request_log::set_mode(tx, of, mode, full_until).await?;
-        Ok(Application { request_log: mode, full_bodies_until: full_until, ..found })
+        let is_same = mode == found.request_log && full_until == found.full_bodies_until;
+        Ok((Application { request_log: mode, full_bodies_until: full_until, ..found }, is_same))
     }
 }
 

@@ -211,6 +211,7 @@ pub fn fault(
             let refused = fill(t.refused, &[("provider", provider.title())]);
             format!("{refused} {}", refusal.message)
         }
+        Code::AlreadyExists => t.already_connected.to_owned(),
         Code::AccountMismatch => fill(t.other_account, &[("name", name)]),
         Code::ProviderUnavailable | Code::ProviderTimeout | Code::ProviderRateLimited => {
             fill(t.not_reached, &[("provider", provider.title())])

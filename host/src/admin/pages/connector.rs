@@ -18,7 +18,7 @@ use crate::admin::parts::field::hidden;
 use crate::admin::parts::head::{head, short_name, trail};
 use crate::admin::parts::note::{alert, note};
 use crate::admin::parts::table::{RowTable, id_cell};
-use crate::admin::texts::fill;
+use crate::admin::texts::{ConnectorTexts, fill};
 use crate::admin::view::{FlashCode, MenuEntry, PanelPage, View};
 use crate::admin::visit::Visit;
 
@@ -71,10 +71,16 @@ fn facts(visit: &Visit, connector: &ConnectorHealth) -> Facts {
     let mut facts = Facts::default();
     facts.id(t.name, &manifest.name).id(t.version, &manifest.version);
     facts.text(None, t.source, source_word(t, loaded.source)).id(t.digest, &loaded.digest);
+    add_manifest_facts(t, manifest, &mut facts);
+    facts
+}
+
+/// Adds the facts that a manifest says of its connector beside name and version.
+pub fn add_manifest_facts(t: &ConnectorTexts, manifest: &Manifest, facts: &mut Facts) {
     if !manifest.description.is_empty() {
         facts.text(None, t.description, &manifest.description);
     }
-    let surfaces: Vec<&str> = loaded.surfaces.iter().map(|surface| surface.as_str()).collect();
+    let surfaces: Vec<&str> = manifest.surfaces.iter().map(|exported| exported.surface.as_str()).collect();
     facts.id(t.surfaces, &surfaces.join(", "));
     let memory = match manifest.memory {
         MemoryClass::Small => t.memory_small,
@@ -86,11 +92,10 @@ fn facts(visit: &Visit, connector: &ConnectorHealth) -> Facts {
         Level::Compat => t.compat,
     };
     facts.text(None, t.memory, memory).text(None, t.imports, imports);
-    facts
 }
 
 /// Adds a list of sentences under a heading.
-fn add_items(html: &mut Html, title: &str, items: &[String]) {
+pub fn add_items(html: &mut Html, title: &str, items: &[String]) {
     html.raw("<section class=\"stack\">").element("h2", title).raw("<ul>");
     for item in items {
         html.raw("<li><bdi>").text(item).raw("</bdi></li>");

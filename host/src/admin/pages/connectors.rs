@@ -16,16 +16,20 @@ use crate::admin::visit::Visit;
 
 /// The path of the list below `/admin/`.
 pub const PATH: &str = "system/connectors";
+/// The path of the form that a connector is uploaded with, below `/admin/`.
+pub const UPLOADS: &str = "system/connector-uploads";
 
 /// The command that installs a connector.
-const INSTALL: &str = "switchboard connector install build/NAME";
+pub const INSTALL: &str = "switchboard connector install build/NAME";
 
 /// The list. An installation has a few connectors: they stand on one page.
 pub async fn list(visit: &Visit) -> Result<View> {
     let t = visit.texts.connectors;
     let found = connectors::list(&visit.app);
     let mut body = Html::default();
-    head(&mut body, t.title, None);
+    let may_change = connectors::may_change(&visit.app);
+    let upload = visit.link(UPLOADS);
+    head(&mut body, t.title, may_change.then_some((upload.as_str(), t.upload)));
     if found.is_empty() {
         empty(&mut body, PanelIcon::Server, [t.none, t.none_text], None);
     } else {
@@ -37,7 +41,10 @@ pub async fn list(visit: &Visit) -> Result<View> {
     }
     body.raw("<section class=\"stack\">").element("h2", t.install).element("p", t.install_text);
     code(&mut body, visit.texts.frame, INSTALL, t.copy);
-    body.raw("<p class=\"hint\">").text(t.install_why).raw("</p></section>\n");
+    if !may_change {
+        body.raw("<p class=\"hint\">").text(t.install_why).raw("</p>");
+    }
+    body.raw("</section>\n");
     Ok(PanelPage::new(t.title, Some(MenuEntry::Connectors), body).into())
 }
 

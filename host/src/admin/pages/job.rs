@@ -115,9 +115,8 @@ fn add_acts(visit: &Visit, job: &Job, html: &mut Html) {
     }
     html.raw("<section class=\"zone-of-danger stack\">").element("h2", t.cancel);
     match cancel_refusal(&job.kind) {
-        Some(why) => {
-            let why = no_cancel_reason(t, &job.kind).unwrap_or(why);
-            html.element("p", &fill(t.no_cancel, &[("why", why)]));
+        Some(refusal) => {
+            html.element("p", &fill(t.no_cancel, &[("why", no_cancel_reason(t, refusal))]));
         }
         None => {
             html.element("p", t.cancel_text).raw("<p><a class=\"button danger\" href=\"");

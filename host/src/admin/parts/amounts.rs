@@ -12,6 +12,14 @@ fn marks(language: Language) -> [char; 2] {
     }
 }
 
+/// The digits from which on an amount is in groups. Spanish groups from five on (CLDR 48, `minimumGroupingDigits` of `es`).
+fn least_grouped_digits(language: Language) -> usize {
+    match language {
+        Language::Spanish => 5,
+        _ => 4,
+    }
+}
+
 /// An amount in groups of three digits.
 pub fn grouped(amount: i64, language: Language) -> String {
     let [mark, _] = marks(language);
@@ -20,8 +28,9 @@ pub fn grouped(amount: i64, language: Language) -> String {
     if amount < 0 {
         text.push('-');
     }
+    let is_grouped = digits.len() >= least_grouped_digits(language);
     for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+        if is_grouped && place > 0 && (digits.len() - place).is_multiple_of(3) {
             text.push(mark);
         }
         text.push(digit);
@@ -112,5 +121,8 @@ mod tests {
             .map(|language| [grouped(12_345, language), bytes_text(1_536, language)].join(" "));
         assert_eq!(texts, ["12.345 1,5 KiB", "12.345 1,5 KiB", "12\u{202f}345 1,5 KiB", "12,345 1.5 KiB"]);
         assert_eq!(share_text(1, 3, Language::French), "33,3\u{a0}%");
+        let spanish = [999, 1_000, 9_999, 10_000, -1_234, 1_234_567];
+        let spanish = spanish.map(|amount| grouped(amount, Language::Spanish));
+        assert_eq!(spanish, ["999", "1000", "9999", "10.000", "-1234", "1.234.567"]);
     }
 }

@@ -58,7 +58,7 @@ impl FormFaults {
 pub struct InputField<'f> {
     /// Name of the field, and id of its control.
     pub id: &'static str,
-    /// `text`, `email`, `password`.
+    /// `text`, `email`, `password`, `file`.
     pub kind: &'static str,
     pub label: &'f str,
     pub value: &'f str,
@@ -115,7 +115,11 @@ impl<'f> InputField<'f> {
         let fault = faults.text(self.id);
         label(html, texts, self.id, self.label, self.is_required, fault);
         html.raw("<input id=\"").raw(self.id).raw("\" name=\"").raw(self.id).raw("\" type=\"").raw(self.kind);
-        html.raw("\" autocomplete=\"").raw(self.autocomplete).raw("\"");
+        html.raw("\"");
+        // No browser fills in a file, and the attribute is not allowed there.
+        if self.kind != "file" {
+            html.raw(" autocomplete=\"").raw(self.autocomplete).raw("\"");
+        }
         if !self.value.is_empty() {
             html.raw(" value=\"").text(self.value).raw("\"");
         }

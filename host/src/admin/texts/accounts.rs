@@ -157,6 +157,7 @@ page_texts! {
         refused: "{provider} refused the credentials.",
         not_reached: "{provider} can't be reached. Nothing was connected; try again later.",
         other_account: "These credentials open another account. Enter those of {name}.",
+        already_connected: "This account is connected already. Open it in the list of accounts.",
         again_title: "Start again",
         again_text: "You left for the provider in another session, or more than 15 minutes ago. Open the application's accounts and try again.",
         sign_in: "Sign in",

@@ -28,7 +28,7 @@ const INTERRUPTED: i32 = 130;
 
 #[derive(clap::Args)]
 pub struct EditLoopArguments {
-    /// Measure this revision, in a work tree and a target folder of its own, in place of the work tree.
+    /// Measure this revision, in a separate work tree and target folder, instead of the current work tree.
     #[arg(long)]
     revision: Option<String>,
     /// Measure these parts alone.
@@ -142,7 +142,7 @@ fn remove_worktree(folder: &Path) -> Result<()> {
     project::run(&mut command, "git worktree remove")
 }
 
-/// Calls `then` in a thread of its own when ctrl-c or SIGTERM arrives, instead of ending the program.
+/// Calls `then` in a separate thread when ctrl-c or SIGTERM arrives, instead of ending the program.
 fn on_signal(then: impl FnOnce() + Send + 'static) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let (mut interrupt, mut terminate) = {
@@ -215,7 +215,7 @@ impl Edits {
     fn measure(&mut self, part: &Part) -> Result<Figures> {
         let exists = |file: &&(&str, &str)| project::root().join(file.0).exists();
         let file = part.files.iter().find(exists);
-        let (path, package) = file.with_context(|| format!("the file of {} is not there", part.name))?;
+        let (path, package) = file.with_context(|| format!("the file of {} does not exist", part.name))?;
         project::step(&format!("{}: {path}, warming up", part.name));
         for step in STEPS {
             step(part, package, &self.data_dir)?;

@@ -124,7 +124,7 @@ fn surface_rows(surface: Surface, figures: &mut SyncsByDatabase) -> [Row; 2] {
         target: FigureTarget::AtMost(MAX_RATIO),
     };
     let latency = Row {
-        what: format!("{what}: changes of an event of the account meanwhile, every 50 ms: 99 of 100"),
+        what: format!("{what}: changes of an event of the account during the sync, every 50 ms: 99 of 100"),
         ours: away.render(),
         baseline: format!("PostgreSQL beside: {}; SQLite: {}", beside.render(), sqlite.render()),
         figure: away.quantile_ms(0.99),

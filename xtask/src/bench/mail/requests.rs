@@ -27,7 +27,7 @@ pub fn run(subject: &MailSubject, account: &Account, tap: &Tap, seconds: u64) ->
     let search = format!("{list}&q={}", messages::RARE);
     until_found(subject, &search)?;
     let cases = [
-        (format!("list of {PAGE} messages, asked anew of {}", account.shown), list),
+        (format!("list of {PAGE} messages, read from {}", account.shown), list),
         (format!("search of {}, {PAGE} of 20000 messages found", account.shown), search),
         (format!("one message with its text from {}", account.shown), format!("/v1/email/messages/{id}")),
     ];

@@ -247,7 +247,8 @@ pub async fn end_old_secrets(
         .write(move |tx| {
             Box::pin(async move {
                 let key = target.load(tx).await?;
-                old_secrets::remove_of_key(tx, &key.id).await?;
+                let removed = old_secrets::remove_of_key(tx, &key.id).await?;
+                let attempt = if removed == 0 { attempt.without_entry() } else { attempt };
                 attempt.store(tx, &keyed.keyring, &kept, now).await?;
                 Ok::<_, Error>(())
             })
@@ -272,6 +273,7 @@ pub async fn revoke(
             Box::pin(async move {
                 let key = target.load(tx).await?;
                 key_revocations::revoke(tx, &key.tenant, &key.id, webhooks, now).await?;
+                let attempt = if key.revoked_at.is_some() { attempt.without_entry() } else { attempt };
                 attempt.store(tx, &keyed.keyring, &kept, now).await?;
                 Ok::<_, Error>(())
             })

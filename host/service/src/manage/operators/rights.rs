@@ -1,6 +1,8 @@
 //! Changes of what operators may do: roles, admins, who is disabled. They take one lock of the whole installation, so that the last admin and the
 //! last owner of an organization stay, whoever changes what at the same moment.
 
+use std::collections::BTreeMap;
+
 use base::error::{Code, Result, invalid, not_found};
 use base::ids;
 use storage::audit_log::AuditEntry;
@@ -39,6 +41,17 @@ impl RightsChange {
         match self {
             RightsChange::Admin(_) | RightsChange::Disabled(_) => (Act::ManageOperators, ""),
             RightsChange::Role { organization_id, .. } => (Act::ManageMembers, organization_id),
+        }
+    }
+
+    /// Whether an operator with these roles is already as the change makes them. To take away a role that is not there is refused instead.
+    fn is_made(&self, operator: &Operator, had: &BTreeMap<String, Role>) -> bool {
+        match self {
+            RightsChange::Admin(is_admin) => operator.is_admin == *is_admin,
+            RightsChange::Disabled(is_disabled) => operator.disabled_at.is_some() == *is_disabled,
+            RightsChange::Role { organization_id, role } => {
+                role.is_some() && had.get(organization_id) == role.as_ref()
+            }
         }
     }
 
@@ -134,6 +147,10 @@ async fn change(
                 actor.check(act, organization_id, now)?;
                 let operator =
                     operators::lock(tx, &operator_id).await?.ok_or_else(|| not_found("operator"))?;
+                let had = sessions::roles_of(&operators::roles(&mut *tx, &operator.id).await?);
+                if change.is_made(&operator, &had) {
+                    return Ok(());
+                }
                 apply(tx, &actor, &operator, &change, now).await?;
                 Ok(audit_log::insert(tx, &entry).await?)
             })

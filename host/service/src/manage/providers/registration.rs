@@ -131,7 +131,7 @@ pub async fn save(
             let found = oauth_clients::find(&mut *tx, &tenant, &new.provider).await?;
             given.expected.check(&found.as_ref().map(provider_clients::etag).unwrap_or_default())?;
             let is_new = found.is_none();
-            let mut client = replace_registration(found.unwrap_or(new), &given, now);
+            let mut client = replace_registration(found.clone().unwrap_or(new), &given, now);
             if is_public {
                 client.client_secret = None;
             } else if let Some(secret) = &given.secret {
@@ -140,8 +140,9 @@ pub async fn save(
             } else if needs_secret && client.client_secret.is_none() {
                 return Err(invalid(Code::MissingField, "clientSecret", "clientSecret is required"));
             }
-            provider_clients::write(tx, &client, is_new).await?;
-            client.version += i64::from(!is_new);
+            let is_same = found.as_ref().is_some_and(|found| provider_clients::is_same(found, &client));
+            let attempt = provider_clients::write_change(tx, found.as_ref(), &client, &attempt).await?;
+            client.version += i64::from(!is_new && !is_same);
             let etag = provider_clients::etag(&client);
             let view = RegistrationView::new(&keyed, client.provider.clone(), Some(client));
             let answer = StoredResponse::ok(view.json().to_string()).warned(&given.warnings).etag(&etag);

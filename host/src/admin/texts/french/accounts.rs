@@ -149,6 +149,7 @@ pub static FRENCH_CONNECT: ConnectTexts = ConnectTexts {
     refused: "{provider} a refusé les identifiants.",
     not_reached: "{provider} est injoignable. Rien n’a été connecté\u{a0}; réessayez plus tard.",
     other_account: "Ces identifiants ouvrent un autre compte. Saisissez ceux du compte {name}.",
+    already_connected: "Ce compte est déjà connecté. Ouvrez-le dans la liste des comptes.",
     again_title: "Recommencez",
     again_text: "Vous avez quitté cette page dans une autre session, ou il y a plus de 15 minutes. Ouvrez les comptes de l’application et réessayez.",
     sign_in: "Se connecter",

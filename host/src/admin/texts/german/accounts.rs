@@ -149,6 +149,7 @@ pub static GERMAN_CONNECT: ConnectTexts = ConnectTexts {
     refused: "{provider} hat die Zugangsdaten abgelehnt.",
     not_reached: "{provider} ist nicht erreichbar. Es wurde nichts verbunden; versuchen Sie es später noch einmal.",
     other_account: "Diese Zugangsdaten gehören zu einem anderen Konto. Geben Sie die von {name} ein.",
+    already_connected: "Dieses Konto ist schon verbunden. Öffnen Sie es in der Liste der Konten.",
     again_title: "Von vorn beginnen",
     again_text: "Sie sind in einer anderen Sitzung oder vor mehr als 15 Minuten zum Anbieter gegangen. Öffnen Sie die Konten der Anwendung, und versuchen Sie es noch einmal.",
     sign_in: "Anmelden",

@@ -149,6 +149,7 @@ pub static JAPANESE_CONNECT: ConnectTexts = ConnectTexts {
     refused: "認証情報が{provider}に拒否されました。",
     not_reached: "{provider}に接続できません。アカウントは接続されていません。後でもう一度お試しください。",
     other_account: "この認証情報は別のアカウントのものです。{name}の認証情報を入力してください。",
+    already_connected: "このアカウントはすでに接続されています。アカウントの一覧から開いてください。",
     again_title: "最初からやり直してください",
     again_text: "プロバイダーへの移動が別のセッションで行われたか、15分以上前に行われました。アプリケーションのアカウントを開き、もう一度お試しください。",
     sign_in: "サインイン",

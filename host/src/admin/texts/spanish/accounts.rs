@@ -149,6 +149,7 @@ pub static SPANISH_CONNECT: ConnectTexts = ConnectTexts {
     refused: "{provider} rechazó las credenciales.",
     not_reached: "No se puede contactar con {provider}. No se ha conectado nada; inténtelo de nuevo más tarde.",
     other_account: "Estas credenciales son de otra cuenta. Introduzca las de {name}.",
+    already_connected: "Esta cuenta ya está conectada. Ábrala en la lista de cuentas.",
     again_title: "Empiece de nuevo",
     again_text: "Fue al proveedor en otra sesión o hace más de 15 minutos. Abra las cuentas de la aplicación e inténtelo de nuevo.",
     sign_in: "Iniciar sesión",
