@@ -33,7 +33,8 @@ fn joined<'a>(command: &[&'a str], rest: &[&'a str]) -> Vec<&'a str> {
 /// A data directory with a database in which a key was made.
 fn installation() -> (tempfile::TempDir, Value) {
     let dir = tempfile::tempdir().expect("a data directory");
-    let key = printed(&["keys", "create", "--scopes", "all", "--json", "--data-dir", text(dir.path())]);
+    let key =
+        printed(&["keys", "create", "--scopes", "all", "--init", "--json", "--data-dir", text(dir.path())]);
     (dir, key)
 }
 
@@ -229,7 +230,20 @@ fn doctor_refuses_the_master_key_that_serve_refuses_and_writes_nothing() {
     let check = checks.iter().find(|check| check["name"] == "stored secrets").expect("they were looked at");
     assert_eq!(check["status"], "fail", "{found}");
     assert!(check["message"].as_str().is_some_and(|m| m.contains("SWITCHBOARD_MASTER_KEY")), "{check}");
+    assert_eq!(checks[0], *check, "it is the first line");
     assert_eq!(tree(dir.path()), before);
+    // The same by the variable, with a key that is another one, and with one that is none.
+    for key in [OTHER_KEY, "too short"] {
+        let mut doctor = switchboard(&["doctor", "--data-dir", data_dir, "--connectors", data_dir]);
+        let output = doctor.env("SWITCHBOARD_MASTER_KEY", key).output().expect("it can be started");
+        assert_eq!(output.status.code(), Some(1), "{key}");
+        let said = String::from_utf8(output.stdout).expect("UTF-8");
+        let first = said.lines().next().expect("a line");
+        assert!(first.starts_with("fail") && first.contains("SWITCHBOARD_MASTER_KEY"), "{said}");
+        let connectors = said.lines().find(|line| line.contains("  connectors  ")).expect("a line");
+        assert!(connectors.starts_with("warn") && connectors.contains("not checked"), "{said}");
+        assert_eq!(tree(dir.path()), before);
+    }
     let (code, said) =
         refused(&mut switchboard(&["serve", "--listen", "127.0.0.1:0", "--data-dir", data_dir]));
     assert!(code == Some(1) && said.contains("SWITCHBOARD_MASTER_KEY"), "{said}");
@@ -245,7 +259,7 @@ fn doctor_leaves_compiled_connectors_as_they_are() {
     let key = dir.path().join("master.key");
     std::fs::copy(shared.path().join("master.key"), &key).expect("a key");
     std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).expect("a mode");
-    printed(&["keys", "create", "--scopes", "all", "--json", "--data-dir", text(dir.path())]);
+    printed(&["keys", "create", "--scopes", "all", "--init", "--json", "--data-dir", text(dir.path())]);
     let cache = dir.path().join("cache");
     std::fs::create_dir(&cache).expect("a folder");
     let compiled = std::fs::canonicalize(shared.path().join("cache")).expect("the shared cache");
@@ -275,7 +289,7 @@ fn the_line_for_postgresql_dumps_the_database() {
     let url = threads.block_on(harness::own_schema(&url)).expect("a schema of its own");
     let dir = tempfile::tempdir().expect("a data directory");
     let of_database = ["--data-dir", text(dir.path()), "--database-url", &url];
-    let made = run(&joined(&["keys", "create", "--scopes", "all"], &of_database));
+    let made = run(&joined(&["keys", "create", "--scopes", "all", "--init"], &of_database));
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     let file = text(&dir.path().join("backup.tar")).to_owned();
     let taken = printed(&joined(&["backup", &file, "--json"], &of_database));

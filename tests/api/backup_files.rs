@@ -13,7 +13,7 @@ use crate::cli::{printed, refused, switchboard};
 
 /// The longest that anything here takes.
 const PATIENCE: Duration = Duration::from_secs(60);
-const CREATE_KEY: [&str; 6] = ["keys", "create", "--scopes", "all", "--json", "--data-dir"];
+const CREATE_KEY: [&str; 7] = ["keys", "create", "--scopes", "all", "--init", "--json", "--data-dir"];
 
 fn text(path: &Path) -> &str {
     path.to_str().expect("a plain path")

@@ -316,16 +316,21 @@ fn settings_have_an_order() {
     std::fs::write(&file, "sandbox = true\nlistn = \"x\"\n").expect("written");
     let said = list(&[], None);
     assert!(said.contains("line 2: unknown field `listn`"), "{said}");
-    assert_eq!(said.trim_end().lines().count(), 1, "one sentence: {said}");
+    let lines: Vec<&str> = said.trim_end().lines().collect();
+    assert!(lines.len() == 2 && lines[1].starts_with("help: "), "the cause and the remedy: {said}");
 }
 
-/// A usage error ends with exit code 2, a failure with 1 and its reason.
+/// A usage error ends with exit code 2, a failure with 1, its reason on a line and its remedy on the last one.
 #[test]
 fn failures_say_why() {
     let nowhere = "/nowhere/at/all";
     for (arguments, code, reason) in [
         (&["serve", "--listn", "x"][..], 2, "--listen"),
         (&["serve", "--egress-allow", "10.0.0.0/99"], 2, "neither an address nor a network"),
+        (&["serve", "--listen", "localhost"], 2, "use localhost:8080"),
+        (&["serve", "--metrics-listen", ":9090"], 2, "use 127.0.0.1:9090"),
+        (&["serve", "--admin-listen", "http://localhost:8081"], 2, "without a scheme"),
+        (&["serve", "--log-level", "loud"], 1, "log_level \"loud\" is not a log level"),
         (&["keys", "create"], 2, "--scopes"),
         (&["keys", "create", "--scopes", "calendar.red"], 1, "there is no scope \"calendar.red\""),
         (
@@ -350,6 +355,75 @@ fn failures_say_why() {
         let (got, said) = refused(switchboard(arguments).current_dir(dir.path()));
         assert_eq!(got, Some(code), "{arguments:?}: {said}");
         assert!(said.contains(reason), "{arguments:?}: {said}");
+        if code == 1 {
+            let lines: Vec<&str> = said.lines().collect();
+            let [.., cause, help] = lines.as_slice() else { panic!("{arguments:?}: {said}") };
+            assert!(cause.starts_with("error: ") && cause.contains(reason), "{arguments:?}: {said}");
+            assert!(help.starts_with("help: "), "{arguments:?}: {said}");
+        }
+    }
+}
+
+/// A mistyped data directory stays what it is: only `serve`, `restore` and --init make an installation.
+#[test]
+fn commands_make_no_installation_unasked() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let package = copy_of_sandbox_connector(dir.path(), "0.9.0");
+    for command in [
+        &["keys", "create", "--scopes", "all"][..],
+        &["admin", "create", "ada@example.com", "--admin"],
+        &["admin", "link"],
+        &["apps", "create", "Shop"],
+        &["migrate"],
+        &["connector", "install", &package, "--replace-bundled"],
+    ] {
+        let place = dir.path().join(format!("typo/{}", command.join("-").replace('/', "-")));
+        let place = ["--data-dir", place.to_str().expect("a plain path")];
+        let output = run(&[command, &place[..]].concat());
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{command:?}: {said}");
+        assert!(said.contains("\nhelp: ") && said.contains("add --init to create new ones"), "{said}");
+        assert!(!dir.path().join("typo").exists(), "{command:?} makes nothing");
+        if command[0] != "connector" {
+            let made = run(&[command, &["--init"], &place[..]].concat());
+            assert!(made.status.success(), "{command:?}: {}", String::from_utf8_lossy(&made.stderr));
+            assert!(Path::new(place[1]).join("switchboard.db").exists(), "{command:?}");
+            std::fs::remove_dir_all(dir.path().join("typo")).expect("our own folder");
+        }
+    }
+}
+
+/// A command in a data directory without the master key of the database makes no other one.
+#[test]
+fn a_lost_master_key_is_not_replaced() {
+    let dir = tempfile::tempdir().expect("a data directory");
+    let data = ["--data-dir", dir.path().to_str().expect("a plain path")];
+    let create = ["keys", "create", "--scopes", "all"];
+    assert!(run(&[&create[..], &["--init"], &data].concat()).status.success());
+    let key = dir.path().join("master.key");
+    std::fs::remove_file(&key).expect("our own file");
+    let serve = ["serve", "--listen", "127.0.0.1:0"];
+    for command in [&create[..], &["keys", "rotate", "key_1"], &["admin", "link"], &serve] {
+        let (code, said) = refused(&mut switchboard(&[command, &data].concat()));
+        assert!(code == Some(1) && said.contains("there is no") && said.contains("master.key"), "{said}");
+        assert!(said.contains("help: name the server's --data-dir"), "{said}");
+        assert!(!key.exists(), "{command:?}");
+    }
+}
+
+/// Help in the words of users.
+#[test]
+fn help_says_what_a_command_does() {
+    for (command, said) in [
+        (&["keys"][..], "Create an API key. It is shown only once"),
+        (&["jobs"], "Run a job now"),
+        (&["jobs", "cancel", "--help"], "Cancel a queued job"),
+        (&["jobs", "retry", "--help"], "switchboard jobs retry report:"),
+    ] {
+        let output = run(command);
+        let text = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8(text).expect("UTF-8");
+        assert!(text.contains(said), "{command:?}: {text}");
     }
 }
 
@@ -361,7 +435,7 @@ fn secrets_come_from_files_and_are_not_shown() {
     let database = dir.path().join("elsewhere.db");
     std::fs::write(&secret, format!("sqlite://{}\n", database.display())).expect("written");
     let data_dir = dir.path().join("data");
-    let create = switchboard(&["keys", "create", "--scopes", "all", "--json", "--data-dir"])
+    let create = switchboard(&["keys", "create", "--scopes", "all", "--init", "--json", "--data-dir"])
         .arg(&data_dir)
         .env("SWITCHBOARD_DATABASE_URL_FILE", &secret)
         .output()
@@ -457,7 +531,8 @@ async fn metrics_need_their_token() {
 #[tokio::test(flavor = "multi_thread")]
 async fn metrics_have_a_place_of_their_own() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a free port");
-    let server = Server::start(&["--metrics-listen", &free.to_string()]);
+    // The place by its name.
+    let server = Server::start(&["--metrics-listen", &format!("localhost:{}", free.port())]);
     assert_eq!(server.get("/metrics", "").await, StatusCode::NOT_FOUND);
     let http = reqwest::Client::builder().build().expect("a client");
     let page = http.get(format!("http://{free}/metrics")).send().await.expect("an answer");
@@ -472,7 +547,7 @@ async fn metrics_have_a_place_of_their_own() {
 fn another_master_key_than_the_databases_is_refused() {
     let dir = tempfile::tempdir().expect("a data directory");
     let data = dir.path().to_str().expect("UTF-8");
-    let create = ["keys", "create", "--scopes", "calendar.read", "--data-dir", data, "--json"];
+    let create = ["keys", "create", "--scopes", "calendar.read", "--data-dir", data, "--json", "--init"];
     let first = printed(&create);
     assert_eq!(first["scopes"], json!(["calendar.read"]));
     std::fs::write(dir.path().join("master.key"), "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")

@@ -62,7 +62,17 @@ pub fn key(data: &Path) -> String {
 pub fn key_with(data: &Path, settings: &[&str]) -> String {
     let mut command = command();
     command
-        .args(["keys", "create", "--scopes", "all", "--rate-limit", "1000000", "--json", "--data-dir"])
+        .args([
+            "keys",
+            "create",
+            "--scopes",
+            "all",
+            "--rate-limit",
+            "1000000",
+            "--init",
+            "--json",
+            "--data-dir",
+        ])
         .arg(data)
         .args(settings);
     let made = command.stdout(Stdio::piped()).output().expect("the command runs");

@@ -244,6 +244,12 @@ fn commands_name_the_server_that_they_cannot_reach() {
         assert_eq!(code, Some(1), "{command:?}: {said}");
         assert!(said.contains(named) && !said.contains("hunter2"), "{command:?}: {said}");
     }
+    // No resolver is asked for a name with an empty label.
+    let unknown = ["--data-dir", data_dir, "--database-url", "postgres://sb:hunter2@a..b:5432/sb"];
+    let (code, said) = refused(&mut switchboard(&joined(&["keys", "list"], &unknown)));
+    let cause = "PostgreSQL at a..b:5432 cannot be reached: the host name cannot be resolved";
+    assert!(code == Some(1) && said.contains(cause) && !said.contains("hunter2"), "{said}");
+    assert!(said.contains("\nhelp: check the address of the database"), "{said}");
     let doctor = joined(&["doctor", "--json", "--connectors", data_dir], &database);
     let output = switchboard(&doctor).output().expect("it can be started");
     assert_eq!(output.status.code(), Some(1));

@@ -3,6 +3,7 @@
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use anyhow::Context;
 use bytes::Bytes;
@@ -45,21 +46,26 @@ impl Artefacts {
         Ok(Artefacts { dir: dir.to_owned(), key, fingerprint, engine: engine.clone(), compiler, shared })
     }
 
-    /// The component with this SHA-256, from the cache or compiled now. If the cached artefact is invalid in any way, it is
-    /// compiled again.
-    pub(crate) async fn component(&self, wasm: &[u8], sha256: &str) -> anyhow::Result<Component> {
+    /// The connector's component with this SHA-256, from the cache or compiled now. If the cached artefact is invalid in any way, it
+    /// is compiled again.
+    pub(crate) async fn component(
+        &self,
+        connector: &str,
+        wasm: &[u8],
+        sha256: &str,
+    ) -> anyhow::Result<Component> {
         let name = format!("{sha256}-{}", self.fingerprint);
-        let Some(shared) = &self.shared else { return self.load_or_compile(wasm, &name).await };
+        let Some(shared) = &self.shared else { return self.load_or_compile(connector, wasm, &name).await };
         if let Some(component) = shared.component(&name) {
             return Ok(component);
         }
-        let component = self.load_or_compile(wasm, &name).await?;
+        let component = self.load_or_compile(connector, wasm, &name).await?;
         shared.keep(&name, &component);
         Ok(component)
     }
 
     /// The same without the code that other runtimes have loaded. `name` is the artefact's.
-    async fn load_or_compile(&self, wasm: &[u8], name: &str) -> anyhow::Result<Component> {
+    async fn load_or_compile(&self, connector: &str, wasm: &[u8], name: &str) -> anyhow::Result<Component> {
         let path = self.dir.join(format!("{name}.cwasm"));
         match self.read(&path, name).await {
             Ok(Some(component)) => return Ok(component),
@@ -69,7 +75,7 @@ impl Artefacts {
                 let _ = tokio::fs::remove_file(&path).await;
             }
         }
-        let code = self.compiler.compile(wasm).await?;
+        let code = self.compile(connector, wasm).await?;
         let mut file = self.tag(name, &code).to_vec();
         file.extend_from_slice(&code);
         let path_to_write = path.clone();
@@ -80,6 +86,16 @@ impl Artefacts {
             tracing::warn!(artefact = %name, "compiled connector could not be stored: {error:#}");
         }
         self.load(code.into()).await
+    }
+
+    /// Compiles a component when the compiler is free. The log says which one, since this takes seconds, in which a start waits.
+    async fn compile(&self, connector: &str, wasm: &[u8]) -> anyhow::Result<Vec<u8>> {
+        let turn = self.compiler.wait_for_turn().await?;
+        tracing::info!(connector, "compiling connector: this takes some seconds, once for each version");
+        let begun = Instant::now();
+        let code = turn.compile(wasm).await?;
+        tracing::info!(connector, "connector compiled in {:.1} s", begun.elapsed().as_secs_f64());
+        Ok(code)
     }
 
     async fn read(&self, path: &Path, name: &str) -> anyhow::Result<Option<Component>> {

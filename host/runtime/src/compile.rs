@@ -1,5 +1,5 @@
 //! Compiling components. Code of third parties may make a compiler slow, hungry or stop, so in service it happens in a child
-//! process with limits of its own, which holds no secrets; one at a time.
+//! process with its own limits, which holds no secrets; one at a time.
 
 use std::io::{Read, Write};
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use wasmtime::Engine;
 
 use crate::engine;
@@ -44,11 +44,24 @@ impl Compiler {
         Compiler { child, lines, turn: Arc::new(Semaphore::new(1)) }
     }
 
+    /// Waits until no other component is being compiled.
+    pub(crate) async fn wait_for_turn(&self) -> anyhow::Result<CompilerTurn<'_>> {
+        let permit = self.turn.acquire().await.context("the compiler is gone")?;
+        Ok(CompilerTurn { compiler: self, _permit: permit })
+    }
+}
+
+/// The right to compile a component now.
+pub(crate) struct CompilerTurn<'a> {
+    compiler: &'a Compiler,
+    _permit: SemaphorePermit<'a>,
+}
+
+impl CompilerTurn<'_> {
     /// Native code for the component `wasm`.
-    pub(crate) async fn compile(&self, wasm: &[u8]) -> anyhow::Result<Vec<u8>> {
-        let _turn = self.turn.acquire().await.context("the compiler is gone")?;
-        let lines = self.lines;
-        match &self.child {
+    pub(crate) async fn compile(self, wasm: &[u8]) -> anyhow::Result<Vec<u8>> {
+        let lines = self.compiler.lines;
+        match &self.compiler.child {
             Some(binary) => in_child(binary, wasm, lines).await,
             None => {
                 let wasm = wasm.to_vec();

@@ -72,7 +72,8 @@ impl Registry {
     pub(crate) async fn load(&self, package: &Package) -> anyhow::Result<Arc<LoadedConnector>> {
         let limits = &self.sandbox.limits;
         loaded::check_bytes(&package.wasm, limits)?;
-        let component = self.artefacts.component(&package.wasm, &package.sha256).await?;
+        let component =
+            self.artefacts.component(&package.manifest.name, &package.wasm, &package.sha256).await?;
         let stats = {
             let mut stats = self.stats.lock().expect("no panic while counting");
             stats.entry(package.manifest.name.clone()).or_default().clone()

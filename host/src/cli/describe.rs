@@ -11,7 +11,7 @@ use crate::cli::output::answer;
 
 /// Print the OpenAPI 3.1 document of the API as JSON
 ///
-/// It is the document that a running server gives at /openapi.json.
+/// A running server has the same document at /openapi.json.
 #[derive(Args)]
 pub struct Openapi {
     /// URL of the service that the document names [default: http://127.0.0.1:8080]

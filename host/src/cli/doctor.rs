@@ -1,12 +1,14 @@
 //! `switchboard doctor`: whether this machine and this data directory are fit to serve. Writes nothing there.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use authoring::Fault;
 use base::clock::{Clock, Entropy};
-use base::keyring::Keyring;
+use base::keyring::{Keyring, MASTER_KEY_BYTES};
 use clap::Args;
 use runtime::Runtime;
 use serde_json::json;
@@ -20,11 +22,14 @@ use crate::cli::output::{answer, table};
 use crate::cli::settings::Settings;
 use crate::cli::store;
 
-/// Check whether everything that `serve` needs is in order
+/// The log of the command: warnings, and which connector is being compiled, which takes some seconds each.
+pub const LOG: &str = "warn,runtime::artefacts=info";
+
+/// Check that everything `serve` needs is in order
 ///
-/// Takes the settings of `serve`, checks the data directory, the master key and whether the database belongs to it, the database
-/// (schema and, on SQLite, integrity), the connectors, the clock, free space and memory for pooled instances. Writes nothing, and may
-/// run beside a server. Exit code 1: something fails.
+/// Takes the settings of `serve` and checks the data directory, the master key, the database (that it belongs to the master key, its
+/// schema and, on SQLite, its integrity), the connectors, the clock, free space and memory for pooled instances. Failures come first.
+/// Writes nothing, and may run beside a server. Exit code 1: a check fails.
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  switchboard doctor\n  switchboard doctor --config /etc/switchboard.toml --json"
@@ -78,7 +83,7 @@ impl Doctor {
 async fn examine(config: &Config) -> Vec<CheckLine> {
     let mut findings = Vec::new();
     let mut note = |name, found: CheckResult| {
-        let (status, message) = found.unwrap_or_else(|e| (CheckStatus::Fail, format!("{e:#}")));
+        let (status, message) = found.unwrap_or_else(|e| (CheckStatus::Fail, failure_text(&e)));
         findings.push(CheckLine { name, status, message });
     };
     note("data directory", Ok(words(config, checks::data_dir(config))));
@@ -88,38 +93,46 @@ async fn examine(config: &Config) -> Vec<CheckLine> {
     if config.sqlite_file().is_some() {
         note("database file", Ok(words(config, checks::database_files(config))));
     }
-    // One that cannot be read was told of already.
-    let keyring = master_key::find(&config.data_dir).ok().flatten();
-    let mut is_other_key = false;
+    // The check of the master key above has the error of one that cannot be read.
+    let keyring = master_key::find(&config.data_dir);
+    let mut is_right_key = keyring.is_ok();
     match store::open_to_read(config).await {
         Ok(db) => {
             note("database schema", checks::schema(&db).await.map(|found| words(config, found)));
             note("database integrity", checks::integrity(&db).await.map(|found| words(config, found)));
-            if let Some(keyring) = &keyring {
-                let found = stored_secrets(&db, keyring).await;
-                is_other_key = found.is_err();
+            if let Ok(keyring) = &keyring {
+                let found = stored_secrets(config, &db, keyring.as_ref()).await;
+                is_right_key = found.is_ok();
                 note("stored secrets", found);
             }
             db.close().await;
         }
         // Before the first start there is none, and that is in order.
         Err(_) if config.sqlite_file().is_some_and(|f| !f.exists()) => {
-            note("database", warn("there is none yet; the first start makes it"));
+            note("database", warn("there is none yet; the first start creates it"));
         }
         Err(e) => note("database", Err(e)),
     }
-    if is_other_key {
-        note("connectors", warn("not checked: their compiled code is verified with the master key"));
-        return findings;
+    match keyring.ok().filter(|_| is_right_key) {
+        None => note("connectors", warn("not checked: their compiled code is verified with the master key")),
+        Some(keyring) => match start_runtime(config, keyring).await {
+            Ok(runtime) => {
+                note("connectors", Ok(words(config, checks::connectors(&runtime))));
+                note("instances", Ok(words(config, checks::instances(&runtime))));
+            }
+            Err(e) => note("connectors", Err(e)),
+        },
     }
-    match start_runtime(config, keyring).await {
-        Ok(runtime) => {
-            note("connectors", Ok(words(config, checks::connectors(&runtime))));
-            note("instances", Ok(words(config, checks::instances(&runtime))));
-        }
-        Err(e) => note("connectors", Err(e)),
-    }
+    findings.sort_by_key(|finding| Reverse(finding.status));
     findings
+}
+
+/// The cause of a failure, and its remedy where it has one.
+fn failure_text(error: &anyhow::Error) -> String {
+    match error.downcast_ref::<Fault>() {
+        Some(fault) => format!("{error:#}; {}", fault.help),
+        None => format!("{error:#}"),
+    }
 }
 
 /// A finding in words, with the remedy where there is one.
@@ -127,7 +140,7 @@ fn words(config: &Config, finding: CheckFinding) -> (CheckStatus, String) {
     let (status, dir) = (finding.status(), config.data_dir.display());
     let message = match finding {
         CheckFinding::DirWritable => format!("{dir} can be written"),
-        CheckFinding::DirMissing => format!("{dir} does not exist yet; the first start makes it"),
+        CheckFinding::DirMissing => format!("{dir} does not exist yet; the first start creates it"),
         CheckFinding::RestoreUnfinished => {
             "a restore into it was broken off: run `switchboard restore` again".to_owned()
         }
@@ -186,8 +199,12 @@ fn broken_connectors(problems: &BTreeMap<String, String>) -> String {
     first.unwrap_or_default() + &more
 }
 
-/// The database's secrets, compared with the master key as `serve` does, and one of them opened.
-async fn stored_secrets(db: &Db, keyring: &Keyring) -> CheckResult {
+/// The database's secrets, compared with the master key as `serve` does, and one of them opened. Without a master key there must be none.
+async fn stored_secrets(config: &Config, db: &Db, keyring: Option<&Keyring>) -> CheckResult {
+    let Some(keyring) = keyring else {
+        master_key::ensure_new(db, &config.data_dir).await?;
+        return ok("there are none yet");
+    };
     ok(match master_key::ensure_matches(db, keyring).await? {
         KeyMatch::Unused => "there are none yet",
         KeyMatch::Fingerprint => "sealed with this master key",
@@ -199,7 +216,8 @@ fn master_key(config: &Config) -> CheckResult {
     use std::os::unix::fs::PermissionsExt;
 
     if let Some(KeySource::Variable(variable)) = master_key::find_source(&config.data_dir) {
-        app::open_keyring(&config.data_dir, &Entropy::system())?;
+        app::open_keyring(&config.data_dir, &Entropy::system())
+            .with_context(|| format!("the key in {variable} cannot be used"))?;
         return ok(format!("from {variable}"));
     }
     let path = config.data_dir.join(app::MASTER_KEY_FILE);
@@ -208,11 +226,11 @@ fn master_key(config: &Config) -> CheckResult {
             true => Ok((
                 CheckStatus::Fail,
                 format!(
-                    "{} is missing, but there is a database: restore the key, or nothing in it can be opened",
+                    "{} is missing, but there is a database: restore the key, or nothing in the database can be decrypted",
                     path.display()
                 ),
             )),
-            false => warn("there is none yet; the first start makes it"),
+            false => warn("there is none yet; the first start creates it"),
         };
     };
     app::open_keyring(&config.data_dir, &Entropy::system())?;
@@ -225,13 +243,13 @@ fn master_key(config: &Config) -> CheckResult {
     }
 }
 
-/// Loads the connectors as `serve` would. Compiled code is read from the data directory, and what is compiled now goes into a directory that
-/// goes away again.
+/// Loads the connectors as `serve` would. Compiled code is read from the data directory, and what is compiled now goes into a temporary
+/// directory. Before the first start the master key is a random one, which is not stored.
 async fn start_runtime(config: &Config, keyring: Option<Keyring>) -> Result<Runtime> {
     let scratch = tempfile::tempdir().context("cannot make a temporary directory")?;
     let keyring = match keyring {
         Some(keyring) => keyring,
-        None => app::open_keyring(scratch.path(), &Entropy::system())?,
+        None => Keyring::new(&Entropy::system().bytes::<MASTER_KEY_BYTES>(), Entropy::system())?,
     };
     let mut settings = app::runtime_config(config, &keyring, &Clock::system())?;
     let cache = scratch.path().join("cache");

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use model::Instant;
 use service::app::App;
 use service::manage::operators::{acceptance, links};
 use zeroize::Zeroizing;
 
-use crate::cli::refusal::command_error;
+use crate::cli::refusal::{command_error, ensure_or_help};
 use crate::cli::settings_file::read_secret;
 
 /// The variable with the address of the first operator.
@@ -34,7 +34,7 @@ pub async fn prepare(app: &App) -> Result<Option<String>> {
     if let Some(given) = from_variables()? {
         let made = acceptance::create_first(app, &given.email, &given.password).await;
         let is_made = made.map_err(command_error).with_context(|| {
-            format!("cannot make the operator of {EMAIL_VARIABLE} and {PASSWORD_FILE_VARIABLE}")
+            format!("cannot create the operator of {EMAIL_VARIABLE} and {PASSWORD_FILE_VARIABLE}")
         })?;
         // Another host may have been first.
         return Ok(is_made.then(|| {
@@ -56,10 +56,11 @@ pub async fn prepare(app: &App) -> Result<Option<String>> {
 fn from_variables() -> Result<Option<UnattendedOperator>> {
     let email = std::env::var(EMAIL_VARIABLE).ok().filter(|email| !email.trim().is_empty());
     let file = std::env::var_os(PASSWORD_FILE_VARIABLE).filter(|file| !file.is_empty());
-    ensure!(
+    ensure_or_help(
         email.is_some() == file.is_some(),
-        "{EMAIL_VARIABLE} and {PASSWORD_FILE_VARIABLE} make the first operator together: set both, or neither"
-    );
+        || format!("only one of {EMAIL_VARIABLE} and {PASSWORD_FILE_VARIABLE} is set"),
+        || "set both to create the first operator, or neither".to_owned(),
+    )?;
     let (Some(email), Some(file)) = (email, file) else { return Ok(None) };
     let password = Zeroizing::new(read_secret(Path::new(&file))?);
     Ok(Some(UnattendedOperator { email: email.trim().to_owned(), password }))

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use base::clock::Clock;
 use clap::{Args, Subcommand, ValueEnum};
 use jiff::Span;
@@ -17,21 +17,27 @@ use storage::job_admin::{self, JobFilter};
 use storage::jobs::Job;
 
 use crate::cli::output::{answer, table};
-use crate::cli::refusal::command_error;
+use crate::cli::refusal::{command_error, failure};
 use crate::cli::store;
 use crate::cli::store_options::StoreOptions;
 
 /// A server that runs meanwhile reads the table at least so often.
 const SEEN_AFTER: &str = "a running server begins it within five seconds";
 
-/// Show the work in the background; repeat or cancel single jobs
+/// Show background jobs; run or cancel one
 ///
-/// Works on the store itself, so no server has to run, and one that runs needs no restart.
+/// Works on the database directly: no server has to run, and a running one needs no restart.
 #[derive(Subcommand)]
 pub enum Jobs {
     List(ListJobs),
+    /// Show a job
+    #[command(after_help = "Example:\n  switchboard jobs show report:msg_01JQ8Z6V9C4T7R2M5N8P3K1W0X")]
     Show(One),
+    /// Run a job now
+    #[command(after_help = "Example:\n  switchboard jobs retry report:msg_01JQ8Z6V9C4T7R2M5N8P3K1W0X")]
     Retry(One),
+    /// Cancel a queued job
+    #[command(after_help = "Example:\n  switchboard jobs cancel report:msg_01JQ8Z6V9C4T7R2M5N8P3K1W0X")]
     Cancel(One),
 }
 
@@ -55,7 +61,7 @@ impl State {
     }
 }
 
-/// List jobs: those that are due first at the beginning
+/// List jobs, those that are due first at the top
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -77,7 +83,7 @@ pub struct ListJobs {
     /// Only queued jobs that are due
     #[arg(long)]
     due: bool,
-    /// How many are shown at most
+    /// Maximum number of jobs to show
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(i64).range(1..=10_000))]
     limit: i64,
     /// Print a JSON array
@@ -87,9 +93,8 @@ pub struct ListJobs {
     place: StoreOptions,
 }
 
-/// A job by its id, as `jobs list` shows it
+/// A job, by its id.
 #[derive(Args)]
-#[command(after_help = "Example:\n  switchboard jobs show report:msg_01JQ8Z6V9C4T7R2M5N8P3K1W0X")]
 pub struct One {
     /// The job's id, as `jobs list` shows it
     #[arg(value_name = "ID")]
@@ -186,7 +191,7 @@ impl One {
         changed?;
         match self.json {
             true => answer(&serde_json::to_string_pretty(&json!({ "id": self.id, "state": "cancelled" }))?),
-            false => answer(&format!("cancelled {}; `switchboard jobs retry` makes it due again", self.id)),
+            false => answer(&format!("cancelled {}; `switchboard jobs retry` queues it again", self.id)),
         }
     }
 
@@ -201,8 +206,11 @@ impl One {
 async fn find(db: &Db, id: &str) -> Result<HostedJob> {
     db.check().await?;
     let found = manage::jobs::find(db, id).await.map_err(command_error)?;
-    found.with_context(|| {
-        format!("there is no job {id}; `switchboard jobs list` shows those that wait, run or failed: what is done is removed")
+    found.ok_or_else(|| {
+        failure(
+            format!("there is no job {id}"),
+            "`switchboard jobs list` shows jobs that are queued, running or failed; completed ones are removed",
+        )
     })
 }
 

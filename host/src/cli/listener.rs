@@ -27,6 +27,8 @@ use tokio_io_timeout::TimeoutStream;
 use tower::Service;
 use tower_http::timeout::TimeoutBody;
 
+use crate::api::response::refused_head::HeadGuard;
+use crate::cli::refusal::failure;
 use crate::web::rate_limit::site;
 
 /// Most open connections; more wait in the system's queue.
@@ -61,8 +63,12 @@ pub struct Listener {
 impl Listener {
     /// Binds the address, which an error names. Proxies may have any number of connections.
     pub async fn bind(address: SocketAddr, trusted_proxies: &[IpNet]) -> Result<Listener> {
-        let socket =
-            TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))?;
+        let socket = TcpListener::bind(address).await.map_err(|e| {
+            failure(
+                format!("cannot listen on {address}: {e}"),
+                "choose another address or port, or stop the process that uses this one",
+            )
+        })?;
         let max_connections = connections_allowed();
         Ok(Listener {
             socket,
@@ -165,7 +171,8 @@ async fn connection(
     });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_header_size(HEAD_BYTES);
-    let connection = http.serve_connection(TokioIo::new(Box::pin(stream)), service);
+    let guarded = HeadGuard::new(Box::pin(stream), has_asked.clone());
+    let connection = http.serve_connection(TokioIo::new(guarded), service);
     let mut connection = std::pin::pin!(connection);
     let first_head = async {
         tokio::time::sleep(first_head_timeout).await;

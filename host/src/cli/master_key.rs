@@ -1,16 +1,21 @@
-//! The master key of a data directory, compared with a database. No key is created here.
+//! The master key of a data directory, compared with a database.
 
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use base::clock::Entropy;
 use base::keyring::Keyring;
 use service::app;
 use service::connections::credentials;
 use storage::{Db, api_keys, connections as connection_rows, installation, migrations};
 
+use crate::cli::refusal::failure;
+
 /// Environment variables of the master key, in their order.
 const VARIABLES: [&str; 2] = ["SWITCHBOARD_MASTER_KEY", "SWITCHBOARD_MASTER_KEY_FILE"];
+
+/// The migration that creates the table with the fingerprint.
+const INSTALLATION_MIGRATION: i64 = 8;
 
 /// The place of a master key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +40,41 @@ pub fn find(data_dir: &Path) -> Result<Option<Keyring>> {
     }
 }
 
+/// The keyring of the installation that a database belongs to. A new master key is made only where the database belongs to none so far.
+///
+/// # Errors
+/// If the master key is missing, or the database belongs to another one.
+pub async fn open(db: &Db, data_dir: &Path) -> Result<Keyring> {
+    if find_source(data_dir).is_none() {
+        ensure_new(db, data_dir).await?;
+    }
+    let keyring = app::open_keyring(data_dir, &Entropy::system())?;
+    app::same_keyring(db, &keyring).await?;
+    Ok(keyring)
+}
+
+/// Fails where a database belongs to a master key already: one that is made now could not decrypt its secrets.
+pub async fn ensure_new(db: &Db, data_dir: &Path) -> Result<()> {
+    match find_fingerprint(db).await? {
+        None => Ok(()),
+        Some(fingerprint) => Err(failure(
+            format!(
+                "this database belongs to the master key {fingerprint}, and there is no {}",
+                data_dir.join(app::MASTER_KEY_FILE).display()
+            ),
+            "name the server's --data-dir, or give its master key with SWITCHBOARD_MASTER_KEY or SWITCHBOARD_MASTER_KEY_FILE",
+        )),
+    }
+}
+
+/// The fingerprint of the master key that a database belongs to; none if no host has started on it so far.
+async fn find_fingerprint(db: &Db) -> Result<Option<String>> {
+    match migrations::version(db).await? {
+        ..INSTALLATION_MIGRATION => Ok(None),
+        _ => installation::find(db.reader(), app::KEYRING_ID).await,
+    }
+}
+
 /// The result of comparing a master key with a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyMatch {
@@ -51,12 +91,7 @@ pub enum KeyMatch {
 /// # Errors
 /// If the database belongs to another master key, or the credentials do not decrypt.
 pub async fn ensure_matches(db: &Db, keyring: &Keyring) -> Result<KeyMatch> {
-    if migrations::version(db).await? == 0 {
-        return Ok(KeyMatch::Unused);
-    }
-    let Some(fingerprint) = installation::find(db.reader(), app::KEYRING_ID).await? else {
-        return Ok(KeyMatch::Unused);
-    };
+    let Some(fingerprint) = find_fingerprint(db).await? else { return Ok(KeyMatch::Unused) };
     app::ensure_key_of_database(&fingerprint, keyring)?;
     if !migrations::pending(db).await?.is_empty() {
         return Ok(KeyMatch::Fingerprint);
@@ -76,9 +111,6 @@ pub async fn ensure_matches(db: &Db, keyring: &Keyring) -> Result<KeyMatch> {
 /// # Errors
 /// If no host has started on the database so far.
 pub async fn load_fingerprint(db: &Db) -> Result<String> {
-    let found = match migrations::version(db).await? {
-        0 => None,
-        _ => installation::find(db.reader(), app::KEYRING_ID).await?,
-    };
-    found.context("the database belongs to no master key yet: start a server on it first")
+    let found = find_fingerprint(db).await?;
+    found.ok_or_else(|| failure("the database belongs to no master key yet", "start a server on it first"))
 }

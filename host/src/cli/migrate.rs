@@ -10,17 +10,20 @@ use crate::cli::output::answer;
 use crate::cli::store;
 use crate::cli::store_options::StoreOptions;
 
-/// Bring the database's schema up to date, or check it
+/// Update the database schema, or check it
 ///
-/// `serve` does this by itself when it starts. Exit code 1 with --check: migrations are missing.
+/// `serve` does this too when it starts. Exit code 1 with --check: migrations are missing.
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  switchboard migrate --check\n  switchboard migrate --database-url-file /run/secrets/database-url"
 )]
 pub struct Migrate {
-    /// Change nothing; say what would be done
+    /// Change nothing; list the missing migrations
     #[arg(long)]
     check: bool,
+    /// Create the data directory and the database's tables if there are none yet
+    #[arg(long, conflicts_with = "check")]
+    init: bool,
     #[command(flatten)]
     place: StoreOptions,
 }
@@ -29,7 +32,7 @@ impl Migrate {
     pub async fn run(self) -> Result<ExitCode> {
         let config = self.place.resolve()?;
         if !self.check {
-            store::open_or_make(&config).await?.close().await;
+            store::open_current(&config, self.init).await?.close().await;
             answer("the database schema is up to date")?;
             return Ok(ExitCode::SUCCESS);
         }

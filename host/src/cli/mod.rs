@@ -15,6 +15,7 @@ mod first_operator;
 mod jobs;
 mod keys;
 mod listen;
+mod listen_address;
 mod listener;
 mod listeners;
 mod master_key;
@@ -106,7 +107,7 @@ pub fn run() -> ExitCode {
         Command::Migrate(migrate) => quietly(migrate.run()),
         Command::Backup(backup) => quietly(backup.run()),
         Command::Restore(restore) => quietly(restore.run()),
-        Command::Doctor(doctor) => quietly(doctor.run()),
+        Command::Doctor(doctor) => logging(doctor::LOG, doctor.run()),
     };
     match done {
         Ok(code) => {

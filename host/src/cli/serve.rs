@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use axum::Router;
 use base::clock::{Clock, Entropy};
 use clap::Args;
@@ -13,7 +13,7 @@ use service::app::App;
 use service::app::config::Config;
 use service::app::supervise::{Backoff, supervised};
 use service::jobs;
-use service::manage::checks;
+use service::manage::{checks, connector_uploads};
 use storage::lane::Lane;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{oneshot, watch};
@@ -23,6 +23,7 @@ use tokio::time::Instant;
 use crate::api;
 use crate::cli::first_operator;
 use crate::cli::listeners::Listeners;
+use crate::cli::refusal::{ensure_or_help, with_help};
 use crate::cli::serve_settings::ServeSettings;
 use crate::cli::settings::Settings;
 use crate::cli::threads::block_on;
@@ -46,16 +47,16 @@ const OTHER_VARIABLES: [&str; 4] = [
 
 /// Serve the API
 ///
-/// The first start makes the data directory, the database and a master key in it. Stored credentials and API keys are worth
-/// nothing without the master key: back it up. Give your own as 32 bytes in base64 in SWITCHBOARD_MASTER_KEY, or in the file
-/// that SWITCHBOARD_MASTER_KEY_FILE names.
+/// The first start creates the data directory, the database and a master key. Back up the master key: without it, stored credentials
+/// and API keys are lost. To use your own, set SWITCHBOARD_MASTER_KEY to 32 bytes in base64, or SWITCHBOARD_MASTER_KEY_FILE to a
+/// file that holds them.
 ///
-/// The administration panel is at /admin. While nobody can sign in, each start logs a link that makes the first operator; with
-/// SWITCHBOARD_ADMIN_EMAIL and SWITCHBOARD_ADMIN_PASSWORD_FILE the first start makes the operator without a link.
+/// The administration panel is at /admin. While there is no operator, each start logs a link to create the first one. With
+/// SWITCHBOARD_ADMIN_EMAIL and SWITCHBOARD_ADMIN_PASSWORD_FILE the first start creates it without a link.
 ///
-/// SIGTERM: /readyz says 503 and event streams end, then no more connections are taken, requests and deliveries to webhooks
-/// in flight are finished, and the process ends with code 0 within 10 seconds; within 25 where a provider is being asked for
-/// new tokens, which would be lost. A second signal ends it at once.
+/// On SIGTERM, /readyz answers 503 and event streams end. Then no new connections are accepted, and requests and webhook deliveries in
+/// progress are completed. The process ends with code 0 within 10 seconds, or within 25 while tokens are being renewed at a provider. A
+/// second signal ends it at once.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -112,6 +113,7 @@ pub async fn serve(resolved: ServeSettings, ready: Option<oneshot::Sender<BoundS
     store::make_data_dir(&config)?;
     // Held until the process ends, whichever way it does.
     let _lock = store::Lock::take(&config)?;
+    store::ensure_master_key(&config).await?;
     let mut listeners = Listeners::bind(&mut config).await?;
     let started = tokio::select! {
         started = start(config) => started?,
@@ -247,10 +249,13 @@ struct StartedService {
 }
 
 async fn start(config: Config) -> Result<StartedService> {
-    let app = App::start(config, Clock::system(), Entropy::system()).await?;
+    let app = App::start(config, Clock::system(), Entropy::system()).await;
+    let app =
+        app.map_err(|e| with_help(e, "`switchboard doctor` with the same settings says what is wrong"))?;
     for (name, cause) in app.runtime.status().problems {
         tracing::error!(connector = %name, "connector not loaded: {cause}");
     }
+    connector_uploads::remove_leftovers(&app).await;
     let first_operator = first_operator::prepare(&app).await?;
     let mut sandbox = None;
     if app.config.sandbox {
@@ -272,7 +277,11 @@ async fn start(config: Config) -> Result<StartedService> {
 /// Connectors that were asked for have to be there; those of a fresh checkout may still have to be built.
 fn check_connectors(config: &Config, named: bool) -> Result<()> {
     let Some(dir) = config.connectors_dir.as_ref().filter(|dir| !dir.is_dir()) else { return Ok(()) };
-    ensure!(!named && !config.watch_connectors, "there is no directory {} with connectors", dir.display());
+    ensure_or_help(
+        !named && !config.watch_connectors,
+        || format!("there is no directory {} with connectors", dir.display()),
+        || "name the folder that holds the folders of the connectors with --connectors".to_owned(),
+    )?;
     tracing::warn!(
         dir = %dir.display(),
         "there are no bundled connectors; build them with `cargo xtask connectors`, or name them with --connectors"

@@ -1,7 +1,6 @@
 //! The settings of `serve`, from three places: the command line, `SWITCHBOARD_*` environment variables, a TOML file. A setting
 //! has one name: `--data-dir`, `SWITCHBOARD_DATA_DIR`, `data_dir`. The defaults are `Config`'s.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -13,9 +12,11 @@ use service::app::config::{Config, VerdictFailure};
 use storage::PoolLimits;
 
 use crate::cli::checks::Switch;
+use crate::cli::listen_address::ListenAddress;
 use crate::cli::network::Network;
 use crate::cli::oidc_options::OidcOptions;
 use crate::cli::pools::PoolSettings;
+use crate::cli::refusal::with_help;
 use crate::cli::serve_settings::ServeSettings;
 use crate::cli::settings_file::{self, read_secret};
 use crate::cli::store_options::StoreOptions;
@@ -30,10 +31,10 @@ pub struct Settings {
     #[arg(long, env = "SWITCHBOARD_CONFIG", value_name = "FILE")]
     #[serde(skip)]
     config: Option<PathBuf>,
-    /// Address to serve the API on; port 0 takes a free one [default: 127.0.0.1:8080]
+    /// Address to serve the API on, with an IP address or a host name; port 0 takes a free port [default: 127.0.0.1:8080]
     #[arg(long, help_heading = "Network", env = "SWITCHBOARD_LISTEN", value_name = "ADDRESS:PORT")]
-    listen: Option<SocketAddr>,
-    /// Directory of the database, the master key and the installed connectors; made if it is missing [default: data]
+    listen: Option<ListenAddress>,
+    /// Directory of the database, the master key and the installed connectors; created if it is missing [default: data]
     #[arg(long, help_heading = "Store", env = "SWITCHBOARD_DATA_DIR", value_name = "DIR")]
     data_dir: Option<PathBuf>,
     /// Database: sqlite:///path/file.db or postgres://user:password@host/name [default: switchboard.db in the data directory]
@@ -48,7 +49,7 @@ pub struct Settings {
     /// File that holds the database URL, for URLs with a password
     #[arg(long, help_heading = "Store", env = "SWITCHBOARD_DATABASE_URL_FILE", value_name = "FILE")]
     database_url_file: Option<PathBuf>,
-    /// URL for notifications between hosts: the same PostgreSQL without a transaction pooler [default: the database URL]
+    /// URL for notifications between hosts: the same PostgreSQL database without a transaction pooler [default: the database URL]
     #[arg(
         long,
         help_heading = "Store",
@@ -57,22 +58,22 @@ pub struct Settings {
         value_name = "URL"
     )]
     database_listen_url: Option<String>,
-    /// Connections to PostgreSQL for what requests read; one application has half of them at most [default: 12]
+    /// PostgreSQL connections for reads of requests; one application gets at most half of them [default: 12]
     #[arg(long, help_heading = "Store", env = "SWITCHBOARD_DATABASE_READ_CONNECTIONS", value_name = "N")]
     database_read_connections: Option<u32>,
-    /// Connections to PostgreSQL for what requests write; one application has a third of them at most [default: 12]
+    /// PostgreSQL connections for writes of requests; one application gets at most a third of them [default: 12]
     #[arg(long, help_heading = "Store", env = "SWITCHBOARD_DATABASE_WRITE_CONNECTIONS", value_name = "N")]
     database_write_connections: Option<u32>,
-    /// Connections to PostgreSQL for work in the background; one application has half of them at most [default: 8]
+    /// PostgreSQL connections for background jobs; one application gets at most half of them [default: 8]
     #[arg(long, help_heading = "Store", env = "SWITCHBOARD_DATABASE_JOB_CONNECTIONS", value_name = "N")]
     database_job_connections: Option<u32>,
-    /// How long a request waits for a connection to PostgreSQL before it is refused with 503 [default: 5000]
+    /// Time that a request waits for a PostgreSQL connection before it is refused with 503 [default: 5000]
     #[arg(long, help_heading = "Store", env = "SWITCHBOARD_DATABASE_ACQUIRE_TIMEOUT_MS", value_name = "MS")]
     database_acquire_timeout_ms: Option<u64>,
-    /// How long a statement waits for a lock in PostgreSQL before its request is undone and refused with 503 [default: 5000]
+    /// Time that a PostgreSQL statement waits for a lock before its request is rolled back and refused with 503 [default: 5000]
     #[arg(long, help_heading = "Store", env = "SWITCHBOARD_DATABASE_LOCK_TIMEOUT_MS", value_name = "MS")]
     database_lock_timeout_ms: Option<u64>,
-    /// How long a statement may take in PostgreSQL before its request is undone and refused with 503 [default: 15000]
+    /// Time that a PostgreSQL statement may take before its request is rolled back and refused with 503 [default: 15000]
     #[arg(
         long,
         help_heading = "Store",
@@ -80,13 +81,13 @@ pub struct Settings {
         value_name = "MS"
     )]
     database_statement_timeout_ms: Option<u64>,
-    /// URL under which clients and providers reach this service [default: http://<listen>]
+    /// URL at which clients and providers reach this service [default: http://<listen>]
     #[arg(long, help_heading = "Network", env = "SWITCHBOARD_PUBLIC_URL", value_name = "URL")]
     public_url: Option<String>,
     /// Directory of connectors to load at start [default: target/connectors/bundle]
     #[arg(long, help_heading = "Connectors", env = "SWITCHBOARD_CONNECTORS", value_name = "DIR")]
     connectors: Option<PathBuf>,
-    /// Load connectors again when files in --connectors change; they then go before installed ones. For development
+    /// For development: reload connectors when files in --connectors change, and prefer them to installed ones
     #[arg(
         long,
         help_heading = "Connectors",
@@ -98,8 +99,8 @@ pub struct Settings {
         value_parser = BoolishValueParser::new(),
     )]
     watch_connectors: Option<bool>,
-    /// Private network that providers may be in, for example 10.1.0.0/16 (repeatable); public addresses are always allowed. Only in these
-    /// networks credentials go over plain http, or to a mail server without TLS
+    /// Private network in which providers are allowed, for example 10.1.0.0/16 (repeatable). Public addresses are always allowed. Only in
+    /// these networks credentials are sent over plain http or to a mail server without TLS
     #[arg(
         long,
         help_heading = "Connectors",
@@ -108,8 +109,8 @@ pub struct Settings {
         value_delimiter = ','
     )]
     egress_allow: Vec<Network>,
-    /// Private network that webhooks may be delivered to, for example 10.2.0.0/16 (repeatable); public addresses are always allowed. Only in
-    /// these networks a webhook may have an http URL
+    /// Private network to which webhooks may be delivered, for example 10.2.0.0/16 (repeatable). Public addresses are always allowed. Only
+    /// in these networks a webhook may have an http URL
     #[arg(
         long,
         help_heading = "Network",
@@ -118,7 +119,7 @@ pub struct Settings {
         value_delimiter = ','
     )]
     webhook_allow: Vec<Network>,
-    /// PEM file with certificate authorities to trust beside the usual ones (repeatable)
+    /// PEM file with certificate authorities to trust in addition to those of the system (repeatable)
     #[arg(
         long,
         help_heading = "Connectors",
@@ -127,7 +128,7 @@ pub struct Settings {
         value_delimiter = ','
     )]
     ca_file: Vec<PathBuf>,
-    /// Serve the sandbox provider under /sandbox, to try everything out without an account anywhere
+    /// Serve the sandbox provider at /sandbox, to try everything without an account at a provider
     #[arg(
         long,
         help_heading = "Connectors",
@@ -139,7 +140,7 @@ pub struct Settings {
         value_parser = BoolishValueParser::new(),
     )]
     sandbox: Option<bool>,
-    /// Proxy whose X-Forwarded-For is believed: an address or a network (repeatable)
+    /// Address or network of a proxy whose X-Forwarded-For header is trusted (repeatable)
     #[arg(
         long,
         help_heading = "Network",
@@ -148,48 +149,49 @@ pub struct Settings {
         value_delimiter = ','
     )]
     trusted_proxy: Vec<Network>,
-    /// How log lines look [default: human on a terminal, else json]
+    /// Format of log lines [default: human on a terminal, else json]
     #[arg(long, help_heading = "Log", env = "SWITCHBOARD_LOG_FORMAT", value_name = "FORMAT")]
     log_format: Option<Format>,
     /// Log level: error, warn, info, debug or trace, or by module, for example `info,service::sync=debug` [default: info]
     #[arg(long, help_heading = "Log", env = "SWITCHBOARD_LOG_LEVEL", value_name = "LEVEL")]
     log_level: Option<String>,
-    /// How old the local copy may be when it answers a read; older asks the provider first. What clients follow answers at once while it is in
-    /// step, unless this is 0: then every read asks first [default: 10000]
+    /// Maximum age of the local copy when it answers a read; if it is older, the provider is asked first. Collections that clients follow
+    /// are answered at once while they are in sync. 0: every read asks the provider first [default: 10000]
     #[arg(long, help_heading = "Sync", env = "SWITCHBOARD_FRESHNESS_MS", value_name = "MS")]
     freshness_ms: Option<i64>,
-    /// How often collections that clients follow are read from the provider at the most; a quiet one is read more rarely, every 15 minutes
-    /// at the least, every hour where the provider tells of changes [default: 60000]
+    /// Shortest time between two reads of a followed collection from the provider. A quiet one is read less often: at least every 15
+    /// minutes, or every hour where the provider reports changes [default: 60000]
     #[arg(long, help_heading = "Sync", env = "SWITCHBOARD_POLL_INTERVAL_MS", value_name = "MS")]
     poll_interval_ms: Option<i64>,
-    /// Days that events are kept for change feeds, the event log and replays: 30 to 365 [default: 30]
+    /// Days for which events are kept for change feeds, the event log and replays: 30 to 365 [default: 30]
     #[arg(long, help_heading = "Store", env = "SWITCHBOARD_EVENTS_DAYS", value_name = "DAYS")]
     events_days: Option<i64>,
-    /// Days that the request log of the panel is kept: 1 to 365, or 0 to log no requests [default: 7]
+    /// Days for which the request log of the panel is kept: 1 to 365, or 0 to log no requests [default: 7]
     #[arg(long, help_heading = "Store", env = "SWITCHBOARD_REQUEST_LOG_DAYS", value_name = "DAYS")]
     request_log_days: Option<i64>,
-    /// Requests per minute from one address without a valid API key [default: 300]
+    /// Requests per minute allowed from one address without a valid API key [default: 300]
     #[arg(long, help_heading = "Network", env = "SWITCHBOARD_ANONYMOUS_RATE_LIMIT", value_name = "N")]
     anonymous_rate_limit: Option<u64>,
     /// Id of the application that /book/{slug} belongs to; /book/{handle}/{slug} names its own [default: the first application]
     #[arg(long, help_heading = "Network", env = "SWITCHBOARD_BOOKING_APPLICATION", value_name = "ID")]
     booking_application: Option<String>,
-    /// URL that the booking page asks by POST whether it takes a form; http alone in a private network [default: none, all are taken]
+    /// URL to which booking pages post each form, to have it accepted or refused; http only in a private network [default: none, all are
+    /// accepted]
     #[arg(long, help_heading = "Network", env = "SWITCHBOARD_BOOKING_VERDICT_URL", value_name = "URL")]
     booking_verdict_url: Option<String>,
-    /// Treatment of forms when that URL gives no verdict within two seconds [default: open]
+    /// Treatment of forms for which that URL gives no verdict within two seconds [default: open]
     #[arg(long, help_heading = "Network", env = "SWITCHBOARD_BOOKING_VERDICT_FAILURE", value_name = "WHAT")]
     booking_verdict_failure: Option<VerdictFailure>,
-    /// Address to serve /metrics on by itself, without a token: one that only collectors reach [default: none]
+    /// Separate address for /metrics, without a token; it should be reachable only for collectors [default: none]
     #[arg(long, help_heading = "Network", env = "SWITCHBOARD_METRICS_LISTEN", value_name = "ADDRESS:PORT")]
-    metrics_listen: Option<SocketAddr>,
-    /// File with the bearer token that /metrics beside the API asks for [default: none, and no metrics there]
+    metrics_listen: Option<ListenAddress>,
+    /// File with the bearer token for /metrics on the address of the API [default: none, no metrics there]
     #[arg(long, help_heading = "Network", env = "SWITCHBOARD_METRICS_TOKEN_FILE", value_name = "FILE")]
     metrics_token_file: Option<PathBuf>,
-    /// Address to serve the administration panel on by itself: one that only its users reach [default: beside the API, at /admin]
+    /// Separate address for the administration panel; it should be reachable only for its users [default: that of the API, at /admin]
     #[arg(long, help_heading = "Panel", env = "SWITCHBOARD_ADMIN_LISTEN", value_name = "ADDRESS:PORT")]
-    admin_listen: Option<SocketAddr>,
-    /// URL under which browsers reach the administration panel, without /admin [default: the public URL, or the panel's address]
+    admin_listen: Option<ListenAddress>,
+    /// URL at which browsers reach the administration panel, without /admin [default: the public URL, or the panel's address]
     #[arg(long, help_heading = "Panel", env = "SWITCHBOARD_ADMIN_URL", value_name = "URL")]
     admin_url: Option<String>,
     /// Serve no administration panel
@@ -204,7 +206,8 @@ pub struct Settings {
         value_parser = BoolishValueParser::new(),
     )]
     no_admin: Option<bool>,
-    /// Let people sign in to the panel over plain http under a name that is not this machine's own. Others on the way then read passwords
+    /// Allow signing in to the panel over plain http under a name that is not local to this machine. Others on the network can then read
+    /// passwords
     #[arg(
         long,
         help_heading = "Panel",
@@ -216,13 +219,13 @@ pub struct Settings {
         value_parser = BoolishValueParser::new(),
     )]
     admin_allow_http: Option<bool>,
-    /// Issuer URL of an OpenID provider by which people may sign in to the panel; http alone on this machine [default: none]
+    /// Issuer URL of an OpenID provider for signing in to the panel; http only on this machine [default: none]
     #[arg(long, help_heading = "Panel", env = "SWITCHBOARD_ADMIN_OIDC_ISSUER", value_name = "URL")]
     admin_oidc_issuer: Option<String>,
-    /// Id of the client that is registered there for the panel
+    /// Client id of the panel at that provider
     #[arg(long, help_heading = "Panel", env = "SWITCHBOARD_ADMIN_OIDC_CLIENT_ID", value_name = "ID")]
     admin_oidc_client_id: Option<String>,
-    /// File with the secret of that client [default: none, a public client]
+    /// File with that client's secret [default: none, a public client]
     #[arg(
         long,
         help_heading = "Panel",
@@ -230,10 +233,10 @@ pub struct Settings {
         value_name = "FILE"
     )]
     admin_oidc_client_secret_file: Option<PathBuf>,
-    /// Name of the provider on the button [default: the host of its URL]
+    /// Name of the provider on the sign-in button [default: the host of its URL]
     #[arg(long, help_heading = "Panel", env = "SWITCHBOARD_ADMIN_OIDC_NAME", value_name = "NAME")]
     admin_oidc_name: Option<String>,
-    /// How long /readyz says 503 after SIGTERM before connections are refused [default: 1000]
+    /// Time for which /readyz answers 503 after SIGTERM before connections are refused [default: 1000]
     #[arg(long, help_heading = "Network", env = "SWITCHBOARD_DRAIN_DELAY_MS", value_name = "MS")]
     drain_delay_ms: Option<u64>,
     /// Commit writes in groups (SQLite); off only to compare
@@ -244,8 +247,9 @@ pub struct Settings {
 impl Settings {
     /// Fills the gaps from the file, if one is named, and from the defaults. The error names the setting.
     pub fn resolve(self) -> Result<ServeSettings> {
-        let file = self.config.as_deref().map(settings_file::read).transpose()?.unwrap_or_default();
-        self.or(file).resolved()
+        let file = self.config.as_deref().map(settings_file::read).transpose();
+        let resolved = file.and_then(|file| self.or(file.unwrap_or_default()).resolved());
+        resolved.map_err(|e| with_help(e, "`switchboard serve --help` says what each setting takes"))
     }
 
     fn or(self, file: Settings) -> Settings {
@@ -323,7 +327,7 @@ impl Settings {
         };
         let connectors_named = self.connectors.is_some();
         let config = Config {
-            listen: self.listen.unwrap_or(default.listen),
+            listen: self.listen.map_or(default.listen, |address| address.0),
             data_dir: self.data_dir.unwrap_or(default.data_dir),
             database_url: urls::database(self.database_url, self.database_url_file.as_deref())?,
             database_listen_url: self.database_listen_url.filter(|u| !u.is_empty()),
@@ -346,9 +350,9 @@ impl Settings {
             booking_verdict_url: urls::verdict(self.booking_verdict_url.as_deref())?,
             booking_verdict_failure: self.booking_verdict_failure.unwrap_or_default(),
             metrics_token: metrics_token.map(SecretString::from),
-            metrics_listen: self.metrics_listen,
+            metrics_listen: self.metrics_listen.map(|address| address.0),
             admin: !self.no_admin.unwrap_or(!default.admin),
-            admin_listen: self.admin_listen,
+            admin_listen: self.admin_listen.map(|address| address.0),
             admin_url: urls::admin(self.admin_url)?,
             admin_allow_http: self.admin_allow_http.unwrap_or(default.admin_allow_http),
             admin_oidc: oidc.resolved()?,
@@ -415,7 +419,7 @@ mod tests {
     fn a_fault_in_the_file_names_the_line_and_the_key() {
         for (text, said) in [
             ("sandbox = true\nlistn = \"x\"", "line 2: unknown field `listn`"),
-            ("listen = \"here\"", "line 1: invalid socket address"),
+            ("listen = \"here\"", "line 1: \"here\" has no port: use here:8080"),
             ("egress_allow = [\"10.0.0.0/99\"]", "neither an address nor a network"),
             ("group_commit = \"maybe\"", "unknown variant `maybe`"),
             ("config = \"other.toml\"", "unknown field `config`"),

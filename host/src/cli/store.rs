@@ -4,55 +4,146 @@ use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use base::file_lock::FileLock;
 use service::app::config::Config;
 use service::manage::checks::RESTORE_FOLDER;
-use storage::{Db, Options};
+use storage::{Db, Options, migrations};
+
+use crate::cli::master_key;
+use crate::cli::refusal::{failure, with_help};
 
 fn options(config: &Config) -> Options {
     Options { pools: config.database_pools.clone(), ..Options::for_url(config.database()) }
 }
 
-/// Opens the database and brings its schema up to date; makes it, and the data directory, where there is none.
-pub async fn open_or_make(config: &Config) -> Result<Db> {
-    make_data_dir(config)?;
-    Db::open(&options(config)).await
+/// Remedy of a database that cannot be opened.
+const DATABASE_HELP: &str =
+    "check the address of the database (--database-url, --data-dir), and that its server runs";
+/// Remedy of a database that is not there.
+const MISSING_HELP: &str =
+    "name the data directory or the database of your server with --data-dir or --database-url";
+/// The same for commands that can create one.
+const INIT_HELP: &str =
+    "name those of your server with --data-dir or --database-url; add --init to create new ones";
+
+/// Opens the database and brings its schema up to date. `init`: an installation that does not exist is created.
+///
+/// # Errors
+/// Without `init` if there is no installation; nothing is created then.
+pub async fn open_current(config: &Config, init: bool) -> Result<Db> {
+    ensure_restored(config)?;
+    match init {
+        true => make_data_dir(config)?,
+        false => ensure_exists(config, INIT_HELP)?,
+    }
+    let db = Db::connect(&options(config)).await.map_err(open_failure)?;
+    let opened = async {
+        if !init {
+            ensure_used(&db, config).await?;
+        }
+        migrations::apply(&db).await
+    };
+    let opened = opened.await;
+    match opened {
+        Ok(()) => Ok(db),
+        Err(e) => {
+            db.close().await;
+            Err(e)
+        }
+    }
 }
 
-/// Opens the database that is there, with whatever schema it has.
+/// Opens the existing database, with whatever schema it has.
 pub async fn open(config: &Config) -> Result<Db> {
-    ensure_exists(config)?;
-    Db::connect(&options(config)).await
+    ensure_exists(config, MISSING_HELP)?;
+    Db::connect(&options(config)).await.map_err(open_failure)
 }
 
 /// The same to read it, without making or changing a file.
 pub async fn open_to_read(config: &Config) -> Result<Db> {
-    ensure_exists(config)?;
-    Db::connect(&Options { read_only: true, ..options(config) }).await
+    ensure_exists(config, MISSING_HELP)?;
+    Db::connect(&Options { read_only: true, ..options(config) }).await.map_err(open_failure)
 }
 
-fn ensure_exists(config: &Config) -> Result<()> {
-    if let Some(file) = config.sqlite_file() {
-        ensure!(
-            file.exists(),
-            "there is no database {}: name its place with --data-dir or --database-url, or start a server first",
-            file.display()
-        );
+fn open_failure(error: anyhow::Error) -> anyhow::Error {
+    with_help(error, DATABASE_HELP)
+}
+
+/// Fails where there is no SQLite database at this path.
+pub fn ensure_file(file: &Path) -> Result<()> {
+    match file.exists() {
+        true => Ok(()),
+        false => Err(no_database(file, MISSING_HELP)),
+    }
+}
+
+fn no_database(file: &Path, help: &str) -> anyhow::Error {
+    failure(format!("there is no database {}", file.display()), help)
+}
+
+fn ensure_exists(config: &Config, help: &str) -> Result<()> {
+    match config.sqlite_file().filter(|file| !file.exists()) {
+        Some(file) => Err(no_database(&file, help)),
+        None => Ok(()),
+    }
+}
+
+/// Fails where no server has made the database's tables.
+async fn ensure_used(db: &Db, config: &Config) -> Result<()> {
+    if migrations::version(db).await? > 0 {
+        return Ok(());
+    }
+    let url = db.dialect().redact_url(&config.database());
+    Err(failure(format!("the database {url} is empty: no server has used it"), INIT_HELP))
+}
+
+/// Fails where a SQLite database belongs to a master key that is missing: a start would make another one, which is of no use.
+pub async fn ensure_master_key(config: &Config) -> Result<()> {
+    let exists = config.sqlite_file().is_some_and(|file| file.exists());
+    if !exists || master_key::find_source(&config.data_dir).is_some() {
+        return Ok(());
+    }
+    let db = open_to_read(config).await?;
+    let checked = master_key::ensure_new(&db, &config.data_dir).await;
+    db.close().await;
+    checked
+}
+
+/// Makes the data directory with `init`; fails where it is missing or has no master key otherwise.
+pub fn ensure_data_dir(config: &Config, init: bool) -> Result<()> {
+    if init {
+        return make_data_dir(config);
+    }
+    ensure_restored(config)?;
+    let dir = config.data_dir.display();
+    if !config.data_dir.is_dir() {
+        return Err(failure(format!("there is no data directory {dir}"), INIT_HELP));
+    }
+    if master_key::find_source(&config.data_dir).is_none() {
+        return Err(failure(format!("no server has used the data directory {dir}"), INIT_HELP));
     }
     Ok(())
 }
 
-/// The data directory, made if it is missing; what is in it is for this user alone. Fails where a restore into it was broken off: what is
-/// there is not whole.
+/// Fails where a restore into the data directory was broken off: its files are incomplete.
+fn ensure_restored(config: &Config) -> Result<()> {
+    match config.data_dir.join(RESTORE_FOLDER).exists() {
+        true => Err(failure(
+            format!("a restore into {} was broken off", config.data_dir.display()),
+            "run `switchboard restore` again",
+        )),
+        false => Ok(()),
+    }
+}
+
+/// The data directory, made if it is missing; what is in it is for this user alone.
+///
+/// # Errors
+/// If a restore into it was broken off.
 pub fn make_data_dir(config: &Config) -> Result<()> {
     create_data_dir(&config.data_dir)?;
-    ensure!(
-        !config.data_dir.join(RESTORE_FOLDER).exists(),
-        "a restore into {} was broken off: run `switchboard restore` again",
-        config.data_dir.display()
-    );
-    Ok(())
+    ensure_restored(config)
 }
 
 /// Makes the directory if it is missing, for this user alone.
@@ -110,11 +201,14 @@ impl Lock {
                 let mut owner = String::new();
                 // Without it the message is only less helpful.
                 let _ = file.take(32).read_to_string(&mut owner);
-                bail!(
-                    "another server, or `switchboard connector try`, (process {}) uses this database: {} is locked; a SQLite database takes one server, use PostgreSQL for several",
-                    owner.trim(),
-                    path.display()
-                )
+                let owner = owner.trim();
+                Err(failure(
+                    format!(
+                        "process {owner} (a server or `switchboard connector try`) uses this database: {} is locked",
+                        path.display()
+                    ),
+                    "stop that process first; for several servers use PostgreSQL (--database-url)",
+                ))
             }
             Err(TryLockError::Error(e)) => Err(e).with_context(|| format!("cannot lock {}", path.display())),
         }

@@ -8,7 +8,10 @@ use anyhow::{Context, Result, anyhow};
 use clap::ValueEnum;
 use serde::Deserialize;
 use service::app::log_queue;
+use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::{EnvFilter, fmt};
+
+use crate::cli::refusal::failure;
 
 /// Longest wait at the end of a process for the reader of its log.
 const LAST_LINES_TIMEOUT: Duration = Duration::from_secs(1);
@@ -29,8 +32,7 @@ pub enum Format {
 /// Starts logging for this process, once. `level` is a level or a list of directives (`info,service::sync=debug`); without a format a
 /// terminal gets text and everything else JSON.
 pub fn start(format: Option<Format>, level: &str) -> Result<()> {
-    let filter = EnvFilter::try_new(level)
-        .with_context(|| format!("log_level \"{level}\" must be error, warn, info, debug, trace or a list such as info,service::sync=debug"))?;
+    let filter = parse_filter(level)?;
     let terminal = std::io::stderr().is_terminal();
     let format = format.unwrap_or(if terminal { Format::Human } else { Format::Json });
     let queue = log_queue::open(report_dropped).context("cannot start the log")?;
@@ -44,6 +46,21 @@ pub fn start(format: Option<Format>, level: &str) -> Result<()> {
     started.map_err(|e| anyhow!("cannot start the log: {e}"))?;
     log_panics();
     Ok(())
+}
+
+/// Parses the filter of the log. A lone word has to be a level: as the name of a module it would silence everything else.
+fn parse_filter(level: &str) -> Result<EnvFilter> {
+    let has_level = |directive: &str| {
+        let (_, level) = directive.rsplit_once('=').unwrap_or(("", directive));
+        level.trim().parse::<LevelFilter>().is_ok()
+    };
+    let filter = level.split(',').all(has_level).then(|| EnvFilter::try_new(level).ok()).flatten();
+    filter.ok_or_else(|| {
+        failure(
+            format!("log_level \"{level}\" is not a log level"),
+            "use error, warn, info, debug or trace; for single modules a list such as info,service::sync=debug",
+        )
+    })
 }
 
 /// Writes the last text of a process, after its log. A log that is not read does not keep the process from ending.
@@ -80,7 +97,22 @@ fn log_panics() {
 mod tests {
     use std::process::{Command, Stdio};
 
-    use super::{Format, start};
+    use authoring::Fault;
+
+    use super::{Format, parse_filter, start};
+
+    #[test]
+    fn a_word_that_is_no_level_is_refused_with_the_levels() {
+        for level in ["error", "INFO", "off", "info,service::sync=debug", "warn,runtime=info"] {
+            assert!(parse_filter(level).is_ok(), "{level}");
+        }
+        for level in ["loud", "info,service::sync", "service::sync=loud", "info=x=y"] {
+            let refused = parse_filter(level).unwrap_err();
+            assert_eq!(refused.to_string(), format!("log_level \"{level}\" is not a log level"));
+            let help = &refused.downcast_ref::<Fault>().unwrap().help;
+            assert!(help.contains("error, warn, info, debug or trace"), "{help}");
+        }
+    }
 
     /// Run by the test below, in a process whose stderr is closed.
     #[test]

@@ -14,6 +14,9 @@ const UNREACHABLE_RETRY_S: u64 = 1;
 /// Retry-After of a full disk, in seconds: an operator has to free space first.
 const FULL_RETRY_S: u64 = 10;
 
+/// The beginning of an error of the system's resolver.
+const LOOKUP_FAILED: &str = "failed to lookup address information";
+
 /// The ways in which a database as a whole fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutageKind {
@@ -97,7 +100,7 @@ fn sqlstate_kind(code: &str) -> Option<OutageKind> {
         // read_only_sql_transaction
         "25006" => Some(OutageKind::ReadOnly),
         // transaction_timeout, too_many_connections, the shutdowns and the start of the server (57P01 to 57P03), idle_session_timeout,
-        // io_error; and a database that is not there while it is being restored.
+        // io_error; and a database that does not exist while it is being restored.
         "25P04" | "53300" | "57P01" | "57P02" | "57P03" | "57P05" | "58030" | "3D000" => {
             Some(OutageKind::Unreachable)
         }
@@ -119,7 +122,11 @@ fn io_cause(e: &io::Error) -> String {
         | ErrorKind::NetworkUnreachable => e.kind().to_string(),
         ErrorKind::UnexpectedEof => "the server ended the connection".to_owned(),
         ErrorKind::NotFound => "there is no socket".to_owned(),
-        _ => e.to_string(),
+        _ => match e.to_string() {
+            // The text of Rust's library for each failure of getaddrinfo, before that of the system.
+            cause if cause.starts_with(LOOKUP_FAILED) => "the host name cannot be resolved".to_owned(),
+            cause => cause,
+        },
     }
 }
 
@@ -194,6 +201,10 @@ mod tests {
         assert_eq!(cause(ErrorKind::ConnectionRefused), "connection refused");
         assert_eq!(cause(ErrorKind::UnexpectedEof), "the server ended the connection");
         assert_eq!(postgres_outage(&sqlx::Error::PoolTimedOut), None, "a pool can also be busy");
+        // No resolver is asked for a name with an empty label.
+        let unknown = std::net::ToSocketAddrs::to_socket_addrs(&("a..b", 5_432_u16)).unwrap_err();
+        let outage = postgres_outage(&sqlx::Error::Io(unknown)).unwrap();
+        assert_eq!(outage.cause, "the host name cannot be resolved");
     }
 
     #[test]

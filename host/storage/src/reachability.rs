@@ -1,4 +1,4 @@
-//! Whether PostgreSQL can be reached. A connection of its own finds out where requests wait for one or have lost theirs: then
+//! Whether PostgreSQL can be reached. A separate connection finds out when requests wait for one or have lost theirs: then
 //! they need not wait until their time is over, and a busy server is distinguished from an unreachable one.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -43,17 +43,29 @@ impl Reachability {
         Reachability(Arc::new(Monitor { to, availability, probe: Mutex::default() }))
     }
 
-    /// Makes a first connection, and retries for the time `within`. The error names the server. Returns the server's reason where
-    /// it is reachable, but takes no more connections.
+    /// Makes a first connection, and retries for the time `within` unless the server refuses the login. The error names the server.
+    /// Returns the server's reason where it is reachable, but takes no more connections.
     pub(crate) async fn ensure(&self, within: Duration) -> Result<Option<String>> {
         let end = Instant::now() + within;
+        let server = self.0.availability.database();
+        let mut is_first = true;
         loop {
-            let outage = match probe(&self.0.to).await {
+            let failure = match probe(&self.0.to).await {
                 Ok(crowded) => return Ok(crowded),
-                Err(outage) => outage,
+                Err(failure) => failure,
             };
+            let cause = failure.outage.cause;
+            if failure.is_refusal {
+                bail!("{server} refuses the login: {cause}");
+            }
             if Instant::now() + PROBE_EVERY >= end {
-                bail!("{} cannot be reached: {}", self.0.availability.database(), outage.cause);
+                bail!("{server} cannot be reached: {cause}");
+            }
+            if std::mem::take(&mut is_first) {
+                tracing::warn!(
+                    "{server} cannot be reached: {cause}; trying again for {} s",
+                    within.as_secs()
+                );
             }
             sleep(PROBE_EVERY).await;
         }
@@ -70,7 +82,7 @@ impl Reachability {
         let _ = self.0.availability.gone().wait_for(Option::is_none).await;
     }
 
-    /// Waits until the server is known to be unreachable, and probes it meanwhile.
+    /// Probes the server until it is known to be unreachable.
     pub(crate) async fn until_gone(&self) {
         let mut gone = self.0.availability.gone();
         if timeout(SUSPECT_AFTER, gone.wait_for(Option::is_some)).await.is_ok() {
@@ -84,7 +96,7 @@ impl Reachability {
         }
     }
 
-    /// Starts a task that probes whether the server can be reached, unless that was done a moment ago. While it cannot, the task
+    /// Starts a task that probes whether the server can be reached, unless it was just probed. While it cannot, the task
     /// goes on until it can.
     pub(crate) fn suspect(&self) {
         let mut probe = self.0.state();
@@ -117,9 +129,9 @@ async fn watch_server(monitor: Weak<Monitor>) {
                     return;
                 }
             }
-            Err(outage) => {
+            Err(failure) => {
                 monitor.availability.set_uncrowded();
-                monitor.availability.set_gone(outage);
+                monitor.availability.set_gone(failure.outage);
             }
         }
         drop(monitor);
@@ -127,21 +139,41 @@ async fn watch_server(monitor: Weak<Monitor>) {
     }
 }
 
+/// The failure of a probe.
+struct ProbeFailure {
+    outage: Outage,
+    /// The server answers, and refuses this user, password or database: retrying does not help.
+    is_refusal: bool,
+}
+
+impl From<Outage> for ProbeFailure {
+    fn from(outage: Outage) -> ProbeFailure {
+        ProbeFailure { outage, is_refusal: false }
+    }
+}
+
 /// Makes a connection and ends it. Returns the server's reason where it is reachable, but takes no more connections.
-async fn probe(to: &PgConnectOptions) -> Result<Option<String>, Outage> {
+async fn probe(to: &PgConnectOptions) -> Result<Option<String>, ProbeFailure> {
     let connected = timeout(PROBE_WITHIN, async { PgConnection::connect_with(to).await?.close().await });
     match connected.await {
         Ok(Ok(())) => Ok(None),
         Ok(Err(e)) => match (crowded_cause(&e), postgres_outage(&e)) {
             (Some(cause), _) => Ok(Some(cause)),
-            (None, Some(outage)) => Err(outage),
-            (None, None) => Err(Outage::new(OutageKind::Unreachable, e.to_string())),
+            (None, Some(outage)) => Err(ProbeFailure { outage, is_refusal: is_login_refused(&e) }),
+            (None, None) => Err(Outage::new(OutageKind::Unreachable, e.to_string()).into()),
         },
         Err(_) => {
             let cause = format!("no answer within {} s", PROBE_WITHIN.as_secs());
-            Err(Outage::new(OutageKind::Unreachable, cause))
+            Err(Outage::new(OutageKind::Unreachable, cause).into())
         }
     }
+}
+
+/// Whether the server refuses the user, the password or the database.
+fn is_login_refused(e: &sqlx::Error) -> bool {
+    let code = e.as_database_error().and_then(|e| e.code());
+    // PostgreSQL's SQLSTATEs: class 28 is "invalid authorization specification", 3D000 "invalid catalog name".
+    code.is_some_and(|code| code.starts_with("28") || code == "3D000")
 }
 
 /// The server's message if its connection limit is reached.
@@ -163,16 +195,15 @@ mod tests {
         let reachability = Reachability::new(to, availability);
         let refused = reachability.ensure(Duration::ZERO).await.unwrap_err().to_string();
         assert_eq!(refused, format!("PostgreSQL at 127.0.0.1:{port} cannot be reached: connection refused"));
-        assert_eq!(reachability.outage(), None, "nobody waits for it yet");
+        assert_eq!(reachability.outage(), None, "no request waits for it yet");
         timeout(Duration::from_secs(30), reachability.until_gone()).await.unwrap();
         assert_eq!(reachability.outage().unwrap().cause, "connection refused");
     }
 
-    /// A server at its connection limit: it answers each connection with this refusal.
-    async fn refuse_all(listener: tokio::net::TcpListener) {
+    /// A server that answers each connection with a refusal of these fields.
+    async fn refuse_all(listener: tokio::net::TcpListener, fields: &'static [u8]) {
         use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-        let fields = b"SFATAL\0VFATAL\0C53300\0Mtoo many connections for role \"sb\"\0\0";
         let length = u32::try_from(fields.len() + 4).unwrap();
         loop {
             let (mut client, _) = listener.accept().await.unwrap();
@@ -180,6 +211,32 @@ mod tests {
             assert!(client.read(&mut startup).await.unwrap() > 0);
             let refusal = [b"E".as_slice(), &length.to_be_bytes(), fields].concat();
             client.write_all(&refusal).await.unwrap();
+        }
+    }
+
+    const CROWDED: &[u8] = b"SFATAL\0VFATAL\0C53300\0Mtoo many connections for role \"sb\"\0\0";
+    const WRONG_PASSWORD: &[u8] =
+        b"SFATAL\0VFATAL\0C28P01\0Mpassword authentication failed for user \"sb\"\0\0";
+    const NO_DATABASE: &[u8] = b"SFATAL\0VFATAL\0C3D000\0Mdatabase \"nope\" does not exist\0\0";
+
+    #[tokio::test]
+    async fn a_refused_login_is_not_retried() {
+        for (fields, cause) in [
+            (WRONG_PASSWORD, "password authentication failed for user \"sb\""),
+            (NO_DATABASE, "database \"nope\" does not exist"),
+        ] {
+            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let to = PgConnectOptions::new_without_pgpass()
+                .host("127.0.0.1")
+                .port(listener.local_addr().unwrap().port())
+                .ssl_mode(sqlx::postgres::PgSslMode::Disable);
+            let server = tokio::spawn(refuse_all(listener, fields));
+            let reachability = Reachability::new(to, Availability::new("PostgreSQL at db:5432"));
+            let ensured = reachability.ensure(Duration::from_secs(3_600));
+            let ensured = timeout(Duration::from_secs(30), ensured).await.expect("it does not wait");
+            let refused = ensured.unwrap_err().to_string();
+            assert_eq!(refused, format!("PostgreSQL at db:5432 refuses the login: {cause}"));
+            server.abort();
         }
     }
 
@@ -191,7 +248,7 @@ mod tests {
             .port(listener.local_addr().unwrap().port())
             .username("sb")
             .ssl_mode(sqlx::postgres::PgSslMode::Disable);
-        let server = tokio::spawn(refuse_all(listener));
+        let server = tokio::spawn(refuse_all(listener, CROWDED));
         let reachability = Reachability::new(to, Availability::new("PostgreSQL at db"));
         let said = reachability.ensure(Duration::ZERO).await.unwrap();
         assert_eq!(said.as_deref(), Some("too many connections for role \"sb\""));

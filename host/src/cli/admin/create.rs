@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use clap::{ArgGroup, Args};
 use model::Instant;
 use serde_json::json;
@@ -13,7 +13,7 @@ use storage::organizations;
 
 use crate::cli::admin::open_store::{OpenStore, PanelOptions};
 use crate::cli::output::answer;
-use crate::cli::refusal::command_error;
+use crate::cli::refusal::{command_error, ensure_or_help};
 
 /// Create an operator, and print the link to set their password
 #[derive(Args)]
@@ -31,7 +31,7 @@ pub struct CreateOperator {
     /// Name that others see [default: the part of the address before the @]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// The operator may do everything, in every organization
+    /// Administrator: may do everything, in every organization
     #[arg(long, conflicts_with = "role")]
     admin: bool,
     /// Role in one organization: owner, developer or viewer
@@ -40,6 +40,9 @@ pub struct CreateOperator {
     /// The organization, by its name
     #[arg(long = "org", value_name = "NAME", requires = "role")]
     organization: Option<String>,
+    /// Create the data directory, the database and the master key if there are none yet
+    #[arg(long)]
+    init: bool,
     /// Print JSON: id, email, url, expiresAt
     #[arg(long)]
     json: bool,
@@ -55,7 +58,7 @@ struct NewOperatorLink {
 
 impl CreateOperator {
     pub async fn run(self) -> Result<()> {
-        let open = self.panel.open_or_make().await?;
+        let open = self.panel.open_current(self.init).await?;
         let made = self.create(&open).await;
         let text = made.and_then(|made| self.text(&open, &made));
         open.close().await;
@@ -63,10 +66,11 @@ impl CreateOperator {
     }
 
     async fn create(&self, open: &OpenStore) -> Result<NewOperatorLink> {
-        ensure!(
+        ensure_or_help(
             self.admin || open.has_operators().await?,
-            "nobody can sign in yet: the first operator needs --admin, to manage the installation"
-        );
+            || "the first operator has to be an administrator: nobody can sign in yet".to_owned(),
+            || "add --admin".to_owned(),
+        )?;
         let mut roles = BTreeMap::new();
         if let (Some(name), Some(role)) = (&self.organization, self.role) {
             let found = organizations::find_by_name(open.db.reader(), name).await?;

@@ -1,6 +1,6 @@
 //! `switchboard admin link`: prints a link to set a new password, or to create the first operator.
 
-use anyhow::{Context, Result, ensure};
+use anyhow::Result;
 use clap::Args;
 use model::Instant;
 use serde_json::json;
@@ -9,7 +9,7 @@ use service::manage::operators::links::{self, Link};
 
 use crate::cli::admin::open_store::{OpenStore, PanelOptions};
 use crate::cli::output::answer;
-use crate::cli::refusal::command_error;
+use crate::cli::refusal::{command_error, ensure_or_help, failure};
 
 /// Print a link with which an operator sets a new password, and end their sessions
 ///
@@ -26,6 +26,9 @@ pub struct LinkOperator {
     /// Also remove the second factor, for an operator who has lost it
     #[arg(long, requires = "email")]
     without_second_factor: bool,
+    /// Create the data directory, the database and the master key if there are none yet
+    #[arg(long)]
+    init: bool,
     /// Print JSON: email, url, expiresAt
     #[arg(long)]
     json: bool,
@@ -35,7 +38,7 @@ pub struct LinkOperator {
 
 impl LinkOperator {
     pub async fn run(self) -> Result<()> {
-        let open = self.panel.open_or_make().await?;
+        let open = self.panel.open_current(self.init).await?;
         let made = self.link(&open).await;
         let text = made.and_then(|link| self.text(&open, &link));
         open.close().await;
@@ -45,9 +48,15 @@ impl LinkOperator {
     async fn link(&self, open: &OpenStore) -> Result<Link> {
         let Some(email) = &self.email else {
             let is_empty = !open.has_operators().await?;
-            ensure!(is_empty, "name the operator who needs a link; `switchboard admin list` shows them");
+            ensure_or_help(
+                is_empty,
+                || "EMAIL is missing: there are operators already".to_owned(),
+                || "name the operator who needs a link; `switchboard admin list` shows them".to_owned(),
+            )?;
             let first = links::first(open.operators()).await.map_err(command_error)?;
-            return first.context("the first operator was just created; run `switchboard admin list`");
+            return first.ok_or_else(|| {
+                failure("the first operator was just created", "run `switchboard admin list`")
+            });
         };
         let operator = open.load_operator(email).await?;
         let actor = Actor::command("switchboard admin link");

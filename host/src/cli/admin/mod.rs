@@ -17,7 +17,7 @@ use crate::cli::admin::open_store::PanelOptions;
 use crate::cli::output::answer;
 use crate::cli::refusal::command_error;
 
-/// Create, list and disable the people who sign in to the administration panel, and print links for them
+/// Create, list and disable operators of the administration panel, and print sign-in links
 ///
 /// Works on the database directly: no server has to run, and a running one needs no restart.
 #[derive(Subcommand)]

@@ -1,11 +1,10 @@
 //! The store of an installation, opened for a command about its operators.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use base::clock::{Clock, Entropy};
 use base::keyring::Keyring;
 use clap::Args;
 use model::Instant;
-use service::app;
 use service::app::config::Config;
 use service::manage::operators::directory::{self, OperatorView};
 use service::manage::operators::links::{FIRST_OPERATOR, Link};
@@ -13,17 +12,17 @@ use service::manage::operators::store::OperatorStore;
 use storage::dialect::Dialect;
 use storage::{Db, installation};
 
-use crate::cli::refusal::command_error;
+use crate::cli::refusal::{command_error, failure};
 use crate::cli::store_options::StoreOptions;
-use crate::cli::{store, urls};
+use crate::cli::{master_key, store, urls};
 
 /// The place of the store, and the address at which browsers reach the panel.
 #[derive(Args, Clone, Debug)]
 pub struct PanelOptions {
-    /// URL under which browsers reach the panel, without /admin, for the link that is printed [default: as `serve` has it in --config]
+    /// URL at which browsers reach the panel, without /admin; for the printed link [default: that of `serve` in --config]
     #[arg(long, env = "SWITCHBOARD_ADMIN_URL", value_name = "URL")]
     admin_url: Option<String>,
-    /// URL under which browsers reach the service, for a panel without a URL of its own
+    /// URL at which browsers reach the service, for a panel without its own URL
     #[arg(long, env = "SWITCHBOARD_PUBLIC_URL", value_name = "URL")]
     public_url: Option<String>,
     #[command(flatten)]
@@ -47,10 +46,10 @@ impl PanelOptions {
         OpenStore::checked(config, db).await
     }
 
-    /// The same; makes the store where there is none yet.
-    pub async fn open_or_make(&self) -> Result<OpenStore> {
+    /// The same; with `init` a store that does not exist is created.
+    pub async fn open_current(&self, init: bool) -> Result<OpenStore> {
         let config = self.config()?;
-        let db = store::open_or_make(&config).await?;
+        let db = store::open_current(&config, init).await?;
         OpenStore::checked(config, db).await
     }
 
@@ -68,9 +67,7 @@ impl OpenStore {
         let entropy = Entropy::system();
         let opening = async {
             db.check().await?;
-            let keyring = app::open_keyring(&config.data_dir, &entropy)?;
-            app::same_keyring(&db, &keyring).await?;
-            Ok::<_, anyhow::Error>(keyring)
+            master_key::open(&db, &config.data_dir).await
         };
         let opened = opening.await;
         match opened {
@@ -95,7 +92,9 @@ impl OpenStore {
     /// The operator with this address. The error says where addresses are shown.
     pub async fn load_operator(&self, email: &str) -> Result<OperatorView> {
         let found = directory::find_by_email(self.operators(), email).await.map_err(command_error)?;
-        found.with_context(|| format!("there is no operator {email}; `switchboard admin list` shows them"))
+        found.ok_or_else(|| {
+            failure(format!("there is no operator {email}"), "`switchboard admin list` shows all operators")
+        })
     }
 
     /// The lines of an answer that shows a link, each with what it does.

@@ -1,6 +1,6 @@
 //! `switchboard apps handle`: the name of an application in the addresses of its booking pages.
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use clap::Args;
 use serde_json::json;
 use service::bookings::handle::{from_id, parse};
@@ -9,13 +9,14 @@ use storage::scheduling::applications;
 
 use crate::cli::apps::stored::application;
 use crate::cli::output::answer;
+use crate::cli::refusal::ensure_or_help;
 use crate::cli::store;
 use crate::cli::store_options::StoreOptions;
 
 /// Show or change the name that an application has in the addresses of its booking pages
 ///
-/// Pages are at /book/{handle}/{slug}, and the links that the API answers and that mail has use it from now on. Addresses with the
-/// application's id go on working; addresses with a handle that it had before do not.
+/// Booking pages are at /book/{handle}/{slug}. New links in answers of the API and in mail use the new handle. Addresses with the
+/// application's id keep working; addresses with an earlier handle do not.
 #[derive(Args)]
 #[command(after_help = "\
 Example:
@@ -24,10 +25,10 @@ pub struct Handle {
     /// The application's id, as `apps list` shows it
     #[arg(value_name = "APP")]
     application: String,
-    /// The name: 3 to 40 lower-case letters, digits and - that no other application has; without it the present one is shown
+    /// The handle: 3 to 40 lower-case letters, digits and -, unique among applications. Without it the current one is shown
     #[arg(value_name = "HANDLE", value_parser = parse, conflicts_with = "clear")]
     handle: Option<String>,
-    /// Take the name away: addresses have the application's id again
+    /// Remove the handle: new addresses have the application's id again
     #[arg(long)]
     clear: bool,
     /// Print JSON: id, handle
@@ -69,7 +70,11 @@ impl Handle {
             })
             .await;
         let handle = self.handle.as_deref().unwrap_or_default();
-        ensure!(written?, "another application has the handle \"{handle}\": choose another one");
+        ensure_or_help(
+            written?,
+            || format!("another application has the handle \"{handle}\""),
+            || "choose another one".to_owned(),
+        )?;
         Ok(self.handle.clone())
     }
 }

@@ -1,11 +1,12 @@
 //! The manifest of a connector, against which values on the command line are checked.
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use runtime::{Manifest, Store, manifest_text};
 use service::app;
 use service::app::config::Config;
 
 use crate::cli::bundle;
+use crate::cli::refusal::failure;
 
 /// The manifest of the connector that a server with this configuration would load: the installed one, else the bundled one.
 pub fn find(config: &Config, name: &str) -> Result<Manifest> {
@@ -21,8 +22,9 @@ pub fn find(config: &Config, name: &str) -> Result<Manifest> {
     let mut bundled = bundled.filter_map(|path| Manifest::parse(&manifest_text(&path).ok()?).ok());
     match bundled.find(|manifest| manifest.name == name) {
         Some(manifest) => Ok(manifest),
-        None => bail!(
-            "the connector {name} is not installed, and not in the folder of bundled connectors; name the folder that it is in with --connectors"
-        ),
+        None => Err(failure(
+            format!("the connector {name} is neither installed nor in the folder of bundled connectors"),
+            "name the folder that it is in with --connectors",
+        )),
     }
 }

@@ -24,9 +24,9 @@ use crate::cli::output::{answer, table};
 use crate::cli::store;
 use crate::cli::store_options::StoreOptions;
 
-/// Make and list applications, and register what they need to connect accounts by OAuth
+/// Create and list applications, and register what they need to connect accounts by OAuth
 ///
-/// Works on the store itself, so no server has to run, and one that runs needs no restart.
+/// Works on the database directly: no server has to run, and a running one needs no restart.
 #[derive(Subcommand)]
 pub enum Apps {
     Create(CreateApp),
@@ -37,15 +37,18 @@ pub enum Apps {
     Provider(provider::Provider),
 }
 
-/// Make an application; one of this name that is there already is shown
+/// Create an application. If the organization has one of this name, that one is shown
 #[derive(Args)]
 pub struct CreateApp {
     /// The application's name, 1 to 100 characters
     #[arg(value_name = "NAME")]
     name: String,
-    /// Organization that the application belongs to; made if it is new
+    /// Organization that the application belongs to, created if it is new
     #[arg(long = "org", alias = "organization", value_name = "NAME", default_value = "default")]
     organization: String,
+    /// Create the data directory and the database if there are none yet
+    #[arg(long)]
+    init: bool,
     /// Print JSON: id, name, organization, organizationId
     #[arg(long)]
     json: bool,
@@ -63,9 +66,9 @@ pub struct ListApps {
     place: StoreOptions,
 }
 
-/// Show or change the addresses to which users may return after they connected an account
+/// Show or change the URLs that users may return to after they have connected an account
 ///
-/// An authorization names one of these, byte for byte. https, or http on localhost, 127.0.0.1 and [::1], or a scheme of the
+/// An authorization has to name one of them exactly. A URL is https, or http on localhost, 127.0.0.1 or [::1], or has a scheme of the
 /// application's own with a dot in it, such as com.example.app:/connected.
 #[derive(Args)]
 #[command(after_help = "\
@@ -75,10 +78,10 @@ pub struct Redirects {
     /// The application's id, as `apps list` shows it
     #[arg(value_name = "APP")]
     application: String,
-    /// Address to register (repeatable)
+    /// URL to register (repeatable)
     #[arg(long, value_name = "URI", value_parser = redirect_uri::parse)]
     add: Vec<String>,
-    /// Address to take out (repeatable)
+    /// URL to remove (repeatable)
     #[arg(long, value_name = "URI")]
     remove: Vec<String>,
     /// Print JSON: id, redirects
@@ -107,7 +110,7 @@ impl CreateApp {
             ensure!((1..=100).contains(&text.chars().count()), "{what} must have 1 to 100 characters");
         }
         let (clock, entropy) = (Clock::system(), Entropy::system());
-        let db = store::open_or_make(&self.place.resolve()?).await?;
+        let db = store::open_current(&self.place.resolve()?, self.init).await?;
         let (organization, name, now) = (self.organization.clone(), self.name.clone(), clock.now_ms());
         let new =
             (ids::new(Kind::Organization, &clock, &entropy), ids::new(Kind::Application, &clock, &entropy));

@@ -1,6 +1,6 @@
 //! `switchboard apps provider`: the OAuth clients that an operator registered at providers, one for each application and provider.
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use base::tenant::Tenant;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -9,6 +9,7 @@ use storage::{Db, connections, oauth_clients};
 use crate::cli::apps::provider_set::Set;
 use crate::cli::apps::stored::{application, render_client};
 use crate::cli::output::{answer, table};
+use crate::cli::refusal::ensure_or_help;
 use crate::cli::store;
 use crate::cli::store_options::StoreOptions;
 
@@ -23,7 +24,7 @@ pub enum Provider {
     Remove(Remove),
 }
 
-/// List an application's registrations; of a secret is shown whether there is one
+/// List an application's registrations, without their secrets
 #[derive(Args)]
 pub struct ListRegistrations {
     /// The application's id, as `apps list` shows it
@@ -42,10 +43,10 @@ pub struct Remove {
     /// The application's id, as `apps list` shows it
     #[arg(value_name = "APP")]
     application: String,
-    /// The provider: the name of its connector
+    /// The provider, by the name of its connector
     #[arg(value_name = "PROVIDER")]
     provider: String,
-    /// Also when connections use it, whose tokens can then not be refreshed any more
+    /// Remove it although connections use it; their tokens can then no longer be refreshed
     #[arg(long)]
     force: bool,
     /// Print JSON
@@ -134,16 +135,19 @@ impl Remove {
     async fn remove(&self, db: &Db) -> Result<()> {
         let tenant = application(db, &self.application).await?.tenant;
         let used = count_connections(db, &tenant, &self.provider).await?;
-        ensure!(
+        ensure_or_help(
             used == 0 || self.force,
-            "{used} connections of this application are with {}: delete them first, or say --force",
-            self.provider
-        );
+            || format!("{used} connections of this application are with {}", self.provider),
+            || "delete them first, or add --force: their tokens can then no longer be refreshed".to_owned(),
+        )?;
         let provider = self.provider.clone();
         let removed: Result<bool> = db
             .write(move |tx| Box::pin(async move { oauth_clients::remove(tx, &tenant, &provider).await }))
             .await;
-        ensure!(removed?, "{} is not registered for this application", self.provider);
-        Ok(())
+        ensure_or_help(
+            removed?,
+            || format!("{} is not registered for this application", self.provider),
+            || format!("`switchboard apps provider list {}` shows its providers", self.application),
+        )
     }
 }

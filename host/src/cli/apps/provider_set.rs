@@ -3,15 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use base::clock::{Clock, Entropy};
 use base::ids::{self, Kind};
-use base::keyring::Keyring;
 use base::tenant::Tenant;
 use clap::{Args, ValueEnum};
 use runtime::{LIMITS_SETTING, OriginOverrides};
 use serde_json::{Map, Value, json};
-use service::app;
 use service::app::config::Config;
 use service::manage::providers;
 use service::manage::providers::inputs::{self, OriginReplacement, Setting};
@@ -21,7 +19,9 @@ use zeroize::Zeroizing;
 
 use crate::cli::apps::manifests;
 use crate::cli::apps::stored::{application, render_client};
+use crate::cli::master_key;
 use crate::cli::output::answer;
+use crate::cli::refusal::{ensure_or_help, failure};
 use crate::cli::store;
 use crate::cli::store_options::StoreOptions;
 
@@ -37,9 +37,9 @@ enum ClientAuth {
     None,
 }
 
-/// Register the client that the provider gave you, or change what is named; prints the callback URL to enter there
+/// Register the OAuth client that the provider gave you, or change it, and print the callback URL to enter at the provider
 ///
-/// A secret comes from a file or a variable, never from an argument, and is sealed with the master key.
+/// The secret is read from a file or a variable, never from an argument, and is stored encrypted.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -52,7 +52,7 @@ pub struct Set {
     /// The application's id, as `apps list` shows it
     #[arg(value_name = "APP")]
     application: String,
-    /// The provider: the name of its connector
+    /// The provider, by the name of its connector
     #[arg(value_name = "PROVIDER", value_parser = inputs::provider)]
     provider: String,
     /// The client's id at the provider
@@ -64,16 +64,16 @@ pub struct Set {
     /// Environment variable that holds the client's secret
     #[arg(long, value_name = "VAR", conflicts_with = "public")]
     secret_env: Option<String>,
-    /// The client has no secret; one that is stored is removed
+    /// The client has no secret; a stored one is removed
     #[arg(long)]
     public: bool,
     /// How the client authenticates [default: as the connector says; none for --public]
     #[arg(long, value_name = "HOW")]
     client_auth: Option<ClientAuth>,
-    /// A value that the connector leaves to the operator (repeatable); without a value it is removed
+    /// Value of a setting that the connector leaves to the operator (repeatable); NAME= removes it
     #[arg(long = "setting", value_name = "NAME=VALUE", value_parser = inputs::setting)]
     settings: Vec<Setting>,
-    /// The provider's issuer, in place of the connector's (RFC 8414); empty to remove it, as with all addresses
+    /// The provider's issuer, in place of the connector's (RFC 8414). An empty value removes it, as for all URLs here
     #[arg(long, value_name = "URL", value_parser = inputs::url)]
     issuer: Option<String>,
     /// The authorization endpoint, in place of the connector's
@@ -88,22 +88,22 @@ pub struct Set {
     /// URL to read the user's identity, in place of the connector's
     #[arg(long, value_name = "URL", value_parser = inputs::url)]
     userinfo_url: Option<String>,
-    /// Server to call in place of one of the provider's hosts, both https://host[:port] (repeatable); without a server it is removed
+    /// Server to call in place of one of the provider's hosts, both https://host[:port] (repeatable); ORIGIN= removes it
     #[arg(long = "origin", value_name = "ORIGIN=SERVER", value_parser = inputs::origin)]
     origins: Vec<OriginReplacement>,
     /// URL to which the provider sends users back [default: the public URL and /v1/auth/connectors/PROVIDER/callback]
     #[arg(long, value_name = "URL", value_parser = inputs::url)]
     callback_url: Option<String>,
-    /// Provider's scopes for one of ours, in place of the connector's, for example email.read=mail,offline (repeatable); without a value it is removed
+    /// Provider's scopes for one of ours, in place of the connector's, for example email.read=mail,offline (repeatable); OURS= removes it
     #[arg(long = "scope", value_name = "OURS=A,B", value_parser = inputs::scope)]
     scopes: Vec<Setting>,
-    /// Take the registration out of use; connections stay
+    /// Disable the registration; connections stay
     #[arg(long, conflicts_with = "enable")]
     disable: bool,
-    /// Put the registration into use again
+    /// Enable the registration again
     #[arg(long)]
     enable: bool,
-    /// URL under which browsers reach the service, as `serve` has it, for the callback URL that is printed
+    /// URL under which browsers reach the service, for the printed callback URL [default: that of `serve` in --config]
     #[arg(long, env = "SWITCHBOARD_PUBLIC_URL", value_name = "URL")]
     public_url: Option<String>,
     /// Directory of bundled connectors, whose manifests --origin and some settings need [default: target/connectors/bundle]
@@ -123,8 +123,7 @@ impl Set {
         config.connectors_dir = self.connectors.clone().or(config.connectors_dir);
         self.check(&config)?;
         let db = store::open(&config).await?;
-        let keyring = app::open_keyring(&config.data_dir, &Entropy::system())?;
-        let stored = self.store(&db, &keyring, secret).await;
+        let stored = self.store(&db, &config, secret).await;
         db.close().await;
         let client = stored?;
         let own = self.public_url.as_deref().filter(|url| !url.is_empty());
@@ -194,11 +193,11 @@ impl Set {
     async fn store(
         &self,
         db: &Db,
-        keyring: &Keyring,
+        config: &Config,
         secret: Option<Zeroizing<String>>,
     ) -> Result<OAuthClient> {
         let tenant = application(db, &self.application).await?.tenant;
-        app::same_keyring(db, keyring).await?;
+        let keyring = master_key::open(db, &config.data_dir).await?;
         let found = oauth_clients::find(db.reader(), &tenant, &self.provider).await?;
         let is_new = found.is_none();
         let mut client = match found {
@@ -215,28 +214,37 @@ impl Set {
         let is_written = db.write(move |tx| {
             Box::pin(async move {
                 match is_new {
-                    true => oauth_clients::insert(tx, &written).await.map(|()| true),
+                    true => oauth_clients::insert(tx, &written).await,
                     false => oauth_clients::update(tx, &written).await,
                 }
             })
         });
         if !is_written.await? {
-            bail!("another command changed this registration meanwhile; run this one again");
+            return Err(failure(
+                "another command changed this registration at the same time",
+                "run this command again",
+            ));
         }
         client.version += i64::from(!is_new);
         Ok(client)
     }
 
     fn new_client(&self, tenant: Tenant, has_secret: bool) -> Result<OAuthClient> {
-        ensure!(
+        ensure_or_help(
             self.client_id.is_some(),
-            "--client-id is required: {} is not registered for this application yet",
-            self.provider
-        );
-        ensure!(
+            || {
+                format!(
+                    "--client-id is missing: {} is not registered for this application yet",
+                    self.provider
+                )
+            },
+            || "add --client-id with the id that the provider gave you".to_owned(),
+        )?;
+        ensure_or_help(
             has_secret || self.public || self.client_auth == Some(ClientAuth::None),
-            "say where the client's secret is, with --secret-file or --secret-env, or say --public for a client that has none"
-        );
+            || "the client's secret is missing".to_owned(),
+            || "add --secret-file or --secret-env, or --public for a client without a secret".to_owned(),
+        )?;
         let (clock, entropy) = (Clock::system(), Entropy::system());
         let now = clock.now_ms();
         Ok(OAuthClient {

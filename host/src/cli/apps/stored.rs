@@ -1,18 +1,25 @@
 //! Applications and registrations as the store has them.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde_json::Value;
 use service::manage::providers;
 use storage::Db;
 use storage::api_keys::{self, Application};
 use storage::oauth_clients::OAuthClient;
 
+use crate::cli::refusal::failure;
+
 /// The application with this id. The error says where ids are shown.
 pub async fn application(db: &Db, id: &str) -> Result<Application> {
     db.check().await?;
     let all = api_keys::applications(db.reader()).await?;
     let found = all.into_iter().find(|application| application.tenant.application_id == id);
-    found.with_context(|| format!("there is no application {id}; `switchboard apps list` shows them"))
+    found.ok_or_else(|| {
+        failure(
+            format!("there is no application {id}"),
+            "`switchboard apps list` shows the ids of all applications",
+        )
+    })
 }
 
 /// A registration as `--json` prints it; the secret is not in it.

@@ -29,18 +29,19 @@ use crate::cli::serve::Signals;
 use crate::cli::store_options::StoreOptions;
 use crate::cli::{master_key, store};
 
-/// Write the database, the installed connectors and the settings into one file
+/// Back up the database, the installed connectors and the settings into one file
 ///
-/// May run beside a server, which goes on reading and writing. The file has the SQLite database, the installed connectors and the
-/// settings file without its passwords, and a manifest of them. Compiled code and the sandbox provider's journal are not in it. The master key is not in it: keep it apart from the backup, because a restore needs it. On
-/// PostgreSQL the database is not in the file; the command prints the `pg_dump` line that copies it.
+/// The server may keep running. The file contains the SQLite database, the installed connectors, the settings file without its
+/// passwords, and a manifest. It does not contain compiled code, the sandbox provider's journal or the master key. A restore needs the
+/// master key: keep it, apart from the backup. With PostgreSQL the file does not contain the database; the command prints the `pg_dump`
+/// line that copies it.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   switchboard backup /backups/switchboard-$(date +%F).tar --data-dir /var/lib/switchboard
   switchboard backup /backups/today.tar --config /etc/switchboard.toml --json")]
 pub struct Backup {
-    /// File to write; it must not exist
+    /// File to write; it must not exist yet
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Print JSON: {"file", "bytes", "manifest", "pgDump"}
@@ -137,11 +138,7 @@ async fn make(
 
 /// Copies the SQLite database into a folder, and checks the copy.
 async fn copy_database(file: &Path, folder: &Path) -> Result<PathBuf> {
-    ensure!(
-        file.exists(),
-        "there is no database {}: name its place with --data-dir or --database-url",
-        file.display()
-    );
+    store::ensure_file(file)?;
     // The copy, and the archive with the copy in it.
     let needed = size_with_log(file).saturating_mul(2);
     let free = checks::free_bytes(folder)?;

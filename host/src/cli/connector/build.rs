@@ -18,7 +18,7 @@ use crate::cli::output::answer;
 pub struct Build {
     #[command(flatten)]
     project: InProject,
-    /// Build in the shortest time, with lines for the frames of traps
+    /// Build as fast as possible, with source lines in backtraces
     #[arg(long)]
     dev: bool,
     /// Print JSON

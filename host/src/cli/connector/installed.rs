@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use authoring::Fault;
 use base::clock::{Clock, Entropy};
 use clap::Args;
@@ -18,6 +18,7 @@ use crate::cli::connector::check::{refused, words};
 use crate::cli::connector::permissions;
 use crate::cli::connector::project::step;
 use crate::cli::output::{answer, print_note, table};
+use crate::cli::refusal::ensure_or_help;
 use crate::cli::store;
 use crate::cli::store_options::StoreOptions;
 
@@ -38,10 +39,10 @@ pub struct ListConnectors {
     place: StoreOptions,
 }
 
-/// Check the connector in a folder completely, store it and put it into service
+/// Check the connector in a folder and install it
 ///
-/// An update that asks for more than the installed version (hosts, surfaces, credentials, settings, scopes), or calls itself something else,
-/// is shown and not installed without --allow-more.
+/// An update that needs more than the installed version (hosts, surfaces, credentials, settings, scopes), or has another title, is only
+/// installed with --allow-more; without it the difference is shown.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -53,12 +54,15 @@ pub struct Install {
     /// Folder with connector.toml and <name>.wasm
     #[arg(value_name = "DIR")]
     dir: PathBuf,
-    /// Install an update that asks for more than the installed version
+    /// Install an update that needs more than the installed version
     #[arg(long)]
     allow_more: bool,
-    /// Install a connector under the name of a bundled one, in its place
+    /// Replace the bundled connector of the same name
     #[arg(long)]
     replace_bundled: bool,
+    /// Create the data directory and the master key if there are none yet
+    #[arg(long)]
+    init: bool,
     /// Directory of bundled connectors, whose names need --replace-bundled [default: target/connectors/bundle]
     #[arg(long, env = "SWITCHBOARD_CONNECTORS", value_name = "DIR")]
     connectors: Option<PathBuf>,
@@ -69,7 +73,7 @@ pub struct Install {
     place: StoreOptions,
 }
 
-/// Take an installed connector out of service; a bundled one of the same name takes its place
+/// Remove an installed connector; a bundled one of the same name replaces it
 #[derive(Args)]
 pub struct Change {
     /// The connector's name
@@ -82,7 +86,7 @@ pub struct Change {
     place: StoreOptions,
 }
 
-/// Put the version before the current one into service; doing it twice ends where it began
+/// Go back to the previous version; a second time returns to the current one
 #[derive(Args)]
 pub struct Rollback {
     #[command(flatten)]
@@ -176,7 +180,7 @@ impl Install {
             print_note(&format!("error: {needed}\nhelp: {}", needed.help));
             return Ok(ExitCode::from(FLAG_NEEDED));
         }
-        store::make_data_dir(&config)?;
+        store::ensure_data_dir(&config, self.init)?;
         let entropy = Entropy::system();
         let keyring = app::open_keyring(&config.data_dir, &entropy)?;
         let runtime = app::runtime_config(&config, &keyring, &Clock::system())?;
@@ -241,7 +245,14 @@ impl Change {
     fn store(&self) -> Result<Store> {
         let config = self.place.clone().resolve()?;
         let dir = app::connector_dir(&config);
-        ensure!(dir.exists(), "no connector \"{}\" is installed in {}", self.name, config.data_dir.display());
+        ensure_or_help(
+            dir.exists(),
+            || format!("no connector \"{}\" is installed in {}", self.name, config.data_dir.display()),
+            || {
+                "`switchboard connector list` shows the installed ones; name another place with --data-dir"
+                    .to_owned()
+            },
+        )?;
         Store::open(&dir)
     }
 

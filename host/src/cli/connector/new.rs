@@ -9,9 +9,9 @@ use serde_json::json;
 
 use crate::cli::output::answer;
 
-/// Create a connector's project: a working connector, its test, and the SDK
+/// Create a connector project: a working connector, its tests and the SDK
 ///
-/// Needs no network. The SDK is that of this program, in the project's folder `vendor`.
+/// Works without a network. The SDK of this version is copied into the project's folder `vendor`.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -24,7 +24,7 @@ pub struct New {
     /// The language: rust, typescript or javascript
     #[arg(long, value_name = "LANGUAGE")]
     lang: String,
-    /// Create the project's folder in this one
+    /// Folder in which the project's folder is created
     #[arg(long = "in", value_name = "DIR", default_value = ".")]
     folder: PathBuf,
     /// Print JSON

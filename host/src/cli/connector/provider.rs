@@ -1,6 +1,5 @@
 //! `switchboard connector provider`, and the author's own provider while tests run.
 
-use std::net::SocketAddr;
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
@@ -19,6 +18,7 @@ use kit::provider::paper::Paper;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::process::{Child, Command};
 
+use crate::cli::listen_address::ListenAddress;
 use crate::cli::output::answer;
 
 /// Most bytes of a request to such a service.
@@ -28,8 +28,8 @@ const STARTS_WITHIN: Duration = Duration::from_secs(30);
 
 /// Serve a small service to write a connector for
 ///
-/// Paper is a service of lists and items, which the templates use; Notes has notebooks and notes, which the tutorial uses. Any token
-/// paper-<name> or notes-<name> opens an account, which is empty the first time. All data is lost when it stops.
+/// Paper has lists and items; the templates use it. Notes has notebooks and notes; the tutorial uses it. Any token paper-<name> or
+/// notes-<name> opens an account, which is empty at first. All data is lost when the command ends.
 #[derive(Args)]
 #[command(after_help = "\
 Example:
@@ -40,8 +40,8 @@ pub struct ProviderCommand {
     #[arg(value_enum, default_value_t = Service::Paper)]
     service: Service,
     /// Address to listen on
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8081")]
-    listen: SocketAddr,
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8081")]
+    listen: ListenAddress,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -52,8 +52,8 @@ enum Service {
 
 impl ProviderCommand {
     pub async fn run(self) -> Result<()> {
-        let listener = TcpListener::bind(self.listen);
-        let listener = listener.await.with_context(|| format!("cannot listen on {}", self.listen))?;
+        let listener = TcpListener::bind(self.listen.0);
+        let listener = listener.await.with_context(|| format!("cannot listen on {}", self.listen.0))?;
         let (name, service) = match self.service {
             Service::Paper => ("paper", paper()),
             Service::Notes => ("notes", notes()),

@@ -11,11 +11,11 @@ use crate::cli::connector::project::{InProject, step};
 use crate::cli::connector::test::{CASES_FAILED, component, options, played, recordings, rules, with_help};
 use crate::cli::output::answer;
 
-/// Record what the provider answers, so that tests need no provider
+/// Record the provider's answers, so that tests can run without it
 ///
-/// Runs the conformance kit against the provider of `[record]`, else of `[test]`, in project.toml and keeps its answers in recordings/, a
-/// file for each surface. Credentials, cookies and addresses are replaced. A recording that does not replay as it was recorded is not
-/// saved, and nothing is written. With `provider = "recorded"` under `[test]`, `switchboard connector test` replays it.
+/// Runs the conformance kit against the provider of `[record]` (or else `[test]`) in project.toml and writes its answers to recordings/,
+/// one file for each surface. Credentials, cookies and addresses are replaced. Nothing is written if the recording does not replay
+/// identically. With `provider = "recorded"` under `[test]`, `switchboard connector test` replays it.
 #[derive(Args)]
 #[command(after_help = "\
 Example:
@@ -28,7 +28,7 @@ pub struct Record {
     /// Seed for names and random values: another seed is another run of the same cases
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Record with the component that is in build/, as it is
+    /// Use the component in build/ without building it first
     #[arg(long)]
     no_build: bool,
     /// Print JSON

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use authoring::{Fault, Language, Profile, Project, Provider, TARGET, placed};
+use authoring::{AccountLogin, Fault, Language, Profile, Project, Provider, TARGET, placed};
 use clap::Args;
-use kit::{Options, Problem, Recording, Report, Rules};
+use kit::{Options, Problem, ProviderCredentials, Recording, Report, Rules};
 use serde_json::{Map, Value};
 
 use crate::cli::connector::build::{built, render_built};
@@ -167,8 +167,14 @@ pub async fn played(provider: &Provider, folder: &Path) -> Result<(kit::Provider
     match provider {
         Provider::BuiltIn(_) => Ok((kit::Provider::Paper, None)),
         Provider::Local(local) => {
+            let credentials = match local.login()? {
+                AccountLogin::Token(token) => ProviderCredentials::Token(token),
+                AccountLogin::Password { username, password } => {
+                    ProviderCredentials::Password { username, password }
+                }
+            };
             let started = RunningProvider::start(local, folder).await?;
-            Ok((kit::Provider::Server { url: local.url.clone(), token: local.token.clone() }, started))
+            Ok((kit::Provider::Server { url: local.url.clone(), credentials }, started))
         }
     }
 }

@@ -9,13 +9,13 @@ use runtime::Manifest;
 
 use crate::cli::output::answer;
 
-/// Write the WIT package, and the world of the connector in this folder, for languages that have no template
+/// Write the WIT package and the world of the connector in this folder, for languages without a template
 ///
-/// Name and surfaces are those of connector.toml. The files document what a host provides and requires.
+/// The name and the surfaces are read from connector.toml. The files document what a host provides and requires.
 #[derive(Args)]
 #[command(after_help = "Example:\n  switchboard connector wit --out wit")]
 pub struct Wit {
-    /// The folder that has connector.toml
+    /// Folder with connector.toml
     #[arg(long, value_name = "DIR", default_value = ".")]
     project: PathBuf,
     /// Folder for the files

@@ -1,4 +1,4 @@
-//! `switchboard keys create`: makes an API key of an application, or of the administration of the installation.
+//! `switchboard keys create`: creates an API key of an application, or of the administration of the installation.
 
 use anyhow::{Context, Result, ensure};
 use base::clock::{Clock, Entropy};
@@ -9,7 +9,6 @@ use clap::Args;
 use jiff::{Span, SpanRelativeTo};
 use model::Instant;
 use serde_json::{Value, json};
-use service::app;
 use service::manage::acting::Target;
 use service::manage::actor::Actor;
 use service::manage::keys::restrictions::network;
@@ -18,14 +17,16 @@ use storage::api_keys::{self, ApiKey};
 use storage::{Db, audit_log, operator_organization};
 
 use crate::cli::keys::scopes::{admin_scopes_of, scopes_of, scopes_shown};
+use crate::cli::master_key;
 use crate::cli::output::answer;
+use crate::cli::refusal::ensure_or_help;
 use crate::cli::store;
 use crate::cli::store_options::StoreOptions;
 
 /// The name of a key of the administration that is given none.
 const OPERATOR_KEY: &str = "operators";
 
-/// Make an API key and print it: this once, for it is not stored
+/// Create an API key. It is shown only once
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -37,31 +38,34 @@ pub struct CreateKey {
     /// Scopes of the key: a list such as calendar.read,calendar.write, or `all`
     #[arg(long, required = true, value_delimiter = ',', value_name = "SCOPES")]
     scopes: Vec<String>,
-    /// A key of the administration of the installation (/v1/admin). Its scopes are some of admin.read, admin.write, admin.operators and
-    /// admin.connectors, which `all` does not include
+    /// Create a key for the administration API (/v1/admin). Its scopes are admin.read, admin.write, admin.operators and admin.connectors,
+    /// which `all` does not include
     #[arg(long, conflicts_with_all = ["application", "organization", "allowed_domains"])]
     operator: bool,
-    /// Application that the key belongs to; made if it is new. Applications see nothing of each other
+    /// Application that the key belongs to, created if it is new. Applications cannot see each other's data
     #[arg(long, value_name = "NAME", default_value = "default")]
     application: String,
-    /// Organization that the application belongs to; made if it is new
+    /// Organization that the application belongs to, created if it is new
     #[arg(long, value_name = "NAME", default_value = "default")]
     organization: String,
     /// Purpose of the key, shown in lists [default: the application's name]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Host that browsers' requests must come from, exactly, for example app.example.com (repeatable) [default: any]
+    /// Exact host name that requests of browsers must come from, for example app.example.com (repeatable) [default: any]
     #[arg(long = "allowed-domain", value_name = "HOST", value_delimiter = ',')]
     allowed_domains: Vec<String>,
     /// Address or network that requests must come from, for example 203.0.113.0/24 (repeatable) [default: any]
     #[arg(long = "allowed-ip", value_name = "CIDR", value_delimiter = ',')]
     allowed_ips: Vec<String>,
-    /// Requests per minute
+    /// Requests allowed per minute
     #[arg(long, alias = "rate-limit-per-minute", value_name = "N", default_value_t = RATE_LIMIT, value_parser = clap::value_parser!(i64).range(1..))]
     rate_limit: i64,
     /// How long the key works, for example 12h, 30d or 1y [default: until it is revoked]
     #[arg(long, value_name = "TIME")]
     expires_in: Option<Span>,
+    /// Create the data directory, the database and the master key if there are none yet
+    #[arg(long)]
+    init: bool,
     /// Print JSON: id, key, scopes, applicationId, organizationId, …
     #[arg(long)]
     json: bool,
@@ -71,10 +75,11 @@ pub struct CreateKey {
 
 fn check_networks(allowed: &[String]) -> Result<()> {
     for ip in allowed {
-        ensure!(
+        ensure_or_help(
             network(ip).is_some(),
-            "--allowed-ip \"{ip}\" is neither an address nor a network such as 203.0.113.0/24"
-        );
+            || format!("--allowed-ip \"{ip}\" is neither an address nor a network"),
+            || "use for example 203.0.113.7 or 203.0.113.0/24".to_owned(),
+        )?;
     }
     Ok(())
 }
@@ -96,11 +101,14 @@ impl CreateKey {
         }
 
         let config = self.place.resolve()?;
-        store::make_data_dir(&config)?;
-        let keyring = app::open_keyring(&config.data_dir, &entropy)?;
-        let db = store::open_or_make(&config).await?;
-        app::same_keyring(&db, &keyring).await?;
-        let new = keyring.new_api_key();
+        let db = store::open_current(&config, self.init).await?;
+        let new = match master_key::open(&db, &config.data_dir).await {
+            Ok(keyring) => keyring.new_api_key(),
+            Err(e) => {
+                db.close().await;
+                return Err(e);
+            }
+        };
         let tenant = Tenant {
             organization_id: ids::new(Kind::Organization, &clock, &entropy),
             application_id: ids::new(Kind::Application, &clock, &entropy),
@@ -191,7 +199,11 @@ fn expiry(span: &Span, now: i64) -> Result<i64> {
         }
     };
     let ms = duration.context("--expires-in is too long")?.as_millis();
-    ensure!(ms > 0, "--expires-in must be in the future");
+    ensure_or_help(
+        ms > 0,
+        || "--expires-in must be in the future".to_owned(),
+        || "use for example 12h, 30d or 1y; without it the key works until it is revoked".to_owned(),
+    )?;
     i64::try_from(ms).ok().and_then(|ms| now.checked_add(ms)).context("--expires-in is too long")
 }
 

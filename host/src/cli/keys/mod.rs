@@ -5,7 +5,7 @@ mod scopes;
 
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, anyhow};
 use base::clock::{Clock, Entropy};
 use base::error::Error;
 use base::ids::{self, Kind};
@@ -14,7 +14,6 @@ use clap::{Args, Subcommand};
 use jiff::{Span, SpanRelativeTo};
 use model::Instant;
 use serde_json::{Value, json};
-use service::app;
 use service::app::config::Config;
 use service::app::database_clock;
 use service::manage::acting::Target;
@@ -27,17 +26,18 @@ use storage::key_revocations::{self, KeyWebhooks};
 
 use crate::cli::keys::create::CreateKey;
 use crate::cli::keys::scopes::scopes_shown;
+use crate::cli::master_key;
 use crate::cli::output::{answer, table};
-use crate::cli::refusal::command_error;
+use crate::cli::refusal::{command_error, ensure_or_help, failure};
 use crate::cli::store;
 use crate::cli::store_options::StoreOptions;
 
 /// A server that runs meanwhile remembers keys for a moment.
 const SEEN_AFTER: &str = "a running server refuses it within a second";
 
-/// Make, list, rotate and revoke API keys
+/// Create, list, rotate and revoke API keys
 ///
-/// Works on the store itself, so no server has to run, and one that runs needs no restart.
+/// Works on the database directly: no server has to run, and a running one needs no restart.
 #[derive(Subcommand)]
 pub enum Keys {
     Create(Box<CreateKey>),
@@ -46,10 +46,10 @@ pub enum Keys {
     Revoke(Revoke),
 }
 
-/// List the API keys of all applications; what is shown of a key is its beginning
+/// List the API keys of all applications, each by its first and last characters
 #[derive(Args)]
 pub struct ListKeys {
-    /// Only the keys of the administration of the installation
+    /// Only keys for the administration API
     #[arg(long)]
     operator: bool,
     /// Print a JSON array
@@ -59,9 +59,9 @@ pub struct ListKeys {
     place: StoreOptions,
 }
 
-/// Give an API key a new secret and print it: this once, for it is not stored
+/// Replace the secret of an API key. The new one is shown only once
 ///
-/// The key keeps its id, scopes, webhooks and usage. The old secret works beside the new one for a time.
+/// The key keeps its id, scopes, webhooks and usage. The old secret keeps working until --overlap is over.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -71,7 +71,7 @@ pub struct Rotate {
     /// The key's id, as `keys list` shows it
     #[arg(value_name = "ID")]
     id: String,
-    /// How long the old secret keeps working, at most 7d; 0s ends it at once, with one left by an earlier rotation [default: 24h]
+    /// How long the old secret keeps working, at most 7d; 0s ends it at once, also one of an earlier rotation [default: 24h]
     #[arg(long, value_name = "TIME")]
     overlap: Option<Span>,
     /// Print JSON: key, previousExpiresAt, id, scopes, …
@@ -81,14 +81,14 @@ pub struct Rotate {
     place: StoreOptions,
 }
 
-/// Revoke an API key for good
+/// Revoke an API key permanently
 #[derive(Args)]
 #[command(after_help = "Example:\n  switchboard keys revoke key_01JQ8Z6V9C4T7R2M5N8P3K1W0X")]
 pub struct Revoke {
     /// The key's id, as `keys list` shows it
     #[arg(value_name = "ID")]
     id: String,
-    /// Disable the key's webhooks; use this for a stolen key [default: they pass to a newer key with the same scopes and connections]
+    /// Disable the key's webhooks, for a stolen key [default: a newer key with the same scopes and connections takes them over]
     #[arg(long)]
     disable_webhooks: bool,
     /// Print JSON
@@ -171,8 +171,7 @@ impl Rotate {
     /// The key after its rotation, and its secret.
     async fn rotate_in(&self, db: &Db, config: &Config, overlap_s: i64) -> Result<(RotatedKey, String)> {
         db.check().await?;
-        let keyring = app::open_keyring(&config.data_dir, &Entropy::system())?;
-        app::same_keyring(db, &keyring).await?;
+        let keyring = master_key::open(db, &config.data_dir).await?;
         let new = keyring.new_api_key();
         let secret = new.key.clone();
         let (id, now) = (self.id.clone(), database_clock::present_ms(db).await?);
@@ -188,9 +187,7 @@ impl Rotate {
             })
         });
         let rotated: Option<RotatedKey> = rotated.await.map_err(rotation_error)?;
-        let rotated = rotated.with_context(|| {
-            format!("there is no API key {}; `switchboard keys list` shows them", self.id)
-        })?;
+        let rotated = rotated.ok_or_else(|| unknown_key(&self.id))?;
         Ok((rotated, secret))
     }
 }
@@ -200,7 +197,9 @@ impl Revoke {
         let db = store::open(&self.place.clone().resolve()?).await?;
         let revoked = self.revoke_in(&db).await;
         db.close().await;
-        ensure!(revoked?, "there is no API key {}; `switchboard keys list` shows them", self.id);
+        if !revoked? {
+            return Err(unknown_key(&self.id));
+        }
         match self.json {
             true => answer(&serde_json::to_string_pretty(&json!({ "id": self.id, "revoked": true }))?),
             false => answer(&format!("revoked {}; {SEEN_AFTER}", self.id)),
@@ -227,6 +226,10 @@ impl Revoke {
     }
 }
 
+fn unknown_key(id: &str) -> anyhow::Error {
+    failure(format!("there is no API key {id}"), "`switchboard keys list` shows the ids of all keys")
+}
+
 /// The entry of the audit log about a change of a key. None: it is no key of the administration, or was revoked before.
 fn change_entry(key: &ApiKey, act: &str, details: Value, now: i64) -> Option<AuditEntry> {
     let is_of_admin = key.scopes.iter().any(|scope| is_admin_scope(scope));
@@ -250,7 +253,11 @@ fn rotation_error(error: Error) -> anyhow::Error {
 fn overlap_seconds(span: &Span) -> Result<i64> {
     let duration = span.to_duration(SpanRelativeTo::days_are_24_hours()).context("--overlap is too long")?;
     let seconds = i64::try_from(duration.as_millis().div_euclid(1_000)).context("--overlap is too long")?;
-    ensure!((0..=MAX_OVERLAP_S).contains(&seconds), "--overlap must be from 0s to 7d");
+    ensure_or_help(
+        (0..=MAX_OVERLAP_S).contains(&seconds),
+        || "--overlap must be from 0s to 7d".to_owned(),
+        || "leave it out for 24h, or use for example --overlap 1h".to_owned(),
+    )?;
     Ok(seconds)
 }
 

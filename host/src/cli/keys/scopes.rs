@@ -1,8 +1,10 @@
 //! Scopes of keys as the command line takes and shows them.
 
-use anyhow::{Result, bail, ensure};
+use anyhow::Result;
 use base::scopes;
 use storage::api_keys::ApiKey;
+
+use crate::cli::refusal::{ensure_or_help, failure};
 
 /// The scopes for people: a key that may do everything says so.
 pub fn scopes_shown(key: &ApiKey) -> String {
@@ -19,16 +21,20 @@ pub fn scopes_of(given: &[String]) -> Result<Vec<String>> {
         match scope {
             "all" => scopes = scopes::ALL.map(str::to_owned).to_vec(),
             _ if !scopes::is_scope(scope) => {
-                bail!(
-                    "--scopes: there is no scope \"{scope}\"; there are {}, and all",
-                    scopes::ALL.join(", ")
-                )
+                return Err(failure(
+                    format!("--scopes: there is no scope \"{scope}\""),
+                    format!("use all, or some of {}", scopes::ALL.join(", ")),
+                ));
             }
             _ if !scopes.iter().any(|s| s == scope) => scopes.push(scope.to_owned()),
             _ => {}
         }
     }
-    ensure!(!scopes.is_empty(), "--scopes: name at least one scope, or all");
+    ensure_or_help(
+        !scopes.is_empty(),
+        || "--scopes names no scope".to_owned(),
+        || "name at least one, for example calendar.read, or all".to_owned(),
+    )?;
     Ok(scopes)
 }
 
@@ -36,16 +42,20 @@ pub fn scopes_of(given: &[String]) -> Result<Vec<String>> {
 pub fn admin_scopes_of(given: &[String]) -> Result<Vec<String>> {
     let mut scopes: Vec<String> = Vec::new();
     for scope in given.iter().map(|s| s.trim()).filter(|s| !s.is_empty()) {
-        ensure!(
+        ensure_or_help(
             scopes::is_admin_scope(scope),
-            "--scopes: \"{scope}\" is not a scope of --operator; there are {}",
-            scopes::ADMIN.join(", ")
-        );
+            || format!("--scopes: \"{scope}\" is not a scope of --operator"),
+            || format!("use some of {}", scopes::ADMIN.join(", ")),
+        )?;
         if !scopes.iter().any(|s| s == scope) {
             scopes.push(scope.to_owned());
         }
     }
-    ensure!(!scopes.is_empty(), "--scopes: name at least one scope");
+    ensure_or_help(
+        !scopes.is_empty(),
+        || "--scopes names no scope".to_owned(),
+        || format!("name at least one of {}", scopes::ADMIN.join(", ")),
+    )?;
     Ok(scopes)
 }
 
@@ -58,7 +68,9 @@ mod tests {
         let scopes = |s: &[&str]| scopes_of(&s.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>());
         assert_eq!(scopes(&["calendar.read", " calendar.read", ""]).unwrap(), ["calendar.read"]);
         assert_eq!(scopes(&["tasks.read", "all"]).unwrap().len(), scopes::ALL.len());
-        assert!(scopes(&["calendar.red"]).unwrap_err().to_string().contains("calendar.read"));
+        let wrong = scopes(&["calendar.red"]).unwrap_err();
+        let help = wrong.downcast_ref::<authoring::Fault>().unwrap().help.clone();
+        assert!(help.contains("calendar.read"), "{help}");
         assert!(scopes(&[""]).is_err());
         for scope in scopes::ADMIN {
             assert!(scopes(&[scope]).is_err() && !scopes(&["all"]).unwrap().contains(&scope.to_owned()));

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use base::clock::{Clock, Entropy};
 use bytes::Bytes;
 use clap::Args;
@@ -25,6 +25,7 @@ use zeroize::Zeroizing;
 use crate::cli::listen::event_stream::{Event, Item, Parser};
 use crate::cli::listen::forward::{Forward, ForwardResult};
 use crate::cli::listen::source::{EventStream, Source, StreamPosition, StreamRefusal, printable};
+use crate::cli::refusal::failure;
 use crate::cli::serve::Signals;
 
 /// The variable with the API key, unless another is named.
@@ -42,14 +43,14 @@ const RESET_REQUIRED: &str = "sync_reset_required";
 
 /// Show events as they happen, and forward them to a program on this machine
 ///
-/// Reads the stream of events of a running server. With --forward-to each event is posted to that URL as it is delivered to a webhook: the
-/// same body, the same headers, signed, one at a time in the order of the log, at most three times until the answer is 2xx. The secret that
-/// signs is made at the start and printed to stderr. No webhook is needed, and none is changed.
+/// Reads the event stream of a running server. --forward-to posts each event to that URL like a delivery to a webhook: with the same
+/// body, headers and signature, one at a time in the order of the log, and up to three times until the answer is 2xx. The signing secret
+/// is generated at the start and printed to stderr. No webhook is needed, and none is changed.
 ///
-/// Each event is a line on stdout: the time, the type, the id, and with --forward-to the answer and how long it took. When the connection
-/// breaks off, the stream is opened again after the last event that was dealt with. It ends with Ctrl-C.
+/// Each event is a line on stdout: time, type and id, and with --forward-to the answer and its duration. After a lost connection the
+/// stream continues after the last event that was handled. Ctrl-C ends it.
 ///
-/// The API key comes from a variable or a file, never from an argument. It sees the events that it may read.
+/// The API key is read from a variable or a file, never from an argument. Only events that the key may read are shown.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -122,10 +123,10 @@ impl Listen {
     fn begin(self) -> Result<ListenSession> {
         let key = match &self.api_key_file {
             Some(file) => from_file(file)?,
-            None => from_variable(&self.api_key_env).with_context(|| {
-                format!(
-                    "there is no API key: put one into the variable {}, or name a file with --api-key-file; `switchboard keys create` makes one",
-                    self.api_key_env
+            None => from_variable(&self.api_key_env).ok_or_else(|| {
+                failure(
+                    format!("there is no API key in the variable {}", self.api_key_env),
+                    "set it, or name a file with --api-key-file; `switchboard keys create` creates a key",
                 )
             })?,
         };
@@ -308,9 +309,10 @@ impl ListenSession {
     /// Forwards and shows an event. Returns false if stdout is closed.
     async fn take(&mut self, event: Event) -> Result<bool> {
         if event.event_type == RESET_REQUIRED {
-            bail!(
-                "the events after this place are no longer kept, so that some would be missed; without --after it begins with what happens now"
-            );
+            return Err(failure(
+                "the events after this position are no longer kept: some would be missed",
+                "leave out --after to begin with new events",
+            ));
         }
         let Event { id, data, .. } = event;
         let body = Bytes::from(data);

@@ -120,7 +120,7 @@ impl Source {
                 printable(&location)
             )),
             401 => for_good(format!(
-                "the server does not take the API key{said}; `switchboard keys create` makes one"
+                "the server does not take the API key{said}; `switchboard keys create` creates one"
             )),
             403 => for_good(format!("the API key may not read the events{said}")),
             404 | 405 => for_good(format!(

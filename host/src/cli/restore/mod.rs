@@ -23,11 +23,11 @@ use crate::cli::restore::places::RestorePlaces;
 use crate::cli::store;
 use crate::cli::store_options::StoreOptions;
 
-/// Put a backup into an empty data directory
+/// Restore a backup into an empty data directory
 ///
-/// Takes a file of `switchboard backup`. The data directory must be empty, but for the master key: the one that the backup belongs to,
-/// unless SWITCHBOARD_MASTER_KEY or SWITCHBOARD_MASTER_KEY_FILE give it. Every file is checked, the database too, before the first one gets
-/// its place. Stop the server that the backup is of before you start another one on the copy: both would do the same work.
+/// Reads a file of `switchboard backup`. The data directory must be empty except for the master key that the backup belongs to; the key
+/// may come from SWITCHBOARD_MASTER_KEY or SWITCHBOARD_MASTER_KEY_FILE instead. All files and the database are checked before any is put
+/// in place. Stop the server that the backup comes from before you start another one on the copy: both would do the same work.
 #[derive(Args)]
 #[command(after_help = "\
 Example:
@@ -39,7 +39,7 @@ pub struct Restore {
     /// File that `switchboard backup` wrote
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Print JSON: {"dataDir", "manifest", "pgRestore"}. `manifest` is null where the restore before had come to its end
+    /// Print JSON: {"dataDir", "manifest", "pgRestore"}. `manifest` is null if an earlier restore was complete already
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -54,7 +54,7 @@ impl Restore {
         let _lock = store::Lock::take(&config)?;
         let places = RestorePlaces::new(&config);
         if places.finish_earlier()? {
-            let said = "the restore before this one had put everything in its place; nothing is left to do";
+            let said = "an earlier restore was complete already; nothing is left to do";
             let found = json!({ "dataDir": config.data_dir, "manifest": null, "pgRestore": null });
             answer(&if self.json { serde_json::to_string_pretty(&found)? } else { said.to_owned() })?;
             return Ok(ExitCode::SUCCESS);

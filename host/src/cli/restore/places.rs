@@ -60,7 +60,7 @@ impl RestorePlaces {
         };
         ensure!(
             begun == self.database_place()?,
-            "a restore of the database {} was broken off here: run it again with its --database-url, or remove {} to begin anew",
+            "a restore of the database {} was broken off here: run it again with its --database-url, or remove {} to start over",
             begun.display(),
             self.staging.display()
         );

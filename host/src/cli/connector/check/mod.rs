@@ -28,10 +28,10 @@ const WARNED: u8 = 3;
 /// The log level of the command: an error of a connector that does not load is the command's own error.
 pub const LOG: &str = "error,runtime=off";
 
-/// Check the built component and connector.toml as a host does at install, and show what the connector asks for
+/// Check the built component and connector.toml as at install, and show what the connector asks for
 ///
-/// The component is compiled, compared with connector.toml and started once; none of its operations is called. Shown are the surfaces
-/// and imports, what starting takes, where the connector may send requests, and what a user has to give.
+/// Compiles the component, compares it with connector.toml and starts it once, without calling any of its operations. Shows its surfaces
+/// and imports, the cost of a start, the hosts that it may send requests to, and the data that it asks users for.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -46,7 +46,7 @@ pub struct Check {
     /// Build the component first
     #[arg(long)]
     build: bool,
-    /// Check the connector in this folder, which holds connector.toml and <name>.wasm as for `install`
+    /// Check the connector in this folder (connector.toml and <name>.wasm, as for `install`) instead of a project
     #[arg(long, value_name = "DIR", conflicts_with_all = ["project", "build"])]
     folder: Option<PathBuf>,
     /// Exit with 3 if there are warnings

@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use authoring::{Fault, Project};
+use authoring::{AccountLogin, Fault, Project};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, header};
@@ -45,7 +45,7 @@ pub struct DevAccount {
     surfaces: Vec<String>,
     settings: Map<String, Value>,
     operator: OperatorSettings,
-    token: String,
+    login: AccountLogin,
     /// Names of the settings that users give.
     setting_names: Vec<String>,
     /// Whether the manifest names hosts, which are redirected to the provider.
@@ -64,16 +64,16 @@ impl DevAccount {
         let setting_names = of_users.map(|setting| setting.name.clone()).collect();
         let mut settings = settings(project)?;
         let operator = OperatorSettings::take(&manifest, &mut settings, given)?;
-        let token = match &project.provider {
-            authoring::Provider::BuiltIn(_) => PAPER_TOKEN.to_owned(),
-            authoring::Provider::Local(local) => local.token.clone(),
+        let login = match &project.provider {
+            authoring::Provider::BuiltIn(_) => AccountLogin::Token(PAPER_TOKEN.to_owned()),
+            authoring::Provider::Local(local) => local.login()?,
         };
         Ok(DevAccount {
             provider: project.name.clone(),
             surfaces,
             settings,
             operator,
-            token,
+            login,
             setting_names,
             has_hosts: !manifest.hosts.is_empty(),
         })
@@ -128,8 +128,14 @@ impl DevAccount {
             call(service, key, delete).await?;
         }
         let scopes: Vec<&str> = GRANTABLE.into_iter().filter(|scope| self.has(scope)).collect();
+        let credentials = match &self.login {
+            AccountLogin::Token(token) => json!({ "accessToken": token }),
+            AccountLogin::Password { username, password } => {
+                json!({ "username": username, "password": password })
+            }
+        };
         let new = json!({ "provider": self.provider, "scopes": scopes, "settings": self.settings,
-            "credentials": { "accessToken": self.token } });
+            "credentials": credentials });
         let request = Request::post("/v1/connections").header(header::CONTENT_TYPE, "application/json");
         let (status, made) = call(service, key, request.body(Body::from(new.to_string()))?).await?;
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();

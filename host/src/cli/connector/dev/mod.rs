@@ -24,6 +24,7 @@ use crate::cli::connector::dev::rebuild::Rebuild;
 use crate::cli::connector::dev::shown::CallPrinter;
 use crate::cli::connector::project::{InProject, step};
 use crate::cli::connector::provider::{RunningProvider, paper};
+use crate::cli::listen_address::ListenAddress;
 use crate::cli::output::answer;
 use crate::cli::serve::{BoundService, Signals, serve};
 use crate::cli::serve_settings::ServeSettings;
@@ -31,10 +32,10 @@ use crate::cli::serve_settings::ServeSettings;
 /// The default log level of the host. Failed calls and connectors that do not load are shown already.
 const LOG: &str = "error,runtime=off";
 
-/// Serve the connector while you write it: built again and swapped when a file changes
+/// Serve the connector while you write it: it is rebuilt and replaced when a file changes
 ///
-/// The API is served with a key and a connection of its own, kept in .switchboard/ in the project. Each call of the connector is shown,
-/// with its log; of one that stops, the functions, files and lines. A build that fails leaves the connector of the last one in service.
+/// Serves the API with a key and a connection of the project, kept in its folder .switchboard/. Prints each call of the connector with its
+/// log, and a backtrace for a call that traps. If a build fails, the connector of the last successful build stays in service.
 #[derive(Args)]
 #[command(after_help = "\
 Example:
@@ -44,13 +45,13 @@ pub struct Dev {
     #[command(flatten)]
     project: InProject,
     /// Address of the API
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
-    listen: SocketAddr,
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080")]
+    listen: ListenAddress,
     /// Address of Paper, if the project uses it as its provider
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8081")]
-    provider_listen: SocketAddr,
-    /// A value that the connector leaves to the operator, as `apps provider set` takes it (repeatable); kept in .switchboard/, without a
-    /// value it is removed
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8081")]
+    provider_listen: ListenAddress,
+    /// Value of a setting that the connector leaves to the operator, as in `apps provider set` (repeatable); kept in .switchboard/. NAME=
+    /// removes it
     #[arg(long = "setting", value_name = "NAME=VALUE", value_parser = inputs::setting)]
     settings: Vec<Setting>,
     /// Log level of the host, as `serve --log-level`
@@ -101,8 +102,8 @@ impl Dev {
     ) -> Result<(DevAccount, String, Option<RunningProvider>)> {
         match &project.provider {
             authoring::Provider::BuiltIn(_) => {
-                let listener = TcpListener::bind(self.provider_listen).await.map_err(|error| {
-                    let said = format!("Paper cannot listen on {}: {error}", self.provider_listen);
+                let listener = TcpListener::bind(self.provider_listen.0).await.map_err(|error| {
+                    let said = format!("Paper cannot listen on {}: {error}", self.provider_listen.0);
                     Fault::new(said, "choose another address: --provider-listen 127.0.0.1:0")
                 })?;
                 let url = format!("http://{}", listener.local_addr()?);
@@ -123,7 +124,7 @@ impl Dev {
     fn host(&self, project: &Project, redirect: Option<ProviderRedirect>) -> ServeSettings {
         let networks = ["127.0.0.0/8", "::1/128"].map(|net| net.parse().expect("a network"));
         let config = Config {
-            listen: self.listen,
+            listen: self.listen.0,
             data_dir: project.folder.join(".switchboard"),
             connectors_dir: None,
             egress_allow: networks.to_vec(),
@@ -163,7 +164,7 @@ async fn tell_connection(
         }
         Err(refused) => {
             step(&format!("no connection: {refused}"));
-            step("mend it, then start `switchboard connector dev` again");
+            step("fix it, then start `switchboard connector dev` again");
             Ok(())
         }
     }

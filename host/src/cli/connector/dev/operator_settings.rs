@@ -113,7 +113,7 @@ async fn write(db: &Db, client: OAuthClient, is_new: bool) -> Result<bool> {
     db.write(move |tx| {
         Box::pin(async move {
             match is_new {
-                true => oauth_clients::insert(tx, &client).await.map(|()| true),
+                true => oauth_clients::insert(tx, &client).await,
                 false => oauth_clients::update(tx, &client).await,
             }
         })

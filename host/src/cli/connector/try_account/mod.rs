@@ -36,9 +36,9 @@ const RENEWAL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Read a connected account through its connector, and show what works
 ///
-/// For each kind of data of the connection: what the account can do, its collections, pages of the first three of them, one record, and the
-/// changes since. Nothing is changed at the provider or in the copy. Shown are counts, requests, times, scopes and failures with what to do
-/// about them; no content, address or id of the account. Takes the settings of `serve`, and may run beside a server.
+/// Reads, for each surface of the connection: the account's capabilities, its collections, pages of the first three, one record, and the
+/// changes since. Changes nothing at the provider or in the local copy. Shows counts, requests, times, scopes and failures with their
+/// remedies, but no content, address or id of the account. Takes the settings of `serve`, and may run beside a server.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -53,7 +53,7 @@ pub struct Trial {
     /// The connection, by its id
     #[arg(long, value_name = "ID")]
     connection: String,
-    /// How many pages of a collection, or of the mailbox, are read before its changes are asked for
+    /// Maximum number of pages to read of a collection or of the mailbox before its changes
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
     pages: u32,
     /// Print JSON
