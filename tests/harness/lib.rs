@@ -3,6 +3,7 @@
 
 pub mod browser;
 pub mod database_delay;
+mod declared;
 pub mod door;
 mod hosts;
 pub mod imap;
@@ -38,6 +39,7 @@ use switchboard::routes;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
+use crate::declared::{DeclarationCheck, UndeclaredAnswers};
 use crate::hosts::{Pair, Second, Turn};
 
 /// The time at which every test begins: Sunday 2026-03-01, 08:00 UTC.
@@ -60,6 +62,8 @@ pub struct TestServer {
     pulling: Option<JoinHandle<()>>,
     /// The host that takes every other request, if there are two.
     second: Option<Second>,
+    /// The answers that the document for clients lacks.
+    declared: DeclarationCheck,
 }
 
 /// Another host beside a service, with a data directory of its own.
@@ -207,7 +211,19 @@ impl TestServer {
             true => Some(Second::start(&app, pulls).await),
             false => None,
         };
-        TestServer { app, clock, address, data, serving, panel_address, serving_panel, pulling, second }
+        let declared = DeclarationCheck::default();
+        TestServer {
+            app,
+            clock,
+            address,
+            data,
+            serving,
+            panel_address,
+            serving_panel,
+            pulling,
+            second,
+            declared,
+        }
     }
 
     /// Stops without warning and starts again on the same data: anything not on disk is lost.
@@ -237,7 +253,8 @@ impl TestServer {
         std::mem::swap(&mut data, &mut self.data);
         let mut config = self.app.config.clone();
         change(&mut config);
-        let server = TestServer::open(config, self.clock.clone(), data, (pulls, has_two_hosts)).await;
+        let mut server = TestServer::open(config, self.clock.clone(), data, (pulls, has_two_hosts)).await;
+        std::mem::swap(&mut server.declared, &mut self.declared);
         // Takes over running jobs, as the service does when it starts.
         let now = server.app.now();
         let queued: anyhow::Result<u64> = server
@@ -342,7 +359,7 @@ impl TestServer {
     fn actor(&self, key: Option<String>) -> Actor {
         let http = http_client().build().expect("an HTTP client");
         let pair = self.second.as_ref().map(|second| Arc::clone(&second.pair));
-        Actor { http, address: self.address, pair, key }
+        Actor { http, address: self.address, pair, key, undeclared: self.declared.answers.clone() }
     }
 }
 
@@ -461,6 +478,7 @@ pub struct Actor {
     /// Both hosts, if there are two.
     pair: Option<Arc<Pair>>,
     pub key: Option<String>,
+    undeclared: UndeclaredAnswers,
 }
 
 impl Actor {
@@ -492,7 +510,7 @@ impl Actor {
         if let Some(body) = &body {
             request = request.header("content-type", "application/json").body(body.to_string());
         }
-        Ask { request, turn, method, path, body }
+        Ask { request, turn, method, path, body, undeclared: self.undeclared.clone() }
     }
 
     /// Connects alice's sandbox account for calendars.
@@ -527,9 +545,9 @@ impl Actor {
         found["id"].as_str().expect("an id").to_owned()
     }
 
-    /// Connects an account, and returns the connection.
+    /// Connects an account, which may be connected already, and returns the connection.
     pub async fn connect(&self, body: Value) -> Value {
-        self.post("/v1/connections", body).send().await.expect(201)
+        self.post("/v1/connections?allow_duplicate=true", body).send().await.expect(201)
     }
 
     /// The id of a connection's calendar with this name.
@@ -573,6 +591,7 @@ pub struct Ask {
     method: Method,
     path: String,
     body: Option<Value>,
+    undeclared: UndeclaredAnswers,
 }
 
 impl Ask {
@@ -613,7 +632,10 @@ impl Ask {
         } else {
             serde_json::from_str(&text).unwrap_or_else(|_| Value::String(text.clone()))
         };
-        Exchange { method: self.method, path: self.path, body: self.body, status, headers, text, answer }
+        let (method, path, body) = (self.method, self.path, self.body);
+        let exchange = Exchange { method, path, body, status, headers, text, answer };
+        self.undeclared.check(&exchange);
+        exchange
     }
 }
 

@@ -22,6 +22,10 @@ use crate::http_client;
 /// The name of the field that holds a form's token.
 const TOKEN: &str = "name=\"token\" value=\"";
 
+/// The stored form of a password that nobody knows: operators of tests could sign in, but are signed in already.
+const NO_PASSWORD: &str =
+    "$argon2id$v=19$m=19456,t=2,p=1$c29tZXNhbHRzb21lc2FsdA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
 /// The boundary of forms with files.
 const BOUNDARY: &str = "----a-form-of-a-test";
 
@@ -58,7 +62,8 @@ impl TestServer {
         let anonymous = self.anonymous();
         // A panel with an address of its own is that of the first host.
         let pair = anonymous.pair.clone().filter(|_| self.panel_address.is_none());
-        let browser = Actor { http: http.expect("an HTTP client"), address, pair, key: None };
+        let undeclared = self.declared.answers.clone();
+        let browser = Actor { http: http.expect("an HTTP client"), address, pair, key: None, undeclared };
         PanelUser { browser, cookies: String::new(), id: String::new(), email: String::new() }
     }
 
@@ -86,7 +91,7 @@ fn new_operator(app: &App, id: &str, email: &str, role: Option<Role>) -> Operato
         email_key: address_key(email),
         name: role.map_or("Ada Admin", |_| "Grace Member").to_owned(),
         is_admin: role.is_none(),
-        password_hash: None,
+        password_hash: Some(NO_PASSWORD.to_owned()),
         totp_secret: None,
         totp_step: 0,
         recovery: Vec::new(),

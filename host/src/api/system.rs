@@ -1,7 +1,6 @@
 //! Routes outside the contract's operations: probes, metrics, the API's description and its pages. They need no key.
 
-use std::future::ready;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -21,8 +20,9 @@ use subtle::ConstantTimeEq;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
+use crate::api::openapi::published;
 use crate::api::operations::Operations;
-use crate::api::{docs, metrics, openapi};
+use crate::api::{docs, metrics};
 use crate::web::client_ip::{client_ip, peer};
 use crate::web::rate_limit::{Class, Limiters};
 
@@ -33,12 +33,8 @@ const READINESS_LIFE_MS: i64 = 1_000;
 /// Time limit of the database for a probe, which itself is answered within a second.
 const READY_WITHIN: Duration = Duration::from_millis(900);
 
-/// `/healthz`, `/readyz`, `/metrics`, `/openapi.json`, `/docs`.
+/// `/healthz`, `/readyz`, `/metrics`, `/openapi.json`, `/openapi/clients.json`, `/docs`.
 pub fn routes(operations: &Operations, limiters: Arc<Limiters>, app: &App) -> Router<App> {
-    let (rows, address): (Vec<_>, _) = (operations.iter().cloned().collect(), app.config.public_address());
-    // Built on first use: building it takes many times its size, and most servers are never asked.
-    let document =
-        Arc::new(LazyLock::new(move || Bytes::from(openapi::document(&rows, &address).to_string())));
     let probes = Router::new()
         .route("/readyz", get(readyz))
         .route("/metrics", get(metrics_with_token))
@@ -47,8 +43,8 @@ pub fn routes(operations: &Operations, limiters: Arc<Limiters>, app: &App) -> Ro
         .layer(Extension(Arc::<Readiness>::default()));
     Router::new()
         .route("/healthz", get(healthz))
-        .route("/openapi.json", get(move || ready(public_json(Bytes::clone(&document)))))
         .merge(probes)
+        .merge(published::routes(operations, app))
         .merge(docs::routes::<App>())
 }
 
@@ -76,14 +72,6 @@ async fn within_probes(
 fn json_text(status: StatusCode, text: impl Into<Bytes>) -> Response {
     let mut response = (status, text.into()).into_response();
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response
-}
-
-/// A document that pages of every site may read: it is the same for all, and needs no key.
-fn public_json(text: Bytes) -> Response {
-    let mut response = json_text(StatusCode::OK, text);
-    let anybody = HeaderValue::from_static("*");
-    response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, anybody);
     response
 }
 

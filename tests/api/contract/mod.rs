@@ -1,6 +1,7 @@
 //! Promises of the contract that cut across operations.
 
 mod account_limits;
+mod clients_document;
 mod cors;
 mod fairness;
 mod feeds;
@@ -12,6 +13,7 @@ mod key_rotation;
 mod keys;
 mod late_feeds;
 mod limits;
+mod messages;
 mod noted_waits;
 mod odd_items;
 mod operations;

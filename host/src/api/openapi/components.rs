@@ -1,12 +1,63 @@
 //! The parts of the document that operations share: security, parameters, headers, responses.
 
+use base::error::Code;
 use serde_json::{Map, Value, json};
 
 use crate::api::openapi::schemas::SCHEMAS;
 
+/// Statuses that some operations answer beside their usual one. The first text is the `operationId`.
+const OTHER_ANSWERS: &[(&str, u16, &str)] = &[
+    (
+        "auth.connectors.callback",
+        204,
+        "A browser fetched the address before its user went there: nothing was done",
+    ),
+    ("auth.connectors.callback", 302, "The browser goes to your address, which has the result in its query"),
+    ("email.messages.attachments.get", 206, "The bytes that `Range` names"),
+    ("email.messages.attachments.get", 416, "The attachment has no bytes where `Range` says"),
+    ("providers.notifications", 200, "The provider only tested the address"),
+    ("providers.notificationsOfKind", 200, "The provider only tested the address"),
+    (
+        "calendars.events.delete",
+        200,
+        "The event is deleted; `warnings` say what could not be done, such as `notify_not_supported`",
+    ),
+    ("calendars.sync.start", 200, "The sync had been started before"),
+    ("contacts.sync.start", 200, "The sync had been started before"),
+    ("email.sync.start", 200, "The sync had been started before"),
+    ("taskLists.sync.start", 200, "The sync had been started before"),
+];
+
 /// A response that many operations share.
 pub fn shared_response(name: &str) -> Value {
     json!({ "$ref": format!("#/components/responses/{name}") })
+}
+
+/// A shared response with the error codes that this operation has there.
+pub fn listed_response(name: &str, codes: &[Code]) -> Value {
+    let mut response = shared_response(name);
+    if !codes.is_empty() {
+        let codes: Vec<String> = codes.iter().map(|code| format!("`{}`", code.as_str())).collect();
+        response["description"] = json!(format!("{}: {}", outline(name), codes.join(", ")));
+    }
+    response
+}
+
+/// The beginning of the description of a response that lists its codes.
+fn outline(name: &str) -> &'static str {
+    match name {
+        "BadRequest" => "The request is wrong",
+        "Conflict" => "A conflict with the current state",
+        _ => "Any other error",
+    }
+}
+
+/// Statuses that an operation answers beside its usual one, by status.
+pub fn other_answers(id: &str) -> impl Iterator<Item = (String, Value)> {
+    let answers = OTHER_ANSWERS.iter().filter(move |(operation, _, _)| *operation == id);
+    answers.map(|(_, status, description)| {
+        (status.to_string(), json!({ "description": description, "headers": common_headers() }))
+    })
 }
 
 /// The headers that every response carries.
@@ -87,7 +138,7 @@ pub fn components(schemas: Map<String, Value>) -> Value {
         "headers": headers(),
         "responses": {
             "BadRequest": error("The request is wrong: `error.code` and `error.param` say how"),
-            "Unauthorized": error("The API key is missing, wrong, expired or revoked"),
+            "Unauthorized": error("The API key is missing, wrong, expired or revoked: `missing_api_key`, `invalid_api_key`, `expired_api_key`, `revoked_api_key`"),
             "Conflict": error("A conflict with the current state, such as `stale_etag`"),
             "RateLimited": limited,
             "OAuthError": oauth_error("The request is refused: `error` says why (RFC 6749, section 5.2)"),

@@ -2,8 +2,12 @@
 //! operations share stands under `components`.
 
 pub mod components;
+pub mod error_codes;
+pub mod published;
 pub mod schemas;
+pub mod tags;
 
+use base::error::Code;
 use http::Method;
 use model::connection::OAuthError;
 use model::error::ErrorEnvelope;
@@ -11,7 +15,9 @@ use model::webhook::Notification;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
 
-use crate::api::openapi::components::{common_headers, components, shared_response, webhook};
+use crate::api::openapi::components::{
+    common_headers, components, listed_response, other_answers, shared_response, webhook,
+};
 use crate::api::openapi::schemas::{
     SCHEMAS, differing, drop_unused, is_telling, referred, rename, strip_defaults,
 };
@@ -20,13 +26,35 @@ use crate::api::operation::{Operation, Parameter, ParameterLocation};
 /// Version of the interface description, not of the program.
 pub const VERSION: &str = "1.0.0";
 
+/// The licence of the interface description, as an SPDX expression.
+const LICENCE: &str = "MIT OR Apache-2.0";
+
 /// The responses that the contract declares on every operation.
 const DECLARED: [u16; 8] = [200, 201, 202, 204, 400, 401, 409, 429];
 
-/// The document of these operations. `server_url` is the service's own public address.
+/// The readers that a document is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flavour {
+    /// The contract: its eight statuses are declared on every operation, also those that the operation does not answer.
+    Contract,
+    /// Generators of clients: an operation has only the statuses that it answers, so that its result has one type.
+    Clients,
+}
+
+/// The contract's document of these operations.
 pub fn document<'a>(operations: impl IntoIterator<Item = &'a Operation>, server_url: &str) -> Value {
+    print(operations, server_url, Flavour::Contract)
+}
+
+/// The document of these operations for some readers. `server_url` is the service's own public address.
+pub fn print<'a>(
+    operations: impl IntoIterator<Item = &'a Operation>,
+    server_url: &str,
+    flavour: Flavour,
+) -> Value {
     let settings = || SchemaSettings::draft2020_12().with(|s| s.definitions_path = SCHEMAS.into());
     let mut printer = Printer {
+        flavour,
         answers: settings().for_serialize().into_generator(),
         requests: settings().for_deserialize().into_generator(),
         lists: Map::new(),
@@ -46,14 +74,25 @@ pub fn document<'a>(operations: impl IntoIterator<Item = &'a Operation>, server_
     printer.answers.subschema_for::<OAuthError>();
     let mut document = json!({
         "openapi": "3.1.0",
-        "info": { "title": "Switchboard", "version": VERSION, "description": INTRODUCTION },
+        "info": {
+            "title": "Switchboard",
+            "version": VERSION,
+            "description": INTRODUCTION,
+            "contact": { "name": "The operator of this installation", "url": server_url },
+            "license": { "name": LICENCE, "identifier": LICENCE },
+        },
         "servers": [{ "url": server_url }],
         "security": [{ "ServiceApiKey": [] }],
-        "tags": tags.iter().map(|t| json!({ "name": t })).collect::<Vec<_>>(),
+        "tags": tags.iter().map(|t| json!({ "name": t, "description": tags::description(t) })).collect::<Vec<_>>(),
         "paths": paths,
         "webhooks": { "notification": webhook(&notification) },
     });
     document["components"] = components(printer.schemas(&mut document));
+    if flavour == Flavour::Clients
+        && let Some(responses) = document["components"]["responses"].as_object_mut()
+    {
+        responses.remove("NotUsed");
+    }
     drop_unused(&mut document);
     document
 }
@@ -72,6 +111,7 @@ const INTRODUCTION: &str = include_str!("introduction.md");
 
 /// Schemas of answers and of requests differ: an answer has all fields, a request few.
 struct Printer {
+    flavour: Flavour,
     answers: SchemaGenerator,
     requests: SchemaGenerator,
     /// Pages, by name.
@@ -87,6 +127,7 @@ impl Printer {
             "description": description(o),
             "parameters": self.parameters(o),
             "responses": self.responses(o),
+            "x-error-codes": error_codes::names(o),
         });
         if let Some(label) = o.priority.label() {
             printed["x-service-priority"] = json!(label);
@@ -135,22 +176,28 @@ impl Printer {
     }
 
     fn responses(&mut self, o: &Operation) -> Value {
-        let mut printed = Map::new();
+        let (id, codes) = (o.id(), error_codes::codes(o));
+        let mut printed: Map<String, Value> = other_answers(&id).collect();
         for status in DECLARED {
             let response = match status {
                 _ if status == o.status() => self.success(o),
+                _ if printed.contains_key(&status.to_string()) => continue,
                 401 if o.oauth_errors => shared_response("OAuthUnknownClient"),
                 400 | 409 | 429 if o.oauth_errors => shared_response("OAuthError"),
-                400 => shared_response("BadRequest"),
+                400 => listed_response("BadRequest", &with_status(&codes, 400)),
                 401 => shared_response("Unauthorized"),
-                409 => shared_response("Conflict"),
+                409 => listed_response("Conflict", &with_status(&codes, 409)),
                 429 => shared_response("RateLimited"),
+                _ if self.flavour == Flavour::Clients => continue,
                 _ => shared_response("NotUsed"),
             };
             printed.insert(status.to_string(), response);
         }
-        let default = if o.oauth_errors { "OAuthError" } else { "Error" };
-        printed.insert("default".into(), shared_response(default));
+        let default = match o.oauth_errors {
+            true => shared_response("OAuthError"),
+            false => listed_response("Error", &others(&codes)),
+        };
+        printed.insert("default".into(), default);
         Value::Object(printed)
     }
 
@@ -194,6 +241,11 @@ impl Printer {
                     "type": ["string", "null"],
                     "description": "Pass it as `cursor` for the next page; null at the end",
                 },
+                "warnings": {
+                    "type": "array",
+                    "items": { "type": "object" },
+                    "description": "One for each parameter that the operation does not have, with its name as `target`, and for each connection that could not be read, with its id as `target`: `code` and `message`; absent otherwise",
+                },
             },
             "required": ["data", "next_cursor"],
         });
@@ -201,11 +253,6 @@ impl Printer {
             page["properties"]["complete"] = json!({
                 "type": "boolean",
                 "description": "`false` where a connection could not be read, of a list over several ones; absent otherwise",
-            });
-            page["properties"]["warnings"] = json!({
-                "type": "array",
-                "items": { "type": "object" },
-                "description": "One for each such connection: `code`, `message`, and its id as `target`; absent otherwise",
             });
         }
         let Some(name) = referred(&page["properties"]["data"]["items"]) else { return page };
@@ -245,6 +292,16 @@ impl Printer {
         answers.sort_keys();
         answers
     }
+}
+
+/// The codes of a status.
+fn with_status(codes: &[Code], status: u16) -> Vec<Code> {
+    codes.iter().copied().filter(|code| error_codes::status(*code) == status).collect()
+}
+
+/// The codes of statuses that have no response of their own.
+fn others(codes: &[Code]) -> Vec<Code> {
+    codes.iter().copied().filter(|code| !DECLARED.contains(&error_codes::status(*code))).collect()
 }
 
 /// The summary's continuation, the scope, and whether it is there yet.
