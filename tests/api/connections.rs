@@ -85,6 +85,46 @@ async fn what_cannot_be_connected() {
     assert_eq!(api.all("/v1/connections").await.len(), 0);
 }
 
+/// One account is one connection of an application, also when two requests come at once, unless the caller wants more of them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_account_is_connected_once() {
+    let server = TestServer::start().await;
+    let api = server.client().await;
+    let account = |name: &str| {
+        json!({ "provider": "sandbox", "scopes": ["calendar.read"],
+            "credentials": { "username": format!("{name}@sandbox.test"), "password": "sandbox" } })
+    };
+    let connect = |name: &str, query: &str| api.post(format!("/v1/connections{query}"), account(name)).send();
+    let (one, other) = tokio::join!(connect("alice", ""), connect("alice", ""));
+    let (made, refused) = if one.status == 201 { (one, other) } else { (other, one) };
+    let made = made.expect(201);
+    let error = refused.refused(409, "already_exists");
+    assert_eq!(error["param"], "credentials");
+    let detail = &error["details"][0];
+    assert_eq!((&detail["field"], &detail["message"]), (&json!("connectionId"), &made["id"]), "{error:#}");
+    assert!(error["message"].as_str().is_some_and(|text| text.contains("allow_duplicate=true")), "{error:#}");
+    assert_eq!(api.all("/v1/connections").await.len(), 1, "nothing is kept of the refused one");
+
+    connect("bob", "").await.expect(201);
+    connect("alice", "?allow_duplicate=false").await.refused(409, "already_exists");
+    let error = connect("alice", "?allow_duplicate=yes").await.refused(400, "invalid_parameter");
+    assert_eq!(error["param"], "allow_duplicate");
+    let second = connect("alice", "?allow_duplicate=true").await.expect(201);
+    assert_ne!(second["id"], made["id"]);
+    for connection in [&made, &second] {
+        let path = format!("/v1/connections/{}", connection["id"].as_str().expect("an id"));
+        api.delete(&path).send().await.expect(204);
+    }
+    // What was disconnected can be connected again, and so can an account whose credentials the provider refused.
+    let third = connect("alice", "").await.expect(201);
+    let fault = json!({ "status": 401, "times": 10 });
+    server.provider("alice").post("/sandbox/faults", fault).send().await.expect(201);
+    let refresh = format!("/v1/connections/{}/refresh", third["id"].as_str().expect("an id"));
+    api.post(refresh, json!({})).send().await.refused(409, "reauth_required");
+    server.provider("alice").delete("/sandbox/faults").send().await.expect(204);
+    connect("alice", "").await.expect(201);
+}
+
 /// A refresh tries the credentials again; if the provider refuses them, the connection cannot be used until it is connected again.
 #[tokio::test]
 async fn refused_credentials_need_a_new_connection() {

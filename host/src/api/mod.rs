@@ -39,6 +39,7 @@ use crate::api::access::key_lookups::KeyLookups;
 use crate::api::operation::{ANY_KEY, Operation};
 use crate::api::operations::Operations;
 use crate::api::request::body::{Bodies, BodySender, ReadBody};
+use crate::api::request::query_names::{refuse_if_strict, unknown_names, with_warnings};
 use crate::api::response::error::ApiError;
 use crate::api::response::facts::ResponseFacts;
 use crate::api::response::request_log::{self, RequestFacts};
@@ -142,7 +143,7 @@ async fn promises(State(gate): State<Gate>, request: Request, next: Next) -> Res
             Ok(()) => {
                 seen.recorder = request_log::recorder(app, seen.key.as_deref(), started);
                 let lane = lane(seen.caller.as_ref()).counted(&counts);
-                lane.scope(run(&gate, operation, &seen, request, next)).await
+                lane.scope(run_known(&gate, operation, &seen, request, next)).await
             }
             Err(e) => {
                 drop(request);
@@ -281,6 +282,21 @@ fn within_share(standing: RateLimitState) -> Result<()> {
     let message =
         format!("the key's {limit} requests per minute, or this address's share of them, are used up");
     Err(base::error::Refusal::new(Code::RateLimited, message).retry_after_s(seconds).into())
+}
+
+/// The work of a request, after a look at the names in its query string.
+async fn run_known(
+    gate: &Gate,
+    operation: Option<Arc<Operation>>,
+    seen: &ResponseFacts,
+    request: Request,
+    next: Next,
+) -> Response {
+    let unknown = operation.as_deref().map(|o| unknown_names(o, request.uri())).unwrap_or_default();
+    match refuse_if_strict(&unknown, request.headers()) {
+        Err(e) => crate::api::response::error::response(e, &seen.request_id),
+        Ok(()) => with_warnings(run(gate, operation, seen, request, next).await, &unknown).await,
+    }
 }
 
 /// The work itself, once per Idempotency-Key.

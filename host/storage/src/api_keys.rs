@@ -258,8 +258,8 @@ pub async fn insert(tx: &mut Tx, key: &ApiKey, hash: &str) -> Result<()> {
     api_key_domains::insert(tx, (&key.id, parent), &key.allowed_domains, key.expires_at).await
 }
 
-/// Holds a key of the tenant as it is until the transaction ends; false when it is revoked, or there is none. A revocation waits, and
-/// then finds what was given to the key meanwhile.
+/// Locks a key of the tenant until the transaction ends; returns false when it is revoked or does not exist. A revocation waits, and then
+/// finds what this transaction gave to the key.
 pub async fn hold(tx: &mut Tx, tenant: &Tenant, id: &str) -> Result<bool> {
     let sql = "update api_keys set revoked_at = null where organization_id = $1 and application_id = $2 and id = $3 \
                and revoked_at is null";

@@ -1,5 +1,5 @@
 //! Whether the database can be used, judged by its last failures. The log has one line when it fails and one when it is back,
-//! however many requests fail meanwhile.
+//! however many requests fail in between.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -177,7 +177,7 @@ mod tests {
         assert!(line.open(begin, "no"));
         assert!(!line.open(begin + Duration::from_secs(59), "no"));
         assert!(line.close());
-        assert!(!line.close(), "its end is told once");
+        assert!(!line.close(), "its end is logged once");
         // An outage that recurs at once is not logged, nor is its end.
         assert!(!line.open(begin + Duration::from_secs(59), "no") && !line.close());
         assert!(line.open(begin + Duration::from_secs(60), "no") && line.close());
@@ -188,7 +188,7 @@ mod tests {
         let (mut line, begin) = (OutageLine::default(), Instant::now());
         let at = |seconds| begin + Duration::from_secs(seconds);
         assert!(line.open_for_change(at(0), "connection refused"));
-        assert!(!line.open_for_change(at(300), "connection refused"), "while it lasts it is told once");
+        assert!(!line.open_for_change(at(300), "connection refused"), "while it lasts it is logged once");
         assert!(line.open_for_change(at(301), "password authentication failed"));
         assert!(!line.open_for_change(at(302), "connection refused"), "a line a minute at most");
         assert!(line.open_for_change(at(361), "connection refused"));

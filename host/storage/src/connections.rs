@@ -332,8 +332,8 @@ pub async fn insert(tx: &mut Tx, c: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// Writes all changeable columns of a live connection. There is no other way to write credentials, so that a connection that was
-/// disconnected meanwhile does not get them back.
+/// Writes all changeable columns of a live connection. There is no other way to write credentials, so that a connection that
+/// another request has disconnected does not get them back.
 pub async fn update(tx: &mut Tx, lock: &ConnectionLock, c: &Connection) -> Result<()> {
     lock.covers(&c.id)?;
     let sql = "update connections set connector_version = $1, status = $2, status_reason = $3, \

@@ -171,7 +171,7 @@ impl Db {
         self.writer.retries()
     }
 
-    /// Waits for what was queued and closes the files.
+    /// Waits for queued writes and closes the files.
     pub async fn close(&self) {
         self.writer.close().await;
         match &self.reader {

@@ -133,8 +133,8 @@ impl Dialect {
         }
     }
 
-    /// Tells `$1` to everybody who listens to the channel of this schema, whose name is the other statement's `channel`. None for SQLite, where
-    /// there is nobody else.
+    /// Statements that notify the listeners of this schema's channel of `$1`; the second one returns the channel's name as `channel`. None
+    /// for SQLite, which has no other hosts.
     pub fn notify(self) -> Option<(&'static str, &'static str)> {
         match self {
             Dialect::Sqlite => None,

@@ -69,7 +69,7 @@ pub async fn expired(on: impl Into<On<'_>>, now: i64) -> Result<Vec<String>> {
         .await
 }
 
-/// Removes a host whose lease was over before `now`. Returns false when it renewed the lease meanwhile, or another host removed it.
+/// Removes a host whose lease was over before `now`. Returns false when it has renewed the lease since, or another host removed it.
 pub async fn remove_expired(tx: &mut Tx, id: &str, now: i64) -> Result<bool> {
     let sql = "delete from hosts where id = $1 and lease_until < $2";
     Ok(query(sql).bind(id).bind(now).execute(tx).await? == 1)

@@ -57,7 +57,7 @@ pub async fn insert(tx: &mut Tx, c: &NewClaim<'_>) -> Result<bool> {
     Ok(done > 0)
 }
 
-/// Takes over an unanswered claim from its fence; false when the claim has changed meanwhile.
+/// Takes over an unanswered claim from its fence; returns false when the claim has changed since it was read.
 pub async fn take_over(tx: &mut Tx, c: &NewClaim<'_>, from_fence: &str) -> Result<bool> {
     let sql = "update idempotency set fence = $1, owner = $2, claimed_at = $3, lease_until = $4 \
                where application_id = $5 and scope = $6 and fence = $7 and answered_at is null";

@@ -33,7 +33,7 @@ pub async fn find(on: impl Into<On<'_>>, name: &str) -> Result<Option<String>> {
         .await
 }
 
-/// Writes a row of a size that a disk without room does not take: a value that differs from the last one is written anew.
+/// Writes a row whose size a full disk cannot take. Each call needs another value, so that the row is really written.
 pub async fn write_probe(tx: &mut Tx, value: &str) -> Result<()> {
     query("insert into installation (name, value) values ('write_probe', $1) on conflict (name) do update set value = excluded.value")
         .bind(value)

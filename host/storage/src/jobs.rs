@@ -337,7 +337,7 @@ pub async fn check_fence(tx: &mut Tx, job: &Job, progress: Option<&str>, now: i6
     if held == 1 { Ok(()) } else { Err(Error::new(LostLease)) }
 }
 
-/// Ends a run after which nothing is left to do: the job is deleted, or is due again if it was woken meanwhile. Fails with
+/// Ends a run after which nothing is left to do: the job is deleted, or is due again if it was woken during the run. Fails with
 /// `LostLease` when the job is no longer the claimed one.
 pub async fn complete(tx: &mut Tx, job: &Job, now: i64) -> Result<()> {
     tx.takes(LockRank::Job)?;

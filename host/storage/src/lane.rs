@@ -56,7 +56,7 @@ impl Lane {
         Lane { application_id: Some(application_id.into()), ..self }
     }
 
-    /// The same lane, with its statements added to these counts. Without this, a lane has counts of its own.
+    /// The same lane, with its statements added to these counts. Without this, a lane has separate counts.
     pub fn counted(self, counts: &StatementCounts) -> Lane {
         Lane { counts: counts.clone(), ..self }
     }

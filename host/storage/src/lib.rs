@@ -8,6 +8,7 @@ pub mod authorizations;
 mod availability;
 mod commit_group;
 mod connection;
+pub mod connection_accounts;
 pub mod connections;
 mod db;
 pub mod dialect;

@@ -1,7 +1,7 @@
 //! Notifications between hosts on one PostgreSQL: after commits, which classes have jobs, and which logs grew. One notification
 //! covers many commits, and is sent after them on the lease's connection. A host listens on a connection that does nothing else.
-//! A missed notification costs a moment only: after a lost connection a host reads everything, and without a connection it does
-//! so every second.
+//! A missed notification only costs a short delay: after a lost connection a host reads everything, and without a connection it
+//! does so every second.
 
 use std::collections::BTreeSet;
 use std::str::FromStr;
@@ -94,7 +94,7 @@ impl Exchange {
             sleep(GATHER).await;
             let told = HostNotification::from_news(&self.name, wakes.take_news());
             if let Err(e) = self.notify(&told).await {
-                tracing::debug!(error = %format!("{e:#}"), "other hosts cannot be told what was committed");
+                tracing::debug!(error = %format!("{e:#}"), "other hosts cannot be notified of commits");
                 wakes.news_were_lost();
                 sleep(LOOK_EVERY).await;
             }
@@ -194,7 +194,7 @@ impl Exchange {
                 continue;
             }
             if has_heard {
-                bail!("nothing is heard any more");
+                bail!("notifications no longer arrive");
             }
             if !has_warned {
                 tracing::warn!(

@@ -32,7 +32,7 @@ pub struct Entry {
     pub etag: Option<String>,
     /// `provider`, `api`, `system` or `backfill`.
     pub origin: String,
-    /// The resource as it was then, as the API prints it.
+    /// The resource at that time, as the API shows it.
     pub resource: Option<String>,
     pub at: i64,
 }
@@ -48,11 +48,11 @@ pub struct FeedLine<'r> {
     /// Milliseconds since 1970.
     pub at: i64,
     pub etag: Option<&'r str>,
-    /// The resource as it was then, as the API prints it.
+    /// The resource at that time, as the API shows it.
     pub resource: Option<&'r str>,
 }
 
-/// A line as far as it says who is to be told of it.
+/// The part of a line that decides which subscriptions get it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Light {
     pub sequence: i64,
@@ -92,7 +92,7 @@ pub async fn last_sequence(reader: &Reader, tenant: &Tenant) -> Result<i64> {
     Ok(last.unwrap_or(0))
 }
 
-/// The number of the last line that tells of something in this collection.
+/// The sequence of the last line about this collection.
 pub async fn last_in(reader: &Reader, tenant: &Tenant, parent_id: &str) -> Result<Option<i64>> {
     let sql = "select max(sequence) as last from log where application_id = $1 and organization_id = $2 and parent_id = $3 \
                and parent_id <> ''";
@@ -104,15 +104,15 @@ pub async fn last_in(reader: &Reader, tenant: &Tenant, parent_id: &str) -> Resul
         .await
 }
 
-/// Types of resources that one feed tells of, some of them perhaps twice.
+/// Types of resources of one feed; a type may be repeated.
 pub type Types = [&'static str; 4];
 
-/// The types, each once; what is left of them is no type.
+/// Returns the types, each once; a repetition becomes an empty text, which no line has.
 fn each_once(types: Types) -> impl Iterator<Item = &'static str> {
     (0..types.len()).map(move |n| if types[..n].contains(&types[n]) { "" } else { types[n] })
 }
 
-/// The number of the last line that tells of resources of these types in a connection.
+/// The sequence of the last line about resources of these types in a connection.
 pub async fn last_of(
     reader: &Reader,
     tenant: &Tenant,
@@ -333,7 +333,7 @@ pub async fn tenant_of(reader: &Reader, id: &str) -> Result<Option<Tenant>> {
         .await
 }
 
-/// The lines of the application with these ids, without what they hold, oldest first.
+/// The lines of the application with these ids, without their content, oldest first.
 pub async fn by_ids(reader: &Reader, tenant: &Tenant, ids: &[String]) -> Result<Vec<Light>> {
     // `coalesce`: else SQLite goes through all lines of the application instead of looking up the ids.
     let sql = one_of!(
@@ -348,7 +348,7 @@ pub async fn by_ids(reader: &Reader, tenant: &Tenant, ids: &[String]) -> Result<
     Ok(lines)
 }
 
-/// The lines of the application with these ids, with what they hold, oldest first. All of them are in memory at once: ask for few.
+/// The lines of the application with these ids, with their content, oldest first. All of them are in memory at once: ask for few.
 pub async fn whole_by_ids(reader: &Reader, tenant: &Tenant, ids: &[String]) -> Result<Vec<Entry>> {
     // `coalesce` as in `by_ids`.
     let sql = one_of!(
@@ -364,8 +364,8 @@ pub async fn whole_by_ids(reader: &Reader, tenant: &Tenant, ids: &[String]) -> R
     Ok(lines)
 }
 
-/// At most `limit` lines after `sequence`, without what they hold, oldest first. A line that is not committed yet has a number above
-/// `last_sequence`: whoever reads that first and the lines then misses none up to it.
+/// At most `limit` lines after `sequence`, without their content, oldest first. A line that is not committed yet has a number above
+/// `last_sequence`: a reader that reads that first, and then the lines, misses none up to it.
 pub async fn light_after(reader: &Reader, tenant: &Tenant, after: i64, limit: i64) -> Result<Vec<Light>> {
     let sql = "select sequence, id, connection_id, account_ids, type, resource_id, origin from log \
                where application_id = $1 and organization_id = $2 and sequence > $3 order by sequence limit $4";

@@ -47,7 +47,7 @@ pub async fn release(tx: &mut Tx, owner: &str, now: i64) -> Result<u64> {
 }
 
 /// Takes over the jobs of a host whose lease was over before `now`, and removes the host. Returns how many jobs are queued again;
-/// none when the host renewed its lease meanwhile, or another host took over.
+/// none when the host has renewed its lease since, or another host took over.
 pub async fn take_over(tx: &mut Tx, host_id: &str, now: i64) -> Result<Option<u64>> {
     if !hosts::remove_expired(tx, host_id, now).await? {
         return Ok(None);

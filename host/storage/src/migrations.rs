@@ -1,4 +1,4 @@
-//! The schema's history, applied at start and by `switchboard migrate`. Few enough lines to be ours: the runners that exist know
+//! The schema's history, applied at start and by `switchboard migrate`. Own code, because it is short: the existing runners know
 //! one of our two drivers each.
 
 use anyhow::{Context, Result, bail};
@@ -149,6 +149,11 @@ pub(super) const MIGRATIONS: &[(i64, &str, Sql)] = &[
     ),
     (97, "connection lists", Sql::Both(include_str!("../../../migrations/0097_connection_lists.sql"))),
     (98, "request log", Sql::Both(include_str!("../../../migrations/0098_request_log.sql"))),
+    (
+        99,
+        "connections by account",
+        Sql::Both(include_str!("../../../migrations/0099_connections_by_account.sql")),
+    ),
 ];
 
 impl Db {
@@ -171,7 +176,7 @@ impl Db {
         if !self.is_unwritable() {
             return Ok(());
         }
-        // Compressed or not, it differs from the last one and needs pages of its own.
+        // Compressed or not, it differs from the last one and needs new pages.
         let value = hex::encode(Entropy::system().bytes::<PROBE_BYTES>());
         self.write(move |tx| Box::pin(async move { installation::write_probe(tx, &value).await })).await
     }

@@ -14,7 +14,7 @@ use crate::json_text;
 use crate::sql::{On, Query, Reader, Row, query};
 
 /// A registration of a provider for one application: an OAuth client (RFC 6749, section 2). `client_secret` is sealed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct OAuthClient {
     pub id: String,
     pub tenant: Tenant,
@@ -74,12 +74,13 @@ fn changeable<'q>(sql: &'static str, c: &'q OAuthClient) -> Query<'q> {
         .bind(c.updated_at)
 }
 
-/// Writes a new registration. Fails if the application has one of this provider.
-pub async fn insert(tx: &mut Tx, c: &OAuthClient) -> Result<()> {
+/// Writes a new registration. Returns false if the application has one of this provider: another request made it, perhaps at the same moment.
+pub async fn insert(tx: &mut Tx, c: &OAuthClient) -> Result<bool> {
     let sql = "insert into oauth_clients (client_id, client_secret, client_auth, settings, endpoints, scopes, disabled_at, \
                updated_at, id, organization_id, application_id, provider, version, created_at) \
-               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
-    changeable(sql, c)
+               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) \
+               on conflict (application_id, provider) do nothing";
+    let done = changeable(sql, c)
         .bind(&c.id)
         .bind(&c.tenant.organization_id)
         .bind(&c.tenant.application_id)
@@ -88,11 +89,11 @@ pub async fn insert(tx: &mut Tx, c: &OAuthClient) -> Result<()> {
         .bind(c.created_at)
         .execute(&mut *tx)
         .await?;
-    Ok(())
+    Ok(done > 0)
 }
 
 /// Writes the changeable columns of the registration with this id, and the version after `c.version`. False when the stored
-/// version is not `c.version`: another command changed or removed the registration meanwhile, and nothing is written.
+/// version is not `c.version`: another command has changed or removed the registration, and nothing is written.
 pub async fn update(tx: &mut Tx, c: &OAuthClient) -> Result<bool> {
     let sql = "update oauth_clients set client_id = $1, client_secret = $2, client_auth = $3, settings = $4, endpoints = $5, \
                scopes = $6, disabled_at = $7, updated_at = $8, version = version + 1 \

@@ -28,7 +28,7 @@ pub async fn tenant(reader: &Reader) -> Result<Option<Tenant>> {
     Ok(found.map(|application_id| Tenant { organization_id, application_id }))
 }
 
-/// The organization with its application. What is missing is made, with the ids of `new`.
+/// Returns the organization with its application. Creates what is missing, with the ids of `new`.
 pub async fn ensure(tx: &mut Tx, new: &Tenant, now: i64) -> Result<Tenant> {
     let organization_id = installation::settle(tx, VALUE, &new.organization_id).await?;
     let insert =

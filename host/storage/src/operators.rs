@@ -65,8 +65,8 @@ pub(crate) fn operator(row: &Row<'_>) -> Result<Operator> {
     })
 }
 
-/// Locks what decides who may operate the installation, before any operator is locked: whoever changes admins, roles or who is disabled sees
-/// what the change before it left.
+/// Locks what decides who may operate the installation, before any operator is locked: a change of admins, of roles or of disabled
+/// operators sees what the change before it left.
 pub async fn lock_all(tx: &mut Tx) -> Result<()> {
     tx.takes_row(LockRank::Operator, "")?;
     let sql = "insert into installation (name, value) values ('operators', '') \
@@ -201,17 +201,22 @@ pub async fn remove_role(tx: &mut Tx, operator_id: &str, organization_id: &str) 
     Ok(query(sql).bind(operator_id).bind(organization_id).execute(tx).await? == 1)
 }
 
-/// Whether somebody else is an admin of the installation and not disabled. Call it under `lock_all`.
+/// Whether the installation has another admin than this operator who can act: not disabled, and with a password or an identity to sign in
+/// with, unless this operator has neither. Call it under `lock_all`.
 pub async fn has_other_admin(tx: &mut Tx, operator_id: &str) -> Result<bool> {
-    let sql = "select id from operators where is_admin = 1 and disabled_at is null and id <> $1 limit 1";
+    let sql = "select o.id from operators o where o.is_admin = 1 and o.disabled_at is null and o.id <> $1 \
+               and (o.password_hash is not null or o.oidc_subject is not null or not exists (select 1 from operators s \
+               where s.id = $1 and (s.password_hash is not null or s.oidc_subject is not null))) limit 1";
     let found = query(sql).bind(operator_id).fetch_optional(tx, |row| row.get::<String>("id")).await?;
     Ok(found.is_some())
 }
 
-/// Whether somebody else is an owner of the organization and not disabled. Call it under `lock_all`.
+/// Whether the organization has another owner than this operator who can act, as in `has_other_admin`. Call it under `lock_all`.
 pub async fn has_other_owner(tx: &mut Tx, organization_id: &str, operator_id: &str) -> Result<bool> {
     let sql = "select o.id from operator_roles r cross join operators o where r.organization_id = $1 and r.role = 'owner' \
-               and r.operator_id <> $2 and o.id = r.operator_id and o.disabled_at is null limit 1";
+               and r.operator_id <> $2 and o.id = r.operator_id and o.disabled_at is null \
+               and (o.password_hash is not null or o.oidc_subject is not null or not exists (select 1 from operators s \
+               where s.id = $2 and (s.password_hash is not null or s.oidc_subject is not null))) limit 1";
     let found = query(sql)
         .bind(organization_id)
         .bind(operator_id)
@@ -259,7 +264,7 @@ pub async fn use_step(tx: &mut Tx, id: &str, step: i64) -> Result<bool> {
     Ok(query(sql).bind(id).bind(step).execute(tx).await? == 1)
 }
 
-/// Replaces the unused recovery codes. Returns false when they are no longer those that were read: one was used meanwhile.
+/// Replaces the unused recovery codes. Returns false when they are no longer those that were read, because one has been used since.
 pub async fn use_recovery(tx: &mut Tx, id: &str, from: &[String], to: &[String]) -> Result<bool> {
     let sql = "update operators set recovery = $3 where id = $1 and recovery = $2";
     Ok(query(sql).bind(id).bind(json_text(from)).bind(json_text(to)).execute(tx).await? == 1)
@@ -322,7 +327,7 @@ pub async fn known_addresses(reader: &Reader, email_keys: &[String]) -> Result<V
     query(sql).bind(json_text(email_keys)).fetch_all(reader, |row| row.get("email_key")).await
 }
 
-/// The names of organizations among these that are there, by id. The installation's own organization is left out: nobody has a role in it.
+/// The names of those of these organizations that exist, by id. The installation's own organization is left out: it has no roles.
 pub async fn organization_names(reader: &Reader, ids: &[String]) -> Result<BTreeMap<String, String>> {
     let sql = one_of!(
         reader,

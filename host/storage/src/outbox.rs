@@ -209,7 +209,7 @@ pub async fn forget_contents(tx: &mut Tx, id: &str) -> Result<()> {
 /// Begins an attempt of a due message for the run with this fence, even if an earlier run claimed it: that run's host is gone, or
 /// has released the job. A message that was handed over before is looked up at the provider, which is no attempt. None: there is
 /// nothing to do, because the message is not due, was cancelled or settled, its account was disconnected, or a host of the
-/// version before works on it. The state that delivery reports set meanwhile does not matter: some recipients still wait for the
+/// version before works on it. A state that delivery reports have set since does not matter: some recipients still wait for the
 /// message.
 pub async fn begin(tx: &mut Tx, id: &str, fence: Fence, now: i64) -> Result<Option<OutboxMessage>> {
     let sql = "update outbox set state = 'sending', claimed_by = $1, claimed_until = $2, \

@@ -9,8 +9,8 @@ use anyhow::{Context, Result};
 use crate::sqlite_files;
 
 /// Copies the database `file` into `target`, which must not exist. The copy is consistent and contains everything that was
-/// committed before this call. Others may read and write meanwhile; the log beside the file grows until the copy is done. The
-/// copy is one file, without free pages, for this user alone, and is not synced to disk.
+/// committed before this call. Others may read and write during the copy; the log beside the file grows until the copy is
+/// done. The copy is one file, without free pages, for this user alone, and is not synced to disk.
 pub async fn copy(file: &Path, target: &Path) -> Result<()> {
     let (file, target) = (file.to_owned(), target.to_owned());
     tokio::task::spawn_blocking(move || vacuum_into(&file, &target)).await?

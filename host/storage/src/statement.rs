@@ -232,7 +232,7 @@ impl<'a> Columns<'a, '_> {
     }
 
     /// The next column.
-    #[expect(clippy::should_implement_trait, reason = "each column has a type of its own")]
+    #[expect(clippy::should_implement_trait, reason = "each column has its own type")]
     pub fn next<T: Column>(&mut self) -> Result<T> {
         let at = self.next;
         self.next += 1;
@@ -312,7 +312,7 @@ pub(crate) fn not_committed() -> anyhow::Error {
 }
 
 /// The error of work that waited too long for a connection to the database. `lane` names the kind of work. A server that takes no
-/// more connections has a log line of its own.
+/// more connections is logged in a separate line.
 pub(crate) fn no_connection(lane: &str, is_crowded: bool) -> anyhow::Error {
     if is_crowded {
         return overloaded_error("the database takes no more connections at the moment; try again");

@@ -90,7 +90,7 @@ impl Transaction {
         for hook in hooks {
             // A panic affects this write alone, not the shared writer.
             if catch_unwind(AssertUnwindSafe(hook)).is_err() {
-                tracing::error!("what was to happen after a commit panicked");
+                tracing::error!("an action after a commit panicked");
             }
         }
         wakes.committed(classes, grown);

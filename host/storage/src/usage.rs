@@ -103,9 +103,9 @@ pub async fn list(reader: &Reader, tenant: &Tenant, from: &str, to: &str) -> Res
         .await
 }
 
-/// The outcome under which changes are counted: those that the log was told of, whoever made them.
+/// The outcome under which changes are counted: all that the log has, from the API and from providers.
 pub const CHANGE: &str = "change";
-/// The outcomes under which bookings are counted that were made, and that were cancelled, whoever did so.
+/// The outcomes under which created and cancelled bookings are counted, by invitees, hosts and keys alike.
 pub const BOOKING_CREATED: &str = "bookingCreated";
 pub const BOOKING_CANCELLED: &str = "bookingCancelled";
 /// The outcomes under which messages are counted that were handed over, and reports that one of them did not arrive.

@@ -139,7 +139,7 @@ struct WakeState {
     applications: Mutex<LogGrowth>,
     grown: Notify,
     signals: Signals,
-    /// News that other hosts have not got yet; none: there are no other hosts.
+    /// Notifications that other hosts have not received yet; none: there are no other hosts.
     news: Mutex<Option<News>>,
     has_news: Notify,
     /// Whether this process receives the notifications of other hosts.
@@ -219,22 +219,22 @@ impl Wakes {
         self.log_grew(grown);
     }
 
-    /// Records commits as news for other hosts from now on.
+    /// Records commits for notifications to other hosts from now on.
     pub(crate) fn keep_news(&self) {
         lock_ignoring_poison(&self.0.news).get_or_insert_default();
     }
 
-    /// Waits until there is news for other hosts.
+    /// Waits until other hosts have to be notified.
     pub(crate) async fn has_news(&self) {
         self.0.has_news.notified().await;
     }
 
-    /// Takes the news for other hosts.
+    /// Takes the notifications for other hosts.
     pub(crate) fn take_news(&self) -> News {
         lock_ignoring_poison(&self.0.news).as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// The news could not be sent: other hosts are notified to read everything.
+    /// Records that notifications could not be sent: other hosts will be notified to read everything.
     pub(crate) fn news_were_lost(&self) {
         *lock_ignoring_poison(&self.0.news) =
             Some(News { classes: JobClass::ALL.to_vec(), grown: LogGrowth::Any });

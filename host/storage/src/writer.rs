@@ -1,5 +1,5 @@
 //! The writer. On SQLite one thread owns the one writing connection and commits waiting writes as a group (`commit_group.rs`):
-//! one fsync serves many writes. On PostgreSQL a write is a transaction of its own, on a connection of its lane. On both an
+//! one fsync serves many writes. On PostgreSQL each write is a transaction, on a connection of its lane. On both an
 //! application has a share, so that many writes of one do not delay those of others for long.
 
 use std::panic::AssertUnwindSafe;
@@ -69,7 +69,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// SQLite: one connection, on a thread of its own because a commit waits for the disk. Without `group` every write is
+    /// SQLite: one connection, on its own thread because a commit waits for the disk. Without `group` every write is
     /// committed alone. `readers` are notified of every commit.
     pub fn single(file: &Path, readers: Readers, wakes: Wakes, group: bool) -> Result<Writer> {
         let connection = connect(file)?;

@@ -22,7 +22,7 @@ pub struct AdminJob {
     pub state: String,
     /// When a queued job is due. Null for one that waits to be woken, and in other states.
     pub due_at: Option<Instant>,
-    /// When a running job is due again, because it was woken meanwhile.
+    /// When a running job is due again, because it was woken during the run.
     pub again_at: Option<Instant>,
     /// Attempts since the last success, the present one included.
     pub attempts: i64,

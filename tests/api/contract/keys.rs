@@ -18,12 +18,13 @@ async fn a_key_is_a_bearer_token_or_a_header() {
     let wrong = format!("{}{}", &key[..key.len() - 1], if key.ends_with('a') { 'b' } else { 'a' });
     anonymous.get("/v1/connections").header("x-api-key", &wrong).send().await.refused(401, "invalid_api_key");
     api.get("/v1/connections").header("x-api-key", &wrong).send().await.refused(401, "invalid_api_key");
-    anonymous
-        .get("/v1/connections")
-        .header("authorization", "Basic eDp5")
-        .send()
-        .await
-        .refused(401, "invalid_api_key");
+    let other = format!("Token {key}");
+    for value in [key.as_str(), "Basic eDp5", other.as_str(), "Bearer"] {
+        let sent = anonymous.get("/v1/connections").header("authorization", value).send().await;
+        let error = sent.refused(401, "invalid_api_key");
+        let message = error["message"].as_str().unwrap_or_default();
+        assert!(message.contains("needs the form `Bearer <key>`") && !message.contains(&key), "{error:#}");
+    }
 }
 
 /// Every answer carries an id of the request and the standing of the budget, errors too.
@@ -223,6 +224,46 @@ async fn a_misspelt_field_is_told() {
         json!({ "provider": "sandbox", "credentials": ["alice", "sandbox"], "scopes": ["calendar.read"] }),
     );
     assert_eq!(error.send().await.refused(400, "invalid_parameter")["param"], "credentials");
+}
+
+/// A parameter that an operation does not have is named in the answer of every kind of operation, and refused for strict callers.
+#[tokio::test]
+async fn a_misspelt_parameter_is_named() {
+    let server = TestServer::start().await;
+    let api = server.client().await;
+    let connection = api.connect_sandbox().await;
+    let calendar = api.calendar(&connection, "Work").await;
+    let events = format!("/v1/calendars/{calendar}/events");
+    let event = json!({ "title": "x", "start": "2026-03-02T10:00:00Z", "end": "2026-03-02T11:00:00Z", "timeZone": "UTC", "colour": "red" });
+    for (sent, names) in [
+        (
+            api.get(format!("{events}?strat=2026-01-01T00:00:00Z&limt=5&strat2=x")),
+            vec!["strat", "limt", "strat2"],
+        ),
+        (api.get("/v1/connections?unred=true&limit=5"), vec!["unred"]),
+        (api.get(format!("/v1/calendars/{calendar}?verbose=1")), vec!["verbose"]),
+        (api.post(format!("{events}?notfy=all"), event), vec!["notfy", "colour"]),
+        (api.get("/v1/usage?strat=x"), vec!["strat"]),
+    ] {
+        let sent = sent.send().await;
+        assert!(sent.status < 300, "{sent}");
+        let named = sent.answer["warnings"].as_array().expect("a list").iter();
+        let named: Vec<_> = named.map(|warning| warning["field"].as_str().expect("a name")).collect();
+        assert_eq!(named, names, "{sent}");
+    }
+    let known = api.get(format!("{events}?showCancelled=true&fresh=true&limit=5")).send().await.expect(200);
+    assert_eq!(known.get("warnings"), None, "{known:#}");
+    let strict = |path: String| api.get(path).header("prefer", "handling=strict").send();
+    let error =
+        strict(format!("{events}?strat=x&unred=true&limit=5")).await.refused(400, "unknown_parameter");
+    assert_eq!(error["param"], "strat");
+    let details: Vec<_> = error["details"].as_array().expect("a list").iter().map(|d| &d["field"]).collect();
+    assert_eq!(details, ["strat", "unred"], "{error:#}");
+    strict("/v1/email/messages?unred=true".to_owned()).await.refused(400, "unknown_parameter");
+    strict(format!("{events}?showCancelled=true&limit=5")).await.expect(200);
+    let new = json!({ "name": "x", "scopes": ["calendar.read"] });
+    let refused = api.post("/v1/api-keys?dry_run=true", new).header("prefer", "handling=strict").send().await;
+    assert_eq!(refused.refused(400, "unknown_parameter")["param"], "dry_run");
 }
 
 /// A key ends at its time.

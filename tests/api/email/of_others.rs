@@ -238,7 +238,8 @@ async fn a_draft_of_another_program_is_written_on_however_odd_it_is(mailbox: Mai
         assert_eq!(after["inReplyTo"], json!(["\"x y\"@host.test"]));
     }
     cannot_be_sent(&mailbox, &after).await;
-    let whole = json!({ "to": [{ "email": mailbox.other.address }], "etag": after["etag"] });
+    let own = json!([{ "email": mailbox.there.address }]);
+    let whole = json!({ "from": own, "to": [{ "email": mailbox.other.address }], "etag": after["etag"] });
     let whole = mailbox.api.patch(path(&after), whole).send().await.expect(200);
     mailbox.api.post(format!("{}/send", path(&whole)), json!({})).send().await.expect(202);
 }

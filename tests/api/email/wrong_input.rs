@@ -10,7 +10,7 @@ use base64::prelude::BASE64_STANDARD;
 use harness::TestServer;
 use serde_json::{Value, json};
 
-use crate::email::mailbox::{Mailbox, refused};
+use crate::email::mailbox::{Mailbox, Provider, refused};
 
 on_every_mailbox!(wrong_fields, what_is_missing_or_too_much, nothing_breaks_out_of_a_header);
 
@@ -43,6 +43,7 @@ fn wrong() -> Vec<(Value, &'static str)> {
         (json!({ "headers": [{ "name": "DKIM-Signature", "value": "x" }] }), "headers[0].name"),
         (json!({ "sendAt": "soon" }), "sendAt"),
         (json!({ "sendAt": "2090-01-01T00:00:00Z" }), "sendAt"),
+        (json!({ "sendAt": "2020-01-01T00:00:00Z" }), "sendAt"),
         (attached(json!({ "contentBase64": "#" })), "attachments[0].contentBase64"),
         (attached(json!({ "uploadId": "u" })), "attachments[0].uploadId"),
         (attached(json!({ "attachmentRef": nothing })), "attachments[0].attachmentRef"),
@@ -120,6 +121,45 @@ async fn an_answer_to_more_than_is_taken() {
         let answer = said.await.expect("no panic").expect("an answer");
         assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
     }
+}
+
+/// A sender that is not among the addresses which the provider reports is refused at once, and not when the message is sent.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_sender_that_is_not_the_accounts_is_refused_at_once() {
+    let Some(mailbox) = Mailbox::open(Provider::Sandbox).await else { return };
+    let own = mailbox.there.address.clone();
+    for other in ["ceo@elsewhere.test", mailbox.other.address.as_str()] {
+        let asked =
+            mailbox.api.post("/v1/email/send", mailbox.message(json!({ "from": to(other) }))).send().await;
+        let error = asked.refused(400, "invalid_parameter");
+        assert_eq!(error["param"], "from[0].email", "{error:#}");
+        let message = error["message"].as_str().expect("a text");
+        assert!(message.contains(&own) && message.contains(other), "{message}");
+    }
+    let new =
+        json!({ "connectionId": mailbox.connection, "from": to("ceo@elsewhere.test"), "to": to("a@x.test") });
+    let draft = mailbox.api.post("/v1/email/drafts", new).send().await.expect(201);
+    let send = format!("/v1/email/drafts/{}/send", draft["id"].as_str().expect("an id"));
+    refused(mailbox.api.post(send, json!({})).send().await, 400, "invalid_parameter", "from[0].email");
+    let sent = mailbox.send(json!({ "from": to(&own.to_uppercase()) })).await;
+    assert_eq!(sent["delivery"]["state"], "sent", "{sent:#}");
+}
+
+/// A draft whose time has come can still be changed by a client that sends all of it back; another time must lie ahead.
+#[tokio::test]
+async fn a_draft_keeps_a_time_that_has_come() {
+    let Some(mailbox) = Mailbox::open(Provider::Sandbox).await else { return };
+    let at = |minute: u32| format!("2026-03-01T08:{minute:02}:00Z");
+    let new = json!({ "connectionId": mailbox.connection, "to": to("a@x.test"), "sendAt": at(20) });
+    let draft = mailbox.api.post("/v1/email/drafts", new).send().await.expect(201);
+    mailbox.server.clock.advance_ms(30 * 60_000);
+    let path = format!("/v1/email/drafts/{}", draft["id"].as_str().expect("an id"));
+    let same = json!({ "subject": "x", "sendAt": draft["sendAt"], "etag": draft["etag"] });
+    let changed = mailbox.api.patch(&path, same).send().await.expect(200);
+    assert_eq!(changed["subject"], "x");
+    let earlier = json!({ "sendAt": at(10), "etag": changed["etag"] });
+    let earlier = mailbox.api.patch(&path, earlier).send().await;
+    refused(earlier, 400, "invalid_parameter", "sendAt");
 }
 
 /// A value with a line break could add header fields: it is refused, and no part of it is in a message.

@@ -76,6 +76,11 @@ async fn subtasks() {
     assert_eq!(leaf["parentId"], child["id"]);
     let listed = api.all(&format!("{tasks}?parent_id={}", parent["id"].as_str().unwrap())).await;
     assert_eq!(listed, std::slice::from_ref(&child));
+    for unknown in ["x", "tsk_00000000000000000000000000", parent["taskListId"].as_str().unwrap()] {
+        let error =
+            api.get(format!("{tasks}?parent_id={unknown}")).send().await.refused(400, "invalid_parameter");
+        assert_eq!(error["param"], "parent_id", "{error:#}");
+    }
     let circle = api.patch(path_of(&tasks, &parent), json!({ "parentId": leaf["id"] })).send().await;
     assert_eq!(circle.refused(400, "invalid_parameter")["param"], "parentId");
     let own = api.patch(path_of(&tasks, &parent), json!({ "parentId": parent["id"] })).send().await;

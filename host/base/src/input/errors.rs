@@ -2,13 +2,20 @@
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::error::{Code, Error, Result, invalid};
+use crate::error::{Code, Detail, Error, Refusal, Result, invalid};
 use crate::input::field_path::FieldPath;
+use crate::input::words::rephrased;
 
 /// Characters of a deserializer's sentence that are repeated to the client.
 const MAX_CAUSE: usize = 300;
+/// Wrong fields that one error names.
+const MAX_FAULTS: usize = 20;
+/// Members of an object that are tried alone for an error; a body can have many thousands.
+const MAX_TRIED_MEMBERS: usize = 200;
+/// Parts of the names of fields whose values no error repeats.
+const SECRET_NAMES: [&str; 5] = ["credential", "password", "secret", "token", "apikey"];
 /// Unknown fields that are named; a body can have many thousands.
 const MAX_UNKNOWN: usize = 100;
 
@@ -20,6 +27,10 @@ pub fn field_error(field: &str, cause: &str) -> Error {
         return invalid(Code::MissingField, name.clone(), format!("{name} is required"));
     }
     let field = if field == "." || field.is_empty() { "body" } else { field };
+    if let Some(sentence) = rephrased(cause) {
+        let sentence = if holds_secret(field) { without_value(&sentence) } else { sentence.as_str() };
+        return invalid(Code::InvalidParameter, field, format!("{field} {sentence}"));
+    }
     let cause = cause.split(" at line ").next().unwrap_or(cause);
     // The sentence quotes the value, however long that is.
     let shown: String = cause.chars().take(MAX_CAUSE).collect();
@@ -27,13 +38,63 @@ pub fn field_error(field: &str, cause: &str) -> Error {
     invalid(Code::InvalidParameter, field, format!("{field}: {shown}{more}"))
 }
 
-/// Parses `given`. Returns the `T`, and the JSON of that `T`. An error names the field; unknown fields are added to `unknown`.
+/// Whether the name of the field says that its value is secret.
+fn holds_secret(field: &str) -> bool {
+    let name = field.rsplit('.').next().unwrap_or(field).to_ascii_lowercase();
+    SECRET_NAMES.iter().any(|part| name.contains(part))
+}
+
+/// The sentence without the value that came.
+fn without_value(sentence: &str) -> &str {
+    sentence.split_once("; got ").map_or(sentence, |(allowed, _)| allowed)
+}
+
+/// Parses `given`.
+///
+/// # Errors
+/// Names the first wrong field, with all wrong members of the object in `details`, each with its first error.
+pub fn parse<T: DeserializeOwned>(given: &Value) -> Result<T> {
+    serde_path_to_error::deserialize(given).map_err(|e| {
+        match field_error(&e.path().to_string(), &e.inner().to_string()) {
+            Error::Refused(first) => with_others::<T>(given, *first).into(),
+            internal => internal,
+        }
+    })
+}
+
+/// Adds the errors of the other members of an object: each is tried alone.
+fn with_others<T: DeserializeOwned>(given: &Value, first: Refusal) -> Refusal {
+    let mut details: Vec<Detail> = detail(&first).into_iter().collect();
+    for (name, value) in given.as_object().into_iter().flatten().take(MAX_TRIED_MEMBERS) {
+        let alone = Value::Object(Map::from_iter([(name.clone(), value.clone())]));
+        let parsed: Result<T, _> = serde_path_to_error::deserialize(&alone);
+        let Err(e) = parsed else { continue };
+        let path = e.path().to_string();
+        // An error of the whole object is about the members that it lacks without the others.
+        if path == "." {
+            continue;
+        }
+        let Error::Refused(refusal) = field_error(&path, &e.inner().to_string()) else { continue };
+        let found = detail(&refusal).filter(|found| details.iter().all(|one| one.field != found.field));
+        details.extend(found);
+        if details.len() == MAX_FAULTS {
+            break;
+        }
+    }
+    Refusal { details, ..first }
+}
+
+fn detail(refusal: &Refusal) -> Option<Detail> {
+    let field = refusal.param.clone()?;
+    Some(Detail { field, code: refusal.code, message: refusal.message.clone() })
+}
+
+/// Parses `given` as `parse` does. Returns the `T`, and the JSON of that `T`. An error names the field; unknown fields are added to `unknown`.
 pub fn understood<T>(given: &Value, unknown: &mut Vec<String>) -> Result<(T, Value)>
 where
     T: DeserializeOwned + Serialize,
 {
-    let parsed: T = serde_path_to_error::deserialize(given)
-        .map_err(|e| field_error(&e.path().to_string(), &e.inner().to_string()))?;
+    let parsed: T = parse(given)?;
     let printed = serde_json::to_value(&parsed)?;
     compare(given, &printed, &FieldPath::Root, unknown)?;
     Ok((parsed, printed))
@@ -86,7 +147,7 @@ pub fn unknown_field(field: &str) -> Error {
 }
 
 /// The same for all others.
-// Contract silent: full field lists are not shown, so an unknown field is told and not refused.
+// Contract silent: full field lists are not shown, so an unknown field is a warning, not an error.
 pub fn unknown_warning(field: &str) -> Value {
     let message = format!("{field} is not a field of this request; it was ignored");
     json!({ "code": "unknown_field", "message": message, "target": field, "field": field })

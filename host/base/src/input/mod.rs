@@ -6,3 +6,4 @@ pub mod json;
 pub mod merge_patch;
 pub mod metadata;
 pub mod validate;
+mod words;

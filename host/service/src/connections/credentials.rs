@@ -17,6 +17,11 @@ use zeroize::Zeroizing;
 
 use crate::app::App;
 
+/// Longest user name, bytes. It may become the account's id, which is in an index.
+const MAX_USERNAME_BYTES: usize = 2_048;
+/// Longest password or access token, bytes.
+const MAX_SECRET_BYTES: usize = 8_192;
+
 /// Credentials as a client gives them, and as they are stored, sealed.
 #[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -68,14 +73,14 @@ impl GivenCredentials {
             return Err(invalid(Code::ConflictingFields, "credentials", message));
         }
         let fields = [
-            ("credentials.username", &self.username),
-            ("credentials.password", &self.password),
-            ("credentials.accessToken", &self.access_token),
+            ("credentials.username", &self.username, MAX_USERNAME_BYTES),
+            ("credentials.password", &self.password, MAX_SECRET_BYTES),
+            ("credentials.accessToken", &self.access_token, MAX_SECRET_BYTES),
         ];
-        for (field, value) in fields {
+        for (field, value, limit) in fields {
             let Some(value) = value else { continue };
-            if value.is_empty() || value.len() > 8192 || value.chars().any(char::is_control) {
-                let message = format!("{field} must have 1 to 8192 characters and no control characters");
+            if value.is_empty() || value.len() > limit || value.chars().any(char::is_control) {
+                let message = format!("{field} must have 1 to {limit} characters and no control characters");
                 return Err(invalid(Code::InvalidParameter, field, message));
             }
         }

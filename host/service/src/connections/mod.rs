@@ -7,6 +7,7 @@ pub mod call;
 pub mod call_target;
 pub mod check;
 pub mod credentials;
+mod duplicates;
 pub mod new_tokens;
 pub mod oauth;
 pub mod operator_values;
@@ -32,6 +33,7 @@ pub mod watch_reach;
 pub mod write_context;
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use base::error::{Code, Error, Result, invalid, not_found, refuse};
 use base::ids::Kind;
@@ -124,12 +126,21 @@ pub fn granted(connection: &Connection, scope: &str) -> Result<()> {
     Err(refuse(Code::ScopeNotGranted, format!("this connection was not granted the scope {scope}")))
 }
 
+/// How an account is connected.
+#[derive(Clone, Debug, Default)]
+pub struct ConnectOptions {
+    /// Whether the account may have another connection of the application already.
+    pub allow_duplicate: bool,
+    /// Warnings about the request, for its answer.
+    pub warnings: Vec<Value>,
+}
+
 /// Connects an account by credentials.
 pub async fn create(
     app: &App,
     tenant: &Tenant,
     mut new: NewConnection,
-    warnings: &[Value],
+    options: ConnectOptions,
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
     let connector = connector(app, &new.provider)?;
@@ -145,7 +156,8 @@ pub async fn create(
     let id = app.new_id(Kind::Connection);
     let checked = check::run(app, tenant, &connector, &id, &settings, &new.credentials).await?;
     let connection = assembled(app, tenant, id, &connector, new, checked)?;
-    save_new(app, connection, warnings, attempt).await
+    save_new(app, connection, (!options.allow_duplicate).then_some(connector), &options.warnings, attempt)
+        .await
 }
 
 fn check_scopes(scopes: &[String]) -> Result<()> {
@@ -217,10 +229,11 @@ fn assembled(
     })
 }
 
-/// Writes a new connection and its log entry in one transaction.
+/// Writes a new connection and its log entry in one transaction. With a connector, the account must not have another connection.
 async fn save_new(
     app: &App,
     mut connection: Connection,
+    unique_of: Option<Arc<LoadedConnector>>,
     warnings: &[Value],
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
@@ -232,6 +245,9 @@ async fn save_new(
     db.write(move |tx| {
         Box::pin(async move {
             insert(tx, &app, &connection, body).await?;
+            if let Some(connector) = &unique_of {
+                duplicates::refuse(tx, &app, &connector.manifest, &connection).await?;
+            }
             attempt.store(tx, &app.keyring, &kept, app.now()).await?;
             Ok::<_, Error>(())
         })

@@ -81,6 +81,10 @@ pub async fn authenticate(
             "send an API key as `Authorization: Bearer <key>` or `X-Api-Key: <key>`",
         ));
     };
+    if text.is_empty() && headers.contains_key(header::AUTHORIZATION) {
+        let message = "the Authorization header needs the form `Bearer <key>`: the word Bearer, a space, and an API key";
+        return Err(refuse(Code::InvalidApiKey, message));
+    }
     if !Keyring::is_well_formed(text) {
         return Err(refuse(Code::InvalidApiKey, "this is not an API key of this service"));
     }

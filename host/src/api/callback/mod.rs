@@ -1,5 +1,5 @@
-//! The page for a browser whose return from a provider cannot continue to an application. It contains fixed texts and the request's id,
-//! nothing of the request itself, and no script.
+//! The page for a browser whose return from a provider cannot continue to an application, and for an administrator who comes back. It
+//! contains fixed texts and the request's id, nothing of the request itself, and no script.
 
 pub mod texts;
 
@@ -55,7 +55,9 @@ fn status(reason: PageReason) -> StatusCode {
         PageReason::UnknownLink
         | PageReason::AlreadyUsed
         | PageReason::Malformed
-        | PageReason::WrongProvider => StatusCode::BAD_REQUEST,
+        | PageReason::WrongProvider
+        | PageReason::AdminRefused => StatusCode::BAD_REQUEST,
+        PageReason::AdminApproved => StatusCode::OK,
         PageReason::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
     }
 }

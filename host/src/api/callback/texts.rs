@@ -1,4 +1,4 @@
-//! The texts of the page that ends a failed return from a provider, in English, German, Spanish, French, Japanese and Arabic.
+//! The texts of the page that ends a return from a provider without an application, in English, German, Spanish, French, Japanese and Arabic.
 
 use service::connections::authorization::PageReason;
 use service::locale::Language;
@@ -61,6 +61,16 @@ fn english(reason: PageReason) -> [&'static str; 3] {
             "Something failed on our side.",
             "Wait a few minutes, go back to the application and connect your account again.",
         ],
+        PageReason::AdminApproved => [
+            "The application is approved",
+            "An administrator has approved the application for the organization.",
+            "You can close this page. Users of the organization can connect their accounts now.",
+        ],
+        PageReason::AdminRefused => [
+            "The application was not approved",
+            "The provider sent you back with an error, and nothing was changed here.",
+            "Ask an administrator of the organization to open the address for the approval and to agree. If you wanted to connect your account, start again in the application.",
+        ],
     }
 }
 
@@ -90,6 +100,16 @@ fn german(reason: PageReason) -> [&'static str; 3] {
             "Ihr Konto kann gerade nicht verbunden werden",
             "Auf unserer Seite ist etwas fehlgeschlagen.",
             "Warten Sie einige Minuten, gehen Sie zurück zu der Anwendung und verbinden Sie Ihr Konto noch einmal.",
+        ],
+        PageReason::AdminApproved => [
+            "Die Anwendung ist freigegeben",
+            "Die Anwendung wurde für die Organisation freigegeben.",
+            "Sie können diese Seite schließen. Nutzer der Organisation können ihre Konten jetzt verbinden.",
+        ],
+        PageReason::AdminRefused => [
+            "Die Anwendung wurde nicht freigegeben",
+            "Der Anbieter hat Sie mit einem Fehler zurückgeschickt; hier hat sich nichts geändert.",
+            "Bitten Sie einen Administrator der Organisation, die Adresse für die Freigabe zu öffnen und zuzustimmen. Wenn Sie Ihr Konto verbinden wollten, beginnen Sie in der Anwendung noch einmal.",
         ],
     }
 }
@@ -121,6 +141,16 @@ fn spanish(reason: PageReason) -> [&'static str; 3] {
             "Algo ha fallado por nuestra parte.",
             "Espere unos minutos, vuelva a la aplicación y conecte su cuenta de nuevo.",
         ],
+        PageReason::AdminApproved => [
+            "La aplicación está aprobada",
+            "Un administrador ha aprobado la aplicación para la organización.",
+            "Puede cerrar esta página. Los usuarios de la organización ya pueden conectar sus cuentas.",
+        ],
+        PageReason::AdminRefused => [
+            "La aplicación no se ha aprobado",
+            "El proveedor lo ha devuelto con un error y aquí no ha cambiado nada.",
+            "Pida a un administrador de la organización que abra la dirección de aprobación y acepte. Si quería conectar su cuenta, empiece de nuevo en la aplicación.",
+        ],
     }
 }
 
@@ -134,7 +164,7 @@ fn french(reason: PageReason) -> [&'static str; 3] {
         PageReason::AlreadyUsed => [
             "Ce lien a déjà été utilisé",
             "La connexion à laquelle appartient ce lien est déjà terminée.",
-            "Retournez dans l’application : votre compte est peut-être déjà connecté. Sinon, connectez-le à nouveau.",
+            "Retournez dans l’application\u{a0}: votre compte est peut-être déjà connecté. Sinon, connectez-le à nouveau.",
         ],
         PageReason::Malformed => [
             "Ce lien est endommagé",
@@ -150,6 +180,16 @@ fn french(reason: PageReason) -> [&'static str; 3] {
             "Votre compte ne peut pas être connecté pour le moment",
             "Une erreur s’est produite de notre côté.",
             "Attendez quelques minutes, retournez dans l’application et connectez à nouveau votre compte.",
+        ],
+        PageReason::AdminApproved => [
+            "L’application est approuvée",
+            "Un administrateur a approuvé l’application pour l’organisation.",
+            "Vous pouvez fermer cette page. Les utilisateurs de l’organisation peuvent maintenant connecter leurs comptes.",
+        ],
+        PageReason::AdminRefused => [
+            "L’application n’a pas été approuvée",
+            "Le fournisseur vous a renvoyé avec une erreur, et rien n’a changé ici.",
+            "Demandez à un administrateur de l’organisation d’ouvrir l’adresse d’approbation et d’accepter. Si vous vouliez connecter votre compte, recommencez dans l’application.",
         ],
     }
 }
@@ -181,6 +221,16 @@ fn japanese(reason: PageReason) -> [&'static str; 3] {
             "サービス側で問題が発生しました。",
             "数分待ってから元のアプリケーションに戻り、アカウントをもう一度接続してください。",
         ],
+        PageReason::AdminApproved => [
+            "アプリケーションは承認されました",
+            "管理者が組織に対してこのアプリケーションを承認しました。",
+            "このページは閉じてかまいません。組織のユーザーはアカウントを接続できるようになりました。",
+        ],
+        PageReason::AdminRefused => [
+            "アプリケーションは承認されませんでした",
+            "プロバイダーからエラーが返されました。ここでは何も変更されていません。",
+            "組織の管理者に、承認用のアドレスを開いて同意するよう依頼してください。アカウントを接続しようとしていた場合は、アプリケーションからもう一度開始してください。",
+        ],
     }
 }
 
@@ -210,6 +260,16 @@ fn arabic(reason: PageReason) -> [&'static str; 3] {
             "لا يمكن ربط حسابك في الوقت الحالي",
             "حدث خطأ من جانبنا.",
             "انتظر بضع دقائق ثم ارجع إلى التطبيق واربط حسابك مرة أخرى.",
+        ],
+        PageReason::AdminApproved => [
+            "تمت الموافقة على التطبيق",
+            "وافق مسؤول على التطبيق للمؤسسة.",
+            "يمكنك إغلاق هذه الصفحة. يستطيع مستخدمو المؤسسة الآن ربط حساباتهم.",
+        ],
+        PageReason::AdminRefused => [
+            "لم تتم الموافقة على التطبيق",
+            "أعادك المزود مع خطأ، ولم يتغير شيء هنا.",
+            "اطلب من مسؤول في المؤسسة أن يفتح عنوان الموافقة ويوافق. وإذا كنت تريد ربط حسابك فابدأ من جديد في التطبيق.",
         ],
     }
 }

@@ -132,7 +132,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Params {
     }
 }
 
-fn snake(name: &str) -> String {
+/// The snake_case spelling of a name.
+pub fn snake(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for c in name.chars() {
         if c.is_ascii_uppercase() {

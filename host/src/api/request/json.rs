@@ -84,7 +84,8 @@ pub fn is_strict(headers: &HeaderMap) -> bool {
         .iter()
         .filter_map(|v| v.to_str().ok())
         .flat_map(|v| v.split([',', ';']))
-        .any(|p| p.trim().eq_ignore_ascii_case("handling=strict"))
+        // The value may be quoted, with white space around the `=` (RFC 7240, section 2).
+        .any(|p| p.replace(['"', ' ', '\t'], "").eq_ignore_ascii_case("handling=strict"))
 }
 
 /// Unknown fields as warnings, or as an error if the caller is strict.
@@ -97,6 +98,19 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_strict_caller_says_so_in_every_spelling() {
+        for (text, strict) in [
+            ("respond-async, Handling=strict", true),
+            ("handling = \"strict\"; wait=5", true),
+            ("handling=lenient", false),
+        ] {
+            let value = HeaderValue::from_static(text);
+            let headers = HeaderMap::from_iter([(http::HeaderName::from_static("prefer"), value)]);
+            assert_eq!(is_strict(&headers), strict, "{text}");
+        }
+    }
 
     #[test]
     fn an_error_names_the_field() {

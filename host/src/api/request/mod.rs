@@ -6,4 +6,5 @@ pub mod etag;
 pub mod extractors;
 pub mod form;
 pub mod json;
+pub mod query_names;
 pub mod received_body;

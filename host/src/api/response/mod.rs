@@ -4,5 +4,6 @@ pub mod error;
 pub mod facts;
 pub mod finish;
 pub mod oauth_error;
+pub mod refused_head;
 pub mod reply;
 pub mod request_log;

@@ -9,7 +9,7 @@ use model::resource::Written;
 use service::app::App;
 use service::app::stored_response::{IdempotentAttempt, StoredResponse};
 use service::connections::request_context::RequestContext;
-use service::connections::{self, view};
+use service::connections::{self, ConnectOptions, view};
 use service::resources::capabilities;
 use storage::{connections as table, sync_states};
 
@@ -25,7 +25,8 @@ pub fn routes() -> Routes<App> {
     Routes::new("Connections")
         .post("/v1/connections", "connections.write", Common, create)
         .summary("Connect an account by credentials")
-        .description("The credentials are tried at the provider before anything is stored; they are sealed at once and never shown again.")
+        .description("The credentials are tried at the provider before anything is stored; they are sealed at once and never shown again. 409 `already_exists` if the application has a connection of the same account already, at the same server; `details` has its id. Connections that need new credentials (`reauth_required`) don't count, nor does any with `allow_duplicate=true`.")
+        .param("allow_duplicate", "boolean", "`true`: a second connection of the same account is allowed")
         .body::<NewConnection>()
         .returns::<Written<Connection>>()
         .get("/v1/connections", "connections.read", Mvp, list)
@@ -54,12 +55,14 @@ async fn create(
     Extract(asker): Extract<RequestContext>,
     Extract(attempt): Extract<IdempotentAttempt>,
     headers: HeaderMap,
+    params: Params,
     Body(body): Body,
 ) -> ApiResult {
     let (new, unknown) = json::typed::<connections::NewConnection>(body)?;
     // Strict callers get the error before the provider is asked; others find nothing lost.
     let warnings = json::unknown_fields(&headers, &unknown)?;
-    Ok(ApiResponse(connections::create(&app, &asker.tenant, new, &warnings, &attempt).await?))
+    let options = ConnectOptions { allow_duplicate: params.flag("allow_duplicate")?, warnings };
+    Ok(ApiResponse(connections::create(&app, &asker.tenant, new, options, &attempt).await?))
 }
 
 async fn list(State(app): State<App>, Extract(asker): Extract<RequestContext>, params: Params) -> ApiResult {

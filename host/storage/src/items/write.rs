@@ -138,7 +138,7 @@ fn name_given_up<'w>(one: &ItemWrite<'w, '_>) -> Option<UniqueName<'w>> {
 }
 
 /// The writes in groups that run one after the other. Engines check unique names row by row, and PostgreSQL changes the rows of a
-/// statement in an order of its own: a row that takes a name which another one releases (a message that moved to where another
+/// statement in a certain order: a row that takes a name which another one releases (a message that moved to where another
 /// one was) is written in a later group than that one. Nearly always there is one group. Rows that exchange their names are in
 /// the last one and are refused, as they are whatever the order.
 fn rounds<'w, 'l>(mut writes: Vec<ItemWrite<'w, 'l>>) -> Vec<Vec<ItemWrite<'w, 'l>>> {

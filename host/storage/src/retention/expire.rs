@@ -109,7 +109,7 @@ pub async fn threads(tx: &mut Tx, before: i64, most: i64) -> Result<i64> {
     let Some((_, connection_id, tenant)) = found.first() else { return Ok(0) };
     // A message that arrives now may revive one of them: its transaction locks the connection.
     let Some(_lock) = ConnectionLock::take(tx, tenant, connection_id).await? else {
-        // It was deleted meanwhile: its threads go with it.
+        // It has been deleted, and its threads with it.
         return Ok(0);
     };
     let of_connection = found.iter().filter(|(_, owner, _)| owner == connection_id).map(|(id, ..)| id);

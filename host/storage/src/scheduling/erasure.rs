@@ -39,7 +39,7 @@ pub async fn people(tx: &mut Tx, (before, now): (i64, i64), most: i64) -> Result
     if rows.is_empty() {
         return Ok(0);
     }
-    // Changed meanwhile by another host: the next step finds it again, unless that host has erased it.
+    // Changed by another host in between: the next step finds it again, unless that host has erased it.
     let sql = each_of!(
         tx,
         "update bookings set body = c.body, invitee_email = '', etag = c.etag, version = bookings.version + 1, \

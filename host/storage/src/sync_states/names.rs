@@ -50,8 +50,8 @@ pub async fn names_after(
         .await
 }
 
-/// Records that a batch was read. If another host has meanwhile stored a batch of the same number, from a listing of its own,
-/// that one stays.
+/// Records that a batch was read. If another host has since stored a batch of the same number, from its own listing, that one
+/// stays.
 pub async fn remove_names(tx: &mut Tx, of: ScopeKey<'_>, generation: i64, batch: &Batch) -> Result<()> {
     let sql = "delete from sync_names where connection_id = $1 and surface = $2 and scope_id = $3 \
                and generation = $4 and batch = $5 and names = $6";

@@ -1,5 +1,5 @@
-//! Provider records that a page named and that were left out of it, because a write of ours superseded the page. Each is read
-//! again separately. Table: `migrations/0030_superseded_reads.sql`.
+//! Provider records that a page named and that were left out of it, because a write of this service superseded the page. Each
+//! is read again separately. Table: `migrations/0030_superseded_reads.sql`.
 
 use anyhow::Result;
 

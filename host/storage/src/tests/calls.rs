@@ -622,7 +622,9 @@ async fn write_registrations(tx: &mut Tx) -> Result<()> {
         created_at: NOON,
         updated_at: NOON,
     };
-    oauth_clients::insert(tx, &client).await?;
+    assert!(oauth_clients::insert(tx, &client).await?);
+    let again = OAuthClient { id: "oac_newer".into(), ..client.clone() };
+    assert!(!oauth_clients::insert(tx, &again).await?, "the application has one of this provider");
     assert!(oauth_clients::update(tx, &client).await?);
     assert!(!oauth_clients::update(tx, &client).await?, "its version is 2 by now");
     let stored = oauth_clients::find(&mut *tx, tenant, "new").await?.expect("it was written");

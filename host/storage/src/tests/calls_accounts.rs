@@ -4,6 +4,7 @@ use anyhow::Result;
 use base::tenant::Tenant;
 
 use crate::Db;
+use crate::connection_accounts;
 use crate::connections::{self, AddressSearch};
 use crate::job_admin;
 use crate::sync_states;
@@ -24,6 +25,8 @@ pub async fn all(db: &Db) -> Result<()> {
     assert_eq!(connections::tenant_of(reader, "conn_none").await?, None);
     let search = AddressSearch { prefix: "ada", ..AddressSearch::default() };
     assert!(connections::list_of_address(reader, &tenant, &search, 50).await?.is_empty(), "nor addresses");
+    assert!(connection_accounts::of_account(reader, &tenant, "sandbox", "nobody").await?.is_empty());
+    assert_eq!(connection_accounts::of_account(reader, &tenant, "sandbox", "account").await?.len(), 50);
     assert!(!sync_states::of_connections(reader, &[EVENTS, "conn_100040"]).await?.is_empty());
     assert_eq!(sync_states::item_errors_of_connection(reader, EVENTS, 50).await?.len(), 50);
     assert!(!job_admin::of_connection(reader, "conn_100040", 50).await?.is_empty());

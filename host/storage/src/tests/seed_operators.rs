@@ -2,10 +2,10 @@
 
 /// The statements, to run after those of `seed`.
 pub const STATEMENTS: &[&str] = &[
-    "insert into operators (id, email, email_key, name, is_admin, totp_step, recovery, sessions_from, disabled_at, created_at, updated_at) \
+    "insert into operators (id, email, email_key, name, is_admin, password_hash, totp_step, recovery, sessions_from, disabled_at, created_at, updated_at) \
      with recursive n(i) as (select 0 union all select i + 1 from n where i < 19999) \
      select 'opr_' || (100000 + i), 'Ada' || i || '@example.com', 'ada' || i || '@example.com', 'Ada', case when i % 100 = 0 then 1 else 0 end, \
-     0, '[]', 0, case when i % 50 = 1 then 1 end, i, i from n",
+     'hash', 0, '[]', 0, case when i % 50 = 1 then 1 end, i, i from n",
     "insert into operator_roles (operator_id, organization_id, role, created_at) \
      with recursive n(i) as (select 0 union all select i + 1 from n where i < 19999) \
      select 'opr_' || (100000 + i), 'org_' || case when i % 10 < 6 then 0 else 1 + i % 9 end, \

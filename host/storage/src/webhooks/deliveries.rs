@@ -228,7 +228,7 @@ fn standing_of(row: &Row<'_>) -> Result<SubscriptionState> {
     })
 }
 
-/// The progress of a run that worked on a subscription as it was at `updated_at`.
+/// The progress of a run that worked on the version of a subscription from `updated_at`.
 #[derive(Clone, Copy, Debug)]
 pub struct DeliveryProgress<'a> {
     /// Up to here in the log everything has a delivery, or is not for the subscription.
@@ -239,10 +239,11 @@ pub struct DeliveryProgress<'a> {
     pub updated_at: i64,
 }
 
-/// Writes the results of attempts, and the progress of the run. For a subscription that was changed meanwhile only the former are
-/// written: the answers of another URL say nothing about the present one, and events that other filters left out may match now.
-/// For one that was disabled and activated meanwhile, deliveries to be retried are discarded, as everything else that waited for
-/// it was. Returns the state of the subscription; none when it was deleted, and then nothing is written.
+/// Writes the results of attempts, and the progress of the run. For a subscription that was changed during the run, only the
+/// results are written: the answers of another URL say nothing about the present one, and events that other filters left out may
+/// match now. For one that was disabled and activated again during the run, deliveries to be retried are discarded, like
+/// everything else that waited for it. Returns the state of the subscription; none when it was deleted, and then nothing is
+/// written.
 pub async fn write_outcomes(
     tx: &mut Tx,
     (webhook_id, tenant): (&str, &Tenant),

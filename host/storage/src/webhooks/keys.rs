@@ -69,7 +69,7 @@ pub async fn pass_on(tx: &mut Tx, from: &str, to: &str, ends_at: Option<i64>, et
 }
 
 /// Ends the subscriptions that depend on a key, and on the access tokens that were issued for it: nothing is sent from `now` on.
-/// `etag` is their new version, so that a change that is planned meanwhile is planned again. Returns the keys and tokens whose
+/// `etag` is their new version, so that a change that is being planned is planned again. Returns the keys and tokens whose
 /// subscriptions are to be disabled.
 pub async fn end(tx: &mut Tx, key_id: &str, etag: &str, now: i64) -> Result<Vec<KeyEnd>> {
     tx.takes(LockRank::Webhook)?;

@@ -1,6 +1,5 @@
-//! Subscriptions to notifications (this file), what they want (`matching`), how far the log is held against it (`feeds`), what became of
-//! notifications (`deliveries`, `delivery_list`), and what is sent again (`replays`, `replay_lines`). Tables:
-//! `migrations/0060_webhooks.sql`.
+//! Subscriptions to notifications (this file), their filters (`matching`), how far the log has been matched (`feeds`), deliveries
+//! (`deliveries`, `delivery_list`) and replays (`replays`, `replay_lines`). Tables: `migrations/0060_webhooks.sql`.
 
 pub mod cleaning;
 pub mod deliveries;
@@ -39,11 +38,11 @@ pub struct Webhook {
     pub event_types: Vec<String>,
     /// Empty: all.
     pub connection_ids: Vec<String>,
-    /// The connections of the key that made it; empty: all. It stays as it was made.
+    /// The connections of the key that created it; empty: all. Never changed.
     pub bound_to: Vec<String>,
-    /// Names of the families that the key may read which last said what is sent, and where.
+    /// Families that the key may read which last set the event types or the URL.
     pub families: Vec<String>,
-    /// The key or access token that last said what is sent, and where. None: the subscription is older than this column.
+    /// The key or access token that last set the event types or the URL. None: the subscription is older than this column.
     pub key_id: Option<String>,
     /// When that key ends; none: it does not, as far as is known.
     pub ends_at: Option<i64>,
@@ -213,8 +212,8 @@ fn changeable<'q>(sql: &'static str, w: &'q Webhook) -> Query<'q> {
         .bind(w.ends_at)
 }
 
-/// Writes a new subscription, to which everything is told that comes into the log from now on. Returns its cursor; `w.cursor` counts for
-/// nothing, and neither do the outcomes in `w`.
+/// Writes a new subscription, which gets every event that is logged from now on. Returns its cursor; `w.cursor` and the outcomes in `w` are
+/// ignored.
 pub async fn insert(tx: &mut Tx, w: &Webhook) -> Result<i64> {
     let sql = "insert into webhooks (url, target, description, metadata, event_types, connection_ids, families, payload_mode, ordered, \
                include_backfill, signatures, headers, secret, previous_secrets, signing_key, public_key, max_per_second, max_concurrent, \
@@ -251,8 +250,8 @@ pub async fn update(tx: &mut Tx, w: &Webhook, etag: &str) -> Result<bool> {
     Ok(changed == 1)
 }
 
-/// For one whose filters change: what was looked at by the old ones and was not for it stays so. `looked_at` is up to where the log was held
-/// against all subscriptions.
+/// For a subscription whose filters change: events that the old filters did not match stay unsent. `looked_at` is the sequence up to which
+/// the log has been matched with all subscriptions.
 pub async fn settle(tx: &mut Tx, id: &str, looked_at: i64) -> Result<()> {
     tx.takes(LockRank::Webhook)?;
     let sql = "update webhooks set cursor = coalesce(wake_from - 1, $2) where id = $1 and cursor < coalesce(wake_from - 1, $2)";
@@ -260,7 +259,7 @@ pub async fn settle(tx: &mut Tx, id: &str, looked_at: i64) -> Result<()> {
     Ok(())
 }
 
-/// For one that was paused: it goes on where it stopped, though not before `floor`, up to which the log is forgotten.
+/// Resumes a paused subscription where it stopped, but not before `floor`, up to which the log has been deleted.
 pub async fn resume(tx: &mut Tx, id: &str, floor: i64) -> Result<()> {
     tx.takes(LockRank::Webhook)?;
     let sql = "update webhooks set cursor = case when cursor < $2 then $2 else cursor end, \
@@ -269,8 +268,8 @@ pub async fn resume(tx: &mut Tx, id: &str, floor: i64) -> Result<()> {
     Ok(())
 }
 
-/// For one that was disabled: it begins anew at the end of the log. It keeps its `updated_at` as the time at which it did: whoever works on
-/// it as it was before has nothing more to send.
+/// Starts a disabled subscription again at the end of the log, with `updated_at` as the time of the restart: a run that works on its
+/// earlier state has nothing more to send.
 pub async fn restart(tx: &mut Tx, id: &str) -> Result<()> {
     tx.takes(LockRank::Webhook)?;
     let sql = "update webhooks set wake_from = null, restarted_at = updated_at, \
@@ -279,7 +278,7 @@ pub async fn restart(tx: &mut Tx, id: &str) -> Result<()> {
     Ok(())
 }
 
-/// Lets its endpoint begin anew: earlier failures count for nothing.
+/// Resets the health of its endpoint: earlier failures no longer count.
 pub async fn forgive(tx: &mut Tx, id: &str) -> Result<()> {
     tx.takes(LockRank::Webhook)?;
     let sql = "update webhooks set consecutive_failures = 0, first_failure_at = null, not_before = null where id = $1";
@@ -287,7 +286,7 @@ pub async fn forgive(tx: &mut Tx, id: &str) -> Result<()> {
     Ok(())
 }
 
-/// Makes a tombstone: what is secret goes, the id stays taken. False when the stored version is not `etag` any more, or it was deleted.
+/// Makes a tombstone: removes secrets, keeps the id. Returns false when the stored version is no longer `etag`, or it was deleted.
 pub async fn delete(tx: &mut Tx, tenant: &Tenant, (id, etag): (&str, &str), now: i64) -> Result<bool> {
     tx.takes(LockRank::Webhook)?;
     let sql = "update webhooks set deleted_at = $1, updated_at = $1, headers = '', secret = '', previous_secrets = '', \

@@ -124,7 +124,7 @@ pub async fn list(
         .await
 }
 
-/// Locks a subscription until the commit, so that it is not paused, disabled or deleted meanwhile, and no other replay of it
+/// Locks a subscription until the commit, so that until then it is not paused, disabled or deleted, and no other replay of it
 /// begins. Returns its status; none where there is none.
 pub async fn lock(tx: &mut Tx, tenant: &Tenant, webhook_id: &str) -> Result<Option<WebhookStatus>> {
     tx.takes(LockRank::Webhook)?;
@@ -145,7 +145,7 @@ pub async fn running(on: impl Into<On<'_>>, webhook_id: &str) -> Result<i64> {
 }
 
 /// The number of deliveries of a subscription's replays that are written and have not ended: of running replays, and of those
-/// that a pause interrupted. Each of these replays has a row of its own, so that no delivery is read.
+/// that a pause interrupted. Each of these replays has its own row, so that no delivery is read.
 pub async fn waiting(on: impl Into<On<'_>>, webhook_id: &str) -> Result<i64> {
     let sql = "select cast(coalesce(sum(written - sent - failed), 0) as bigint) as n from webhook_replays \
                where webhook_id = $1 and written > sent + failed";

@@ -39,7 +39,7 @@ pub struct SendMessage {
     pub reply_mode: Option<ReplyMode>,
     /// Only `X-*`, `List-*` and `Auto-Submitted`; no line breaks.
     pub headers: Vec<EmailHeader>,
-    /// At most 90 days ahead; now where it is absent.
+    /// At most 90 days ahead, and not in the past; now where it is absent.
     pub send_at: Option<Instant>,
     /// The tracking options; null: it is not tracked.
     pub tracking: Option<TrackingSettings>,
@@ -222,7 +222,7 @@ pub struct DraftPatch {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct SendDraft {
-    /// Instead of the draft's own; at most 90 days ahead.
+    /// Instead of the draft's own; at most 90 days ahead, and not in the past.
     pub send_at: Option<Instant>,
     /// Keep a copy in the sent folder; true where it is absent.
     pub save_to_sent: Option<bool>,

@@ -2,7 +2,7 @@
 
 use ::mail::foreign;
 use base::error::Result;
-use base::input::errors::field_error;
+use base::input::errors::{field_error, parse};
 use base::input::metadata;
 use base::input::validate::{fault, text};
 use model::Instant;
@@ -11,7 +11,6 @@ use model::email::{EmailAddress, EmailMessage, TrackingSettings};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use crate::app::App;
 use crate::local_copy::mail::render_draft::DraftHostFields;
 use crate::resources::mail::compose::{DraftContent, MAX_HEADERS, MAX_SUBJECT, ReplyReference};
 
@@ -40,8 +39,7 @@ pub fn typed<T: DeserializeOwned>(input: &mut Map<String, Value>) -> Result<T> {
             known.insert(name.to_owned(), value);
         }
     }
-    serde_path_to_error::deserialize(&Value::Object(known))
-        .map_err(|e| field_error(&e.path().to_string(), &e.inner().to_string()))
+    parse(&Value::Object(known))
 }
 
 fn field<T: DeserializeOwned>(
@@ -68,8 +66,9 @@ pub fn taken_metadata(input: &mut Map<String, Value>) -> Result<Option<model::re
     Ok(found)
 }
 
+/// Takes the fields that the service keeps of a draft. `now_ms`: the time at which the request was made first.
 pub fn take_host_fields(
-    app: &App,
+    now_ms: i64,
     input: &mut Map<String, Value>,
     before: &DraftHostFields,
 ) -> Result<DraftHostFields> {
@@ -79,7 +78,8 @@ pub fn take_host_fields(
         reply_to_message_id: field(input, "replyToMessageId", before.reply_to_message_id.clone())?,
         reply_mode: field(input, "replyMode", before.reply_mode)?,
     };
-    send_at(app, own.send_at)?;
+    // The time of a draft that was written earlier may have come since, also where a client sends it back unchanged.
+    send_at(now_ms, own.send_at.filter(|at| before.send_at != Some(*at)))?;
     tracking(own.tracking.as_ref())?;
     Ok(own)
 }
@@ -178,14 +178,25 @@ fn as_reference(file: &mut Value, draft_id: &str) {
 /// Longest delay of a scheduled message, ms.
 pub(crate) const MAX_AHEAD_MS: i64 = 90 * 86_400_000;
 
-/// Checks the time of a scheduled message: at most 90 days ahead.
-pub fn send_at(app: &App, at: Option<Instant>) -> Result<()> {
-    match at {
-        Some(at) if at.as_millis() > app.now() + MAX_AHEAD_MS => {
-            Err(fault("sendAt", "must lie at most 90 days ahead"))
-        }
-        _ => Ok(()),
+/// How far the time of a scheduled message may lie back, for clocks that differ, ms.
+const MAX_BEHIND_MS: i64 = 60_000;
+
+/// Checks the time of a scheduled message: neither in the past nor more than 90 days ahead. `now_ms`: the time at which the request was made
+/// first, so that repeating it later has the same outcome.
+pub fn send_at(now_ms: i64, at: Option<Instant>) -> Result<()> {
+    let Some(at) = at else { return Ok(()) };
+    let ahead_ms = at.as_millis().saturating_sub(now_ms);
+    if ahead_ms > MAX_AHEAD_MS {
+        return Err(fault("sendAt", "must lie at most 90 days ahead"));
     }
+    if ahead_ms < -MAX_BEHIND_MS {
+        let message = format!(
+            "lies in the past: it is {} now. Leave it out to send at once",
+            Instant::from_millis(now_ms)
+        );
+        return Err(fault("sendAt", &message));
+    }
+    Ok(())
 }
 
 /// Checks tracking settings.

@@ -58,7 +58,8 @@ pub async fn create(
     let mut account = cx.account(&id, "email.write").await?;
     ensure_mailbox_fresh(&cx.app, &mut account, false).await?;
     let metadata = taken_metadata(&mut input)?;
-    let own = take_host_fields(&cx.app, &mut input, &DraftHostFields::default())?;
+    let asked_at = cx.attempt.first_at.unwrap_or_else(|| cx.app.now());
+    let own = take_host_fields(asked_at, &mut input, &DraftHostFields::default())?;
     let mut content: DraftContent = typed(&mut input)?;
     (content.reply_to_message_id, content.reply_mode) = (own.reply_to_message_id.clone(), own.reply_mode);
     content.is_draft = true;
@@ -221,7 +222,8 @@ pub async fn update(
         reply_to_message_id: before.reply_to_message_id.clone(),
         reply_mode: before.reply_mode,
     };
-    let own = take_host_fields(app, &mut input, &own_before)?;
+    let asked_at = cx.attempt.first_at.unwrap_or_else(|| app.now());
+    let own = take_host_fields(asked_at, &mut input, &own_before)?;
     let answers_anew = (&own.reply_to_message_id, own.reply_mode)
         != (&own_before.reply_to_message_id, own_before.reply_mode);
     let message: EmailMessage = serde_json::from_str(&item.body)?;

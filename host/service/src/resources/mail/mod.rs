@@ -16,5 +16,6 @@ pub mod message_list;
 pub mod read;
 pub mod reply;
 pub mod search;
+pub mod sender;
 pub mod thread_views;
 pub mod write;

@@ -1,6 +1,7 @@
 //! Lists of tasks.
 
-use base::error::Result;
+use base::error::{Code, Result};
+use base::input::validate::fault;
 use serde::{Deserialize, Serialize};
 use storage::items::{ItemColumns, List, Within};
 
@@ -76,6 +77,9 @@ pub async fn list(
     after: Option<ListPosition>,
     limit: i64,
 ) -> Result<(Vec<String>, Option<ListPosition>)> {
+    if let Some(id) = &query.parent_id {
+        check_parent(app, asker, &query.task_list_id, id).await?;
+    }
     let words = words(query.q.as_deref())?;
     let list = List {
         within: Within::Collection(&query.task_list_id),
@@ -88,6 +92,15 @@ pub async fn list(
     };
     let raw = query.with_provider_data;
     collection_items::list(app, asker, &list, after, raw, |row| query.admits(row)).await
+}
+
+/// Refuses a parent that is no task of the list, instead of an answer that looks as if the task had no subtasks.
+async fn check_parent(app: &App, asker: &RequestContext, task_list_id: &str, id: &str) -> Result<()> {
+    match asker.item(app, ResourceKind::Task, id).await {
+        Ok(parent) if parent.parent_id == task_list_id => Ok(()),
+        Err(e) if e.code() != Some(Code::NotFound) => Err(e),
+        _ => Err(fault("parent_id", "names no task of this list")),
+    }
 }
 
 /// The names of all statuses, as a filter spells them.

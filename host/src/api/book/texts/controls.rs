@@ -131,7 +131,7 @@ static FRENCH: Controls = Controls {
     no_zone_found: "Aucun fuseau horaire trouvé",
     parts_of_day: ["Matin", "Après-midi", "Fin d’après-midi et soir"],
     seats_left: "Places restantes",
-    next_day: "Prochain jour libre : {day}.",
+    next_day: "Prochain jour libre\u{a0}: {day}.",
     show_day: "Voir le {day}",
     keeps_time: "Vous gardez cet horaire jusqu’à ce que vous en confirmiez un nouveau.",
     loading: "Chargement des horaires",

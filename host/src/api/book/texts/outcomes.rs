@@ -168,7 +168,7 @@ static FRENCH: OutcomeTexts = OutcomeTexts {
     completed: "Terminée",
     waiting_for_you: "En attente de votre réponse",
     book_again: "Réserver un autre horaire",
-    ask_cancel: "Annuler cette réservation ?",
+    ask_cancel: "Annuler cette réservation\u{a0}?",
     cancel_request: "Annuler la demande",
     keep: "Conserver la réservation",
     read_by: "(facultatif, lu par {name})",

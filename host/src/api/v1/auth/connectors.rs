@@ -48,6 +48,7 @@ pub fn routes() -> Routes<App> {
         .param("state", "string", "From the authorization")
         .param("iss", "string", "The provider's issuer (RFC 9207)")
         .param("error", "string", "Of the provider, where it refused")
+        .param("admin_consent", "string", "Of the provider, where an administrator approved the application")
         .returns::<AuthorizationResult>()
         .return_type("text/html")
         .optional_key()
@@ -141,6 +142,7 @@ fn params(query: &str, wants_json: bool) -> Result<CallbackParams> {
             "state" => (&mut params.state, MAX_STATE),
             "iss" => (&mut params.iss, MAX_ISS),
             "error" => (&mut params.error, MAX_STATE),
+            "admin_consent" => (&mut params.admin_consent, MAX_STATE),
             _ => continue,
         };
         if value.len() > limit {

@@ -22,11 +22,11 @@ use crate::api::request::extractors::{Extract, Params, Path};
 use crate::api::request::json::{self, Body};
 use crate::api::response::reply::{self, ApiResponse, ApiResult};
 use crate::api::shared::collection_items::manner;
-use crate::api::shared::mail_lists::query;
+use crate::api::shared::mail_lists::{filters, query};
 use crate::web::cursor::Binding;
 
 pub fn routes() -> Routes<App> {
-    Routes::new("Email")
+    let routes = Routes::new("Email")
         .post("/v1/email/drafts", "email.write", Mvp, create)
         .summary("Create a draft")
         .description("It is stored in the drafts folder of the account, where other clients see it too.")
@@ -35,8 +35,8 @@ pub fn routes() -> Routes<App> {
         .returns::<Resource<Draft>>()
         .get("/v1/email/drafts", "email.read", Additive, list_drafts)
         .summary("List drafts, newest first")
-        .description("Without their texts. Those that were sent are no longer listed.")
-        .param("connection_id", "string", "Only drafts of this connection; without it, of all that the key may use")
+        .description("Without their texts. Those that were sent are no longer listed.");
+    filters(routes)
         .lists::<Resource<Draft>>()
         .get("/v1/email/drafts/{draftId}", "email.read", Mvp, get)
         .summary("Read a draft")
@@ -139,9 +139,11 @@ async fn send(
     service::local_copy::mail::draft_state::is_open(&item)?;
     let (item, content, own) = drafts::to_send(&app, &asker, &connection, item).await?;
     expected.check(&item.etag)?;
+    let asked_at = attempt.first_at.unwrap_or_else(|| app.now());
+    service::resources::mail::draft_input::send_at(asked_at, given.send_at)?;
     let send_at = given.send_at.or(own.send_at);
-    service::resources::mail::draft_input::send_at(&app, send_at)?;
     let composed = compose::compose(&app, &asker, &connection, content, &attempt.connector_key).await?;
+    service::resources::mail::sender::check(&app, &asker, &connection, &composed.outgoing.from).await?;
     let metadata = serde_json::from_str(&item.metadata).map_err(anyhow::Error::from)?;
     let submission = Submission {
         send_at,

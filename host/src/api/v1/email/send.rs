@@ -43,7 +43,8 @@ async fn send(
         return Err(invalid(Code::MissingField, "connectionId", "connectionId is required").into());
     }
     metadata::check("metadata", &new.metadata)?;
-    service::resources::mail::draft_input::send_at(&app, new.send_at)?;
+    let asked_at = attempt.first_at.unwrap_or_else(|| app.now());
+    service::resources::mail::draft_input::send_at(asked_at, new.send_at)?;
     service::resources::mail::draft_input::tracking(new.tracking.as_ref())?;
     let connection = asker.connection(&app, &new.connection_id, "email.send").await?;
     if new.reply_to_message_id.is_some() {
@@ -64,6 +65,7 @@ async fn send(
         ..DraftContent::default()
     };
     let composed = compose::compose(&app, &asker, &connection, content, &attempt.connector_key).await?;
+    service::resources::mail::sender::check(&app, &asker, &connection, &composed.outgoing.from).await?;
     let submission = Submission {
         send_at: new.send_at,
         save_to_sent: new.save_to_sent,
