@@ -176,7 +176,7 @@ fn chosen_tests(
     run_tests(command.args(arguments).envs(environment).envs(compiler.iter().copied()))
 }
 
-/// Installs Python in a virtual environment of its own, with the libraries that tests of recurrence and of parsed data compare with, and
+/// Installs Python in a separate virtual environment, with the libraries that tests of recurrence and of parsed data compare with, and
 /// those that verify webhooks. Returns its path.
 pub fn oracle() -> Result<String> {
     let wanted = project::root().join("tests/peers/oracle.txt");

@@ -29,7 +29,7 @@ const COVERAGE: [&str; 5] = [
 /// An input may take a second and 2 GiB, and has at most 64 KiB.
 const LIMITS: [&str; 3] = ["-timeout=1", "-rss_limit_mb=2048", "-max_len=65536"];
 
-/// A regression run makes no inputs of its own.
+/// A regression run makes no inputs.
 const REGRESSION_RUNS: &str = "-runs=0";
 
 /// Maximum seconds of a regression run: ten times the usual time with all targets on two cores.
@@ -206,7 +206,7 @@ fn one(program: &Path, target: &str, search: Search, seconds: u64) -> Result<Str
         command.arg(seed_inputs(&given, &work().join(search.folder()).join(format!("{target}.seeds")))?);
         let (status, lines) = said(command.arg(&kept))?;
         if status.success() {
-            return figures(&lines).with_context(|| format!("{target} told nothing of its run"));
+            return figures(&lines).with_context(|| format!("{target} printed no figures of its run"));
         }
         let input =
             lines.iter().find_map(|line| line.split_once("Test unit written to ")).map(|(_, path)| path);

@@ -107,7 +107,7 @@ impl Lifecycle for Google {
 struct GrantedSurfaces<'a> {
     context: &'a Context<'a>,
     names: Vec<String>,
-    /// Why a surface is not there that may have been granted: an API that the operator's project has not enabled, or an administrator.
+    /// The reason why a granted surface is missing: an API that the operator's project has not enabled, or an administrator.
     refusal: Option<Failure>,
 }
 

@@ -122,7 +122,7 @@ impl Directory {
             }
         }
         let what = "making a folder for it";
-        Err(refusal.map_or_else(|| Failure::unavailable("no folder could be made"), |s| refused(&s, what)))
+        Err(refusal.map_or_else(|| Failure::unavailable("no folder could be created"), |s| refused(&s, what)))
     }
 }
 

@@ -188,7 +188,7 @@ fn changed_meanwhile() -> Failure {
     Failure::conflict("the message has changed since")
 }
 
-/// The message's etag as it is now; none where it is not there.
+/// Returns the message's current etag; none if the message does not exist.
 pub fn etag(session: &mut Session, located: &MessageLocation) -> Outcome<Option<String>> {
     let items = message::state_items(&session.capabilities);
     let fetch = uid_fetch(&UidSet::only(located.uid), items, None);
@@ -239,7 +239,7 @@ pub fn delete(cx: &Context, args: MessageDelete) -> Outcome<Mutated> {
     let trash = if args.permanent { None } else { directory.role(&mut session, FolderRole::Trash)? };
     let target = match target(&mut session, &mut directory, &args.message) {
         Ok(target) => target,
-        // A message that is not there counts as deleted.
+        // A message that does not exist counts as deleted.
         Err(failure) if failure.code == connector_sdk::code::NOT_FOUND && args.if_match.is_none() => {
             return Ok(Mutated { sources: vec![deleted_source(&args.message.source)], ..Mutated::default() });
         }

@@ -46,7 +46,7 @@ struct Group {
 pub fn get(cx: &Context, args: MessagesGet) -> Outcome<Sources> {
     let mut session = Session::open(cx)?;
     let mut directory = Directory::default();
-    // Before any message is looked for: a list that fails is no message that is not there.
+    // Before any message is looked for: a listing that fails does not mean that a message does not exist.
     directory.all_mail(&mut session)?;
     let mut groups: Vec<Group> = Vec::new();
     for message in args.messages.iter().take(MAX_MESSAGES) {
@@ -83,7 +83,7 @@ fn group_location(groups: &mut Vec<Group>, located: MessageLocation) {
     }
 }
 
-/// One message as a list shows it; none where it is not there. For answers of changes.
+/// Returns one message as a list shows it; none if it does not exist. For answers to changes.
 pub fn whole(session: &mut Session, place: &MailboxRef, uid: u32) -> Outcome<Option<Source>> {
     let read = MailboxRead::full(&session.capabilities, place.clone(), UidSet::range(uid, uid));
     let read = reading::read(session, vec![read])?;
@@ -145,7 +145,7 @@ fn read(session: &mut Session, groups: &mut [Group], args: &MessagesGet) -> Outc
 /// A message in a response of the server.
 struct ResponseMessage {
     group: usize,
-    /// Its header was NIL, as some servers answer for a message that was expunged meanwhile.
+    /// Its header was NIL, as some servers answer for a message that was expunged after the selection.
     is_hollow: bool,
     source: Source,
 }

@@ -110,7 +110,7 @@ impl MailboxRead {
     /// Reports messages that the server refuses to read: they would never be reported otherwise.
     fn tell_refused(&mut self, visited: &VisitResult) {
         let is_same = visited.selected.as_ref().is_some_and(|s| s.uid_validity == self.place.uid_validity);
-        // Messages that were expunged meanwhile are reported as deleted by the next comparison.
+        // Messages that have been expunged since are reported as deleted by the next comparison.
         let is_fine = |status: &Status| status.is_ok() || status.has_other("EXPUNGEISSUED");
         if self.depth != Depth::Full || !is_same || visited.statuses.iter().all(is_fine) {
             return;

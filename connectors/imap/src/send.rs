@@ -18,7 +18,7 @@ use crate::transfer;
 /// Sends a message. Whatever fails after the server took it is a warning: sending it again would be worse.
 pub fn send(cx: &Context, args: MessageSend) -> Outcome<Sent> {
     if args.recipients.is_empty() {
-        return Err(Failure::invalid("there is nobody to send the message to"));
+        return Err(Failure::invalid("the message has no recipients"));
     }
     let envelope = Envelope { from: &args.from.email, recipients: &args.recipients, blob: &args.blob };
     let recipients = smtp::deliver(cx, &envelope)?;

@@ -37,7 +37,7 @@ pub fn relocate(
     }
     let copied = all_statuses(&visited).find_map(|status| copy_uid(status.code.as_ref()?));
     if has_uidplus && copied.is_none() {
-        // Nothing was moved: the message is not there.
+        // Nothing was moved: the message does not exist.
         return Ok(None);
     }
     if !has_move {

@@ -156,7 +156,7 @@ impl<'a> Client<'a> {
             self.cx.host().send_to_blob(request, "raw", MAX_DOWNLOAD_BYTES).map_err(Failure::from)
         };
         let mut info = get()?;
-        // A blob that is not there looks like a URL that is not: both are 404.
+        // A missing blob and an outdated URL look the same: both are 404.
         if is_gone(info.status) && self.renew()? {
             info = get()?;
         }

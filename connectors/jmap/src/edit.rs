@@ -168,7 +168,7 @@ pub fn check(got: GetResponse, etag: Option<&str>) -> Outcome<Matching> {
     let email =
         email.ok_or_else(|| Failure::not_found("there is no message with this id at the provider"))?;
     if etag.is_some_and(|etag| etag != message::etag(&email)) {
-        return Err(Failure::conflict("the message was changed by somebody else meanwhile"));
+        return Err(Failure::conflict("the message has changed since it was read"));
     }
     Ok(Matching { state, email })
 }

@@ -1,7 +1,8 @@
 //! A page of messages from new to old (RFC 8621 section 4.4), and how it goes on.
 //!
 //! The next page is what follows the last message of this one, by its id: positions move when messages come and go, and a message would
-//! be left out. Where that message is gone meanwhile, the next page is everything as old as it or older: some are reported twice then.
+//! be left out. If that message is gone by then, the next page is everything as old as it or older, and some messages are reported
+//! twice.
 
 use std::collections::HashMap;
 

@@ -31,7 +31,7 @@ const MAX_COPIES: u32 = 50;
 /// Messages by their ids; missing ones are reported as deleted.
 pub fn get(cx: &Context, args: MessagesGet) -> Outcome<Sources> {
     let client = Client::new(cx)?;
-    // A name that cannot be one of ours is a message that is not there.
+    // A name that cannot be one of ours is a message that does not exist.
     let ids: Vec<String> = args.messages.iter().filter_map(|one| message::id(&one.source).ok()).collect();
     let read = client.emails(&ids, &properties(&args), "reading messages")?;
     let max = match args.max_body_bytes {
@@ -76,7 +76,8 @@ pub fn search(cx: &Context, args: MessageSearch) -> Outcome<Answer<Sources>> {
             last.as_ref().map(|last| fetch_page(&client, &query, Start::Around(last))).transpose()?.flatten()
         }
     };
-    let page = page.ok_or_else(|| Failure::new(code::CURSOR_EXPIRED, "the place to go on at is gone"))?;
+    let page = page
+        .ok_or_else(|| Failure::new(code::CURSOR_EXPIRED, "the position of the cursor no longer exists"))?;
     let wanted = page.messages.into_iter().filter(|message| is_between(message, &args));
     let sources = wanted.map(message::whole).collect();
     let cursor = page.next.and_then(|next| serde_json::to_string(&next).ok());
@@ -100,7 +101,7 @@ fn is_between(message: &Message, args: &MessageSearch) -> bool {
 
 fn read_cursor(text: &str) -> Outcome<Last> {
     serde_json::from_str(text)
-        .map_err(|_| Failure::new(code::CURSOR_EXPIRED, "the place to go on at is of another version"))
+        .map_err(|_| Failure::new(code::CURSOR_EXPIRED, "the cursor is from another version"))
 }
 
 /// The search as a filter (RFC 8621 section 4.4.1); none for everything.

@@ -110,7 +110,7 @@ pub fn import(client: &Client, blob_id: &str, target: &Target) -> Outcome<Messag
 /// A message by its id.
 pub fn read_one(client: &Client, id: &str) -> Outcome<Message> {
     let found = client.emails(&[id.to_owned()], &summary(), "reading the message")?;
-    found.into_iter().next().ok_or_else(|| Failure::not_found("the message is gone already"))
+    found.into_iter().next().ok_or_else(|| Failure::not_found("the message has already been deleted"))
 }
 
 /// Servers may keep the same bytes only once (RFC 8621 section 4.8): then the message that is there is put into the mailboxes too.

@@ -27,7 +27,7 @@ pub(crate) fn open_regular(path: &Path, max: u64) -> io::Result<(File, u64)> {
     Ok((file, size))
 }
 
-/// The content of a regular file of at most `max` bytes, even if the file grows meanwhile.
+/// The content of a regular file of at most `max` bytes, even if the file grows while it is read.
 pub fn read_regular(path: &Path, max: u64) -> io::Result<Vec<u8>> {
     let (file, size) = open_regular(path, max)?;
     let mut content = Vec::with_capacity(usize::try_from(size.min(MAX_RESERVED)).unwrap_or_default());

@@ -1,4 +1,4 @@
-//! Connectors: WebAssembly components, loaded at run time, each call in a sandbox of its own. The only part of the host that
+//! Connectors: WebAssembly components, loaded at run time, each call in its own sandbox. The only part of the host that
 //! knows wasmtime. A call is a function of its arguments: credentials and settings are handed in, nothing is looked up here.
 //!
 //! [`Runtime::call`] is the only door. Behind it, in this order: `registry` finds the version in service, `admission` finds

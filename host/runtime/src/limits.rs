@@ -63,8 +63,8 @@ pub struct Limits {
     pub event_silence_ms: u64,
     /// Bytes of one event of an event source, and of one line of it: they contain a few names and states.
     pub event_bytes: usize,
-    /// Bytes that a server may send in a minute on a connection that waits for news. A change of one message's flags is some 40
-    /// bytes.
+    /// Bytes that a server may send in a minute on a connection that waits for notifications. A change of one message's flags is some
+    /// 40 bytes.
     pub idle_bytes_per_minute: usize,
     /// Bytes of all blobs of a call.
     pub blob_bytes: u64,

@@ -1,5 +1,5 @@
-//! Listening for a provider's news outside of any call: no connector runs, and the only resource is one connection to a mail
-//! server, or one answer of an event source.
+//! Listens for a provider's notifications outside of any call: no connector runs, and the only resource is one connection to a
+//! mail server, or one answer of an event source.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -29,16 +29,16 @@ pub struct ListenTarget<'a> {
 }
 
 impl Runtime {
-    /// Whether the host can wait for news of this connector's providers.
+    /// Whether the host can wait for notifications of this connector's providers.
     pub fn can_listen(&self, connector: &str) -> bool {
         self.find(connector).is_some_and(|loaded| {
             loaded.manifest.idle_server.is_some() || loaded.manifest.event_source.is_some()
         })
     }
 
-    /// Waits for news until the connection ends, which it does at some time. Errors: `Unsupported` when there never will be any,
-    /// `AuthExpired` when the server refuses the credentials, `RateLimited` when it requests a pause, `Unavailable` for temporary
-    /// failures. Dropping the future ends it.
+    /// Waits for notifications until the connection ends, which it does at some time. Errors: `Unsupported` if there never are
+    /// any, `AuthExpired` when the server refuses the credentials, `RateLimited` when it requests a pause, `Unavailable` for
+    /// temporary failures. Dropping the future ends it.
     pub async fn listen(&self, of: ListenTarget<'_>, tell: &Listener<'_>) -> Result<(), Error> {
         let loaded = self.find(of.connector).ok_or_else(|| Error::new(Code::NotInstalled, ""))?;
         let shared = self.0.sandbox.egress.clone();
@@ -65,7 +65,7 @@ impl Runtime {
                 ended.map_err(|e| (e.code, e.message))
             }
             (None, None) => {
-                let why = "the connector names no server that tells of changes";
+                let why = "the connector names no server that reports changes";
                 Err(("unsupported".to_owned(), why.to_owned()))
             }
         };

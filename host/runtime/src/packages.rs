@@ -206,7 +206,7 @@ impl Store {
             if let Predecessor::Version(expected) = predecessor {
                 ensure!(
                     current == *expected,
-                    "another version of \"{name}\" was installed meanwhile: try again"
+                    "another version of \"{name}\" was installed in the meantime: try again"
                 );
             }
             let entry = index.connectors.entry(name.clone()).or_default();

@@ -47,7 +47,7 @@ pub struct Rules {
     pub notice_ms: i64,
     pub window: Window,
     pub limits: Limits,
-    /// Seats of a new meeting; 1: each booking is a meeting of its own.
+    /// Seats of a new meeting; 1: each booking is a separate meeting.
     pub seats: u32,
     pub assignment: Assignment,
     /// The strategy that chooses one of the rotation.

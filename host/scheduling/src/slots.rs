@@ -83,8 +83,8 @@ pub fn stretches(search: &Search) -> Vec<Time> {
 
 /// Returns the turn order: members of groups that need only some of theirs, the one with the least busy time in the periods first,
 /// the smaller id first among equals. None if no group has a choice.
-// Contract silent: the order of a round robin. Least loaded first, then by id, which is the same for equal questions. Who could
-// not be asked is not in it: nobody knows whether such a member has time.
+// Contract silent: the order of a round robin. Least loaded first, then by id, which is the same for equal questions. A member
+// whose calendars cannot be read is left out: it is unknown whether that member has time.
 pub fn order(search: &Search) -> Option<Vec<String>> {
     let mut loads: Vec<(i64, &str)> = Vec::new();
     let mut has_choice = false;

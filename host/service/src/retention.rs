@@ -28,7 +28,7 @@ const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 24 * HOUR_MS;
 /// Idempotent answers are kept this long.
 const IDEMPOTENCY_MS: i64 = 48 * HOUR_MS;
-/// Retention of the result of a sent message after its last news, ms: as long as it is tracked, and a month.
+/// Retention of the result of a sent message after its last change, ms: the time that it is tracked, and a month.
 const OUTBOX_MS: i64 = crate::tracking::LIFETIME_MS + 30 * DAY_MS;
 /// A tracking record is kept this long after it stopped counting.
 const TRACKING_MS: i64 = 30 * DAY_MS;
@@ -50,16 +50,16 @@ const MAILED_ADDRESSES_MS: i64 = HOUR_MS;
 const RESERVED_MS: i64 = 24 * HOUR_MS;
 /// Retention of a booking's people after its end, ms.
 const INVITEES_MS: i64 = 395 * DAY_MS;
-/// Bookings without that are kept this long after they were over.
+/// Bookings without such a period are kept this long after their end.
 const BOOKINGS_MS: i64 = 2 * 366 * DAY_MS;
-/// Links by which nobody can book any more are kept this long after they expired, or were used for the last time.
+/// Links that can no longer be used are kept this long after they expired or were last used.
 const LINKS_MS: i64 = 30 * DAY_MS;
 /// Counts of requests are kept this long: any year of which the last day is in the last year.
 const USAGE_MS: i64 = 2 * 366 * DAY_MS;
 /// Units of providers' quotas are kept this long: there are some for each connection and day.
 const UNITS_MS: i64 = 93 * DAY_MS;
 
-/// Tries to sign in are counted this long after the last one: longer than anybody has to wait.
+/// Failed sign-ins are counted this long after the last one: longer than the longest wait after one.
 const SIGN_IN_TRIES_MS: i64 = HOUR_MS;
 /// Entries of the audit log are kept this long.
 const AUDIT_MS: i64 = 400 * DAY_MS;
@@ -115,7 +115,7 @@ type OfAll = for<'t> fn(&'t mut Tx, RetentionTimes) -> BoxFuture<'t, Result<i64>
 /// The same for the rows of one application.
 type OfOne = for<'t> fn(&'t mut Tx, &'t Tenant, RetentionTimes) -> BoxFuture<'t, Result<i64>>;
 
-/// A kind of data that expires and is deleted in steps. Each has a job of its own: a failure does not hold up the others.
+/// A kind of data that expires and is deleted in steps. Each has its own job: a failure does not hold up the others.
 pub struct Sweep {
     /// The key of its job.
     pub name: &'static str,
@@ -188,8 +188,8 @@ pub fn sweep(name: &str) -> Option<&'static Sweep> {
 }
 
 impl Sweep {
-    /// Repeats its step until nothing is left, or until that time. Under a job every step is written only as long as this host has the job,
-    /// and the next turn goes on with the application at which this one stopped. Returns what went, and whether nothing is left.
+    /// Repeats its step until nothing is left, or until that time. Under a job each step is committed only while this host owns the job,
+    /// and the next run continues with the application at which this one stopped. Returns the removed rows, and whether nothing is left.
     pub async fn run(&self, app: &App, job: Option<&Job>, until: Instant) -> Result<(RemovedRows, bool)> {
         let mut removed = RemovedRows::default();
         match self.step {
@@ -240,7 +240,7 @@ fn from(job: Option<&Job>, tenants: Vec<Tenant>) -> Vec<Tenant> {
     tenants.into_iter().skip(first.unwrap_or(0)).collect()
 }
 
-/// Repeats a step, each time in a transaction of its own, until it finds nothing; with that step `progress` is kept. False: the time was over
+/// Repeats a step, each time in a new transaction, until it finds nothing; that step stores `progress`. Returns false if the time was over
 /// before.
 async fn steps(
     app: &App,
@@ -273,7 +273,7 @@ async fn steps(
     Ok(false)
 }
 
-/// Forgets at once what is older than it is kept, in the caller's task.
+/// Deletes everything that has expired, at once and in the caller's task.
 pub async fn clean(app: &App) -> Result<RemovedRows> {
     let mut all = RemovedRows::default();
     for sweep in &SWEEPS {
@@ -379,7 +379,7 @@ mod tests {
         };
         assert_eq!(left(None), ["a", "c", "e"]);
         assert_eq!(left(Some(r#"{"after":""}"#)), ["a", "c", "e"]);
-        assert_eq!(left(Some(r#"{"after":"b"}"#)), ["c", "e"], "it is gone meanwhile");
+        assert_eq!(left(Some(r#"{"after":"b"}"#)), ["c", "e"], "it was deleted in the meantime");
         assert_eq!(left(Some(r#"{"after":"c"}"#)), ["e"]);
         assert_eq!(left(Some(r#"{"after":"e"}"#)), ["a", "c", "e"], "those after it are gone");
         assert_eq!(left(Some("no JSON")), ["a", "c", "e"]);

@@ -98,8 +98,8 @@ impl Request {
     }
 
     /// Has the host renew the token before it sends the request, as after a 401: for a provider that refused the token inside of another
-    /// answer, such as in a part of a batch. No token is requested where it was renewed meanwhile, and where it cannot be renewed the
-    /// request goes as it is. A 401 of this request is the connector's to read. A second renewal in one call does nothing.
+    /// answer, such as in a part of a batch. No token is requested if it has been renewed since, and if it cannot be renewed the request
+    /// is sent as it is. A 401 of this request is the connector's to read. A second renewal in one call does nothing.
     pub fn renewed(self) -> Self {
         self.extra("credentials", "renewed")
     }

@@ -132,7 +132,7 @@ impl Drop for Recorded {
         if !std::thread::panicking() {
             assert!(
                 self.queue.borrow().is_empty(),
-                "recorded answers that nobody asked for: {:?}",
+                "recorded answers that no request used: {:?}",
                 self.queue.borrow()
             );
         }

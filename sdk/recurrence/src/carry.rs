@@ -175,7 +175,7 @@ enum LineDate {
     Alike(String),
     /// Instants, seconds since the Unix epoch, in a line of their own.
     Instants(Vec<i64>),
-    /// A day, in a line of its own.
+    /// A day, in a separate line.
     Day(i64),
 }
 

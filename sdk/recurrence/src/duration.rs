@@ -4,8 +4,8 @@ use ical::value::duration::IcalDuration;
 
 use crate::date::DAY;
 
-/// A DURATION's whole days, weeks as seven of them, and the rest in seconds. Added to a time in this order: so many days
-/// later the clock shows the same, also where it was changed meanwhile; the seconds are of real time. None where it cannot be read.
+/// A DURATION's whole days, weeks as seven of them, and the rest in seconds. Added to a time in this order: so many days later the
+/// clock shows the same time, also across a change of the clocks; the seconds are of real time. None where it cannot be read.
 pub fn days_and_seconds(duration: &str) -> Option<(i64, i64)> {
     let all = IcalDuration(duration.into()).seconds()?;
     let (days, _) = duration.split_once(['T', 't']).unwrap_or((duration, ""));

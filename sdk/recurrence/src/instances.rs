@@ -364,7 +364,7 @@ pub fn instances(
     Ok(all)
 }
 
-/// Returns start and end of an exception. A cancelled one often has no times of its own: it takes those of the occurrence that it
+/// Returns start and end of an exception. A cancelled one often has no times: it takes those of the occurrence that it
 /// replaces.
 fn exception_times(rules: &Series, series: &Event, exception: &Event) -> (Instant, Instant) {
     if exception.status != EventStatus::Cancelled || exception.end > exception.start {

@@ -27,7 +27,7 @@
 //! - **Dates that cannot be read** leave the others of their line and the rules as they are ([`Series::faults`]). A rule that cannot be
 //!   read, or names another calendar than the Gregorian (RFC 7529), is an error: see [`possible_span`] for the time of such a series.
 //! - **UNTIL** is inclusive. A date with a timed start (seen in the wild, refused on input) means that whole local day.
-//! - **All-day series with times.** Other programs name a day by the midnight of somebody's zone: a local time is the day that it
+//! - **All-day series with times.** Other programs name a day by midnight in some zone: a local time is the day that it
 //!   writes, an instant the day that begins then ([`named_day`]).
 //! - **An exception for all later instances** (RANGE=THISANDFUTURE, RFC 5545 §3.8.4.4): those that have no exception of their own have
 //!   its fields, its length and its distance from the original start in local time.

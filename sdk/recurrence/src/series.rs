@@ -17,7 +17,7 @@ use crate::own_zone::zone_of;
 use crate::rule::{Repeat, Rule};
 use crate::zones::{Clock, zone};
 
-/// RRULE and EXRULE together: each costs a walk of its own.
+/// RRULE and EXRULE together: each costs a separate walk.
 const MAX_RULES: usize = 20;
 /// Faults of dates that are kept.
 const MAX_FAULTS: usize = 10;

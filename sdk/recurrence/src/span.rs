@@ -27,7 +27,7 @@ impl Span {
 /// read. It has an end where every rule has one UNTIL that can be read; a COUNT of a rule that cannot be expanded gives no end.
 pub fn possible_span(event: &Event) -> Span {
     let exact = event.end.as_millis().saturating_sub(event.start.as_millis()).max(0);
-    // By the clock an instance may take longer than the first one: where the clocks, or the date, go back meanwhile.
+    // By the clock an instance may take longer than the first one: where the clocks, or the date, go back during it.
     let length = exact.saturating_add(if event.duration.is_some() { 2 * DAY * 1000 } else { 0 });
     let last = event.recurrence.iter().try_fold(event.start.as_millis(), |last, text| {
         Some(match Line::parse(text).ok()? {

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// The crate of the tests that start a server; only the targets that the rules below choose run.
 pub const TESTS: &str = "tests";
-/// The tests of the API for a file without a rule of its own.
+/// The tests of the API for a file that has no rule.
 const SMOKE: &[&str] = &["contract::", "calendars::events::"];
 
 /// The tests of `tests/api` (filters on their names) and other targets of `tests/` that run after a change. A pattern that ends with
@@ -116,7 +116,7 @@ pub struct Package {
 pub struct Target {
     pub kind: Kind,
     pub name: String,
-    /// Cargo runs its tests unless told otherwise.
+    /// Cargo runs its tests by default.
     test: bool,
 }
 
@@ -227,7 +227,7 @@ impl Plan {
             }
         }
         plan.linted = with_dependents(packages, &plan.tested);
-        // A connector is built anew with what it depends on, and then tested as if it had changed.
+        // A connector is rebuilt with what it depends on, and then tested as if it had changed.
         for folder in plan.linted.clone().into_iter().filter(|folder| folder.starts_with("connectors/")) {
             plan.apply_rules(&format!("{folder}/"));
             plan.tested.insert(folder);
@@ -311,7 +311,7 @@ pub fn selection<'t>(targets: impl Iterator<Item = &'t Target>) -> Vec<String> {
     named.iter().flat_map(|(flag, name)| [(*flag).to_owned(), (*name).to_owned()]).collect()
 }
 
-/// The executable of a target's tests, where a line of cargo's messages tells of one.
+/// The executable of a target's tests, if a line of cargo's messages names one.
 pub fn executable(line: &str) -> Option<(TargetKey, PathBuf)> {
     let message: Value = serde_json::from_str(line).ok()?;
     if message["profile"]["test"] != true {

@@ -44,7 +44,7 @@ impl Walk {
         let delivered = self.until("How far did it get?", &format!("/v1/email/messages/{id}"), |m| {
             Some(m["delivery"]["state"] == "sent")
         })?;
-        ensure!(delivered["delivery"]["recipients"][0]["status"] == "accepted", "nobody took it");
+        ensure!(delivered["delivery"]["recipients"][0]["status"] == "accepted", "no recipient was accepted");
         self.receive(&subject, &with_role)?;
         let path = format!("/v1/email/messages/{id}?permanent=true");
         self.ask("Destroy the copy that was sent", "DELETE", &path, &[], None)?.expect(&[204])?;

@@ -72,7 +72,7 @@ impl Walk {
         let title = "Offer half an hour on weekday mornings to be booked";
         let made = self.ask(title, "POST", EVENT_TYPES, &[], Some(&body))?.expect(&[201])?;
         let path = format!("/v1/scheduling/booking-links/{}", text(&made, "slug")?);
-        let title = "What somebody who books may know: no address, no calendar";
+        let title = "What invitees may see: no address, no calendar";
         let link = self.ask(title, "GET", &path, &[], None)?.expect(&[200])?;
         ensure!(link["eventTypeId"] == made["id"], "the link leads to another event type");
         ensure!(link["hosts"][0]["name"] == "Alice", "the link does not name the host");
@@ -110,7 +110,7 @@ impl Walk {
         ensure!(again == booking, "the second answer differs from the first");
         body["inviteeEmail"] = json!("grace@example.org");
         body["inviteeName"] = json!("Grace Hopper");
-        let title = "Somebody else wants the same time: it is taken";
+        let title = "A second invitee wants the same time: it is taken";
         let refused = self.ask(title, "POST", BOOKINGS, &[], Some(&body))?.expect(&[409])?;
         ensure!(refused["error"]["code"] == "slot_unavailable", "the code is not slot_unavailable");
         Ok((booking, answered))

@@ -1,4 +1,4 @@
-//! The attackers, one at a time: each does the worst that is possible with a key of its own, or without one.
+//! The attackers, one at a time: each does the worst that is possible with its own key, or without one.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;

@@ -73,8 +73,7 @@ pub fn run(arguments: &StormArguments) -> Result<()> {
     let length = Duration::from_secs(arguments.seconds);
     project::step("without an attacker");
     let mut calm = runtime.block_on(tenants::work(listen, &tenants, length * 2))?;
-    let baseline =
-        TenantFigures::from_measurement("nobody attacks", &mut calm, peak_mib(server.pid())?, None);
+    let baseline = TenantFigures::from_measurement("no attack", &mut calm, peak_mib(server.pid())?, None);
     let mut lines = vec![baseline];
     let limit = baseline_limit(lines[0].p99_ms);
     let is_chosen = |name: &str| arguments.only.as_ref().is_none_or(|only| name.contains(only));
@@ -180,7 +179,7 @@ fn table(lines: &[TenantFigures]) -> String {
     let limit = lines.first().map_or(f64::NAN, |line| baseline_limit(line.p99_ms));
     let mut text = format!(
         "# Storm\n\n`cargo xtask storm`: ten tenants at 20 requests a second each, one of 20 with a body of 100 KB, and one attacker after the other. The slowest of a \
-         hundred of their requests may take {limit:.1} ms (twice what it takes when nobody attacks, or twice {NOISE_MS} ms), of `/healthz` \
+         hundred of their requests may take {limit:.1} ms (twice what it takes without an attack, or twice {NOISE_MS} ms), of `/healthz` \
          {HEALTH_MS} ms; the server may have {MEMORY_MIB} MiB; nothing of theirs may fail.\n\n\
          | Attack | Requests | Failed | p50 | p99 | `/healthz` p99 | Memory | |\n|---|---|---|---|---|---|---|---|\n"
     );

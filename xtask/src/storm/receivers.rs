@@ -376,7 +376,7 @@ impl HealthRow {
 
 fn table(lines: &[HealthRow], limit_ms: f64) -> String {
     let mut text = format!(
-        "\n## Endpoints of webhooks\n\n{HEALTHY} healthy endpoints are told of {PER_SECOND} events a second, while hostile ones are too. The latest of a hundred \
+        "\n## Endpoints of webhooks\n\n{HEALTHY} healthy endpoints get {PER_SECOND} events a second, and so do hostile ones. The latest of a hundred \
          notifications may take {limit_ms:.1} ms from the event to its receipt ({MOST_LATER} times what it takes when all are healthy, or {MOST_LATER} times {NOISE_MS} ms); \
          none may be missing {} s after the last event; the server may have {MEMORY_MIB} MiB, and {GROWTH_MIB} MiB more than before the hostile endpoints were there; of each kind of hostile endpoints there have to be as many requests as endpoints.\n\n\
          | Hostile | Requests to them | Notifications | Missing | p50 | p99 | Memory | Growth | |\n|---|---|---|---|---|---|---|---|---|\n",

@@ -55,7 +55,7 @@ pub fn quantile_ms(micros: &mut [u64], share: f64) -> f64 {
     micros.get((last as f64 * share) as usize).map_or(f64::NAN, |micros| *micros as f64 / 1000.0)
 }
 
-/// Makes the tenants, each an application of its own.
+/// Creates the tenants, each a separate application.
 pub fn make(server: &Server) -> Result<Vec<Tenant>> {
     (0..TENANTS).map(|number| one(server, number)).collect()
 }

@@ -48,8 +48,8 @@ struct BusyError {
     reason: String,
 }
 
-/// Returns the busy times of the account's calendars, or of another person by address. A calendar that Google does not tell of makes the
-/// query fail: it must not look free.
+/// Returns the busy times of the account's calendars, or of another person by address. A calendar that is missing from the answer makes
+/// the query fail: it must not look free.
 pub fn free_busy(context: &Context, args: &FreeBusyRequest) -> Outcome<FreeBusyAnswer> {
     let ids: Vec<&str> = args.email.iter().chain(&args.collections).map(String::as_str).collect();
     if args.end <= args.start {
@@ -84,7 +84,7 @@ pub fn free_busy(context: &Context, args: &FreeBusyRequest) -> Outcome<FreeBusyA
 
 fn periods_of(answer: &BusyCalendars, id: &str) -> Outcome<Vec<BusyInterval>> {
     let Some(calendar) = answer.calendars.get(id) else {
-        return Err(Failure::unavailable("the provider does not tell of one of the calendars"));
+        return Err(Failure::unavailable("the provider left one of the calendars out of its answer"));
     };
     if let Some(error) = calendar.errors.first() {
         let failure = match error.reason.as_str() {

@@ -72,7 +72,7 @@ pub fn changes(context: &Context, args: &ChangesRequest) -> Outcome<Answer<Sourc
     Ok(Answer { body, cursor, more })
 }
 
-/// Reads a page of at most `limit` events. One that is too large for an answer is asked for again with fewer: their number is no parameter
+/// Reads a page of at most `limit` events. One that is too large for an answer is requested again with fewer: their number is no parameter
 /// of the walk.
 fn read_page(context: &Context, calendar_id: &str, query: &[(&str, &str)], limit: u32) -> Outcome<EventPage> {
     let mut limit = limit;
@@ -88,7 +88,7 @@ fn read_page(context: &Context, calendar_id: &str, query: &[(&str, &str)], limit
     }
 }
 
-/// Returns the place at which the walk goes on. A page without events is not the last one while it has the token of another.
+/// Returns the position at which the walk continues. A page without events is not the last one if it has a page token.
 fn next_place(calendar_id: &str, since: Option<&str>, page: &EventPage) -> Outcome<Place> {
     match (&page.next_page_token, &page.next_sync_token, since) {
         (Some(page), _, None) => Ok(Place::First { page: page.clone() }),
@@ -99,7 +99,7 @@ fn next_place(calendar_id: &str, since: Option<&str>, page: &EventPage) -> Outco
     }
 }
 
-/// The failure of a request that goes on from a cursor: a page token that the provider cannot read is one of another walk.
+/// The failure of a request that continues from a cursor: a page token that the provider cannot read is from another walk.
 fn expire_cursor(failure: Failure, place: &Place) -> Failure {
     let is_of_token = failure.http_status == Some(400) && !matches!(place, Place::Whole);
     match failure.code.as_str() {

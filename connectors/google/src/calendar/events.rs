@@ -28,7 +28,7 @@ const MAX_IDS: u32 = 4;
 /// Returns the answer of a write: the event as it is now.
 pub fn answer_of(event: &native::Event, calendar: &CalendarInfo, warnings: Vec<Warning>) -> Outcome<Mutated> {
     if event.is_deleted() {
-        return Err(Failure::not_found("the event has been deleted meanwhile"));
+        return Err(Failure::not_found("the event has been deleted in the meantime"));
     }
     let source = event_source(event, calendar)?;
     Ok(Mutated { item: Some(event.id.clone()), sources: vec![source], warnings, ..Mutated::default() })
@@ -102,7 +102,7 @@ fn text(text: Option<&String>) -> &str {
     text.map(String::as_str).unwrap_or_default()
 }
 
-/// Makes an event with the caller's UID, which goes without an id of ours: what an earlier attempt made is found by the UID.
+/// Creates an event with the caller's UID and without an id: the event of an earlier attempt is found by the UID.
 fn insert_with_uid(
     context: &Context,
     args: &EventWrite,

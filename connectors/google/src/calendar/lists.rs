@@ -93,7 +93,7 @@ pub fn update(context: &Context, args: &CollectionWrite<Calendar>) -> Outcome<Mu
         if let Some(wanted) = if_match.take()
             && entry_of(context, id)?.etag.as_deref() != Some(wanted)
         {
-            return Err(Failure::conflict("the calendar was changed meanwhile"));
+            return Err(Failure::conflict("the calendar has changed since it was read"));
         }
         let request = Request::patch(roots::calendar(&["calendars", id], &[])?).json(&texts);
         ask::<CalendarEntry>(context, request, "changing the calendar")?;
@@ -117,7 +117,7 @@ pub fn delete(context: &Context, args: &CollectionDelete) -> Outcome<Mutated> {
         return Err(Failure::unsupported("deleting the primary calendar"));
     }
     if args.if_match.is_some() && args.if_match != entry.etag {
-        return Err(Failure::conflict("the calendar was changed meanwhile"));
+        return Err(Failure::conflict("the calendar has changed since it was read"));
     }
     let is_own = match &entry.data_owner {
         Some(owner) => context.connection.addresses.iter().any(|address| address.eq_ignore_ascii_case(owner)),
@@ -135,7 +135,7 @@ pub fn delete(context: &Context, args: &CollectionDelete) -> Outcome<Mutated> {
 fn unsubscribed() -> Warning {
     Warning {
         code: "calendar_unsubscribed".to_owned(),
-        message: "the calendar belongs to somebody else: it was removed from the account's list".to_owned(),
+        message: "the calendar belongs to another account: it was removed from the account's list".to_owned(),
         target: None,
     }
 }

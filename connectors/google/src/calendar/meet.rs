@@ -33,7 +33,7 @@ pub fn conference(context: &Context, args: &EventConference) -> Outcome<Mutated>
     let scope = EventScope::new(&args.collection, &args.target)?;
     let query = write_query(Notify::None);
     let mut event: native::Event = scope.with_id(context, |id| {
-        // Google ignores a request with the id of the one before it, also where that one's conference was removed meanwhile.
+        // Google ignores a request with the id of the previous one, even after that one's conference was removed.
         let request_id = stable_id(context, IdForm::Base32Hex(32), &format!("conference\n{id}"));
         let body = json!({ "conferenceData": request_for(&request_id) });
         let url = roots::events(scope.calendar, &[id], &query)?;

@@ -53,7 +53,7 @@ impl<'a> EventScope<'a> {
         Ok(EventScope { calendar, source, original, is_following, if_match: target.if_match.as_deref() })
     }
 
-    /// Whether the event is a record of its own: a single event, a series, or an instance that was changed already.
+    /// Whether the event is a separate record: a single event, a series, or an instance that was changed already.
     pub fn is_record(&self) -> bool {
         self.original.is_none() || self.is_instance_record()
     }
@@ -70,7 +70,9 @@ impl<'a> EventScope<'a> {
     /// Fails with `conflict` where the caller insists on another version than this one.
     pub fn ensure_version(&self, etag: Option<&str>) -> Outcome<()> {
         match self.if_match {
-            Some(wanted) if etag != Some(wanted) => Err(Failure::conflict("the event was changed meanwhile")),
+            Some(wanted) if etag != Some(wanted) => {
+                Err(Failure::conflict("the event has changed since it was read"))
+            }
             _ => Ok(()),
         }
     }

@@ -1,5 +1,5 @@
 //! Changes of an instance and all later ones. Google has no such operation: the series is ended before the instance, and another one begins
-//! with it. That is not atomic; a repeated attempt goes on where the first one stopped.
+//! with it. That is not atomic; a repeated attempt continues where the first one stopped.
 
 use connector_sdk::http::{Request, Response};
 use connector_sdk::{Context, Failure, Level, Outcome, code};
@@ -70,7 +70,7 @@ struct CutSeries<'a> {
     later: Vec<LaterException>,
 }
 
-/// A changed or cancelled instance that is a record of its own.
+/// A changed or cancelled instance that is a separate record.
 struct LaterException {
     raw: Map<String, Value>,
     theirs: native::Event,
@@ -114,7 +114,7 @@ impl<'a> CutSeries<'a> {
         let capped = capped_before(&rules, &instance, Caps::default()).map_err(|error| refusal(&error))?;
         if capped.is_some() && theirs.organizer.as_ref().is_some_and(|organizer| !organizer.is_self) {
             // A guest's change of the rule is ignored, and the new series would invite all guests again, in the name of this account.
-            return Err(Failure::unsupported("dividing a series that somebody else organizes"));
+            return Err(Failure::unsupported("dividing a series of another organizer"));
         }
         let (calendar_id, later) = (scope.calendar, Vec::new());
         Ok(CutSeries { calendar_id, raw, theirs, event, rules, instance, at, capped, later })

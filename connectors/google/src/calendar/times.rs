@@ -127,5 +127,5 @@ fn midnight(day: Date, zone: &TimeZone) -> Outcome<Instant> {
 }
 
 fn unreadable(what: &str) -> Failure {
-    Failure::unavailable(format!("{what} of the provider's event is no date or time"))
+    Failure::unavailable(format!("{what} of the provider's event is not a date or time"))
 }

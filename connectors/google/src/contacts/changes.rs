@@ -145,7 +145,7 @@ impl BookWalk {
         }
     }
 
-    /// Reads the next page of each list that has one. Pages that are too large for an answer are asked for again with fewer items.
+    /// Reads the next page of each list that has one. Pages that are too large for an answer are requested again with fewer items.
     fn read_pages(&mut self, context: &Context, names_only: bool) -> Outcome<Vec<PeoplePage>> {
         loop {
             let open: Vec<&ListWalk> = self.lists.iter().filter(|list| list.next.is_none()).collect();
@@ -213,7 +213,7 @@ impl ListWalk {
         }
     }
 
-    /// The failure of a request that goes on from a token: one that the provider cannot read is one of another walk.
+    /// The failure of a request that continues from a token: one that the provider cannot read is from another walk.
     fn expire_cursor(&self, failure: Failure) -> Failure {
         let is_continued = self.since.is_some() || self.page.is_some();
         match (failure.http_status, failure.code.as_str()) {
@@ -236,7 +236,7 @@ impl ListWalk {
         }
     }
 
-    /// Goes on behind a page. One without items is not the last one while it has the token of another.
+    /// Continues after a page. One without items is not the last one if it has a page token.
     fn advance(&mut self, page: PeoplePage) -> Outcome<()> {
         let token = |token: Option<String>| token.filter(|token| !token.is_empty());
         match (token(page.next_page_token), token(page.next_sync_token)) {

@@ -29,7 +29,7 @@ const PAGE_SIZE: &str = "1000";
 /// Pages that are looked through.
 const MAX_PAGES: usize = 50;
 
-/// Makes a group. Names are unique: where one is taken, the group is ours if an earlier attempt made it.
+/// Creates a group. Names are unique: if the name is taken, the group may be from an earlier attempt.
 pub fn create(context: &Context, args: &ItemWrite<ContactGroup>) -> Outcome<Mutated> {
     ensure_writable(&args.collection)?;
     let members = resolve_members(context, args.body.contact_ids.as_deref().unwrap_or_default())?;
@@ -105,7 +105,7 @@ pub fn delete(context: &Context, args: &ItemDelete) -> Outcome<Mutated> {
 
 fn ensure_unchanged(group: &PersonGroup, if_match: Option<&str>) -> Outcome<()> {
     match if_match.is_some() && group.etag.as_deref() != if_match {
-        true => Err(Failure::conflict("the group was changed meanwhile")),
+        true => Err(Failure::conflict("the group has changed since it was read")),
         false => Ok(()),
     }
 }
@@ -153,12 +153,14 @@ fn modify_members(context: &Context, id: &str, change: &MemberChange) -> Outcome
         let url = roots::people(&["contactGroups", id, "members:modify"], &[])?;
         let request = Request::post(url).json(&json!({ member: names }));
         let answer: MembersAnswer = ask(context, request, "changing the group's members")?;
-        let missing = answer.not_found_resource_names.iter().map(|name| {
-            member_warning(name, "the contact is gone, and did not become a member of the group")
-        });
+        let missing = answer
+            .not_found_resource_names
+            .iter()
+            .map(|name| member_warning(name, "the contact has been deleted and was not added to the group"));
         let last = answer.can_not_remove_last_contact_group_resource_names.iter();
-        let last =
-            last.map(|name| member_warning(name, "this is the contact's only group, which it stays in"));
+        let last = last.map(|name| {
+            member_warning(name, "the contact stays in the group, because it is the contact's only one")
+        });
         warnings.extend(missing.chain(last));
     }
     Ok(warnings)
@@ -214,7 +216,7 @@ fn resolve_members(context: &Context, uids: &[String]) -> Outcome<Vec<String>> {
         find_people(context, uids, &mut found)?;
     }
     let resolve = |uid: &String| {
-        let gone = || Failure::not_found("one of contactIds names a contact that is gone");
+        let gone = || Failure::not_found("one of contactIds names a deleted contact");
         found.get(uid).cloned().ok_or_else(gone)
     };
     uids.iter().map(resolve).collect()

@@ -4,7 +4,7 @@ use connector_sdk::{Failure, Outcome, code};
 use model::wire::Warning;
 use serde_json::json;
 
-/// Returns the warnings of a write that goes on without these fields. Fails with `unsupported` where the caller wants all fields kept.
+/// Returns the warnings of a write without these fields. Fails with `unsupported` if the caller wants all fields kept.
 pub fn accept_losses(lost: Vec<Warning>, strict: bool) -> Outcome<Vec<Warning>> {
     match lost.first().filter(|_| strict) {
         Some(first) => {

@@ -121,7 +121,8 @@ pub fn read_people(context: &Context, names: &[&str]) -> Outcome<Vec<Source>> {
     Ok(sources)
 }
 
-/// The sources of one of many people; none where the provider could not read it. Somebody who is a contact no longer is gone.
+/// The sources of one person of a batch; none where the provider could not read it. A person who is no longer a contact is
+/// reported as deleted.
 fn person_or_gone(answer: &BatchedPerson) -> Option<Vec<Source>> {
     let name = answer.requested_resource_name.as_str();
     let Some(record) = &answer.person else {

@@ -86,7 +86,7 @@ pub fn update(context: &Context, args: &ContactWrite) -> Outcome<Mutated> {
     loop {
         let before = read_person(context, name)?;
         if write.if_match.is_some() && before.etag() != write.if_match.as_deref() {
-            return Err(Failure::conflict("the contact was changed meanwhile"));
+            return Err(Failure::conflict("the contact has changed since it was read"));
         }
         match update_from(context, args, &before) {
             Err(failure)
@@ -181,7 +181,7 @@ pub fn delete(context: &Context, args: &ItemDelete) -> Outcome<Mutated> {
             person => person?,
         };
         if person.etag() != args.if_match.as_deref() {
-            return Err(Failure::conflict("the contact was changed meanwhile"));
+            return Err(Failure::conflict("the contact has changed since it was read"));
         }
     }
     let segment = format!("{}:deleteContact", person_id(&args.source));
@@ -192,7 +192,7 @@ pub fn delete(context: &Context, args: &ItemDelete) -> Outcome<Mutated> {
     }
 }
 
-/// The answer of a write: the contact as it is now, and warnings about what became something else.
+/// The answer of a write: the current contact, and warnings about values that were changed.
 fn answer(
     person: &Person,
     changed: &[String],

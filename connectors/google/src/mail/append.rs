@@ -17,7 +17,7 @@ use crate::mail::upload::{MAX_STORED_BYTES, MULTIPART, MessageUpload, checked_si
 const DOING: &str = "storing the message";
 /// The newest messages of a folder, among which an earlier attempt's is looked for.
 const LOOKED_THROUGH: &str = "25";
-/// Gmail keeps times of its own to the second.
+/// Gmail keeps its own times to the second.
 const SECOND_MS: i64 = 1_000;
 
 /// Puts a message into folders. Its internal date is that of its Date field, or now where the caller names none.

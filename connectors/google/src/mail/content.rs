@@ -56,7 +56,7 @@ struct TextReader<'a> {
     limit: usize,
     /// Texts that were read apart.
     long_texts: usize,
-    /// A text is not there to its end.
+    /// A text is cut off.
     is_cut: bool,
 }
 
@@ -135,7 +135,7 @@ fn to_text(part: &MessagePart, bytes: &[u8]) -> String {
     mail::read::part(header.as_bytes(), bytes).text.unwrap_or_default()
 }
 
-/// Returns the failure for a part or a message that is not there.
+/// Returns the failure for a part or a message that does not exist.
 pub fn not_there() -> Failure {
     Failure::not_found("there is no such message or attachment at the provider")
 }

@@ -1,4 +1,4 @@
-//! Drafts. A draft has an id of its own, which stays; the message in it gets another one with each version. The hint of a draft has its id.
+//! Drafts. A draft has its own id, which stays; the message in it gets a new one with each version. The hint of a draft has its id.
 
 use connector_sdk::http::Request;
 use connector_sdk::{Context, Failure, Outcome};

@@ -48,7 +48,8 @@ fn kept_folders(wanted: &[String], message: &Message) -> Option<Warning> {
         .then(|| field_warning("folderIds", "Gmail keeps sent messages and drafts in folders of their own"))
 }
 
-/// Makes the change and returns the message with its labels and its version. Into the trash and out of it there is a request of its own.
+/// Makes the change and returns the message with its labels and its version. Moving into the trash and out of it takes a separate
+/// request.
 fn apply(context: &Context, id: &str, change: &LabelChange) -> Outcome<Message> {
     let has = |labels: &[String], label: &str| labels.iter().any(|id| id == label);
     if has(&change.add, TRASH) {

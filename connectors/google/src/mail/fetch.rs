@@ -1,4 +1,4 @@
-//! Messages by their ids: one batch for many, and for each of them what the provider says of it.
+//! Messages by their ids: one batch for many, with an answer for each.
 
 use connector_sdk::http::{Request, Response};
 use connector_sdk::rest::batch::{self, BatchForm, BatchRules, Part, PartOutcome};

@@ -1,4 +1,4 @@
-//! `messages.find`: a message that an earlier attempt may have sent. Gmail replaces its Message-ID by one of its own; so besides the index of
+//! `messages.find`: a message that an earlier attempt may have sent. Gmail replaces its Message-ID; so besides the index of
 //! Message-IDs, which lags behind too, the newest sent messages are looked through for the field that has ours.
 
 use connector_sdk::http::Request;
@@ -62,8 +62,8 @@ pub fn by_message_id(context: &Context, internet_message_id: &str) -> Outcome<Ve
     list(context, &[("q", query.as_str()), ("includeSpamTrash", "true"), ("maxResults", LOOKED_THROUGH)])
 }
 
-/// Returns the messages that have this value in this header field, in their order, with their labels. Fails with `unavailable` where Gmail
-/// does not tell of all of them and none is known to have it.
+/// Returns the messages that have this value in this header field, in their order, with their labels. Fails with `unavailable` if Gmail
+/// does not return all of them and none is known to have it.
 pub fn with_header(context: &Context, ids: &[&str], name: &str, value: &str) -> Outcome<Vec<Message>> {
     let query = [("format", "metadata"), ("metadataHeaders", name), ("fields", METADATA_FIELDS)];
     let part = |id: &&str| {
@@ -92,7 +92,7 @@ pub fn with_header(context: &Context, ids: &[&str], name: &str, value: &str) -> 
         match message {
             Ok(message) if has_header(&message, name, value) => found.push(Message { id, ..message }),
             Ok(_) => {}
-            // Also where it is not there: Gmail lists some before they can be read, and does not list those that are gone.
+            // Not found counts too: Gmail lists some messages before they can be read, and none that are deleted.
             Err(_) => is_whole = false,
         }
     }

@@ -17,7 +17,7 @@ use crate::mail::roots;
 const PAGE_SIZE: &str = "500";
 /// Records of a page during the initial sync: the host reads each message whole that it does not know yet.
 const FIRST_PAGE_SIZE: &str = "100";
-/// Records of the pages that are asked for in the place of one that is too long. A record can name many messages.
+/// Records per page when a page was too long. A record can name many messages.
 const SHORTER_PAGE_SIZES: [&str; 2] = ["25", "1"];
 /// Bytes of a page that is not too long: the report on its messages takes more.
 const MAX_PAGE_BYTES: usize = 2 << 20;

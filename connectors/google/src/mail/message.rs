@@ -126,7 +126,7 @@ pub fn partial(id: &str, etag: Option<&str>, labels: &[String]) -> Source {
     Source { etag: etag.map(str::to_owned), items: vec![item], ..bare_source(id) }
 }
 
-/// Reads a message that was stored just now. Gmail reports some before they can be read: a missing one is not there yet.
+/// Reads a message that was stored just now. Gmail reports some before they can be read: a missing one cannot be read yet.
 pub fn read_stored(context: &Context, id: &str, draft_id: Option<&str>) -> Outcome<Source> {
     read_source(context, id, draft_id).map_err(|failure| match failure.code == code::NOT_FOUND {
         true => Failure::unavailable("the provider does not show the message that it stored yet"),

@@ -1,4 +1,4 @@
-//! Messages by their ids, with as much of each as is asked for.
+//! Messages by their ids, with the requested parts of each.
 
 use connector_sdk::{Context, Outcome};
 use model::wire::email::MessagesGet;

@@ -29,7 +29,7 @@ const MAX_WORDS: usize = 50;
 /// Bytes of a query.
 const MAX_QUERY_BYTES: usize = 4_000;
 
-/// The place at which a search goes on.
+/// The position at which a search continues.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SearchCursor {

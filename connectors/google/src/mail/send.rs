@@ -1,6 +1,6 @@
 //! `messages.send`: the message, and all that Gmail has to know of it, in one upload.
 //!
-//! Gmail has no envelope: a message goes to everybody whom its To, Cc and Bcc name. It gives each message a Message-ID of its own; so what is
+//! Gmail has no envelope: a message goes to everybody whom its To, Cc and Bcc name. It gives each message a new Message-ID; so what is
 //! sent is read afterwards, and has ours in a field that `find` looks for.
 //!
 //! A message is never handed over a second time while Gmail may have it: only a refusal is followed by another way, and a later attempt
@@ -169,7 +169,7 @@ fn make_way(
     Ok(SendWay { request, is_draft: draft.is_some(), has_thread: thread.is_some() })
 }
 
-/// Hands the message over in the first way that is not refused for what the next one does without.
+/// Sends the message in the first way that Gmail does not refuse for a reason that the next way avoids.
 fn hand_over(context: &Context, ways: Vec<SendWay>) -> Outcome<Acceptance> {
     let mut refusal = Failure::invalid("there is no way to send the message");
     for SendWay { request, is_draft, has_thread } in ways {

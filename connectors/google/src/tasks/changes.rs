@@ -135,8 +135,8 @@ impl TaskWalk {
         self.known.get(&head.id).is_none_or(|known| known.digest != digest)
     }
 
-    /// Makes the end of this walk the start of the next one, which begins before this one began at the latest: a task of a page that was
-    /// read already may have changed meanwhile. A list without tasks has no time to begin at: it is read as a whole.
+    /// Makes the end of this walk the start of the next one, which begins before this one began at the latest: a task of an earlier page
+    /// may have changed since. A list without tasks has no time to begin at and is read as a whole.
     fn turn(&mut self) {
         self.since = self.newest.map(|newest| newest.min(self.began_at).saturating_sub(OVERLAP_MS));
         self.known = std::mem::take(&mut self.told);

@@ -149,7 +149,7 @@ pub fn update(context: &Context, args: &CollectionWrite<TaskList>) -> Outcome<Mu
     let id = args.source.as_deref().ok_or_else(|| Failure::invalid("source is missing"))?;
     let (mut entry, default) = read(context, id)?;
     if args.if_match.is_some() && entry.etag != args.if_match {
-        return Err(Failure::conflict("the task list was changed meanwhile"));
+        return Err(Failure::conflict("the task list has changed since it was read"));
     }
     if args.changed.iter().any(|name| name == "name") {
         let request = Request::patch(address(id)?).if_match(args.if_match.as_deref());
@@ -171,7 +171,7 @@ pub fn delete(context: &Context, args: &CollectionDelete) -> Outcome<Mutated> {
         return Err(Failure::unsupported("deleting the default task list"));
     }
     if args.if_match.is_some() && entry.etag != args.if_match {
-        return Err(Failure::conflict("the task list was changed meanwhile"));
+        return Err(Failure::conflict("the task list has changed since it was read"));
     }
     if has_assigned(context, &args.source)? {
         let message =

@@ -75,7 +75,7 @@ pub fn task_data(theirs: &TaskRecord) -> Option<Value> {
 }
 
 /// Returns Google's JSON of the changed fields, in which null empties a member, and warnings about fields that Google does not have. The
-/// place of a task is not among them: Google changes it by a request of its own. Fails where a text is too long for Google.
+/// place of a task is not among them: Google changes it by a separate request. Fails where a text is too long for Google.
 pub fn task_to(ours: &Task, changed: &[String]) -> Outcome<(Map<String, Value>, Vec<Warning>)> {
     let has = |field: &str| changed.iter().any(|name| name == field);
     let mut body = Map::new();
@@ -105,8 +105,7 @@ fn ensure_fits(field: &str, text: &str, most: usize) -> Outcome<()> {
     if text.chars().count() <= most {
         return Ok(());
     }
-    let failure =
-        Failure::invalid(format!("{field} has more than {most} characters, which is Google's most"));
+    let failure = Failure::invalid(format!("{field} has more than {most} characters, Google's limit"));
     Err(failure.with_detail(json!({ "field": field })))
 }
 

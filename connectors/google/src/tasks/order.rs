@@ -1,4 +1,4 @@
-//! The place of a task: its parent, and the sibling before it. Google changes it by a request of its own.
+//! The place of a task: its parent, and the sibling before it. Google changes it by a separate request.
 
 use std::ops::ControlFlow;
 

@@ -94,7 +94,7 @@ pub fn update(context: &Context, args: &ItemWrite<Task>) -> Outcome<Mutated> {
         let before = read_task(context, list, id)?;
         // Google does not always change the etag with a task, and is not known to compare it: it is compared here as well.
         if if_match.is_some() && before.etag.as_deref() != if_match {
-            return Err(Failure::conflict("the task was changed meanwhile"));
+            return Err(Failure::conflict("the task has changed since it was read"));
         }
         task = Some(before);
     }
@@ -155,7 +155,7 @@ pub fn delete(context: &Context, args: &ItemDelete) -> Outcome<Mutated> {
         return Err(Failure::new(code::UNSUPPORTED, message));
     }
     if args.if_match.is_some() && task.etag != args.if_match {
-        return Err(Failure::conflict("the task was changed meanwhile"));
+        return Err(Failure::conflict("the task has changed since it was read"));
     }
     let url = roots::tasks(&["lists", &args.collection, "tasks", &args.source], &[])?;
     let request = Request::delete(url).if_match(args.if_match.as_deref());

@@ -17,7 +17,7 @@ use crate::mail::roots::mailbox;
 const TOPIC: &str = "pubsubTopic";
 /// The account of Gmail's that publishes to topics.
 const PUBLISHER: &str = "gmail-api-push@system.gserviceaccount.com";
-/// The beginning of the name of every topic. No id of what a channel is about has it.
+/// The beginning of the name of every topic. No id of a channel's resource begins like this.
 const TOPIC_ROOT: &str = "projects/";
 
 /// Units of starting or prolonging a watch, and of stopping it (developers.google.com/workspace/gmail/api/reference/quota).

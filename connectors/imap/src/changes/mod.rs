@@ -25,7 +25,7 @@ use crate::listing::Listing;
 const PAGE: u32 = 200;
 
 /// In the initial sync the mailboxes are compared every few pages: counting them costs the server as much as a page does, and
-/// the mailbox that is being read stays selected meanwhile.
+/// the mailbox that is being read stays selected in between.
 const PAGES_PER_LISTING: u32 = 10;
 
 /// Returns the changes since the context's cursor; without one, everything.

@@ -1,5 +1,5 @@
 //! Gmail's labels (X-GM-EXT-1, <https://developers.google.com/workspace/gmail/imap/imap-extensions>). Each label is a mailbox that shows
-//! its messages once more, with UIDs of its own; one mailbox, `[Gmail]/All Mail`, has every message but those in the trash and in spam.
+//! its messages once more, with other UIDs; one mailbox, `[Gmail]/All Mail`, has every message but those in the trash and in spam.
 
 use std::collections::BTreeSet;
 

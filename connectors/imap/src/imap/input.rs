@@ -10,10 +10,10 @@ use connector_sdk::tcp::{Line, TcpBlob, TcpError};
 use crate::imap::response::is_status;
 use crate::imap::value::announced_literal;
 
-/// The most bytes of one message that are held. Texts are asked for in pieces that are far smaller, and files go to blobs.
+/// The most bytes of one message in memory. Texts are requested in far smaller pieces, and files go to blobs.
 const MAX_MESSAGE_BYTES: u64 = 24 << 20;
 
-/// How much is asked for at a time.
+/// Bytes that are requested at a time.
 const READ_BYTES: u32 = 256 << 10;
 
 /// Takes a literal away from the message, to a blob.

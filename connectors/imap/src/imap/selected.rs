@@ -1,4 +1,4 @@
-//! A mailbox that is selected, and what the responses to the selection say of it.
+//! A selected mailbox, with the data in the responses to the selection.
 
 use io_imap::types::flag::FlagPerm;
 use io_imap::types::response::{Code, Data};
@@ -30,7 +30,7 @@ pub struct SelectedMailbox {
 }
 
 impl SelectedMailbox {
-    /// Takes what a response to the selection says of the mailbox.
+    /// Stores the data of a response to the selection.
     pub fn learn(&mut self, response: &Response<'_>) {
         match response {
             Response::Data(Data::Exists(count)) => self.exists = *count,

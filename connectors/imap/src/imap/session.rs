@@ -1,6 +1,5 @@
 //! An authenticated connection to an IMAP server: commands go out, pipelined where they can be, and responses come in until all are done.
-//! It can be one that an earlier call kept; that the server has closed it meanwhile is found out on first use, and a new
-//! one takes its place.
+//! It can be one that an earlier call kept: if the server has closed it since, the first use fails and a new one takes its place.
 
 use std::rc::Rc;
 

@@ -70,7 +70,7 @@ struct Reader<'a> {
     at: usize,
 }
 
-/// All values in `input`. None where a string does not end, or where there are more than anybody needs. Lists that are never
+/// All values in `input`. None where a string does not end, or where there are more than the limit. Lists that are never
 /// closed end with the input, and a bracket that closes nothing is skipped.
 pub fn read(input: &[u8]) -> Option<Vec<Value<'_>>> {
     let mut reader = Reader { input, at: 0 };

@@ -286,7 +286,7 @@ impl Smtp {
         self.line.write(vec![TcpSegment::BlobDotStuffed(blob.to_owned())])?;
         let size = cx.host().blob_size(blob).unwrap_or(0);
         let tail = cx.host().read_blob(blob, size.saturating_sub(2), 2);
-        // The dot stands on a line of its own; a message that ends with a line break gets no empty line more.
+        // The dot is on its own line; a message that ends with a line break gets no empty line more.
         let end: &[u8] = if tail.as_deref() == Some(b"\r\n") { b".\r\n" } else { b"\r\n.\r\n" };
         cx.reached("handed-over");
         let reply = self.command(SmtpDataBody(end.to_vec())).map_err(|lost| {

@@ -54,6 +54,6 @@ impl Cursor {
     /// Parses the cursor that the host sends back. One of an older or a broken form starts over.
     pub fn read(text: &str) -> Outcome<Self> {
         serde_json::from_str(text)
-            .map_err(|_| Failure::new(code::CURSOR_EXPIRED, "the place to go on at is of another version"))
+            .map_err(|_| Failure::new(code::CURSOR_EXPIRED, "the cursor is from another version"))
     }
 }

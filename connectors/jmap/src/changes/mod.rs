@@ -1,7 +1,7 @@
 //! `changes` of mail: the initial sync, newest message first, and the changes since.
 //!
 //! The states of `Email` and `Mailbox` are taken before the first page. Each page of the initial sync also brings the changes since
-//! then, so that no message that comes, moves or goes meanwhile is missed, and new mail is there at once.
+//! then, so that no message that arrives, moves or goes during the sync is missed, and new mail shows at once.
 
 pub mod cursor;
 mod delta;

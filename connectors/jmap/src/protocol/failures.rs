@@ -42,7 +42,7 @@ pub fn of_method(error: &MethodError) -> Failure {
         "cannotCalculateChanges" => {
             (code::CURSOR_EXPIRED, "the provider does not know any more what changed since then")
         }
-        "stateMismatch" => (code::CONFLICT, "the mailbox was changed by somebody else meanwhile"),
+        "stateMismatch" => (code::CONFLICT, "the mailbox has changed since it was read"),
         "accountNotFound" => (code::NOT_FOUND, "the provider does not have this account any more"),
         "accountReadOnly" => (code::FORBIDDEN, "the account can only be read"),
         "accountNotSupportedByMethod" | "unknownMethod" => {
@@ -81,9 +81,7 @@ fn of_kind(kind: &str) -> Failure {
         "overQuota" => (code::FORBIDDEN, "the mailbox is full"),
         "tooLarge" => (code::INVALID, "the message is larger than the provider takes"),
         "rateLimit" => (code::RATE_LIMITED, "the provider asks to wait before the next change"),
-        "willDestroy" | "stateMismatch" => {
-            (code::CONFLICT, "the message was changed by somebody else meanwhile")
-        }
+        "willDestroy" | "stateMismatch" => (code::CONFLICT, "the message has changed since it was read"),
         "alreadyExists" => (code::ALREADY_EXISTS, "the provider has this already"),
         "invalidPatch" | "invalidProperties" => {
             (code::INVALID, "the provider does not accept these values; does the folder still exist?")
@@ -101,8 +99,8 @@ fn of_kind(kind: &str) -> Failure {
         }
         "forbiddenToSend" => (code::FORBIDDEN, "the provider does not allow this account to send"),
         "blobNotFound" => (code::UNAVAILABLE, "the provider lost what was uploaded"),
-        "" => (code::UNAVAILABLE, "the provider did not say what became of it"),
-        _ => (code::UNAVAILABLE, "the provider refused this for a reason of its own"),
+        "" => (code::UNAVAILABLE, "the provider did not report the outcome"),
+        _ => (code::UNAVAILABLE, "the provider refused this without a known reason"),
     };
     Failure::new(code, message)
 }

@@ -38,7 +38,8 @@ pub struct Auth {
     /// OAuth: the URL of the account's identity (OpenID Connect Core, section 5.3).
     #[serde(default)]
     pub userinfo_url: Option<String>,
-    /// OAuth: the page on which an administrator approves the client; shown to users whose organization requires that.
+    /// OAuth: the page on which an administrator approves the client; shown to users whose organization requires that, with
+    /// `client_id`, `redirect_uri` and `scope` where it does not have them.
     #[serde(default)]
     pub admin_consent_url: Option<String>,
     /// OAuth: the operator's values that these URLs contain.

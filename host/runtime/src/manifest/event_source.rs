@@ -1,5 +1,5 @@
-//! `[event_source]` of a manifest: the event source of a JMAP server (RFC 8620 section 7.3), at which the host waits for news while a
-//! mailbox is followed. What changed is read by calls as always.
+//! `[event_source]` of a manifest: the event source of a JMAP server (RFC 8620 section 7.3), at which the host waits for changes while
+//! a mailbox is followed. What changed is read by calls as always.
 //!
 //! ```toml
 //! [event_source]
@@ -25,13 +25,13 @@ pub struct EventSource {
     pub url: String,
     /// The setting in which `check` stores the account's id: changes of other accounts are ignored.
     pub account: String,
-    /// The types of objects whose changes are reported as news of the mailbox, 1 to 16 of them.
+    /// The types of objects whose changes are reported as changes of the mailbox, 1 to 16 of them.
     pub types: Vec<String>,
 }
 
 /// Validates the table in its manifest. `has_email`: the connector has mail.
 pub(super) fn check(source: &EventSource, has_email: bool) -> anyhow::Result<()> {
-    ensure!(has_email, "event_source: the host waits for news of mailboxes, and the connector has no email");
+    ensure!(has_email, "event_source: it is for mailboxes, and the connector has no email surface");
     ensure!(!source.url.is_empty(), "event_source.url: must not be empty");
     ensure!(!source.account.is_empty(), "event_source.account: must not be empty");
     let is_type = |name: &String| {

@@ -1,4 +1,4 @@
-//! `connector.toml`: what a connector says of itself, beside its component. Policy comes from here and never from running
+//! `connector.toml`: the description of a connector, beside its component. Policy comes from here and never from running
 //! the component; what the component's type shows has to agree. The whole file, field by field, is [`Manifest`].
 //!
 //! ```toml
@@ -104,11 +104,11 @@ pub struct Manifest {
     /// (`discoveredOrigins` of `wire::Account`).
     #[serde(default)]
     pub related_hosts: Vec<RelatedHosts>,
-    /// The IMAP server among them at whose inbox the host waits for news (IDLE, RFC 2177) while a mailbox is followed. What
+    /// The IMAP server among them at whose inbox the host waits for changes (IDLE, RFC 2177) while a mailbox is subscribed. What
     /// changed is read by calls as always. Default: none, the mailbox is polled.
     #[serde(default)]
     pub idle_server: Option<String>,
-    /// The event source of a JMAP server, at which the host waits for news while a mailbox is followed. Default: none. A manifest has
+    /// The event source of a JMAP server, at which the host waits for changes while a mailbox is subscribed. Default: none. A manifest has
     /// this or `idle_server`, not both.
     #[serde(default)]
     pub event_source: Option<EventSource>,
@@ -187,7 +187,7 @@ pub struct Setting {
     /// The value where the user gives none.
     #[serde(default)]
     pub default: Option<Value>,
-    /// The value, which nobody can change.
+    /// The value, which users cannot change.
     #[serde(default)]
     pub fixed: Option<Value>,
 }
@@ -352,7 +352,7 @@ impl Manifest {
             );
             ensure!(
                 !s.required || (s.default.is_none() && s.fixed.is_none()),
-                "settings: {} has a value, so nobody has to give one: leave out required",
+                "settings: {} has a value already, so it need not be entered: leave out required",
                 s.name
             );
             ensure!(

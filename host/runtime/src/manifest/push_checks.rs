@@ -54,8 +54,8 @@ fn check_name<'m>(push: &'m Push, names: &mut BTreeSet<Option<&'m str>>) -> anyh
         names.insert(name),
         "push.name: {}",
         match name {
-            Some(_) => "another table has it too: each has an address of its own",
-            None => "is missing, as in another table: each has an address of its own",
+            Some(_) => "another table has it too: each needs its own address",
+            None => "is missing, as in another table: each needs its own address",
         }
     );
     Ok(())

@@ -1,10 +1,10 @@
-//! News for a listener to a provider that reports changes by itself, with a limit of its rate.
+//! Notifications for a listener to a provider that reports changes by itself, with a rate limit.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// The shortest time between two reports of news.
+/// The shortest time between two notifications.
 const QUIET: Duration = Duration::from_secs(1);
 
 /// A report to a listener.
@@ -16,7 +16,7 @@ pub enum News {
     Changed,
 }
 
-/// Receives the news. Must return at once.
+/// Receives the notifications. Must return at once.
 pub type Listener<'a> = dyn Fn(News) + Send + Sync + 'a;
 
 /// Reports changes to a listener, several within a short time once.
@@ -43,12 +43,12 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// When the held-back news has to be reported; none: there is none.
+    /// When the delayed notification has to be reported; none: there is none.
     pub(crate) fn tell_at(&self) -> Option<Instant> {
         self.told_at.filter(|_| self.is_more).map(|at| at + QUIET)
     }
 
-    /// Reports held-back news, if it is due.
+    /// Reports the delayed notification if it is due.
     pub(crate) fn tell_rest(&mut self) {
         if self.tell_at().is_some_and(|at| at <= Instant::now()) {
             self.changed();

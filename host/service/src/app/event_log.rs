@@ -79,9 +79,9 @@ impl NewLogEntry {
 /// number is `last`. A position above `last` belongs to another log: the database was restored from a backup.
 pub fn check_position(position: i64, floor: i64, last: i64) -> Result<()> {
     let message = if position < floor {
-        "events after this position are not kept any more: read anew what there is, and go on from there"
+        "events after this position are no longer kept: read the resources again, then continue from there"
     } else if position > last {
-        "this position was not reached yet: the database may have been put back; read anew what there is, and go on from there"
+        "this position has not been reached yet: the database may have been restored; read the resources again, then continue from there"
     } else {
         return Ok(());
     };

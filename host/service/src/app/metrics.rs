@@ -44,7 +44,7 @@ pub struct Metrics {
     pub takeovers: Counter,
     /// Requests that the request log had no room for, or could not write.
     pub request_log_dropped: Counter,
-    /// Notifications of providers, by connector and by what became of them.
+    /// Notifications of providers, by connector and outcome.
     pub notifications: Family<NotificationLabels, Counter>,
 }
 

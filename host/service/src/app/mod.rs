@@ -127,7 +127,7 @@ pub struct Handles {
     pub pages: PageCache,
     /// Busy times of calendars that many searches ask for.
     pub busy_times: BusyTimes,
-    /// Slots that many want at once and nobody can have any more.
+    /// Slots that many request at once and that are taken.
     pub sold_out: SoldOut,
     /// Merge suggestions that are being paged through.
     pub rankings: RecentCache<Ranking>,

@@ -86,7 +86,7 @@ mod tests {
     fn only_who_came_before_the_question_is_refused_by_its_answer() {
         let memory = SoldOut::default();
         let early = memory.moment();
-        assert!(!is_refused(&memory, early), "nobody has asked");
+        assert!(!is_refused(&memory, early), "no request came before");
         let asked = memory.moment();
         let meanwhile = memory.moment();
         memory.keep(SLOT.to_owned(), asked, Refusal::Taken, 0);

@@ -92,6 +92,11 @@ impl IdempotentAttempt {
         IdempotentAttempt { entry: Some(Arc::new(entry)), ..self.clone() }
     }
 
+    /// Returns the same attempt without its entry of the audit log: for a change that changed nothing.
+    pub fn without_entry(&self) -> Self {
+        IdempotentAttempt { entry: None, ..self.clone() }
+    }
+
     /// Returns the same attempt for creating the resource with this id. An audit entry without a target gets it: the id is not known
     /// before.
     pub fn about(&self, id: &str) -> Self {

@@ -1,5 +1,5 @@
 //! Meetings whose event the host has changed to an all-day event: the meeting does not become a day long. The bookings keep their time and
-//! show an error, and the host is asked for a time.
+//! show an error, and the host is asked to set a time.
 
 use base::error::Result;
 use model::scheduling::booking::Party;
@@ -19,8 +19,8 @@ const MESSAGE: &str =
     "the host made the event an all-day event; the booking keeps its time until the event has one again";
 
 /// Marks the bookings of the meeting, and asks the host once. Does nothing if they are already marked.
-// Contract silent: the time of a booking whose event has none any more. The one that people were told, which stays reserved; the host
-// moves the booking by giving the event a time, and cancels it by deleting the event.
+// Contract silent: the time of a booking whose event has none any more. The one that people were notified of, which stays reserved; the
+// host moves the booking by giving the event a time, and cancels it by deleting the event.
 pub async fn mark(tx: &mut Tx, app: &App, of: &mut HeldMeeting, connection_id: &str, now: i64) -> Result<()> {
     let seats = set(tx, app, of, connection_id, true, now).await?;
     // There is one event, and one host to give it a time, for any number of seats.

@@ -200,7 +200,7 @@ async fn write(
 }
 
 fn over() -> Error {
-    refuse(Code::InvalidState, "a booking that is expired cannot be confirmed or declined: confirmBy is past")
+    refuse(Code::InvalidState, "an expired booking cannot be confirmed or declined: confirmBy has passed")
 }
 
 /// Rejects a booking: its time is free with the answer.

@@ -11,7 +11,7 @@ pub enum EventStep {
     Create,
     Update,
     Delete,
-    /// The host has become the organizer and has a non-organizer event, which invites nobody: it is deleted, and created again under the
+    /// The host has become the organizer and has a non-organizer event, which has no guests: it is deleted, and created again under the
     /// meeting's UID.
     Replace,
     /// The event was never written, and is no longer wanted: no call to the provider.
@@ -56,14 +56,15 @@ pub fn next(row: &MeetingEventRow, meeting: &MeetingRow, known: StepContext) -> 
 }
 
 /// Whether the event dates from before its host became the organizer: the UID changes with the organizer, and a provider that chooses the
-/// UID of the organizer's event gives it to the meeting. Meetings with several seats invite nobody.
+/// UID of the organizer's event gives it to the meeting. Events of meetings with several seats have no guests.
 fn is_anothers(row: &MeetingEventRow, meeting: &MeetingRow) -> bool {
     meeting.seats <= 1 && is_organizers(row, meeting) && row.i_cal_uid != meeting.i_cal_uid
 }
 
 /// Whether this event invites people: only the organizer's (RFC 5546, section 2.1), because another host's would invite the same people
 /// again; only once a host has confirmed a booking; and not for several seats, because their invitees must not learn of each other.
-// Contract silent: what reaches the invitee's calendar before the host has confirmed. Nothing, and nobody hears of what is rejected.
+// Contract silent: what reaches the invitee's calendar before the host has confirmed. Nothing, and no one is notified of a rejected
+// booking.
 pub fn invites(row: &MeetingEventRow, meeting: &MeetingRow, is_undecided: bool) -> bool {
     meeting.seats <= 1 && is_organizers(row, meeting) && !is_undecided
 }
@@ -167,7 +168,11 @@ mod tests {
             "not the organizer"
         );
         let class = MeetingRow { seats: 5, ..meeting() };
-        assert_eq!(next(&row("conn_1", old), &class, KNOWN), Some(EventStep::Update), "it invites nobody");
+        assert_eq!(
+            next(&row("conn_1", old), &class, KNOWN),
+            Some(EventStep::Update),
+            "its event has no guests"
+        );
     }
 
     #[test]

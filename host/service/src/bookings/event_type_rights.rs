@@ -1,5 +1,5 @@
-//! The rights of an event type, given by the key that saves it. From then on it acts without a key, whoever books: it reads its hosts' busy
-//! times, writes bookings into their calendars, and sends mail from their accounts.
+//! The rights of an event type, given by the key that saves it. From then on it acts without a key, for every invitee: it reads its hosts'
+//! busy times, writes bookings into their calendars, and sends mail from their accounts.
 
 use base::error::{Code, Detail, Refusal, Result};
 use model::scheduling::event_type::{BookingNotifications, EventType, Host, HostRole, MeetingPlace};
@@ -10,9 +10,9 @@ use crate::connections::request_context::RequestContext;
 
 // Contract silent: which scopes the key of an event type needs. `scheduling.write` saves it. `calendar.write` is needed for its hosts:
 // their busy times are read (`calendar.freebusy`, which it includes), bookings are written into their calendars, and conferences are made
-// there. `email.send` is needed where people are told by mail: for `notifications.connectionId`, for hosts whose accounts may send, and to
-// turn notifications on. What a key leaves as it is needs no scope. Bookings need nothing more: they act with what the event type was
-// given.
+// there. `email.send` is needed where people are notified by email: for `notifications.connectionId`, for hosts whose accounts may send,
+// and to turn notifications on. What a key leaves as it is needs no scope. Bookings need nothing more: they act with what the event type
+// was given.
 const CALENDARS: &str = "calendar.write";
 const MAIL: &str = "email.send";
 /// Most fields that one error names.

@@ -44,8 +44,8 @@ impl StoredEventType {
 }
 
 /// An event type whose accounts the key may all use; `not_found` otherwise.
-// Contract silent: what a key that is bound to connections has of an event type that also acts on others. Nothing: whoever changes what an
-// account does or says must be allowed to use it.
+// Contract silent: what a key that is bound to connections has of an event type that also acts on others. Nothing: a key that changes what
+// an account does or sends must be allowed to use the account.
 pub async fn find(app: &App, asker: &RequestContext, id: &str) -> Result<StoredEventType> {
     let found = read(app, asker, id).await?;
     if may_see(asker, &found) { Ok(found) } else { Err(not_found("event type")) }

@@ -101,7 +101,7 @@ struct DesiredEvent {
     event_type: EventType,
     /// Bookings with a seat, or with one until the meeting was over.
     bookings: Vec<Booking>,
-    /// The page on which hosts read what the invitee wrote. None: the event invites nobody, and never will.
+    /// The page on which hosts read what the invitee wrote. None: the event has no guests, and never will.
     details_url: Option<String>,
     known: StepContext,
 }

@@ -69,7 +69,7 @@ struct EventAbsence {
 /// The state of a meeting in the host's calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CalendarState {
-    /// The calendar does not decide: the event is not there, or the state to be written is newer.
+    /// The calendar does not decide: it has no such event, or the state to be written is newer.
     Unknown,
     AsItIs,
     /// The calendar came back at this time (Unix ms), and has not been read to its end since.

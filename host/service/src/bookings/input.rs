@@ -155,7 +155,7 @@ fn assignment(e: &EventType) -> Result<()> {
             of_role("must be required for one host at least: with the assignment fixed those meet")
         }
         Assignment::Collective if e.hosts.iter().all(|host| host.role == HostRole::Optional) => {
-            of_role("must not be optional for all hosts: somebody has to be in the meeting")
+            of_role("must not be optional for all hosts: at least one host has to attend")
         }
         Assignment::RoundRobin | Assignment::Priority if !has(HostRole::Rotation) => {
             of_role("must be rotation for one host at least: with this assignment one of those is chosen")

@@ -18,7 +18,7 @@ use crate::connections;
 use crate::sync::ensure_fresh;
 
 /// Suffix of the log entry kinds for the link, after `booking.`.
-// Contract silent: how clients hear of a link that comes after `booking.confirmed`. By `booking.updated`.
+// Contract silent: how clients learn of a link that comes after `booking.confirmed`. By `booking.updated`.
 pub const UPDATED: &str = "updated";
 
 /// Takes over the link that the organizer's event has. Returns the time of the last change of the event (Unix ms) if the provider is still

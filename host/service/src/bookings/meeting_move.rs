@@ -35,7 +35,7 @@ pub async fn move_meeting(
     let organizer = hosts.first().cloned().unwrap_or_default();
     if meeting.hosts.first() != Some(&organizer) {
         // Another organizer may not change the event of this one (RFC 5546, section 2.1): a new event is created, even if the new organizer
-        // was in the meeting before and has an event that invites nobody (`EventStep::Replace`).
+        // was in the meeting before and has an event without guests (`EventStep::Replace`).
         meeting.i_cal_uid = uid(&format!("{}_{moved}", held.seat.row.id), &meeting.i_cal_uid);
     }
     meeting.hosts = hosts;

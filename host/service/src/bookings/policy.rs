@@ -88,7 +88,7 @@ mod tests {
         assert!(allows_moving(&rules, 0, START, 90 * MINUTE_MS).is_err());
         let unsaid = RescheduleRules { max_count: None, ..rules };
         assert!(allows_moving(&unsaid, MOST_MOVES - 1, START, 0).is_ok());
-        assert!(allows_moving(&unsaid, MOST_MOVES, START, 0).is_err(), "each move is mail to somebody");
+        assert!(allows_moving(&unsaid, MOST_MOVES, START, 0).is_err(), "each move sends a message");
     }
 
     #[test]

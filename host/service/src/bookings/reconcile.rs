@@ -40,7 +40,7 @@ async fn messages(app: &App) -> Result<()> {
         let is_all = i64::try_from(found.len()).is_ok_and(|count| count < AT_A_TIME);
         let lost: Vec<Notice> = found.into_iter().filter(|notice| !notice.has_job).collect();
         if !lost.is_empty() {
-            tracing::info!(messages = lost.len(), "what people were not told of bookings is told now");
+            tracing::info!(messages = lost.len(), "sending messages about bookings whose jobs were lost");
             enqueue(app, lost, now).await?;
         }
         if is_all {
@@ -84,7 +84,7 @@ async fn changes(app: &App) -> Result<()> {
     if events.is_empty() && ended.is_empty() {
         return Ok(());
     }
-    tracing::info!(events = events.len(), bookings = ended.len(), "what is late of bookings is done now");
+    tracing::info!(events = events.len(), bookings = ended.len(), "completing overdue changes of bookings");
     app.db
         .write(move |tx| {
             Box::pin(async move {

@@ -28,8 +28,7 @@ use crate::sync::{collection_set, on_demand, staleness};
 /// Time that an event must be missing before it counts as gone, ms. It can come back with a later page of the same pull under another id; a
 /// large calendar that is deleted loses its events before itself; and a host who moves it may delete it first and add it there afterwards.
 const GONE_MS: i64 = 60_000;
-/// Time during which the provider is asked for an event that may be in a calendar which it does not answer for, ms. After that the event
-/// counts as gone.
+/// Time during which an event is searched for in calendars that cannot be read, ms. After that the event counts as deleted.
 const UNKNOWN_MS: i64 = 3_600_000;
 /// The shortest interval between searches for an event, ms. Each comes after as long as it has been missing.
 const SEARCH_AGAIN_MS: i64 = 15_000;
@@ -77,9 +76,9 @@ pub async fn search(app: &App, row: &MeetingEventRow, since: i64) -> Result<Even
 }
 
 /// As `search`, in the local copy alone.
-// Contract silent: which of several events with the meeting's UID is the meeting's. The one that came last, in whatever calendar of the
-// account that it can write to: in a calendar that it can only read, such as a colleague's, is the copy of somebody who was invited. Where
-// the meeting is in the calendars of several hosts, all under one UID, one that the account owns.
+// Contract silent: which of several events with the meeting's UID is the meeting's. The newest one in any calendar that the account can
+// write to: a calendar that it can only read, such as a colleague's, has an invitee's copy. Where the meeting is in the calendars of
+// several hosts, all under one UID, one that the account owns.
 pub async fn stored(app: &App, row: &MeetingEventRow) -> Result<Option<EventLocation>> {
     let Some(print) = normalize::event_fingerprint(&row.i_cal_uid) else { return Ok(None) };
     let reader = app.db.reader();

@@ -123,7 +123,7 @@ async fn prepare(
     let start_ms = new.start.as_millis();
     let end_ms = start_ms + minutes * MINUTE_MS;
     if (start_ms, end_ms) == (seat.row.start_at, seat.row.end_at) {
-        return Err(fault("start", "is when the booking takes place already; choose another time"));
+        return Err(fault("start", "is already the time of the booking; choose another time"));
     }
     if let Some(token) = &new.slot_token
         && !view::is_slot_current(&app.keyring, token, &stored, start_ms, minutes)?

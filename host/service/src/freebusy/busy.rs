@@ -122,7 +122,7 @@ pub fn limited(mut times: Vec<BusyTime>, most: usize) -> (Vec<BusyTime>, Option<
     let (Some(last), Some(end)) = (times.last_mut(), rest.iter().map(|time| time.end).max()) else {
         return (times, None);
     };
-    // Contract silent: what is told of a target that has more busy times than an answer can have. Never free, so all of the rest is busy.
+    // Contract silent: the answer for a target with more busy times than an answer can have. Never free, so all of the rest is busy.
     *last = BusyTime {
         start: last.start,
         end: last.end.max(end),
@@ -239,7 +239,11 @@ mod tests {
         assert_eq!(shown(&invited(Some(ResponseStatus::Accepted)), &attending), Some(ShowAs::Busy));
         assert_eq!(shown(&Event { organizer: organizer(true), ..event() }, &attending), Some(ShowAs::Busy));
         assert_eq!(shown(&event(), &attending), Some(ShowAs::Busy), "an appointment in the own calendar");
-        assert_eq!(shown(&event(), &Rules { is_owned: false, ..attending }), None, "one in somebody else's");
+        assert_eq!(
+            shown(&event(), &Rules { is_owned: false, ..attending }),
+            None,
+            "one in another person's calendar"
+        );
     }
 
     #[test]

@@ -241,8 +241,8 @@ impl GatheredTimes<'_> {
         self.add(at, show_as, || (series.id_of(place), title.cloned()));
     }
 
-    // Contract silent: what shows where nobody knows whether a series takes place. As the series itself does, so never as free, with a
-    // warning; and nowhere but where it may take place.
+    // Contract silent: the busy times of a series that cannot be expanded. It shows as the series itself does, so never as free, with a
+    // warning, and only where it may take place.
     fn add_unexpanded(&mut self, event: &Event, id: &str, unexpanded: &UnexpandedRange, show_as: ShowAs) {
         let mut at = Interval::new(unexpanded.range.0, unexpanded.range.1);
         if event.all_day && at.start == event.start.as_millis() {
@@ -348,7 +348,7 @@ mod tests {
         let span = Interval::new(at("2026-03-02T09:00:00Z"), at("2026-03-10T00:30:00Z"));
         assert_eq!((unknown.len(), unknown[0].at, unknown[0].show_as), (1, span, ShowAs::Busy));
         assert!(unknown[0].unexpanded.as_ref().is_some_and(|reason| reason.contains("RSCALE")));
-        assert_eq!((&unknown[0].event_id, &unknown[0].title), (&None, &None), "nobody asked for details");
+        assert_eq!((&unknown[0].event_id, &unknown[0].title), (&None, &None), "details were not requested");
         let away = march(&Event { show_as: ShowAs::Oof, ..series(HEBREW) }, true);
         let span = Interval::new(at("2026-03-02T09:00:00Z"), at("2026-04-01T00:00:00Z"));
         assert_eq!(

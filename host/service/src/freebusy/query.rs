@@ -140,7 +140,7 @@ fn render(
             warnings.push(serde_json::to_value(warning)?);
         }
         let times = match question.details {
-            // In the answer each event has a title of its own, while those of a series share one in memory: the size is checked before it
+            // In the answer each event has its own title, while the events of a series share one in memory: the size is checked before it
             // is written.
             true => {
                 bytes = room_for(bytes, bytes_of(&found))?;
@@ -159,7 +159,8 @@ fn render(
 }
 
 fn joined_warning(from: Instant, target: &str) -> Value {
-    let message = format!("there are more than {MAX_TIMES} busy times; from {from} on they are told as one");
+    let message =
+        format!("there are more than {MAX_TIMES} busy times; from {from} on they are joined into one");
     json!({ "code": "busy_times_joined", "message": message, "target": target })
 }
 

@@ -114,7 +114,7 @@ mod tests {
     fn next(shares: &mut Shares, applications: &[&str]) -> String {
         let waiting = waiting(applications);
         shares.wait(waiting.keys().cloned().collect());
-        shares.next(&waiting).expect("somebody waits").1
+        shares.next(&waiting).expect("an application waits").1
     }
 
     #[test]

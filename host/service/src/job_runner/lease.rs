@@ -181,7 +181,7 @@ impl HostLease {
             }
             if self.valid_until.load(Ordering::Acquire) <= app.now() {
                 tracing::error!(
-                    "this host has lost its lease: it drops the jobs that it runs, and begins anew"
+                    "this host has lost its lease: it drops its running jobs and takes a new lease"
                 );
                 return;
             }
@@ -223,7 +223,7 @@ async fn look_after_others(app: &App, own: &str, required: &[EnsureJobs]) {
             && let Err(e) = take_over(app).await
             && !is_outage(&e)
         {
-            tracing::warn!(error = %format!("{e:#}"), "hosts that are gone cannot be looked for");
+            tracing::warn!(error = %format!("{e:#}"), "hosts whose lease has expired cannot be looked up");
         }
     }
 }
@@ -237,7 +237,7 @@ pub async fn take_over(app: &App) -> Result<u64> {
         let taken: Result<Option<u64>> =
             app.db.write(move |tx| Box::pin(async move { lost_jobs::take_over(tx, &of, now).await })).await;
         if let Some(taken) = taken? {
-            tracing::warn!(host = %id, jobs = taken, "took over from a host that is gone");
+            tracing::warn!(host = %id, jobs = taken, "took over the jobs of a host whose lease has expired");
             app.metrics.takeovers.inc_by(taken);
             all += taken;
         }

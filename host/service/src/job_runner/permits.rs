@@ -531,7 +531,7 @@ mod tests {
         let lasting = permit.during(wakes.clone(), async move { preempted.notified().await });
         tokio::pin!(lasting);
         tokio::select! {
-            () = &mut lasting => panic!("nobody asked it to end"),
+            () = &mut lasting => panic!("it was not asked to end"),
             () = wakes.woken(JobClass::Pull) => {}
         }
         assert_eq!(running(&permits), (0, 1));

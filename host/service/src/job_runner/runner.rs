@@ -1,4 +1,4 @@
-//! The runner: for each class it reads the due jobs, claims as many as it has permits for, and runs each in a task of its own. It sleeps
+//! The runner: for each class it reads the due jobs, claims as many as it has permits for, and runs each in its own task. It sleeps
 //! until the next job is due or a class is woken, and never longer than five seconds.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -223,7 +223,7 @@ fn failure_end(turn: &JobRun, kind: &JobKind, code: &str, message: &str, wait_ms
     let due_at = (!turn.is_last).then(|| now.saturating_add(wait_ms));
     match due_at {
         Some(_) => {
-            tracing::warn!(job = %turn.job.id, code, error = message, attempts, "a job failed; it is tried again")
+            tracing::warn!(job = %turn.job.id, code, error = message, attempts, "a job failed and will be retried")
         }
         None => {
             tracing::error!(job = %turn.job.id, code, error = message, attempts, "a job failed and is given up")

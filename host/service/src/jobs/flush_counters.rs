@@ -29,7 +29,7 @@ pub async fn run(app: &App, mut stop: watch::Receiver<bool>) {
         app.rankings.forget_old(app.now());
         tokio::select! {
             () = tokio::time::sleep(TICK) => {}
-            // An error: whoever could say stop is gone.
+            // An error: the sender of the stop signal is gone.
             changed = stop.changed() => if changed.is_err() { return },
         }
     }

@@ -65,7 +65,7 @@ async fn run(turn: &JobRun) -> Result<JobEnd> {
     Ok(JobEnd::At(next.max(app.now() + 1)))
 }
 
-/// The scope to pull. None: the collection was deleted, or is not pulled by a job of its own.
+/// The scope to pull. None: the collection was deleted, or has no pull job.
 async fn scope_of(
     app: &App,
     connection: &Connection,

@@ -67,7 +67,7 @@ async fn clean(turn: &JobRun) -> Result<JobEnd> {
     let Some(sweep) = retention::sweep(turn.job.key()) else { return Ok(JobEnd::Done) };
     let (removed, is_over) = sweep.run(&turn.app, Some(&turn.job), Instant::now() + TURN).await?;
     if removed.rows > 0 {
-        tracing::debug!(sweep = sweep.name, rows = removed.rows, "what was kept long enough is gone");
+        tracing::debug!(sweep = sweep.name, rows = removed.rows, "deleted expired rows");
     }
     let now = turn.app.now();
     Ok(if is_over { JobEnd::At(now + EVERY_MS) } else { JobEnd::Part(now) })

@@ -25,7 +25,7 @@ pub fn derive(contact: &mut Contact) {
     }
 }
 
-/// Returns the parts of the name, in the order of an address on a letter.
+/// Returns the parts of the name, in the order of a postal address.
 pub fn composed_name(contact: &Contact) -> Option<String> {
     let parts =
         [&contact.prefix, &contact.given_name, &contact.middle_name, &contact.family_name, &contact.suffix];

@@ -159,7 +159,7 @@ pub fn merge_renamed(changed: &mut Vec<ItemChange<'_>>) {
     keep_series(changed, &kept);
 }
 
-/// Gives new items the ids that they had until a recent deletion: an earlier page deleted the old name, with a commit of its own. Readers
+/// Gives new items the ids that they had until a recent deletion: an earlier page deleted the old name, in a separate commit. Readers
 /// then see the item again, under its id. It also gets its former metadata, even if it returns under its own name.
 // Contract silent: for how long an object that is gone is the same one when it comes back. A day.
 pub async fn take_up_departed<'l>(

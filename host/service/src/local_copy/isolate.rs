@@ -14,7 +14,7 @@ use crate::local_copy::upsert::upsert;
 /// Records that failed, without one that could be written, from which on the cause is not the records.
 pub(crate) const MAX_FAILED_RECORDS: usize = 5;
 
-/// Writes records in halves, and a half that fails in halves again, each in a savepoint of its own, until a single record fails: it is
+/// Writes records in halves, and a half that fails in halves again, each in its own savepoint, until a single record fails: it is
 /// quarantined with its error. Fails if no record can be written, since the records are then not the cause.
 pub async fn upsert_isolated(
     copy: &mut CopyTransaction<'_, '_>,

@@ -139,7 +139,7 @@ async fn deletions<'l>(
     Ok((stored, all))
 }
 
-/// Writes hidden changes, and returns the rows. A write of ours gets a sequence of its own, without a log entry, so that a page which was
+/// Writes hidden changes, and returns the rows. A write of ours gets a new sequence, without a log entry, so that a page which was
 /// read before it does not undo it.
 async fn write_quiet(
     copy: &mut CopyTransaction<'_, '_>,
@@ -337,7 +337,7 @@ fn log_entry(place: &CopyLocation, changed: &ItemChange<'_>) -> NewLogEntry {
     }
 }
 
-/// Whether a task was completed, which has a notification of its own.
+/// Whether a task was completed, which has a separate notification.
 fn is_completion(changed: &ItemChange<'_>, fields: Option<&[String]>) -> bool {
     changed.kind == ResourceKind::Task
         && fields.is_some_and(|f| f.iter().any(|f| f == "status"))

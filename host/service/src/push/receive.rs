@@ -112,7 +112,7 @@ fn limit_rate(
             PushAuth::Hmac | PushAuth::Jwt => "",
             PushAuth::ChannelToken | PushAuth::ClientState => one.secret.as_str(),
         };
-        // Each kind has budgets of its own: at the address of one without a secret, anybody can name watches of another kind.
+        // Each kind has its own budgets: at the address of one without a secret, anybody can name watches of another kind.
         let kind = push.name.as_deref().unwrap_or_default();
         let name = format!("{provider}/{kind}\n{}\n{secret}", one.subject.name());
         budgets.of_watch(&app.keyring.watch_token_hash(&name))

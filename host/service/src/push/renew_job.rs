@@ -181,7 +181,7 @@ impl RenewTarget<'_> {
     }
 
     /// Stops a watch that the provider has started and that has no row: the account was disconnected, or the job is another host's, which
-    /// starts a watch of its own. Otherwise the provider would post to it until it expires.
+    /// starts its own watch. Otherwise the provider would post to it until it expires.
     async fn stop_unrecorded(&self, target: &CallTarget<'_>, args: &WatchStop) {
         if let Err(e) = watch_calls::stop(self.app(), target, args).await {
             tracing::debug!(watch = %args.channel, error = %e, "a watch without a row cannot be stopped");

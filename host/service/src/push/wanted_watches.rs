@@ -1,4 +1,4 @@
-//! Determines the scopes for which providers are asked to notify: those that clients follow.
+//! Determines the scopes for which notifications are requested from providers: those that clients subscribed to.
 
 use std::collections::BTreeSet;
 

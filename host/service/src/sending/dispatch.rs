@@ -126,7 +126,7 @@ async fn store_with_retries(
         match store_outcome::write_outcome(app, row, job, as_of, outcome.clone()).await {
             Err(Error::Internal(e)) if e.is::<LostLease>() => return Err(Error::Internal(e)),
             Err(e) => {
-                tracing::warn!(message_id = %row.id, error = %e, "what became of a message cannot be written yet")
+                tracing::warn!(message_id = %row.id, error = %e, "the outcome of a message cannot be stored yet")
             }
             kept => return kept,
         }

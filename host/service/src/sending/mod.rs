@@ -40,7 +40,7 @@ pub struct SendOptions {
     pub looks: u32,
     /// Number of rounds that ended with the provider's results for each recipient: a later hand-over is a new request.
     pub rounds: u32,
-    /// Attempts before the present round: each round has an idempotency key of its own.
+    /// Attempts before the present round: each round has its own idempotency key.
     pub attempts_of_earlier_rounds: i64,
     /// The message that it answers, or forwards.
     pub original: Option<String>,

@@ -1,5 +1,5 @@
-//! The initial sync of a mailbox: it reads from new to old, and the mailbox is served meanwhile: requests for its newest messages do not
-//! wait for its oldest.
+//! The initial sync of a mailbox: it reads from new to old and serves the mailbox while it does: requests for the newest messages do not
+//! wait for the oldest.
 
 use std::collections::HashSet;
 use std::time::Duration;

@@ -63,7 +63,7 @@ pub enum Feed<'a> {
 /// The types of a connection's contacts feed.
 pub const CONTACTS: Types = ["contact_book", "contact_group", "contact", "contact"];
 /// The types of a mailbox's feed.
-// Contract silent: whether threads are told. They are made up of their messages, so whoever has those has them.
+// Contract silent: whether the feed has threads. It does not: a thread is its messages, which the feed has.
 pub const MAIL: Types = ["email.folder", "email.label", "email.draft", "email.message"];
 
 impl Feed<'_> {

@@ -1,5 +1,5 @@
 //! Surfaces that clients follow with all of their collections: one feed and one state for all contact books of a connection, where each
-//! book is read with a cursor of its own.
+//! book is read with its own cursor.
 
 use std::collections::HashMap;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Reads records by batches after a listing has named them: a provider that cannot resume inside a listing is asked for it once. The names
+//! Reads records by batches after a listing has named them: a provider that cannot resume inside a listing lists once. The names
 //! are stored with the state, so that an interrupted sync continues with the remaining ones.
 
 use std::collections::HashMap;

@@ -53,7 +53,7 @@ impl ClaimedPull {
             deadline_at: Some(at + DEADLINE_MS),
         };
         let app = app.clone();
-        // In a task of its own: if the waiting request is cancelled, the claim is dropped, and so released.
+        // In a separate task: if the waiting request is cancelled, the claim is dropped, and so released.
         let claiming = Lane::current().spawn(async move {
             let claimed: anyhow::Result<Option<Job>> = app
                 .db
@@ -79,7 +79,7 @@ impl ClaimedPull {
         if self.job.is_none() {
             return Ok(true);
         }
-        // In a task of its own: it is written even if the waiting request is cancelled.
+        // In a separate task: it is written even if the waiting request is cancelled.
         let ending = Lane::current().spawn(self.ended(is_read));
         Ok(ending.await.map_err(anyhow::Error::from)??)
     }

@@ -1,4 +1,4 @@
-//! Writes a page of many records in parts, each in a transaction of its own, so that the lock on the connection is held briefly. Records
+//! Writes a page of many records in parts, each in its own transaction, so that the lock on the connection is held briefly. Records
 //! that are compared with each other, because one may be the renamed other, stay together. Plain deletions are written at once: a later
 //! page may have the object under another name, and it is only found by its tombstone, which every other write would delay.
 

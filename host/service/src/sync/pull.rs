@@ -270,7 +270,9 @@ impl Pull<'_> {
             return Err(bad_page("the same cursor came back though there is more"));
         }
         if !(answer.body.named.is_empty() || answer.more && self.takes_names()) {
-            return Err(bad_page("names to be read later, though nobody asked for them or nothing follows"));
+            return Err(bad_page(
+                "names to be read later, though they were not requested or no page follows",
+            ));
         }
         if self.walk.add_page(is_enumeration, answer.failed_requests) {
             return Ok(());

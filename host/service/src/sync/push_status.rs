@@ -73,8 +73,8 @@ pub async fn find_error(
     Ok(error.map(|error| SyncError { retry_at: job.due_at.map(Instant::from_millis), ..error }))
 }
 
-/// Contract silent: in how many collections of a scope that is followed with all of them the provider tells of changes now, out of `total`.
-/// None: the scope has none inside, nobody follows it, or the provider cannot notify this service.
+/// Contract silent: the number of collections of a scope for which the provider sends notifications now, out of `total`. None: the scope
+/// has no collections, is not subscribed, or the provider cannot notify this service.
 pub async fn coverage(
     app: &App,
     connection: &Connection,
@@ -171,7 +171,11 @@ mod tests {
         assert_eq!(worst(&rows(Status::Active)), Some((WatchStatus::Active, at(5_000))));
         assert_eq!(worst(&rows(Status::Expiring)), Some((WatchStatus::Expiring, at(5_000))));
         assert_eq!(worst(&rows(Status::Expired)), Some((WatchStatus::Expired, at(5_000))));
-        assert_eq!(worst(&rows(Status::Starting)), Some((WatchStatus::Expired, None)), "it is not there yet");
+        assert_eq!(
+            worst(&rows(Status::Starting)),
+            Some((WatchStatus::Expired, None)),
+            "the watch does not exist yet"
+        );
         assert_eq!(
             worst(&rows(Status::Active)[..2]),
             Some((WatchStatus::Expired, None)),

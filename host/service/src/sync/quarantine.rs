@@ -26,7 +26,7 @@ use crate::sync::scope::SyncScope;
 const RETRY_AFTER_MS: [i64; 2] = [60_000, 15 * 60_000];
 /// Attempts to read a version before it is quarantined.
 const ATTEMPTS: i64 = 1 + RETRY_AFTER_MS.len() as i64;
-/// Most records that one pull retries: each is a call of its own.
+/// Most records that one pull retries: each is a separate call.
 const RETRIES: usize = 20;
 /// Most rows that are checked for them.
 const LOOKED_AT: i64 = 200;

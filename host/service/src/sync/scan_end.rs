@@ -189,7 +189,7 @@ impl Pull<'_> {
         }
         tracing::warn!(connection = %self.connection.id, surface = self.scope.surface(), scope = %self.scope.scope_id,
             missing = first.missing, missing_again = again,
-            "everything was read a second time, what is missing again is deleted");
+            "second full read complete: deleting records that are missing again");
         Ok(ScanEnd::Deleted { sources: absence.sources(), since: scan.since.min(first.since) })
     }
 
@@ -223,11 +223,11 @@ impl Pull<'_> {
         let missing = counts.values().map(|count| count.missing).sum();
         let known = counts.values().map(|count| count.known).sum();
         tracing::warn!(connection = %self.connection.id, surface = self.scope.surface(), scope = %self.scope.scope_id,
-            missing, known, "the connector's enumeration lacks most of what is here, all is read a second time before anything is deleted");
+            missing, known, "the enumeration lacks most of the stored records: reading everything a second time before deleting any");
         ScanDoubt { scan: scan.generation, since: scan.since, missing, known, at: self.app.now() }
     }
 
-    /// Fails if this read had failed requests to the provider: its missing records say nothing.
+    /// Fails if the provider failed requests during this read: then missing records prove nothing.
     fn ensure_answered(&self, state: &mut SyncState) -> Result<(), PullError> {
         let failed = self.walk.failed_requests;
         let mut doubt = ReadingDoubt::from_state(state)?;
@@ -238,7 +238,7 @@ impl Pull<'_> {
         }
         restart_scan(state);
         tracing::warn!(connection = %self.connection.id, surface = self.scope.surface(), scope = %self.scope.scope_id, failed,
-            "an enumeration lacks most of what is here, and the provider failed requests of it: nothing is deleted");
+            "the enumeration lacks most of the stored records, and the provider failed requests during it: nothing is deleted");
         let message = format!(
             "the provider failed {failed} requests while everything was read, so nothing was deleted"
         );

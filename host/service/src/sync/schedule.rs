@@ -133,7 +133,7 @@ pub async fn pull_at(app: &App, connection: &Connection, job: ConnectionJob, due
         .await
 }
 
-/// Ensures that a followed mailbox has a listening job. An existing job is left as it is.
+/// Ensures that a subscribed mailbox has a listening job. An existing job stays as it is.
 pub async fn enqueue_watch(
     tx: &mut Tx,
     app: &App,

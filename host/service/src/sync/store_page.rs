@@ -294,7 +294,7 @@ impl Pull<'_> {
             Ok(sources) => self.write_alone(state, prepared(scope.kind, sources), as_of, names).await,
             Err(e) => {
                 tracing::warn!(connection = %connection.id, scope = %scope.scope_id, error = %e,
-                    "what was written while it was read cannot be read again now");
+                    "records that were written during the pull cannot be read again now");
                 Ok(())
             }
         }

@@ -1,5 +1,5 @@
 //! Follows scopes that another feature needs in step, such as the calendars of an event type: in the transaction that stores the feature,
-//! without a response of its own. Scopes that are followed already are left as they are.
+//! without a response. Scopes that are already subscribed stay as they are.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,5 @@
-//! Records that were left out of a page, because a write of ours superseded them or a later version is stored: each is read again by
-//! itself.
+//! Records that were left out of a page, because a write of this service superseded them or a later version is stored: each is read again
+//! individually.
 
 use base::error::Result;
 use model::wire::email::{MessageRef, MessagesGet};

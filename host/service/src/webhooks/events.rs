@@ -20,11 +20,11 @@ use crate::webhooks::{input, payload};
 
 /// Most event types, and most connections, that one request names.
 const MAX_NAMED: usize = 100;
-/// Entries of the log that are read for one page, whether they are wanted or not.
+/// Entries of the log that are read for one page, whether they match or not.
 const MAX_READ: usize = 5_000;
-/// Entries of the log that are read at a time, without what they hold.
+/// Entries of the log that are read at a time, without their content.
 const ENTRIES_PER_READ: i64 = 500;
-/// Entries that are read at a time with what they hold.
+/// Entries that are read at a time with their content.
 pub const WHOLE_AT_A_TIME: usize = 16;
 
 /// The events that a client requests.
@@ -129,13 +129,13 @@ async fn check_connections(app: &App, key: &ApiKey, ids: &[String]) -> Result<()
 pub struct EventLogPage {
     /// Their JSON texts.
     pub items: Vec<String>,
-    /// Everything up to this sequence is in this page or an earlier one, or is not asked for.
+    /// Everything up to this sequence is in this page or an earlier one, or does not match the request.
     pub position: i64,
-    /// Whether the log goes on after it. A page may be short all the same.
+    /// Whether the log continues after this page, which may be short even then.
     pub has_more: bool,
 }
 
-/// Entries of the log that are wanted, without what they hold.
+/// Entries of the log that match, without their content.
 struct LogMatches {
     lines: Vec<Light>,
     position: i64,
@@ -163,7 +163,7 @@ pub async fn page(
     let found = scan(reader, tenant, &filter, begin, last, limit).await?;
     let page = read(reader, tenant, found, begin).await?;
     if let Some(after) = after {
-        // Asked for at the end: what was above it then was there to be read before.
+        // The floor is read last: entries above it at this time existed when the page was read.
         check_position(after, log::floor(reader, tenant).await?, last)?;
     }
     Ok(page)
@@ -174,8 +174,8 @@ pub async fn log_end(reader: &sql::Reader, tenant: &Tenant) -> Result<i64> {
     Ok(log::last_sequence(reader, tenant).await?)
 }
 
-/// Looks through the log after `begin` up to `last`, a number that was committed before: every entry up to it is there to be read, because
-/// whoever writes holds the application's row from taking a number to the commit.
+/// Looks through the log after `begin` up to `last`, a number that was committed before: every entry up to it can be read, because a
+/// writer locks the application's row from taking a number to the commit.
 async fn scan(
     reader: &sql::Reader,
     tenant: &Tenant,
@@ -220,7 +220,7 @@ pub fn is_end(lines: &[Light], limit: i64, last: i64) -> bool {
     is_short || lines.last().is_some_and(|line| line.sequence >= last)
 }
 
-/// Reads what the entries hold, as far as a page has room for it.
+/// Reads the content of the entries, as far as it fits into a page.
 async fn read(reader: &sql::Reader, tenant: &Tenant, found: LogMatches, begin: i64) -> Result<EventLogPage> {
     let mut page = EventLogPage { items: Vec::new(), position: begin, has_more: found.has_more };
     let mut room = PageBudget::new(found.lines.len());

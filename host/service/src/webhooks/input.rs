@@ -182,7 +182,7 @@ pub async fn check_connections(
     match ids.iter().position(|id| !is_usable(id)) {
         Some(n) => Err(fault(
             &format!("connectionIds[{n}]"),
-            "is no connection that this subscription may be told of",
+            "is not a connection that this subscription may get events of",
         )),
         None => Ok(()),
     }

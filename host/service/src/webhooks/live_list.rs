@@ -1,5 +1,5 @@
-//! Events of an application as they happen, for a list that people watch: their heads, without what they hold. A list that is far behind skips
-//! what a page would not show any more. Its reader is checked again before each piece: it ends with their session and their role.
+//! Live events of an application for a list in the panel, without their content. A list that is far behind skips events that a page would
+//! no longer show. The reader is checked again before each piece: the list ends with their session or role.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -63,7 +63,8 @@ pub enum LivePiece {
 }
 
 impl LiveList {
-    /// A list of the events after a sequence; without one, of those that come from now on. `key` stands for the reader.
+    /// Returns a list of the events after a sequence; without one, of those that are logged from now on. `key` has the rights of the
+    /// reader.
     ///
     /// # Errors
     /// 429 where the reader, the application or the host has as many streams as it may, and the errors of an `EventLogFilter`.
@@ -76,7 +77,7 @@ impl LiveList {
     ) -> Result<LiveList> {
         let room = take_room(app, key)?;
         let filter = EventLogFilter::new(app, key, wish).await?;
-        // Before the log is read: what is written after that is a signal.
+        // Subscribed before the log is read: each later write wakes the list.
         let grown = app.db.wakes().growth_of(&key.tenant.application_id);
         let position = match after {
             Some(after) => after,
@@ -125,7 +126,7 @@ impl LiveList {
                 Ok(None) => self.wait(now).await,
                 Err(e) => {
                     if !e.is_outage() {
-                        tracing::warn!(error = ?e, "a list that is watched ends");
+                        tracing::warn!(error = ?e, "a live list of events ends");
                     }
                     return LivePiece::Again;
                 }
@@ -139,7 +140,7 @@ impl LiveList {
         if !check.await? {
             return Ok(Some(LivePiece::Over));
         }
-        // Also after a look that found nothing: a log may grow fast by what the list does not show.
+        // Also after a read that found nothing: a log may grow fast by entries that the list does not show.
         self.rests_until = now + PACE;
         let mut lines = self.read_next().await?;
         if !lines.is_empty() {

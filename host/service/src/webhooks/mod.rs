@@ -1,10 +1,8 @@
-//! Webhooks: who subscribes to what (`subscription`, `restart`), which events there are and who wants them (`kinds`, `matchers`), what is
-//! sent (`payload`), how it is signed (`sign`), what an attempt comes to (`attempt`), how much memory the bodies of attempts have
-//! (`body_budget`), when the next one is and how its endpoint stands (`health`), and what is sent once more (`replay`).
-//! A subscription rests on an API key (`rights`) and ends with it (`ending`).
-//! Their owners read what became of notifications (`deliveries`), and try an endpoint (`test_event`). Attempts are counted (`figures`).
-//! Who wants no webhook reads the log of events itself, by pages (`events`) or as a stream (`stream`). People read it newest first (`recent`), and
-//! watch it (`live_list`).
+//! Webhooks: subscriptions (`subscription`, `restart`), event types and the subscriptions that match them (`kinds`, `matchers`), bodies
+//! (`payload`), signatures (`sign`), attempts and their outcomes (`attempt`), the memory for bodies (`body_budget`), retries and the health
+//! of endpoints (`health`), and replays (`replay`). A subscription depends on an API key (`rights`) and ends with it (`ending`). Clients
+//! list deliveries (`deliveries`) and send a test event (`test_event`). Attempts are counted (`figures`). Clients without a webhook read
+//! the event log in pages (`events`) or as a stream (`stream`). The panel shows it newest first (`recent`) and live (`live_list`).
 
 pub mod attempt;
 mod body_budget;

@@ -30,7 +30,7 @@ pub async fn give_up(app: &App, webhook: &Webhook) -> Result<()> {
     Err(Refusal::new(Code::Overloaded, message).retry_after_s(WAIT_S).into())
 }
 
-/// Discards some of them, in the transaction of a change of the subscription or in one of its own. Returns true if none is left, or the
+/// Discards some of them, in the transaction of a change of the subscription or in a separate one. Returns true if none is left, or the
 /// subscription is no longer disabled.
 pub async fn step(tx: &mut Tx, tenant: &Tenant, id: &str, now: i64) -> Result<bool> {
     if replays::lock(tx, tenant, id).await? != Some(WebhookStatus::Disabled) {

@@ -1,4 +1,4 @@
-//! The event log as people read it: newest first, without what the events hold.
+//! The event log for people: newest first, without the content of events.
 
 use base::error::Result;
 use storage::api_keys::ApiKey;
@@ -18,7 +18,7 @@ const NEXT_STEP: i64 = 1_200;
 #[derive(Debug)]
 pub struct RecentEvents {
     pub lines: Vec<TimedLine>,
-    /// The sequence before which the list goes on; none: it ends here. A page may be short, or empty, all the same.
+    /// The sequence before which the list continues; none: it ends here. A page with a next one may be short, or empty.
     pub next: Option<i64>,
     /// The last sequence of the log when it was read: what happens later has a higher one.
     pub newest: i64,

@@ -57,9 +57,10 @@ pub fn rest_on(w: &mut Webhook, key: &ApiKey) {
 ///
 /// # Errors
 /// 403 for an event type that the key may not read.
-// Contract silent: a subscription is told of more families only where a request names `url` or `eventTypes`. A change of another field
-// leaves out what its key may not read, however much its key may read. Where it widens the filters all the same, and its key ends before
-// the one that the subscription rests on, the subscription ends with that key: nothing that a token has opened stays open after it.
+// Contract silent: a subscription gets events of more families only where a request names `url` or `eventTypes`. A change of another
+// field leaves out what its key may not read, however much its key may read. Where it widens the filters all the same, and its key ends
+// before the one that the subscription rests on, the subscription ends with that key: nothing that a token has opened stays open after
+// it.
 pub fn settle(after: &mut Webhook, change: &ReachChange<'_>, key: &ApiKey) -> Result<()> {
     let is_changed = |field: &&str| change.changed.iter().any(|name| name == field);
     let readable = input::families(key);

@@ -1,5 +1,5 @@
-//! A stream of events as server-sent events (WHATWG HTML, section 9.2). It is read off the log as fast as its client takes it, and holds
-//! nothing of what comes meanwhile: a client that is slow lags behind, and costs no memory. Any number of streams may wait for one log.
+//! A stream of events as server-sent events (WHATWG HTML, section 9.2). It is read from the log as fast as its client takes it, and buffers
+//! no later events: a slow client lags behind and costs no memory. Any number of streams may wait for one log.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -20,17 +20,17 @@ use crate::app::stream_keys::KeyWatch;
 use crate::webhooks::events::{self, EventLogFilter, EventRequest, WHOLE_AT_A_TIME};
 use crate::webhooks::key_watch;
 
-/// Entries of the log that one look reads, without what they hold.
+/// Entries of the log that are read at a time, without their content.
 const PAGE: i64 = 100;
 /// Bytes of a piece after which it ends. Where the log held more than this for a piece, the next one has a single event.
 const LARGE_BYTES: usize = 64 << 10;
-/// After this time it is worth to ask again where there was no room, seconds.
+/// `Retry-After` of a refusal because of too many streams, seconds.
 const WAIT_S: u64 = 5;
 /// Ends a stream whose client is to open another one, ms.
 const RECONNECT: &str = "retry: 1000\n\n";
 /// Ends a stream whose position is not in the log any more.
 const POSITION_LOST: &str = "event: sync_reset_required\ndata: {\"code\":\"sync_reset_required\",\"message\":\"events after this position are \
-                         not kept any more: read anew what there is, and go on from there\"}\n\n";
+                         no longer kept: read the resources again, then continue from there\"}\n\n";
 /// Ends a stream whose key was revoked or has expired.
 const WITHOUT_KEY: &str = ": the API key is not valid any more\n\n";
 
@@ -42,7 +42,7 @@ pub struct EventStream {
     filter: EventLogFilter,
     /// Everything up to here was sent, or is not for the client.
     position: i64,
-    /// The sequence that the client was told last: with it the client comes back.
+    /// The sequence that was last sent to the client, with which it reconnects.
     told: i64,
     /// Ids of events that come next, in their order; at most `PAGE`.
     next_ids: VecDeque<String>,
@@ -90,7 +90,7 @@ impl EventStream {
     ) -> Result<EventStream> {
         let room = take_room(app, &key)?;
         let filter = EventLogFilter::new(app, &key, wish).await?;
-        // Before the log is read: what is written after that is a signal.
+        // Subscribed before the log is read: each later write wakes the stream.
         let grown = app.db.wakes().growth_of(&key.tenant.application_id);
         let last = log::last_sequence(app.db.reader(), &key.tenant).await?;
         if let Some(after) = after {
@@ -199,7 +199,7 @@ impl EventStream {
         let (reader, tenant) = (self.app.db.reader(), &self.key.tenant);
         let ids: Vec<String> = self.next_ids.iter().take(self.batch).cloned().collect();
         let entries = log::whole_by_ids(reader, tenant, &ids).await?;
-        // Asked for after the entries: what was above it then was there to be read before.
+        // The floor is read after the entries: entries above it at this time existed when they were read.
         if log::floor(reader, tenant).await? > self.position {
             return Ok(LogRead::Overtaken);
         }
@@ -230,10 +230,10 @@ impl EventStream {
     /// Looks for the events that come next. None: there are some.
     async fn find_read(&mut self) -> Result<Option<LogRead>> {
         let (reader, tenant) = (self.app.db.reader(), &self.key.tenant);
-        // Every entry up to this number is there to be read: whoever writes holds the application's row from taking a number to the commit.
+        // Every entry up to this number can be read: a writer locks the application's row from taking a number to the commit.
         let last = log::last_sequence(reader, tenant).await?;
         if last < self.position {
-            // The database was put back to an earlier state: numbers that were told are given out again (`check_position`).
+            // The database was restored to an earlier state: sequences that were sent are assigned again (`check_position`).
             return Ok(Some(LogRead::Overtaken));
         }
         if last == self.position {
@@ -276,7 +276,7 @@ fn is_valid(key: &ApiKey, now: i64) -> bool {
     key.revoked_at.is_none() && key.expires_at.is_none_or(|at| at > now)
 }
 
-/// The store does not answer now: the client comes back in a moment, and goes on where it was.
+/// The database does not answer: the client reconnects shortly and continues at its position.
 fn failure_chunk(e: &base::error::Error) -> StreamChunk {
     if !e.is_outage() {
         tracing::warn!(error = ?e, "an event stream ends");

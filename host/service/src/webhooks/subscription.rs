@@ -24,7 +24,8 @@ const MAX: i64 = 10_000;
 /// How often a change is tried again that another one came before.
 pub const MAX_ATTEMPTS: usize = 5;
 
-/// Whether the key sees a subscription: one that is bound to connections sees those that are told of these connections alone.
+/// Whether the key sees a subscription: a key that is bound to connections sees the subscriptions that get events of these connections
+/// only.
 fn may_see(key: &ApiKey, w: &Webhook) -> bool {
     let is_within = || w.bound_to.iter().all(|id| key.connection_ids.contains(id));
     key.connection_ids.is_empty() || (!w.bound_to.is_empty() && is_within())
@@ -44,7 +45,7 @@ pub async fn load(app: &App, key: &ApiKey, id: &str) -> Result<Webhook> {
     found.filter(|w| may_see(key, w)).ok_or_else(|| not_found("webhook"))
 }
 
-/// The subscription as it stands at this time: from the end of its key on it is disabled, also before the job has its turn that says so.
+/// The subscription at this time: once its key has ended it is disabled, also before the job has stored that.
 fn as_of(now: i64, w: Webhook) -> Webhook {
     if !w.has_ended(now) || w.status == WebhookStatus::Disabled {
         return w;
@@ -144,7 +145,7 @@ fn empty(app: &App, key: &ApiKey) -> Webhook {
     }
 }
 
-/// Puts what was written into a subscription, apart from its URL, its secret and its headers.
+/// Copies the fields of a write into a subscription, except URL, secret and headers.
 pub fn fill(app: &App, w: &mut Webhook, write: Write<WebhookSubscription>) -> Result<()> {
     let body = write.body;
     w.description = body.description;
@@ -194,7 +195,7 @@ async fn insert(
     Ok(answer)
 }
 
-/// The job that sends a subscription what it is for it.
+/// The job that delivers to a subscription.
 pub fn deliveries(w: &Webhook, due_at: Option<i64>) -> NewJob<'_> {
     NewJob {
         kind: "deliver",
@@ -208,7 +209,7 @@ pub fn deliveries(w: &Webhook, due_at: Option<i64>) -> NewJob<'_> {
     }
 }
 
-/// Deletes a subscription: what is under way is not written down any more, and nothing more is sent.
+/// Deletes a subscription: attempts under way are no longer recorded, and nothing more is sent.
 pub async fn delete(
     app: &App,
     key: &ApiKey,

@@ -42,7 +42,8 @@ async fn write(tx: &mut Tx, app: &App, webhook: &Webhook) -> Result<i64> {
     let status = replays::lock(tx, tenant, &webhook.id).await?;
     input::check_active(status.ok_or_else(|| not_found("webhook"))?)?;
     let event = replay_lines::first_after(&mut *tx, tenant, sequence - 1).await?;
-    let event = event.ok_or_else(|| Error::Internal(anyhow::anyhow!("a line of the log is not there")))?;
+    let event =
+        event.ok_or_else(|| Error::Internal(anyhow::anyhow!("the log has no line of the test event")))?;
     let delivery = Delivery {
         id: app.new_id(Kind::Delivery),
         sequence,

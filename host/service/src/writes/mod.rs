@@ -1,5 +1,5 @@
-//! Writes of ours: the provider is called, its answer is upserted and reconciled with the changes that a pull stored in between, and the
-//! response is stored with it.
+//! Writes of this service: the provider is called, its answer is upserted and reconciled with the changes that a pull stored in between,
+//! and the response is stored with it.
 
 pub mod conflict;
 pub mod etag;

@@ -50,7 +50,7 @@ pub(crate) async fn content<A: serde::Serialize + Sync>(
     let op = Op { surface: Surface::Email, verb: Verb::Fetch, name };
     let options = CallOptions { request_id: asker.request_id.clone(), ..CallOptions::default() };
     let reply: Reply<Content> = run(app, connection, op, args, options).await?;
-    let missing = || refuse(Code::ConnectorError, "the connector named content that is not there");
+    let missing = || refuse(Code::ConnectorError, "the connector named content that it did not return");
     reply.blobs.get(&reply.body.blob).ok_or_else(missing)
 }
 

@@ -113,7 +113,7 @@ impl ResponseView for CollectionView {
 }
 
 /// The view of a deletion: 204, or with warnings 200, because 204 has no room for them.
-// Contract silent: what a deletion answers, and how a warning of it is told.
+// Contract silent: what a deletion answers, and where its warnings are.
 #[derive(Default)]
 pub struct GoneView {
     pub warnings: Vec<Value>,

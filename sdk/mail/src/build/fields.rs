@@ -45,7 +45,7 @@ impl Header {
         });
     }
 
-    /// The value of a field that the caller named: it stays as it is where it is ASCII, for it may have a syntax of its own.
+    /// The value of a field that the caller named: it stays as it is where it is ASCII, because it may have its own syntax.
     pub fn caller_field(&mut self, name: &str, value: &str) {
         self.field(name, |w| {
             if value.is_ascii() { w.folding().write_str(value) } else { rfc2047::encode(value, w) }

@@ -13,7 +13,7 @@ use crate::html::sheet::Sheet;
 use crate::html::tags::{Kind, READ, has_content, tag};
 use crate::html::token::{Attributes, Token, Tokens};
 
-/// Before the address of a picture that is not fetched. A scheme of its own, so that nothing is fetched should it stay there.
+/// Before the address of a picture that is not fetched. A private scheme, so that nothing is fetched if it stays.
 pub const HELD: &str = "x-held:";
 
 /// Before the address of a picture that is part of the message: that address can be a path.

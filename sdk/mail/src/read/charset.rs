@@ -78,7 +78,7 @@ fn is_iso_2022_jp(bytes: &[u8]) -> bool {
 fn is_mostly_utf_8(bytes: &[u8]) -> bool {
     let (mut characters, mut damages) = (0_usize, 0_usize);
     for chunk in bytes.utf8_chunks() {
-        // The first byte of each is of its own kind.
+        // The first bytes differ.
         characters += chunk.valid().bytes().filter(|byte| *byte >= 0xc2).count();
         damages += usize::from(!chunk.invalid().is_empty());
     }

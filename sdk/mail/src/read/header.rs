@@ -152,7 +152,7 @@ fn importance(fields: &[Field<'_>]) -> Importance {
 }
 
 /// By RFC 3834 5 (every Auto-Submitted but `no`) and by the fields that programs used before it.
-/// Contract silent: a report (RFC 6522) says so of itself too, and is none: what it tells is told as a bounce.
+/// Contract silent: a report (RFC 6522) says so of itself too, and is none: it is reported as a bounce.
 fn is_auto_reply(fields: &[Field<'_>]) -> bool {
     let value = |name| last(fields, name).map(|field| field.raw().to_ascii_lowercase());
     let is_report = last(fields, "content-type")

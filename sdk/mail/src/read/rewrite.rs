@@ -49,7 +49,8 @@ pub fn file_parts(raw: &[u8]) -> Vec<FilePart> {
         Some(FilePart {
             attachment,
             body: entity.body.clone(),
-            can_be_left_out: matches!(within, "multipart/mixed" | "multipart/related"),
+            can_be_left_out: matches!(within, "multipart/mixed" | "multipart/related")
+                && !is_signed(&entities, entity),
             transfer: entity.kind.transfer,
             index,
         })
@@ -58,7 +59,7 @@ pub fn file_parts(raw: &[u8]) -> Vec<FilePart> {
 }
 
 /// Returns the message with these header fields, each with its line end, before its own, without these of its files, and with its texts in
-/// base64 where they are quoted-printable.
+/// base64 where they are quoted-printable. What is signed stays as it is.
 pub fn rewritten(raw: &[u8], fields: &str, left_out: &[&FilePart]) -> Vec<u8> {
     let entities = entities(raw);
     let gone: HashSet<usize> = left_out.iter().map(|part| part.index).collect();
@@ -75,7 +76,7 @@ pub fn rewritten(raw: &[u8], fields: &str, left_out: &[&FilePart]) -> Vec<u8> {
             message.extend_from_slice(raw.get(at..entity.header.start).unwrap_or_default());
             message.extend_from_slice(EMPTY_PART);
             at = entity.body.end.max(at);
-        } else if is_quoted_text(entity) {
+        } else if is_quoted_text(entity) && !is_signed(&entities, entity) {
             message.extend_from_slice(raw.get(at..entity.header.start).unwrap_or_default());
             message.extend_from_slice(b"Content-Transfer-Encoding: base64\r\n");
             let header = raw.get(entity.header.clone()).unwrap_or_default();
@@ -93,6 +94,18 @@ fn is_quoted_text(entity: &Entity) -> bool {
     entity.children.is_empty()
         && entity.kind.top() == "text"
         && entity.kind.transfer == Transfer::QuotedPrintable
+}
+
+/// Whether the part is within a multipart whose bytes are signed (RFC 1847 section 2.1).
+fn is_signed(entities: &[Entity], entity: &Entity) -> bool {
+    let mut parent = entity.parent.and_then(|parent| entities.get(parent));
+    while let Some(around) = parent {
+        if around.kind.media_type == "multipart/signed" {
+            return true;
+        }
+        parent = around.parent.and_then(|parent| entities.get(parent));
+    }
+    false
 }
 
 /// Whether nothing but this part is left of its multipart, the others of which are left out before it.
@@ -293,6 +306,18 @@ mod tests {
         assert_eq!((one.text.as_deref(), one.message.attachments.len()), (Some("Gr\u{fc}\u{df}e!"), 1));
         let none = without(&[&parts[0], &parts[1]]);
         assert_eq!((none.text.as_deref(), none.message.attachments.len()), (Some("Gr\u{fc}\u{df}e!"), 0));
+    }
+
+    /// Another encoding would be another text for the check of the signature.
+    #[test]
+    fn what_is_signed_stays_as_it_is() {
+        let raw = b"Content-Type: multipart/signed; boundary=s\r\n\r\n--s\r\nContent-Type: multipart/mixed; boundary=m\r\n\r\n\
+            --m\r\nContent-Type: text/plain\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n=C3=BC\r\n\
+            --m\r\nContent-Type: application/x\r\n\r\nabc\r\n--m--\r\n\
+            --s\r\nContent-Type: application/pgp-signature\r\n\r\nabc\r\n--s--\r\n";
+        let written = rewritten(raw, "Bcc: b@x.test\r\n", &[]);
+        assert_eq!(written, [b"Bcc: b@x.test\r\n".as_slice(), raw.as_slice()].concat());
+        assert!(file_parts(raw).iter().all(|part| !part.can_be_left_out));
     }
 
     /// A multipart cannot be without parts.

@@ -47,7 +47,7 @@ export function refuseUnknown(write) {
   if (write.strict && field !== undefined) throw Failure.unsupported(`the field ${field}`, { field });
 }
 
-/** Every other caller is told what Paper did not keep. */
+/** Returns the warnings for every other caller: fields that Paper did not keep. */
 export function warnings(write) {
   return unknown(write).map((target) => ({ code: "field_not_supported", message: `Paper has no ${target}`, target }));
 }

@@ -42,7 +42,7 @@ impl CallEgress {
     ) -> Result<(), Err> {
         let text = |name: &str| settings.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
         let (Some(template), Some(account)) = (text(&source.url), text(&source.account)) else {
-            return Err(refused("unsupported", "the server names no place at which it tells of changes"));
+            return Err(refused("unsupported", "the server has no event source"));
         };
         if self.shared.transport.is_some() {
             return Err(refused(
@@ -77,9 +77,9 @@ impl CallEgress {
                     read.map_err(|_| too_much())?;
                 }
                 Err(_) if Instant::now() >= silent_at => {
-                    return Err(refused("timeout", "the server did not say that it is still there"));
+                    return Err(refused("timeout", "the server sent no ping in time"));
                 }
-                // The held-back news is due.
+                // The delayed notification is due.
                 Err(_) => {}
             }
             teller.tell_rest();
@@ -138,15 +138,15 @@ fn check(status: StatusCode, headers: &HeaderMap) -> Result<(), Err> {
         | StatusCode::NOT_ACCEPTABLE
         | StatusCode::GONE
         | StatusCode::NOT_IMPLEMENTED => {
-            return Err(refused("unsupported", "the server does not tell of changes by itself"));
+            return Err(refused("unsupported", "the server does not serve its event source"));
         }
         StatusCode::TOO_MANY_REQUESTS => {
-            return Err(refused("rate-limited", "the server asks to come later"));
+            return Err(refused("rate-limited", "the server asks to retry later"));
         }
         other if other.is_redirection() => {
-            return Err(refused("unavailable", "the server sends to another place to be told of changes"));
+            return Err(refused("unavailable", "the server redirects its event source to another URL"));
         }
-        _ => return Err(refused("unavailable", "the server does not tell of changes now")),
+        _ => return Err(refused("unavailable", "the server does not serve its event source now")),
     }
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().trim();
     let media_type = text(CONTENT_TYPE).split(';').next().unwrap_or_default().trim();

@@ -259,7 +259,7 @@ async fn no_redirect_is_followed_and_no_other_place_is_asked() {
     };
     tokio::select! {
         () = attempts => {}
-        () = seen => panic!("somebody came to the other place"),
+        () = seen => panic!("a client connected to the other server"),
     }
 }
 

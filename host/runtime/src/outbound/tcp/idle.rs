@@ -34,7 +34,7 @@ impl CallEgress {
         // IMAP4rev2 includes it without a capability (RFC 9051 section 6.3.13).
         let has_idle = |c: &String| c.eq_ignore_ascii_case("IDLE") || c.eq_ignore_ascii_case("IMAP4rev2");
         if !capabilities.iter().any(has_idle) {
-            return Err(refused("unsupported", "the server does not tell of changes by itself"));
+            return Err(refused("unsupported", "the server does not support IDLE"));
         }
         let limits = &self.shared.limits;
         let answer = ANSWER.min(Duration::from_millis(limits.handshake_ms));
@@ -64,7 +64,7 @@ struct Wait<'a> {
 }
 
 impl Wait<'_> {
-    /// One IDLE, from its begin to its end. Its time is fixed, whatever the server sends meanwhile.
+    /// Runs one IDLE from start to end. Its duration is fixed, whatever the server sends during it.
     async fn idle(&mut self, line: &mut Line, fragments: &mut Fragmentizer) -> Result<(), Err> {
         let over = Arc::new(AtomicBool::new(false));
         let mut work = ImapIdle::new(over.clone(), ImapIdleOptions::default());

@@ -133,7 +133,7 @@ impl Line {
         match timeout(within, self.stream.write_all(bytes)).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) => Err(closed_error()),
-            Err(_) => Err(refused("timeout", "the server did not take what was sent in time")),
+            Err(_) => Err(refused("timeout", "the server did not accept data in time")),
         }
     }
 
@@ -141,7 +141,7 @@ impl Line {
         match timeout(within, self.stream.flush()).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) => Err(closed_error()),
-            Err(_) => Err(refused("timeout", "the server did not take what was sent in time")),
+            Err(_) => Err(refused("timeout", "the server did not accept data in time")),
         }
     }
 

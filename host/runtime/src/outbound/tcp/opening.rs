@@ -109,7 +109,7 @@ pub(crate) async fn imap(way: &ServerRoute<'_>, login: &Login) -> Result<(Line, 
     let mut line = line.ok_or_else(|| refused("connect", "no connection was made"))?;
     guard(&line, way.server)?;
     if opened.pre_authenticated {
-        return Err(refused("unsupported", "the server lets anybody in without credentials"));
+        return Err(refused("unsupported", "the server accepts connections without credentials"));
     }
     line.allow(way.allowance);
     let capabilities = imap_login(&mut line, &mut fragments, way.server, login, &opened.capability).await?;
@@ -220,7 +220,7 @@ pub(crate) async fn smtp(way: &ServerRoute<'_>, login: &Login) -> Result<(Line, 
         Tls::Upgrade | Tls::None => SmtpSessionTransport::Tcp { host, port },
     };
     let options = SmtpSessionOpenOptions { starttls: tls == Tls::Upgrade };
-    // Connected first: a client without a name of its own sends its address (RFC 5321 section 4.1.4).
+    // Connected first: a client without a host name sends its address (RFC 5321 section 4.1.4).
     let first = way.connect().await?;
     let domain = own_name(&first);
     let mut first = Some(first);

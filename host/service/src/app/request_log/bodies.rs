@@ -1,4 +1,4 @@
-//! Bodies of logged requests: redacted, sealed, and opened again for whoever may see them.
+//! Bodies of logged requests: redacted, sealed, and opened for those who may see them.
 
 use anyhow::{Result, ensure};
 use base::keyring::Keyring;

@@ -262,7 +262,7 @@ impl WaitingRequests {
     }
 }
 
-/// A path as it is logged: without keys that somebody put into it, without control characters, and of bounded length.
+/// A path as it is logged: without keys that a client put into it, without control characters, and of bounded length.
 pub fn logged_path(path: &str) -> String {
     let segments: Vec<String> = path.split('/').map(logged_segment).collect();
     truncate(&segments.join("/"))

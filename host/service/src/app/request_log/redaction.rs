@@ -212,7 +212,7 @@ fn length_text(text: &str) -> String {
     }
 }
 
-/// Whether a text says nothing that somebody wrote: a word of an enum, an instant or an id of ours.
+/// Whether a text contains nothing that a person wrote: a word of an enum, an instant or an id of this service.
 fn is_plain(text: &str, known: &KnownWords) -> bool {
     known.words.contains(text) || is_instant(text) || is_id(text)
 }

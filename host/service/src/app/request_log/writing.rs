@@ -15,7 +15,8 @@ use crate::app::request_log::redaction::KnownWords;
 
 /// Requests that one transaction writes.
 const ENTRIES_PER_TRANSACTION: usize = 1_000;
-/// Transactions of one flush: all that may wait. What comes meanwhile is written by the next one, so that a flood holds up nothing else.
+/// Transactions of one flush: all entries that may wait. Entries that arrive during it are written by the next one, so that a flood delays
+/// nothing else.
 const TRANSACTIONS_PER_FLUSH: usize = 5;
 /// Applications whose modes one flush asks for.
 const MODES_PER_FLUSH: usize = 1_000;

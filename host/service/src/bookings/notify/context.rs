@@ -80,7 +80,7 @@ impl MessageContext {
         schedules::resolve(reader, &row.tenant, &mut event_type).await?;
         let organizer = booking.organizer_connection_id.as_deref();
         let Some(sender) = sender::find_sender(app, &row.tenant, organizer, &event_type).await? else {
-            tracing::debug!(booking = %row.id, "no account may send what is to be told of a booking");
+            tracing::debug!(booking = %row.id, "no account may send the messages about a booking");
             return Ok(None);
         };
         let hosts = match key.role {

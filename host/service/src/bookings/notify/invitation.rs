@@ -28,7 +28,7 @@ pub fn request(facts: &MessageContext, role: MailRole, now: i64) -> Invite {
 
 /// The iTIP CANCEL of an invitation.
 pub fn cancellation(facts: &MessageContext, sent: &InvitationRow, now: i64) -> Invite {
-    // A revision of its own: it counts whenever the one before it was made.
+    // A separate revision: it counts whenever the previous one was made.
     Invite { uid: sent.i_cal_uid.clone(), sequence: sent.sequence.saturating_add(1), ..invite(facts, now) }
 }
 
@@ -70,7 +70,7 @@ fn invite(facts: &MessageContext, now: i64) -> Invite {
 }
 
 /// Whether the invitee chose the time. Otherwise the invitation asks for a response.
-// Contract silent: who chose a time to which an API key moved the booking. Nobody knows that it was the invitee.
+// Contract silent: who chose a time to which an API key moved the booking. It is unknown whether the invitee did.
 fn is_invitees_choice(booking: &Booking) -> bool {
     matches!(booking.rescheduled_by, None | Some(Party::Invitee))
 }

@@ -56,7 +56,7 @@ impl MailKind {
         }
     }
 
-    /// Whether the change is still current. A superseded change is not reported: the later one has a message of its own.
+    /// Whether the change is still current. A superseded change is not reported: the later one has its own message.
     fn holds(self, status: BookingStatus) -> bool {
         match self {
             MailKind::Pending => status == BookingStatus::Pending,

@@ -1,4 +1,4 @@
-//! A message as plain text: lines of at most 72 columns, and every address on a line of its own.
+//! A message as plain text: lines of at most 72 columns, and every address on its own line.
 
 use crate::bookings::notify::content::{MessageFact, NoticeContent, one_line};
 
@@ -70,7 +70,7 @@ fn push_fact(text: &mut String, fact: &MessageFact) {
     let indent = " ".repeat((label.chars().count() + 2).min(MAX_INDENT));
     let mut before = format!("{label}: ");
     for line in &fact.lines {
-        // An address that does not fit gets a line of its own.
+        // An address that does not fit gets its own line.
         let is_long = line.url.is_some() && before.chars().count() + line.text.chars().count() > MAX_COLUMNS;
         if is_long {
             if !before.trim().is_empty() {

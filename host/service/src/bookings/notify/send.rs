@@ -22,7 +22,7 @@ use crate::connections::request_context::RequestContext;
 use crate::sending::{cancel, submit};
 
 /// Longest time after a change for which its message waits for the event in the organizer's calendar, which can give the booking another
-/// UID and a link to its conference, ms. A link that comes later has a message of its own (`MailKind::Conference`).
+/// UID and a link to its conference, ms. A link that comes later has its own message (`MailKind::Conference`).
 const WAIT_MS: i64 = 60_000;
 /// The shortest interval between checks of the calendar, ms. It grows with the time that has passed.
 const LOOK_AGAIN_MS: i64 = 2_000;
@@ -121,7 +121,7 @@ async fn step(app: &App, job: &Job, key: &MailKey, facts: &MessageContext) -> Re
                         return Ok(MailStep::Wait(app.now().saturating_add(ASK_AGAIN_MS)));
                     }
                     Err(e) => {
-                        tracing::warn!(booking = %facts.row.id, error = %e, "it is not known whether the provider invites");
+                        tracing::warn!(booking = %facts.row.id, error = %e, "unknown whether the provider sends invitations");
                         Calendar::Nothing
                     }
                 },

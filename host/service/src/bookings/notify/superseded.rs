@@ -68,7 +68,7 @@ mod tests {
         let reminders = [BookingReminder { minutes_before: 60, ..BookingReminder::default() }];
         let of = |kind, sequence| overtaken(&key(kind, sequence), &reminders);
         assert!(of(MailKind::Pending, 0).is_empty() && of(MailKind::Reminder(60), 3).is_empty());
-        assert!(of(MailKind::Conference, 3).is_empty(), "a confirmation is told beside the link");
+        assert!(of(MailKind::Conference, 3).is_empty(), "a confirmation is sent besides the link");
         assert_eq!(
             of(MailKind::Confirmed, 0),
             ["booking/bk_1/pending/0/guests", "booking/bk_1/rescheduled/0/guests"]

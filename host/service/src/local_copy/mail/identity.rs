@@ -97,7 +97,7 @@ fn is_message(item: &Item) -> bool {
 }
 
 impl<'l> MailPage<'_, 'l> {
-    /// Returns other messages with the name that a message gets: it may have been read as a message of its own between two steps of the
+    /// Returns other messages with the name that a message gets: it may have been read as a separate message between two steps of the
     /// provider.
     pub(crate) fn namesakes(
         &self,

@@ -185,7 +185,7 @@ async fn check_room(tx: &mut Tx, replay: &Replay) -> Result<()> {
     {
         return Ok(());
     }
-    // Contract silent: how much may wait. It is told as other limits of a moment are.
+    // Contract silent: how much may wait. It is answered like other momentary limits.
     let message = "at a webhook at most 100,000 deliveries of replays wait, and with this replay there would be more; wait until \
                    some of them have ended";
     Err(Refusal::new(Code::RateLimited, message).retry_after_s(WAIT_S).into())

@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(free_boundary(&[]), "batch-0-parts");
     }
 
-    /// An id or a header cannot begin a part, a header or a request of its own.
+    /// An id or a header cannot inject a part, a header or a request.
     #[test]
     fn a_part_that_would_be_another_one_is_refused() {
         let blob = Request { body: vec![Segment::Blob("b".into())], ..Request::post("https://x.test/a") };

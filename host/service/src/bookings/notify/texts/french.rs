@@ -24,7 +24,7 @@ pub static FRENCH: MailTexts = MailTexts {
         all_day: "{host} doit encore préciser l’heure de votre réservation.",
         cancelled: "Votre réservation a été annulée.",
         rejected: "{host} a refusé votre réservation.",
-        expired: "{host} n’a pas confirmé votre réservation à temps : elle a expiré.",
+        expired: "{host} n’a pas confirmé votre réservation à temps\u{a0}: elle a expiré.",
         reminder: "Votre réservation commence bientôt.",
     },
     invited: "Vous êtes invité.",
