@@ -84,7 +84,7 @@ fn each_member_of_a_contact_has_a_field() {
     assert_eq!(phones, expected);
     let addresses: Vec<(ContactKind, Option<&str>)> =
         ours.addresses.iter().map(|one| (one.kind, one.locality.as_deref())).collect();
-    assert_eq!(addresses, [(ContactKind::Work, Some("Work")), (ContactKind::Home, Some("Home"))]);
+    assert_eq!(addresses, [(ContactKind::Home, Some("Home")), (ContactKind::Work, Some("Work"))]);
     assert_eq!(ours.addresses[0].region, None, "an empty text is none");
     assert_eq!(ours.organizations[0].title.as_deref(), Some("Analyst"));
     let ims: Vec<(Option<&str>, &str)> =

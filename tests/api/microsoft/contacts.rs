@@ -1,5 +1,7 @@
 //! Contacts of Microsoft 365: the tree of folders, their changes, and what Outlook cannot keep of a contact.
 
+use std::collections::BTreeSet;
+
 use fakes::graph::GraphRequest;
 use serde_json::{Value, json};
 
@@ -198,7 +200,8 @@ async fn an_expired_folder_token_restarts_one_folder() {
             assert_eq!(changes.pop().as_deref(), Some("deleted"), "{changes:?}");
         }
         assert_eq!(changes, [format!("created Dora {round}"), format!("created Eve {round}")], "{spelling}");
-        let restarted: Vec<String> =
+        // On a busy machine a call may be repeated, but for the same folder.
+        let restarted: BTreeSet<String> =
             walks(&world).into_iter().filter(|walk| walk.query.is_empty()).map(|walk| walk.path).collect();
         assert_eq!(restarted.len(), 1, "{spelling}: {restarted:?}");
     }

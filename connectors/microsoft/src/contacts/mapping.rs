@@ -79,8 +79,8 @@ fn phones_from(theirs: &FolderContact) -> Vec<ContactPhone> {
 
 fn addresses_from(theirs: &FolderContact) -> Vec<PostalAddress> {
     let addresses = [
-        (ContactKind::Work, &theirs.business_address),
         (ContactKind::Home, &theirs.home_address),
+        (ContactKind::Work, &theirs.business_address),
         (ContactKind::Other, &theirs.other_address),
     ];
     addresses.into_iter().filter_map(|(kind, address)| address_from(kind, address.as_ref()?)).collect()

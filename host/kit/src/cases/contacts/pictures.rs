@@ -10,9 +10,8 @@ use crate::bench::{Bench, Outcome, describe_error, ensure, failed, must};
 use crate::cases::contacts::cards::CONTACTS;
 use crate::surface_bench::{Collection, merged};
 
-/// A PNG of one pixel.
-const DOT: &str =
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
+/// A JPEG of one pixel: the format that every provider takes.
+const DOT: &str = "/9j/4AAQSkZJRgABAQEASABIAAD/2wBDAP//////////////////////////////////////////////////////////////////////////////////////wgALCAABAAEBAREA/8QAFBABAAAAAAAAAAAAAAAAAAAAAP/aAAgBAQABPxA=";
 /// The first bytes of PNG, JPEG, GIF and WebP.
 const BEGINNINGS: [&[u8]; 4] = [b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF"];
 
@@ -24,7 +23,7 @@ const BYTES: &str =
 pub async fn stored(bench: &mut Bench) -> Outcome {
     bench.needs_feature(&CONTACTS, "photos").await?;
     let book = bench.collection(&CONTACTS).await?;
-    let photo = json!({ "photo": { "url": format!("data:image/png;base64,{DOT}") } });
+    let photo = json!({ "photo": { "url": format!("data:image/jpeg;base64,{DOT}") } });
     let fields = merged(&(CONTACTS.body)(&CONTACTS.label("B2")), &photo);
     let (source, warned) = bench.create_item(&CONTACTS, &book, fields, &CONTACTS.key("B2")).await?;
     ensure(

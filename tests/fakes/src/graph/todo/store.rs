@@ -168,11 +168,11 @@ impl TodoStore {
         Ok(number)
     }
 
-    /// Records a change of a task.
+    /// Records a change of a task. Each gives the task a later time, since clients compare nothing else: tasks have no etag for writes.
     pub fn touch(&mut self, number: u64, now_ms: i64) {
         let Some(task) = self.tasks.get_mut(&number) else { return };
         task.changed = self.log.record(ChangeKind::Update, task.change_item());
-        task.modified_ms = now_ms;
+        task.modified_ms = now_ms.max(task.modified_ms + 1);
     }
 
     /// Removes a task.
