@@ -7,6 +7,11 @@ pub fn stamp(ms: i64) -> String {
     from_ms(ms).to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
+/// The same with milliseconds.
+pub fn stamp_with_millis(ms: i64) -> String {
+    from_ms(ms).to_rfc3339_opts(SecondsFormat::Millis, true)
+}
+
 /// The Unix milliseconds of an instant with an offset, with any number of digits of the second.
 pub fn parse(text: &str) -> Option<i64> {
     DateTime::parse_from_rfc3339(text).ok().map(|time| time.timestamp_millis())

@@ -5,7 +5,7 @@ use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
 
 use crate::graph::ids;
-use crate::graph::times::stamp;
+use crate::graph::times::{stamp, stamp_with_millis};
 use crate::graph::todo::store::{TodoAttachment, TodoTask, task_key};
 
 /// A task without its parts. Members without a value are missing.
@@ -20,7 +20,7 @@ pub fn task_value(task: &TodoTask) -> Value {
         "hasAttachments": !task.attachments.is_empty(),
         "categories": [],
         "createdDateTime": stamp(task.created_ms),
-        "lastModifiedDateTime": stamp(task.modified_ms),
+        "lastModifiedDateTime": stamp_with_millis(task.modified_ms),
         "bodyLastModifiedDateTime": stamp(task.body_modified_ms),
         "body": { "content": "", "contentType": "text" },
     });
