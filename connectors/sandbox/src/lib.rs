@@ -1,6 +1,5 @@
-//! The connector to the sandbox provider. The provider's calendars, contacts and tasks have the model's JSON; for mail `native` is
-//! the provider's and `mapping` turns it into the model's and back. `items` and `collections` are the operations that are the same for all
-//! kinds; `api` is the way there.
+//! The connector to the sandbox provider, whose records have the model's JSON. `native` is the provider's JSON around them; `items` and
+//! `collections` are the operations that are the same for all kinds; `api` is the way there.
 
 mod api;
 mod calendar;

@@ -1,6 +1,7 @@
-//! The provider's JSON, as far as it is mapped: what all kinds of records have in common. Everything is optional when read: a
-//! missing field is its default.
+//! The provider's JSON around the model's: what all kinds of records have in common. Everything is optional when read: a missing field
+//! is its default.
 
+use model::wire::email::RecipientOutcome;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -12,31 +13,6 @@ macro_rules! object {
         pub struct $name { $($(#[$attr])* pub $field: $kind,)+ }
     };
 }
-
-/// An enumeration of the provider and the model's word for each of its values.
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident = $ours:ty { $($theirs:ident = $our:ident,)+ }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        pub enum $name { #[default] $($theirs,)+ }
-
-        impl From<$ours> for $name {
-            fn from(word: $ours) -> Self {
-                match word { $(<$ours>::$our => $name::$theirs,)+ }
-            }
-        }
-
-        impl From<$name> for $ours {
-            fn from(word: $name) -> Self {
-                match word { $($name::$theirs => <$ours>::$our,)+ }
-            }
-        }
-    };
-}
-
-pub(crate) use object;
-pub(crate) use words;
 
 object! {
     /// `GET /v1/me`.
@@ -65,18 +41,20 @@ object! {
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct WriteResponse {
-    #[serde(alias = "event", alias = "card", alias = "todo")]
+    #[serde(alias = "event", alias = "card", alias = "todo", alias = "entry")]
     pub record: Option<Box<RawValue>>,
     pub others: Vec<Box<RawValue>>,
     pub dropped: Vec<String>,
     pub part: Option<String>,
+    /// The outcomes of a sent message.
+    pub recipients: Vec<RecipientOutcome>,
 }
 
 /// A page of records, each read for itself.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Page {
-    #[serde(alias = "events", alias = "cards", alias = "todos", alias = "entries")]
+    #[serde(alias = "events", alias = "cards", alias = "todos", alias = "entries", alias = "messages")]
     pub records: Vec<Box<RawValue>>,
     pub next_page_token: Option<String>,
     pub next_sync_token: Option<String>,
@@ -85,7 +63,7 @@ pub struct Page {
 /// All folders of one kind.
 #[derive(Debug, Deserialize)]
 pub struct FolderList {
-    #[serde(alias = "calendars", alias = "books", alias = "lists")]
+    #[serde(alias = "calendars", alias = "books", alias = "lists", alias = "labels")]
     pub folders: Vec<Box<RawValue>>,
 }
 

@@ -1,11 +1,11 @@
-//! The mapping of the provider's mail to the model's, in recorded answers.
+//! The provider's mail as sources, in recorded answers.
 
 use connector_sandbox::Sandbox;
 use connector_sdk::testing::{Recorded, response};
 use connector_sdk::{Answer, Context, Email, code};
 use model::Instant;
+use model::email::EmailMessage;
 use model::email::folders::{Folder, Label, LabelVisibility};
-use model::email::{CalendarMethod, Disposition, EmailMessage, Importance};
 use model::wire::email::{MessageFind, MessageRef, MessageUpdate, MessagesGet};
 use model::wire::{ChangesRequest, Connection, Source, Sources};
 use serde_json::{Value, json};
@@ -63,11 +63,12 @@ fn differences() {
 
     assert_eq!((draft.previous_id.as_deref(), draft.items[0].partial), (Some("version-1"), false));
     assert_eq!(draft.items[0].fingerprint.as_deref(), Some("version-2"));
+    assert_eq!(
+        draft.items[0].provider_data,
+        Some(json!({ "webLink": "https://mail.sandbox.test/version-2" }))
+    );
     let whole = message(draft);
-    assert!(whole.draft && whole.has_attachments && whole.importance == Importance::Normal);
-    assert_eq!((whole.subject, whole.calendar_method), (None, Some(CalendarMethod::Cancel)));
-    assert_eq!(whole.attachments[0].disposition, Some(Disposition::Inline));
-    assert_eq!(whole.attachments[1].encoded_size, Some(9));
+    assert!(whole.draft && whole.subject.is_none() && whole.from[0].email == "alice@sandbox.test");
     for unreadable in [odd, newer] {
         assert_eq!(unreadable.error.as_ref().unwrap().code, "unreadable");
         assert!(unreadable.items.is_empty() && unreadable.etag.is_some());
@@ -91,7 +92,7 @@ fn names_without_content() {
 fn first_reading() {
     let at = "2026-03-10T07:00:00.000Z";
     let messages = |token: Value| {
-        let one = json!({ "kind": "message", "id": "m1", "etag": "\"1\"", "receivedAt": at, "folders": ["inbox"], "flags": {} });
+        let one = json!({ "type": "email_message", "id": "m1", "etag": "\"1\"", "receivedAt": at, "folderIds": ["inbox"] });
         response(200, &[], &json!({ "messages": [one], "nextPageToken": token }).to_string())
     };
     let none = |token: &str| {
@@ -107,7 +108,7 @@ fn first_reading() {
             response(
                 200,
                 &[],
-                r#"{"folders":[{"kind":"folder","id":"inbox","title":"Inbox","purpose":"inbox"}]}"#,
+                r#"{"folders":[{"type":"email_folder","id":"inbox","name":"Inbox","role":"inbox"}]}"#,
             ),
         )
         .expect("GET", &format!("{v1}/labels"), response(200, &[], r#"{"labels":[]}"#))
@@ -150,7 +151,7 @@ fn batches() {
         assert!(
             asked["ids"].as_array().unwrap().len() <= 2
                 && asked["headers"] == true
-                && asked["maxText"] == 1 << 20
+                && asked["maxBodyBytes"] == 1 << 20
         );
         Ok(response(200, &[], r#"{"messages":[]}"#))
     });

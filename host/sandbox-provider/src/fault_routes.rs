@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use serde_json::{Value, json};
 
+use crate::applications::HostApplication;
 use crate::auth::Login;
 use crate::faults::{Fault, LoseAnswer, PendingVideo};
 use crate::problem::Problem;
@@ -17,21 +18,29 @@ use crate::sandbox::Sandbox;
 
 /// Pending faults of one account.
 const MAX_FAULTS: usize = 50;
+/// Accounts with pending faults, each once for every application that planned some.
+const MAX_FAULTED: usize = 2_000;
 
 /// The layer round every request of `/sandbox/v1`.
 pub async fn layer(AxumState(sandbox): AxumState<Sandbox>, mut request: Request, next: Next) -> Response {
-    let login = request.extensions().get::<Login>().map(|login| login.mail.clone());
-    let fault = login.as_ref().and_then(|mail| {
+    let extensions = request.extensions();
+    let mail = extensions.get::<Login>().map(|login| login.mail.clone());
+    let application = extensions.get::<HostApplication>();
+    // Faults of the application first, then those that hit every request of the account.
+    let own = mail.as_ref().zip(application).map(|(mail, application)| application.fault_key(mail));
+    let hit = [own, mail].into_iter().flatten().find_map(|key| {
         let uri = request.uri();
-        sandbox.faults().take(mail, request.method(), uri.path(), uri.query().unwrap_or_default())
+        let query = uri.query().unwrap_or_default();
+        Some((sandbox.faults().take(&key, request.method(), uri.path(), query)?, key))
     });
+    let (fault, key) = hit.unzip();
     if fault.as_ref().is_some_and(|fault| fault.pending_video) {
         request.extensions_mut().insert(PendingVideo);
     }
-    under(&sandbox, login.as_deref(), fault.as_ref(), next.run(request)).await
+    under(&sandbox, key.as_deref(), fault.as_ref(), next.run(request)).await
 }
 
-/// Executes a request of the account `mail` under the fault that matches it.
+/// Executes a request of the account `mail` under the fault that matches it. `mail` is the key under which the fault was planned.
 pub async fn under(
     sandbox: &Sandbox,
     mail: Option<&str>,
@@ -78,7 +87,7 @@ async fn garble_fields(answer: Response) -> Response {
         match value {
             Value::Array(items) => items.iter_mut().for_each(garble),
             Value::Object(fields) => {
-                for needed in ["emails", "contactIds", "recurrence", "flags"] {
+                for needed in ["emails", "contactIds", "recurrence", "folderIds"] {
                     if let Some(list) = fields.get_mut(needed) {
                         *list = json!(42);
                     }
@@ -116,15 +125,20 @@ async fn with_changed_body(answer: Response, change: impl FnOnce(&mut Value)) ->
 pub async fn create(
     AxumState(sandbox): AxumState<Sandbox>,
     Extension(login): Extension<Login>,
+    application: Option<Extension<HostApplication>>,
     body: Bytes,
 ) -> Result<Response, Problem> {
     let fault: Fault = serde_json::from_slice(&body).map_err(|e| Problem::bad_request(e.to_string()))?;
     fault.check()?;
     sandbox.faults().with(|all| {
-        let faults = all.entry(login.mail).or_default();
+        let key = key(login, application);
+        if all.len() >= MAX_FAULTED && !all.contains_key(&key) {
+            return Err(Problem::full(format!("at most {MAX_FAULTED} accounts can have faults at a time")));
+        }
+        let faults = all.entry(key).or_default();
         if faults.len() >= MAX_FAULTS {
             return Err(Problem::full(format!(
-                "an account has at most {MAX_FAULTS} faults: delete them first"
+                "an account has at most {MAX_FAULTS} faults: delete some, or make the calls that they hit"
             )));
         }
         faults.push(fault.clone());
@@ -134,14 +148,32 @@ pub async fn create(
 }
 
 /// `GET /sandbox/faults`
-pub async fn list(AxumState(sandbox): AxumState<Sandbox>, Extension(login): Extension<Login>) -> Json<Value> {
-    let faults = sandbox.faults().with(|all| all.get(&login.mail).cloned().unwrap_or_default());
-    Json(json!({ "faults": faults, "held": sandbox.faults().held(&login.mail) }))
+pub async fn list(
+    AxumState(sandbox): AxumState<Sandbox>,
+    Extension(login): Extension<Login>,
+    application: Option<Extension<HostApplication>>,
+) -> Json<Value> {
+    let key = key(login, application);
+    let faults = sandbox.faults().with(|all| all.get(&key).cloned().unwrap_or_default());
+    Json(json!({ "faults": faults, "held": sandbox.faults().held(&key) }))
 }
 
 /// `DELETE /sandbox/faults`
-pub async fn clear(AxumState(sandbox): AxumState<Sandbox>, Extension(login): Extension<Login>) -> StatusCode {
-    sandbox.faults().with(|all| all.remove(&login.mail));
-    sandbox.faults().let_go(&login.mail);
+pub async fn clear(
+    AxumState(sandbox): AxumState<Sandbox>,
+    Extension(login): Extension<Login>,
+    application: Option<Extension<HostApplication>>,
+) -> StatusCode {
+    let key = key(login, application);
+    sandbox.faults().with(|all| all.remove(&key));
+    sandbox.faults().let_go(&key);
     StatusCode::NO_CONTENT
+}
+
+/// The key of the faults of an account: for all its requests, or for those of an application.
+fn key(login: Login, application: Option<Extension<HostApplication>>) -> String {
+    match application {
+        Some(Extension(application)) => application.fault_key(&login.mail),
+        None => login.mail,
+    }
 }

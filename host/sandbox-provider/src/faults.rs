@@ -41,7 +41,7 @@ pub struct Fault {
     /// Executes the request, then drops the connection without an answer.
     pub lost_answer: bool,
     /// Does the request, and answers with events, cards, todos and messages that cannot be parsed: `recurrence`, `emails`,
-    /// `contactIds` and `flags` are nonsense.
+    /// `contactIds` and `folderIds` are nonsense.
     pub garbled: bool,
     /// For lists of calendars, of books and of task lists alone: the answer lacks the one with this id, as if it were deleted.
     pub missing: Option<String>,

@@ -1,7 +1,6 @@
 //! The sandbox provider: a small mail, calendar, contacts and tasks service with its own API, for trying Switchboard without any
 //! account. The host serves it under `/sandbox` if it is enabled; `connectors/sandbox` is the connector to it. Nothing
-//! here depends on Switchboard's database or API: it is a provider like any other, whose calendars, contacts and tasks have the model's
-//! JSON.
+//! here depends on Switchboard's database or API: it is a provider like any other, whose records have the model's JSON.
 //!
 //! # Accounts
 //! `alice@sandbox.test`, `bob@` and `carol@` have calendars with some sixty events around today, an address book of forty people
@@ -36,15 +35,15 @@
 //! | `POST …/todos/{todo}/links` | add a link: `{resourceType, url, title, applicationName, resourceId, externalId}` |
 //! | `DELETE …/links/{link}` | |
 //! | `GET POST /sandbox/v1/mail/folders`, `…/labels` | list, create |
-//! | `GET PATCH DELETE /sandbox/v1/mail/folders/{folder}`, `…/labels/{label}` | a folder with a `purpose` cannot be changed: 403 `systemFolder`; one that is not empty cannot be deleted: 409 `notEmpty` |
+//! | `GET PATCH DELETE /sandbox/v1/mail/folders/{folder}`, `…/labels/{label}` | `{name, parentId, sortOrder}`, `{name, color, visibility}`; a folder with a `role` cannot be changed: 403 `systemFolder`; one that is not empty cannot be deleted: 409 `notEmpty` |
 //! | `GET /sandbox/v1/mail/changes` | the current token; changes since a token: folders, labels, messages |
 //! | `GET /sandbox/v1/mail/messages` | newest first; filters: `q` and the others in `mail::messages`, the language of `q` in `mail::search` |
-//! | `POST /sandbox/v1/mail/messages` | import: the body is the message, its places and flags are in the query string, see `mail::upload` |
-//! | `GET PATCH DELETE …/messages/{message}` | one, with `headers=true` and `body=true`; flags, folders (several), labels, words; into the trash, or `?forever=true` |
-//! | `POST /sandbox/v1/mail/batch` | several at once: `{ids, headers, body, maxText}` |
+//! | `POST /sandbox/v1/mail/messages` | import: the body is the message; `folders`, `labels`, `keywords`, `unread` and others are in the query string, see `mail::upload` |
+//! | `GET PATCH DELETE …/messages/{message}` | one, with `headers=true` and `body=true`; the members of the model's `MessageUpdate`; into the trash, or `?forever=true` |
+//! | `POST /sandbox/v1/mail/batch` | several at once: `{ids, headers, body, maxBodyBytes}` |
 //! | `GET …/messages/{message}/raw`, `…/files/{part}` | its bytes, those of a file |
 //! | `POST /sandbox/v1/mail/drafts` | a draft; `?replaces=` the version before: every version is a message of its own |
-//! | `POST /sandbox/v1/mail/send` | `{raw, copy, sender, recipients, keepCopy, draft, id}`: base64 messages; the answer has `outcomes`, one for each recipient |
+//! | `POST /sandbox/v1/mail/send` | `{raw, copy, sender, recipients, keepCopy, draft, id}`: base64 messages; the answer has the outcomes as `recipients`, one for each |
 //! | `GET POST /sandbox/v1/watches` | list, create: notifications of changes, `{id, path, address, secret, until}`, for seven days at most. `path` is one of those above that lists, below `/sandbox/v1/`, or `mail`. See `push` |
 //! | `POST …/watches/{watch}/renew`, `DELETE …/watches/{watch}` | `{until, address}`; no more |
 //! | `GET /.well-known/oauth-authorization-server/sandbox` | metadata of the authorization server (RFC 8414) |
@@ -54,13 +53,14 @@
 //! | `POST /sandbox/oauth/clients` | registers a client: `{clientId, secret, redirectUris}`, public without a secret |
 //! | `DELETE /sandbox/oauth/grants` | the account withdraws its grants to clients; `GET /sandbox/v1/me` lists them as `clients` |
 //! | `GET POST DELETE /sandbox/faults` | faults on demand, see `faults::Fault` |
+//! | `/sandbox/apps/{application}/…` | each of these paths for one application of the host: faults that are planned there hit its requests alone |
 //! | `POST /sandbox/reset` | resets the account to its initial data; sync tokens expire |
 //!
-//! * Bodies are JSON, at most 1 MiB (messages: 26 MiB); field names are those of the model, and for mail in `mail::types`. `PATCH` is
-//!   a merge patch (RFC 7396). Unknown fields are refused.
+//! * Bodies are JSON, at most 1 MiB (messages: 26 MiB); field names are those of the model. `PATCH` is a merge patch (RFC 7396), except
+//!   of messages. Unknown fields are refused.
 //! * Every folder (calendar, book, list) and every record (event, card, todo) has an `etag`, also in the `ETag` header. `If-Match`
 //!   with another one: 412. A series and its exceptions have one etag together, and so have a todo, its steps and its links.
-//! * A change of a record answers `{"event" | "card" | "todo", "others", "dropped"}`: the record as it is now (null: deleted),
+//! * A change of a record answers `{"event" | "card" | "todo" | "entry", "others", "dropped"}`: the record as it is now (null: deleted),
 //!   others that changed with it, and what is gone with it. A change of a step or link answers its id as `part`, too.
 //! * Creating takes an `id` of the client's choice (`[a-z0-9_-]`, 4 to 64 characters); one that exists: 409. Every write takes
 //!   an `Idempotency-Key`: its repetition within a day answers about the same things and changes nothing; with another
@@ -83,6 +83,7 @@
 //! A write is in `<data dir>/sandbox/journal.jsonl`, synced, before its answer is sent; see `journal`.
 
 mod account;
+mod applications;
 mod auth;
 mod authorization_server;
 mod calendar;
@@ -91,6 +92,7 @@ mod contacts;
 mod document;
 mod fault_routes;
 mod faults;
+pub mod guide;
 mod journal;
 mod kind;
 mod mail;
@@ -112,6 +114,7 @@ mod tasks;
 mod times;
 mod walk;
 
+pub use crate::auth::PASSWORD;
 pub use crate::authorization_server::clients::HOST_CLIENT_ID;
 pub use crate::routes::router;
 pub use crate::sandbox::{Clock, Config, Sandbox};

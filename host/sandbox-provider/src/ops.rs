@@ -9,7 +9,7 @@ use crate::authorization_server::grants::GrantChange;
 use crate::calendar::types::{Calendar, Event};
 use crate::contacts::{Book, Card};
 use crate::kind::Kind;
-use crate::mail::types::{Entry, Mailbox, Outcome};
+use crate::mail::types::{Entry, Mailbox, RecipientReply};
 use crate::push::watches::WatchChange;
 use crate::tasks::{List, Todo};
 
@@ -36,9 +36,11 @@ pub enum Op {
     #[serde(rename = "task")]
     Todo(Put<Todo>),
     Mailbox(PutHead<Mailbox>),
+    #[serde(rename = "mailEntry")]
     Entry(Put<Entry>),
     /// The bytes of a message, for all accounts that have it.
-    Letter {
+    #[serde(alias = "letter")]
+    RawMessage {
         copies: Vec<Copy>,
         #[serde(with = "base64_bytes")]
         bytes: Bytes,
@@ -127,7 +129,8 @@ pub struct DeletedRecord {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Receipt {
-    /// SHA-256 of method, path, query and body, hex: another request with the same key is refused.
+    /// SHA-256 of method, path, query and body, hex: another request with the same key is refused. Empty if the request had older names:
+    /// then every request with the key counts as its repetition.
     pub print: String,
     pub at_ms: i64,
     pub status: u16,
@@ -145,8 +148,8 @@ pub struct Receipt {
     pub others: Vec<String>,
     /// Records that were deleted with it.
     pub dropped: Vec<String>,
-    /// Outcomes of a sent message, one for each recipient.
-    pub outcomes: Vec<Outcome>,
+    /// The server's replies to a sent message, one for each recipient.
+    pub outcomes: Vec<RecipientReply>,
 }
 
 /// Bytes as base64 in JSON.

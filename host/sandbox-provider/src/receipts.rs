@@ -9,6 +9,7 @@ use axum::extract::{FromRequest, Request};
 use axum::http::header::{ETAG, IF_MATCH};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
+use model::wire::email::RecipientOutcome;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
@@ -17,7 +18,7 @@ use crate::calendar::types::Event;
 use crate::contacts::Card;
 use crate::faults::{LoseAnswer, Magic, magic};
 use crate::kind::Kind;
-use crate::mail::types::Entry;
+use crate::mail::types::{Entry, RecipientReply};
 use crate::ops::Receipt;
 use crate::patch::object;
 use crate::problem::Problem;
@@ -134,7 +135,7 @@ pub async fn run_raw(
             let earlier =
                 key.as_deref().and_then(|k| account?.receipt(k)).filter(|r| now_ms - r.at_ms < KEY_MS);
             if let Some(receipt) = earlier {
-                if receipt.print != print {
+                if !receipt.print.is_empty() && receipt.print != print {
                     let message = "the idempotency key was used for another request";
                     return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "keyReused", message));
                 }
@@ -192,7 +193,8 @@ fn find_body<R: Record>(state: &State, mail: &str, receipt: &Receipt) -> Option<
         body["part"] = json!(receipt.part);
     }
     if !receipt.outcomes.is_empty() {
-        body["outcomes"] = json!(receipt.outcomes);
+        let outcomes: Vec<RecipientOutcome> = receipt.outcomes.iter().map(RecipientReply::outcome).collect();
+        body["recipients"] = json!(outcomes);
     }
     Some((body, seq))
 }

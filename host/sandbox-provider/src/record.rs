@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::calendar::types::Event;
 use crate::contacts::Card;
 use crate::kind::Kind;
-use crate::mail::letters::Letters;
+use crate::mail::raw_messages::RawMessages;
 use crate::mail::types::Entry;
 use crate::ops::{Op, Put, PutHead, Receipt};
 use crate::tasks::Todo;
@@ -157,7 +157,7 @@ pub struct Account {
     pub lists: Folders<Todo>,
     /// One at most.
     pub mailboxes: Folders<Entry>,
-    pub letters: Letters,
+    pub raw_messages: RawMessages,
     pub receipts: HashMap<String, Receipt>,
     /// Their keys, the oldest first.
     pub receipt_order: VecDeque<String>,
@@ -169,8 +169,8 @@ impl Account {
         fn of<R: Record>(folders: &Folders<R>) -> (usize, usize) {
             folders.values().fold((0, 0), |sum, f| (sum.0 + f.records.len(), sum.1 + f.bytes()))
         }
-        let letters = (0, self.letters.bytes());
-        [of(&self.calendars), of(&self.books), of(&self.lists), of(&self.mailboxes), letters]
+        let raw_messages = (0, self.raw_messages.bytes());
+        [of(&self.calendars), of(&self.books), of(&self.lists), of(&self.mailboxes), raw_messages]
             .iter()
             .fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
     }

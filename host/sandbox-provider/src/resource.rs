@@ -77,7 +77,7 @@ pub struct Deletion<'a> {
 }
 
 /// The JSON of a document: the members of its body and its own.
-fn render<B>(document: &Document<B>, mut body: Value, seq: u64) -> Value {
+pub fn render<B>(document: &Document<B>, mut body: Value, seq: u64) -> Value {
     body["id"] = json!(document.id);
     body["etag"] = json!(etag(seq));
     body["createdAt"] = json!(document.created_at);

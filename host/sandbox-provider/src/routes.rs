@@ -5,9 +5,11 @@ use axum::extract::{DefaultBodyLimit, Request, State as AxumState};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, patch, post};
+use model::email::folders::{Folder, Label};
 use model::tasks::Task;
 
 use crate::account;
+use crate::applications::with_applications;
 use crate::auth::Login;
 use crate::authorization_server;
 use crate::authorization_server::{login, revoke};
@@ -18,10 +20,9 @@ use crate::collections::Collection;
 use crate::contacts::{Card, CardBody, cards};
 use crate::document::Document;
 use crate::fault_routes;
-use crate::mail::folders::Shelf;
-use crate::mail::types::{MailFolder, MailLabel};
+use crate::mail::folders::{self as mail_folders, Container};
 use crate::mail::upload::MAX_MESSAGE_BYTES;
-use crate::mail::{folders as shelves, messages, send, upload, write};
+use crate::mail::{messages, send, upload, write};
 use crate::problem::Problem;
 use crate::push::routes as watches;
 use crate::records;
@@ -65,7 +66,7 @@ pub fn router(state: Sandbox) -> Router {
         .route("/sandbox/v1/watches/{watch}/renew", post(watches::renew))
         .route("/sandbox/reset", post(account::reset))
         .layer(from_fn_with_state(state.clone(), fault_routes::layer));
-    Router::new()
+    let provider = Router::new()
         .route(
             "/sandbox/faults",
             get(fault_routes::list).post(fault_routes::create).delete(fault_routes::clear),
@@ -75,7 +76,8 @@ pub fn router(state: Sandbox) -> Router {
         .layer(from_fn_with_state(state.clone(), log_in))
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
         .with_state(state.clone())
-        .merge(authorization_server::routes(state))
+        .merge(authorization_server::routes(state));
+    with_applications(provider)
 }
 
 /// The folders of one kind themselves.
@@ -118,8 +120,8 @@ fn mail(state: &Sandbox) -> Router<Sandbox> {
         .layer(DefaultBodyLimit::max(MAX_ORDER_BYTES));
     let large = large.merge(order).layer(from_fn_with_state(state.clone(), one_of_few));
     Router::new()
-        .merge(shelf::<MailFolder>())
-        .merge(shelf::<MailLabel>())
+        .merge(containers::<Folder>())
+        .merge(containers::<Label>())
         .merge(large)
         .route("/sandbox/v1/mail/changes", get(messages::changes))
         .route("/sandbox/v1/mail/messages", get(messages::list))
@@ -130,11 +132,11 @@ fn mail(state: &Sandbox) -> Router<Sandbox> {
 }
 
 /// The folders or the labels themselves.
-fn shelf<S: Shelf>() -> Router<Sandbox> {
-    let all = format!("/sandbox/v1/mail/{}", S::MANY);
-    Router::new().route(&all, get(shelves::list::<S>).post(shelves::create::<S>)).route(
+fn containers<C: Container>() -> Router<Sandbox> {
+    let all = format!("/sandbox/v1/mail/{}", C::MANY);
+    Router::new().route(&all, get(mail_folders::list::<C>).post(mail_folders::create::<C>)).route(
         &format!("{all}/{{id}}"),
-        get(shelves::get::<S>).patch(shelves::update::<S>).delete(shelves::delete::<S>),
+        get(mail_folders::get::<C>).patch(mail_folders::update::<C>).delete(mail_folders::delete::<C>),
     )
 }
 

@@ -107,8 +107,8 @@ impl State {
     }
 
     /// Stores the bytes of a message for all recipients; its entries follow.
-    pub fn put_letter(&mut self, copies: Vec<Copy>, bytes: Bytes) {
-        self.commit(Op::Letter { copies, bytes });
+    pub fn put_raw_message(&mut self, copies: Vec<Copy>, bytes: Bytes) {
+        self.commit(Op::RawMessage { copies, bytes });
     }
 
     pub fn put_receipt(&mut self, mail: &str, key: &str, receipt: Receipt) {
@@ -145,7 +145,7 @@ impl State {
             Op::Todo(put) => self.apply_put(put),
             Op::Mailbox(put) => self.apply_head::<Entry>(put),
             Op::Entry(put) => self.apply_entry(put),
-            Op::Letter { copies, bytes } => self.apply_letter(copies, &bytes),
+            Op::RawMessage { copies, bytes } => self.apply_raw_message(copies, &bytes),
             Op::DropFolder { kind, mail, id } => self.apply_drop_folder(kind, &mail, &id),
             Op::DropRecord(gone) => match gone.kind {
                 Kind::Event => self.apply_drop::<Event>(&gone),
@@ -197,15 +197,15 @@ impl State {
         if let (Some(account), Entry::Message(message)) = (self.accounts.get_mut(&put.mail), &*put.record) {
             let mailbox = account.mailboxes.get(&put.folder);
             let is_new = mailbox.is_none_or(|mailbox| mailbox.record(&message.id).is_none());
-            account.letters.learn(message, is_new);
+            account.raw_messages.record_thread(message, is_new);
         }
         self.apply_put(put);
     }
 
-    fn apply_letter(&mut self, copies: Vec<Copy>, bytes: &Bytes) {
+    fn apply_raw_message(&mut self, copies: Vec<Copy>, bytes: &Bytes) {
         for copy in copies {
             if let Some(account) = self.accounts.get_mut(&copy.mail) {
-                account.letters.keep(copy.id, bytes.clone());
+                account.raw_messages.insert(copy.id, bytes.clone());
             }
         }
     }
@@ -214,7 +214,7 @@ impl State {
         if let Some(account) = self.accounts.get_mut(&gone.mail) {
             let known = account.mailboxes.get(&gone.folder).and_then(|mailbox| mailbox.record(&gone.id));
             if let Some(Entry::Message(message)) = known.map(|(entry, _)| &**entry) {
-                account.letters.lose(message);
+                account.raw_messages.remove(message);
             }
         }
         self.apply_drop::<Entry>(gone);
@@ -261,11 +261,11 @@ impl State {
                 Some(Op::Receipt { mail: a.mail.clone(), key: key.clone(), receipt })
             });
             let folders = folders_ops::<Event>(a).chain(folders_ops::<Card>(a)).chain(folders_ops::<Todo>(a));
-            let letters = a.letters.all().map(|(id, bytes)| Op::Letter {
+            let raw_messages = a.raw_messages.all().map(|(id, bytes)| Op::RawMessage {
                 copies: vec![Copy { mail: a.mail.clone(), id: id.clone() }],
                 bytes: bytes.clone(),
             });
-            let mail = folders_ops::<Entry>(a).chain(letters);
+            let mail = folders_ops::<Entry>(a).chain(raw_messages);
             std::iter::once(account).chain(folders).chain(mail).chain(receipts)
         });
         let grants = self.grants.snapshot().map(Op::Grant);

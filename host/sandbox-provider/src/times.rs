@@ -23,6 +23,11 @@ pub fn instant(ms: i64) -> String {
     timestamp(ms).strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }
 
+/// A moment in the header of a message (RFC 5322, section 3.3).
+pub fn header_date(ms: i64) -> String {
+    timestamp(ms).strftime("%a, %d %b %Y %H:%M:%S +0000").to_string()
+}
+
 /// The local time of a moment, as instances are named.
 pub fn local(ms: i64, zone: &TimeZone) -> DateTime {
     timestamp(ms).to_zoned(zone.clone()).datetime()

@@ -46,7 +46,8 @@ pub struct SandboxOutcome {
 impl SandboxOutcome {
     fn of(status: StatusCode, body: &Value) -> SandboxOutcome {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let refused = body["outcomes"].as_array().into_iter().flatten().find(|one| one["accepted"] == false);
+        let refused =
+            body["recipients"].as_array().into_iter().flatten().find(|one| one["accepted"] == false);
         match refused {
             Some(recipient) => SandboxOutcome {
                 is_done: false,
@@ -144,13 +145,12 @@ mod tests {
         let outcome = SandboxOutcome::of(StatusCode::UNPROCESSABLE_ENTITY, &refused);
         let said = (outcome.is_done, outcome.field.as_str(), outcome.message.as_str());
         assert_eq!(said, (false, "subject", "too long"));
-        let bounced =
-            json!({ "outcomes": [{ "mail": "reject@sandbox.test", "accepted": false, "reply": "550 no" }] });
+        let bounced = json!({ "recipients": [{ "email": "reject@sandbox.test", "accepted": false, "reply": "550 no" }] });
         let outcome = SandboxOutcome::of(StatusCode::OK, &bounced);
         let said = (outcome.is_done, outcome.field.as_str(), outcome.message.as_str());
         assert_eq!(said, (false, "recipients", "550 no"));
         let sent =
-            json!({ "outcomes": [{ "mail": "alice@sandbox.test", "accepted": true, "reply": "250 ok" }] });
+            json!({ "recipients": [{ "email": "alice@sandbox.test", "accepted": true, "reply": "250 ok" }] });
         assert!(SandboxOutcome::of(StatusCode::OK, &sent).is_done);
         assert!(SandboxOutcome::of(StatusCode::NO_CONTENT, &Value::Null).is_done);
     }

@@ -215,7 +215,7 @@ async fn labels() {
     let Some(mailbox) = Mailbox::open(Provider::Sandbox).await else { return };
     let sandbox = mailbox.there.sandbox().expect("it is the sandbox");
     for (id, title) in [("label-a", "A"), ("label-b", "B")] {
-        let label = json!({ "id": id, "title": title, "colour": "#ff0000" });
+        let label = json!({ "id": id, "name": title, "color": { "background": "#ff0000" } });
         sandbox.post("/sandbox/v1/mail/labels", label).send().await.expect(201);
     }
     mailbox.there.deliver(&letter("Labelled", "labelled@x.test", "")).await;

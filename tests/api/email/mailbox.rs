@@ -308,8 +308,11 @@ impl There {
     pub async fn deliver(&self, letter: &Letter) {
         match &self.way {
             Way::Sandbox(api) => {
-                let mut path =
-                    format!("{MESSAGES}?folders={}&flags={}", letter.folder, letter.flags.join(","));
+                let mut path = format!("{MESSAGES}?folders={}", letter.folder);
+                for flag in &letter.flags {
+                    let (member, value) = sandbox_member(flag, true);
+                    path.push_str(&format!("&{member}={value}"));
+                }
                 if let Some(at) = letter.at {
                     path.push_str(&format!("&receivedAt={}", model::Instant::from_millis(at)));
                 }
@@ -347,7 +350,7 @@ impl There {
         let name = format!("f{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
         match &self.way {
             Way::Sandbox(api) => {
-                let folder = json!({ "id": name, "title": name });
+                let folder = json!({ "id": name, "name": name });
                 api.post("/sandbox/v1/mail/folders", folder).send().await.expect(201);
             }
             Way::Imap { .. } => drop(self.imap(|line| line.run(&format!("CREATE {name}")))),
@@ -360,7 +363,8 @@ impl There {
         match &self.way {
             Way::Sandbox(api) => {
                 let path = sandbox_path(api, message_id).await;
-                api.patch(path, json!({ "flags": { flag: is_set } })).send().await.expect(200);
+                let (member, value) = sandbox_member(flag, is_set);
+                api.patch(path, json!({ member: value })).send().await.expect(200);
             }
             Way::Imap { .. } => self.imap(|line| {
                 let sign = if is_set { '+' } else { '-' };
@@ -402,12 +406,14 @@ impl There {
         match &self.way {
             Way::Sandbox(api) => {
                 for message in sandbox_messages(api, "").await {
-                    let flags = message["flags"].as_object().expect("flags");
-                    let is_set = |(name, on): (&String, &Value)| (on == true).then(|| name.clone());
-                    let mut flags: Vec<String> = flags.iter().filter_map(is_set).collect();
-                    flags.sort();
-                    for folder in message["folders"].as_array().expect("folders") {
-                        let places = contents.entry(text(&message["messageId"])).or_default();
+                    let names = ["answered", "draft", "forwarded", "seen", "starred"].into_iter();
+                    let is_set = |flag: &&str| {
+                        let (member, value) = sandbox_member(flag, true);
+                        message[member] == value
+                    };
+                    let flags: Vec<String> = names.filter(is_set).map(str::to_owned).collect();
+                    for folder in message["folderIds"].as_array().expect("folders") {
+                        let places = contents.entry(text(&message["internetMessageId"])).or_default();
                         places.push((text(folder), flags.clone()));
                     }
                 }
@@ -480,6 +486,14 @@ async fn sandbox_path(api: &Actor, message_id: &str) -> String {
     let found = sandbox_messages(api, &format!("&messageId={message_id}")).await;
     assert_eq!(found.len(), 1, "{message_id} is there {} times", found.len());
     format!("{MESSAGES}/{}", text(&found[0]["id"]))
+}
+
+/// The member of a message of the sandbox provider that is this flag, and its value where the flag is set or not.
+fn sandbox_member(flag: &str, is_set: bool) -> (&str, bool) {
+    match flag {
+        "seen" => ("unread", !is_set),
+        flag => (flag, is_set),
+    }
 }
 
 const FLAGS: [(&str, &str); 5] = [

@@ -11,7 +11,6 @@ use connector_sandbox::Sandbox;
 use connector_sdk::http::{BlobInfo, Http, Request, Response, Segment, SendError};
 use connector_sdk::testing::Live;
 use connector_sdk::{Answer, Context, Email as _, Host, Level, Outcome, code};
-use model::email::folders::{Folder, FolderRole, Label, LabelVisibility};
 use model::email::{CalendarMethod, EmailAddress, EmailMessage, Importance};
 use model::wire::email::{
     AttachmentRef, DraftSave, MessageAppend, MessageDelete, MessageFind, MessageRef, MessageSearch,
@@ -131,7 +130,7 @@ impl Api {
 
     fn append(&self, subject: &str, key: &str, args: MessageAppend) -> Outcome<Mutated> {
         let desk = self.desk();
-        let blob = desk.blob(letter(subject, key));
+        let blob = desk.blob(raw_message(subject, key));
         Sandbox::append(&self.at_desk(&desk).keyed(key), MessageAppend { blob, ..args })
     }
 }
@@ -140,7 +139,7 @@ fn named(id: &str) -> MessageRef {
     MessageRef { source: id.to_owned(), hint: None }
 }
 
-fn letter(subject: &str, id: &str) -> String {
+fn raw_message(subject: &str, id: &str) -> String {
     format!(
         "From: alice@sandbox.test\r\nTo: bob@sandbox.test\r\nSubject: {subject}\r\nMessage-ID: <{id}@x.test>\r\n\r\nHi!\r\n"
     )
@@ -275,33 +274,6 @@ fn differences() {
 }
 
 #[test]
-fn folders_and_labels() {
-    let api = Api::start();
-    let (all, _) = api.read_mail();
-    let find = |id: &str| &all.iter().find(|source| source.external_id == id).unwrap().items[0];
-    let inbox: Folder = find("inbox").body.read().unwrap();
-    assert_eq!((inbox.role, inbox.system, inbox.rights.rename), (Some(FolderRole::Inbox), true, false));
-    let launch: Folder = find("projects-launch").body.read().unwrap();
-    assert_eq!(
-        (launch.path, launch.parent_id.as_deref()),
-        (vec!["Projects".to_owned(), "Launch".to_owned()], Some("projects"))
-    );
-    assert_eq!((launch.role, launch.system, launch.rights.delete), (None, false, true));
-    let roles: Vec<Folder> = all
-        .iter()
-        .filter(|s| s.items[0].kind.as_deref() == Some("email_folder"))
-        .map(|s| s.items[0].body.read().unwrap())
-        .collect();
-    assert_eq!(
-        roles.iter().filter_map(|folder| folder.role.map(|role| json!(role))).collect::<Vec<_>>(),
-        ["inbox", "archive", "drafts", "sent", "trash", "junk"]
-    );
-    let later: Label = find("label-later").body.read().unwrap();
-    assert_eq!((later.name.as_str(), later.visibility), ("Später", LabelVisibility::Show));
-    assert_eq!(later.color.unwrap().background.as_deref(), Some("#ddd6fe"));
-}
-
-#[test]
 fn one_message() {
     let api = Api::start();
     let quote = message(&api.message("msg-quote-3"));
@@ -354,7 +326,7 @@ fn whole_messages() {
         let sketch = message(found.iter().find(|source| source.external_id == "msg-sketch-1").unwrap());
         let body = sketch.body.unwrap();
         assert_eq!((body.truncated, body.charset.as_deref()), (is_cut, Some("utf-8")));
-        assert_eq!(body.html.unwrap().contains("cid:part-sketch-1@sandbox.test"), !is_cut);
+        assert_eq!(body.html.unwrap().contains("cid:picture@sandbox.test"), !is_cut);
         let header =
             |name: &str| sketch.headers.iter().find(|header| header.name == name).unwrap().value.clone();
         assert_eq!(header("Message-ID"), "<alice-sketch-1@lefevre.example>");
@@ -362,7 +334,7 @@ fn whole_messages() {
     let desk = api.desk();
     let raw = Sandbox::raw(&api.at_desk(&desk), named("msg-quote-3")).unwrap();
     assert_eq!(raw.content_type.as_deref(), Some("message/rfc822"));
-    assert!(desk.bytes(&raw.blob).starts_with(b"From: "));
+    assert!(desk.bytes(&raw.blob).starts_with(b"Date: "));
     let part = message(&api.message("msg-quote-3")).attachments[0].id.clone();
     let file = AttachmentRef { message: named("msg-quote-3"), part };
     let content = Sandbox::attachment(&api.at_desk(&desk), file.clone()).unwrap();
@@ -520,7 +492,7 @@ fn drafts() {
     let save = |subject: &str, key: &str, replaces: Option<&Source>| {
         let desk = api.desk();
         let args = DraftSave {
-            blob: desk.blob(letter(subject, "draft")),
+            blob: desk.blob(raw_message(subject, "draft")),
             internet_message_id: "draft@x.test".to_owned(),
             replaces: replaces.map(|source| named(&source.external_id)),
             if_match: replaces.and_then(|source| source.etag.clone()),
@@ -557,13 +529,13 @@ fn sends() {
     let post = |key: &str, recipients: &[&str], draft: Option<&Source>| -> (Outcome<Sent>, Vec<String>) {
         let desk = api.desk();
         let args = MessageSend {
-            blob: desk.blob(letter("Sent", key)),
+            blob: desk.blob(raw_message("Sent", key)),
             internet_message_id: format!("{key}@x.test"),
             from: EmailAddress { name: None, email: "alice@sandbox.test".to_owned() },
             recipients: recipients.iter().map(|mail| (*mail).to_owned()).collect(),
             save_to_sent: true,
             sent_blob: Some(
-                desk.blob(letter("Sent", key).replace("Subject", "Bcc: hidden@x.test\r\nSubject")),
+                desk.blob(raw_message("Sent", key).replace("Subject", "Bcc: hidden@x.test\r\nSubject")),
             ),
             draft: draft.map(|source| named(&source.external_id)),
             thread: None,
@@ -638,13 +610,14 @@ fn faults() {
     let (garbled, _) = api.changed_mail(cursor.clone());
     let error = garbled[0].error.as_ref().unwrap();
     assert_eq!(error.code, "unreadable");
-    assert_eq!(error.message, "the provider's mail cannot be read", "without the value");
+    let position = error.message.strip_prefix("the provider's mail cannot be read at line ");
+    assert!(position.is_some_and(|text| !text.contains("integer")), "without the value: {error:?}");
     assert_eq!((garbled[0].external_id.as_str(), garbled[0].items.len()), ("msg-quote-5", 0));
 
     // One that the connector does not survive is named, and the others can be read.
     let bad = api.append("Odd", "odd", MessageAppend::default()).unwrap().item.unwrap();
     let desk = api.desk();
-    let blob = desk.blob(letter("[sandbox:crash]", "crash"));
+    let blob = desk.blob(raw_message("[sandbox:crash]", "crash"));
     let crash = catch_unwind(AssertUnwindSafe(|| {
         Sandbox::append(
             &api.at_desk(&desk).keyed("crash"),

@@ -6,18 +6,18 @@ use std::sync::atomic::Ordering;
 use axum::body::Body;
 use axum::http::Request;
 use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
-use crate::sandbox_provider::{Answer, Api};
+use crate::sandbox_provider::{Answer, Api, NOW_MS};
 
 pub const MAIL: &str = "/sandbox/v1/mail";
 pub const MESSAGES: &str = "/sandbox/v1/mail/messages";
 
 /// A small message.
-pub fn letter(subject: &str, id: &str, more: &str) -> String {
+pub fn raw_message(subject: &str, id: &str, more: &str) -> String {
     format!(
         "From: Ann <ann@x.test>\r\nTo: alice@sandbox.test\r\nSubject: {subject}\r\nMessage-ID: <{id}>\r\n{more}\r\nHello!\r\n"
     )
@@ -100,29 +100,38 @@ async fn seeded_mailboxes() {
     let folders = folders["folders"].as_array().unwrap().clone();
     let named = ["inbox", "archive", "drafts", "sent", "trash", "junk", "projects", "projects-launch"];
     assert_eq!(ids(&folders), named);
-    assert_eq!((&folders[0]["purpose"], &folders[6]["purpose"]), (&json!("inbox"), &Value::Null));
-    assert_eq!(folders[7]["parent"], "projects");
-    assert!(folders.iter().all(|folder| folder["total"].as_u64().unwrap() > 0));
+    let (inbox, launch) = (&folders[0], &folders[7]);
+    assert_eq!(
+        (&inbox["role"], &inbox["system"], &inbox["rights"]["rename"]),
+        (&json!("inbox"), &json!(true), &json!(false))
+    );
+    assert_eq!((&launch["role"], &launch["parentId"]), (&Value::Null, &json!("projects")));
+    assert_eq!(
+        (&launch["path"], &launch["rights"]["delete"]),
+        (&json!(["Projects", "Launch"]), &json!(true))
+    );
     let labels = api.get(&format!("{MAIL}/labels")).await.expect(200);
     assert_eq!(labels["labels"].as_array().unwrap().len(), 3);
-    assert_eq!(labels["labels"][0]["colour"], "#fde68a");
+    assert_eq!(labels["labels"][0]["color"], json!({ "background": "#fde68a", "text": "#78350f" }));
 
     for name in ["alice", "bob", "carol"] {
         let all = api.as_person(name).messages("").await;
         assert!((55..=75).contains(&all.len()), "{name} has {} messages", all.len());
         let has = |test: &dyn Fn(&Value) -> bool| all.iter().filter(|m| test(m)).count();
-        assert!((5..15).contains(&has(&|m| m["flags"]["seen"] == false)));
-        assert!(has(&|m| m["flags"]["starred"] == true) > 1);
-        assert!(has(&|m| m["flags"]["answered"] == true) > 3);
-        assert_eq!(has(&|m| m["flags"]["draft"] == true), 2);
-        assert_eq!(has(&|m| m["folders"][0] == "junk"), 3);
-        assert!(has(&|m| m["folders"][0] == "sent") > 5);
-        assert!(has(&|m| !m["unsubscribe"].is_null()) > 5);
-        assert_eq!(has(&|m| m["invitation"] == "request"), 1);
-        assert!(has(&|m| m["files"].as_array().unwrap().iter().any(|f| f["inline"] == false)) > 5);
-        assert!(has(&|m| m["files"].as_array().unwrap().iter().any(|f| !f["cid"].is_null())) == 1);
+        assert!((5..15).contains(&has(&|m| m["unread"] == true)));
+        assert!(has(&|m| m["starred"] == true) > 1);
+        assert!(has(&|m| m["answered"] == true) > 3);
+        assert_eq!(has(&|m| m["draft"] == true), 2);
+        assert_eq!(has(&|m| m["folderIds"][0] == "junk" && m["keywords"][0] == "$junk"), 3);
+        assert!(has(&|m| m["folderIds"][0] == "sent") > 5);
+        assert!(folders.iter().all(|folder| has(&|m| m["folderIds"][0] == folder["id"]) > 0));
+        assert!(has(&|m| !m["listUnsubscribe"].is_null()) > 5);
+        assert_eq!((has(&|m| m["calendarMethod"] == "request"), has(&|m| m["autoReply"] == true)), (1, 7));
+        assert!(has(&|m| m["hasAttachments"] == true) > 5);
+        assert_eq!(has(&|m| m["attachments"][0]["inline"] == true && m["hasAttachments"] == false), 1);
+        assert_eq!(has(&|m| m["attachments"][0]["isMessage"] == true), 1);
         let mut threads = BTreeMap::new();
-        all.iter().for_each(|m| *threads.entry(m["thread"].as_str().unwrap()).or_insert(0) += 1);
+        all.iter().for_each(|m| *threads.entry(m["threadId"].as_str().unwrap()).or_insert(0) += 1);
         assert_eq!(threads.values().max(), Some(&5));
         let received = |m: &Value| m["receivedAt"].as_str().unwrap().to_owned();
         assert!(all.is_sorted_by(|a, b| received(a) >= received(b)), "newest first");
@@ -147,7 +156,7 @@ async fn charsets() {
     ] {
         let message = api.get(&format!("{MESSAGES}/msg-{id}?body=true")).await.expect(200);
         assert_eq!(message["subject"], subject);
-        assert!(message["text"]["plain"].as_str().unwrap().contains(text), "{message}");
+        assert!(message["body"]["text"].as_str().unwrap().contains(text), "{message}");
         assert_eq!(ids(&api.messages(&format!("text={}", escaped(text))).await), [format!("msg-{id}")]);
     }
 }
@@ -161,27 +170,32 @@ async fn folders_and_labels() {
     let api = Api::start();
     let folders = format!("{MAIL}/folders");
     let made = api
-        .post(&folders, json!({ "id": "trips", "title": "Trips", "parent": "projects" }))
+        .post(&folders, json!({ "id": "trips", "name": "Trips", "parentId": "projects" }))
         .await
         .expect(201);
-    assert_eq!((&made["entry"]["kind"], &made["entry"]["total"]), (&json!("folder"), &json!(0)));
-    api.post(&folders, json!({ "id": "trips", "title": "Again" })).await.refused(409, "exists");
-    api.post(&folders, json!({ "id": "label-later", "title": "One space of ids" }))
+    assert_eq!(
+        (&made["entry"]["type"], &made["entry"]["path"]),
+        (&json!("email_folder"), &json!(["Projects", "Trips"]))
+    );
+    api.post(&folders, json!({ "id": "trips", "name": "Again" })).await.refused(409, "exists");
+    api.post(&folders, json!({ "id": "label-later", "name": "One space of ids" }))
         .await
         .refused(409, "exists");
     let path = format!("{folders}/trips");
     let etag = made["entry"]["etag"].as_str().unwrap();
-    api.send("PATCH", &path, &[("if-match", etag)], Some(json!({ "title": "Journeys" }))).await.expect(200);
-    api.send("PATCH", &path, &[("if-match", etag)], Some(json!({ "rank": 1 }))).await.refused(412, "stale");
+    api.send("PATCH", &path, &[("if-match", etag)], Some(json!({ "name": "Journeys" }))).await.expect(200);
+    api.send("PATCH", &path, &[("if-match", etag)], Some(json!({ "sortOrder": 1 })))
+        .await
+        .refused(412, "stale");
     for parent in ["trips", "nowhere", "label-later"] {
-        let refused = api.patch(&path, json!({ "parent": parent })).await;
-        assert_eq!(refused.body["error"]["field"], "parent");
+        let refused = api.patch(&path, json!({ "parentId": parent })).await;
+        assert_eq!(refused.body["error"]["field"], "parentId");
         refused.refused(422, "invalidField");
     }
-    api.patch(&format!("{folders}/projects"), json!({ "parent": "trips" }))
+    api.patch(&format!("{folders}/projects"), json!({ "parentId": "trips" }))
         .await
         .refused(422, "invalidField");
-    api.patch(&format!("{folders}/inbox"), json!({ "title": "In" })).await.refused(403, "systemFolder");
+    api.patch(&format!("{folders}/inbox"), json!({ "name": "In" })).await.refused(403, "systemFolder");
     api.delete(&format!("{folders}/trash")).await.refused(403, "systemFolder");
     api.delete(&format!("{folders}/projects")).await.refused(409, "notEmpty");
     api.delete(&path).await.expect(200);
@@ -189,12 +203,16 @@ async fn folders_and_labels() {
 
     // A label that goes leaves the messages that had it.
     let labels = format!("{MAIL}/labels");
-    let label = json!({ "title": "Hot", "colour": "#ff0000", "hidden": true, "id": "label-hot" });
-    assert_eq!(api.post(&labels, label).await.expect(201)["entry"]["hidden"], true);
-    api.patch(&format!("{labels}/label-hot"), json!({ "colour": "red" })).await.refused(422, "invalidField");
+    let label = json!({ "name": "Hot", "color": { "background": "#ff0000" }, "visibility": "hide", "id": "label-hot" });
+    assert_eq!(api.post(&labels, label).await.expect(201)["entry"]["visibility"], "hide");
+    let red = json!({ "color": { "background": "red" } });
+    api.patch(&format!("{labels}/label-hot"), red).await.refused(422, "invalidField");
     api.patch(&format!("{MESSAGES}/msg-cake-1"), json!({ "addLabels": ["label-hot"] })).await.expect(200);
     let gone = api.delete(&format!("{labels}/label-hot")).await.expect(200);
-    assert_eq!((&gone["others"][0]["id"], &gone["others"][0]["labels"]), (&json!("msg-cake-1"), &json!([])));
+    assert_eq!(
+        (&gone["others"][0]["id"], &gone["others"][0]["labelIds"]),
+        (&json!("msg-cake-1"), &json!([]))
+    );
 }
 
 #[tokio::test]
@@ -204,35 +222,35 @@ async fn change_a_message() {
     let old = api.get(&path).await.expect(200);
     let etag = old["etag"].as_str().unwrap();
     let patch = json!({
-        "flags": { "seen": true, "starred": true },
-        "weight": "major",
+        "unread": false,
+        "starred": true,
+        "importance": "high",
         "folders": ["projects", "archive", "archive"],
         "addLabels": ["label-later"],
         "removeLabels": ["label-customers"],
-        "addWords": ["$forwarded", "important"],
+        "addKeywords": ["$forwarded", "important"],
     });
     let changed =
         api.send("PATCH", &path, &[("if-match", etag)], Some(patch)).await.expect(200)["entry"].clone();
-    let flags =
-        json!({ "seen": true, "starred": true, "answered": false, "forwarded": false, "draft": false });
-    assert_eq!((&changed["flags"], &changed["weight"]), (&flags, &json!("major")));
-    assert_eq!(changed["folders"], json!(["projects", "archive"]), "several at once");
-    assert_eq!(
-        (&changed["labels"], &changed["words"]),
-        (&json!(["label-later"]), &json!(["$forwarded", "important"]))
-    );
+    let expected = json!({
+        "unread": false, "starred": true, "answered": false, "importance": "high", "folderIds": ["projects", "archive"],
+        "labelIds": ["label-later"], "keywords": ["$forwarded", "important"],
+    });
+    for (name, value) in expected.as_object().unwrap() {
+        assert_eq!(changed[name], *value, "{name}");
+    }
     assert_eq!(changed["subject"], old["subject"]);
     api.send("PATCH", &path, &[("if-match", etag)], Some(json!({}))).await.refused(412, "stale");
-    let same = api.patch(&path, json!({ "flags": { "seen": true } })).await.expect(200);
+    let same = api.patch(&path, json!({ "unread": false })).await.expect(200);
     assert_eq!(same["entry"]["etag"], changed["etag"], "what changes nothing makes no version");
-    let less = api.patch(&path, json!({ "removeWords": ["important"] })).await.expect(200);
-    assert_eq!(less["entry"]["words"], json!(["$forwarded"]));
+    let less = api.patch(&path, json!({ "removeKeywords": ["important"] })).await.expect(200);
+    assert_eq!(less["entry"]["keywords"], json!(["$forwarded"]));
     for (body, field) in [
         (json!({ "folders": [] }), "folders"),
         (json!({ "folders": ["label-later"] }), "folders"),
         (json!({ "addLabels": ["inbox"] }), "labels"),
-        (json!({ "addWords": ["Two words"] }), "words"),
-        (json!({ "flags": { "draft": true } }), "flags.draft"),
+        (json!({ "addKeywords": ["Two words"] }), "keywords"),
+        (json!({ "draft": true }), "draft"),
         (json!({ "subject": "other" }), "subject"),
     ] {
         let refused = api.patch(&path, body).await;
@@ -275,16 +293,16 @@ async fn searches() {
 async fn follow_changes() {
     let api = Api::start();
     let token = api.mail_token().await;
-    api.patch(&format!("{MESSAGES}/msg-quote-5"), json!({ "flags": { "seen": true } })).await.expect(200);
-    api.import("id=fresh&flags=seen", &letter("Fresh", "fresh@x.test", "")).await.expect(201);
-    api.patch(&format!("{MAIL}/folders/projects"), json!({ "title": "Plans" })).await.expect(200);
+    api.patch(&format!("{MESSAGES}/msg-quote-5"), json!({ "unread": false })).await.expect(200);
+    api.import("id=fresh&unread=false", &raw_message("Fresh", "fresh@x.test", "")).await.expect(201);
+    api.patch(&format!("{MAIL}/folders/projects"), json!({ "name": "Plans" })).await.expect(200);
     api.delete(&format!("{MESSAGES}/msg-cake-1?forever=true")).await.expect(200);
     let (changes, token) = api.mail_changes(&token).await;
-    let told: Vec<_> =
+    let reported: Vec<_> =
         changes.iter().map(|c| (c["id"].as_str().unwrap(), &c["new"], &c["deleted"])).collect();
     let (yes, no, none) = (json!(true), json!(false), Value::Null);
     assert_eq!(
-        told,
+        reported,
         [
             ("msg-quote-5", &no, &none),
             ("fresh", &yes, &none),
@@ -312,24 +330,30 @@ async fn follow_changes() {
 #[tokio::test]
 async fn imports() {
     let api = Api::start();
-    let raw = letter("Imported", "i@x.test", "In-Reply-To: <team-offsite-4@sandbox.test>\r\n");
-    let query = "id=imported&folders=archive,projects&labels=label-later&flags=seen,starred&words=$old&receivedAt=2020-02-02T02:02:02Z";
+    let raw = raw_message("Imported", "i@x.test", "In-Reply-To: <team-offsite-4@sandbox.test>\r\n");
+    let query = "id=imported&folders=archive,projects&labels=label-later&unread=false&starred=true&keywords=$old&receivedAt=2020-02-02T02:02:02Z";
     let made = api.import(query, &raw).await.expect(201)["entry"].clone();
     assert_eq!(
-        (&made["folders"], &made["labels"]),
+        (&made["folderIds"], &made["labelIds"]),
         (&json!(["archive", "projects"]), &json!(["label-later"]))
     );
-    assert_eq!((&made["receivedAt"], &made["words"]), (&json!("2020-02-02T02:02:02.000Z"), &json!(["$old"])));
-    assert_eq!((&made["flags"]["seen"], &made["flags"]["answered"]), (&json!(true), &json!(false)));
+    assert_eq!(
+        (&made["receivedAt"], &made["keywords"]),
+        (&json!("2020-02-02T02:02:02.000Z"), &json!(["$old"]))
+    );
+    assert_eq!(
+        (&made["unread"], &made["starred"], &made["answered"]),
+        (&json!(false), &json!(true), &json!(false))
+    );
     let parent = api.get(&format!("{MESSAGES}/msg-team-offsite-4")).await.expect(200);
-    assert_eq!(made["thread"], parent["thread"]);
+    assert_eq!(made["threadId"], parent["threadId"]);
     api.import(query, &raw).await.refused(409, "exists");
     let all = api.messages("").await;
     assert_eq!(all.last().unwrap()["id"], "imported");
 
     let plain = api.import("", &raw).await.expect(201)["entry"].clone();
-    assert_eq!((&plain["folders"], &plain["flags"]["seen"]), (&json!(["inbox"]), &json!(false)));
-    for wrong in ["folders=nowhere", "flags=blue", "words=(", "receivedAt=soon", "id=A"] {
+    assert_eq!((&plain["folderIds"], &plain["unread"]), (&json!(["inbox"]), &json!(true)));
+    for wrong in ["folders=nowhere", "keywords=(", "receivedAt=soon", "id=A"] {
         api.import(wrong, &raw).await.refused(422, "invalidField");
     }
     api.import("", "").await.refused(422, "invalidField");
@@ -345,21 +369,59 @@ async fn restart() {
     let dir = tempfile::tempdir().unwrap();
     let api = Api::open(Some(dir.path()));
     let token = api.mail_token().await;
-    api.import("id=kept", &letter("Kept", "kept@x.test", "")).await.expect(201);
-    api.patch(&format!("{MESSAGES}/kept"), json!({ "flags": { "starred": true } })).await.expect(200);
+    api.import("id=kept", &raw_message("Kept", "kept@x.test", "")).await.expect(201);
+    api.patch(&format!("{MESSAGES}/kept"), json!({ "starred": true })).await.expect(200);
     api.delete(&format!("{MESSAGES}/msg-cake-1?forever=true")).await.expect(200);
     let before = api.messages("").await;
     drop(api);
     let api = Api::open(Some(dir.path()));
     assert_eq!(api.messages("").await, before);
     let (_, raw) = api.bytes("GET", &format!("{MESSAGES}/kept/raw"), &[], Vec::new()).await;
-    assert_eq!(raw, letter("Kept", "kept@x.test", "").into_bytes());
+    assert_eq!(raw, raw_message("Kept", "kept@x.test", "").into_bytes());
     let (changes, _) = api.mail_changes(&token).await;
     assert_eq!(ids(&changes), ["kept", "msg-cake-1"]);
-    let answer = letter("Re: Kept", "answer@x.test", "In-Reply-To: <kept@x.test>\r\n");
+    let answer = raw_message("Re: Kept", "answer@x.test", "In-Reply-To: <kept@x.test>\r\n");
     let answer = api.import("", &answer).await.expect(201);
     let kept = api.get(&format!("{MESSAGES}/kept")).await.expect(200);
-    assert_eq!(answer["entry"]["thread"], kept["thread"], "threads go on");
+    assert_eq!(answer["entry"]["threadId"], kept["threadId"], "threads go on");
     let all: HashSet<_> = before.iter().map(|m| m["id"].as_str().unwrap()).collect();
     assert_eq!(all.len(), before.len());
+}
+
+/// A journal in which mail has an older form is read: threads, bytes and sync tokens go on.
+#[tokio::test]
+async fn older_mailboxes() {
+    let dir = tempfile::tempdir().unwrap();
+    let ann = "ann@sandbox.test";
+    let put = |seq: u64, record: Value| json!({ "op": "entry", "mail": ann, "folder": "mailbox", "seq": seq, "atMs": 5, "record": record });
+    let raw = raw_message("Old", "old@x.test", "");
+    let old = json!({
+        "kind": "message", "id": "old", "thread": "thread-1", "born": 3, "receivedMs": 1_000, "folders": ["inbox"], "words": ["$old"],
+        "flags": { "seen": true }, "content": { "messageId": "old@x.test", "subject": "Old" }, "search": "old",
+    });
+    let lines = [
+        json!({ "sandboxJournal": 1, "epoch": "before" }),
+        json!([
+            { "op": "account", "mail": ann, "name": "ann", "zone": "UTC" },
+            { "op": "mailbox", "mail": ann, "seq": 1, "floor": 1, "head": { "id": "mailbox" } },
+            put(2, json!({ "kind": "folder", "id": "inbox", "title": "Inbox", "purpose": "inbox" })),
+        ]),
+        json!([{ "op": "letter", "copies": [{ "mail": ann, "id": "old" }], "bytes": base64(&raw) }, put(3, old)]),
+    ];
+    let api = Api::replay(dir.path(), &lines).as_person("ann");
+    let folders = api.get(&format!("{MAIL}/folders")).await.expect(200);
+    assert_eq!(
+        (&folders["folders"][0]["name"], &folders["folders"][0]["role"]),
+        (&json!("Inbox"), &json!("inbox"))
+    );
+    let place = json!({ "epoch": "before", "kind": "mail", "folder": "mailbox", "after": 2, "filters": "", "at_ms": NOW_MS });
+    let (changes, _) = api.mail_changes(&URL_SAFE_NO_PAD.encode(place.to_string())).await;
+    assert_eq!((ids(&changes), &changes[0]["new"]), (vec!["old"], &json!(true)));
+    let (subject, received) = (&changes[0]["subject"], &changes[0]["receivedAt"]);
+    assert_eq!((subject, received), (&json!("Old"), &json!("1970-01-01T00:00:01.000Z")));
+    assert_eq!((&changes[0]["unread"], &changes[0]["keywords"]), (&json!(false), &json!(["$old"])));
+    let (_, bytes) = api.bytes("GET", &format!("{MESSAGES}/old/raw"), &[], Vec::new()).await;
+    assert_eq!(bytes, raw.into_bytes());
+    let reply = raw_message("Re: Old", "reply@x.test", "In-Reply-To: <old@x.test>\r\n");
+    assert_eq!(api.import("", &reply).await.expect(201)["entry"]["threadId"], "thread-1");
 }

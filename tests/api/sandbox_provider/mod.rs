@@ -75,6 +75,14 @@ impl Api {
         Api { router, login: basic("alice@sandbox.test", "sandbox"), now_ms }
     }
 
+    /// Opens a journal of these lines.
+    fn replay(data_dir: &Path, lines: &[Value]) -> Self {
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        std::fs::create_dir(data_dir.join("sandbox")).unwrap();
+        std::fs::write(data_dir.join("sandbox/journal.jsonl"), text).unwrap();
+        Self::open(Some(data_dir))
+    }
+
     fn as_person(&self, name: &str) -> Self {
         Api { login: basic(&format!("{name}@sandbox.test"), "sandbox"), ..self.clone() }
     }
@@ -691,11 +699,7 @@ async fn older_journals() {
         put("todo", "own", 8, paint),
         json!([{ "op": "dropEvent", "mail": "ann@sandbox.test", "calendar": "work", "seq": 9, "atMs": 6, "id": "gone" }]),
     ];
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    std::fs::create_dir(dir.path().join("sandbox")).unwrap();
-    std::fs::write(dir.path().join("sandbox/journal.jsonl"), text).unwrap();
-
-    let ann = Api::open(Some(dir.path())).as_person("ann");
+    let ann = Api::replay(dir.path(), &lines).as_person("ann");
     let cases = [
         (
             "calendars/work",

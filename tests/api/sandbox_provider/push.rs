@@ -116,7 +116,7 @@ async fn everything_that_lists_changes_can_be_watched() {
     }
     api.post("/sandbox/v1/books", json!({ "id": "club", "name": "Club" })).await.expect(201);
     receiver.expect("books", "exists").await;
-    api.post("/sandbox/v1/mail/labels", json!({ "id": "urgent", "title": "Urgent" })).await.expect(201);
+    api.post("/sandbox/v1/mail/labels", json!({ "id": "urgent", "name": "Urgent" })).await.expect(201);
     receiver.expect("mail", "exists").await;
     api.post("/sandbox/v1/lists", json!({ "id": "chores", "name": "Chores" })).await.expect(201);
     receiver.expect("lists", "exists").await;

@@ -226,7 +226,7 @@ impl Scene {
         let page = self.provider.provider(account).get(path).send().await.expect(200);
         let all = page["messages"].as_array().expect("messages").iter();
         let is_in_inbox =
-            |message: &&Value| message["folders"].as_array().is_some_and(|f| f.contains(&json!("inbox")));
+            |message: &&Value| message["folderIds"].as_array().is_some_and(|f| f.contains(&json!("inbox")));
         all.filter(is_in_inbox).count()
     }
 

@@ -13,9 +13,8 @@ use model::wire::{ChangesRequest, Source, Sources};
 use serde_json::value::RawValue;
 
 use crate::api::{ask, url};
-use crate::mail::mapping::{ReportForm, entry_source};
-use crate::mail::native::{Messages, Shelves};
-use crate::native::Page;
+use crate::mail::entries::{ReportForm, listed_source};
+use crate::native::{FolderList, Page};
 
 /// The provider's largest page.
 const MAX_LIMIT: u32 = 250;
@@ -54,14 +53,15 @@ impl Walk<'_> {
         let request = Request::get(url(self.context, &["mail", "changes"], &[])?);
         let now: Page = ask(self.context, request, "following the mailbox")?;
         let token = now.next_sync_token.ok_or_else(|| Failure::unavailable("there is no sync token"))?;
-        let mut sources = self.shelves("folders")?;
-        sources.extend(self.shelves("labels")?);
+        let mut sources = self.containers("folders")?;
+        sources.extend(self.containers("labels")?);
         self.with_messages(sources, &format!("s{token}"), None)
     }
 
-    fn shelves(&self, kind: &str) -> Outcome<Vec<Source>> {
+    /// All folders, or all labels.
+    fn containers(&self, kind: &str) -> Outcome<Vec<Source>> {
         let request = Request::get(url(self.context, &["mail", kind], &[])?);
-        let found: Shelves = ask(self.context, request, &format!("listing the {kind}"))?;
+        let found: FolderList = ask(self.context, request, &format!("listing the {kind}"))?;
         Ok(self.sources(&found.folders, ReportForm::Whole))
     }
 
@@ -83,14 +83,14 @@ impl Walk<'_> {
         let mut query = vec![("limit", self.limit.as_str())];
         query.extend(page.map(|page| ("pageToken", page)));
         let request = Request::get(url(self.context, &["mail", "messages"], &query)?);
-        let page: Messages = ask(self.context, request, "listing the messages")?;
+        let page: Page = ask(self.context, request, "listing the messages")?;
         let covered = match page.next_page_token {
             // Others may have come in the same millisecond as the last one.
-            Some(_) => page.messages.last().and_then(|last| received(last)).map(|ms| ms + 1),
+            Some(_) => page.records.last().and_then(|last| received(last)).map(|ms| ms + 1),
             None => Some(0),
         };
         // A message on both sides is reported in its present state.
-        let listed = self.sources(&page.messages, ReportForm::Whole);
+        let listed = self.sources(&page.records, ReportForm::Whole);
         let names: HashSet<&str> = listed.iter().map(|source| source.external_id.as_str()).collect();
         sources.retain(|source| source.deleted || !names.contains(source.external_id.as_str()));
         sources.extend(listed);
@@ -99,7 +99,7 @@ impl Walk<'_> {
     }
 
     /// One page of changes, and the token after it.
-    fn differences(&self, token: &str, telling: ReportForm) -> Outcome<(Vec<Source>, String)> {
+    fn differences(&self, token: &str, form: ReportForm) -> Outcome<(Vec<Source>, String)> {
         let expired = || Failure::new(code::CURSOR_EXPIRED, "the cursor is not one of this connector");
         let (letter, token) = token.split_at_checked(1).ok_or_else(expired)?;
         let name = match letter {
@@ -115,7 +115,7 @@ impl Walk<'_> {
             (None, Some(token)) => format!("s{token}"),
             (None, None) => return Err(Failure::unavailable("the provider's last page has no sync token")),
         };
-        let mut sources = self.sources(&page.records, telling);
+        let mut sources = self.sources(&page.records, form);
         // A version of a draft that another one took the place of goes on as that one.
         let replaced: HashSet<String> =
             sources.iter().filter_map(|source| source.previous_id.clone()).collect();
@@ -123,9 +123,9 @@ impl Walk<'_> {
         Ok((sources, token))
     }
 
-    fn sources(&self, records: &[Box<RawValue>], telling: ReportForm) -> Vec<Source> {
-        let telling = if self.is_named { ReportForm::Named } else { telling };
-        records.iter().map(|record| entry_source(record, telling)).collect()
+    fn sources(&self, records: &[Box<RawValue>], form: ReportForm) -> Vec<Source> {
+        let form = if self.is_named { ReportForm::Named } else { form };
+        records.iter().map(|record| listed_source(record, form)).collect()
     }
 }
 

@@ -2,8 +2,7 @@
 //! thread is.
 
 mod changes;
-mod mapping;
-mod native;
+mod entries;
 mod read;
 mod write;
 

@@ -10,8 +10,8 @@ use serde_json::json;
 
 use crate::api::{ask, failure, url};
 use crate::items::{deleted_source, target};
-use crate::mail::mapping::{ReportForm, entry_source};
-use crate::mail::native::Messages;
+use crate::mail::entries::{ReportForm, listed_source};
+use crate::native::Page;
 
 /// The provider's largest page.
 const MAX_LIMIT: u32 = 250;
@@ -23,8 +23,8 @@ const WITHOUT_TEXT: u32 = 8 << 10;
 /// The most bytes of a message or a file of one.
 const MAX_CONTENT: u64 = 32 << 20;
 
-fn sources(found: &Messages) -> Vec<Source> {
-    found.messages.iter().map(|record| entry_source(record, ReportForm::Whole)).collect()
+fn sources(found: &Page) -> Vec<Source> {
+    found.records.iter().map(|record| listed_source(record, ReportForm::Whole)).collect()
 }
 
 /// Messages by their ids; a missing one is reported as deleted.
@@ -38,7 +38,7 @@ pub fn get(context: &Context, args: &MessagesGet) -> Outcome<Sources> {
     for some in args.messages.chunks(at_once) {
         let ids: Vec<&str> = some.iter().map(|message| message.source.as_str()).collect();
         let body = json!({
-            "ids": ids, "headers": args.headers || args.body, "body": args.body, "maxText": args.max_body_bytes,
+            "ids": ids, "headers": args.headers || args.body, "body": args.body, "maxBodyBytes": args.max_body_bytes,
         });
         let request = Request::post(url(context, &["mail", "batch"], &[])?).json(&body);
         let found = sources(&ask(context, request, "reading the messages")?);
@@ -78,7 +78,7 @@ pub fn search(context: &Context, args: &MessageSearch) -> Outcome<Answer<Sources
     ];
     let query: Vec<_> = all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
     let request = Request::get(url(context, &["mail", "messages"], &query)?);
-    let page: Messages = ask(context, request, "searching the messages")?;
+    let page: Page = ask(context, request, "searching the messages")?;
     let body = Sources { sources: sources(&page), ..Sources::default() };
     let more = page.next_page_token.is_some();
     Ok(Answer { body, cursor: page.next_page_token, more })

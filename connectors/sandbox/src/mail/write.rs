@@ -7,21 +7,21 @@ use model::wire::email::{
     DraftSave, MessageAppend, MessageDelete, MessageSend, MessageUpdate, RecipientOutcome, Sent,
 };
 use model::wire::{Mutated, Source};
-use serde_json::{Map, json};
+use serde_json::json;
 
-use crate::api::{change, new_id, url};
-use crate::items::{deleted_source, target};
-use crate::mail::mapping::{ReportForm, source};
-use crate::mail::native::{SendResponse, Told, Weight};
+use crate::api::{change, new_id, object, url};
+use crate::items::{deleted_source, members, target};
+use crate::mail::entries::{ReportForm, source};
 use crate::mail::read::one;
+use crate::native::WriteResponse;
 
 /// The folder that deleted messages go to.
 const TRASH: &str = "trash";
 
 /// Returns the result of a change.
 fn mutated(response: &Response) -> Outcome<Mutated> {
-    let left: SendResponse = response.json()?;
-    let entry = left.entry.ok_or_else(|| Failure::not_found("the message has been deleted meanwhile"))?;
+    let written: WriteResponse = object(response)?;
+    let entry = written.record.ok_or_else(|| Failure::not_found("the message has been deleted meanwhile"))?;
     mutation(source(&entry, ReportForm::Whole)?)
 }
 
@@ -33,24 +33,8 @@ fn mutation(source: Source) -> Outcome<Mutated> {
 /// Changes the named fields.
 pub fn update(context: &Context, args: &MessageUpdate) -> Outcome<Mutated> {
     let id = target(Some(&args.message.source))?;
-    let mut flags = Map::new();
-    for (name, value) in [
-        ("seen", args.unread.map(|unread| !unread)),
-        ("starred", args.starred),
-        ("answered", args.answered),
-        ("forwarded", args.forwarded),
-    ] {
-        flags.extend(value.map(|value| (name.to_owned(), json!(value))));
-    }
-    let body = json!({
-        "flags": flags,
-        "weight": args.importance.map(Weight::from),
-        "folders": args.folders,
-        "addLabels": args.add_labels,
-        "removeLabels": args.remove_labels,
-        "addWords": args.add_keywords,
-        "removeWords": args.remove_keywords,
-    });
+    let mut body = members(args, None);
+    body.retain(|name, _| !["source", "hint", "ifMatch"].contains(&name.as_str()));
     let request = Request::patch(url(context, &["mail", "messages", id], &[])?)
         .if_match(args.if_match.as_deref())
         .json(&body);
@@ -110,21 +94,21 @@ fn upload(
 
 /// Puts a message into folders.
 pub fn append(context: &Context, args: &MessageAppend) -> Outcome<Mutated> {
-    let flags = [("seen", !args.unread), ("starred", args.starred), ("draft", args.draft)];
-    let flags: Vec<&str> = flags.into_iter().filter_map(|(name, is)| is.then_some(name)).collect();
     if args.keywords.iter().any(|word| word.contains(',')) {
         return Err(Failure::invalid("a keyword must not contain a comma"));
     }
     let at = args.received_at.map(|at| at.to_string());
-    let lists = [
+    let members = [
         ("folders", args.folders.join(",")),
         ("labels", args.labels.join(",")),
-        ("flags", flags.join(",")),
-        ("words", args.keywords.join(",")),
+        ("keywords", args.keywords.join(",")),
+        ("unread", args.unread.to_string()),
+        ("starred", args.starred.to_string()),
+        ("draft", args.draft.to_string()),
         ("receivedAt", at.unwrap_or_default()),
     ];
     let query: Vec<(&str, &str)> =
-        lists.iter().filter(|(_, v)| !v.is_empty()).map(|(n, v)| (*n, v.as_str())).collect();
+        members.iter().filter(|(_, v)| !v.is_empty()).map(|(n, v)| (*n, v.as_str())).collect();
     upload(context, "messages", &query, &args.blob, None)
 }
 
@@ -143,19 +127,19 @@ pub fn send(context: &Context, args: &MessageSend) -> Outcome<Sent> {
     let request = Request { body: order(args, &new_id(context)), ..request };
     context.reached("handed-over");
     let response = change(context, request, "sending the message")?;
-    let posted: SendResponse = response.json()?;
-    if posted.outcomes.len() != args.recipients.len() {
-        return Err(Failure::unavailable("the provider does not say what became of each recipient"));
+    let sent: WriteResponse = object(&response)?;
+    if sent.recipients.len() != args.recipients.len() {
+        return Err(Failure::unavailable("the provider's answer lacks the outcome of a recipient"));
     }
-    if posted.outcomes.iter().any(|told| told.accepted) {
+    if sent.recipients.iter().any(|outcome| outcome.accepted) {
         context.reached("accepted");
     }
-    let outcome = |(mail, told): (&String, &Told)| outcome(mail, told);
     let mut sources: Vec<Source> =
-        posted.entry.iter().map(|entry| source(entry, ReportForm::Whole)).collect::<Outcome<_>>()?;
-    sources.extend(posted.dropped.iter().map(|id| deleted_source(id)));
+        sent.record.iter().map(|entry| source(entry, ReportForm::Whole)).collect::<Outcome<_>>()?;
+    sources.extend(sent.dropped.iter().map(|id| deleted_source(id)));
+    let outcomes = args.recipients.iter().cloned().zip(sent.recipients);
     Ok(Sent {
-        recipients: args.recipients.iter().zip(&posted.outcomes).map(outcome).collect(),
+        recipients: outcomes.map(|(email, outcome)| RecipientOutcome { email, ..outcome }).collect(),
         sources,
         ..Sent::default()
     })
@@ -183,27 +167,13 @@ fn order(args: &MessageSend, id: &str) -> Vec<Segment> {
     body
 }
 
-fn outcome(mail: &str, told: &Told) -> RecipientOutcome {
-    let is_status =
-        |word: &&str| word.split('.').count() == 3 && word.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-    let enhanced = told.reply.split(' ').nth(1).filter(is_status);
-    RecipientOutcome {
-        email: mail.to_owned(),
-        accepted: told.accepted,
-        temporary: !told.accepted && told.reply.starts_with('4'),
-        reply: Some(told.reply.clone()),
-        enhanced_status: enhanced.map(str::to_owned),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use connector_sdk::http::Segment;
     use model::wire::email::{MessageRef, MessageSend};
     use serde_json::{Value, json};
 
-    use crate::mail::native::Told;
-    use crate::mail::write::{order, outcome};
+    use crate::mail::write::order;
 
     fn order_json(args: &MessageSend) -> Value {
         let text = |segment| match segment {
@@ -232,14 +202,5 @@ mod tests {
         assert_eq!((&full["recipients"][0], &full["id"]), (&json!("\"odd\\\"@x.test"), &json!("the-id")));
         args.save_to_sent = false;
         assert_eq!(order_json(&args)["copy"], Value::Null);
-    }
-
-    #[test]
-    fn replies() {
-        let told = |reply: &str| Told { accepted: false, reply: reply.to_owned() };
-        let later = outcome("a@x.test", &told("451 4.3.0 try again later"));
-        assert_eq!((later.temporary, later.enhanced_status.as_deref()), (true, Some("4.3.0")));
-        let never = outcome("a@x.test", &told("550 no such user"));
-        assert_eq!((never.temporary, never.enhanced_status), (false, None));
     }
 }

@@ -92,7 +92,9 @@ pub fn calendar(base: &Calendar, patch: &Map<String, Value>) -> Result<Calendar,
     text("location", body.location.as_ref(), MAX_LINE)?;
     colour("color", body.color.as_ref())?;
     reminders("defaultReminders", &body.default_reminders)?;
-    zone(body.time_zone.as_deref().unwrap_or_default(), "timeZone")?;
+    if let Some(name) = &body.time_zone {
+        zone(name, "timeZone")?;
+    }
     let apart = apart.map_or(Ok(base.apart), read)?;
     Ok(Calendar { body, apart, ..base.clone() })
 }

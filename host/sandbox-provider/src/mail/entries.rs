@@ -3,14 +3,14 @@
 use serde_json::{Value, json};
 
 use crate::kind::Kind;
-use crate::mail::types::{Entry, MAILBOX, MailFolder, MailLabel, Mailbox, Message};
+use crate::mail::types::{Entry, MAILBOX, MailFolder, Mailbox, Message};
 use crate::ops::{Op, Put, PutHead, Receipt};
 use crate::problem::Problem;
 use crate::receipts::etag;
 use crate::record::{Account, Folder, Folders, Head, Record};
+use crate::resource::render;
 use crate::state::State;
 use crate::store::folder;
-use crate::times::instant;
 
 impl Head for Mailbox {
     fn id(&self) -> &str {
@@ -23,32 +23,6 @@ impl Head for Mailbox {
 
     fn is_locked(&self) -> bool {
         false
-    }
-}
-
-impl Entry {
-    /// The message that it is.
-    pub fn message(&self) -> Option<&Message> {
-        match self {
-            Entry::Message(message) => Some(message),
-            _ => None,
-        }
-    }
-
-    /// The folder that it is.
-    pub fn folder(&self) -> Option<&MailFolder> {
-        match self {
-            Entry::Folder(folder) => Some(folder),
-            _ => None,
-        }
-    }
-
-    /// The label that it is.
-    pub fn label(&self) -> Option<&MailLabel> {
-        match self {
-            Entry::Label(label) => Some(label),
-            _ => None,
-        }
     }
 }
 
@@ -81,17 +55,17 @@ impl Record for Entry {
     }
 
     fn show(&self, mailbox: &Folder<Self>, _: &str, seq: u64) -> Value {
-        let mut document = match self {
-            Entry::Message(message) => render_message(message),
+        let (kind, mut shown) = match self {
             Entry::Folder(folder) => {
-                let mut document = with_counts(json!(self), mailbox, |m| m.folders.contains(&folder.id));
-                document["path"] = json!(path(folder, mailbox));
-                document
+                let mut shown = render(folder, json!(folder.body), seq);
+                shown["path"] = json!(path(folder, mailbox));
+                ("email_folder", shown)
             }
-            Entry::Label(label) => with_counts(json!(self), mailbox, |m| m.labels.contains(&label.id)),
+            Entry::Label(label) => ("email_label", render(label, json!(label.body), seq)),
+            Entry::Message(message) => ("email_message", render_message(message, seq)),
         };
-        document["etag"] = json!(etag(seq));
-        document
+        shown["type"] = json!(kind);
+        shown
     }
 
     fn show_folder(mailbox: &Folder<Self>) -> Value {
@@ -105,40 +79,25 @@ impl Record for Entry {
     }
 }
 
-/// Titles from the outermost folder down.
+/// The names of the folders from the root down to this one.
 fn path(folder: &MailFolder, mailbox: &Folder<Entry>) -> Vec<String> {
-    let mut path = vec![folder.title.clone()];
-    let mut above = folder.parent.as_ref();
+    let mut path = vec![folder.body.name.clone()];
+    let mut above = folder.body.parent_id.as_ref();
     while let Some(parent) = above.and_then(|id| mailbox.record(id)).and_then(|(entry, _)| entry.folder()) {
-        path.push(parent.title.clone());
-        above = parent.parent.as_ref();
+        path.push(parent.body.name.clone());
+        above = parent.body.parent_id.as_ref();
     }
     path.reverse();
     path
 }
 
-/// A message as the API shows it: the parsed content, and the mailbox's own data.
-fn render_message(message: &Message) -> Value {
-    let mut document = json!(message.content);
-    document["kind"] = json!("message");
-    document["id"] = json!(message.id);
-    document["thread"] = json!(message.thread);
-    document["replaces"] = json!(message.replaces);
-    document["receivedAt"] = json!(instant(message.received_ms));
-    document["folders"] = json!(message.folders);
-    document["labels"] = json!(message.labels);
-    document["flags"] = json!(message.flags);
-    document["words"] = json!(message.words);
-    document["weight"] = json!(message.weight);
-    document["webLink"] = json!(format!("https://mail.sandbox.test/{}", message.id));
-    document
-}
-
-fn with_counts(mut document: Value, mailbox: &Folder<Entry>, holds: impl Fn(&Message) -> bool) -> Value {
-    let held = || mailbox.live().filter_map(|entry| entry.message()).filter(|message| holds(message));
-    document["total"] = json!(held().count());
-    document["unread"] = json!(held().filter(|message| !message.flags.seen).count());
-    document
+fn render_message(message: &Message, seq: u64) -> Value {
+    let mut shown = json!(message.body);
+    shown["id"] = json!(message.id);
+    shown["etag"] = json!(etag(seq));
+    shown["previousId"] = json!(message.previous_id);
+    shown["webLink"] = json!(format!("https://mail.sandbox.test/{}", message.id));
+    shown
 }
 
 /// The account's mailbox.

@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use mail::read::attachment;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -16,7 +17,7 @@ use crate::auth::Login;
 use crate::mail::entries::{find, mailbox};
 use crate::mail::parse;
 use crate::mail::search::{Term, Test, query, words};
-use crate::mail::types::{Entry, MAILBOX};
+use crate::mail::types::{Entry, MAILBOX, Message};
 use crate::patch::{few, object, read};
 use crate::problem::Problem;
 use crate::receipts::{etag, versioned};
@@ -98,25 +99,29 @@ pub async fn list(
             let all = mailbox(state, &login.mail)?.live().filter(|entry| {
                 let message = entry.message();
                 message.is_some_and(|m| {
-                    before.as_ref().is_none_or(|place| (m.received_ms, &m.id) < (place.0, &place.1))
+                    before.as_ref().is_none_or(|place| (received_ms(m), &m.id) < (place.0, &place.1))
                 })
             });
             Ok(all.cloned().collect::<Vec<_>>())
         })
         .await?;
     found.retain(|entry| entry.message().is_some_and(|message| terms.iter().all(|term| term.takes(message))));
-    let key = |entry: &Entry| entry.message().map(|m| std::cmp::Reverse((m.received_ms, m.id.clone())));
+    let key = |entry: &Entry| entry.message().map(|m| std::cmp::Reverse((received_ms(m), m.id.clone())));
     found.sort_by_cached_key(|entry| key(entry));
     let is_last = found.len() <= limit;
     found.truncate(limit);
     let last = found.last().and_then(|entry| entry.message()).filter(|_| !is_last);
     let token = last.map(|last| {
-        let place = ListPosition { before: (last.received_ms, last.id.clone()), filters };
+        let place = ListPosition { before: (received_ms(last), last.id.clone()), filters };
         URL_SAFE_NO_PAD.encode(serde_json::to_vec(&place).unwrap_or_default())
     });
     let ids: Vec<&str> = found.iter().map(|entry| entry.id()).collect();
     let shown = sandbox.read(|state| Ok(render_messages(state, &login, &ids))).await?;
     Ok(Json(json!({ "messages": shown, "nextPageToken": token })))
+}
+
+fn received_ms(message: &Message) -> i64 {
+    message.body.received_at.as_millis()
 }
 
 fn place(token: &str, filters: &str) -> Result<ListPosition, Problem> {
@@ -155,7 +160,7 @@ pub struct Fields {
     headers: bool,
     body: bool,
     /// Most bytes of each text; longer ones are cut.
-    max_text: Option<usize>,
+    max_body_bytes: Option<usize>,
 }
 
 impl Fields {
@@ -164,32 +169,23 @@ impl Fields {
         if !self.headers && !self.body {
             return shown;
         }
-        let (headers, text) = parse::whole(raw);
+        let (headers, body) = parse::whole(raw, self.max_body_bytes.unwrap_or(usize::MAX));
         if self.headers {
-            let all = headers.into_iter().map(|(name, value)| json!({ "name": name, "value": value }));
-            shown["headers"] = all.collect();
+            shown["headers"] = json!(headers);
         }
         if self.body {
-            let max = self.max_text.unwrap_or(usize::MAX);
-            let is_long = |text: &Option<String>| text.as_ref().is_some_and(|text| text.len() > max);
-            let cut = |text: &Option<String>| text.as_ref().map(|text| parse::cut(text, max).to_owned());
-            shown["text"] = json!({
-                "plain": cut(&text.plain),
-                "html": cut(&text.html),
-                "charset": text.charset,
-                "cut": is_long(&text.plain) || is_long(&text.html),
-            });
+            shown["body"] = json!(body);
         }
         shown
     }
 }
 
 /// The message with its version and its bytes.
-fn letter(state: &State, login: &Login, id: &str) -> Result<(Value, u64, Bytes), Problem> {
+fn load_message(state: &State, login: &Login, id: &str) -> Result<(Value, u64, Bytes), Problem> {
     let mailbox = mailbox(state, &login.mail)?;
     let (_, seq) = find(mailbox, id)?;
     let account = state.account(&login.mail);
-    let raw = account.and_then(|account| account.letters.raw(id)).cloned().unwrap_or_default();
+    let raw = account.and_then(|account| account.raw_messages.get(id)).cloned().unwrap_or_default();
     let shown = mailbox.record(id).map(|(entry, _)| entry.show(mailbox, &login.mail, seq));
     Ok((shown.unwrap_or_default(), seq, raw))
 }
@@ -200,7 +196,7 @@ pub async fn get(
     Path(id): Path<String>,
     Query(fields): Query<Fields>,
 ) -> Result<Response, Problem> {
-    let (shown, seq, raw) = sandbox.read(|state| letter(state, &login, &id)).await?;
+    let (shown, seq, raw) = sandbox.read(|state| load_message(state, &login, &id)).await?;
     let shown = sandbox.compute().run(&login.mail, raw.len(), || fields.extended(shown, &raw)).await;
     Ok(versioned(StatusCode::OK, shown, Some(seq)))
 }
@@ -224,7 +220,7 @@ pub async fn batch(
     few("ids", batch.ids.len(), MAX_LIMIT)?;
     let found = sandbox
         .read(|state| {
-            Ok(batch.ids.iter().filter_map(|id| letter(state, &login, id).ok()).collect::<Vec<_>>())
+            Ok(batch.ids.iter().filter_map(|id| load_message(state, &login, id).ok()).collect::<Vec<_>>())
         })
         .await?;
     let bytes = found.iter().map(|(_, _, raw)| raw.len()).sum();
@@ -238,7 +234,7 @@ pub async fn raw(
     (AxumState(sandbox), Extension(login)): Caller,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
-    let (_, seq, raw) = sandbox.read(|state| letter(state, &login, &id)).await?;
+    let (_, seq, raw) = sandbox.read(|state| load_message(state, &login, &id)).await?;
     let mut answer = raw.into_response();
     answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("message/rfc822"));
     if let Ok(etag) = HeaderValue::try_from(etag(seq)) {
@@ -252,12 +248,12 @@ pub async fn file(
     (AxumState(sandbox), Extension(login)): Caller,
     Path((id, part)): Path<(String, String)>,
 ) -> Result<Response, Problem> {
-    let (_, _, raw) = sandbox.read(|state| letter(state, &login, &id)).await?;
-    let file = parse::part(&raw, &part).ok_or_else(|| Problem::not_found("file", &part))?;
+    let (_, _, raw) = sandbox.read(|state| load_message(state, &login, &id)).await?;
+    let file = attachment(&raw, &part).ok_or_else(|| Problem::not_found("file", &part))?;
     let mut answer = file.bytes.into_response();
     let headers = answer.headers_mut();
     let fallback = HeaderValue::from_static("application/octet-stream");
-    headers.insert(CONTENT_TYPE, HeaderValue::try_from(file.media_type).unwrap_or(fallback));
+    headers.insert(CONTENT_TYPE, HeaderValue::try_from(file.attachment.content_type).unwrap_or(fallback));
     // Never displayed by a browser: the content is not trusted.
     headers.insert(CONTENT_DISPOSITION, HeaderValue::from_static("attachment"));
     Ok(answer)

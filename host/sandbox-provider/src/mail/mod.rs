@@ -1,12 +1,11 @@
 //! Mail: folders, labels and messages, their original bytes, search, drafts, and delivery between the accounts.
 
 mod answers;
-pub mod compose;
 pub mod entries;
 pub mod folders;
-pub mod letters;
 pub mod messages;
 pub mod parse;
+pub mod raw_messages;
 mod search;
 pub mod send;
 pub mod types;

@@ -7,8 +7,9 @@
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use model::email::EmailAddress;
 
-use crate::mail::types::{Correspondent, Message};
+use crate::mail::types::Message;
 use crate::problem::Problem;
 use crate::times::{midnight_ms, parse_instant};
 
@@ -56,33 +57,33 @@ impl Term {
 
 impl Test {
     fn holds(&self, message: &Message) -> bool {
-        let content = &message.content;
+        let body = &message.body;
         match self {
             Test::Word(word) => message.search.contains(word),
-            Test::From(who) => content.from.iter().any(|person| is(person, who)),
+            Test::From(who) => body.from.iter().any(|person| is(person, who)),
             Test::To(who) => {
-                [&content.to, &content.cc, &content.bcc].into_iter().flatten().any(|person| is(person, who))
+                [&body.to, &body.cc, &body.bcc].into_iter().flatten().any(|person| is(person, who))
             }
             Test::Subject(word) => {
-                content.subject.as_ref().is_some_and(|subject| subject.to_lowercase().contains(word))
+                body.subject.as_ref().is_some_and(|subject| subject.to_lowercase().contains(word))
             }
-            Test::In(folder) => message.folders.contains(folder),
-            Test::Label(label) => message.labels.contains(label),
-            Test::Unread(wanted) => message.flags.seen != *wanted,
-            Test::Starred(wanted) => message.flags.starred == *wanted,
-            Test::Answered => message.flags.answered,
-            Test::Draft => message.flags.draft,
-            Test::HasFile => content.files.iter().any(|file| !file.inline),
-            Test::After(ms) => message.received_ms >= *ms,
-            Test::Before(ms) => message.received_ms < *ms,
-            Test::MessageId(id) => content.message_id.as_ref() == Some(id),
+            Test::In(folder) => body.folder_ids.contains(folder),
+            Test::Label(label) => body.label_ids.contains(label),
+            Test::Unread(wanted) => body.unread == *wanted,
+            Test::Starred(wanted) => body.starred == *wanted,
+            Test::Answered => body.answered,
+            Test::Draft => body.draft,
+            Test::HasFile => body.has_attachments,
+            Test::After(ms) => body.received_at.as_millis() >= *ms,
+            Test::Before(ms) => body.received_at.as_millis() < *ms,
+            Test::MessageId(id) => body.internet_message_id.as_ref() == Some(id),
         }
     }
 }
 
-fn is(person: &Correspondent, who: &str) -> bool {
-    let label = person.label.as_ref().map(|label| label.to_lowercase());
-    person.mail.to_lowercase().contains(who) || label.is_some_and(|label| label.contains(who))
+fn is(person: &EmailAddress, who: &str) -> bool {
+    let name = person.name.as_ref().map(|name| name.to_lowercase());
+    person.email.to_lowercase().contains(who) || name.is_some_and(|name| name.contains(who))
 }
 
 /// The words of a text, without operators.
@@ -172,7 +173,7 @@ fn test(name: &str, value: &str) -> Result<Option<Test>, Problem> {
 fn moment(text: &str) -> Result<i64, Problem> {
     match text.parse::<Date>() {
         Ok(day) if text.len() == 10 => Ok(midnight_ms(day, &TimeZone::UTC)),
-        // The letters of an instant have to be upper case.
+        // The `T` and `Z` of an instant have to be upper case.
         _ => parse_instant(&text.to_uppercase(), "q"),
     }
 }

@@ -7,14 +7,16 @@ use axum::extract::State as AxumState;
 use axum::response::Response;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use model::Instant;
+use model::email::EmailMessage;
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::auth::{DOMAIN, is_name};
 use crate::mail::answers::{self, SentMessage};
 use crate::mail::entries::{find, mailbox, receipt};
-use crate::mail::parse::{self, ParsedMessage};
-use crate::mail::types::{Entry, Flags, MAILBOX, Message, Outcome, Purpose};
+use crate::mail::parse;
+use crate::mail::types::{Entry, INBOX, MAILBOX, Message, RecipientReply, SENT};
 use crate::mail::upload::{check_room, checked, free_id, place, store, word};
 use crate::ops::{Copy, Receipt};
 use crate::patch::{few, object, read};
@@ -55,11 +57,11 @@ struct Order {
 struct Post {
     order: Order,
     raw: Bytes,
-    read: ParsedMessage,
-    copy: Option<(Bytes, ParsedMessage)>,
+    read: Message,
+    copy: Option<(Bytes, Message)>,
 }
 
-fn decode_message(field: &str, text: &str) -> Result<(Bytes, ParsedMessage), Problem> {
+fn decode_message(field: &str, text: &str) -> Result<(Bytes, Message), Problem> {
     let raw =
         STANDARD.decode(text).map_err(|_| Problem::field(field, format!("{field} is not in base64")))?;
     let read = checked(&raw, field)?;
@@ -127,8 +129,8 @@ pub async fn send(
             find(mailbox(state, &login.mail)?, draft)?;
         }
         check_room(state, &login.mail)?;
-        let mut outcomes: Vec<Outcome> =
-            post.order.recipients.iter().map(|mail| answers::outcome(mail)).collect();
+        let mut outcomes: Vec<RecipientReply> =
+            post.order.recipients.iter().map(|mail| answers::smtp_reply(mail)).collect();
         let mut deliveries = Vec::new();
         for (outcome, id) in outcomes.iter_mut().zip(ids) {
             let next = delivery(state, now_ms, &post, outcome, id);
@@ -137,7 +139,7 @@ pub async fn send(
                 deliveries.extend(next);
             }
         }
-        if !outcomes.iter().any(|outcome| outcome.accepted) {
+        if !outcomes.iter().any(RecipientReply::is_accepted) {
             return Ok(Receipt { outcomes, ..receipt(200, None) });
         }
         let sent = store_sent_copy(state, &login.mail, now_ms, &post, id);
@@ -157,36 +159,37 @@ fn delivery(
     state: &mut State,
     now_ms: i64,
     post: &Post,
-    outcome: &mut Outcome,
+    outcome: &mut RecipientReply,
     id: String,
 ) -> Option<Delivery> {
-    if !outcome.accepted {
+    if !outcome.is_accepted() {
         return None;
     }
     let from = account_of(&post.order.sender.to_lowercase());
-    let sent = SentMessage { from: &post.order.sender, content: &post.read.content, raw: &post.raw, now_ms };
-    if let Some(answer) = answers::answer(&sent, &outcome.mail, &id) {
+    let sent = SentMessage { from: &post.order.sender, content: &post.read.body, raw: &post.raw, now_ms };
+    if let Some(answer) = answers::answer(&sent, &outcome.email, &id) {
         return Some(Delivery { mail: from, id, answer: Some(answer) });
     }
-    let mail = [outcome.mail.clone(), account_of(&outcome.mail)];
+    let mail = [outcome.email.clone(), account_of(&outcome.email)];
     let known = mail.iter().find(|mail| state.account(mail).is_some());
-    let mail = known.cloned().unwrap_or_else(|| account_of(&outcome.mail));
+    let mail = known.cloned().unwrap_or_else(|| account_of(&outcome.email));
     mail.strip_suffix(DOMAIN).filter(|name| is_name(name) && !NOBODY.contains(name))?;
     if state.account(&mail).is_none() {
         // The sandbox may have no room for further accounts: then this one does not exist, and the message is discarded.
         seed::accounts(state, std::slice::from_ref(&mail), now_ms).ok()?;
     }
     if !state.has_room(&mail, 1) {
-        outcome.accepted = false;
         outcome.reply = "452 4.2.2 the mailbox is full".to_owned();
         return None;
     }
     Some(Delivery { mail, id, answer: None })
 }
 
-fn inbox(id: String, now_ms: i64) -> Message {
-    let folders = vec![Purpose::Inbox.folder().to_owned()];
-    Message { id, received_ms: now_ms, folders, ..Message::default() }
+/// The message in this folder of a mailbox, received now.
+fn file_into(read: Message, id: String, folder: &str, now_ms: i64) -> Message {
+    let (received_at, folder_ids) = (Instant::from_millis(now_ms), vec![folder.to_owned()]);
+    let unread = folder == INBOX;
+    Message { id, body: EmailMessage { received_at, folder_ids, unread, ..read.body }, ..read }
 }
 
 /// Stores the copy in the sent folder. Returns its id.
@@ -198,13 +201,9 @@ fn store_sent_copy(state: &mut State, mail: &str, now_ms: i64, post: &Post, id: 
         Some((raw, read)) => (raw.clone(), read.clone()),
         None => (post.raw.clone(), post.read.clone()),
     };
-    let sent = Message {
-        folders: vec![Purpose::Sent.folder().to_owned()],
-        flags: Flags { seen: true, ..Flags::default() },
-        thread: post.order.thread.clone().unwrap_or_default(),
-        ..inbox(id.clone(), now_ms)
-    };
-    store(state, mail, now_ms, read, sent, raw);
+    let mut sent = file_into(read, id.clone(), SENT, now_ms);
+    sent.body.thread_id.clone_from(&post.order.thread);
+    store(state, mail, now_ms, sent, raw);
     Some(id)
 }
 
@@ -214,14 +213,14 @@ fn deliver(state: &mut State, now_ms: i64, post: &Post, deliveries: Vec<Delivery
     let copy = |delivery: &Delivery| Copy { mail: delivery.mail.clone(), id: delivery.id.clone() };
     let copies: Vec<Copy> = deliveries.iter().filter(of).map(copy).collect();
     if !copies.is_empty() {
-        state.put_letter(copies, post.raw.clone());
+        state.put_raw_message(copies, post.raw.clone());
     }
     for Delivery { mail, id, answer } in deliveries {
         match answer {
-            None => place(state, &mail, now_ms, post.read.clone(), inbox(id, now_ms)),
+            None => place(state, &mail, now_ms, file_into(post.read.clone(), id, INBOX, now_ms)),
             Some(answer) => {
                 let Some(read) = parse::read(&answer) else { continue };
-                store(state, &mail, now_ms, read, inbox(id, now_ms), Bytes::from(answer));
+                store(state, &mail, now_ms, file_into(read, id, INBOX, now_ms), Bytes::from(answer));
             }
         }
     }

@@ -1,10 +1,30 @@
-//! The provider's own JSON: mail folders, labels and messages. The names differ from Switchboard's model, as a real provider's do;
-//! `connectors/sandbox` maps between the two. The journal stores the same structs, so a field added here is optional.
+//! Mail as the journal stores it: the model's resources, and what the provider adds.
 
+use model::email::EmailMessage;
+use model::email::folders::{Folder, FolderRole, Label};
+use model::wire::email::RecipientOutcome;
 use serde::{Deserialize, Serialize};
+
+use crate::document::Document;
 
 /// The id of the mailbox: an account has one.
 pub const MAILBOX: &str = "mailbox";
+
+/// The ids of system folders.
+pub const INBOX: &str = "inbox";
+pub const DRAFTS: &str = "drafts";
+pub const SENT: &str = "sent";
+pub const TRASH: &str = "trash";
+
+/// The folders that every account has: role, id, name.
+pub const SYSTEM_FOLDERS: [(FolderRole, &str, &str); 6] = [
+    (FolderRole::Inbox, INBOX, "Inbox"),
+    (FolderRole::Archive, "archive", "Archive"),
+    (FolderRole::Drafts, DRAFTS, "Drafts"),
+    (FolderRole::Sent, SENT, "Sent"),
+    (FolderRole::Trash, TRASH, "Trash"),
+    (FolderRole::Junk, "junk", "Junk"),
+];
 
 /// All mail of an account: its folders, labels and messages change in one order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -13,6 +33,11 @@ pub struct Mailbox {
     pub id: String,
     pub created_at: String,
 }
+
+/// A folder of messages. Its path is added to an answer.
+pub type MailFolder = Document<Folder>;
+/// A label of messages.
+pub type MailLabel = Document<Label>;
 
 /// An entry of a mailbox. Ids are unique over all kinds: no message has the id of a folder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,183 +48,94 @@ pub enum Entry {
     Message(Box<Message>),
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct MailFolder {
-    pub id: String,
-    pub title: String,
-    /// Id of the parent folder.
-    pub parent: Option<String>,
-    /// The provider's own folders have one; they cannot be changed or deleted.
-    pub purpose: Option<Purpose>,
-    /// Sorts the folders.
-    pub rank: i64,
-    pub created_at: String,
-    pub updated_at: String,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Purpose {
-    Inbox,
-    Archive,
-    Drafts,
-    Sent,
-    Trash,
-    Junk,
-}
-
-impl Purpose {
-    /// All of them; every account has one folder for each.
-    pub const ALL: [Purpose; 6] =
-        [Purpose::Inbox, Purpose::Archive, Purpose::Drafts, Purpose::Sent, Purpose::Trash, Purpose::Junk];
-
-    /// The id of its folder.
-    pub fn folder(self) -> &'static str {
+impl Entry {
+    /// The message that it is.
+    pub fn message(&self) -> Option<&Message> {
         match self {
-            Purpose::Inbox => "inbox",
-            Purpose::Archive => "archive",
-            Purpose::Drafts => "drafts",
-            Purpose::Sent => "sent",
-            Purpose::Trash => "trash",
-            Purpose::Junk => "junk",
+            Entry::Message(message) => Some(message),
+            _ => None,
         }
     }
 
-    /// Its title.
-    pub fn title(self) -> &'static str {
+    /// The folder that it is.
+    pub fn folder(&self) -> Option<&MailFolder> {
         match self {
-            Purpose::Inbox => "Inbox",
-            Purpose::Archive => "Archive",
-            Purpose::Drafts => "Drafts",
-            Purpose::Sent => "Sent",
-            Purpose::Trash => "Trash",
-            Purpose::Junk => "Junk",
+            Entry::Folder(folder) => Some(folder),
+            _ => None,
         }
     }
-}
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct MailLabel {
-    pub id: String,
-    pub title: String,
-    /// `#rrggbb`, of the background.
-    pub colour: Option<String>,
-    /// `#rrggbb`.
-    pub text_colour: Option<String>,
-    pub hidden: bool,
-    pub created_at: String,
-    pub updated_at: String,
+    /// The label that it is.
+    pub fn label(&self) -> Option<&MailLabel> {
+        match self {
+            Entry::Label(label) => Some(label),
+            _ => None,
+        }
+    }
 }
 
 /// A message in a mailbox. Its bytes are stored separately under its id, and never change.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase")]
 pub struct Message {
     pub id: String,
-    pub thread: String,
+    /// The message without its text and headers.
+    pub body: EmailMessage,
     /// The change that created it.
     pub born: u64,
     /// The draft that it replaces; that one is deleted.
-    pub replaces: Option<String>,
-    pub received_ms: i64,
-    /// At least one.
-    pub folders: Vec<String>,
-    pub labels: Vec<String>,
-    pub flags: Flags,
-    /// Keywords, lower case.
-    pub words: Vec<String>,
-    pub weight: Weight,
-    pub content: Content,
+    pub previous_id: Option<String>,
     /// Searchable text, lower case; not shown.
     pub search: String,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Flags {
-    pub seen: bool,
-    pub starred: bool,
-    pub answered: bool,
-    pub forwarded: bool,
-    pub draft: bool,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Weight {
-    Minor,
-    #[default]
-    Usual,
-    Major,
-}
-
-/// The content parsed from a message's bytes.
+/// The server's reply to one recipient of a sent message.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Content {
-    /// Without angle brackets, as all three.
-    pub message_id: Option<String>,
-    pub in_reply_to: Vec<String>,
-    pub references: Vec<String>,
-    pub subject: Option<String>,
-    pub from: Vec<Correspondent>,
-    pub sender: Option<Correspondent>,
-    pub to: Vec<Correspondent>,
-    pub cc: Vec<Correspondent>,
-    pub bcc: Vec<Correspondent>,
-    pub reply_to: Vec<Correspondent>,
-    /// The Date header.
-    pub sent_at: Option<String>,
-    /// At most 200 characters of its text.
-    pub preview: String,
-    pub files: Vec<File>,
-    /// Size of the whole message.
-    pub bytes: usize,
-    /// Whether it is an automatic response (RFC 3834). Not set for delivery reports, which have the same header.
-    pub automatic: bool,
-    /// The List-Unsubscribe header (RFC 2369).
-    pub unsubscribe: Option<String>,
-    /// The method of the invitation in it, lower case (RFC 5546).
-    pub invitation: Option<String>,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Correspondent {
-    pub mail: String,
-    pub label: Option<String>,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct File {
-    /// As its path names it.
-    pub part: String,
-    pub name: Option<String>,
-    /// Such as `image/png`.
-    pub media_type: String,
-    /// Decoded.
-    pub bytes: usize,
-    /// The encoded size in the message.
-    pub encoded_bytes: usize,
-    /// The text shows it.
-    pub inline: bool,
-    /// The Content-Disposition, where there is one.
-    pub disposition: Option<String>,
-    /// Content-ID without angle brackets.
-    pub cid: Option<String>,
-    /// A whole message.
-    pub is_message: bool,
-}
-
-/// The outcome of a sent message for one recipient.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Outcome {
-    pub mail: String,
-    pub accepted: bool,
-    /// The reply of an SMTP server: code, enhanced status (RFC 3463), text.
+#[serde(default)]
+pub struct RecipientReply {
+    /// The address; older journals call it `mail`.
+    #[serde(alias = "mail")]
+    pub email: String,
+    /// An SMTP reply: code, enhanced status (RFC 3463), text.
     pub reply: String,
+}
+
+impl RecipientReply {
+    /// Whether the server accepted the message for the recipient.
+    pub fn is_accepted(&self) -> bool {
+        self.reply.starts_with('2')
+    }
+
+    /// The reply as the model has it.
+    pub fn outcome(&self) -> RecipientOutcome {
+        RecipientOutcome {
+            email: self.email.clone(),
+            accepted: self.is_accepted(),
+            temporary: self.reply.starts_with('4'),
+            reply: Some(self.reply.clone()),
+            enhanced_status: self.reply.split(' ').nth(1).filter(is_status).map(str::to_owned),
+        }
+    }
+}
+
+/// Whether the word is an enhanced status code, such as `5.1.1`.
+fn is_status(word: &&str) -> bool {
+    word.split('.').count() == 3 && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::mail::types::RecipientReply;
+
+    #[test]
+    fn replies() {
+        let outcome = |reply: &str| {
+            let email = "a@x.test".to_owned();
+            RecipientReply { email, reply: reply.to_owned() }.outcome()
+        };
+        let later = outcome("451 4.3.0 try again later");
+        assert_eq!((later.temporary, later.enhanced_status.as_deref()), (true, Some("4.3.0")));
+        let never = outcome("550 no such user");
+        assert_eq!((never.temporary, never.enhanced_status), (false, None));
+    }
 }

@@ -7,13 +7,15 @@ use axum::Extension;
 use axum::body::Bytes;
 use axum::extract::{Query, State as AxumState};
 use axum::response::Response;
+use model::Instant;
+use model::email::EmailMessage;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::faults::{Magic, magic};
 use crate::mail::entries::{find, mailbox, receipt};
-use crate::mail::parse::{self, ParsedMessage};
-use crate::mail::types::{Entry, Flags, MAILBOX, Message, Purpose};
+use crate::mail::parse;
+use crate::mail::types::{DRAFTS, Entry, INBOX, MAILBOX, Message};
 use crate::mail::write::check_places;
 use crate::ops::{Copy, Receipt};
 use crate::patch::client_id;
@@ -27,7 +29,7 @@ use crate::times::parse_instant;
 pub const MAX_MESSAGE_BYTES: usize = 26 << 20;
 
 /// Parses the message that a client sends; `field` names its place in the request.
-pub fn checked(raw: &[u8], field: &str) -> Result<ParsedMessage, Problem> {
+pub fn checked(raw: &[u8], field: &str) -> Result<Message, Problem> {
     if raw.len() > MAX_MESSAGE_BYTES {
         return Err(Problem::field(field, format!("a message has at most {MAX_MESSAGE_BYTES} bytes")));
     }
@@ -35,35 +37,27 @@ pub fn checked(raw: &[u8], field: &str) -> Result<ParsedMessage, Problem> {
 }
 
 /// The magic word in its subject.
-pub fn word(read: &ParsedMessage) -> Option<Magic> {
-    magic("subject", read.content.subject.as_deref()?)
+pub fn word(message: &Message) -> Option<Magic> {
+    magic("subject", message.body.subject.as_deref()?)
 }
 
 /// Stores a message with its bytes in an account's mailbox, in its thread.
-pub fn store(state: &mut State, mail: &str, now_ms: i64, read: ParsedMessage, message: Message, raw: Bytes) {
+pub fn store(state: &mut State, mail: &str, now_ms: i64, message: Message, raw: Bytes) {
     let copy = Copy { mail: mail.to_owned(), id: message.id.clone() };
-    state.put_letter(vec![copy], raw);
-    place(state, mail, now_ms, read, message);
+    state.put_raw_message(vec![copy], raw);
+    place(state, mail, now_ms, message);
 }
 
 /// The same for one whose bytes are stored already. The thread that it names counts if a message is in it.
-pub fn place(state: &mut State, mail: &str, now_ms: i64, read: ParsedMessage, message: Message) {
+pub fn place(state: &mut State, mail: &str, now_ms: i64, mut message: Message) {
     let Some(account) = state.account(mail) else { return };
-    let is_in_it = |entry: &Arc<Entry>| entry.message().is_some_and(|one| one.thread == message.thread);
-    let is_named =
-        !message.thread.is_empty() && mailbox(state, mail).is_ok_and(|mailbox| mailbox.live().any(is_in_it));
-    let thread = match is_named {
-        true => message.thread.clone(),
-        false => account.letters.thread(&read.content, &message.id),
-    };
-    let message = Message {
-        thread,
-        born: state.seq + 1,
-        weight: read.weight,
-        search: read.search,
-        content: read.content,
-        ..message
-    };
+    let thread = &message.body.thread_id;
+    let is_in_it = |entry: &Arc<Entry>| entry.message().is_some_and(|one| one.body.thread_id == *thread);
+    let is_named = thread.is_some() && mailbox(state, mail).is_ok_and(|mailbox| mailbox.live().any(is_in_it));
+    if !is_named {
+        message.body.thread_id = Some(account.raw_messages.thread_of(&message.body, &message.id));
+    }
+    message.born = state.seq + 1;
     state.put(mail, MAILBOX, now_ms, Arc::new(Entry::Message(Box::new(message))));
 }
 
@@ -96,9 +90,13 @@ pub struct Import {
     /// None: the inbox.
     folders: Option<String>,
     labels: Option<String>,
-    /// Flags among `seen`, `starred`, `answered`, `forwarded`, `draft`.
-    flags: Option<String>,
-    words: Option<String>,
+    keywords: Option<String>,
+    /// None: it is.
+    unread: Option<bool>,
+    starred: bool,
+    answered: bool,
+    forwarded: bool,
+    draft: bool,
     /// None: now.
     received_at: Option<String>,
 }
@@ -113,22 +111,6 @@ fn split_list(text: Option<&String>) -> Vec<String> {
     all
 }
 
-fn flags(names: &[String]) -> Result<Flags, Problem> {
-    let mut flags = Flags::default();
-    for name in names {
-        let flag = match name.as_str() {
-            "seen" => &mut flags.seen,
-            "starred" => &mut flags.starred,
-            "answered" => &mut flags.answered,
-            "forwarded" => &mut flags.forwarded,
-            "draft" => &mut flags.draft,
-            _ => return Err(Problem::field("flags", format!("there is no flag {name:?}"))),
-        };
-        *flag = true;
-    }
-    Ok(flags)
-}
-
 /// `POST /sandbox/v1/mail/messages`
 pub async fn import(
     (AxumState(sandbox), Extension(login)): Caller,
@@ -138,24 +120,30 @@ pub async fn import(
     let fresh = sandbox.new_id()?;
     let read = checked(change.body(), "body")?;
     let received_ms = query.received_at.as_ref().map(|at| parse_instant(at, "receivedAt")).transpose()?;
-    let mut folders = split_list(query.folders.as_ref());
-    if folders.is_empty() {
-        folders.push(Purpose::Inbox.folder().to_owned());
-    }
-    let message = Message {
-        folders,
-        labels: split_list(query.labels.as_ref()),
-        flags: flags(&split_list(query.flags.as_ref()))?,
-        words: split_list(query.words.as_ref()),
-        ..Message::default()
-    };
     let word = word(&read);
+    let mut folder_ids = split_list(query.folders.as_ref());
+    if folder_ids.is_empty() {
+        folder_ids.push(INBOX.to_owned());
+    }
+    let body = EmailMessage {
+        folder_ids,
+        label_ids: split_list(query.labels.as_ref()),
+        keywords: split_list(query.keywords.as_ref()),
+        unread: query.unread.unwrap_or(true),
+        starred: query.starred,
+        answered: query.answered,
+        forwarded: query.forwarded,
+        draft: query.draft,
+        ..read.body
+    };
+    let message = Message { body, ..read };
     run_raw(&sandbox, &login, change, word, |state, now_ms, change| {
         let id = free_id(state, &login.mail, query.id.as_ref(), fresh)?;
-        check_places(&message, mailbox(state, &login.mail)?)?;
+        check_places(&message.body, mailbox(state, &login.mail)?)?;
         check_room(state, &login.mail)?;
-        let message = Message { id: id.clone(), received_ms: received_ms.unwrap_or(now_ms), ..message };
-        store(state, &login.mail, now_ms, read, message, change.body().clone());
+        let mut message = Message { id: id.clone(), ..message };
+        message.body.received_at = Instant::from_millis(received_ms.unwrap_or(now_ms));
+        store(state, &login.mail, now_ms, message, change.body().clone());
         Ok(receipt(201, Some(id)))
     })
     .await
@@ -183,26 +171,25 @@ pub async fn draft(
     let word = word(&read);
     run_raw(&sandbox, &login, change, word, |state, now_ms, change| {
         let id = free_id(state, &login.mail, query.id.as_ref(), fresh)?;
-        let mut message = Message {
-            id: id.clone(),
-            replaces: query.replaces.clone(),
-            thread: query.thread.clone().unwrap_or_default(),
-            received_ms: now_ms,
-            folders: vec![Purpose::Drafts.folder().to_owned()],
-            flags: Flags { seen: true, draft: true, ..Flags::default() },
-            ..Message::default()
+        let mut body = EmailMessage {
+            thread_id: query.thread.clone(),
+            received_at: Instant::from_millis(now_ms),
+            folder_ids: vec![DRAFTS.to_owned()],
+            draft: true,
+            ..read.body
         };
         if let Some(replaced) = &query.replaces {
             let (old, seq) = find(mailbox(state, &login.mail)?, replaced)?;
             change.check_etag(seq)?;
-            if !old.flags.draft {
+            if !old.body.draft {
                 return Err(Problem::conflict("notADraft", "only a draft can be replaced"));
             }
-            message.labels.clone_from(&old.labels);
-            message.flags.starred = old.flags.starred;
+            body.label_ids.clone_from(&old.body.label_ids);
+            body.starred = old.body.starred;
         }
         check_room(state, &login.mail)?;
-        store(state, &login.mail, now_ms, read, message, change.body().clone());
+        let message = Message { id: id.clone(), body, previous_id: query.replaces.clone(), ..read };
+        store(state, &login.mail, now_ms, message, change.body().clone());
         let mut dropped = Vec::new();
         if let Some(replaced) = query.replaces {
             state.remove::<Entry>(&login.mail, MAILBOX, now_ms, &replaced);

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use axum::Extension;
 use axum::extract::{Path, Query, State as AxumState};
 use axum::response::Response;
+use model::email::{EmailMessage, Importance};
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::mail::entries::{find, mailbox, receipt};
-use crate::mail::types::{Entry, Flags, MAILBOX, Message, Purpose, Weight};
+use crate::mail::types::{Entry, MAILBOX, Message, TRASH};
 use crate::ops::Receipt;
 use crate::patch::{few, read};
 use crate::problem::Problem;
@@ -19,53 +20,48 @@ use crate::sandbox::Caller;
 
 /// Maximum number of a message's folders, labels and keywords.
 const MAX_PLACES: usize = 50;
-const MAX_WORD: usize = 64;
+const MAX_KEYWORD: usize = 64;
 
-/// Body of `PATCH …/messages/{message}`; omitted fields stay.
+/// Body of `PATCH …/messages/{message}`: the members of the model's `MessageUpdate`; omitted ones stay.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct Patch {
-    flags: FlagsPatch,
-    weight: Option<Weight>,
+    unread: Option<bool>,
+    starred: Option<bool>,
+    answered: Option<bool>,
+    forwarded: Option<bool>,
+    importance: Option<Importance>,
+    add_keywords: Vec<String>,
+    remove_keywords: Vec<String>,
     /// The complete list of its folders.
     folders: Option<Vec<String>>,
     add_labels: Vec<String>,
     remove_labels: Vec<String>,
-    add_words: Vec<String>,
-    remove_words: Vec<String>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-struct FlagsPatch {
-    seen: Option<bool>,
-    starred: Option<bool>,
-    answered: Option<bool>,
-    forwarded: Option<bool>,
 }
 
 /// Refuses a message whose folders or labels do not exist.
-pub fn check_places(message: &Message, mailbox: &Folder<Entry>) -> Result<(), Problem> {
+pub fn check_places(message: &EmailMessage, mailbox: &Folder<Entry>) -> Result<(), Problem> {
+    let (folders, labels, keywords) = (&message.folder_ids, &message.label_ids, &message.keywords);
     let entry = |id: &String| mailbox.record(id).map(|(entry, _)| &**entry);
-    if message.folders.is_empty() {
+    if folders.is_empty() {
         return Err(Problem::field("folders", "a message lies in one folder at least"));
     }
-    if let Some(id) = message.folders.iter().find(|id| entry(id).and_then(Entry::folder).is_none()) {
+    if let Some(id) = folders.iter().find(|id| entry(id).and_then(Entry::folder).is_none()) {
         return Err(Problem::field("folders", format!("there is no folder {id:?}")));
     }
-    if let Some(id) = message.labels.iter().find(|id| entry(id).and_then(Entry::label).is_none()) {
+    if let Some(id) = labels.iter().find(|id| entry(id).and_then(Entry::label).is_none()) {
         return Err(Problem::field("labels", format!("there is no label {id:?}")));
     }
-    few("folders", message.folders.len(), MAX_PLACES)?;
-    few("labels", message.labels.len(), MAX_PLACES)?;
-    few("words", message.words.len(), MAX_PLACES)?;
+    few("folders", folders.len(), MAX_PLACES)?;
+    few("labels", labels.len(), MAX_PLACES)?;
+    few("keywords", keywords.len(), MAX_PLACES)?;
     // A keyword as IMAP allows it (RFC 9051, `flag-keyword`), without commas, which separate them in query strings.
-    let is_word = |word: &String| {
+    let is_keyword = |word: &String| {
         let is_safe = |b: u8| b.is_ascii_graphic() && !b"(){%*\"\\],".contains(&b) && !b.is_ascii_uppercase();
-        (1..=MAX_WORD).contains(&word.len()) && word.bytes().all(is_safe)
+        (1..=MAX_KEYWORD).contains(&word.len()) && word.bytes().all(is_safe)
     };
-    match message.words.iter().find(|word| !is_word(word)) {
-        Some(word) => Err(Problem::field("words", format!("{word:?} cannot be a word"))),
+    match keywords.iter().find(|word| !is_keyword(word)) {
+        Some(word) => Err(Problem::field("keywords", format!("{word:?} cannot be a keyword"))),
         None => Ok(()),
     }
 }
@@ -80,22 +76,22 @@ fn edit(list: &mut Vec<String>, add: &[String], remove: &[String]) {
     }
 }
 
-fn apply_patch(old: &Message, patch: Patch) -> Message {
-    let flags = Flags {
-        seen: patch.flags.seen.unwrap_or(old.flags.seen),
-        starred: patch.flags.starred.unwrap_or(old.flags.starred),
-        answered: patch.flags.answered.unwrap_or(old.flags.answered),
-        forwarded: patch.flags.forwarded.unwrap_or(old.flags.forwarded),
-        draft: old.flags.draft,
+fn apply_patch(old: &EmailMessage, patch: &Patch) -> EmailMessage {
+    let mut body = EmailMessage {
+        unread: patch.unread.unwrap_or(old.unread),
+        starred: patch.starred.unwrap_or(old.starred),
+        answered: patch.answered.unwrap_or(old.answered),
+        forwarded: patch.forwarded.unwrap_or(old.forwarded),
+        importance: patch.importance.unwrap_or(old.importance),
+        ..old.clone()
     };
-    let mut message = Message { flags, weight: patch.weight.unwrap_or(old.weight), ..old.clone() };
     if let Some(folders) = &patch.folders {
-        message.folders.clear();
-        edit(&mut message.folders, folders, &[]);
+        body.folder_ids.clear();
+        edit(&mut body.folder_ids, folders, &[]);
     }
-    edit(&mut message.labels, &patch.add_labels, &patch.remove_labels);
-    edit(&mut message.words, &patch.add_words, &patch.remove_words);
-    message
+    edit(&mut body.label_ids, &patch.add_labels, &patch.remove_labels);
+    edit(&mut body.keywords, &patch.add_keywords, &patch.remove_keywords);
+    body
 }
 
 /// `PATCH …/messages/{message}`. A patch without effect makes no new version.
@@ -108,8 +104,9 @@ pub async fn update(
         let mailbox = mailbox(state, &login.mail)?;
         let (old, seq) = find(mailbox, &id)?;
         change.check_etag(seq)?;
-        let message = apply_patch(old, read(Value::Object(body.clone()))?);
-        check_places(&message, mailbox)?;
+        let message =
+            Message { body: apply_patch(&old.body, &read(Value::Object(body.clone()))?), ..old.clone() };
+        check_places(&message.body, mailbox)?;
         if message != *old {
             state.put(&login.mail, MAILBOX, now_ms, Arc::new(Entry::Message(Box::new(message))));
         }
@@ -140,10 +137,9 @@ pub async fn delete(
             state.remove::<Entry>(&login.mail, MAILBOX, now_ms, &id);
             return Ok(Receipt { dropped: vec![id.clone()], ..receipt(200, None) });
         }
-        let trash = vec![Purpose::Trash.folder().to_owned()];
-        let is_there = message.folders == trash;
-        let message = Message { folders: trash, ..message.clone() };
-        if !is_there {
+        if message.body.folder_ids != [TRASH] {
+            let mut message = message.clone();
+            message.body.folder_ids = vec![TRASH.to_owned()];
             state.put(&login.mail, MAILBOX, now_ms, Arc::new(Entry::Message(Box::new(message))));
         }
         Ok(receipt(200, Some(id.clone())))

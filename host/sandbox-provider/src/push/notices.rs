@@ -62,7 +62,7 @@ fn changed_subject(change: &Op) -> Option<(&str, ChangeSubject<'_>)> {
         Op::DropFolder { kind, mail, id } => (mail.as_str(), ChangeSubject::Gone(*kind, id)),
         Op::DropRecord(gone) => (gone.mail.as_str(), ChangeSubject::Record(gone.kind, &gone.folder)),
         Op::Mailbox(_)
-        | Op::Letter { .. }
+        | Op::RawMessage { .. }
         | Op::Forget { .. }
         | Op::Receipt { .. }
         | Op::Grant(_)

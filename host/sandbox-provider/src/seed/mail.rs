@@ -1,351 +1,363 @@
-//! The mailbox that an account begins with.
+//! The mailbox that an account begins with. Days count back from the day on which the account is made, times are UTC. Senders and
+//! recipients are the same in every seeded account, except among the three themselves: there one sends and the others receive.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::body::Bytes;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use mail::build::{CalendarPart, Outgoing, OutgoingFile, build};
+use model::Instant;
+use model::email::folders::{Folder as FolderProperties, FolderRights, Label, LabelColor};
+use model::email::{EmailAddress, EmailHeader, EmailMessage};
+use serde::Deserialize;
 
-use crate::mail::compose::{date, encoded, file, message, multipart, person, text, words};
+use crate::document::Document;
+use crate::mail::folders::{Container, RIGHTS};
 use crate::mail::parse;
-use crate::mail::types::{Entry, Flags, MAILBOX, MailFolder, MailLabel, Mailbox, Message, Purpose};
+use crate::mail::types::{Entry, INBOX, MAILBOX, Mailbox, Message, SENT, SYSTEM_FOLDERS};
 use crate::mail::upload::store;
 use crate::seed::colleagues::{Colleague, PEOPLE};
-use crate::seed::letters::{BULLETINS, Bulletin, LETTERS, Letter, MessageExtra, TEAM, Who};
 use crate::state::State;
 use crate::times::instant;
 
 const DAY_MS: i64 = 24 * 3_600_000;
-/// The account's own folders: id, title, parent.
+
+/// The messages, and the people who write them besides the three.
+const MESSAGES: &str = include_str!("messages.json");
+/// An invitation with names in place of what depends on the account and the day.
+const INVITATION: &str = include_str!("invitation.ics");
+/// The content of files.
+const PDF: &[u8] = include_bytes!("page.pdf");
+const TABLE: &str = "item,count,price\nhouse,1,2400.00\ntrain,3,180.50\nfood,9,45.00\n";
+/// A blue square of eight pixels, and its Content-ID.
+const PICTURE: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEUlEQVR42mNQTX6NFTEMLQkADGRcwbWCQf4AAAAASUVORK5CYII=";
+const PICTURE_ID: &str = "picture@sandbox.test";
+/// Typical remote content of senders, with scripts and trackers that clients must not run.
+const REMOTE: &str = "<p><img src=\"https://pictures.sandbox.test/banner.png\" width=\"600\" alt=\"\"></p>\n\
+    <p><a href=\"https://www.sandbox.test/more?c=42\" onclick=\"track()\">More</a></p>\n\
+    <img src=\"https://pictures.sandbox.test/open.gif?who=42\" width=\"1\" height=\"1\">\n<script>track()</script>\n";
+
+/// The folders of the three: id, name, parent.
 const FOLDERS: &[(&str, &str, Option<&str>)] =
     &[("projects", "Projects", None), ("projects-launch", "Launch", Some("projects"))];
-/// Id, title, background, text.
+/// Their labels: id, name, background, text.
 const LABELS: &[(&str, &str, &str, &str)] = &[
     ("label-customers", "Customers", "#fde68a", "#78350f"),
     ("label-finance", "Finance", "#bbf7d0", "#14532d"),
     ("label-later", "Später", "#ddd6fe", "#4c1d95"),
 ];
-/// A blue square of eight pixels.
-const PICTURE: &str =
-    "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEUlEQVR42mNQTX6NFTEMLQkADGRcwbWCQf4AAAAASUVORK5CYII=";
+
+/// The file of messages.
+#[derive(Debug, Default, Deserialize)]
+struct MailSeed {
+    /// By the keys that messages name them with.
+    people: HashMap<String, EmailAddress>,
+    messages: Vec<MessageSeed>,
+}
+
+/// A message of the file. People are `me`, the first name of one of the three, or a key of the file.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct MessageSeed {
+    id: String,
+    /// Day, hour, minute.
+    at: [i64; 3],
+    from: String,
+    to: Vec<String>,
+    cc: Vec<String>,
+    subject: String,
+    text: String,
+    /// The message that it answers.
+    answers: Option<String>,
+    /// None: the sent folder for the owner's messages, else the inbox.
+    folder: Option<String>,
+    labels: Vec<String>,
+    unread: bool,
+    starred: bool,
+    draft: bool,
+    html: Option<HtmlKind>,
+    /// The name of an attached PDF file or table.
+    file: Option<String>,
+    /// Whether another message is attached.
+    forwarded: bool,
+    /// The day from today and the hour of a meeting.
+    invitation: Option<[i64; 2]>,
+    /// A charset, and subject and text in it, base64.
+    charset: Option<[String; 3]>,
+    /// The Auto-Submitted header.
+    auto_submitted: Option<String>,
+    /// The domain of the List-ID.
+    list: Option<String>,
+    /// Not one message but its issues, whose numbers end the subject.
+    series: Option<IssueSeed>,
+}
+
+/// The issues of a recurring message.
+#[derive(Clone, Debug, Deserialize)]
+struct IssueSeed {
+    /// Days from one to the next.
+    every: i64,
+    count: i64,
+    /// The number of unread ones, the newest.
+    unread: i64,
+}
+
+/// The HTML besides the text of a message: the same, with an embedded picture, or with remote pictures.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum HtmlKind {
+    Text,
+    Picture,
+    Remote,
+}
 
 /// The mailbox with its folders; for the three with their own folders and labels, too.
 pub fn begin(state: &mut State, mail: &str, now_ms: i64) {
     let now = instant(now_ms);
     state.put_head::<Entry>(mail, Mailbox { id: MAILBOX.to_owned(), created_at: now.clone() });
     let mut put = |entry: Entry| state.put(mail, MAILBOX, now_ms, Arc::new(entry));
-    let folder = |id: &str, title: &str, rank| MailFolder {
-        id: id.to_owned(),
-        title: title.to_owned(),
-        rank,
-        created_at: now.clone(),
-        updated_at: now.clone(),
-        ..MailFolder::default()
-    };
-    for (rank, purpose) in (0..).zip(Purpose::ALL) {
-        let folder = folder(purpose.folder(), purpose.title(), rank);
-        put(Entry::Folder(MailFolder { purpose: Some(purpose), ..folder }));
+    for (sort_order, (role, id, name)) in (0..).zip(SYSTEM_FOLDERS) {
+        let rights = FolderRights { rename: false, delete: false, ..RIGHTS };
+        let (name, role, system) = (name.to_owned(), Some(role), true);
+        let body = FolderProperties { name, role, system, rights, sort_order, ..FolderProperties::begin() };
+        put(Entry::Folder(Document::new(id, body, &now)));
     }
     if !PEOPLE.iter().any(|person| person.mail == mail) {
         return;
     }
-    for (rank, (id, title, parent)) in (10..).zip(FOLDERS) {
-        let parent = parent.map(str::to_owned);
-        put(Entry::Folder(MailFolder { parent, ..folder(id, title, rank) }));
+    for (sort_order, (id, name, parent)) in (10..).zip(FOLDERS) {
+        let (name, parent_id) = ((*name).to_owned(), parent.map(str::to_owned));
+        let body = FolderProperties { name, parent_id, sort_order, ..FolderProperties::begin() };
+        put(Entry::Folder(Document::new(id, body, &now)));
     }
-    for (id, title, colour, text_colour) in LABELS {
-        put(Entry::Label(MailLabel {
-            id: (*id).to_owned(),
-            title: (*title).to_owned(),
-            colour: Some((*colour).to_owned()),
-            text_colour: Some((*text_colour).to_owned()),
-            hidden: false,
-            created_at: now.clone(),
-            updated_at: now.clone(),
-        }));
+    for (id, name, background, text) in LABELS {
+        let color = LabelColor { background: Some((*background).to_owned()), text: Some((*text).to_owned()) };
+        let body = Label { name: (*name).to_owned(), color: Some(color), ..Label::default() };
+        put(Entry::Label(Document::new(id, body, &now)));
     }
 }
 
 /// Fills the mailboxes of the three.
 pub fn fill(state: &mut State, mail: &str, now_ms: i64) {
-    let Some(me) = PEOPLE.iter().position(|person| person.mail == mail) else { return };
-    let maker = MailMaker { me, person: &PEOPLE[me], today_ms: now_ms - now_ms.rem_euclid(DAY_MS) };
-    let mut made: Vec<(Vec<u8>, Message)> = TEAM.iter().chain(LETTERS).map(|one| maker.letter(one)).collect();
-    for bulletin in BULLETINS {
-        made.extend((0..bulletin.count).map(|issue| maker.bulletin(bulletin, issue)));
-    }
-    made.sort_by_key(|(_, message)| message.received_ms);
+    let Some(person) = PEOPLE.iter().find(|person| person.mail == mail) else { return };
+    let seed: MailSeed = serde_json::from_str(MESSAGES).unwrap_or_default();
+    let messages: Vec<MessageSeed> = seed.messages.into_iter().flat_map(issues).collect();
+    let today_ms = now_ms - now_ms.rem_euclid(DAY_MS);
+    let maker = MailMaker { person, today_ms, people: &seed.people, messages: &messages };
+    let mut made: Vec<(Vec<u8>, Message)> = messages.iter().filter_map(|seed| maker.message(seed)).collect();
+    made.sort_by_key(|(_, message)| message.body.received_at);
     for (raw, message) in made {
-        let Some(read) = parse::read(&raw) else { continue };
-        store(state, mail, now_ms, read, message, Bytes::from(raw));
+        store(state, mail, now_ms, message, Bytes::from(raw));
     }
+}
+
+/// The issues of a recurring message, the newest first, or the message itself.
+fn issues(seed: MessageSeed) -> Vec<MessageSeed> {
+    let Some(IssueSeed { every, count, unread }) = seed.series else { return vec![seed] };
+    let issue = |back: i64| {
+        let number = count - back;
+        let [day, hour, minute] = seed.at;
+        MessageSeed {
+            id: format!("{}-{number}", seed.id),
+            at: [day + back * every, hour, minute],
+            subject: format!("{}{number}", seed.subject),
+            unread: back < unread,
+            ..seed.clone()
+        }
+    };
+    (0..count).map(issue).collect()
 }
 
 /// Makes one person's messages.
-struct MailMaker {
-    me: usize,
+struct MailMaker<'a> {
     person: &'static Colleague,
     /// Midnight, UTC.
     today_ms: i64,
+    people: &'a HashMap<String, EmailAddress>,
+    messages: &'a [MessageSeed],
 }
 
-impl MailMaker {
-    fn is_me(&self, who: Who) -> bool {
-        who == Who::Me || who == Who::Colleague(self.me)
-    }
-
+impl MailMaker<'_> {
     fn name(&self) -> &'static str {
         self.person.mail.split('@').next().unwrap_or_default()
     }
 
-    /// Name and address.
-    fn known(&self, who: Who) -> (&'static str, &'static str) {
-        match who {
-            Who::Me => (self.person.name, self.person.mail),
-            Who::Colleague(number) => PEOPLE.get(number).map_or(("", ""), |p| (p.name, p.mail)),
-            Who::Other(name, mail) => (name, mail),
+    fn address(&self, key: &str) -> EmailAddress {
+        let key = if key == "me" { self.name() } else { key };
+        match PEOPLE.iter().find(|person| person.mail.split('@').next() == Some(key)) {
+            Some(person) => {
+                EmailAddress { name: Some(person.name.to_owned()), email: person.mail.to_owned() }
+            }
+            None => self.people.get(key).cloned().unwrap_or_default(),
         }
     }
 
-    fn people(&self, all: &[Who]) -> String {
-        let all: Vec<String> = all.iter().map(|who| self.known(*who)).map(|(n, m)| person(n, m)).collect();
-        all.join(",\r\n ")
+    fn is_me(&self, key: &str) -> bool {
+        self.address(key).email == self.person.mail
+    }
+
+    fn instant(&self, at: [i64; 3]) -> Instant {
+        let [day, hour, minute] = at;
+        Instant::from_millis(self.today_ms - day * DAY_MS + (hour * 60 + minute) * 60_000)
+    }
+
+    fn domain(&self, seed: &MessageSeed) -> String {
+        self.address(&seed.from).email.rsplit('@').next().unwrap_or_default().to_owned()
     }
 
     /// Among the three a message is the same for all, so it has the same Message-ID.
-    fn message_id(&self, letter: &Letter) -> String {
-        let domain = self.known(letter.from).1.split('@').nth(1).unwrap_or_default();
-        match letter.id.starts_with("team-") {
-            true => format!("<{}@{domain}>", letter.id),
-            false => format!("<{}-{}@{domain}>", self.name(), letter.id),
+    fn message_id(&self, seed: &MessageSeed) -> String {
+        let owner = if seed.id.starts_with("team-") { String::new() } else { format!("{}-", self.name()) };
+        format!("{owner}{}@{}", seed.id, self.domain(seed))
+    }
+
+    fn message(&self, seed: &MessageSeed) -> Option<(Vec<u8>, Message)> {
+        let raw = self.raw(seed)?;
+        let read = parse::read(&raw)?;
+        let is_mine = self.is_me(&seed.from);
+        let is_reply = |next: &&MessageSeed| next.answers.as_ref() == Some(&seed.id);
+        let folder = seed.folder.as_deref().unwrap_or(if is_mine { SENT } else { INBOX });
+        let body = EmailMessage {
+            received_at: self.instant(seed.at),
+            folder_ids: vec![folder.to_owned()],
+            label_ids: seed.labels.clone(),
+            keywords: (folder == "junk").then(|| "$junk".to_owned()).into_iter().collect(),
+            unread: seed.unread && !is_mine,
+            starred: seed.starred,
+            answered: self.messages.iter().filter(is_reply).any(|next| self.is_me(&next.from)),
+            draft: seed.draft,
+            ..read.body
+        };
+        Some((raw, Message { id: format!("msg-{}", seed.id), body, ..read }))
+    }
+
+    fn raw(&self, seed: &MessageSeed) -> Option<Vec<u8>> {
+        let built = build(&self.outgoing(seed)).ok()?.bytes;
+        let Some([charset, subject, text]) = &seed.charset else { return Some(built) };
+        let built = String::from_utf8(built).ok()?;
+        let header = built.split("Content-Type:").next()?;
+        let rest = format!(
+            "Subject: =?{charset}?B?{subject}?=\r\nContent-Type: text/plain; charset={charset}\r\n\
+             Content-Transfer-Encoding: base64\r\n\r\n{text}\r\n"
+        );
+        Some(format!("{header}{rest}").into_bytes())
+    }
+
+    fn outgoing(&self, seed: &MessageSeed) -> Outgoing {
+        let people = |keys: &[String]| keys.iter().map(|key| self.address(key)).collect();
+        let references = self.references(seed);
+        Outgoing {
+            message_id: self.message_id(seed),
+            date: self.instant(seed.at),
+            from: vec![self.address(&seed.from)],
+            to: people(&seed.to),
+            cc: people(&seed.cc),
+            subject: Some(seed.subject.clone()),
+            in_reply_to: references.last().cloned().into_iter().collect(),
+            references,
+            text: Some(seed.text.clone()),
+            html: seed.html.map(|kind| html(&seed.text, kind)),
+            calendar: seed.invitation.map(|at| self.invitation(seed, at)),
+            attachments: self.attachment(seed).into_iter().collect(),
+            headers: self.headers(seed),
+            ..Outgoing::default()
         }
-    }
-
-    fn ms(&self, day: i64, (hour, minute): (i64, i64)) -> i64 {
-        self.today_ms - day * DAY_MS + (hour * 60 + minute) * 60_000
-    }
-
-    fn letter(&self, letter: &Letter) -> (Vec<u8>, Message) {
-        let (ms, is_mine) = (self.ms(letter.day, letter.at), self.is_me(letter.from));
-        let references = self.references(letter);
-        let subject = match letter.trimming {
-            MessageExtra::Charset(charset, subject, _) => format!("=?{charset}?B?{subject}?="),
-            _ => words(letter.subject),
-        };
-        let automatic = matches!(letter.trimming, MessageExtra::Automatic);
-        let headers = [
-            ("From", self.people(&[letter.from])),
-            ("To", self.people(letter.to)),
-            ("Cc", self.people(letter.cc)),
-            ("Subject", subject),
-            ("Date", date(ms)),
-            ("Message-ID", self.message_id(letter)),
-            ("In-Reply-To", references.last().cloned().unwrap_or_default()),
-            ("References", references.join("\r\n ")),
-            ("Auto-Submitted", if automatic { "auto-replied".to_owned() } else { String::new() }),
-        ];
-        let raw = message(&headers, &self.part(letter, ms));
-        let all = || TEAM.iter().chain(LETTERS);
-        let is_answered = all().any(|next| next.answers == Some(letter.id) && self.is_me(next.from));
-        let folder = letter.folder.unwrap_or(if is_mine { "sent" } else { "inbox" });
-        let found = Message {
-            id: format!("msg-{}", letter.id),
-            received_ms: ms,
-            folders: vec![folder.to_owned()],
-            labels: letter.labels.iter().map(|label| (*label).to_owned()).collect(),
-            flags: Flags {
-                seen: is_mine || !letter.is_unread,
-                starred: letter.is_starred,
-                answered: is_answered,
-                forwarded: false,
-                draft: letter.is_draft,
-            },
-            words: if folder == "junk" { vec!["$junk".to_owned()] } else { Vec::new() },
-            ..Message::default()
-        };
-        (raw, found)
     }
 
     /// The messages before it in its conversation, the oldest first.
-    fn references(&self, letter: &Letter) -> Vec<String> {
-        let all = || TEAM.iter().chain(LETTERS);
-        let mut chain = Vec::new();
-        let mut above = letter.answers;
-        while let Some(parent) = above.and_then(|id| all().find(|letter| letter.id == id)) {
-            chain.push(self.message_id(parent));
-            above = parent.answers;
-        }
+    fn references(&self, seed: &MessageSeed) -> Vec<String> {
+        let above = |seed: &MessageSeed| {
+            let id = seed.answers.as_ref()?;
+            self.messages.iter().find(|one| one.id == *id)
+        };
+        let mut chain: Vec<String> =
+            std::iter::successors(above(seed), |seed| above(seed)).map(|one| self.message_id(one)).collect();
         chain.reverse();
         chain
     }
 
-    fn part(&self, letter: &Letter, ms: i64) -> Vec<u8> {
-        let plain = text("text/plain", letter.text);
-        let boundary = format!("part-{}", letter.id);
-        let mixed = |file: Vec<u8>| multipart("mixed", &boundary, &[plain.clone(), file]);
-        match letter.trimming {
-            MessageExtra::Nothing | MessageExtra::Automatic => plain,
-            MessageExtra::Html => alternative(&boundary, letter.text, ""),
-            MessageExtra::Remote => alternative(&boundary, letter.text, REMOTE),
-            MessageExtra::Picture => picture(&boundary, letter.text),
-            MessageExtra::Pdf(name) => {
-                mixed(file("application/pdf", name, "attachment", None, &pdf(letter.subject)))
-            }
-            MessageExtra::Csv(name) => {
-                let table = "item,count,price\nhouse,1,2400.00\ntrain,3,180.50\nfood,9,45.00\n";
-                mixed(file("text/csv; charset=utf-8", name, "attachment", None, table.as_bytes()))
-            }
-            MessageExtra::Invitation(day, hour) => self.invitation(letter, &boundary, day, hour, ms),
-            MessageExtra::Charset(charset, _, body) => {
-                let body = STANDARD.decode(body).unwrap_or_default();
-                encoded(&format!("text/plain; charset={charset}"), &[], &body)
-            }
-            MessageExtra::Forwarded => {
-                let headers = [
-                    ("From", person("Emily Johnson", "emily@acme.example")),
-                    ("To", person("Hugo Peña", "hugo@sandbox.test")),
-                    ("Subject", "It does not work".to_owned()),
-                    ("Date", date(ms - DAY_MS)),
-                    ("Message-ID", "<it-does-not-work@acme.example>".to_owned()),
-                ];
-                let inner = message(&headers, &text("text/plain", "The export stops after a minute.\n"));
-                mixed([b"Content-Type: message/rfc822\r\n\r\n".to_vec(), inner].concat())
-            }
+    fn headers(&self, seed: &MessageSeed) -> Vec<EmailHeader> {
+        let mut headers = Vec::new();
+        let mut add = |name: &str, value: String| headers.push(EmailHeader { name: name.to_owned(), value });
+        if let Some(value) = &seed.auto_submitted {
+            add("Auto-Submitted", value.clone());
         }
+        if let Some(list) = &seed.list {
+            let (domain, name) = (self.domain(seed), self.name());
+            add("List-ID", format!("<{list}>"));
+            let ways = format!("<mailto:leave@{domain}?subject=leave>, <https://{domain}/leave?who={name}>");
+            add("List-Unsubscribe", ways);
+            add("List-Unsubscribe-Post", "List-Unsubscribe=One-Click".to_owned());
+        }
+        headers
     }
 
-    /// RFC 6047: the text, and the meeting as an alternative to it.
-    fn invitation(&self, letter: &Letter, boundary: &str, day: i64, hour: i8, ms: i64) -> Vec<u8> {
-        let stamp = |ms: i64| {
-            let at = jiff::Timestamp::from_millisecond(ms).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
-            at.strftime("%Y%m%dT%H%M%SZ").to_string()
+    fn attachment(&self, seed: &MessageSeed) -> Option<OutgoingFile> {
+        let file = |content_type: &str, content: Vec<u8>| OutgoingFile {
+            content_type: Some(content_type.to_owned()),
+            content,
+            ..OutgoingFile::default()
         };
-        let start = self.ms(-day, (i64::from(hour), 0));
-        let (title, host) = (letter.subject.trim_start_matches("Invitation: "), self.known(letter.from));
-        let lines = [
-            "BEGIN:VCALENDAR".to_owned(),
-            "VERSION:2.0".to_owned(),
-            "PRODID:-//sandbox.test//mail//EN".to_owned(),
-            "METHOD:REQUEST".to_owned(),
-            "BEGIN:VEVENT".to_owned(),
-            format!("UID:{}-{}@customer.example", self.name(), letter.id),
-            format!("DTSTAMP:{}", stamp(ms)),
-            format!("DTSTART:{}", stamp(start)),
-            format!("DTEND:{}", stamp(start + 3_600_000)),
-            format!("SUMMARY:{title}"),
-            format!("ORGANIZER;CN={}:mailto:{}", host.0, host.1),
-            format!(
-                "ATTENDEE;PARTSTAT=NEEDS-ACTION;RSVP=TRUE;CN={}:mailto:{}",
-                self.person.name, self.person.mail
-            ),
-            "SEQUENCE:0".to_owned(),
-            "END:VEVENT".to_owned(),
-            "END:VCALENDAR".to_owned(),
-        ];
-        let meeting = lines.map(|line| line + "\r\n").concat();
-        let parts = [
-            text("text/plain", letter.text),
-            encoded("text/calendar; method=REQUEST; charset=utf-8", &[], meeting.as_bytes()),
-        ];
-        multipart("alternative", boundary, &parts)
-    }
-
-    /// The newest issue is number zero.
-    fn bulletin(&self, bulletin: &Bulletin, issue: i64) -> (Vec<u8>, Message) {
-        let day = 1 + issue * bulletin.every;
-        let (ms, number) = (self.ms(day, bulletin.at), bulletin.count - issue);
-        let id = format!("{}-{number}", bulletin.id);
-        let domain = self.known(bulletin.from).1.split('@').nth(1).unwrap_or_default();
-        let list = |value: String| if bulletin.list.is_empty() { String::new() } else { value };
-        let headers = [
-            ("From", self.people(&[bulletin.from])),
-            ("To", self.people(&[Who::Me])),
-            ("Subject", words(&format!("{}{number}", bulletin.subject))),
-            ("Date", date(ms)),
-            ("Message-ID", format!("<{}-{id}@{domain}>", self.name())),
-            ("List-ID", list(format!("<{}>", bulletin.list))),
-            (
-                "List-Unsubscribe",
-                list(format!(
-                    "<mailto:leave@{domain}?subject=leave>,\r\n <https://{domain}/leave?who={}>",
-                    self.name()
-                )),
-            ),
-            ("List-Unsubscribe-Post", list("List-Unsubscribe=One-Click".to_owned())),
-            ("Precedence", list("bulk".to_owned())),
-            (
-                "Auto-Submitted",
-                if bulletin.list.is_empty() { "auto-generated".to_owned() } else { String::new() },
-            ),
-        ];
-        let boundary = format!("part-{id}");
-        let part = match bulletin.trimming {
-            MessageExtra::Remote => alternative(&boundary, bulletin.text, REMOTE),
-            MessageExtra::Html => alternative(&boundary, bulletin.text, ""),
-            _ => text("text/plain", bulletin.text),
+        if seed.html == Some(HtmlKind::Picture) {
+            let (filename, content_id) = (Some("esquisse.png".to_owned()), Some(PICTURE_ID.to_owned()));
+            let picture = file("image/png", STANDARD.decode(PICTURE).unwrap_or_default());
+            return Some(OutgoingFile { filename, content_id, inline: true, ..picture });
+        }
+        if seed.forwarded {
+            return Some(file("message/rfc822", self.forwarded(seed)?));
+        }
+        let name = seed.file.clone()?;
+        let content = match name.ends_with(".pdf") {
+            true => file("application/pdf", PDF.to_vec()),
+            false => file("text/csv", TABLE.as_bytes().to_vec()),
         };
-        let found = Message {
-            id: format!("msg-{id}"),
-            received_ms: ms,
-            folders: vec!["inbox".to_owned()],
-            flags: Flags { seen: issue >= bulletin.unread, ..Flags::default() },
-            ..Message::default()
+        Some(OutgoingFile { filename: Some(name), ..content })
+    }
+
+    /// The message that is attached to another one.
+    fn forwarded(&self, seed: &MessageSeed) -> Option<Vec<u8>> {
+        let [day, hour, minute] = seed.at;
+        let customer =
+            EmailAddress { name: Some("Emily Johnson".to_owned()), email: "emily@acme.example".to_owned() };
+        let message = Outgoing {
+            message_id: "it-does-not-work@acme.example".to_owned(),
+            date: self.instant([day + 1, hour, minute]),
+            from: vec![customer],
+            to: vec![self.address(&seed.from)],
+            subject: Some("It does not work".to_owned()),
+            text: Some("The export stops after a minute.\n".to_owned()),
+            ..Outgoing::default()
         };
-        (message(&headers, &part), found)
+        build(&message).ok().map(|built| built.bytes)
+    }
+
+    fn invitation(&self, seed: &MessageSeed, [day, hour]: [i64; 2]) -> CalendarPart {
+        let stamp = |at: [i64; 3]| self.instant(at).timestamp().strftime("%Y%m%dT%H%M%SZ").to_string();
+        let person = |key: &str| {
+            let EmailAddress { name, email } = self.address(key);
+            format!("{}:mailto:{email}", name.unwrap_or_default())
+        };
+        let text = INVITATION
+            .replace("{uid}", &self.message_id(seed))
+            .replace("{stamp}", &stamp(seed.at))
+            .replace("{start}", &stamp([-day, hour, 0]))
+            .replace("{end}", &stamp([-day, hour + 1, 0]))
+            .replace("{title}", seed.subject.trim_start_matches("Invitation: "))
+            .replace("{host}", &person(&seed.from))
+            .replace("{guest}", &person("me"));
+        CalendarPart { method: "REQUEST", text }
     }
 }
 
-/// Typical remote content of senders, with scripts and trackers that clients must not run.
-const REMOTE: &str = "<p><img src=\"https://pictures.sandbox.test/banner.png\" width=\"600\" alt=\"\"></p>\n\
-    <p><a href=\"https://www.sandbox.test/more?c=42\" onclick=\"track()\">More</a></p>\n\
-    <img src=\"https://pictures.sandbox.test/open.gif?who=42\" width=\"1\" height=\"1\">\n<script>track()</script>\n";
-
-fn html(said: &str, more: &str) -> String {
-    let said = said.trim().replace('&', "&amp;").replace('<', "&lt;").replace('\n', "<br>\n");
-    format!("<html><body>\n<p>{said}</p>\n{more}</body></html>\n")
-}
-
-fn alternative(boundary: &str, said: &str, more: &str) -> Vec<u8> {
-    multipart("alternative", boundary, &[text("text/plain", said), text("text/html", &html(said, more))])
-}
-
-fn picture(boundary: &str, said: &str) -> Vec<u8> {
-    let (cid, bytes) = (format!("{boundary}@sandbox.test"), STANDARD.decode(PICTURE).unwrap_or_default());
-    let shown = format!("<p><img src=\"cid:{cid}\" alt=\"\"></p>\n");
-    let related = multipart(
-        "related",
-        &format!("{boundary}-related"),
-        &[
-            text("text/html", &html(said, &shown)),
-            file("image/png", "esquisse.png", "inline", Some(&cid), &bytes),
-        ],
-    );
-    multipart("alternative", boundary, &[text("text/plain", said), related])
-}
-
-/// A page with one line.
-fn pdf(title: &str) -> Vec<u8> {
-    let title: String = title.chars().filter(char::is_ascii_alphanumeric).collect();
-    let stream = format!("BT /F1 24 Tf 72 720 Td ({title}) Tj ET");
-    let objects = [
-        "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
-        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>".to_owned(),
-        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>".to_owned(),
-        format!("<< /Length {} >>\nstream\n{stream}\nendstream", stream.len()),
-        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>".to_owned(),
-    ];
-    let mut text = "%PDF-1.4\n".to_owned();
-    let mut places = Vec::new();
-    for (number, object) in (1..).zip(&objects) {
-        places.push(text.len());
-        text.push_str(&format!("{number} 0 obj\n{object}\nendobj\n"));
-    }
-    let table = text.len();
-    text.push_str(&format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1));
-    places.iter().for_each(|place| text.push_str(&format!("{place:010} 00000 n \n")));
-    text.push_str(&format!(
-        "trailer\n<< /Size {} /Root 1 0 R >>\nstartxref\n{table}\n%%EOF\n",
-        objects.len() + 1
-    ));
-    text.into_bytes()
+fn html(text: &str, kind: HtmlKind) -> String {
+    let text = text.trim().replace('&', "&amp;").replace('<', "&lt;").replace('\n', "<br>\n");
+    let more = match kind {
+        HtmlKind::Text => String::new(),
+        HtmlKind::Picture => format!("<p><img src=\"cid:{PICTURE_ID}\" alt=\"\"></p>\n"),
+        HtmlKind::Remote => REMOTE.to_owned(),
+    };
+    format!("<html><body>\n<p>{text}</p>\n{more}</body></html>\n")
 }

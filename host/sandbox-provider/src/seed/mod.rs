@@ -4,7 +4,6 @@
 mod colleagues;
 mod contacts;
 mod events;
-mod letters;
 mod mail;
 mod todos;
 

@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 
 use axum::body::Bytes;
+use model::email::EmailMessage;
 use sha2::{Digest, Sha256};
 
-use crate::mail::types::{Content, Message};
+use crate::mail::types::Message;
 
-/// The raw messages of one account.
+/// The bytes of one account's messages, and their threads.
 #[derive(Debug, Default)]
-pub struct Letters {
+pub struct RawMessages {
     /// By the id of the message.
     raw: HashMap<String, Bytes>,
     bytes: usize,
@@ -17,9 +18,9 @@ pub struct Letters {
     threads: HashMap<String, (String, usize)>,
 }
 
-impl Letters {
+impl RawMessages {
     /// The bytes of a message as it was received.
-    pub fn raw(&self, id: &str) -> Option<&Bytes> {
+    pub fn get(&self, id: &str) -> Option<&Bytes> {
         self.raw.get(id)
     }
 
@@ -34,7 +35,7 @@ impl Letters {
     }
 
     /// Stores the bytes of a message.
-    pub fn keep(&mut self, id: String, raw: Bytes) {
+    pub fn insert(&mut self, id: String, raw: Bytes) {
         self.bytes += raw.len();
         if let Some(old) = self.raw.insert(id, raw) {
             self.bytes -= old.len();
@@ -42,18 +43,19 @@ impl Letters {
     }
 
     /// Records the thread of a stored message.
-    pub fn learn(&mut self, message: &Message, is_new: bool) {
-        let Some(id) = &message.content.message_id else { return };
-        let known = self.threads.entry(id.clone()).or_insert_with(|| (message.thread.clone(), 0));
+    pub fn record_thread(&mut self, message: &Message, is_new: bool) {
+        let Some(id) = &message.body.internet_message_id else { return };
+        let thread = || message.body.thread_id.clone().unwrap_or_default();
+        let known = self.threads.entry(id.clone()).or_insert_with(|| (thread(), 0));
         known.1 += usize::from(is_new);
     }
 
     /// Removes a deleted message.
-    pub fn lose(&mut self, message: &Message) {
+    pub fn remove(&mut self, message: &Message) {
         if let Some(raw) = self.raw.remove(&message.id) {
             self.bytes -= raw.len();
         }
-        let Some(id) = &message.content.message_id else { return };
+        let Some(id) = &message.body.internet_message_id else { return };
         if let Some(known) = self.threads.get_mut(id) {
             known.1 = known.1.saturating_sub(1);
             if known.1 == 0 {
@@ -64,13 +66,14 @@ impl Letters {
 
     /// The thread of a message with this content: that of the nearest known message in its references, else an id derived from
     /// its first reference, so that all messages which name it share a thread even without it.
-    pub fn thread(&self, content: &Content, id: &str) -> String {
+    pub fn thread_of(&self, content: &EmailMessage, id: &str) -> String {
         let named = content.in_reply_to.iter().chain(content.references.iter().rev());
-        let own = content.message_id.iter();
+        let own = content.internet_message_id.iter();
         if let Some((thread, _)) = named.chain(own).find_map(|id| self.threads.get(id)) {
             return thread.clone();
         }
-        let root = content.references.first().or(content.in_reply_to.first()).or(content.message_id.as_ref());
+        let above = content.references.first().or(content.in_reply_to.first());
+        let root = above.or(content.internet_message_id.as_ref());
         let digest = Sha256::digest(root.map_or(id, String::as_str));
         format!("thread-{}", hex::encode(&digest[..10]))
     }
@@ -78,27 +81,30 @@ impl Letters {
 
 #[cfg(test)]
 mod tests {
-    use crate::mail::letters::Letters;
-    use crate::mail::types::{Content, Message};
+    use model::email::EmailMessage;
 
-    fn content(id: &str, in_reply_to: &[&str], references: &[&str]) -> Content {
+    use crate::mail::raw_messages::RawMessages;
+    use crate::mail::types::Message;
+
+    fn content(id: &str, in_reply_to: &[&str], references: &[&str]) -> EmailMessage {
         let all = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect();
-        Content {
-            message_id: Some(id.to_owned()),
+        EmailMessage {
+            internet_message_id: Some(id.to_owned()),
             in_reply_to: all(in_reply_to),
             references: all(references),
-            ..Content::default()
+            ..EmailMessage::default()
         }
     }
 
     /// Replies share a thread, in any order of arrival and however short their references are.
     #[test]
     fn threads() {
-        let mut letters = Letters::default();
-        let mut add = |content: Content| {
-            let message = Message { thread: letters.thread(&content, "x"), content, ..Message::default() };
-            letters.learn(&message, true);
-            message.thread
+        let mut messages = RawMessages::default();
+        let mut add = |content: EmailMessage| {
+            let thread = messages.thread_of(&content, "x");
+            let body = EmailMessage { thread_id: Some(thread.clone()), ..content };
+            messages.record_thread(&Message { body, ..Message::default() }, true);
+            thread
         };
         let late = add(content("c", &["b"], &["a", "b"]));
         assert_eq!(add(content("a", &[], &[])), late);
