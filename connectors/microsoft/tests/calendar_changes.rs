@@ -162,6 +162,47 @@ fn listed(calls: &Calls) -> (Vec<String>, usize) {
     (lists.into_iter().map(|call| call.path.clone()).collect(), reads.len())
 }
 
+/// Attachments are a batch more, for events that say that they have some. A list that Graph refuses is a warning; one that waits for Graph
+/// leaves its event for later.
+#[test]
+fn attachments_are_read_with_the_events_that_have_some() {
+    let read = |status: u16, name: &'static str| {
+        let (provider, calls) = graph(move |call| match call.path.as_str() {
+            path if path.ends_with("/lunch/attachments?$select=id,name,contentType,size,isInline") => {
+                match status {
+                    200 => (
+                        200,
+                        json!({ "value": [{ "id": "f", "name": "menu.pdf", "contentType": "application/pdf" }] }),
+                    ),
+                    status => error(status, name),
+                }
+            }
+            path if path.contains("/events/lunch?") => {
+                (200, event("lunch", &json!({ "hasAttachments": true })))
+            }
+            path => content(path),
+        });
+        let context = Context::new(&provider, connection());
+        let args = SourcesGet {
+            collection: "cal".to_owned(),
+            sources: vec!["lunch".to_owned(), "tea".to_owned()],
+            ..SourcesGet::default()
+        };
+        let found = <Microsoft as Calendar>::get_events(&context, args).map(|found| found.sources);
+        assert!(!calls.borrow().iter().any(|call| call.path.contains("/tea/attachments")));
+        found
+    };
+    let titles = |source: &Source| -> Vec<Option<String>> {
+        let event: Event = serde_json::from_str(source.items[0].body.as_str()).unwrap();
+        event.attachments.into_iter().map(|one| one.title).collect()
+    };
+    let found = read(200, "").unwrap();
+    assert_eq!((titles(&found[0]), titles(&found[1])), (vec![Some("menu.pdf".to_owned())], vec![]));
+    let refused = read(403, "ErrorAccessDenied").unwrap();
+    assert_eq!((titles(&refused[0]), refused[0].items[0].warnings.len()), (vec![], 1));
+    assert_eq!(read(429, "TooManyRequests").unwrap_err().code, code::RATE_LIMITED);
+}
+
 #[test]
 fn a_delta_is_read_page_by_page_and_goes_on() {
     let (provider, calls) = graph(with_delta);

@@ -1,80 +1,22 @@
 //! Bookings in a Google calendar: the event there, the guest's answer, and the host's changes in Google Calendar.
 
+use fakes::google::GoogleService;
 use fakes::{Fault, What};
 use serde_json::{Value, json};
-use service::bookings::jobs::event::BOOKING_EVENT;
-use service::bookings::jobs::recheck::BOOKING_RECHECK;
-use service::job_runner::runner;
 
 use crate::email::mailbox::text;
-use crate::google::{ALICE, FollowedCalendar, World, event};
+use crate::fake_provider::bookings::{self, BOOKINGS, DAY, GUEST};
+use crate::google::{ALICE, event};
 
-const EVENT_TYPES: &str = "/v1/scheduling/event-types";
-const SLOTS: &str = "/v1/scheduling/availability/query";
-const BOOKINGS: &str = "/v1/scheduling/bookings";
-/// A Tuesday, days after a test's beginning.
-const DAY: &str = "2026-03-10";
-const GUEST: &str = "ada@example.org";
 /// Time after which the service believes that an event is deleted, ms.
 const GONE_MS: i64 = 60_000;
 
-/// Alice's primary calendar, which bookings are written to and whose events are in the way.
-struct Desk {
-    world: World,
-    calendar: FollowedCalendar,
-    event_type: String,
-}
+/// The type of the conferences of Google Meet.
+const MEET: &str = "googleMeet";
+
+type Desk = bookings::Desk<GoogleService>;
 
 impl Desk {
-    /// None where Google's documents are not installed.
-    async fn open() -> Option<Desk> {
-        let world = World::start().await?;
-        let connection = world.connect().await;
-        let calendar = world.calendar(&connection, ALICE).await;
-        let body = json!({
-            "slug": "intro", "title": "Intro call", "durationMinutes": 30, "locations": [{ "type": "googleMeet" }],
-            "hosts": [{
-                "connectionId": connection["id"], "calendarId": calendar.id,
-                "conflictCalendarIds": [calendar.id], "displayName": "Alice",
-            }],
-            "schedule": {
-                "timeZone": "UTC", "weekly": [{ "days": [1, 2, 3, 4, 5], "start": "09:00", "end": "12:00" }],
-            },
-        });
-        let event_type = text(&world.api.post(EVENT_TYPES, body).send().await.expect(201)["id"]);
-        Some(Desk { world, calendar, event_type })
-    }
-
-    fn booking(&self, time: &str) -> Value {
-        json!({
-            "eventTypeId": self.event_type, "start": format!("{DAY}T{time}:00Z"), "inviteeEmail": GUEST,
-            "inviteeName": "Ada",
-        })
-    }
-
-    /// Books a slot, and has the event written.
-    async fn book(&self, time: &str) -> Value {
-        let booked = self.world.api.post(BOOKINGS, self.booking(time)).send().await.expect(201);
-        self.run_jobs().await;
-        booked
-    }
-
-    async fn read(&self, booked: &Value) -> Value {
-        self.world.api.get(format!("{BOOKINGS}/{}", text(&booked["id"]))).send().await.expect(200)
-    }
-
-    async fn change(&self, booked: &Value, verb: &str, body: Value) {
-        let path = format!("{BOOKINGS}/{}/{verb}", text(&booked["id"]));
-        self.world.api.post(path, body).send().await.expect(200);
-        self.run_jobs().await;
-    }
-
-    /// Runs the due jobs of bookings, as the service does by itself.
-    async fn run_jobs(&self) {
-        let kinds = [BOOKING_EVENT, BOOKING_RECHECK];
-        runner::drain(&self.world.server.app, &kinds).await.expect("the jobs are run");
-    }
-
     /// Reads the calendar, as a due pull does, and then does the same.
     async fn follow(&self) {
         self.world.server.clock.advance_ms(1_000);
@@ -91,18 +33,7 @@ impl Desk {
 
     /// Changes the event by another program.
     fn change_there(&self, id: &str, change: Value) {
-        self.world.google.with(|state| state.change_event(ALICE, id, change));
-    }
-
-    /// The starts of the slots that are offered on the day, as `09:00`.
-    async fn starts(&self) -> Vec<String> {
-        self.world.server.clock.advance_ms(1_000);
-        let query = json!({
-            "eventTypeId": self.event_type, "start": format!("{DAY}T00:00:00Z"), "end": format!("{DAY}T23:59:59Z"),
-        });
-        let answer = self.world.api.post(SLOTS, query).send().await.expect(200);
-        let slots = answer["data"].as_array().expect("a list").iter();
-        slots.map(|slot| text(&slot["start"]).chars().skip(11).take(5).collect()).collect()
+        self.world.fake.with(|state| state.change_event(ALICE, id, change));
     }
 }
 
@@ -118,8 +49,8 @@ fn instant(value: &Value) -> jiff::Timestamp {
 /// The event invites the guest under the booking's UID, has a link to Google Meet, moves with the booking and goes with it.
 #[tokio::test]
 async fn a_booking_is_one_event_with_its_guest() {
-    let Some(desk) = Desk::open().await else { return };
-    desk.world.google.clear_requests();
+    let Some(desk) = Desk::open(MEET).await else { return };
+    desk.world.fake.clear_requests();
     let booked = desk.book("09:00").await;
     let (id, made) = desk.the_event();
     assert_eq!((&made["summary"], &made["iCalUID"]), (&booked["title"], &booked["iCalUid"]));
@@ -150,8 +81,8 @@ async fn a_booking_is_one_event_with_its_guest() {
 /// Google's answer to the insert is lost: the next attempt finds the event by its UID.
 #[tokio::test]
 async fn a_lost_answer_makes_no_second_event() {
-    let Some(desk) = Desk::open().await else { return };
-    desk.world.google.fault(Fault::new("/events", What::Kill).method("POST").after());
+    let Some(desk) = Desk::open(MEET).await else { return };
+    desk.world.fake.fault(Fault::new("/events", What::Kill).method("POST").after());
     let booked = desk.book("09:00").await;
     let (id, _) = desk.the_event();
     assert_eq!(desk.read(&booked).await["calendarEvents"][0]["status"], "pending");
@@ -167,7 +98,7 @@ async fn a_lost_answer_makes_no_second_event() {
 /// Events at Google are in the way, series too, unless they leave the time free.
 #[tokio::test]
 async fn busy_times_of_google_block_slots() {
-    let Some(desk) = Desk::open().await else { return };
+    let Some(desk) = Desk::open(MEET).await else { return };
     let all = ["09:00", "09:30", "10:00", "10:30", "11:00", "11:30"];
     assert_eq!(desk.starts().await, all);
     desk.world.put(event("review", "Review", "2026-03-10T10:00:00Z", json!({})));
@@ -190,7 +121,7 @@ async fn busy_times_of_google_block_slots() {
 /// The guest answers in a mail program, and Google knows: every reader of the event sees it, and a move keeps it.
 #[tokio::test]
 async fn a_guest_who_declines_is_seen() {
-    let Some(desk) = Desk::open().await else { return };
+    let Some(desk) = Desk::open(MEET).await else { return };
     let booked = desk.book("09:00").await;
     let (id, made) = desk.the_event();
     let mut guests = made["attendees"].clone();
@@ -215,7 +146,7 @@ async fn a_guest_who_declines_is_seen() {
 /// The host moves the meeting in Google Calendar, and deletes it there.
 #[tokio::test]
 async fn changes_of_the_host_are_followed() {
-    let Some(desk) = Desk::open().await else { return };
+    let Some(desk) = Desk::open(MEET).await else { return };
     let booked = desk.book("09:00").await;
     let (id, _) = desk.the_event();
     desk.change_there(&id, json!({ "start": at("11:00"), "end": at("11:30") }));

@@ -4,11 +4,12 @@ use fakes::Fault;
 use serde_json::{Value, json};
 
 use crate::email::mailbox::text;
-use crate::google::{ALICE, World, builder, event};
+use crate::fake_provider::builder;
+use crate::google::{ALICE, World, event};
 
 /// Returns the requests that list events, with their parameter `name`.
 fn lists(world: &World, name: &str) -> Vec<Option<String>> {
-    let requests = world.google.requests().into_iter();
+    let requests = world.fake.requests().into_iter();
     let lists = requests.filter(|request| request.path == format!("/calendar/v3/calendars/{ALICE}/events"));
     lists.map(|request| request.parameter(name).map(str::to_owned)).collect()
 }
@@ -17,7 +18,7 @@ fn lists(world: &World, name: &str) -> Vec<Option<String>> {
 #[tokio::test]
 async fn first_walk_and_delta() {
     let Some(world) = World::on(builder().config(|c| c.pull_page = 2)).await else { return };
-    world.google.with(|state| {
+    world.fake.with(|state| {
         state.put_event(ALICE, event("lunch", "Lunch", "2026-03-03T11:00:00Z", json!({})));
         let days = json!({ "start": { "date": "2026-03-05" }, "end": { "date": "2026-03-07" } });
         state.put_event(ALICE, event("offsite", "Offsite", "2026-03-05T00:00:00Z", days));
@@ -31,8 +32,8 @@ async fn first_walk_and_delta() {
     let all = ["02T09:00 Standup", "03T11:00 Lunch", "05 Offsite", "09T09:00 Standup", "16T09:00 Standup"];
     assert_eq!(world.march(&calendar).await, all);
 
-    world.google.clear_requests();
-    world.google.with(|state| {
+    world.fake.clear_requests();
+    world.fake.with(|state| {
         state.put_event(ALICE, event("review", "Review", "2026-03-04T14:00:00Z", json!({})));
         state.change_event(ALICE, "standup", json!({ "summary": "Daily" }));
         state.change_event(ALICE, "lunch", json!({ "status": "cancelled" }));
@@ -53,15 +54,15 @@ async fn first_walk_and_delta() {
 async fn empty_page_goes_on() {
     let Some(world) = World::start().await else { return };
     world
-        .google
+        .fake
         .with(|state| state.put_event(ALICE, event("lunch", "Lunch", "2026-03-03T11:00:00Z", json!({}))));
-    world.google.trap("empty_page", 1);
+    world.fake.trap("empty_page", 1);
     let connection = world.connect().await;
     let mut calendar = world.calendar(&connection, ALICE).await;
     assert_eq!(world.follow(&mut calendar).await, ["created Lunch"]);
-    assert!(!world.google.with(|state| state.traps.is_on("empty_page")), "the page was answered");
-    world.google.with(|state| state.put_event(ALICE, event("tea", "Tea", "2026-03-04T15:00:00Z", json!({}))));
-    world.google.trap("empty_page", 1);
+    assert!(!world.fake.with(|state| state.traps.is_on("empty_page")), "the page was answered");
+    world.fake.with(|state| state.put_event(ALICE, event("tea", "Tea", "2026-03-04T15:00:00Z", json!({}))));
+    world.fake.trap("empty_page", 1);
     assert_eq!(world.changes(&mut calendar).await, ["created Tea"]);
     world.assert_allowed();
 }
@@ -71,7 +72,7 @@ async fn empty_page_goes_on() {
 #[tokio::test]
 async fn calendar_410_is_no_empty_page() {
     let Some(world) = World::start().await else { return };
-    world.google.with(|state| {
+    world.fake.with(|state| {
         for (id, title) in [("stays", "Stays"), ("leaves", "Leaves")] {
             state.put_event(ALICE, event(id, title, "2026-03-03T11:00:00Z", json!({})));
         }
@@ -80,8 +81,8 @@ async fn calendar_410_is_no_empty_page() {
     let mut calendar = world.calendar(&connection, ALICE).await;
     assert_eq!(world.follow(&mut calendar).await, ["created Leaves", "created Stays"]);
     for (round, trap) in [(1, "full_sync_required"), (2, "updated_min_too_long_ago")] {
-        world.google.clear_requests();
-        world.google.with(|state| {
+        world.fake.clear_requests();
+        world.fake.with(|state| {
             // Without a tombstone: Google has forgotten that too.
             let calendar = state.calendars.get_mut(ALICE).expect("the primary calendar");
             calendar.events.remove("leaves");
@@ -89,7 +90,7 @@ async fn calendar_410_is_no_empty_page() {
             state
                 .put_event(ALICE, event(&format!("round{round}"), &title, "2026-03-04T11:00:00Z", json!({})));
         });
-        world.google.trap(trap, 1);
+        world.fake.trap(trap, 1);
         let mut changes = world.changes(&mut calendar).await;
         if round == 1 {
             assert!(changes.remove(1).starts_with("deleted"), "{changes:?}");
@@ -116,7 +117,7 @@ async fn offset_is_not_the_zone() {
         let time = |text: &str| json!({ "dateTime": text, "timeZone": "America/Los_Angeles" });
         json!({ "start": time(start), "end": time(end), "recurrence": ["RRULE:FREQ=WEEKLY;COUNT=2"] })
     };
-    world.google.with(|state| {
+    world.fake.with(|state| {
         state.add_calendar(ALICE, "brasil@group.calendar.google.com", "Brasil", "America/Sao_Paulo");
         // 9:00 in Los Angeles before and after the clocks go forward on 2026-03-08.
         let times = there("2026-03-03T17:00:00Z", "2026-03-03T18:00:00Z");
@@ -140,7 +141,7 @@ async fn offset_is_not_the_zone() {
 async fn an_exception_before_its_series_is_one_occurrence() {
     let Some(world) = World::on(builder().config(|c| c.pull_page = 1)).await else { return };
     let original = |day: &str| json!({ "dateTime": format!("2026-03-{day}T09:00:00Z"), "timeZone": "UTC" });
-    world.google.with(|state| {
+    world.fake.with(|state| {
         let rule = json!({ "recurrence": ["RRULE:FREQ=DAILY;COUNT=4"] });
         state.put_event(ALICE, event("series", "Series", "2026-03-02T09:00:00Z", rule));
         let moved = json!({ "recurringEventId": "series", "originalStartTime": original("03") });
@@ -148,7 +149,7 @@ async fn an_exception_before_its_series_is_one_occurrence() {
         let gone = json!({ "recurringEventId": "series", "originalStartTime": original("04"), "status": "cancelled" });
         state.put_event(ALICE, event("series_20260304T090000Z", "Gone", "2026-03-04T09:00:00Z", gone));
     });
-    world.google.trap("series_last", u32::MAX);
+    world.fake.trap("series_last", u32::MAX);
     let connection = world.connect().await;
     let calendar = world.calendar(&connection, ALICE).await;
     assert_eq!(world.march(&calendar).await, ["02T09:00 Series", "03T15:00 Moved", "05T09:00 Series"]);
@@ -162,14 +163,14 @@ async fn an_exception_before_its_series_is_one_occurrence() {
 async fn a_200_of_html_is_no_data() {
     let Some(world) = World::start().await else { return };
     world
-        .google
+        .fake
         .with(|state| state.put_event(ALICE, event("lunch", "Lunch", "2026-03-03T11:00:00Z", json!({}))));
     let connection = world.connect().await;
     let mut calendar = world.calendar(&connection, ALICE).await;
     assert_eq!(world.follow(&mut calendar).await, ["created Lunch"]);
     for trap in ["html_200", "cut_body"] {
-        world.google.clear_requests();
-        world.google.trap(trap, 100);
+        world.fake.clear_requests();
+        world.fake.trap(trap, 100);
         world.server.clock.advance_ms(1);
         let path = format!("/v1/calendars/{}/sync/changes?limit=100", calendar.id);
         let answer = world.api.get(path).header("cache-control", "no-cache").send().await;
@@ -178,8 +179,8 @@ async fn a_200_of_html_is_no_data() {
             let changes = answer.answer["data"].as_array().expect("a list");
             assert!(!changes.iter().any(deleted), "{trap}: {answer}");
         }
-        assert!(!world.google.requests().is_empty(), "{trap}: Google was asked");
-        world.google.trap(trap, 0);
+        assert!(!world.fake.requests().is_empty(), "{trap}: Google was asked");
+        world.fake.trap(trap, 0);
         // Longer than the service waits after failures.
         world.server.clock.advance_ms(30 * 60_000);
         assert_eq!(world.changes(&mut calendar).await, Vec::<String>::new(), "{trap}");
@@ -193,9 +194,13 @@ async fn a_200_of_html_is_no_data() {
 async fn fewer_scopes_are_missing_scopes() {
     let Some(world) = World::start().await else { return };
     world
-        .google
+        .fake
         .with(|state| state.put_event(ALICE, event("lunch", "Lunch", "2026-03-03T11:00:00Z", json!({}))));
-    let connection = world.connect_ticking(|scope| !scope.ends_with("/auth/calendar.calendars")).await;
+    let connection = world
+        .connect_ticking(&["calendar.read", "calendar.write"], |scope| {
+            !scope.ends_with("/auth/calendar.calendars")
+        })
+        .await;
     assert_eq!(
         (&connection["grantedScopes"], &connection["missingScopes"]),
         (&json!(["calendar.read"]), &json!(["calendar.write"])),
@@ -206,7 +211,7 @@ async fn fewer_scopes_are_missing_scopes() {
     let body = json!({ "title": "Tea", "start": "2026-03-04T15:00:00Z", "end": "2026-03-04T16:00:00Z", "timeZone": "UTC" });
     let refused = world.api.post(&calendar.events, body).send().await;
     assert_eq!(refused.status, 403, "{refused}");
-    assert_eq!(world.google.with(|state| state.event_ids(ALICE)), ["lunch"]);
+    assert_eq!(world.fake.with(|state| state.event_ids(ALICE)), ["lunch"]);
     world.assert_allowed();
 }
 
@@ -216,7 +221,7 @@ async fn fewer_scopes_are_missing_scopes() {
 async fn the_rest_of_a_series_keeps_its_exceptions() {
     let Some(world) = World::start().await else { return };
     let original = |day: &str| json!({ "dateTime": format!("2026-03-{day}T09:00:00Z"), "timeZone": "UTC" });
-    world.google.with(|state| {
+    world.fake.with(|state| {
         let rule = json!({ "recurrence": ["RRULE:FREQ=DAILY;COUNT=6"] });
         state.put_event(ALICE, event("series", "Series", "2026-03-02T09:00:00Z", rule));
         let moved = json!({ "recurringEventId": "series", "originalStartTime": original("05") });
@@ -252,10 +257,10 @@ async fn a_refusal_is_told_by_its_reason() {
     ] {
         let errors = json!([{ "domain": "global", "reason": reason, "message": "no" }]);
         let error = json!({ "error": { "code": 403, "message": "no", "errors": errors } });
-        world.google.fault(Fault::status("/events", 403, error).method("POST"));
+        world.fake.fault(Fault::status("/events", 403, error).method("POST"));
         let body = json!({ "title": "Tea", "start": "2026-03-04T15:00:00Z", "end": "2026-03-04T16:00:00Z" });
         world.api.post(&calendar.events, body).send().await.refused(status, code);
     }
-    assert_eq!(world.google.with(|state| state.event_ids(ALICE)), Vec::<String>::new());
+    assert_eq!(world.fake.with(|state| state.event_ids(ALICE)), Vec::<String>::new());
     world.assert_allowed();
 }

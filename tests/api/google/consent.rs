@@ -9,28 +9,9 @@ use crate::google::{ALICE, REDIRECT, World, event};
 /// The beginning of Google's names of scopes.
 const ROOT: &str = "https://www.googleapis.com/auth/";
 
-/// Asks for an authorization; `more` overrides fields of the request. Returns the address of Google's consent page.
-async fn consent_page(world: &World, scopes: &[&str], more: Value) -> String {
-    let mut request = json!({ "scopes": scopes, "redirectUri": REDIRECT, "state": "s" });
-    for (name, value) in more.as_object().into_iter().flatten() {
-        request[name.as_str()] = value.clone();
-    }
-    let asked = world.api.post("/v1/auth/connectors/google/authorize", request).send().await.expect(201);
-    text(&asked["authorizationUrl"])
-}
-
-/// The address at which the user arrives in the application after the consent page.
-async fn arrive(world: &World, page: &str) -> String {
-    let returned = world.browser.open(page).await.location();
-    world.browser.open(&returned).await.location()
-}
-
 /// Grants everything that is asked for. Returns the connection.
 async fn connect(world: &World, scopes: &[&str], more: Value) -> Value {
-    let location = arrive(world, &consent_page(world, scopes, more).await).await;
-    assert_eq!(parameter(&location, "status").as_deref(), Some("active"), "{location}");
-    let id = parameter(&location, "connection_id").expect("a connection");
-    world.api.get(format!("/v1/connections/{id}")).send().await.expect(200)
+    world.consent(&world.consent_page(scopes, more).await).await
 }
 
 /// The ids of the calendars and of the events of Alice's primary one.
@@ -67,7 +48,7 @@ async fn the_least_scopes_are_asked_for() {
         (&["tasks.read", "tasks.write"], &["tasks"]),
     ];
     for (scopes, expected) in rows {
-        let page = consent_page(&world, scopes, json!({})).await;
+        let page = world.consent_page(scopes, json!({})).await;
         let scope = parameter(&page, "scope").expect("scopes");
         let (of_apis, mut identity): (Vec<&str>, Vec<&str>) =
             scope.split(' ').partition(|one| one.contains('/'));
@@ -99,7 +80,7 @@ async fn fewer_granted_than_asked_is_told_and_the_rest_works() {
     let Some(world) = World::start().await else { return };
     let asked = ["calendar.read", "calendar.write", "email.read", "tasks.read"];
     let is_ticked = |scope: &str| scope.contains("/auth/calendar") || scope.ends_with("/auth/tasks.readonly");
-    let connection = world.authorize(&asked, is_ticked).await;
+    let connection = world.connect_ticking(&asked, is_ticked).await;
     assert_eq!(connection["missingScopes"], json!(["email.read"]), "{connection:#}");
     assert_eq!(connection["grantedScopes"], json!(["calendar.read", "calendar.write", "tasks.read"]));
     assert_eq!(connection["status"], "active");
@@ -112,9 +93,9 @@ async fn fewer_granted_than_asked_is_told_and_the_rest_works() {
     mail.refused(403, "scope_not_granted");
 
     // A user who ticks no box grants nothing.
-    let page = consent_page(&world, &["calendar.read"], json!({})).await;
-    world.google.with(|state| state.authority.ticked = Some(Vec::new()));
-    let location = arrive(&world, &page).await;
+    let page = world.consent_page(&["calendar.read"], json!({})).await;
+    world.fake.with(|state| state.authority.ticked = Some(Vec::new()));
+    let location = world.arrive(&page).await;
     assert_eq!(parameter(&location, "error").as_deref(), Some("scope_missing"), "{location}");
     assert_eq!(parameter(&location, "connection_id"), None);
     assert_eq!(world.api.all("/v1/connections").await.len(), 1);
@@ -127,11 +108,11 @@ async fn fewer_granted_than_asked_is_told_and_the_rest_works() {
 async fn one_surface_more_keeps_all_ids() {
     let Some(world) = World::start().await else { return };
     world.put(event("lunch", "Lunch", "2026-03-03T11:00:00Z", json!({})));
-    world.google.with(|state| state.put_task(ALICE, json!({ "title": "Pay" })));
+    world.fake.with(|state| state.put_task(ALICE, json!({ "title": "Pay" })));
     let first = connect(&world, &["calendar.read"], json!({})).await;
     let before = ids(&world, &first).await;
     let again = json!({ "connectionId": first["id"], "loginHint": ALICE });
-    let page = consent_page(&world, &["calendar.read", "tasks.read"], again.clone()).await;
+    let page = world.consent_page(&["calendar.read", "tasks.read"], again.clone()).await;
     assert_eq!(parameter(&page, "include_granted_scopes").as_deref(), Some("true"));
     assert_eq!(parameter(&page, "login_hint").as_deref(), Some(ALICE));
 
@@ -157,7 +138,7 @@ async fn a_grant_that_is_revoked_at_google_asks_for_consent() {
     let connection = connect(&world, &["calendar.read", "calendar.write"], json!({})).await;
     let before = ids(&world, &connection).await;
     let calendar = world.calendar(&connection, ALICE).await;
-    world.google.with(|state| state.authority.revoke_user(ALICE));
+    world.fake.with(|state| state.authority.revoke_user(ALICE));
     let tea = json!({ "title": "Tea", "start": "2026-03-04T15:00:00Z", "end": "2026-03-04T16:00:00Z", "timeZone": "UTC" });
     world.api.post(&calendar.events, tea.clone()).send().await.refused(409, "reauth_required");
     let path = format!("/v1/connections/{}", text(&connection["id"]));
@@ -185,15 +166,15 @@ async fn a_refusal_of_consent_says_whose_it_is() {
         ("org_internal", "server_error"),
         ("access_denied", "access_denied"),
     ] {
-        let page = consent_page(&world, &["email.read"], json!({})).await;
-        world.google.with(|state| state.authority.refusal = Some(refusal.to_owned()));
-        let location = arrive(&world, &page).await;
+        let page = world.consent_page(&["email.read"], json!({})).await;
+        world.fake.with(|state| state.authority.refusal = Some(refusal.to_owned()));
+        let location = world.arrive(&page).await;
         assert!(location.starts_with(REDIRECT), "{location}");
         assert_eq!(parameter(&location, "error").as_deref(), Some(error), "{location}");
         assert!(parameter(&location, "error_description").is_some_and(|text| !text.is_empty()), "{location}");
     }
     assert_eq!(world.api.all("/v1/connections").await, Vec::<Value>::new());
-    world.google.with(|state| state.authority.refusal = None);
+    world.fake.with(|state| state.authority.refusal = None);
     let connection = connect(&world, &["email.read"], json!({})).await;
     assert_eq!(connection["status"], "active", "the administrator allows it");
     world.assert_allowed();

@@ -8,75 +8,17 @@ use fakes::{Fault, What};
 use serde_json::{Value, json};
 
 use crate::email::mailbox::text;
-use crate::google::{ALICE, World, builder};
+use crate::fake_provider::builder;
+use crate::fake_provider::contacts::{AddressBook, path};
+use crate::google::{ALICE, World};
 
 /// The list of Alice's contacts at Google.
 const CONNECTIONS: &str = "/v1/people/me/connections";
 /// The parameters of a walk that differ from request to request.
 const OF_ONE_REQUEST: [&str; 3] = ["syncToken", "pageToken", "fields"];
 
-/// Alice's contacts as the API has them, with her account connected.
-struct AddressBook {
-    connection: String,
-    cursor: Option<String>,
-}
-
-impl AddressBook {
-    async fn connect(world: &World) -> AddressBook {
-        let connection = world.connect_for(&["contacts.read", "contacts.write"]).await;
-        AddressBook { connection: text(&connection["id"]), cursor: None }
-    }
-
-    /// A list of the connection's, as fresh as Google.
-    async fn list(&self, world: &World, resource: &str) -> Vec<Value> {
-        let page = world.get(&format!("/v1/{resource}?connection_id={}&limit=200", self.connection)).await;
-        page["data"].as_array().expect("a list").clone()
-    }
-
-    async fn names(&self, world: &World) -> Vec<String> {
-        self.list(world, "contacts").await.iter().map(|contact| text(&contact["displayName"])).collect()
-    }
-
-    async fn named(&self, world: &World, name: &str) -> Value {
-        let all = self.list(world, "contacts").await;
-        let found = all.iter().find(|contact| contact["displayName"] == name);
-        found.unwrap_or_else(|| panic!("no {name}: {all:#?}")).clone()
-    }
-
-    /// Follows the contacts, and returns the initial items of the feed.
-    async fn follow(&mut self, world: &World) -> Vec<String> {
-        let body = json!({ "connectionId": self.connection });
-        world.api.post("/v1/contacts/sync/start", body).send().await.expect(202);
-        self.changes(world).await
-    }
-
-    /// The changes of contacts since they were read last, each as its type and its name; sorted.
-    async fn changes(&mut self, world: &World) -> Vec<String> {
-        let mut changes = Vec::new();
-        loop {
-            let cursor = self.cursor.as_ref().map_or_else(String::new, |cursor| format!("&cursor={cursor}"));
-            let feed =
-                format!("/v1/contacts/sync/changes?connection_id={}&limit=100{cursor}", self.connection);
-            let page = world.get(&feed).await;
-            let told = page["data"].as_array().expect("a list").iter();
-            for change in told.filter(|change| change["resourceType"] == "contact") {
-                let kind = text(&change["changeType"]);
-                let name = change["resource"]["displayName"].as_str().filter(|_| kind != "deleted");
-                changes.push(format!("{kind} {}", name.unwrap_or_default()).trim_end().to_owned());
-            }
-            self.cursor = page["sync_cursor"].as_str().map(str::to_owned);
-            if page["next_cursor"].is_null() {
-                changes.sort();
-                return changes;
-            }
-        }
-    }
-
-    /// Makes a contact with these fields.
-    async fn create(&self, world: &World, mut fields: Value) -> Value {
-        fields["connectionId"] = json!(self.connection);
-        world.api.post("/v1/contacts", fields).send().await.expect(201)
-    }
+async fn display_names(contacts: &AddressBook, world: &World) -> Vec<String> {
+    contacts.list(world, "contacts").await.iter().map(|contact| text(&contact["displayName"])).collect()
 }
 
 /// A person at Google.
@@ -84,13 +26,9 @@ fn person(name: &str) -> Value {
     json!({ "names": [{ "givenName": name }] })
 }
 
-fn path(contact: &Value) -> String {
-    format!("/v1/contacts/{}", text(&contact["id"]))
-}
-
 /// The requests that change something of Alice's people, since `clear_requests`.
 fn writes(world: &World) -> Vec<RequestRecord> {
-    let all = world.google.requests().into_iter();
+    let all = world.fake.requests().into_iter();
     all.filter(|request| request.method != "GET" && request.path.starts_with("/v1/")).collect()
 }
 
@@ -111,7 +49,7 @@ fn tokens(world: &World) -> Vec<Option<String>> {
 }
 
 fn walks(world: &World) -> Vec<RequestRecord> {
-    let all = world.google.requests().into_iter();
+    let all = world.fake.requests().into_iter();
     let is_walk = |request: &RequestRecord| {
         request.path == CONNECTIONS && request.parameter("requestSyncToken") == Some("true")
     };
@@ -123,14 +61,14 @@ fn walks(world: &World) -> Vec<RequestRecord> {
 #[tokio::test]
 async fn first_walk_and_delta() {
     let Some(world) = World::on(builder().config(|c| c.pull_page = 2)).await else { return };
-    let [ada, bea, cleo] = world.google.with(|state| {
+    let [ada, bea, cleo] = world.fake.with(|state| {
         let names = ["Ada", "Bea", "Cleo"].map(|name| state.put_contact(ALICE, person(name)));
         state.put_other_contact(ALICE, person("Met once"));
         names
     });
     let profile =
         json!({ "names": [{ "givenName": "Profile" }], "urls": [{ "value": "https://profile.example" }] });
-    world.google.with(|state| state.link_contact(ALICE, &cleo, "1001", profile));
+    world.fake.with(|state| state.link_contact(ALICE, &cleo, "1001", profile));
     let mut contacts = AddressBook::connect(&world).await;
     let books = contacts.list(&world, "contact-books").await;
     let mut shown: Vec<_> = books
@@ -151,15 +89,15 @@ async fn first_walk_and_delta() {
     );
 
     let first = walks(&world);
-    world.google.clear_requests();
-    world.google.with(|state| {
+    world.fake.clear_requests();
+    world.fake.with(|state| {
         state.put_contact(ALICE, person("Dora"));
         state.change_contact(ALICE, &bea, person("Beatrice"));
         state.delete_contact(ALICE, &ada);
     });
     assert_eq!(contacts.changes(&world).await, ["created Dora", "deleted", "updated Beatrice"]);
     assert_eq!(contacts.changes(&world).await, Vec::<String>::new(), "nothing is told twice");
-    assert_eq!(contacts.names(&world).await, ["Beatrice", "Cleo", "Dora", "Met once"]);
+    assert_eq!(display_names(&contacts, &world).await, ["Beatrice", "Cleo", "Dora", "Met once"]);
     let deltas = walks(&world);
     assert!(!deltas.is_empty() && tokens(&world).iter().all(Option::is_some), "changes alone are read");
     let fixed = |request: &RequestRecord| -> BTreeSet<(String, String)> {
@@ -177,22 +115,22 @@ async fn first_walk_and_delta() {
 async fn weekly_token_loss_is_absorbed() {
     let Some(world) = World::start().await else { return };
     let [_, leaves] =
-        world.google.with(|state| ["Stays", "Leaves"].map(|name| state.put_contact(ALICE, person(name))));
+        world.fake.with(|state| ["Stays", "Leaves"].map(|name| state.put_contact(ALICE, person(name))));
     let mut contacts = AddressBook::connect(&world).await;
     assert_eq!(contacts.follow(&world).await, ["created Leaves", "created Stays"]);
     for (round, loss) in ["week", "expired_sync_token", "sync_token_expired_text"].into_iter().enumerate() {
-        world.google.with(|state| {
+        world.fake.with(|state| {
             if round == 0 {
                 state.delete_contact(ALICE, &leaves);
             }
             state.put_contact(ALICE, person(&format!("Round {round}")));
         });
         match loss {
-            "week" => world.google.advance(Duration::from_secs(7 * 24 * 3600 + 1)),
+            "week" => world.fake.advance(Duration::from_secs(7 * 24 * 3600 + 1)),
             // The contacts, their groups, and the other contacts.
-            trap => world.google.trap(trap, 3),
+            trap => world.fake.trap(trap, 3),
         }
-        world.google.clear_requests();
+        world.fake.clear_requests();
         let mut changes = contacts.changes(&world).await;
         if round == 0 {
             // A full read has no tombstones.
@@ -203,10 +141,10 @@ async fn weekly_token_loss_is_absorbed() {
         let is_read_again = tokens.first().is_some_and(Option::is_some) && tokens.iter().any(Option::is_none);
         assert!(is_read_again, "{loss}: {tokens:?}");
         if loss != "week" {
-            world.google.trap(loss, 0);
+            world.fake.trap(loss, 0);
         }
     }
-    assert_eq!(contacts.names(&world).await, ["Round 0", "Round 1", "Round 2", "Stays"]);
+    assert_eq!(display_names(&contacts, &world).await, ["Round 0", "Round 1", "Round 2", "Stays"]);
     let connection = world.get(&format!("/v1/connections/{}", contacts.connection)).await;
     assert_eq!(connection["status"], "active");
     world.assert_allowed();
@@ -219,14 +157,14 @@ async fn late_feed_does_not_win() {
     const MINUTE_MS: i64 = 60_000;
     let Some(world) = World::start().await else { return };
     let [ada, bea] =
-        world.google.with(|state| ["Ada", "Bea"].map(|name| state.put_contact(ALICE, person(name))));
+        world.fake.with(|state| ["Ada", "Bea"].map(|name| state.put_contact(ALICE, person(name))));
     let mut contacts = AddressBook::connect(&world).await;
     assert_eq!(contacts.follow(&world).await, ["created Ada", "created Bea"]);
     let [ours, theirs] = [contacts.named(&world, "Ada").await, contacts.named(&world, "Bea").await];
 
-    world.google.trap("late_feed", 1);
+    world.fake.trap("late_feed", 1);
     world.advance(MINUTE_MS);
-    world.google.with(|state| {
+    world.fake.with(|state| {
         state.change_contact(ALICE, &ada, person("Augusta"));
         state.change_contact(ALICE, &bea, person("Beatrice"));
     });
@@ -237,14 +175,14 @@ async fn late_feed_does_not_win() {
     assert_eq!(contacts.changes(&world).await, ["deleted", "updated Augusta"]);
 
     // The feed has caught up with the earlier writes of others.
-    world.google.clear_requests();
+    world.fake.clear_requests();
     world.advance(4 * MINUTE_MS + MINUTE_MS / 2);
     assert_eq!(contacts.changes(&world).await, Vec::<String>::new());
-    let read: BTreeSet<String> = world.google.requests().into_iter().map(|request| request.path).collect();
+    let read: BTreeSet<String> = world.fake.requests().into_iter().map(|request| request.path).collect();
     for name in [&ada, &bea] {
         assert!(read.contains(&format!("/v1/{name}")), "what is older is read by itself: {read:?}");
     }
-    assert_eq!(contacts.names(&world).await, ["Augusta"]);
+    assert_eq!(display_names(&contacts, &world).await, ["Augusta"]);
     assert_eq!(world.get(&path(&ours)).await["nickname"], "Countess");
 
     // It comes to the writes themselves.
@@ -260,7 +198,7 @@ async fn late_feed_does_not_win() {
 async fn only_changed_fields_are_sent() {
     let Some(world) = World::start().await else { return };
     let contacts = AddressBook::connect(&world).await;
-    world.google.clear_requests();
+    world.fake.clear_requests();
     let picture = json!({ "url": "data:image/png;base64,iVBORw0KGgo=" });
     let ada = json!({
         "givenName": "Ada", "familyName": "Lovelace", "nickname": "Enchantress", "starred": true, "photo": picture,
@@ -280,7 +218,7 @@ async fn only_changed_fields_are_sent() {
     assert!(text(&made["photo"]["url"]).starts_with("https://lh3.googleusercontent.com/"), "{made:#}");
     assert_eq!(calls(&writes(&world)), ["POST createContact", "PATCH updateContactPhoto"]);
     let id = text(&made["externalId"]);
-    let theirs = || world.google.with(|state| state.contact(ALICE, &id));
+    let theirs = || world.fake.with(|state| state.contact(ALICE, &id));
     let stored = theirs();
     for single in ["names", "biographies", "birthdays"] {
         assert_eq!(stored[single].as_array().map(Vec::len), Some(1), "{single}: {stored:#}");
@@ -296,7 +234,7 @@ async fn only_changed_fields_are_sent() {
         "userDefined": [{ "key": "shoe size", "value": "38" }], "externalIds": [{ "value": "7", "type": "customer" }],
         "nicknames": [{ "value": "Enchantress" }, { "value": "AAL", "type": "INITIALS" }],
     });
-    world.google.with(|state| state.change_contact(ALICE, &id, foreign));
+    world.fake.with(|state| state.change_contact(ALICE, &id, foreign));
     let before = theirs();
     for (change, mask) in [
         (json!({ "notes": "second" }), "biographies"),
@@ -305,7 +243,7 @@ async fn only_changed_fields_are_sent() {
         (json!({ "birthday": null }), "birthdays"),
         (json!({ "nickname": "Countess" }), "nicknames"),
     ] {
-        world.google.clear_requests();
+        world.fake.clear_requests();
         let changed = world.api.patch(path(&made), change.clone()).send().await.expect(200);
         assert_eq!(changed["id"], made["id"]);
         let writes = writes(&world);
@@ -328,7 +266,7 @@ async fn only_changed_fields_are_sent() {
         (&json!("Countess"), &json!("AAL"))
     );
 
-    world.google.clear_requests();
+    world.fake.clear_requests();
     let bare = world.api.patch(path(&made), json!({ "photo": null })).send().await.expect(200);
     assert_eq!(
         (&bare["photo"], calls(&writes(&world))),
@@ -353,17 +291,17 @@ async fn a_stale_etag_is_a_conflict() {
     let ada = contacts.create(&world, json!({ "givenName": "Ada", "notes": "first" })).await;
     let id = text(&ada["externalId"]);
     world
-        .google
+        .fake
         .with(|state| state.change_contact(ALICE, &id, json!({ "biographies": [{ "value": "theirs" }] })));
-    let note = || world.google.with(|state| state.contact(ALICE, &id)["biographies"][0]["value"].clone());
+    let note = || world.fake.with(|state| state.contact(ALICE, &id)["biographies"][0]["value"].clone());
     let ours = || json!({ "notes": "ours" });
     world.api.patch(path(&ada), ours()).if_match(&text(&ada["etag"])).send().await.refused(409, "stale_etag");
     world.api.delete(path(&ada)).if_match(&text(&ada["etag"])).send().await.refused(409, "stale_etag");
     assert_eq!(note(), "theirs");
 
     for status in [400, 403] {
-        world.google.fault(Fault::status(":updateContact", status, etag_differs(status)));
-        world.google.clear_requests();
+        world.fake.fault(Fault::status(":updateContact", status, etag_differs(status)));
+        world.fake.clear_requests();
         world
             .api
             .patch(path(&ada), json!({ "nickname": format!("Round {status}") }))
@@ -371,22 +309,22 @@ async fn a_stale_etag_is_a_conflict() {
             .await
             .expect(200);
         assert_eq!(calls(&writes(&world)), ["PATCH updateContact", "PATCH updateContact"], "{status}");
-        world.google.fault(Fault::status(":updateContact", status, etag_differs(status)).times(9));
+        world.fake.fault(Fault::status(":updateContact", status, etag_differs(status)).times(9));
         world.api.patch(path(&ada), ours()).send().await.refused(409, "stale_etag");
-        world.google.clear_faults();
+        world.fake.clear_faults();
         assert_eq!(note(), "theirs");
     }
 
     // Google changes a new contact by itself for a while.
-    world.google.trap("etag_moves", 1);
+    world.fake.trap("etag_moves", 1);
     let bea = contacts.create(&world, json!({ "givenName": "Bea" })).await;
     world.api.patch(path(&bea), json!({ "nickname": "B" })).send().await.expect(200);
     // Another write of the account is in progress: a later attempt succeeds.
-    world.google.trap("people_busy", 1);
+    world.fake.trap("people_busy", 1);
     world.api.patch(path(&bea), ours()).send().await.refused(503, "provider_unavailable");
     let current = world.api.patch(path(&bea), ours()).send().await.expect(200);
     world.api.delete(path(&bea)).if_match(&text(&current["etag"])).send().await.expect(204);
-    assert_eq!(world.google.with(|state| state.contact_names(ALICE)), [id]);
+    assert_eq!(world.fake.with(|state| state.contact_names(ALICE)), [id]);
     world.assert_allowed();
 }
 
@@ -397,9 +335,9 @@ async fn a_contact_that_moves_before_its_write_is_read_again() {
     let contacts = AddressBook::connect(&world).await;
     let ada = contacts.create(&world, json!({ "givenName": "Ada" })).await;
     for (nickname, is_403) in [("First", false), ("Second", true)] {
-        world.google.trap("person_moves", 1);
-        world.google.trap("person_etag_403", u32::from(is_403));
-        world.google.clear_requests();
+        world.fake.trap("person_moves", 1);
+        world.fake.trap("person_etag_403", u32::from(is_403));
+        world.fake.clear_requests();
         let changed = world.api.patch(path(&ada), json!({ "nickname": nickname })).send().await.expect(200);
         assert_eq!(changed["nickname"], nickname);
         assert_eq!(calls(&writes(&world)), ["PATCH updateContact", "PATCH updateContact"], "{nickname}");
@@ -411,22 +349,22 @@ async fn a_contact_that_moves_before_its_write_is_read_again() {
 #[tokio::test]
 async fn the_quota_of_full_reads_is_waited_for() {
     let Some(world) = World::start().await else { return };
-    world.google.with(|state| state.put_contact(ALICE, person("Ada")));
+    world.fake.with(|state| state.put_contact(ALICE, person("Ada")));
     let mut contacts = AddressBook::connect(&world).await;
     assert_eq!(contacts.follow(&world).await, ["created Ada"]);
-    world.google.with(|state| {
+    world.fake.with(|state| {
         state.expire_contact_tokens(ALICE);
         state.put_contact(ALICE, person("Bea"));
     });
-    world.google.trap("first_page_quota", 1);
+    world.fake.trap("first_page_quota", 1);
     world.server.clock.advance_ms(1);
     let path = format!("/v1/contacts?connection_id={}&limit=200", contacts.connection);
     let read = world.api.get(path).header("cache-control", "no-cache").send().await;
     assert!([200, 429].contains(&read.status), "{read}");
-    assert!(!world.google.with(|state| state.traps.is_on("first_page_quota")), "Google was asked");
+    assert!(!world.fake.with(|state| state.traps.is_on("first_page_quota")), "Google was asked");
     world.advance(60_000);
     assert_eq!(contacts.changes(&world).await, ["created Bea"]);
-    assert_eq!(contacts.names(&world).await, ["Ada", "Bea"]);
+    assert_eq!(display_names(&contacts, &world).await, ["Ada", "Bea"]);
     world.assert_allowed();
 }
 
@@ -436,21 +374,21 @@ async fn a_lost_create_is_found() {
     let Some(world) = World::start().await else { return };
     let contacts = AddressBook::connect(&world).await;
     let body = json!({ "connectionId": contacts.connection, "givenName": "Ada" });
-    world.google.fault(Fault::new("people:createContact", What::Kill).after());
+    world.fake.fault(Fault::new("people:createContact", What::Kill).after());
     let lost = world.api.post("/v1/contacts", body.clone()).keyed("lost").send().await;
     assert!(lost.status >= 500, "{lost}");
     let found = world.api.post("/v1/contacts", body.clone()).keyed("lost").send().await.expect(201);
-    assert_eq!(world.google.with(|state| state.contact_names(ALICE)), [text(&found["externalId"])]);
+    assert_eq!(world.fake.with(|state| state.contact_names(ALICE)), [text(&found["externalId"])]);
     // The same content under another key makes another contact.
     world.api.post("/v1/contacts", body).keyed("other").send().await.expect(201);
-    assert_eq!(contacts.names(&world).await, ["Ada", "Ada"]);
+    assert_eq!(display_names(&contacts, &world).await, ["Ada", "Ada"]);
 
     let group = json!({ "connectionId": contacts.connection, "name": "Club", "contactIds": [found["id"]] });
-    world.google.fault(Fault::new("/v1/contactGroups", What::Kill).method("POST").after());
+    world.fake.fault(Fault::new("/v1/contactGroups", What::Kill).method("POST").after());
     let lost = world.api.post("/v1/contact-groups", group.clone()).keyed("group").send().await;
     assert!(lost.status >= 500, "{lost}");
     let club = world.api.post("/v1/contact-groups", group.clone()).keyed("group").send().await.expect(201);
-    let members = |id: &Value| world.google.with(|state| state.group(ALICE, &text(id)));
+    let members = |id: &Value| world.fake.with(|state| state.group(ALICE, &text(id)));
     let wanted = ("Club".to_owned(), vec![text(&found["externalId"])]);
     assert_eq!(members(&club["externalId"]), Some(wanted));
     world.api.post("/v1/contact-groups", group).keyed("again").send().await.refused(409, "already_exists");
@@ -461,7 +399,7 @@ async fn a_lost_create_is_found() {
 #[tokio::test]
 async fn previous_names_keep_the_contact() {
     let Some(world) = World::start().await else { return };
-    let name = world.google.with(|state| state.put_contact(ALICE, person("Ada")));
+    let name = world.fake.with(|state| state.put_contact(ALICE, person("Ada")));
     let mut contacts = AddressBook::connect(&world).await;
     assert_eq!(contacts.follow(&world).await, ["created Ada"]);
     let ada = contacts.named(&world, "Ada").await;
@@ -470,7 +408,7 @@ async fn previous_names_keep_the_contact() {
     contacts.changes(&world).await;
 
     let profile = json!({ "names": [{ "givenName": "Profile" }] });
-    let new_name = world.google.with(|state| state.link_contact(ALICE, &name, "1001", profile));
+    let new_name = world.fake.with(|state| state.link_contact(ALICE, &name, "1001", profile));
     let changes = contacts.changes(&world).await;
     assert!(changes.iter().all(|change| change == "updated Ada"), "{changes:?}");
     let read = world.get(&path(&ada)).await;
@@ -478,12 +416,12 @@ async fn previous_names_keep_the_contact() {
     assert_eq!((&read["displayName"], &read["metadata"]["crm"]), (&json!("Ada"), &json!("42")));
     let renamed = world.api.patch(path(&ada), json!({ "familyName": "Lovelace" })).send().await.expect(200);
     assert_eq!((&renamed["id"], &renamed["displayName"]), (&ada["id"], &json!("Ada Lovelace")));
-    let theirs = world.google.with(|state| state.contact(ALICE, &new_name));
+    let theirs = world.fake.with(|state| state.contact(ALICE, &new_name));
     assert_eq!(
         (&theirs["names"][0]["givenName"], theirs["names"].as_array().map(Vec::len)),
         (&json!("Ada"), Some(1))
     );
-    assert_eq!(contacts.names(&world).await, ["Ada Lovelace"]);
+    assert_eq!(display_names(&contacts, &world).await, ["Ada Lovelace"]);
     world.assert_allowed();
 }
 
@@ -493,7 +431,7 @@ async fn previous_names_keep_the_contact() {
 async fn groups_and_stars() {
     let Some(world) = World::start().await else { return };
     let names =
-        world.google.with(|state| ["Ada", "Bea", "Cleo"].map(|name| state.put_contact(ALICE, person(name))));
+        world.fake.with(|state| ["Ada", "Bea", "Cleo"].map(|name| state.put_contact(ALICE, person(name))));
     let contacts = AddressBook::connect(&world).await;
     let mut people = Vec::new();
     for name in ["Ada", "Bea", "Cleo"] {
@@ -503,7 +441,7 @@ async fn groups_and_stars() {
     let body = json!({ "connectionId": contacts.connection, "name": "Club", "contactIds": [ids[0], ids[1]] });
     let club = world.api.post("/v1/contact-groups", body).send().await.expect(201);
     assert_eq!((&club["kind"], &club["memberCount"]), (&json!("user"), &json!(2)), "{club:#}");
-    let group = |id: &str| world.google.with(|state| state.group(ALICE, id));
+    let group = |id: &str| world.fake.with(|state| state.group(ALICE, id));
     let id = text(&club["externalId"]);
     let has = |name: &str, members: &[&String]| {
         let members: Vec<String> = members.iter().map(|member| (*member).clone()).collect();
@@ -548,7 +486,7 @@ async fn groups_and_stars() {
     world.api.delete(closed).send().await.refused(400, "capability_not_supported");
     world.api.delete(&club_path).send().await.expect(204);
     assert_eq!(group(&id), None);
-    assert_eq!(contacts.names(&world).await, ["Ada", "Bea", "Cleo"], "its members stay");
+    assert_eq!(display_names(&contacts, &world).await, ["Ada", "Bea", "Cleo"], "its members stay");
     world.assert_allowed();
 }
 
@@ -556,7 +494,7 @@ async fn groups_and_stars() {
 #[tokio::test]
 async fn other_contacts_are_read_only() {
     let Some(world) = World::start().await else { return };
-    world.google.with(|state| {
+    world.fake.with(|state| {
         let once = json!({ "names": [{ "givenName": "Met once" }], "emailAddresses": [{ "value": "once@example.org" }] });
         state.put_other_contact(ALICE, once);
         state.put_contact(ALICE, person("Ada"));
@@ -570,7 +508,7 @@ async fn other_contacts_are_read_only() {
     let ada = contacts.named(&world, "Ada").await;
     assert_eq!(ada["source"], "addressBook");
     assert_ne!(once["bookId"], ada["bookId"]);
-    world.google.clear_requests();
+    world.fake.clear_requests();
     let unsupported = "capability_not_supported";
     let new = json!({ "bookId": once["bookId"], "displayName": "New" });
     world.api.post("/v1/contacts", new).send().await.refused(400, unsupported);
@@ -580,7 +518,7 @@ async fn other_contacts_are_read_only() {
     world.api.post("/v1/contact-books", book).send().await.refused(400, unsupported);
     assert_eq!(calls(&writes(&world)), Vec::<String>::new());
 
-    world.google.trap("critical_reads", 1);
+    world.fake.trap("critical_reads", 1);
     world
         .api
         .patch(path(&ada), json!({ "nickname": "x" }))

@@ -6,8 +6,9 @@ use fakes::{Fault, What};
 use serde_json::{Value, json};
 
 use crate::email::mailbox::text;
+use crate::fake_provider::FollowedCalendar;
 use crate::google::mail::{MailAccount, letter};
-use crate::google::{ALICE, FollowedCalendar, World, event};
+use crate::google::{ALICE, World, event};
 
 /// Longer than Google is paused after any refusal of these tests, ms.
 const WAIT_MS: i64 = 61 * 60_000;
@@ -138,9 +139,9 @@ const FRONT_ENDS: [(u16, u16, &str); 6] = [
 
 /// Changes an event of Alice's: Google is asked once.
 async fn rename(world: &World, calendar: &FollowedCalendar, path: &str, title: &str) -> harness::Exchange {
-    world.google.clear_requests();
+    world.fake.clear_requests();
     let answer = world.api.patch(path, json!({ "title": title })).send().await;
-    assert!(!world.google.requests().is_empty(), "Google was asked about {}", calendar.id);
+    assert!(!world.fake.requests().is_empty(), "Google was asked about {}", calendar.id);
     answer
 }
 
@@ -159,7 +160,7 @@ async fn each_refusal_is_one_error_with_its_remedy() {
             headers: BTreeMap::from_iter(headers),
             body: row.answer.clone(),
         };
-        world.google.fault(Fault::new("/events/review", what).method("PATCH"));
+        world.fake.fault(Fault::new("/events/review", what).method("PATCH"));
         let answer = rename(&world, &calendar, &path, "Refused").await;
         let wait = answer.header("retry-after").and_then(|seconds| seconds.parse::<u64>().ok());
         let error = answer.refused(row.status, row.code);
@@ -192,7 +193,7 @@ async fn an_answer_of_a_front_end_counts_by_its_status() {
     world.put(event("review", "Review", "2026-03-03T09:00:00Z", json!({})));
     let calendar = world.primary().await;
     let path = calendar.path(&world.titled(&calendar, "Review").await);
-    let fail = |what: What| world.google.fault(Fault::new("/events/review", what).method("PATCH"));
+    let fail = |what: What| world.fake.fault(Fault::new("/events/review", what).method("PATCH"));
     for (number, (status, expected, code)) in FRONT_ENDS.into_iter().enumerate() {
         let body = json!(format!("<!DOCTYPE html><title>Error {status}</title>"));
         fail(What::Status { status, headers: BTreeMap::new(), body });
@@ -220,7 +221,7 @@ async fn what_is_gone_is_not_found_and_may_be_deleted() {
     let calendar = world.primary().await;
     let first = calendar.path(&world.titled(&calendar, "First").await);
     let second = calendar.path(&world.titled(&calendar, "Second").await);
-    world.google.with(|state| {
+    world.fake.with(|state| {
         for id in ["first", "second"] {
             state.change_event(ALICE, id, json!({ "status": "cancelled" }));
         }
@@ -241,15 +242,15 @@ async fn an_account_without_a_service_is_connected_without_it() {
     for (trap, has, lacks) in
         [("mail_not_enabled", "calendar", "email"), ("not_a_calendar_user", "email", "calendar")]
     {
-        world.google.trap(trap, u32::MAX);
-        let connection = world.authorize(&["calendar.read", "email.read"], |_| true).await;
+        world.fake.trap(trap, u32::MAX);
+        let connection = world.authorize(&["calendar.read", "email.read"]).await;
         assert_eq!(connection["status"], "active", "{trap}: {connection:#}");
         let surfaces = connection["surfaces"].as_array().expect("surfaces");
         assert!(
             surfaces.contains(&json!(has)) && !surfaces.contains(&json!(lacks)),
             "{trap}: {connection:#}"
         );
-        world.google.trap(trap, 0);
+        world.fake.trap(trap, 0);
         let id = text(&connection["id"]);
         world.api.delete(format!("/v1/connections/{id}")).send().await.expect(204);
     }
@@ -264,12 +265,12 @@ async fn mail_that_is_switched_off_says_so() {
     });
     let Some(account) = account.await else { return };
     let id = text(&account.titled("Lunch").await["id"]);
-    account.world.google.trap("mail_not_enabled", u32::MAX);
+    account.world.fake.trap("mail_not_enabled", u32::MAX);
     let change = json!({ "unread": false });
     let answer = account.world.api.patch(format!("/v1/email/messages/{id}"), change.clone()).send().await;
     let error = answer.refused(400, "capability_not_supported");
     assert!(text(&error["message"]).contains("this account has no Gmail"), "{error:#}");
-    account.world.google.trap("mail_not_enabled", 0);
+    account.world.fake.trap("mail_not_enabled", 0);
     account.world.api.patch(format!("/v1/email/messages/{id}"), change).send().await.expect(200);
     account.assert_sound().await;
 }

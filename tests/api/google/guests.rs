@@ -42,7 +42,7 @@ async fn guest_answers_as_alias() {
     world.put(invitation("weekly", "Weekly", "2026-03-02T09:00:00Z", &rule));
     let calendar = world.primary().await;
     let path = calendar.path(&world.titled(&calendar, "Board").await);
-    world.google.clear_requests();
+    world.fake.clear_requests();
     let gladly = json!({ "comment": "Gladly" });
     let answered = world.api.post(format!("{path}/accept"), gladly).send().await.expect(200);
     assert_eq!(answered["myResponse"], "accepted");
@@ -61,7 +61,7 @@ async fn guest_answers_as_alias() {
     );
     assert_eq!(answers(&world, "board"), [format!("{BOB} accepted"), format!("{ALIAS} accepted")]);
 
-    world.google.clear_requests();
+    world.fake.clear_requests();
     let quietly = json!({ "notifyOrganizer": false });
     world.api.post(format!("{path}/decline"), quietly).send().await.expect(200);
     assert_eq!(world.writes().first().and_then(|patch| patch.parameter("sendUpdates")), Some("none"));
@@ -88,13 +88,13 @@ async fn an_answer_that_wipes_others_is_mended() {
     let calendar = world.primary().await;
     let path = calendar.path(&world.titled(&calendar, "Board").await);
     let mut wiped = world.theirs("board");
-    wiped["etag"] = world.google.with(|state| {
+    wiped["etag"] = world.fake.with(|state| {
         let event = state.calendars.get(ALICE).and_then(|calendar| calendar.events.get("board"));
         json!(event.expect("the event").etag())
     });
     wiped["attendees"] = json!([{ "email": ALIAS, "self": true, "responseStatus": "accepted" }]);
-    world.google.fault(Fault::status("/events/board", 200, wiped).method("PATCH"));
-    world.google.clear_requests();
+    world.fake.fault(Fault::status("/events/board", 200, wiped).method("PATCH"));
+    world.fake.clear_requests();
     let answered = world.api.post(format!("{path}/accept"), json!({})).send().await.expect(200);
     assert_eq!(answered["attendees"].as_array().map(Vec::len), Some(2), "{answered:#}");
     assert_eq!(world.methods(), ["PATCH", "PATCH"]);
@@ -134,7 +134,7 @@ async fn guests_are_not_wiped() {
     world.put(event("party", "Party", "2026-03-06T18:00:00Z", guests));
     let calendar = world.primary().await;
     let path = calendar.path(&world.titled(&calendar, "Party").await);
-    world.google.clear_requests();
+    world.fake.clear_requests();
     let invite = json!({ "attendees": [
         { "email": BOB }, { "email": CAROL, "role": "optional" }, { "email": "dave@example.com", "name": "Dave" },
     ] });
@@ -157,7 +157,7 @@ async fn guests_are_not_wiped() {
         "code": 412, "message": "Precondition Failed",
         "errors": [{ "domain": "global", "reason": "conditionNotMet", "message": "Precondition Failed" }],
     } });
-    world.google.fault(Fault::status("/events/party", 412, body).method("PATCH"));
+    world.fake.fault(Fault::status("/events/party", 412, body).method("PATCH"));
     let fewer = json!({ "attendees": [{ "email": BOB }] });
     world.api.patch(&path, fewer).send().await.refused(409, "stale_etag");
     assert_eq!(world.theirs("party")["attendees"], expected);
@@ -187,7 +187,7 @@ async fn a_conference_is_added() {
         format!("{event}/conference")
     };
     let call = path("Call").await;
-    world.google.clear_requests();
+    world.fake.clear_requests();
     let made = world.api.post(&call, json!({})).send().await.expect(200)["conference"].clone();
     assert_eq!((&made["provider"], &made["status"]), (&json!("googleMeet"), &json!("ready")));
     assert!(text(&made["joinUrl"]).starts_with("https://meet.google.com/"), "{made:#}");
@@ -196,15 +196,15 @@ async fn a_conference_is_added() {
     let request = patch.body.as_ref().map(|body| &body["conferenceData"]["createRequest"]["requestId"]);
     assert_eq!(patch.parameter("conferenceDataVersion"), Some("1"));
     assert!(request.and_then(Value::as_str).is_some_and(|id| id.len() >= 16), "{request:?}");
-    world.google.clear_requests();
+    world.fake.clear_requests();
     let again = world.api.post(&call, json!({})).send().await.expect(200);
     assert_eq!((&again["conference"], world.methods()), (&made, Vec::new()));
 
     let slow = path("Slow").await;
-    world.google.trap("conference_pending", 1);
+    world.fake.trap("conference_pending", 1);
     let pending = world.api.post(&slow, json!({})).send().await.expect(200)["conference"].clone();
     assert_eq!((&pending["status"], &pending["joinUrl"]), (&json!("pending"), &Value::Null));
-    world.google.trap("conference_pending", 0);
+    world.fake.trap("conference_pending", 0);
     let link = "https://meet.google.com/abc-defg-hij";
     let request = json!({
         "requestId": "slow", "conferenceSolutionKey": { "type": "hangoutsMeet" },
@@ -215,14 +215,14 @@ async fn a_conference_is_added() {
         "conferenceSolution": { "key": { "type": "hangoutsMeet" }, "name": "Google Meet" },
         "entryPoints": [{ "entryPointType": "video", "uri": link, "label": "meet" }],
     } });
-    world.google.with(|state| state.change_event(ALICE, "slow", ready));
+    world.fake.with(|state| state.change_event(ALICE, "slow", ready));
     let found = world.titled(&calendar, "Slow").await["conference"].clone();
     assert_eq!((&found["status"], &found["joinUrl"]), (&json!("ready"), &json!(link)));
 
     let lost = path("Lost").await;
     let zoom = world.api.post(&lost, json!({ "provider": "zoom" })).send().await;
     zoom.refused(400, "capability_not_supported");
-    world.google.trap("conference_failure", 1);
+    world.fake.trap("conference_failure", 1);
     let failed = world.api.post(&lost, json!({})).send().await.expect(200)["conference"].clone();
     assert_eq!((&failed["status"], &failed["joinUrl"]), (&json!("failed"), &Value::Null));
     world.assert_allowed();
@@ -242,7 +242,7 @@ fn result(result: &Value) -> String {
 async fn free_busy_of_others_and_errors_are_not_free() {
     let Some(world) = World::start().await else { return };
     let connection = world.connect().await;
-    world.google.with(|state| {
+    world.fake.with(|state| {
         state.add_user(BOB, "Bob Example", "UTC");
         state.put_event(BOB, event("call", "Call", "2026-03-03T10:00:00Z", json!({})));
         state.put_event(BOB, event("late", "Late", "2026-05-30T10:00:00Z", json!({})));
@@ -267,10 +267,10 @@ async fn free_busy_of_others_and_errors_are_not_free() {
     assert_eq!(answer["complete"], false);
 
     // Google takes about 90 days at once.
-    world.google.clear_requests();
+    world.fake.clear_requests();
     let answer = ask(json!([of_bob]), "2026-06-01T00:00:00Z").await;
     assert_eq!(result(&answer["data"][0]), "ok 03-03T10:00 05-30T10:00", "{answer:#}");
-    let asked = world.google.requests().into_iter().filter(|request| request.path.ends_with("/freeBusy"));
+    let asked = world.fake.requests().into_iter().filter(|request| request.path.ends_with("/freeBusy"));
     let mut ranges: Vec<(String, String)> = asked
         .filter_map(|request| request.body)
         .map(|body| (text(&body["timeMin"]), text(&body["timeMax"])))
@@ -289,7 +289,7 @@ async fn free_busy_of_others_and_errors_are_not_free() {
         Fault::new("/freeBusy", What::Html),
     ];
     for fault in faults {
-        world.google.fault(fault.clone());
+        world.fake.fault(fault.clone());
         let answer = ask(json!([of_bob]), "2026-03-05T00:00:00Z").await;
         assert_eq!(result(&answer["data"][0]), "error provider_unavailable", "{fault:?}: {answer:#}");
         assert_eq!(answer["complete"], false, "{fault:?}");
@@ -301,21 +301,21 @@ async fn free_busy_of_others_and_errors_are_not_free() {
 #[tokio::test]
 async fn a_calendar_without_details_is_asked_for_busy_times() {
     let Some(world) = World::start().await else { return };
-    world.google.with(|state| {
+    world.fake.with(|state| {
         state.add_user(BOB, "Bob Example", "UTC");
         state.subscribe(ALICE, BOB, "freeBusyReader");
         state.put_event(BOB, event("call", "Call", "2026-03-03T10:00:00Z", json!({})));
     });
     let connection = world.connect().await;
     let calendar = world.calendar(&connection, BOB).await;
-    world.google.clear_requests();
+    world.fake.clear_requests();
     let query = json!({
         "start": "2026-03-03T00:00:00Z", "end": "2026-03-04T00:00:00Z",
         "targets": [{ "connectionId": connection["id"], "calendarIds": [calendar.id] }],
     });
     let answer = world.api.post(QUERY, query).send().await.expect(200);
     assert_eq!(result(&answer["data"][0]), "ok 03-03T10:00", "{answer:#}");
-    let paths: Vec<String> = world.google.requests().into_iter().map(|request| request.path).collect();
+    let paths: Vec<String> = world.fake.requests().into_iter().map(|request| request.path).collect();
     assert!(!paths.iter().any(|path| path.contains("/events")), "{paths:?}");
     world.assert_allowed();
 }

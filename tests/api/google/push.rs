@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use storage::jobs::{self, Job};
 
 use crate::email::mailbox::{text, until};
-use crate::google::{ALICE, FollowedCalendar, World, ZONE, builder, event};
+use crate::fake_provider::{FollowedCalendar, builder};
+use crate::google::{ALICE, World, ZONE, event};
 
 const NOTIFICATIONS: &str = "/v1/providers/google/notifications/calendar";
 const MINUTE_MS: i64 = 60_000;
@@ -29,7 +30,7 @@ impl Followed {
     async fn start() -> Option<Followed> {
         let followed = Followed::of(World::on(notified().without_pulls()).await?, ALICE).await;
         assert_eq!(followed.world.server.renew().await, 1, "a channel is opened");
-        assert_eq!(followed.world.google.notify().await, [200], "it greets");
+        assert_eq!(followed.world.fake.notify().await, [200], "it greets");
         followed.world.server.pull().await;
         Some(followed)
     }
@@ -44,19 +45,19 @@ impl Followed {
 
     /// The channels that Google has open.
     fn channels(&self) -> Vec<Channel> {
-        self.world.google.with(|state| state.channels.open.clone())
+        self.world.fake.with(|state| state.channels.open.clone())
     }
 
     /// Lets time pass, here and at Google.
     fn advance(&self, ms: i64) {
         self.world.server.clock.advance_ms(ms);
-        self.world.google.advance(Duration::from_millis(ms.unsigned_abs()));
+        self.world.fake.advance(Duration::from_millis(ms.unsigned_abs()));
     }
 
     /// Makes an event at Google, an hour long.
     fn make(&self, id: &str, title: &str) {
         let made = event(id, title, "2026-03-03T11:00:00Z", json!({}));
-        self.world.google.with(|state| state.put_event(ALICE, made));
+        self.world.fake.with(|state| state.put_event(ALICE, made));
     }
 
     /// The changes in the feed since the calendar was followed, as the copy has them: Google is not asked.
@@ -127,19 +128,19 @@ async fn channels_are_renewed_with_overlap() {
     assert!(new.id != first.id && new.token != first.token);
     followed.make("lunch", "Lunch");
     assert_eq!(
-        world.google.notify().await,
+        world.fake.notify().await,
         [202, 200, 202],
         "the old one, the new one's greeting, the new one"
     );
     world.server.pull().await;
     assert_eq!(followed.feed().await, ["created \"Lunch\""], "what both tell of is told once");
-    world.google.clear_requests();
+    world.fake.clear_requests();
     followed.advance(MINUTE_MS);
     assert_eq!(world.server.renew().await, 1);
     let [left]: [Channel; 1] = followed.channels().try_into().expect("one channel");
     assert_eq!(left.id, new.id);
     let stops: Vec<Value> = world
-        .google
+        .fake
         .requests()
         .into_iter()
         .filter(|request| request.path == "/calendar/v3/channels/stop")
@@ -155,12 +156,12 @@ async fn channels_are_renewed_with_overlap() {
 async fn a_holiday_calendar_is_polled() {
     const HOLIDAYS: &str = "en.german#holiday@group.v.calendar.google.com";
     let Some(world) = World::on(notified().without_pulls()).await else { return };
-    world.google.with(|state| state.add_holidays(ALICE, HOLIDAYS, "Holidays", ZONE));
+    world.fake.with(|state| state.add_holidays(ALICE, HOLIDAYS, "Holidays", ZONE));
     let followed = Followed::of(world, "Holidays").await;
     let world = &followed.world;
-    world.google.clear_requests();
+    world.fake.clear_requests();
     assert_eq!(world.server.renew().await, 1);
-    let asked = world.google.requests().iter().filter(|request| request.path.ends_with("/watch")).count();
+    let asked = world.fake.requests().iter().filter(|request| request.path.ends_with("/watch")).count();
     assert_eq!((asked, followed.channels().len()), (1, 0), "Google was asked, and refused");
     assert_eq!(followed.shown().await["status"], "unsupported");
     let renew = followed.job("renew").await;
@@ -170,8 +171,8 @@ async fn a_holiday_calendar_is_polled() {
     assert_eq!(connection["status"], "active", "{connection:#}");
     let days = json!({ "start": { "date": "2026-10-03" }, "end": { "date": "2026-10-04" } });
     let holiday = event("unity", "Unity Day", "2026-10-03T00:00:00Z", days);
-    world.google.with(|state| state.put_event(HOLIDAYS, holiday));
-    assert_eq!(world.google.notify().await, Vec::<u16>::new());
+    world.fake.with(|state| state.put_event(HOLIDAYS, holiday));
+    assert_eq!(world.fake.notify().await, Vec::<u16>::new());
     followed.advance(15 * MINUTE_MS);
     world.server.pull().await;
     assert_eq!(followed.feed().await, ["created \"Unity Day\""]);
@@ -186,12 +187,12 @@ async fn notification_pulls_within_a_second() {
     let followed = Followed::of(world, ALICE).await;
     let world = &followed.world;
     assert_eq!(world.server.renew().await, 1, "a channel is opened");
-    assert_eq!(world.google.notify().await, [200], "it greets");
+    assert_eq!(world.fake.notify().await, [200], "it greets");
     world.server.pull().await;
     followed.make("lunch", "Lunch");
     assert_eq!(followed.feed().await, Vec::<String>::new(), "nobody knows of it");
     let now = world.server.app.now();
-    assert_eq!(world.google.notify().await, [202]);
+    assert_eq!(world.fake.notify().await, [202]);
     let lunch = async || Some(followed.feed().await).filter(|feed| !feed.is_empty());
     assert_eq!(until("the event is in the feed", lunch).await, ["created \"Lunch\""]);
     assert_eq!(world.server.app.now(), now);
@@ -205,15 +206,15 @@ async fn stopped_channel_posts_and_nothing_happens() {
     let Some(followed) = Followed::start().await else { return };
     followed.replace_channel().await;
     let world = &followed.world;
-    assert_eq!(world.google.notify().await, [200], "the new one greets");
+    assert_eq!(world.fake.notify().await, [200], "the new one greets");
     world.server.pull().await;
     let before = followed.job("pull").await;
-    world.google.clear_requests();
-    world.google.with(|state| state.channels.stopped_post());
-    assert_eq!(world.google.notify().await, [202]);
+    world.fake.clear_requests();
+    world.fake.with(|state| state.channels.stopped_post());
+    assert_eq!(world.fake.notify().await, [202]);
     assert_eq!((followed.counted("unknown_watch"), followed.counted("authentic")), (1, 0));
     assert_eq!(followed.job("pull").await, before);
-    assert_eq!((world.server.pull().await, world.google.requests().len()), (0, 0), "Google is not asked");
+    assert_eq!((world.server.pull().await, world.fake.requests().len()), (0, 0), "Google is not asked");
     world.assert_allowed();
 }
 
@@ -225,22 +226,22 @@ async fn a_renewal_that_fails_orphans_no_channel() {
     let world = &followed.world;
     let [first]: [Channel; 1] = followed.channels().try_into().expect("one channel");
     followed.advance(LIFE_MS * 6 / 10);
-    world.google.fault(Fault::status("/watch", 503, json!("Service Unavailable")).method("POST"));
+    world.fake.fault(Fault::status("/watch", 503, json!("Service Unavailable")).method("POST"));
     assert_eq!(world.server.renew().await, 1);
     let [kept]: [Channel; 1] = followed.channels().try_into().expect("one channel");
     assert_eq!((kept.id, followed.shown().await["status"].clone()), (first.id.clone(), json!("active")));
     followed.make("lunch", "Lunch");
-    assert_eq!(world.google.notify().await, [202], "the old one posts");
+    assert_eq!(world.fake.notify().await, [202], "the old one posts");
     assert_eq!(followed.counted("authentic"), 1);
     world.server.pull().await;
     assert_eq!(followed.feed().await, ["created \"Lunch\""]);
 
     followed.advance(10 * MINUTE_MS);
-    world.google.fault(Fault::new("/watch", What::Kill).method("POST").after());
+    world.fake.fault(Fault::new("/watch", What::Kill).method("POST").after());
     assert_eq!(world.server.renew().await, 1);
     assert_eq!(followed.channels().len(), 2, "the second one is unknown here");
     followed.make("tea", "Tea");
-    let statuses = world.google.notify().await;
+    let statuses = world.fake.notify().await;
     assert!(statuses.iter().all(|status| (200..300).contains(status)), "{statuses:?}");
     assert_eq!(followed.counted("authentic"), 2, "the old one is known still");
     world.server.pull().await;
@@ -249,7 +250,7 @@ async fn a_renewal_that_fails_orphans_no_channel() {
 
     followed.advance(10 * MINUTE_MS);
     assert_eq!(world.server.renew().await, 1, "another one is opened");
-    world.google.notify().await;
+    world.fake.notify().await;
     followed.advance(2 * MINUTE_MS);
     assert_eq!(world.server.renew().await, 1, "the old one is stopped");
     assert!(!followed.channels().iter().any(|channel| channel.id == first.id));
@@ -261,7 +262,7 @@ async fn a_renewal_that_fails_orphans_no_channel() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_calendar_that_cannot_be_watched_is_asked_about_again() {
     let Some(world) = World::on(notified().without_pulls()).await else { return };
-    world.google.trap("push_not_supported", 1);
+    world.fake.trap("push_not_supported", 1);
     let followed = Followed::of(world, ALICE).await;
     let world = &followed.world;
     assert_eq!(world.server.renew().await, 1);
@@ -274,7 +275,7 @@ async fn a_calendar_that_cannot_be_watched_is_asked_about_again() {
     followed.advance(DAY_MS);
     assert_eq!(world.server.renew().await, 1);
     assert_eq!(followed.channels().len(), 1);
-    assert_eq!(world.google.notify().await, [200], "it greets");
+    assert_eq!(world.fake.notify().await, [200], "it greets");
     assert_eq!(followed.shown().await["status"], "active");
     world.assert_allowed();
 }
@@ -288,7 +289,7 @@ async fn a_forged_notification_makes_no_call() {
     let token = channel.token.expect("a secret");
     let (id, secret) = ("x-goog-channel-id", "x-goog-channel-token");
     let before = followed.job("pull").await;
-    world.google.clear_requests();
+    world.fake.clear_requests();
     followed.post(NOTIFICATIONS, &[(id, channel.id.as_str()), (secret, "guessed")]).await.expect(202);
     followed.post(NOTIFICATIONS, &[(id, "invented"), (secret, token.as_str())]).await.expect(202);
     followed.post(NOTIFICATIONS, &[(id, channel.id.as_str())]).await.refused(401, "missing_api_key");
@@ -296,9 +297,9 @@ async fn a_forged_notification_makes_no_call() {
     followed.post("/v1/providers/google/notifications", &right).await.refused(404, "not_found");
     assert_eq!((followed.counted("wrong_secret"), followed.counted("unknown_watch")), (1, 1));
     assert_eq!(followed.job("pull").await, before);
-    assert_eq!((world.server.pull().await, world.google.requests().len()), (0, 0), "Google is not asked");
+    assert_eq!((world.server.pull().await, world.fake.requests().len()), (0, 0), "Google is not asked");
     followed.post(NOTIFICATIONS, &right).await.expect(202);
     assert_eq!((world.server.pull().await, followed.counted("authentic")), (1, 1));
-    assert!(!world.google.requests().is_empty());
+    assert!(!world.fake.requests().is_empty());
     world.assert_allowed();
 }

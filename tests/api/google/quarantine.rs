@@ -23,7 +23,7 @@ async fn unreadable(world: &World, status: &str) -> Vec<(String, bool)> {
 async fn odd_events_hold_up_no_others() {
     let Some(world) = World::start().await else { return };
     world.put(event("before", "Before", "2026-03-02T09:00:00Z", json!({})));
-    world.google.with(|state| state.add_odd_events(ALICE));
+    world.fake.with(|state| state.add_odd_events(ALICE));
     world.put(json!({ "id": "oddstart", "summary": "No start" }));
     world.put(event("after", "After", "2026-03-06T09:00:00Z", json!({})));
     let connection = world.connect().await;
@@ -50,7 +50,7 @@ async fn odd_events_hold_up_no_others() {
     assert_eq!(world.changes(&mut calendar).await, ["created Later"], "the cursor goes on");
     let time = |hour: u8| json!({ "dateTime": format!("2026-03-08T{hour:02}:00:00Z"), "timeZone": "UTC" });
     let times = json!({ "start": time(9), "end": time(10) });
-    world.google.with(|state| state.change_event(ALICE, "oddstart", times));
+    world.fake.with(|state| state.change_event(ALICE, "oddstart", times));
     assert_eq!(world.changes(&mut calendar).await, ["created No start"]);
     assert_eq!(unreadable(&world, &status).await, Vec::<(String, bool)>::new());
     world.assert_allowed();
@@ -65,7 +65,7 @@ async fn a_bad_history_entry_does_not_loop() {
     account.deliver("After");
     let broken = account.deliver("Broken");
     let status = format!("/v1/email/sync/status/{}", account.connection);
-    account.world.google.trap("batch_part_html", 3);
+    account.world.fake.trap("batch_part_html", 3);
     assert_eq!(account.pull().await, ["created After", "created Before"]);
     assert_eq!(unreadable(&account.world, &status).await, [(broken.clone(), false)]);
     let mut pulls = 0;
@@ -94,11 +94,11 @@ async fn mail_that_is_answered_by_html_is_not_lost() {
     for trap in ["html_200", "cut_body"] {
         let subject = format!("During {trap}");
         account.deliver(&subject);
-        account.world.google.trap(trap, 100);
-        account.world.google.clear_requests();
+        account.world.fake.trap(trap, 100);
+        account.world.fake.clear_requests();
         assert_eq!(account.pull().await, Vec::<String>::new(), "{trap}");
         assert!(!account.trips().is_empty(), "{trap}: Gmail was asked");
-        account.world.google.trap(trap, 0);
+        account.world.fake.trap(trap, 0);
         account.world.advance(AFTER_FAILURES_MS);
         assert_eq!(account.pull_all().await, [format!("created {subject}")]);
     }
@@ -110,7 +110,7 @@ async fn mail_that_is_answered_by_html_is_not_lost() {
 #[tokio::test]
 async fn contacts_and_tasks_that_are_answered_by_html_stay() {
     let Some(world) = World::start().await else { return };
-    world.google.with(|state| {
+    world.fake.with(|state| {
         state.put_contact(ALICE, json!({ "names": [{ "givenName": "Ada" }] }));
         state.put_task(ALICE, json!({ "title": "Pay" }));
     });
@@ -126,15 +126,15 @@ async fn contacts_and_tasks_that_are_answered_by_html_stay() {
         };
         assert_eq!(titles(&world.get(&path).await), [title]);
         for trap in ["html_200", "cut_body"] {
-            world.google.clear_requests();
-            world.google.trap(trap, 100);
+            world.fake.clear_requests();
+            world.fake.trap(trap, 100);
             world.server.clock.advance_ms(1);
             let answer = world.api.get(&path).header("cache-control", "no-cache").send().await;
             if answer.status == 200 {
                 assert_eq!(titles(&answer.answer), [title], "{trap}: {answer}");
             }
-            assert!(!world.google.requests().is_empty(), "{trap}: Google was asked");
-            world.google.trap(trap, 0);
+            assert!(!world.fake.requests().is_empty(), "{trap}: Google was asked");
+            world.fake.trap(trap, 0);
             world.advance(AFTER_FAILURES_MS);
             assert_eq!(titles(&world.get(&path).await), [title], "{trap}");
         }
@@ -146,7 +146,7 @@ async fn contacts_and_tasks_that_are_answered_by_html_stay() {
 #[tokio::test]
 async fn persons_without_a_name_are_contacts() {
     let Some(world) = World::start().await else { return };
-    let [_, nameless, empty, _] = world.google.with(|state| {
+    let [_, nameless, empty, _] = world.fake.with(|state| {
         [
             json!({ "names": [{ "givenName": "Ada" }] }),
             json!({ "emailAddresses": [{ "value": "nameless@example.org" }] }),
@@ -165,7 +165,7 @@ async fn persons_without_a_name_are_contacts() {
     let of = |name: &str| contacts.iter().find(|contact| contact["externalId"] == name).expect("the contact");
     assert_eq!(of(&nameless)["emails"][0]["value"], "nameless@example.org");
     assert_eq!((&of(&empty)["givenName"], &of(&empty)["emails"]), (&Value::Null, &json!([])));
-    world.google.with(|state| state.put_contact(ALICE, json!({ "names": [{ "givenName": "Bea" }] })));
+    world.fake.with(|state| state.put_contact(ALICE, json!({ "names": [{ "givenName": "Bea" }] })));
     let page = world.get(&format!("/v1/contacts?connection_id={id}&limit=50")).await;
     assert_eq!(page["data"].as_array().map(Vec::len), Some(5), "the cursor goes on");
     let status = format!("/v1/contacts/sync/status/{id}");

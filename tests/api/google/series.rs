@@ -26,7 +26,7 @@ fn days(id: &str, first: &str, after: &str, rule: &str) -> Value {
 
 /// The lines of a series at Google.
 fn rules(world: &World, calendar: &str, id: &str) -> String {
-    let series = world.google.with(|state| state.event(calendar, id));
+    let series = world.fake.with(|state| state.event(calendar, id));
     series.unwrap_or_else(|| panic!("Google has no event {id}"))["recurrence"].to_string()
 }
 
@@ -42,7 +42,7 @@ async fn one_occurrence_is_changed_and_deleted() {
     let third = world.instance(&calendar, "04T09:00 Series").await;
     let day = world.instance(&calendar, "17 Old").await;
 
-    world.google.clear_requests();
+    world.fake.clear_requests();
     let change = json!({ "title": "Moved", "start": "2026-03-03T15:00:00Z", "end": "2026-03-03T16:00:00Z" });
     let changed = world.api.patch(calendar.path(&second), change).send().await.expect(200);
     assert_eq!(
@@ -96,7 +96,7 @@ async fn a_split_doubles_no_instance_and_no_count() {
     ];
     for (name, series, at, rest) in cases {
         let home = format!("{name}@group.calendar.google.com");
-        world.google.with(|state| {
+        world.fake.with(|state| {
             state.add_calendar(ALICE, &home, name, ZONE);
             state.put_event(&home, series);
             if name == "counted" {
@@ -107,7 +107,7 @@ async fn a_split_doubles_no_instance_and_no_count() {
         let before = world.march(&calendar).await;
         let line = format!("{at} Old");
         let first = world.instance(&calendar, &line).await;
-        world.google.clear_requests();
+        world.fake.clear_requests();
         let change = json!({ "title": "New", "recurrenceScope": "thisAndFollowing" });
         let made = world.api.patch(calendar.path(&first), change).send().await.expect(200);
         assert_eq!((&made["type"], &made["title"]), (&json!("series"), &json!("New")), "{name}");
@@ -164,8 +164,8 @@ async fn split_is_undone_on_412() {
         "code": 412, "message": "Precondition Failed",
         "errors": [{ "domain": "global", "reason": "conditionNotMet", "message": "Precondition Failed" }],
     } });
-    world.google.fault(Fault::status("/events/series", 412, body).method("PATCH"));
-    world.google.clear_requests();
+    world.fake.fault(Fault::status("/events/series", 412, body).method("PATCH"));
+    world.fake.clear_requests();
     world.api.patch(&path, change.clone()).send().await.refused(409, "stale_etag");
     assert_eq!(world.methods(), ["POST", "PATCH", "DELETE"]);
     assert_eq!(world.ids(), ["series"]);
@@ -187,7 +187,7 @@ async fn a_lost_split_goes_on_where_it_stopped() {
     let calendar = world.primary().await;
     let path = calendar.path(&world.instance(&calendar, "04T09:00 Series").await);
     let change = json!({ "title": "Later", "recurrenceScope": "thisAndFollowing" });
-    world.google.fault(Fault::new("/events", What::Kill).method("POST").after());
+    world.fake.fault(Fault::new("/events", What::Kill).method("POST").after());
     let lost = world.api.patch(&path, change.clone()).keyed("split").send().await;
     assert!(lost.status >= 500, "{lost}");
     assert_eq!(world.ids().len(), 2);

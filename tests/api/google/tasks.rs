@@ -6,84 +6,27 @@ use fakes::{Fault, What};
 use serde_json::{Value, json};
 
 use crate::email::mailbox::text;
-use crate::google::{ALICE, World, builder};
+use crate::fake_provider::builder;
+use crate::fake_provider::tasks::FollowedTaskList;
+use crate::google::{ALICE, World};
 
 const DAY_MS: i64 = 86_400_000;
 
-/// Alice's default list as the API has it, with her account connected.
-struct DefaultList {
-    connection: String,
-    path: String,
-    tasks: String,
-    cursor: Option<String>,
+/// The titles of the tasks; sorted.
+async fn titles(list: &FollowedTaskList, world: &World) -> Vec<String> {
+    let mut titles: Vec<String> = list.all(world).await.iter().map(|task| text(&task["title"])).collect();
+    titles.sort();
+    titles
 }
 
-impl DefaultList {
-    async fn connect(world: &World) -> DefaultList {
-        let connection = text(&world.connect_for(&["tasks.read", "tasks.write"]).await["id"]);
-        let page = world.get(&format!("/v1/task-lists?connection_id={connection}")).await;
-        let mut lists = page["data"].as_array().expect("a list").iter();
-        let list = lists.find(|list| list["role"] == "default");
-        let path = format!("/v1/task-lists/{}", text(&list.expect("the default list")["id"]));
-        DefaultList { connection, tasks: format!("{path}/tasks"), path, cursor: None }
-    }
-
-    /// The tasks, as fresh as Google.
-    async fn all(&self, world: &World) -> Vec<Value> {
-        let page = world.get(&format!("{}?limit=200", self.tasks)).await;
-        page["data"].as_array().expect("a list").clone()
-    }
-
-    async fn titles(&self, world: &World) -> Vec<String> {
-        let mut titles: Vec<String> = self.all(world).await.iter().map(|task| text(&task["title"])).collect();
-        titles.sort();
-        titles
-    }
-
-    async fn titled(&self, world: &World, title: &str) -> Value {
-        let all = self.all(world).await;
-        let found = all.iter().find(|task| task["title"] == title);
-        found.unwrap_or_else(|| panic!("no {title}: {all:#?}")).clone()
-    }
-
-    fn path(&self, task: &Value) -> String {
-        format!("{}/{}", self.tasks, text(&task["id"]))
-    }
-
-    /// Makes a task with these fields.
-    async fn create(&self, world: &World, fields: Value) -> Value {
-        world.api.post(&self.tasks, fields).send().await.expect(201)
-    }
-
-    /// Follows the list, and returns the initial items of the feed.
-    async fn follow(&mut self, world: &World) -> Vec<String> {
-        world.api.post(format!("{}/sync/start", self.path), json!({})).send().await.expect(202);
-        self.changes(world).await
-    }
-
-    /// The changes since they were read last, each as its type and its title; sorted.
-    async fn changes(&mut self, world: &World) -> Vec<String> {
-        let mut changes = Vec::new();
-        loop {
-            let cursor = self.cursor.as_ref().map_or_else(String::new, |cursor| format!("&cursor={cursor}"));
-            let page = world.get(&format!("{}/sync/changes?limit=100{cursor}", self.path)).await;
-            for change in page["data"].as_array().expect("a list") {
-                let kind = text(&change["changeType"]);
-                let title = change["resource"]["title"].as_str().filter(|_| kind != "deleted");
-                changes.push(format!("{kind} {}", title.unwrap_or_default()).trim_end().to_owned());
-            }
-            self.cursor = page["sync_cursor"].as_str().map(str::to_owned);
-            if page["next_cursor"].is_null() {
-                changes.sort();
-                return changes;
-            }
-        }
-    }
+/// Makes a task with these fields.
+async fn create(list: &FollowedTaskList, world: &World, fields: Value) -> Value {
+    world.api.post(&list.tasks, fields).send().await.expect(201)
 }
 
 /// The requests that change something of Alice's tasks, since `clear_requests`.
 fn writes(world: &World) -> Vec<RequestRecord> {
-    let all = world.google.requests().into_iter();
+    let all = world.fake.requests().into_iter();
     all.filter(|request| request.method != "GET" && request.path.starts_with("/tasks/v1/")).collect()
 }
 
@@ -93,7 +36,7 @@ fn methods(world: &World) -> Vec<String> {
 
 /// The requests that list tasks.
 fn walks(world: &World) -> Vec<RequestRecord> {
-    let all = world.google.requests().into_iter();
+    let all = world.fake.requests().into_iter();
     all.filter(|request| request.method == "GET" && request.path.ends_with("/tasks")).collect()
 }
 
@@ -108,7 +51,7 @@ fn assigned(title: &str) -> Value {
 #[tokio::test]
 async fn first_walk_and_delta() {
     let Some(world) = World::on(builder().config(|c| c.pull_page = 2)).await else { return };
-    let (open, done, gone) = world.google.with(|state| {
+    let (open, done, gone) = world.fake.with(|state| {
         let open = state
             .put_task(ALICE, json!({ "title": "Open", "due": "2026-03-31T00:00:00.000Z", "notes": "soon" }));
         let done = state.put_task(ALICE, json!({ "title": "Done" }));
@@ -116,8 +59,8 @@ async fn first_walk_and_delta() {
         state.put_task(ALICE, json!({ "title": "Below", "parent": open }));
         (open, done, state.put_task(ALICE, json!({ "title": "Gone" })))
     });
-    world.google.with(|state| state.complete_task(ALICE, &done));
-    let mut list = DefaultList::connect(&world).await;
+    world.fake.with(|state| state.complete_task(ALICE, &done));
+    let mut list = FollowedTaskList::connect(&world).await;
     let all = ["created Assigned", "created Below", "created Done", "created Gone", "created Open"];
     assert_eq!(list.follow(&world).await, all);
     let read = list.titled(&world, "Open").await;
@@ -131,8 +74,8 @@ async fn first_walk_and_delta() {
     assert_eq!(list.titled(&world, "Below").await["parentId"], read["id"]);
 
     world.advance(120_000);
-    world.google.clear_requests();
-    world.google.with(|state| {
+    world.fake.clear_requests();
+    world.fake.with(|state| {
         state.change_task(ALICE, &open, json!({ "title": "Renamed" }));
         state.delete_task(ALICE, &gone);
         state.put_task(ALICE, json!({ "title": "New" }));
@@ -150,8 +93,8 @@ async fn first_walk_and_delta() {
 
     // The positions of the later tasks change, which may be reported; the deletion is not.
     let is_deletion = |change: &&String| change.starts_with("deleted");
-    world.google.trap("no_tombstones", 1);
-    world.google.with(|state| state.delete_task(ALICE, &open));
+    world.fake.trap("no_tombstones", 1);
+    world.fake.with(|state| state.delete_task(ALICE, &open));
     assert_eq!(list.changes(&world).await.iter().filter(is_deletion).count(), 0, "Google says nothing of it");
     world.advance(DAY_MS);
     assert_eq!(
@@ -159,7 +102,7 @@ async fn first_walk_and_delta() {
         2,
         "the task and the one below it"
     );
-    assert_eq!(list.titles(&world).await, ["Assigned", "Done", "New"]);
+    assert_eq!(titles(&list, &world).await, ["Assigned", "Done", "New"]);
     world.assert_allowed();
 }
 
@@ -168,18 +111,18 @@ async fn first_walk_and_delta() {
 #[tokio::test]
 async fn only_changed_fields_are_sent() {
     let Some(world) = World::start().await else { return };
-    let list = DefaultList::connect(&world).await;
+    let list = FollowedTaskList::connect(&world).await;
     let new = json!({ "title": "Taxes", "dueDate": "2026-03-31", "dueTime": "17:00", "timeZone": "UTC", "priority": "high" });
     let refused = world.api.post(format!("{}?strict=true", list.tasks), new.clone()).send().await;
     refused.refused(400, "capability_not_supported");
-    let made = list.create(&world, new).await;
+    let made = create(&list, &world, new).await;
     assert_eq!(
         (&made["dueDate"], &made["dueTime"], &made["priority"]),
         (&json!("2026-03-31"), &Value::Null, &Value::Null)
     );
     assert_ne!(made["warnings"], json!([]));
     let id = text(&made["externalId"]);
-    let theirs = || world.google.with(|state| state.task(ALICE, &id));
+    let theirs = || world.fake.with(|state| state.task(ALICE, &id));
     assert_eq!(theirs()["due"], "2026-03-31T00:00:00.000Z");
     for (change, member, value) in [
         (json!({ "title": "File taxes" }), "title", json!("File taxes")),
@@ -188,7 +131,7 @@ async fn only_changed_fields_are_sent() {
         (json!({ "dueDate": null }), "due", Value::Null),
         (json!({ "status": "completed" }), "status", json!("completed")),
     ] {
-        world.google.clear_requests();
+        world.fake.clear_requests();
         world.api.patch(list.path(&made), change.clone()).send().await.expect(200);
         let writes = writes(&world);
         let [patch] = &writes[..] else { panic!("{change}: one request: {writes:#?}") };
@@ -197,14 +140,14 @@ async fn only_changed_fields_are_sent() {
         assert!(member == "title" || !sent.contains_key("title"), "{change}: {sent:#?}");
         assert_eq!(theirs()[member], value, "{change}");
     }
-    world.google.with(|state| state.complete_task(ALICE, &id));
+    world.fake.with(|state| state.complete_task(ALICE, &id));
     assert_eq!(theirs()["hidden"], true);
     let open = world.api.patch(list.path(&made), json!({ "status": "needsAction" })).send().await.expect(200);
     assert_eq!((&open["status"], &open["completedAt"]), (&json!("needsAction"), &Value::Null));
     assert_eq!((&theirs()["hidden"], &theirs()["completed"]), (&Value::Null, &Value::Null));
     world.api.delete(list.path(&made)).send().await.expect(204);
     assert_eq!(theirs()["deleted"], true);
-    assert_eq!(list.titles(&world).await, Vec::<String>::new());
+    assert_eq!(titles(&list, &world).await, Vec::<String>::new());
     world.assert_allowed();
 }
 
@@ -212,15 +155,15 @@ async fn only_changed_fields_are_sent() {
 #[tokio::test]
 async fn a_stale_etag_is_a_conflict() {
     let Some(world) = World::start().await else { return };
-    let list = DefaultList::connect(&world).await;
+    let list = FollowedTaskList::connect(&world).await;
     for is_ignored in [false, true] {
         if is_ignored {
-            world.google.trap("if_match_ignored", 1);
+            world.fake.trap("if_match_ignored", 1);
         }
-        let made = list.create(&world, json!({ "title": "Sow" })).await;
+        let made = create(&list, &world, json!({ "title": "Sow" })).await;
         let id = text(&made["externalId"]);
         world.advance(1_000);
-        world.google.with(|state| state.change_task(ALICE, &id, json!({ "notes": "theirs" })));
+        world.fake.with(|state| state.change_task(ALICE, &id, json!({ "notes": "theirs" })));
         let etag = text(&made["etag"]);
         let change = json!({ "notes": "ours" });
         world
@@ -231,7 +174,7 @@ async fn a_stale_etag_is_a_conflict() {
             .await
             .refused(409, "stale_etag");
         world.api.delete(list.path(&made)).if_match(&etag).send().await.refused(409, "stale_etag");
-        let theirs = || world.google.with(|state| state.task(ALICE, &id));
+        let theirs = || world.fake.with(|state| state.task(ALICE, &id));
         assert_eq!(
             (&theirs()["notes"], &theirs()["deleted"]),
             (&json!("theirs"), &Value::Null),
@@ -244,11 +187,11 @@ async fn a_stale_etag_is_a_conflict() {
         world.api.delete(list.path(&made)).send().await.expect(204);
     }
     // An etag that does not change with the task: the change is still read.
-    let made = list.create(&world, json!({ "title": "Reap" })).await;
+    let made = create(&list, &world, json!({ "title": "Reap" })).await;
     world.advance(1_000);
-    world.google.trap("task_etag_stays", 1);
+    world.fake.trap("task_etag_stays", 1);
     world
-        .google
+        .fake
         .with(|state| state.change_task(ALICE, &text(&made["externalId"]), json!({ "notes": "theirs" })));
     assert_eq!(list.titled(&world, "Reap").await["notes"], "theirs");
     world.assert_allowed();
@@ -258,25 +201,25 @@ async fn a_stale_etag_is_a_conflict() {
 #[tokio::test]
 async fn a_lost_insert_is_not_doubled() {
     let Some(world) = World::start().await else { return };
-    world.google.with(|state| state.put_task(ALICE, json!({ "title": "Tea" })));
+    world.fake.with(|state| state.put_task(ALICE, json!({ "title": "Tea" })));
     world.advance(3_600_000);
-    let list = DefaultList::connect(&world).await;
+    let list = FollowedTaskList::connect(&world).await;
     let tea = json!({ "title": "Tea", "notes": "green" });
     for is_read in [false, true] {
         let key = if is_read { "read" } else { "lost" };
-        let before = list.titles(&world).await.len();
-        world.google.fault(Fault::new("/tasks", What::Kill).method("POST").after());
+        let before = titles(&list, &world).await.len();
+        world.fake.fault(Fault::new("/tasks", What::Kill).method("POST").after());
         let lost = world.api.post(&list.tasks, tea.clone()).keyed(key).send().await;
         assert!(lost.status >= 500, "{lost}");
         if is_read {
-            assert_eq!(list.titles(&world).await.len(), before + 1);
+            assert_eq!(titles(&list, &world).await.len(), before + 1);
         }
         let found = world.api.post(&list.tasks, tea.clone()).keyed(key).send().await.expect(201);
         assert_eq!(found["notes"], "green");
-        assert_eq!(list.titles(&world).await, vec!["Tea"; before + 1], "{key}");
+        assert_eq!(titles(&list, &world).await, vec!["Tea"; before + 1], "{key}");
         world.advance(3_600_000);
     }
-    let outline = world.google.with(|state| state.task_outline(ALICE));
+    let outline = world.fake.with(|state| state.task_outline(ALICE));
     assert_eq!(outline, ["Tea", "Tea", "Tea"]);
     world.assert_allowed();
 }
@@ -285,16 +228,16 @@ async fn a_lost_insert_is_not_doubled() {
 #[tokio::test]
 async fn an_equal_task_from_before_the_first_attempt_is_another_one() {
     let Some(world) = World::start().await else { return };
-    let list = DefaultList::connect(&world).await;
-    let theirs = world.google.with(|state| state.put_task(ALICE, json!({ "title": "Tea" })));
+    let list = FollowedTaskList::connect(&world).await;
+    let theirs = world.fake.with(|state| state.put_task(ALICE, json!({ "title": "Tea" })));
     world.advance(60_000);
     let tea = json!({ "title": "Tea" });
-    world.google.fault(Fault::status("/tasks", 503, json!({ "error": { "code": 503 } })).method("POST"));
+    world.fake.fault(Fault::status("/tasks", 503, json!({ "error": { "code": 503 } })).method("POST"));
     world.api.post(&list.tasks, tea.clone()).keyed("tea").send().await.refused(503, "provider_unavailable");
     world.advance(60_000);
     let made = world.api.post(&list.tasks, tea).keyed("tea").send().await.expect(201);
     assert_ne!(made["externalId"], json!(theirs));
-    assert_eq!(world.google.with(|state| state.task_outline(ALICE)), ["Tea", "Tea"]);
+    assert_eq!(world.fake.with(|state| state.task_outline(ALICE)), ["Tea", "Tea"]);
     world.assert_allowed();
 }
 
@@ -302,10 +245,10 @@ async fn an_equal_task_from_before_the_first_attempt_is_another_one() {
 #[tokio::test]
 async fn assigned_task_is_not_deleted() {
     let Some(world) = World::start().await else { return };
-    let id = world.google.with(|state| state.put_task(ALICE, assigned("From a document")));
-    let list = DefaultList::connect(&world).await;
+    let id = world.fake.with(|state| state.put_task(ALICE, assigned("From a document")));
+    let list = FollowedTaskList::connect(&world).await;
     let task = list.titled(&world, "From a document").await;
-    world.google.clear_requests();
+    world.fake.clear_requests();
     world.api.delete(list.path(&task)).send().await.refused(400, "capability_not_supported");
     assert_eq!(methods(&world), Vec::<String>::new(), "Google is not asked to");
     let notes = json!({ "notes": "mine" });
@@ -313,10 +256,10 @@ async fn assigned_task_is_not_deleted() {
     assert_eq!(refused.status, 400, "{refused}");
     let done = world.api.patch(list.path(&task), json!({ "status": "completed" })).send().await.expect(200);
     assert_eq!(done["status"], "completed");
-    let theirs = world.google.with(|state| state.task(ALICE, &id));
+    let theirs = world.fake.with(|state| state.task(ALICE, &id));
     assert_eq!((&theirs["status"], &theirs["deleted"]), (&json!("completed"), &Value::Null));
     assert_eq!(
-        world.google.with(|state| state.task_book(ALICE).deleted_originals.clone()),
+        world.fake.with(|state| state.task_book(ALICE).deleted_originals.clone()),
         Vec::<String>::new()
     );
     world.assert_allowed();
@@ -326,13 +269,13 @@ async fn assigned_task_is_not_deleted() {
 #[tokio::test]
 async fn subtasks_and_order() {
     let Some(world) = World::start().await else { return };
-    let list = DefaultList::connect(&world).await;
-    let house = list.create(&world, json!({ "title": "House" })).await;
-    let roof = list.create(&world, json!({ "title": "Roof", "parentId": house["id"] })).await;
+    let list = FollowedTaskList::connect(&world).await;
+    let house = create(&list, &world, json!({ "title": "House" })).await;
+    let roof = create(&list, &world, json!({ "title": "Roof", "parentId": house["id"] })).await;
     assert_eq!(roof["parentId"], house["id"]);
-    let outline = || world.google.with(|state| state.task_outline(ALICE));
+    let outline = || world.fake.with(|state| state.task_outline(ALICE));
     assert_eq!(outline(), ["House", "  Roof"]);
-    world.google.with(|state| {
+    world.fake.with(|state| {
         for title in ["Garden", "Shed"] {
             state.put_task(ALICE, json!({ "title": title }));
         }
@@ -348,10 +291,10 @@ async fn subtasks_and_order() {
     assert!(position("House") < position("Garden") && position("Garden") < position("Shed"));
 
     // Only the moved task is reported as changed at Google, although the positions of the others change.
-    world.google.trap("siblings_stay", 1);
+    world.fake.trap("siblings_stay", 1);
     let shed = list.titled(&world, "Shed").await;
     let between = json!({ "position": format!("{}5", position("House")) });
-    world.google.clear_requests();
+    world.fake.clear_requests();
     world.api.patch(list.path(&shed), between).send().await.expect(200);
     assert_eq!(methods(&world), ["POST"], "one move");
     assert_eq!(outline(), ["House", "  Roof", "Shed", "Garden"]);
@@ -366,7 +309,7 @@ async fn subtasks_and_order() {
     now.sort();
     assert_eq!(now, ["  Shed", "Barn", "Garden", "House"]);
     world.api.delete(list.path(&house)).send().await.expect(204);
-    assert_eq!(list.titles(&world).await, ["Barn", "Garden"], "what is below goes too");
+    assert_eq!(titles(&list, &world).await, ["Barn", "Garden"], "what is below goes too");
     world.assert_allowed();
 }
 
@@ -374,12 +317,12 @@ async fn subtasks_and_order() {
 #[tokio::test]
 async fn lists_are_created_renamed_and_deleted() {
     let Some(world) = World::start().await else { return };
-    let default = DefaultList::connect(&world).await;
+    let default = FollowedTaskList::connect(&world).await;
     let new = json!({ "connectionId": default.connection, "name": "Garden" });
     let made = world.api.post("/v1/task-lists", new).send().await.expect(201);
     let path = format!("/v1/task-lists/{}", text(&made["id"]));
     let titles = || {
-        world.google.with(|state| {
+        world.fake.with(|state| {
             let lists = &state.task_book(ALICE).lists;
             lists.iter().map(|list| list.title.clone()).collect::<Vec<String>>()
         })

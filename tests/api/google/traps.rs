@@ -8,8 +8,9 @@ use futures::future::join_all;
 use serde_json::json;
 
 use crate::email::mailbox::{text, until};
+use crate::fake_provider::{FollowedCalendar, builder};
 use crate::google::mail::letter;
-use crate::google::{ALICE, BOB, FollowedCalendar, World, ZONE, builder, event};
+use crate::google::{ALICE, BOB, World, ZONE, event};
 
 const MINUTE_MS: i64 = 60_000;
 const HOUR_MS: i64 = 60 * MINUTE_MS;
@@ -24,7 +25,7 @@ const NEVER_IN_SYNC: [&str; 6] = ["timeMin", "timeMax", "q", "orderBy", "updated
 /// The requests that list the events of a calendar.
 fn walks(world: &World, calendar: &str) -> Vec<RequestRecord> {
     let path = format!("/calendar/v3/calendars/{calendar}/events");
-    let all = world.google.requests().into_iter();
+    let all = world.fake.requests().into_iter();
     all.filter(|request| request.method == "GET" && request.path == path).collect()
 }
 
@@ -46,7 +47,7 @@ async fn walk_in_all_ways(world: &World) {
     let mut calendar = followed(world).await;
     world.put(event("later", "Later", "2026-03-06T09:00:00Z", json!({})));
     assert_eq!(world.changes(&mut calendar).await, ["created Later"]);
-    world.google.trap("full_sync_required", 1);
+    world.fake.trap("full_sync_required", 1);
     assert_eq!(world.changes(&mut calendar).await, Vec::<String>::new());
     assert_eq!(world.march(&calendar).await.len(), 8);
 }
@@ -95,7 +96,7 @@ async fn a_birthday_calendar_is_read_in_full() {
         let days = json!({ "start": { "date": first }, "end": { "date": after }, "eventType": "birthday" });
         event(id, name, "2026-03-01T00:00:00Z", days)
     };
-    world.google.with(|state| {
+    world.fake.with(|state| {
         state.add_birthdays(ALICE, BIRTHDAYS, "Birthdays", ZONE);
         state.put_event(BIRTHDAYS, birthday("ada", "Ada", 3));
         state.put_event(BIRTHDAYS, birthday("bea", "Bea", 4));
@@ -104,7 +105,7 @@ async fn a_birthday_calendar_is_read_in_full() {
     let mut calendar = world.calendar(&connection, "Birthdays").await;
     assert_eq!(world.follow(&mut calendar).await, ["created Ada", "created Bea"]);
     assert_eq!(world.titled(&calendar, "Ada").await["readOnly"], true);
-    world.google.with(|state| {
+    world.fake.with(|state| {
         state.change_event(BIRTHDAYS, "ada", json!({ "status": "cancelled" }));
         state.put_event(BIRTHDAYS, birthday("cleo", "Cleo", 5));
     });
@@ -135,15 +136,15 @@ async fn a_cancelled_event_with_all_its_fields_is_deleted() {
     world.put(event("stays", "Stays", "2026-03-05T09:00:00Z", json!({})));
     let mut calendar = followed(&world).await;
     for (id, is_bare) in [("whole", false), ("bare", true)] {
-        world.google.trap("bare_cancelled", u32::from(is_bare));
-        world.google.with(|state| state.change_event(ALICE, id, json!({ "status": "cancelled" })));
+        world.fake.trap("bare_cancelled", u32::from(is_bare));
+        world.fake.with(|state| state.change_event(ALICE, id, json!({ "status": "cancelled" })));
         let kept = world.theirs(id);
         assert_eq!(kept["attendees"].as_array().map(Vec::len), Some(2), "Google keeps it: {kept:#}");
         let changes = world.changes(&mut calendar).await;
         assert!(changes.len() == 1 && changes[0].starts_with("deleted"), "{id}: {changes:?}");
     }
-    world.google.trap("bare_cancelled", 0);
-    world.google.with(|state| state.expire_sync_tokens(ALICE));
+    world.fake.trap("bare_cancelled", 0);
+    world.fake.with(|state| state.expire_sync_tokens(ALICE));
     assert_eq!(world.changes(&mut calendar).await, Vec::<String>::new());
     assert_eq!(world.march(&calendar).await, ["05T09:00 Stays"]);
     world.assert_allowed();
@@ -182,13 +183,13 @@ async fn a_limit_as_403_is_retried() {
     {
         let title = format!("Round {number}");
         world.put(event(&format!("round{number}"), &title, "2026-03-03T11:00:00Z", json!({})));
-        world.google.trap(trap, 1);
+        world.fake.trap(trap, 1);
         world.server.clock.advance_ms(1);
         // The reader gets the limit as an error, or the stored events.
         let path = format!("{}?limit=200", calendar.events);
         let read = world.api.get(path).header("cache-control", "no-cache").send().await;
         assert!([200, 429].contains(&read.status), "{trap}: {read}");
-        assert!(!world.google.with(|state| state.traps.is_on(trap)), "{trap}: Google was asked");
+        assert!(!world.fake.with(|state| state.traps.is_on(trap)), "{trap}: Google was asked");
         world.advance(wait_ms);
         assert_eq!(world.changes(&mut calendar).await, [format!("created {title}")], "{trap}");
     }
@@ -211,7 +212,7 @@ async fn parallel_gets_are_never_more_than_four() {
     let Some(world) = World::start().await else { return };
     // Each host counts for itself.
     let hosts = if world.server.app.db.is_shared() { 2 } else { 1 };
-    world.google.with(|state| {
+    world.fake.with(|state| {
         state.flights.limit = Some(MAX_CONCURRENT_REQUESTS * hosts);
         for number in 0..30 {
             state.deliver(ALICE, letter(&format!("Number {number}"), "").as_bytes());
@@ -220,18 +221,18 @@ async fn parallel_gets_are_never_more_than_four() {
         state.put_task(ALICE, json!({ "title": "Pay" }));
         state.put_event(ALICE, event("lunch", "Lunch", "2026-03-03T11:00:00Z", json!({})));
     });
-    world.google.hold(true);
+    world.fake.hold(true);
     let release = async {
         let are_open = async || {
-            world.google.with(|state| state.flights.open(ALICE) >= MAX_CONCURRENT_REQUESTS).then_some(())
+            world.fake.with(|state| state.flights.open(ALICE) >= MAX_CONCURRENT_REQUESTS).then_some(())
         };
         until("four requests are under way", are_open).await;
-        world.google.hold(false);
+        world.fake.hold(false);
     };
     let scopes = ["calendar.write", "email.read", "contacts.write", "tasks.write"];
     let (connection, ()) = tokio::join!(world.connect_for(&scopes), release);
     assert_eq!(
-        world.google.with(|state| state.flights.most(ALICE)),
+        world.fake.with(|state| state.flights.most(ALICE)),
         MAX_CONCURRENT_REQUESTS,
         "one host checks the account"
     );
@@ -244,13 +245,13 @@ async fn parallel_gets_are_never_more_than_four() {
     for number in 0..6 {
         paths.push(format!("/v1/email/messages?connection_id={id}&native_query=subject%3A{number}"));
     }
-    world.google.hold(true);
+    world.fake.hold(true);
     let release = async {
         let is_open = async || {
-            world.google.with(|state| state.flights.open(ALICE) >= MAX_CONCURRENT_REQUESTS).then_some(())
+            world.fake.with(|state| state.flights.open(ALICE) >= MAX_CONCURRENT_REQUESTS).then_some(())
         };
         until("four requests are under way", is_open).await;
-        world.google.hold(false);
+        world.fake.hold(false);
     };
     let (statuses, ()) = tokio::join!(read_at_once(&world, &paths), release);
     assert!(statuses.iter().all(|status| *status == 200), "{statuses:?}");
@@ -265,7 +266,7 @@ async fn parallel_gets_are_never_more_than_four() {
     let made = writes.iter().cycle().take(6).map(|(path, body)| world.api.post(*path, body.clone()).send());
     let statuses: Vec<u16> = join_all(made).await.into_iter().map(|answer| answer.status).collect();
     assert_eq!(statuses, [201; 6]);
-    let (most, refused) = world.google.with(|state| (state.flights.most(ALICE), state.flights.refused));
+    let (most, refused) = world.fake.with(|state| (state.flights.most(ALICE), state.flights.refused));
     assert!(most <= MAX_CONCURRENT_REQUESTS * hosts, "{most} at once");
     assert_eq!(refused, 0, "Google refused calls");
     world.assert_allowed();

@@ -6,7 +6,8 @@ use fakes::{Fault, What};
 use serde_json::{Value, json};
 
 use crate::email::mailbox::text;
-use crate::google::{ALICE, BOB, FollowedCalendar, World, ZONE, event};
+use crate::fake_provider::FollowedCalendar;
+use crate::google::{ALICE, BOB, World, ZONE, event};
 
 const HOLIDAYS: &str = "de#holiday@group.v.calendar.google.com";
 
@@ -39,7 +40,7 @@ fn refusal(status: u16, reason: &str, message: &str) -> Value {
 async fn an_event_is_created_under_an_id_of_ours() {
     let Some(world) = World::start().await else { return };
     let calendar = world.primary().await;
-    world.google.clear_requests();
+    world.fake.clear_requests();
     let made = world.api.post(&calendar.events, tea()).keyed("one").send().await.expect(201);
     let id = text(&made["externalId"]);
     assert!(id.len() == 32 && id.chars().all(|c| c.is_ascii_digit() || ('a'..='v').contains(&c)), "{id}");
@@ -65,7 +66,7 @@ async fn an_event_is_created_under_an_id_of_ours() {
 
 /// Google has made the event and its answer is lost.
 async fn lose_an_insert(world: &World, calendar: &FollowedCalendar, key: &str) {
-    world.google.fault(Fault::new("/events", What::Kill).method("POST").after());
+    world.fake.fault(Fault::new("/events", What::Kill).method("POST").after());
     let lost = world.api.post(&calendar.events, tea()).keyed(key).send().await;
     assert!(lost.status >= 500, "{lost}");
 }
@@ -100,7 +101,7 @@ async fn a_lost_insert_that_was_deleted_is_made_again() {
     lose_an_insert(&world, &calendar, "lost").await;
     let ids = world.ids();
     let [first] = &ids[..] else { panic!("one event: {ids:?}") };
-    world.google.with(|state| state.change_event(ALICE, first, json!({ "status": "cancelled" })));
+    world.fake.with(|state| state.change_event(ALICE, first, json!({ "status": "cancelled" })));
     let made = world.api.post(&calendar.events, tea()).keyed("lost").send().await.expect(201);
     assert_ne!(made["externalId"], first.as_str());
     assert_eq!(world.ids(), [text(&made["externalId"])]);
@@ -117,7 +118,7 @@ async fn google_alone_says_that_an_event_is_deleted() {
     let made = world.api.post(&calendar.events, tea()).send().await.expect(201);
     let path = calendar.path(&made);
     let delete = || world.api.delete(&path).keyed("delete").send();
-    world.google.fault(Fault::new("/events/", What::Html).method("DELETE"));
+    world.fake.fault(Fault::new("/events/", What::Html).method("DELETE"));
     delete().await.refused(503, "provider_unavailable");
     let both = ["04T15:00 Tea"];
     assert_eq!(world.march(&calendar).await, both);
@@ -155,12 +156,12 @@ async fn only_changed_fields_are_sent() {
         (json!({ "visibility": "default" }), json!({ "visibility": "default" })),
         (moved, times),
     ] {
-        world.google.clear_requests();
+        world.fake.clear_requests();
         world.api.patch(&path, change.clone()).send().await.expect(200);
         let writes = world.writes();
         let [patch] = &writes[..] else { panic!("{change}: one request: {writes:#?}") };
         assert_eq!((patch.method.as_str(), patch.body.as_ref()), ("PATCH", Some(&sent)), "{change}");
-        let reads = world.google.requests();
+        let reads = world.fake.requests();
         assert!(
             !reads.iter().any(|read| read.method == "GET" && read.path.ends_with("/events/review")),
             "{change}"
@@ -171,7 +172,7 @@ async fn only_changed_fields_are_sent() {
         assert_eq!(after[kept], before[kept], "{kept}");
     }
 
-    world.google.clear_requests();
+    world.fake.clear_requests();
     let own = json!({ "metadata": { "deal": "42" } });
     assert_eq!(world.api.patch(&path, own).send().await.expect(200)["metadata"]["deal"], "42");
     assert_eq!(world.methods(), Vec::<String>::new(), "metadata is no field of Google's");
@@ -184,7 +185,7 @@ async fn notify_none_sends_nothing() {
     let Some(world) = World::start().await else { return };
     let calendar = world.primary().await;
     for notify in ["none", "externalOnly", "all"] {
-        world.google.clear_requests();
+        world.fake.clear_requests();
         let mut body = tea();
         body["notify"] = json!(notify);
         body["attendees"] = json!([{ "email": BOB }]);
@@ -202,7 +203,7 @@ async fn notify_none_sends_nothing() {
     let at = async |line: &str| calendar.path(&world.instance(&calendar, line).await);
     let (third, fourth) = (at("03T09:00 Series").await, at("04T09:00 Series").await);
     let (fifth, sixth) = (at("05T09:00 Series").await, at("06T09:00 Series").await);
-    world.google.clear_requests();
+    world.fake.clear_requests();
     let one = json!({ "title": "Moved", "notify": "none" });
     world.api.patch(third, one).send().await.expect(200);
     world.api.delete(format!("{fourth}?notify=none")).send().await.expect(204);
@@ -231,9 +232,9 @@ async fn a_412_after_insert_is_no_conflict_for_callers_without_if_match() {
     for (change, insists) in
         [(json!({ "title": "High tea" }), false), (json!({ "attendees": [{ "email": BOB }] }), true)]
     {
-        world.google.trap("etag_moves", 1);
+        world.fake.trap("etag_moves", 1);
         let made = world.api.post(&calendar.events, tea()).send().await.expect(201);
-        world.google.clear_requests();
+        world.fake.clear_requests();
         world.api.patch(calendar.path(&made), change.clone()).send().await.expect(200);
         let writes = world.writes();
         let [patch] = &writes[..] else { panic!("one request: {writes:#?}") };
@@ -243,7 +244,7 @@ async fn a_412_after_insert_is_no_conflict_for_callers_without_if_match() {
 
     let made = world.api.post(&calendar.events, tea()).send().await.expect(201);
     let id = text(&made["externalId"]);
-    world.google.with(|state| state.change_event(ALICE, &id, json!({ "summary": "Theirs" })));
+    world.fake.with(|state| state.change_event(ALICE, &id, json!({ "summary": "Theirs" })));
     world.server.clock.advance_ms(1);
     let change = world.api.patch(calendar.path(&made), json!({ "title": "Ours" }));
     change.if_match(&text(&made["etag"])).send().await.refused(409, "stale_etag");
@@ -263,9 +264,9 @@ async fn calendar_usage_limits_leave_reads_alone() {
     let answers = [None, Some((403, renamed)), Some((429, refusal(429, "quotaExceeded", "Quota exceeded.")))];
     for (number, answer) in answers.into_iter().enumerate() {
         match answer {
-            None => world.google.trap("usage_limits", 1),
+            None => world.fake.trap("usage_limits", 1),
             Some((status, body)) => {
-                world.google.fault(Fault::status("/events", status, body).method("POST"));
+                world.fake.fault(Fault::status("/events", status, body).method("POST"));
             }
         }
         world.api.post(&calendar.events, tea()).send().await.refused(429, "provider_rate_limited");
@@ -274,9 +275,9 @@ async fn calendar_usage_limits_leave_reads_alone() {
         let title = format!("Read {number}");
         let read = event(&format!("read{number}"), &title, "2026-03-03T11:00:00Z", json!({}));
         world.put(read);
-        world.google.clear_requests();
+        world.fake.clear_requests();
         assert!(world.march(&calendar).await.contains(&format!("03T11:00 {title}")));
-        assert!(!world.google.requests().is_empty(), "Google was asked");
+        assert!(!world.fake.requests().is_empty(), "Google was asked");
         world.api.post(&calendar.events, tea()).send().await.expect(201);
     }
     world.assert_allowed();
@@ -290,7 +291,7 @@ async fn a_scope_that_was_not_granted_says_so() {
     let connection = world.connect().await;
     let calendar = world.calendar(&connection, ALICE).await;
     let scope = "https://www.googleapis.com/auth/calendar.calendars";
-    world.google.with(|state| state.authority.take_scope(ALICE, scope));
+    world.fake.with(|state| state.authority.take_scope(ALICE, scope));
     let team = json!({ "connectionId": connection["id"], "name": "Team" });
     let error = world.api.post("/v1/calendars", team).send().await.refused(403, "scope_not_granted");
     assert!(text(&error["message"]).contains("scope"), "{error:#}");
@@ -298,7 +299,7 @@ async fn a_scope_that_was_not_granted_says_so() {
     assert_eq!(world.march(&calendar).await, ["04T15:00 Tea"]);
 
     let policy = refusal(403, "domainPolicy", "The domain administrators have disabled Calendar apps.");
-    world.google.fault(Fault::status("/events", 403, policy).method("POST"));
+    world.fake.fault(Fault::status("/events", 403, policy).method("POST"));
     world.api.post(&calendar.events, tea()).send().await.refused(403, "admin_blocked");
     let id = text(&connection["id"]);
     let connection = world.api.get(format!("/v1/connections/{id}")).send().await.expect(200);
@@ -311,7 +312,7 @@ async fn a_scope_that_was_not_granted_says_so() {
 #[tokio::test]
 async fn calendars_are_created_changed_and_unsubscribed() {
     let Some(world) = World::start().await else { return };
-    world.google.with(|state| state.add_holidays(ALICE, HOLIDAYS, "Feiertage", ZONE));
+    world.fake.with(|state| state.add_holidays(ALICE, HOLIDAYS, "Feiertage", ZONE));
     let connection = world.connect().await;
     let body = json!({
         "connectionId": connection["id"], "name": "Team", "timeZone": "Asia/Tokyo", "description": "Ours",
@@ -324,7 +325,7 @@ async fn calendars_are_created_changed_and_unsubscribed() {
     );
     let id = text(&made["externalId"]);
     let texts = || {
-        world.google.with(|state| {
+        world.fake.with(|state| {
             let calendar = state.calendars.get(&id).expect("the calendar");
             (calendar.summary.clone(), calendar.time_zone.clone(), calendar.description.clone())
         })
@@ -332,7 +333,7 @@ async fn calendars_are_created_changed_and_unsubscribed() {
     let ours = |name: &str| (name.to_owned(), "Asia/Tokyo".to_owned(), Some("Ours".to_owned()));
     assert_eq!(texts(), ours("Team"));
     let entry = |id: &str, member: &str| {
-        world.google.with(|state| {
+        world.fake.with(|state| {
             let entries = &state.users.get(ALICE).expect("Alice").entries;
             let entry = entries.get(id).filter(|entry| !entry.is_deleted);
             entry.and_then(|entry| entry.members.get(member).cloned())
@@ -346,7 +347,7 @@ async fn calendars_are_created_changed_and_unsubscribed() {
     assert_eq!((&changed["name"], &changed["color"]), (&json!("Crew"), &json!("#d50000")));
     assert_eq!((texts(), entry(&id, "backgroundColor")), (ours("Crew"), Some(json!("#d50000"))));
     world.api.delete(&path).send().await.expect(204);
-    assert!(world.google.with(|state| state.calendars.get(&id).is_some_and(|calendar| calendar.is_deleted)));
+    assert!(world.fake.with(|state| state.calendars.get(&id).is_some_and(|calendar| calendar.is_deleted)));
 
     let holidays = world.calendar(&connection, "Feiertage").await;
     let path = format!("/v1/calendars/{}", holidays.id);
@@ -355,7 +356,7 @@ async fn calendars_are_created_changed_and_unsubscribed() {
     assert_eq!(entry(HOLIDAYS, "summaryOverride"), Some(json!("Free days")));
     world.api.delete(&path).send().await.expect(204);
     assert_eq!(entry(HOLIDAYS, "summaryOverride"), None, "it is not in the list any more");
-    let is_there = world.google.with(|state| {
+    let is_there = world.fake.with(|state| {
         let calendar = state.calendars.get(HOLIDAYS).expect("the calendar");
         !calendar.is_deleted && calendar.summary == "Feiertage"
     });

@@ -1,10 +1,11 @@
 //! Outlook's calendars are read in full and by changes, by Graph's delta of a calendar and without it.
 
-use fakes::graph::{GraphCalendarKind, occurrence_id};
+use fakes::graph::{AttachmentKind, GraphCalendarKind, occurrence_id};
 use serde_json::{Value, json};
 
 use crate::email::mailbox::text;
-use crate::microsoft::{ALICE, BOB, World, ZONE, builder};
+use crate::fake_provider::builder;
+use crate::microsoft::{ALICE, BOB, World, ZONE};
 
 /// An hour in UTC on a day of March 2026.
 fn at(day: u8, hour: u8) -> Value {
@@ -35,7 +36,7 @@ pub fn daily(title: &str, day: u8, hour: u8, count: u8) -> Value {
 
 /// Reads a calendar in full and then its changes; the lines of March before and after, and what the feed had.
 async fn read_by(world: &World) -> (Vec<String>, Vec<String>, Vec<String>) {
-    let ids = world.graph.with(|state| {
+    let ids = world.fake.with(|state| {
         let lunch = state.put_event(ALICE, "", event("Lunch", 3, 11, json!({})));
         let midnight =
             |day: u8| json!({ "dateTime": format!("2026-03-{day:02}T00:00:00"), "timeZone": ZONE });
@@ -56,7 +57,7 @@ async fn read_by(world: &World) -> (Vec<String>, Vec<String>, Vec<String>) {
     let before = world.march(&calendar).await;
     let late = world.instance(&calendar, "03T14:00 Late").await;
     assert_eq!(late["type"], "exception", "{late:#}");
-    world.graph.with(|state| {
+    world.fake.with(|state| {
         state.delete_event(ALICE, &ids[0]);
         state.edit_event(ALICE, &ids[1], json!({ "subject": "Daily" }));
         state.delete_event(ALICE, &occurrence_id(&ids[1], "2026-03-05"));
@@ -86,7 +87,7 @@ async fn both_delta_roads_give_the_same_events() {
 
     for trap in ["events_delta_refused", "events_delta_needs_range"] {
         let Some(by_names) = World::on(builder().config(|c| c.pull_page = 2)).await else { return };
-        by_names.graph.trap(trap, u32::MAX);
+        by_names.fake.trap(trap, u32::MAX);
         assert_eq!(read_by(&by_names).await, read, "{trap}");
         by_names.assert_allowed();
     }
@@ -96,12 +97,12 @@ async fn both_delta_roads_give_the_same_events() {
 #[tokio::test]
 async fn a_forgotten_token_is_absorbed() {
     let Some(world) = World::start().await else { return };
-    world.graph.with(|state| state.put_event(ALICE, "", event("Stays", 3, 11, json!({}))));
-    let leaves = world.graph.with(|state| state.put_event(ALICE, "", event("Leaves", 3, 12, json!({}))));
+    world.fake.with(|state| state.put_event(ALICE, "", event("Stays", 3, 11, json!({}))));
+    let leaves = world.fake.with(|state| state.put_event(ALICE, "", event("Leaves", 3, 12, json!({}))));
     let connection = world.connect().await;
     let mut calendar = world.default_calendar(&connection).await;
     assert_eq!(world.follow(&mut calendar).await, ["created Leaves", "created Stays"]);
-    world.graph.with(|state| {
+    world.fake.with(|state| {
         state.delete_event(ALICE, &leaves);
         state.put_event(ALICE, "", event("New", 4, 11, json!({})));
         state.expire_calendar_tokens(ALICE);
@@ -116,7 +117,7 @@ async fn a_forgotten_token_is_absorbed() {
 #[tokio::test]
 async fn a_shared_calendar_is_left_out() {
     let Some(world) = World::start().await else { return };
-    world.graph.with(|state| {
+    world.fake.with(|state| {
         state.add_foreign_calendar(ALICE, BOB, "Bob");
         state.add_calendar(ALICE, "Trips");
         state.add_read_only_calendar(ALICE, "Holidays", GraphCalendarKind::Holidays);
@@ -139,7 +140,7 @@ async fn a_shared_calendar_is_left_out() {
 #[tokio::test]
 async fn a_moved_event_is_in_one_calendar() {
     let Some(world) = World::start().await else { return };
-    let id = world.graph.with(|state| {
+    let id = world.fake.with(|state| {
         state.add_calendar(ALICE, "Trips");
         state.put_event(ALICE, "", event("Flight", 3, 11, json!({})))
     });
@@ -148,12 +149,56 @@ async fn a_moved_event_is_in_one_calendar() {
     assert_eq!(world.follow(&mut home).await, ["created Flight"]);
     let mut trips = world.calendar(&connection, "Trips").await;
     assert_eq!(world.follow(&mut trips).await, Vec::<String>::new());
-    world.graph.with(|state| state.move_event(ALICE, &id, "Trips"));
+    world.fake.with(|state| state.move_event(ALICE, &id, "Trips"));
     assert_eq!(world.changes(&mut home).await.len(), 1);
     assert_eq!(world.changes(&mut trips).await, ["created Flight"]);
     assert_eq!(
         (world.march(&home).await.len(), world.march(&trips).await),
         (0, vec!["03T11:00 Flight".to_owned()])
     );
+    world.assert_allowed();
+}
+
+/// Files and links that are attached to an event have their names and types. Graph takes none: a list that differs has a warning, and the
+/// attachments stay.
+#[tokio::test]
+async fn attachments_are_read_and_not_written() {
+    let Some(world) = World::start().await else { return };
+    let id = world.fake.with(|state| {
+        let id = state.put_event(ALICE, "", event("Review", 3, 9, json!({})));
+        state.attach_to_event(ALICE, &id, AttachmentKind::File, "agenda.pdf", "application/pdf");
+        state.attach_to_event(ALICE, &id, AttachmentKind::Reference, "Plan", "");
+        id
+    });
+    let connection = world.connect().await;
+    let mut calendar = world.default_calendar(&connection).await;
+    assert_eq!(world.follow(&mut calendar).await, ["created Review"]);
+    let review = world.titled(&calendar, "Review").await;
+    let attachments = json!([
+        { "title": "agenda.pdf", "url": null, "mimeType": "application/pdf" },
+        { "title": "Plan", "url": null, "mimeType": null },
+    ]);
+    assert_eq!(review["attachments"], attachments, "{review:#}");
+
+    let path = calendar.path(&review);
+    let change = json!({ "title": "Second review", "attachments": attachments });
+    let renamed = world.api.patch(&path, change).send().await.expect(200);
+    assert_eq!((&renamed["attachments"], &renamed["warnings"]), (&attachments, &json!([])), "{renamed:#}");
+    let link = json!({ "attachments": [{ "title": "Notes", "url": "https://files.example.test/notes" }] });
+    let kept = world.api.patch(&path, link).send().await.expect(200);
+    assert_eq!(kept["attachments"], attachments, "{kept:#}");
+    assert_eq!(
+        (&kept["warnings"][0]["code"], &kept["warnings"][0]["target"]),
+        (&json!("field_not_supported"), &json!("attachments")),
+        "{kept:#}"
+    );
+
+    world.changes(&mut calendar).await;
+    world.fake.with(|state| {
+        state.attach_to_event(ALICE, &id, AttachmentKind::File, "minutes.txt", "text/plain");
+    });
+    assert_eq!(world.changes(&mut calendar).await, ["updated Second review"]);
+    let after = world.titled(&calendar, "Second review").await;
+    assert_eq!(after["attachments"][2]["title"], "minutes.txt", "{after:#}");
     world.assert_allowed();
 }

@@ -5,7 +5,8 @@ use harness::browser::parameter;
 use serde_json::{Value, json};
 
 use crate::email::mailbox::text;
-use crate::microsoft::{ALICE, REDIRECT, World, builder};
+use crate::fake_provider::builder;
+use crate::microsoft::{ALICE, REDIRECT, World};
 
 /// The scopes that every request has.
 const BASE: [&str; 5] = ["User.Read", "email", "offline_access", "openid", "profile"];
@@ -61,13 +62,13 @@ async fn the_least_scopes_are_asked_for() {
 #[tokio::test]
 async fn check_is_one_batch() {
     let Some(world) = World::on(builder().without_pulls()).await else { return };
-    world.graph.with(|state| {
+    world.fake.with(|state| {
         state.account_mut(ALICE).mail = None;
         state.account_mut(ALICE).aliases = vec!["sales@contoso.example".to_owned()];
     });
     let connection = world.connect_for(&ALL).await;
     let batches: Vec<Vec<String>> = world
-        .graph
+        .fake
         .requests()
         .into_iter()
         .filter(|request| request.parts.iter().any(|part| part.path == "/v1.0/me"))
@@ -87,7 +88,7 @@ async fn check_is_one_batch() {
     assert_eq!((&connection["email"], &connection["displayName"]), (&json!(ALICE), &json!("Alice Example")));
     assert_eq!(connection["timeZone"], "Europe/Berlin", "{connection:#}");
     assert_eq!(connection["surfaces"], json!(["email", "calendar", "contacts", "tasks"]), "{connection:#}");
-    let id = world.graph.with(|state| state.account_mut(ALICE).id.clone());
+    let id = world.fake.with(|state| state.account_mut(ALICE).id.clone());
     assert_eq!(connection["externalAccountId"], id);
     world.assert_allowed();
 }
@@ -102,7 +103,7 @@ async fn a_surface_that_the_account_lacks_is_off() {
     assert!(id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit()), "{id}");
 
     let Some(world) = World::on(builder().without_pulls()).await else { return };
-    world.graph.with(|state| {
+    world.fake.with(|state| {
         let absent = ["mail", "calendar"].map(str::to_owned);
         state.account_mut(ALICE).absent.extend(absent);
     });
@@ -117,24 +118,24 @@ async fn a_surface_that_the_account_lacks_is_off() {
 #[tokio::test]
 async fn an_administrator_comes_first() {
     let Some(world) = World::on(builder().without_pulls()).await else { return };
-    world.graph.with(|state| state.authority.admin_wall = true);
+    world.fake.with(|state| state.authority.admin_wall = true);
     let location = world.arrive(&world.consent_page(&["email.read"], json!({})).await).await;
     assert!(location.starts_with(REDIRECT), "{location}");
     assert_eq!(parameter(&location, "error").as_deref(), Some("admin_blocked"), "{location}");
     let description = parameter(&location, "error_description").expect("a description");
     assert!(
-        description.contains("https://login.microsoftonline.com/common/v2.0/adminconsent"),
+        description.contains("https://login.microsoftonline.com/organizations/v2.0/adminconsent"),
         "{description}"
     );
     let (_, page) = description.split_once(": ").expect("the administrator's page");
-    let page = page.replacen("https://login.microsoftonline.com", world.graph.url(), 1);
+    let page = page.replacen("https://login.microsoftonline.com", world.fake.url(), 1);
     let returned = world.browser.open(&page).await.location();
     assert_eq!(parameter(&returned, "scope").as_deref().map(|scope| scope.contains("Mail.Read")), Some(true));
     let page = world.browser.open(&returned).await;
     assert!(page.status == 200 && page.text.contains("The application is approved"), "{page:#?}");
     assert_eq!(world.api.all("/v1/connections").await, Vec::<Value>::new());
 
-    world.graph.with(|state| {
+    world.fake.with(|state| {
         state.authority.consented = Some(vec!["Contacts.Read".to_owned()]);
     });
     let connection = world.authorize(&["email.read", "contacts.read"]).await;
@@ -154,7 +155,7 @@ async fn a_grant_ends_by_its_number() {
     // A token lives for about an hour.
     let refresh_with = async |error: &str, code: u32| {
         let error = TokenError { error: error.to_owned(), code, status: 400 };
-        world.graph.with(|state| state.authority.token_errors.push_back(error));
+        world.fake.with(|state| state.authority.token_errors.push_back(error));
         world.advance(2 * 60 * 60 * 1_000);
         world.api.post(format!("/v1/connections/{id}/refresh"), json!({})).send().await;
         world.connection(&id).await

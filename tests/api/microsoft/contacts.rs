@@ -6,84 +6,21 @@ use fakes::graph::GraphRequest;
 use serde_json::{Value, json};
 
 use crate::email::mailbox::text;
+use crate::fake_provider::contacts::{AddressBook, path};
 use crate::microsoft::{ALICE, World};
 
 /// A small picture: nothing but the beginning of a JPEG file, in base64.
 const PICTURE: &str = "/9j/4A==";
 
-/// Alice's contacts as the API has them, with her account connected.
-struct ContactFolders {
-    connection: String,
-    cursor: Option<String>,
-}
-
-impl ContactFolders {
-    async fn connect(world: &World) -> ContactFolders {
-        let connection = world.connect_for(&["contacts.read", "contacts.write"]).await;
-        ContactFolders { connection: text(&connection["id"]), cursor: None }
-    }
-
-    /// A list of the connection's, as fresh as Graph.
-    async fn list(&self, world: &World, resource: &str) -> Vec<Value> {
-        let page = world.get(&format!("/v1/{resource}?connection_id={}&limit=200", self.connection)).await;
-        page["data"].as_array().expect("a list").clone()
-    }
-
-    async fn named(&self, world: &World, name: &str) -> Value {
-        let all = self.list(world, "contacts").await;
-        let found = all.iter().find(|contact| contact["displayName"] == name);
-        found.unwrap_or_else(|| panic!("no {name}: {all:#?}")).clone()
-    }
-
-    async fn book(&self, world: &World, name: &str) -> Value {
-        let all = self.list(world, "contact-books").await;
-        let found = all.iter().find(|book| book["name"] == name);
-        found.unwrap_or_else(|| panic!("no book {name}: {all:#?}")).clone()
-    }
-
-    /// Follows the contacts, and returns the initial items of the feed.
-    async fn follow(&mut self, world: &World) -> Vec<String> {
-        let body = json!({ "connectionId": self.connection });
-        world.api.post("/v1/contacts/sync/start", body).send().await.expect(202);
-        self.changes(world).await
-    }
-
-    /// The changes of contacts since they were read last, each as its type and its name; sorted.
-    async fn changes(&mut self, world: &World) -> Vec<String> {
-        let mut changes = Vec::new();
-        loop {
-            let cursor = self.cursor.as_ref().map_or_else(String::new, |cursor| format!("&cursor={cursor}"));
-            let feed =
-                format!("/v1/contacts/sync/changes?connection_id={}&limit=100{cursor}", self.connection);
-            let page = world.get(&feed).await;
-            let told = page["data"].as_array().expect("a list").iter();
-            for change in told.filter(|change| change["resourceType"] == "contact") {
-                let kind = text(&change["changeType"]);
-                let name = change["resource"]["displayName"].as_str().filter(|_| kind != "deleted");
-                changes.push(format!("{kind} {}", name.unwrap_or_default()).trim_end().to_owned());
-            }
-            self.cursor = page["sync_cursor"].as_str().map(str::to_owned);
-            if page["next_cursor"].is_null() {
-                changes.sort();
-                return changes;
-            }
-        }
-    }
-
-    /// Makes a contact with these fields.
-    async fn create(&self, world: &World, mut fields: Value) -> Value {
-        fields["connectionId"] = json!(self.connection);
-        world.api.post("/v1/contacts", fields).send().await.expect(201)
-    }
-}
-
-fn path(contact: &Value) -> String {
-    format!("/v1/contacts/{}", text(&contact["id"]))
+async fn book(contacts: &AddressBook, world: &World, name: &str) -> Value {
+    let all = contacts.list(world, "contact-books").await;
+    let found = all.iter().find(|book| book["name"] == name);
+    found.unwrap_or_else(|| panic!("no book {name}: {all:#?}")).clone()
 }
 
 /// The requests for deltas of contacts since `clear_requests`.
 fn walks(world: &World) -> Vec<GraphRequest> {
-    let all = world.graph.requests().into_iter();
+    let all = world.fake.requests().into_iter();
     all.filter(|request| request.path.ends_with("/contacts/delta")).collect()
 }
 
@@ -92,14 +29,14 @@ fn walks(world: &World) -> Vec<GraphRequest> {
 #[tokio::test]
 async fn default_folder_is_there() {
     let Some(world) = World::start().await else { return };
-    let bea = world.graph.with(|state| {
+    let bea = world.fake.with(|state| {
         state.add_contact_folder(ALICE, "", "Friends");
         state.add_contact_folder(ALICE, "Friends", "Old friends");
         state.put_contact(ALICE, "", json!({ "givenName": "Ada" }));
         state.put_contact(ALICE, "Old friends", json!({ "givenName": "Cleo" }));
         state.put_contact(ALICE, "Friends", json!({ "givenName": "Bea" }))
     });
-    let mut contacts = ContactFolders::connect(&world).await;
+    let mut contacts = AddressBook::connect(&world).await;
     let books = contacts.list(&world, "contact-books").await;
     let mut shown: Vec<(String, bool)> =
         books.iter().map(|book| (text(&book["name"]), book["isDefault"] == true)).collect();
@@ -108,13 +45,13 @@ async fn default_folder_is_there() {
     assert_eq!(shown, expected.map(|(name, is_default)| (name.to_owned(), is_default)));
     assert_eq!(contacts.follow(&world).await, ["created Ada", "created Bea", "created Cleo"]);
 
-    world.graph.with(|state| state.move_contact(ALICE, &bea, "Old friends"));
+    world.fake.with(|state| state.move_contact(ALICE, &bea, "Old friends"));
     let made = contacts.create(&world, json!({ "givenName": "Dora" })).await;
     assert_eq!(contacts.changes(&world).await, ["created Bea", "created Dora", "deleted"]);
-    let old = contacts.book(&world, "Old friends").await;
+    let old = book(&contacts, &world, "Old friends").await;
     assert_eq!(contacts.named(&world, "Bea").await["bookId"], old["id"]);
-    assert_eq!(made["bookId"], contacts.book(&world, "Contacts").await["id"]);
-    assert_eq!(world.graph.with(|state| state.contact_ids(ALICE, "").len()), 2);
+    assert_eq!(made["bookId"], book(&contacts, &world, "Contacts").await["id"]);
+    assert_eq!(world.fake.with(|state| state.contact_ids(ALICE, "").len()), 2);
     assert_eq!(contacts.changes(&world).await, Vec::<String>::new(), "nothing is told twice");
 
     // Books are made, renamed and deleted, but for the default one.
@@ -122,7 +59,7 @@ async fn default_folder_is_there() {
     let work = world.api.post("/v1/contact-books", body).send().await.expect(201);
     let address = format!("/v1/contact-books/{}", text(&work["id"]));
     world.api.patch(&address, json!({ "name": "Office" })).send().await.expect(200);
-    contacts.book(&world, "Office").await;
+    book(&contacts, &world, "Office").await;
     world.api.delete(&address).send().await.expect(204);
     let default = format!("/v1/contact-books/{}", text(&made["bookId"]));
     let refused = world.api.patch(&default, json!({ "name": "Mine" })).send().await;
@@ -135,7 +72,7 @@ async fn default_folder_is_there() {
 #[tokio::test]
 async fn three_addresses_are_a_warning_or_a_refusal() {
     let Some(world) = World::start().await else { return };
-    let contacts = ContactFolders::connect(&world).await;
+    let contacts = AddressBook::connect(&world).await;
     let emails: Vec<Value> =
         ["a", "b", "c", "d"].iter().map(|name| json!({ "value": format!("{name}@x.example") })).collect();
     let phones: Vec<Value> =
@@ -146,7 +83,7 @@ async fn three_addresses_are_a_warning_or_a_refusal() {
         "anniversaries": [{ "type": "wedding", "date": { "year": 1835, "month": 7, "day": 8 } }],
         "addresses": [{ "type": "home", "locality": "London" }, { "type": "home", "locality": "Ockham" }],
     });
-    world.graph.clear_requests();
+    world.fake.clear_requests();
     let refused = world.api.post("/v1/contacts?strict=true", ada.clone()).send().await;
     refused.refused(400, "capability_not_supported");
     assert!(world.writes().is_empty(), "nothing was written");
@@ -158,7 +95,7 @@ async fn three_addresses_are_a_warning_or_a_refusal() {
     assert_eq!(made["birthday"], json!({ "year": null, "month": 12, "day": 10 }));
     assert_eq!(made["anniversaries"][0]["date"]["year"], 1835);
     let id = text(&made["externalId"]);
-    let stored = world.graph.with(|state| state.stored_contact(ALICE, &id)).expect("the contact");
+    let stored = world.fake.with(|state| state.stored_contact(ALICE, &id)).expect("the contact");
     assert_eq!(
         (&stored["birthday"], &stored["spouseName"]),
         (&json!("1604-12-10T11:59:00Z"), &json!("William"))
@@ -177,24 +114,24 @@ async fn three_addresses_are_a_warning_or_a_refusal() {
 #[tokio::test]
 async fn an_expired_folder_token_restarts_one_folder() {
     let Some(world) = World::start().await else { return };
-    let gone = world.graph.with(|state| {
+    let gone = world.fake.with(|state| {
         state.add_contact_folder(ALICE, "", "Friends");
         state.put_contact(ALICE, "Friends", json!({ "givenName": "Bea" }));
         state.put_contact(ALICE, "", json!({ "givenName": "Ada" }))
     });
-    let mut contacts = ContactFolders::connect(&world).await;
+    let mut contacts = AddressBook::connect(&world).await;
     assert_eq!(contacts.follow(&world).await, ["created Ada", "created Bea"]);
     let spellings = ["delta_410_sync_state_not_found", "delta_400_id_malformed"];
     for (round, spelling) in spellings.into_iter().enumerate() {
-        world.graph.with(|state| {
+        world.fake.with(|state| {
             state.put_contact(ALICE, "", json!({ "givenName": format!("Dora {round}") }));
             state.put_contact(ALICE, "Friends", json!({ "givenName": format!("Eve {round}") }));
             if round == 0 {
                 state.delete_contact(ALICE, &gone);
             }
         });
-        world.graph.trap(spelling, 1);
-        world.graph.clear_requests();
+        world.fake.trap(spelling, 1);
+        world.fake.clear_requests();
         let mut changes = contacts.changes(&world).await;
         if round == 0 {
             assert_eq!(changes.pop().as_deref(), Some("deleted"), "{changes:?}");
@@ -212,7 +149,7 @@ async fn an_expired_folder_token_restarts_one_folder() {
 #[tokio::test]
 async fn a_picture_is_written_and_read() {
     let Some(world) = World::start().await else { return };
-    let contacts = ContactFolders::connect(&world).await;
+    let contacts = AddressBook::connect(&world).await;
     let photo = json!({ "url": format!("data:image/jpeg;base64,{PICTURE}") });
     let made = contacts.create(&world, json!({ "givenName": "Ada", "photo": photo })).await;
     assert_eq!((&made["photo"]["url"], &made["warnings"]), (&Value::Null, &json!([])), "{made:#}");

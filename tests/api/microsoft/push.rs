@@ -4,7 +4,8 @@ use fakes::graph::GraphSubscription;
 use serde_json::{Value, json};
 
 use crate::email::mailbox::{text, until};
-use crate::microsoft::{ALICE, FollowedCalendar, World, builder};
+use crate::fake_provider::{FollowedCalendar, builder};
+use crate::microsoft::{ALICE, World};
 
 const NOTIFICATIONS: &str = "/v1/providers/microsoft/notifications";
 /// The name of the default calendar.
@@ -30,7 +31,7 @@ impl FollowedAccount {
 
     async fn unwatched() -> Option<FollowedAccount> {
         let world = World::on(notified().without_pulls()).await?;
-        world.graph.with(|state| state.add_calendar(ALICE, TEAM));
+        world.fake.with(|state| state.add_calendar(ALICE, TEAM));
         let connection = world.connect().await;
         let mut calendars =
             [world.calendar(&connection, DEFAULT).await, world.calendar(&connection, TEAM).await];
@@ -43,14 +44,14 @@ impl FollowedAccount {
 
     /// The subscriptions that Graph has, in the order in which they were made.
     fn subscriptions(&self) -> Vec<GraphSubscription> {
-        self.world.graph.with(|state| state.subscriptions.open.clone())
+        self.world.fake.with(|state| state.subscriptions.open.clone())
     }
 
     /// Makes an event at Graph, an hour long.
     fn make(&self, calendar: &str, title: &str) {
         let time = |hour: u8| json!({ "dateTime": format!("2026-03-03T{hour:02}:00:00"), "timeZone": "UTC" });
         let made = json!({ "subject": title, "start": time(11), "end": time(12) });
-        self.world.graph.with(|state| state.put_event(ALICE, calendar, made));
+        self.world.fake.with(|state| state.put_event(ALICE, calendar, made));
     }
 
     /// The changes in a feed since its calendar was followed, as the copy has them: Graph is not asked.
@@ -78,7 +79,7 @@ impl FollowedAccount {
 
     /// The subscription of the default calendar.
     fn of_default(&self) -> GraphSubscription {
-        let id = self.world.graph.with(|state| state.calendars[ALICE].default_calendar());
+        let id = self.world.fake.with(|state| state.calendars[ALICE].default_calendar());
         let all = self.subscriptions();
         let unescaped = |text: &str| text.replace("%3D", "=").replace("%2B", "+").replace("%2F", "/");
         let found = all.iter().find(|one| unescaped(&one.resource).contains(&id));
@@ -88,8 +89,8 @@ impl FollowedAccount {
     /// Has Graph post an event in the life of the default calendar's subscription.
     async fn post_lifecycle(&self, event: &str) {
         let id = self.of_default().id;
-        self.world.graph.with(|state| state.subscriptions.lifecycle(&id, event));
-        assert_eq!(self.world.graph.notify().await, [202], "{event}");
+        self.world.fake.with(|state| state.subscriptions.lifecycle(&id, event));
+        assert_eq!(self.world.fake.notify().await, [202], "{event}");
     }
 }
 
@@ -120,16 +121,16 @@ async fn second_calendar_is_notified() {
     }
     followed.make(TEAM, "Lunch");
     assert_eq!(followed.feed(1).await, Vec::<String>::new(), "nobody knows of it");
-    world.graph.clear_requests();
-    assert_eq!(world.graph.notify().await, [202]);
+    world.fake.clear_requests();
+    assert_eq!(world.fake.notify().await, [202]);
     world.server.pull().await;
     let lunch = async || Some(followed.feed(1).await).filter(|feed| !feed.is_empty());
     assert_eq!(until("the event is in the feed", lunch).await, ["created \"Lunch\""]);
     assert_eq!((followed.feed(0).await.len(), followed.counted("authentic")), (0, 1));
     // The same notification again, as Graph repeats them: nothing is told twice.
-    world.graph.trap("notified_twice", 1);
+    world.fake.trap("notified_twice", 1);
     followed.make(DEFAULT, "Tea");
-    assert_eq!(world.graph.notify().await, [202]);
+    assert_eq!(world.fake.notify().await, [202]);
     world.server.pull().await;
     assert_eq!(followed.feed(0).await, ["created \"Tea\""]);
     world.assert_allowed();
@@ -144,9 +145,9 @@ async fn missed_pulls() {
     let before = followed.of_default();
     followed.make(DEFAULT, "Lunch");
     // The notification of the event itself is lost.
-    world.graph.with(|state| state.subscriptions.take_due(state.clock.now_ms()));
+    world.fake.with(|state| state.subscriptions.take_due(state.clock.now_ms()));
     world.advance(MINUTE_MS);
-    world.graph.clear_requests();
+    world.fake.clear_requests();
     followed.post_lifecycle("missed").await;
     world.server.pull().await;
     assert_eq!(
@@ -179,15 +180,15 @@ async fn no_secret_is_a_hint() {
     let Some(followed) = FollowedAccount::start().await else { return };
     let world = &followed.world;
     world.advance(2 * MINUTE_MS);
-    world.graph.trap("no_client_state", 2);
+    world.fake.trap("no_client_state", 2);
     followed.make(DEFAULT, "Lunch");
-    assert_eq!(world.graph.notify().await, [202]);
+    assert_eq!(world.fake.notify().await, [202]);
     assert_eq!((followed.counted("unproved"), followed.counted("authentic")), (1, 0));
     world.server.pull().await;
     assert_eq!(followed.feed(0).await, ["created \"Lunch\""]);
     followed.make(DEFAULT, "Tea");
-    assert_eq!(world.graph.notify().await, [202]);
-    world.graph.clear_requests();
+    assert_eq!(world.fake.notify().await, [202]);
+    world.fake.clear_requests();
     assert_eq!((world.server.pull().await, world.round_trips()), (0, 0), "it was just read");
     world.advance(MINUTE_MS);
     world.server.pull().await;
@@ -200,8 +201,8 @@ async fn no_secret_is_a_hint() {
 async fn a_calendar_without_a_subscription_is_polled() {
     let Some(followed) = FollowedAccount::unwatched().await else { return };
     let world = &followed.world;
-    world.graph.trap("calendar_subscription_refused", 20);
-    world.graph.trap("subscription_short_life", 20);
+    world.fake.trap("calendar_subscription_refused", 20);
+    world.fake.trap("subscription_short_life", 20);
     assert_eq!(world.server.renew().await, 2);
     let [default]: [GraphSubscription; 1] = followed.subscriptions().try_into().expect("one subscription");
     assert!(default.expires_ms <= world.server.app.now() + 4_230 * MINUTE_MS, "{default:?}");

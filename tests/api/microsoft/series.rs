@@ -5,12 +5,13 @@ use fakes::{Fault, What};
 use serde_json::{Value, json};
 
 use crate::email::mailbox::text;
+use crate::fake_provider::FollowedCalendar;
 use crate::microsoft::calendar::daily;
-use crate::microsoft::{ALICE, FollowedCalendar, World};
+use crate::microsoft::{ALICE, World};
 
 /// The series of these tests as Graph has it.
 fn theirs(world: &World, id: &str) -> Value {
-    let found = world.graph.with(|state| state.stored_event(ALICE, id));
+    let found = world.fake.with(|state| state.stored_event(ALICE, id));
     found.unwrap_or_else(|| panic!("Graph has no event {id}"))
 }
 
@@ -29,7 +30,7 @@ async fn one_occurrence_is_changed_and_deleted() {
         series[name] =
             json!({ "dateTime": format!("2026-03-27T{hour}:00:00"), "timeZone": "W. Europe Standard Time" });
     }
-    let id = world.graph.with(|state| state.put_event(ALICE, "", series));
+    let id = world.fake.with(|state| state.put_event(ALICE, "", series));
     let calendar = world.primary().await;
     let all = ["27T09:00 Series", "28T09:00 Series", "29T08:00 Series", "30T08:00 Series", "31T08:00 Series"];
     assert_eq!(world.march(&calendar).await, all);
@@ -37,7 +38,7 @@ async fn one_occurrence_is_changed_and_deleted() {
         path_of(&world, &calendar, "29T08:00 Series").await,
         path_of(&world, &calendar, "30T08:00 Series").await,
     );
-    world.graph.clear_requests();
+    world.fake.clear_requests();
     let change = json!({ "title": "Moved", "start": "2026-03-29T13:00:00Z", "end": "2026-03-29T14:00:00Z" });
     let answered = world.api.patch(&changed, change).send().await.expect(200);
     assert_eq!(answered["type"], "exception", "{answered:#}");
@@ -58,7 +59,7 @@ async fn one_occurrence_is_changed_and_deleted() {
 #[tokio::test]
 async fn this_and_following_is_another_series() {
     let Some(world) = World::start().await else { return };
-    let id = world.graph.with(|state| {
+    let id = world.fake.with(|state| {
         let id = state.put_event(ALICE, "", daily("Old", 2, 9, 6));
         state.delete_event(ALICE, &occurrence_id(&id, "2026-03-03"));
         state.delete_event(ALICE, &occurrence_id(&id, "2026-03-06"));
@@ -71,7 +72,7 @@ async fn this_and_following_is_another_series() {
     );
     let path = path_of(&world, &calendar, "05T09:00 Old").await;
     let change = json!({ "title": "New", "recurrenceScope": "thisAndFollowing" });
-    world.graph.fault(Fault::new("/events", What::Kill).method("POST").after());
+    world.fake.fault(Fault::new("/events", What::Kill).method("POST").after());
     let lost = world.api.patch(&path, change.clone()).keyed("split").send().await;
     assert!(lost.status >= 500, "{lost}");
     let made = world.api.patch(&path, change).keyed("split").send().await.expect(200);
@@ -80,7 +81,7 @@ async fn this_and_following_is_another_series() {
         world.march(&calendar).await,
         ["02T09:00 Old", "04T09:00 Old", "05T09:00 New", "07T09:00 New"]
     );
-    assert_eq!(world.graph.with(|state| state.event_ids(ALICE)).len(), 2);
+    assert_eq!(world.fake.with(|state| state.event_ids(ALICE)).len(), 2);
     assert_eq!(theirs(&world, &id)["recurrence"]["range"]["type"], "endDate");
     let new = theirs(&world, &text(&made["externalId"]));
     assert_eq!(

@@ -3,71 +3,14 @@
 use serde_json::{Value, json};
 
 use crate::email::mailbox::text;
+use crate::fake_provider::tasks::{FollowedTaskList, connect_lists};
 use crate::microsoft::{ALICE, World};
 
-/// A list of Alice's as the API has it.
-struct FollowedList {
-    path: String,
-    tasks: String,
-    cursor: Option<String>,
-}
-
-impl FollowedList {
-    /// Alice's lists by their names.
-    async fn all(world: &World) -> Vec<Value> {
-        let connection = text(&world.connect_for(&["tasks.read", "tasks.write"]).await["id"]);
-        let page = world.get(&format!("/v1/task-lists?connection_id={connection}")).await;
-        let mut lists = page["data"].as_array().expect("a list").clone();
-        lists.sort_by_key(|list| text(&list["name"]));
-        lists
-    }
-
-    fn new(list: &Value) -> FollowedList {
-        let path = format!("/v1/task-lists/{}", text(&list["id"]));
-        FollowedList { tasks: format!("{path}/tasks"), path, cursor: None }
-    }
-
-    /// The default list, with Alice's account just connected.
-    async fn connect(world: &World) -> FollowedList {
-        let lists = FollowedList::all(world).await;
-        FollowedList::new(lists.iter().find(|list| list["role"] == "default").expect("the default list"))
-    }
-
-    async fn titled(&self, world: &World, title: &str) -> Value {
-        let page = world.get(&format!("{}?limit=200", self.tasks)).await;
-        let mut all = page["data"].as_array().expect("a list").iter();
-        let found = all.find(|task| task["title"] == title);
-        found.unwrap_or_else(|| panic!("no {title}: {page:#}")).clone()
-    }
-
-    fn path(&self, task: &Value) -> String {
-        format!("{}/{}", self.tasks, text(&task["id"]))
-    }
-
-    /// Follows the list, and returns the initial items of the feed.
-    async fn follow(&mut self, world: &World) -> Vec<String> {
-        world.api.post(format!("{}/sync/start", self.path), json!({})).send().await.expect(202);
-        self.changes(world).await
-    }
-
-    /// The changes since they were read last, each as its type and its title; sorted.
-    async fn changes(&mut self, world: &World) -> Vec<String> {
-        let mut changes = Vec::new();
-        loop {
-            let cursor = self.cursor.as_ref().map_or_else(String::new, |cursor| format!("&cursor={cursor}"));
-            let page = world.get(&format!("{}/sync/changes?limit=100{cursor}", self.path)).await;
-            for change in page["data"].as_array().expect("a list") {
-                let kind = text(&change["changeType"]);
-                let title = change["resource"]["title"].as_str().filter(|_| kind != "deleted");
-                changes.push(format!("{kind} {}", title.unwrap_or_default()).trim_end().to_owned());
-            }
-            self.cursor = page["sync_cursor"].as_str().map(str::to_owned);
-            if page["next_cursor"].is_null() {
-                changes.sort();
-                return changes;
-            }
-        }
-    }
+/// Alice's lists, with her account just connected; sorted by their names.
+async fn lists(world: &World) -> Vec<Value> {
+    let mut lists = connect_lists(world).await;
+    lists.sort_by_key(|list| text(&list["name"]));
+    lists
 }
 
 /// A day is midnight in the zone of whoever set it, which Graph answers in UTC: perhaps on the day before, and in a shared list at any hour.
@@ -75,12 +18,12 @@ impl FollowedList {
 async fn due_is_the_day_of_the_mailbox() {
     let Some(world) = World::start().await else { return };
     let taxes = json!({ "title": "Taxes", "dueDateTime": { "dateTime": "2026-03-31" } });
-    world.graph.with(|state| {
+    world.fake.with(|state| {
         state.put_task(ALICE, "", taxes.clone());
         let shared = state.add_shared_task_list(ALICE, "Team", "Tokyo Standard Time");
         state.put_task(ALICE, &shared, taxes);
     });
-    let lists = FollowedList::all(&world).await;
+    let lists = lists(&world).await;
     let roles: Vec<(&Value, bool, bool)> = lists
         .iter()
         .map(|list| (&list["role"], list["readOnly"] == true, list["isShared"] == true))
@@ -88,17 +31,17 @@ async fn due_is_the_day_of_the_mailbox() {
     let (flagged, default) = (json!("flagged"), json!("default"));
     assert_eq!(roles, [(&flagged, true, false), (&default, false, false), (&Value::Null, false, true)]);
     for list in &lists[1..] {
-        let task = FollowedList::new(list).titled(&world, "Taxes").await;
+        let task = FollowedTaskList::new(list).titled(&world, "Taxes").await;
         assert_eq!((&task["dueDate"], &task["dueTime"]), (&json!("2026-03-31"), &Value::Null), "{list:#}");
     }
-    let list = FollowedList::new(&lists[1]);
+    let list = FollowedTaskList::new(&lists[1]);
     let new = json!({ "title": "Plan", "dueDate": "2026-03-10", "dueTime": "17:00", "timeZone": "UTC", "priority": "high" });
     let made = world.api.post(&list.tasks, new).send().await.expect(201);
     let warnings = made["warnings"].as_array().expect("a list");
     assert!(warnings.iter().any(|warning| warning["target"] == "dueTime"), "{made:#}");
     assert_eq!((&made["dueDate"], &made["priority"]), (&json!("2026-03-10"), &json!("high")));
     let id = text(&made["externalId"]);
-    let theirs = || world.graph.with(|state| state.stored_task(ALICE, &id)).expect("the task");
+    let theirs = || world.fake.with(|state| state.stored_task(ALICE, &id)).expect("the task");
     assert_eq!(
         theirs()["dueDateTime"],
         json!({ "dateTime": "2026-03-09T23:00:00.0000000", "timeZone": "UTC" })
@@ -118,16 +61,16 @@ async fn recurring_task_is_read_only() {
     let pattern =
         json!({ "type": "weekly", "interval": 1, "daysOfWeek": ["tuesday"], "firstDayOfWeek": "monday" });
     let rule = json!({ "pattern": pattern, "range": { "type": "noEnd", "startDate": "2026-03-31" } });
-    let id = world.graph.with(|state| {
+    let id = world.fake.with(|state| {
         let bins =
             json!({ "title": "Bins", "dueDateTime": { "dateTime": "2026-03-31" }, "recurrence": rule });
         state.put_task(ALICE, "", bins)
     });
-    let mut list = FollowedList::connect(&world).await;
+    let mut list = FollowedTaskList::connect(&world).await;
     assert_eq!(list.follow(&world).await, ["created Bins"]);
     let task = list.titled(&world, "Bins").await;
     assert!(text(&task["recurrence"][0]).starts_with("RRULE:FREQ=WEEKLY"), "{task:#}");
-    world.graph.clear_requests();
+    world.fake.clear_requests();
     let daily = json!({ "recurrence": ["RRULE:FREQ=DAILY"] });
     world.api.patch(list.path(&task), daily).send().await.refused(400, "capability_not_supported");
     assert!(world.writes().is_empty());
@@ -142,7 +85,7 @@ async fn recurring_task_is_read_only() {
     assert_eq!((&checked["title"], &checked["checked"]), (&json!("Blue one"), &json!(true)));
     let link = json!({ "url": "https://bins.example", "title": "Days", "applicationName": "Town" });
     world.api.post(format!("{}/links", list.path(&task)), link).send().await.expect(201);
-    let stored = world.graph.with(|state| state.stored_task(ALICE, &id)).expect("the task");
+    let stored = world.fake.with(|state| state.stored_task(ALICE, &id)).expect("the task");
     assert_eq!(
         (&stored["checklistItems"][0]["isChecked"], &stored["linkedResources"][0]["webUrl"]),
         (&json!(true), &json!("https://bins.example"))
@@ -153,7 +96,7 @@ async fn recurring_task_is_read_only() {
 
     list.changes(&world).await;
     world.advance(1_000);
-    world.graph.with(|state| {
+    world.fake.with(|state| {
         state.edit_task(ALICE, &id, json!({ "title": "Glass bins" }));
         state.put_checklist_item(ALICE, &id, "Green one", false)
     });
@@ -161,7 +104,7 @@ async fn recurring_task_is_read_only() {
     world.api.patch(list.path(&task), stale).send().await.refused(409, "stale_etag");
     let fresh = list.titled(&world, "Glass bins").await;
     assert_eq!(fresh["checklistItems"][0]["title"], "Green one");
-    world.graph.with(|state| state.delete_task(ALICE, &id));
+    world.fake.with(|state| state.delete_task(ALICE, &id));
     assert!(list.changes(&world).await.contains(&"deleted".to_owned()));
     world.assert_allowed();
 }

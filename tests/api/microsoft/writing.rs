@@ -17,7 +17,7 @@ fn tea() -> Value {
 
 fn theirs(world: &World, event: &Value) -> Value {
     let id = text(&event["externalId"]);
-    let found = world.graph.with(|state| state.stored_event(ALICE, &id));
+    let found = world.fake.with(|state| state.stored_event(ALICE, &id));
     found.unwrap_or_else(|| panic!("Graph has no event {id}"))
 }
 
@@ -39,7 +39,7 @@ async fn no_reminder_is_none_and_an_unchanged_body_is_not_sent() {
     assert!(link.starts_with("https://teams.microsoft.com/"), "{added:#}");
     assert_eq!(added["description"], "Green\nor black");
 
-    world.graph.clear_requests();
+    world.fake.clear_requests();
     let same = json!({ "title": "Coffee", "description": "Green\nor black" });
     world.api.patch(&path, same).send().await.expect(200);
     let writes = world.writes();
@@ -60,21 +60,21 @@ async fn no_reminder_is_none_and_an_unchanged_body_is_not_sent() {
 async fn a_lost_create_is_not_doubled() {
     let Some(world) = World::start().await else { return };
     let calendar = world.primary().await;
-    world.graph.fault(Fault::new("/events", What::Kill).method("POST").after());
+    world.fake.fault(Fault::new("/events", What::Kill).method("POST").after());
     let lost = world.api.post(&calendar.events, tea()).keyed("tea").send().await;
     assert!(lost.status >= 500, "{lost}");
     let found = world.api.post(&calendar.events, tea()).keyed("tea").send().await.expect(201);
-    assert_eq!(world.graph.with(|state| state.event_ids(ALICE)), [text(&found["externalId"])]);
+    assert_eq!(world.fake.with(|state| state.event_ids(ALICE)), [text(&found["externalId"])]);
     assert_eq!(world.march(&calendar).await, ["04T15:00 Tea"]);
 
     // The version is refused though it is the present one.
-    world.graph.trap("irresolvable_conflict", 1);
+    world.fake.trap("irresolvable_conflict", 1);
     let path = calendar.path(&found);
     let etag = text(&world.get(&path).await["etag"]);
     let change = world.api.patch(&path, json!({ "title": "Late tea" })).if_match(&etag);
     assert_eq!(change.send().await.expect(200)["title"], "Late tea");
     assert!(
-        !world.graph.with(|state| state.traps.is_on("irresolvable_conflict")),
+        !world.fake.with(|state| state.traps.is_on("irresolvable_conflict")),
         "the version was refused once"
     );
     world.assert_allowed();
@@ -88,13 +88,13 @@ async fn mail_to_attendees_cannot_be_suppressed() {
     let mut meeting = tea();
     meeting["attendees"] = json!([{ "email": BOB }]);
     meeting["notify"] = json!("none");
-    world.graph.clear_requests();
+    world.fake.clear_requests();
     let strict = format!("{}?strict=true", calendar.events);
     world.api.post(strict, meeting.clone()).send().await.refused(400, "capability_not_supported");
     assert_eq!(world.methods(), Vec::<String>::new());
     let made = world.api.post(&calendar.events, meeting).send().await.expect(201);
     assert_eq!(made["warnings"][0]["code"], "notify_not_supported", "{made:#}");
-    let mails = world.graph.with(|state| state.meeting_mails(ALICE));
+    let mails = world.fake.with(|state| state.meeting_mails(ALICE));
     let [mail] = &mails[..] else { panic!("one mail: {mails:?}") };
     assert_eq!((mail.kind, mail.to.as_slice()), (MeetingMailKind::Invitation, &[BOB.to_owned()][..]));
     world.assert_allowed();
@@ -104,7 +104,7 @@ async fn mail_to_attendees_cannot_be_suppressed() {
 #[tokio::test]
 async fn invitations_are_answered() {
     let Some(world) = World::start().await else { return };
-    world.graph.with(|state| {
+    world.fake.with(|state| {
         state.invite(ALICE, BOB, event("Board", 6, 9, json!({})));
         state.invite(ALICE, BOB, event("Party", 6, 11, json!({ "responseRequested": false })));
     });
@@ -113,7 +113,7 @@ async fn invitations_are_answered() {
     let accepted =
         world.api.post(format!("{board}/accept"), json!({ "comment": "Gladly" })).send().await.expect(200);
     assert_eq!(accepted["myResponse"], "accepted", "{accepted:#}");
-    let mails = world.graph.with(|state| state.meeting_mails(ALICE));
+    let mails = world.fake.with(|state| state.meeting_mails(ALICE));
     let [mail] = &mails[..] else { panic!("one mail: {mails:?}") };
     assert_eq!(
         (mail.kind, mail.to.as_slice(), mail.comment.as_str()),
@@ -128,7 +128,7 @@ async fn invitations_are_answered() {
         (&json!("declined"), &json!("organizer_not_notified")),
         "{declined:#}"
     );
-    assert_eq!(world.graph.with(|state| state.meeting_mails(ALICE)).len(), 1);
+    assert_eq!(world.fake.with(|state| state.meeting_mails(ALICE)).len(), 1);
     assert_eq!(world.march(&calendar).await, ["06T09:00 Board"]);
     world.assert_allowed();
 }

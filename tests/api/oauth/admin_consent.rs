@@ -7,14 +7,17 @@ use serde_json::json;
 use crate::oauth::{Flow, assert_error, assert_page, connector};
 
 /// The administrators' page of the connector. There is no such host.
-const PAGE: &str = "https://login.sandbox.test/approve?prompt=x";
+const PAGE: &str = "https://login.sandbox.test/{realm}/approve?prompt=x";
+/// The setting in its address. Users sign in at the realm `all`, which administrators do not have.
+const REALM: &str = r#"{ name = "realm", kind = "segment", default = "all", admin_consent_values = { all = "organizations" } }"#;
 
 /// A user whose administrator has to approve the application first gets an address that works as it stands. The administrator's return is
 /// no sign-in: it gets a page and uses nothing up.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_administrator_approves_and_comes_back() {
     let dir = connector("sandbox", |manifest| {
-        manifest.replacen("[auth]\n", &format!("[auth]\nadmin_consent_url = \"{PAGE}\"\n"), 1)
+        let page = format!("[auth]\nadmin_consent_url = \"{PAGE}\"\nsettings = [{REALM}]\n");
+        manifest.replacen("[auth]\n", &page, 1)
     });
     let connectors = dir.path().to_owned();
     let flow =
@@ -23,7 +26,8 @@ async fn an_administrator_approves_and_comes_back() {
     assert_error(&blocked, "admin_blocked");
     let description = parameter(&blocked.location(), "error_description").expect("a description");
     let (_, address) = description.split_once(": ").expect("the page's address");
-    assert!(address.starts_with(&format!("{PAGE}&client_id=")), "{address}");
+    let page = PAGE.replace("{realm}", "organizations");
+    assert!(address.starts_with(&format!("{page}&client_id=")), "{address}");
     let callback = format!("http://{}/v1/auth/connectors/sandbox/callback", flow.server.address);
     assert_eq!(parameter(address, "redirect_uri").as_deref(), Some(callback.as_str()), "{address}");
     let scope = parameter(address, "scope").expect("scopes");

@@ -5,7 +5,7 @@ use harness::{Actor, Exchange};
 use serde_json::{Value, json};
 use service::app::App;
 use service::connections::authorization::EXPIRE_CODE;
-use service::connections::revoke_job::REVOKE;
+use service::connections::revocation::REVOKE;
 use service::job_runner::kind::JobKind;
 use service::job_runner::runner;
 

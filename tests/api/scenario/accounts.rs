@@ -1,13 +1,15 @@
 //! The accounts of the scenario: how each is connected, and what other programs do with it at its provider.
 
-use fakes::graph::AccountKind;
+use fakes::google::{GoogleService, State};
+use fakes::graph::{GraphService, GraphState};
 use harness::{Actor, TestServer};
 use serde_json::{Value, json};
 
 use crate::dav::{connect, peer, put};
 use crate::email::mailbox::{Letter, Mailbox, Provider, text};
-use crate::google::{World, event};
-use crate::microsoft;
+use crate::fake_provider::convergence::records::{RecordKind, RecordProvider};
+use crate::fake_provider::{FakeProvider, World};
+use crate::google::event;
 
 /// The scopes of an account that has everything.
 const SCOPES: [&str; 9] = [
@@ -21,9 +23,6 @@ const SCOPES: [&str; 9] = [
     "tasks.read",
     "tasks.write",
 ];
-/// The account of the fake, and a colleague's, who has one too.
-const ALICE: &str = "alice@example.com";
-const BOB: &str = "bob@example.com";
 /// The user of the calendar servers; no other test has this one.
 const DAV_USER: &str = "t04";
 /// Start and end of the event to which the account is invited.
@@ -139,7 +138,7 @@ impl ConnectedAccount for SandboxAccount {
     }
 
     async fn add_label(&self, name: &str) {
-        let label = json!({ "id": name.to_lowercase(), "title": name, "colour": "#ff0000" });
+        let label = json!({ "id": name.to_lowercase(), "name": name, "color": { "background": "#ff0000" } });
         self.there().post("/sandbox/v1/mail/labels", label).send().await.expect(201);
     }
 
@@ -171,118 +170,83 @@ impl ConnectedAccount for SandboxAccount {
     }
 }
 
-/// Alice's account at the fake of Google, with one connection for everything.
-pub struct GoogleAccount {
-    world: World,
-    connection: String,
+/// A fake that the scenario lives through.
+pub trait ScenarioProvider: RecordProvider {
+    fn is_starred(state: &mut Self::State, id: &str) -> bool;
+    fn add_label(state: &mut Self::State, name: &str);
+    /// Returns the message with this subject that Bob got.
+    fn received(state: &mut Self::State, subject: &str) -> Option<Vec<u8>>;
+    /// Invites Alice to an event of Bob's.
+    fn invite(state: &mut Self::State, title: &str);
 }
 
-impl GoogleAccount {
-    /// None where Google's documents are not installed.
-    pub async fn connect() -> Option<GoogleAccount> {
-        let world = World::start().await?;
-        world.google.with(|state| state.add_user(BOB, "Bob Example", "Europe/Berlin"));
-        let connection = text(&world.connect_for(&SCOPES).await["id"]);
-        Some(GoogleAccount { world, connection })
-    }
-}
-
-impl ConnectedAccount for GoogleAccount {
-    const HAS_DEFAULTS: bool = true;
-
-    fn server(&self) -> &TestServer {
-        &self.world.server
+impl ScenarioProvider for GoogleService {
+    fn is_starred(state: &mut State, id: &str) -> bool {
+        let found = state.mailbox(Self::ALICE).messages.get(id);
+        found.is_some_and(|message| message.labels.contains("STARRED"))
     }
 
-    fn api(&self) -> &Actor {
-        &self.world.api
+    fn add_label(state: &mut State, name: &str) {
+        state.mailbox(Self::ALICE).add_label(name);
     }
 
-    fn mail(&self) -> &str {
-        &self.connection
+    fn received(state: &mut State, subject: &str) -> Option<Vec<u8>> {
+        state.mailbox(Self::BOB).titled(subject).map(|found| found.raw.clone())
     }
 
-    fn desk(&self) -> &str {
-        &self.connection
-    }
-
-    fn colleague(&self) -> String {
-        BOB.to_owned()
-    }
-
-    fn advance(&self, ms: i64) {
-        self.world.advance(ms);
-    }
-
-    async fn deliver(&self, letter: &Letter) {
-        self.world.google.with(|state| state.deliver(ALICE, letter.raw.as_bytes()));
-    }
-
-    async fn is_starred(&self, message: &Value) -> bool {
-        let id = text(&message["externalId"]);
-        self.world.google.with(|state| {
-            let found = state.mailbox(ALICE).messages.get(&id);
-            found.is_some_and(|message| message.labels.contains("STARRED"))
-        })
-    }
-
-    async fn add_label(&self, name: &str) {
-        self.world.google.with(|state| state.mailbox(ALICE).add_label(name));
-    }
-
-    async fn received(&self, message: &Value) -> Option<String> {
-        let subject = text(&message["subject"]);
-        self.world.google.with(|state| {
-            let found = state.mailbox(BOB).titled(&subject);
-            let found = found.unwrap_or_else(|| panic!("{BOB} has no message {subject}"));
-            Some(String::from_utf8_lossy(&found.raw).into_owned())
-        })
-    }
-
-    async fn invite(&self, _: &Value, title: &str) {
+    fn invite(state: &mut State, title: &str) {
+        let (alice, bob) = (Self::ALICE, Self::BOB);
         let people = json!({
-            "organizer": { "email": BOB }, "creator": { "email": BOB },
+            "organizer": { "email": bob }, "creator": { "email": bob },
             "attendees": [
-                { "email": BOB, "responseStatus": "accepted", "organizer": true },
-                { "email": ALICE, "self": true, "responseStatus": "needsAction" },
+                { "email": bob, "responseStatus": "accepted", "organizer": true },
+                { "email": alice, "self": true, "responseStatus": "needsAction" },
             ],
         });
-        self.world.put(event("invited", title, INVITED_FROM, people));
-    }
-
-    async fn put_contact(&self, _: &Value, name: &str) {
-        let person = json!({ "names": [{ "givenName": name }] });
-        self.world.google.with(|state| state.put_contact(ALICE, person));
-    }
-
-    async fn put_task(&self, _: &Value, title: &str) {
-        self.world.google.with(|state| state.put_task(ALICE, json!({ "title": title })));
-    }
-
-    fn assert_sound(&self) {
-        self.world.assert_allowed();
+        state.put_event(alice, event("invited", title, INVITED_FROM, people));
     }
 }
 
-/// Alice's account at the fake of Microsoft Graph, with one connection for everything.
-pub struct MicrosoftAccount {
-    world: microsoft::World,
+impl ScenarioProvider for GraphService {
+    fn is_starred(state: &mut GraphState, id: &str) -> bool {
+        state.mail_item(Self::ALICE, id).flag == "flagged"
+    }
+
+    fn add_label(state: &mut GraphState, name: &str) {
+        state.add_category(Self::ALICE, name, "preset0");
+    }
+
+    fn received(state: &mut GraphState, subject: &str) -> Option<Vec<u8>> {
+        state.mailbox(Self::BOB).titled(subject).map(|found| found.raw.clone())
+    }
+
+    fn invite(state: &mut GraphState, title: &str) {
+        let at = |time: &str| json!({ "dateTime": time.trim_end_matches('Z'), "timeZone": "UTC" });
+        let event = json!({ "subject": title, "start": at(INVITED_FROM), "end": at(INVITED_TO) });
+        state.invite(Self::ALICE, Self::BOB, event);
+    }
+}
+
+/// Alice's account at a fake, with one connection for everything.
+pub struct FakeAccount<P: ScenarioProvider> {
+    world: World<P>,
     connection: String,
 }
 
-impl MicrosoftAccount {
-    /// None where the extract of Microsoft's SDK is not installed.
-    pub async fn connect() -> Option<MicrosoftAccount> {
-        let world = microsoft::World::start().await?;
-        world.graph.with(|state| {
-            state.add_account(microsoft::BOB, "Bob Example", microsoft::ZONE, AccountKind::Work);
-        });
+pub type GoogleAccount = FakeAccount<GoogleService>;
+pub type MicrosoftAccount = FakeAccount<GraphService>;
+
+impl<P: ScenarioProvider> FakeAccount<P> {
+    /// None where the provider's document is not installed.
+    pub async fn connect() -> Option<FakeAccount<P>> {
+        let world = World::<P>::start().await?;
+        world.fake.with(|state| P::add_user(state, P::BOB, "Bob Example"));
         let connection = text(&world.connect_for(&SCOPES).await["id"]);
-        Some(MicrosoftAccount { world, connection })
+        Some(FakeAccount { world, connection })
     }
 }
 
-impl ConnectedAccount for MicrosoftAccount {
+impl<P: ScenarioProvider> ConnectedAccount for FakeAccount<P> {
     const HAS_DEFAULTS: bool = true;
 
     fn server(&self) -> &TestServer {
@@ -302,7 +266,7 @@ impl ConnectedAccount for MicrosoftAccount {
     }
 
     fn colleague(&self) -> String {
-        microsoft::BOB.to_owned()
+        P::BOB.to_owned()
     }
 
     fn advance(&self, ms: i64) {
@@ -310,41 +274,35 @@ impl ConnectedAccount for MicrosoftAccount {
     }
 
     async fn deliver(&self, letter: &Letter) {
-        self.world.graph.with(|state| state.deliver(microsoft::ALICE, letter.raw.as_bytes()));
+        self.world.fake.with(|state| P::make_there(state, RecordKind::Mail, "", letter.raw.as_bytes()));
     }
 
     async fn is_starred(&self, message: &Value) -> bool {
         let id = text(&message["externalId"]);
-        self.world.graph.with(|state| state.mail_item(microsoft::ALICE, &id).flag == "flagged")
+        self.world.fake.with(|state| P::is_starred(state, &id))
     }
 
     async fn add_label(&self, name: &str) {
-        self.world.graph.with(|state| state.add_category(microsoft::ALICE, name, "preset0"));
+        self.world.fake.with(|state| P::add_label(state, name));
     }
 
     async fn received(&self, message: &Value) -> Option<String> {
         let subject = text(&message["subject"]);
-        self.world.graph.with(|state| {
-            let found = state.mailbox(microsoft::BOB).titled(&subject);
-            let found = found.unwrap_or_else(|| panic!("Bob has no message {subject}"));
-            Some(String::from_utf8_lossy(&found.raw).into_owned())
-        })
+        let found = self.world.fake.with(|state| P::received(state, &subject));
+        let found = found.unwrap_or_else(|| panic!("Bob has no message {subject}"));
+        Some(String::from_utf8_lossy(&found).into_owned())
     }
 
     async fn invite(&self, _: &Value, title: &str) {
-        let at = |time: &str| json!({ "dateTime": time.trim_end_matches('Z'), "timeZone": "UTC" });
-        let event = json!({ "subject": title, "start": at(INVITED_FROM), "end": at(INVITED_TO) });
-        self.world.graph.with(|state| state.invite(microsoft::ALICE, microsoft::BOB, event));
+        self.world.fake.with(|state| P::invite(state, title));
     }
 
     async fn put_contact(&self, _: &Value, name: &str) {
-        let contact = json!({ "givenName": name });
-        self.world.graph.with(|state| state.put_contact(microsoft::ALICE, "", contact));
+        self.world.fake.with(|state| P::make_there(state, RecordKind::Contact, name, b""));
     }
 
     async fn put_task(&self, _: &Value, title: &str) {
-        let task = json!({ "title": title });
-        self.world.graph.with(|state| state.put_task(microsoft::ALICE, "", task));
+        self.world.fake.with(|state| P::make_there(state, RecordKind::Task, title, b""));
     }
 
     fn assert_sound(&self) {

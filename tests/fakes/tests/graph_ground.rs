@@ -142,7 +142,7 @@ async fn an_administrator_has_to_consent_where_users_may_not() {
     assert_eq!(value(&desk.authorize("User.Read Mail.Read").await, "error"), "consent_required");
     assert_eq!(value(&desk.authorize("User.Read openid").await, "error"), "", "nobody has to ask for these");
     let query = [("client_id", "app"), ("redirect_uri", BACK), ("state", "s"), ("scope", "Mail.Read")];
-    let back = desk.visit("/common/v2.0/adminconsent", &query).await;
+    let back = desk.visit("/organizations/v2.0/adminconsent", &query).await;
     assert_eq!((value(&back, "admin_consent"), value(&back, "state")), ("True", "s"));
     assert_ne!(value(&desk.authorize("User.Read Mail.Read").await, "code"), "");
 

@@ -12,6 +12,7 @@ use crate::api::{ask, execute};
 use crate::calendar::answer::{answer_of, answer_of_instance, dropped_warning};
 use crate::calendar::create::insert;
 use crate::calendar::exclude::{cancelled_days, exclude, excluded_instances};
+use crate::calendar::files::with_files;
 use crate::calendar::info::MailboxInfo;
 use crate::calendar::mapping::{event_from, exception_from};
 use crate::calendar::native;
@@ -86,11 +87,12 @@ impl Patch<'_> {
         !self.is_instance() && (self.has("recurrence") || is_series && self.changes_times())
     }
 
-    /// The event is read before where its present state counts: lists that are replaced, a body with a link in it, a rule that moves.
+    /// The event is read before where its present state counts: lists, a body with a link in it, a rule that moves.
     fn send(&self) -> Outcome<Mutated> {
         let context = self.context;
-        let is_based =
-            ["attendees", "description", "descriptionHtml"].into_iter().any(|field| self.has(field));
+        let is_based = ["attendees", "attachments", "description", "descriptionHtml"]
+            .into_iter()
+            .any(|field| self.has(field));
         let needs_before = is_based || self.changes_series();
         let before = needs_before.then(|| read_event(context, self.scope.calendar, self.id)).transpose()?;
         let (event, names) = self.wanted(before.as_ref())?;
@@ -152,7 +154,7 @@ impl Patch<'_> {
         })
     }
 
-    /// The answer to a change of a single event has all of it; a series is read again with its instances.
+    /// The answer to a change of a single event has all of it but its attachments; a series is read again with its instances.
     fn answer(
         &self,
         before: Option<&native::Event>,
@@ -163,13 +165,15 @@ impl Patch<'_> {
         let (context, calendar) = (self.context, self.scope.calendar);
         if self.is_instance() {
             let series = read_event(context, calendar, self.scope.source)?;
-            let known = after.or_else(|| before.cloned());
-            let instance = known.map_or_else(|| read_event(context, calendar, self.id), Ok)?;
+            let instance = match after.or_else(|| before.cloned()) {
+                Some(instance) => with_files(context, calendar, instance)?,
+                None => read_event(context, calendar, self.id)?,
+            };
             return answer_of_instance(&series, &instance, &self.mailbox, warnings);
         }
         let is_single = |event: &native::Event| !event.is_series() && !event.is_instance();
         let whole = match after.filter(is_single) {
-            Some(event) => event,
+            Some(event) => with_files(context, calendar, event)?,
             None => read_event(context, calendar, self.scope.source)?,
         };
         let whole = match self.changes_series() && whole.is_series() {

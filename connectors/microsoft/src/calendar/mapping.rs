@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::calendar::body::description_from;
 use crate::calendar::colors::color_from;
 use crate::calendar::conference::{TEAMS, conference_from};
+use crate::calendar::files::attachments_from;
 use crate::calendar::info::MailboxInfo;
 use crate::calendar::native;
 use crate::calendar::patterned::{SeriesStart, rule_from};
@@ -129,6 +130,7 @@ fn whole(theirs: &native::Event, times: EventTimes, mailbox: &MailboxInfo, place
         hide_attendees: theirs.hide_attendees == Some(true),
         guests_can_invite: true,
         conference: conference_from(theirs),
+        attachments: attachments_from(theirs),
         reminders: reminders_from(theirs),
         ..place
     };

@@ -9,6 +9,7 @@ mod conference;
 mod create;
 mod events;
 mod exclude;
+mod files;
 pub mod info;
 mod instance;
 mod lists;

@@ -143,6 +143,8 @@ object! {
         is_reminder_on: Option<bool>,
         reminder_minutes_before_start: Option<i64>,
         has_attachments: Option<bool>,
+        /// None where they were not read: Graph lists them apart.
+        attachments: Option<Vec<EventFile>>,
         web_link: Option<String>,
         created_date_time: Option<String>,
         last_modified_date_time: Option<String>,
@@ -176,6 +178,22 @@ impl Event {
 
     pub fn guests(&self) -> &[EventAttendee] {
         self.attendees.as_deref().unwrap_or_default()
+    }
+}
+
+object! {
+    /// The attachments of an event.
+    AttachmentPage {
+        value: Vec<EventFile>,
+    }
+}
+
+object! {
+    /// An attachment of an event: a file, an item of Outlook, or a link.
+    EventFile {
+        name: Option<String>,
+        content_type: Option<String>,
+        is_inline: Option<bool>,
     }
 }
 

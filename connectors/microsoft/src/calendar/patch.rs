@@ -8,6 +8,7 @@ use model::wire::Warning;
 use serde_json::{Map, Value, json};
 
 use crate::calendar::body::{body_to, is_same};
+use crate::calendar::files::attachments_from;
 use crate::calendar::info::MailboxInfo;
 use crate::calendar::native;
 use crate::calendar::patterned::{PatternedRecurrence, RecurrencePattern, SeriesStart, rule_from, rule_to};
@@ -213,13 +214,18 @@ impl EventDocument<'_> {
 
     fn warn_of_the_rest(&mut self) {
         let event = self.event;
+        let has_other_files = event.attachments != self.before.map(attachments_from).unwrap_or_default();
         let lost = [
             ("color", event.color.is_some(), "Outlook has no colour of one event"),
             ("eventKind", event.event_kind != EventKind::Default, "Outlook has no kinds of events"),
             ("capacity", event.capacity.is_some(), "Outlook has no capacity of events"),
             ("guestsCanModify", event.guests_can_modify, "in Outlook only the organizer changes an event"),
             ("guestsCanInvite", !event.guests_can_invite, "in Outlook attendees can forward an invitation"),
-            ("attachments", !event.attachments.is_empty(), "links to files are not kept in Outlook's events"),
+            (
+                "attachments",
+                has_other_files,
+                "attachments of Outlook's events are added and removed in Outlook",
+            ),
             ("iCalUid", event.i_cal_uid.is_some(), "Outlook chooses the UID of an event by itself"),
         ];
         for (field, is_lost, message) in lost {

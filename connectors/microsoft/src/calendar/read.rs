@@ -6,6 +6,7 @@ use connector_sdk::{Context, Failure, Outcome};
 use model::wire::{Source, SourceRef, Sources, SourcesGet};
 
 use crate::api::{accepted, ask, object};
+use crate::calendar::files::{lacks_some_files, put_files};
 use crate::calendar::info::MailboxInfo;
 use crate::calendar::native::{Event, EventName};
 use crate::calendar::record::{deleted_source, event_source, unreadable_source};
@@ -16,9 +17,11 @@ use crate::odata::failures::is_gone;
 /// The purpose of the requests, for messages.
 const READING: &str = "reading the events";
 
-/// Reads an event; of a series its changed and cancelled instances too.
+/// Reads an event with its attachments; of a series its changed and cancelled instances too.
 pub fn read_event(context: &Context, calendar: &str, id: &str) -> Outcome<Event> {
-    ask(context, event_request(calendar, id)?, "reading the event")
+    let mut event: Event = ask(context, event_request(calendar, id)?, "reading the event")?;
+    put_files(context, calendar, &mut [&mut event])?;
+    Ok(event)
 }
 
 /// Reads some members of an event.
@@ -75,27 +78,51 @@ pub fn read_sources(
         }
     }
     let outcome = batch::read(context, parts, batch::MAX_PARTS, READING)?;
+    let mut answers = Vec::new();
     for (id, part) in outcome.parts {
         match part {
             PartOutcome::Answered(response) => {
-                content.sources.push(source_of(context, &id, response, mailbox)?);
+                let answer = event_of(context, &id, response)?;
+                answers.push(EventAnswer { id, answer });
             }
             PartOutcome::Missing => content.unread.push(id),
         }
     }
-    content.wait = outcome.wait;
+    let mut found: Vec<&mut Event> = answers.iter_mut().filter_map(|one| one.answer.as_mut().ok()).collect();
+    content.wait = match outcome.wait {
+        None => put_files(context, calendar, &mut found)?,
+        wait => wait,
+    };
+    for EventAnswer { id, answer } in answers {
+        match answer {
+            // During a wait its attachments are not known yet; without one they cannot be read.
+            Ok(event) if content.wait.is_some() && lacks_some_files(&event) => content.unread.push(id),
+            Ok(event) => content.sources.push(source_of(&id, &event, mailbox)),
+            Err(source) => content.sources.push(source),
+        }
+    }
     Ok(content)
 }
 
-fn source_of(context: &Context, id: &str, response: Response, mailbox: &MailboxInfo) -> Outcome<Source> {
+/// An event that was asked for by this id, or the source of one that is gone or cannot be read.
+struct EventAnswer {
+    id: String,
+    answer: Result<Event, Source>,
+}
+
+/// Returns the event of an answer, or the source of one that is gone or cannot be read.
+fn event_of(context: &Context, id: &str, response: Response) -> Outcome<Result<Event, Source>> {
     let response = match accepted(context, response, READING) {
-        Err(failure) if is_gone(&failure) => return Ok(deleted_source(id)),
+        Err(failure) if is_gone(&failure) => return Ok(Err(deleted_source(id))),
         answer => answer?,
     };
-    let source = object::<Event>(&response).and_then(|event| event_source(&event, mailbox));
-    Ok(match source {
-        // The id as it was asked for names the source.
+    Ok(object::<Event>(&response).map_err(|failure| unreadable_source(id, failure.message)))
+}
+
+/// Returns the source of an event. The id as it was asked for names it.
+fn source_of(id: &str, event: &Event, mailbox: &MailboxInfo) -> Source {
+    match event_source(event, mailbox) {
         Ok(source) => Source { external_id: id.to_owned(), ..source },
         Err(failure) => unreadable_source(id, failure.message),
-    })
+    }
 }

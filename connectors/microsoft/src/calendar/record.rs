@@ -5,6 +5,7 @@ use model::calendar::Event;
 use model::wire::{Item, ItemError, JsonText, Source, Warning};
 use serde::Serialize;
 
+use crate::calendar::files::{lacks_files, unread_warning};
 use crate::calendar::info::MailboxInfo;
 use crate::calendar::mapping::{calendar_data, calendar_from, event_data, event_from, exception_from};
 use crate::calendar::native::{CalendarEntry, Event as NativeEvent};
@@ -83,6 +84,7 @@ fn item(theirs: &NativeEvent, event: &Event) -> Outcome<Item> {
         external_id: theirs.id.clone(),
         body: body(event)?,
         provider_data: event_data(theirs),
+        warnings: lacks_files(theirs).then(unread_warning).into_iter().collect(),
         ..Item::default()
     })
 }

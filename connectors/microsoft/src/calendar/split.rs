@@ -28,7 +28,7 @@ use crate::calendar::teams::with_link;
 use crate::calendar::times::zone;
 
 /// Fields that the new series begins with.
-const WRITTEN: [&str; 10] = [
+const WRITTEN: [&str; 11] = [
     "title",
     "description",
     "location",
@@ -39,6 +39,8 @@ const WRITTEN: [&str; 10] = [
     "attendees",
     "recurrence",
     "reminders",
+    // They are not written: the new series is without them, with a warning.
+    "attachments",
 ];
 
 /// A series at Graph and the instance before which it is cut.

@@ -11,6 +11,7 @@ use crate::account::is_personal;
 use crate::api::ask;
 use crate::calendar::answer::{answer_of, answer_of_instance, following_unsupported};
 use crate::calendar::conference::is_pending;
+use crate::calendar::files::with_files;
 use crate::calendar::info::MailboxInfo;
 use crate::calendar::native;
 use crate::calendar::patch::field_warning;
@@ -67,7 +68,7 @@ pub fn conference(context: &Context, args: &EventConference) -> Outcome<Mutated>
     let event: native::Event = scope.insisting(context, &id, scope.precondition(), |etag| {
         ask(context, Request::patch(&url).if_match(etag).json(&body), "adding the conference")
     })?;
-    let event = with_link(context, scope.calendar, event)?;
+    let event = with_files(context, scope.calendar, with_link(context, scope.calendar, event)?)?;
     if scope.instance.is_some() {
         let series = read_event(context, scope.calendar, scope.source)?;
         return answer_of_instance(&series, &event, &mailbox, Vec::new());

@@ -13,6 +13,7 @@ use crate::api::{accepted, object};
 use crate::mail::collection::{MessageCollection, ReadMessage, created_ms};
 use crate::mail::cursor::{FeedPosition, FolderPosition, MailCursor};
 use crate::mail::delta::{self, PageFailure, fold};
+use crate::mail::destroyed::list_destroyed;
 use crate::mail::files::read_files;
 use crate::mail::first::{FolderChoice, choose};
 use crate::mail::folders::{self, TreeChange};
@@ -297,7 +298,11 @@ impl<'a> Turn<'a> {
         let since = self.context.now_ms().saturating_sub(self.polled_at);
         let is_gap = !self.is_enumeration && since > MAX_GAP_MS;
         let Some(folder) = self.cursor.folder_mut(id) else { return Ok(()) };
-        match delta::react(folder, failure, is_gap) {
+        let was_read = !folder.is_first;
+        let reaction = delta::react(folder, failure, is_gap);
+        let is_begun_again = was_read && folder.is_first;
+        self.cursor.has_lost_changes |= is_begun_again;
+        match reaction {
             PageFailure::Again => {
                 self.has_page = true;
                 self.has_more = true;
@@ -327,6 +332,18 @@ impl<'a> Turn<'a> {
         self.gone.extend(verified.sources);
         self.has_more |= !later.is_empty();
         self.cursor.doubtful = later.into_iter().chain(verified.left).collect();
+        self.add_destroyed()
+    }
+
+    /// Reports messages that were destroyed while changes were lost, once the folders have been read again.
+    fn add_destroyed(&mut self) -> Outcome<()> {
+        if !self.cursor.has_lost_changes || self.cursor.folders.iter().any(|folder| folder.is_first) {
+            return Ok(());
+        }
+        let Some(ids) = list_destroyed(self.context, &self.cursor)? else { return Ok(()) };
+        self.cursor.has_lost_changes = false;
+        let destroyed = ids.iter().filter(|id| !self.messages.has(id));
+        self.gone.extend(destroyed.map(|id| deleted_source(id)));
         Ok(())
     }
 

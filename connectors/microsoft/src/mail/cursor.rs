@@ -37,6 +37,9 @@ pub struct MailCursor {
     /// The begin of the last round through all folders, milliseconds since 1970.
     #[serde(rename = "p", default)]
     pub polled_at: i64,
+    /// A folder was begun again after its token had expired: messages may have been destroyed before, which no folder reports.
+    #[serde(rename = "l", default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_lost_changes: bool,
     /// A folder with messages is gone, which are reported nowhere: everything has to be read again.
     #[serde(rename = "z", default, skip_serializing_if = "std::ops::Not::not")]
     pub is_incomplete: bool,

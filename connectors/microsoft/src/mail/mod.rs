@@ -9,6 +9,7 @@ mod collection;
 mod compose;
 mod cursor;
 mod delta;
+mod destroyed;
 mod drafts;
 mod edit;
 mod features;

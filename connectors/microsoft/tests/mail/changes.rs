@@ -33,6 +33,8 @@ struct Mailbox {
     refusal: Rc<RefCell<Option<Refusal>>>,
     /// Messages that are there, with their folders.
     there: Rc<RefCell<Vec<(&'static str, &'static str)>>>,
+    /// Messages among the recoverable items; none: that folder cannot be read.
+    recoverable: Rc<RefCell<Option<Vec<&'static str>>>>,
     categories: Rc<Cell<u8>>,
     removed_folder: Rc<Cell<bool>>,
 }
@@ -62,6 +64,10 @@ impl Mailbox {
             ["mailFolders", "inbox"] => ok(&json!({ "id": "f1" })),
             ["mailFolders", _] => gone(),
             ["mailFolders", folder, "messages", "delta"] => self.delta(asked, folder),
+            ["mailFolders", "recoverableitemsdeletions", "messages"] => match &*self.recoverable.borrow() {
+                Some(ids) => ok(&page(&ids.iter().map(|id| json!({ "id": id })).collect::<Vec<_>>())),
+                None => gone(),
+            },
             ["messages", id] => match self.there.borrow().iter().find(|(there, _)| there == id) {
                 Some((id, folder)) => ok(&whole(id, "2026-03-01T00:00:00Z", folder)),
                 None => gone(),
@@ -373,6 +379,47 @@ fn an_expired_token_restarts_its_folder_alone() {
         assert_eq!(begun.iter().map(Asked::line).collect::<Vec<_>>(), ["GET mailFolders/f2/messages/delta"]);
         assert!(!pull(&desk, Some(&cursor)).unwrap().more);
     }
+}
+
+/// A message that was destroyed before the token of its folder expired is in no change of the folder: once that is read again, it is found
+/// among the recoverable items, by one request. One that a page has is there.
+#[test]
+fn a_message_that_was_destroyed_before_a_token_expired_is_gone() {
+    let mailbox = mailbox();
+    let desk = mailbox.desk();
+    let (_, cursor) = pull_all(&desk, None);
+    *mailbox.recoverable.borrow_mut() = Some(vec!["z", "e"]);
+    let expire = || *mailbox.refusal.borrow_mut() = Some(("f2", 410, "SyncStateNotFound"));
+    let looks = || desk.asked_for("GET mailFolders/recoverableitemsdeletions/messages").len();
+    expire();
+    let (pages, cursor) = pull_all(&desk, Some(cursor));
+    let told_by_all = |pages: &[Sources]| pages.iter().flat_map(told).collect::<Vec<String>>();
+    assert_eq!(told_by_all(&pages), ["~c f2", "~d f2", "~e f2", "-z"]);
+    assert_eq!(looks(), 1);
+
+    // A provider that does not answer is asked once more in the next round.
+    let inner = mailbox.clone();
+    let slow = Desk::new(move |asked| match asked.path.contains("recoverableitemsdeletions") {
+        true => refused(503, "UnknownError"),
+        false => inner.answer(asked),
+    });
+    expire();
+    let (pages, cursor) = pull_all(&slow, Some(cursor));
+    assert_eq!(told_by_all(&pages), ["~c f2", "~d f2", "~e f2"]);
+    let (pages, cursor) = pull_all(&desk, Some(cursor));
+    assert_eq!(told_by_all(&pages), ["-z", "-e"]);
+    let (_, cursor) = pull_all(&desk, Some(cursor));
+    assert_eq!(looks(), 2, "nothing was lost since");
+
+    // One that was restored while the list was made is in a folder again.
+    let inner = mailbox.clone();
+    let restored = Desk::new(move |asked| match asked.path.contains("recoverableitemsdeletions") {
+        true => ok(&page(&[json!({ "id": "w", "parentFolderId": "f1" })])),
+        false => inner.answer(asked),
+    });
+    expire();
+    let (pages, _) = pull_all(&restored, Some(cursor));
+    assert_eq!(told_by_all(&pages), ["~c f2", "~d f2", "~e f2"]);
 }
 
 /// A link that has expired within the initial sync.

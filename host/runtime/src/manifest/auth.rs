@@ -380,7 +380,7 @@ mod tests {
         userinfo_url = "https://graph.microsoft.com/v1.0/me?$select=id,mail,userPrincipalName,displayName"
         userinfo = { id = "/id", email = ["/mail", "/userPrincipalName"], name = "/displayName" }
         admin_consent_url = "https://login.microsoftonline.com/{tenant}/v2.0/adminconsent"
-        settings = [{ name = "tenant", kind = "segment", default = "common" }]
+        settings = [{ name = "tenant", kind = "segment", default = "common", admin_consent_values = { common = "organizations" } }]
         connect_params = { prompt = "select_account" }
         prompts = ["login", "consent"]
         scopes_on_refresh = true
@@ -482,6 +482,8 @@ mod tests {
         let of = auth(MICROSOFT).endpoints(&values, &overrides).unwrap();
         let authorize = "https://login.microsoftonline.com/common/oauth2/v2.0/authorize";
         assert_eq!(of.authorize_url.unwrap().as_str(), authorize);
+        let consent = "https://login.microsoftonline.com/organizations/v2.0/adminconsent";
+        assert_eq!(of.admin_consent_url.unwrap().as_str(), consent, "administrators have no common page");
         assert_eq!((of.issuer, of.metadata_url, of.revoke_url), (None, None, None));
         let values = json!({ "tenant": "contoso.example.com", "serverUrl": "https://x.test" });
         let overrides: EndpointOverrides = serde_json::from_value(json!({

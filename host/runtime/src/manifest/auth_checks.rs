@@ -63,7 +63,7 @@ pub(super) fn warning(auth: &Auth) -> Option<&'static str> {
 
 /// URLs are https, except on this machine; each setting occurs in one of them.
 fn check_urls(auth: &Auth) -> anyhow::Result<()> {
-    let mut names: Vec<String> = Vec::new();
+    let (mut names, mut for_administrators) = (Vec::new(), Vec::new());
     for (field, url) in [
         ("issuer", &auth.issuer),
         ("authorize_url", &auth.authorize_url),
@@ -79,9 +79,17 @@ fn check_urls(auth: &Auth) -> anyhow::Result<()> {
         let has_query = field == "issuer" && text.contains('?');
         ensure!(!has_query, "auth.issuer: must not have a query (RFC 8414, section 2)");
         names.extend(template.names().map(str::to_owned));
+        if field == "admin_consent_url" {
+            for_administrators.extend(template.names().map(str::to_owned));
+        }
     }
     for setting in &auth.settings {
         ensure!(names.contains(&setting.name), "auth.settings: {} stands in no URL", setting.name);
+        ensure!(
+            setting.admin_consent_values.is_empty() || for_administrators.contains(&setting.name),
+            "auth.settings: {} has admin_consent_values and does not stand in admin_consent_url",
+            setting.name
+        );
     }
     Ok(())
 }

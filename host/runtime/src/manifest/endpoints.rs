@@ -98,7 +98,7 @@ impl Auth {
             revoke_url,
             is_revocation_off,
             userinfo_url: filled("userinfo_url", &self.userinfo_url, &overrides.userinfo_url)?,
-            admin_consent_url: filled("admin_consent_url", &self.admin_consent_url, &None)?,
+            admin_consent_url: self.administrators_page(&values)?,
         };
         let needed = [("authorize_url", &endpoints.authorize_url), ("token_url", &endpoints.token_url)];
         for (field, url) in needed {
@@ -109,6 +109,20 @@ impl Auth {
             }
         }
         Ok(endpoints)
+    }
+
+    /// The page on which an administrator approves the client, with the values that its settings have there.
+    fn administrators_page(&self, values: &BTreeMap<String, String>) -> anyhow::Result<Option<Url>> {
+        let Some(text) = &self.admin_consent_url else { return Ok(None) };
+        let mut values = values.clone();
+        for setting in &self.settings {
+            let other = values.get(&setting.name).and_then(|value| setting.admin_consent_values.get(value));
+            if let Some(other) = other {
+                values.insert(setting.name.clone(), other.clone());
+            }
+        }
+        let url = UrlTemplate::parse(text, &self.settings).and_then(|template| template.fill(&values));
+        url.map(Some).context("admin_consent_url")
     }
 
     /// The source of an account's identity, with these URLs.

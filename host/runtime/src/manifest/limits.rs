@@ -53,12 +53,26 @@ pub struct RateLimit {
     pub hosts: Vec<String>,
     /// The kinds of data whose calls wait during a provider's `Retry-After` for this bucket.
     pub surfaces: Vec<Surface>,
+    /// The calls that a provider's `Retry-After` for this bucket delays. Default: those of all `surfaces`.
+    #[serde(default)]
+    pub wait_scope: WaitScope,
     /// Units within any `per_s` seconds. A request uses as many as its connector says, else 1.
     pub units: u32,
     pub per_s: u32,
     /// Per cent of the units that calls in the background leave to calls whose caller waits. Default 0.
     #[serde(default)]
     pub reserve: u8,
+}
+
+/// The calls that wait during a provider's `Retry-After` for a bucket.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WaitScope {
+    /// Calls for all kinds of data of the bucket.
+    #[default]
+    Bucket,
+    /// Calls for the kind of data whose call met it: the provider throttles one of its services, though all share the units.
+    Surface,
 }
 
 /// Figures of a bucket in the operator's setting.
@@ -249,6 +263,13 @@ mod tests {
             assert_eq!(found, Some(bucket), "{url}");
         }
         assert_eq!(AccountLimits::default().bucket(&Url::parse("https://a.test/").unwrap()), None);
+    }
+
+    #[test]
+    fn waits_of_a_bucket_delay_all_its_kinds_of_data_by_default() {
+        let given = GOOD.replacen("reserve = 90", "wait_scope = \"surface\"", 1);
+        let scopes = Manifest::parse(&given).unwrap().limits.rates.into_iter().map(|rate| rate.wait_scope);
+        assert_eq!(scopes.collect::<Vec<_>>(), [WaitScope::Bucket, WaitScope::Bucket, WaitScope::Surface]);
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub use auth::{
 pub use endpoints::{EndpointOverrides, Endpoints};
 pub use event_source::EventSource;
 pub use hosts::{HostRule, RelatedHosts};
-pub use limits::{AccountLimits, LIMITS_SETTING, RateLimit};
+pub use limits::{AccountLimits, LIMITS_SETTING, RateLimit, WaitScope};
 pub use push::{Push, PushAlgorithm, PushAuth, PushJwt, PushPlace, WithoutSecret};
 pub use setup::{SetupCopy, SetupStep};
 pub use source::ManifestSyntaxError;

@@ -23,6 +23,10 @@ pub struct UrlSetting {
     /// The value if the operator sets none.
     #[serde(default)]
     pub default: Option<String>,
+    /// Values in `admin_consent_url` in place of others: a provider's page for administrators may not take a value that its page for
+    /// users takes.
+    #[serde(default)]
+    pub admin_consent_values: BTreeMap<String, String>,
 }
 
 /// The part of a URL that a setting fills.
@@ -40,7 +44,8 @@ impl UrlSetting {
         let is_name =
             !self.name.is_empty() && self.name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
         ensure!(is_name, "settings: the name \"{}\" must be of letters, digits and _", self.name);
-        self.default.iter().try_for_each(|value| self.kind.check(&self.name, value))
+        let replacements = self.admin_consent_values.iter().flat_map(|(value, other)| [value, other]);
+        self.default.iter().chain(replacements).try_for_each(|value| self.kind.check(&self.name, value))
     }
 }
 
@@ -223,7 +228,12 @@ mod tests {
     use super::*;
 
     fn settings() -> Vec<UrlSetting> {
-        let setting = |name: &str, kind| UrlSetting { name: name.to_owned(), kind, default: None };
+        let setting = |name: &str, kind| UrlSetting {
+            name: name.to_owned(),
+            kind,
+            default: None,
+            admin_consent_values: BTreeMap::new(),
+        };
         vec![setting("tenant", UrlSettingKind::Segment), setting("server", UrlSettingKind::Host)]
     }
 

@@ -2,9 +2,10 @@
 
 use serde_json::json;
 
+use crate::fake_provider::builder;
+use crate::fake_provider::mail::MINUTE_MS;
 use crate::google::ALICE;
-use crate::google::builder;
-use crate::google::mail::{MINUTE_MS, MailAccount, letter};
+use crate::google::mail::{MailAccount, letter};
 
 const HOUR_MS: i64 = 60 * MINUTE_MS;
 
@@ -21,7 +22,7 @@ async fn the_history_is_followed() {
     let Some(mut account) = MailAccount::followed(|_| {}).await else { return };
     let id = account.deliver("Lunch");
     assert_eq!(account.pull().await, ["created Lunch"]);
-    account.world.google.clear_requests();
+    account.world.fake.clear_requests();
     account.mailbox(|mailbox| mailbox.relabel(&id, &[], &["UNREAD"]));
     assert_eq!(account.pull().await, ["updated Lunch"]);
     let reads = account.trips().into_iter().filter(|trip| trip.starts_with("batch")).count();
@@ -32,7 +33,7 @@ async fn the_history_is_followed() {
     assert_eq!(account.folders_of(&archived).await, ["archive"]);
     // A page of the history without records is not its end.
     account.deliver("Dinner");
-    account.world.google.trap("history_empty_page", 1);
+    account.world.fake.trap("history_empty_page", 1);
     account.mailbox(|mailbox| mailbox.remove(&id));
     assert_eq!(account.pull().await, ["created Dinner", "deleted"]);
     assert_eq!(account.pull().await, Vec::<String>::new(), "nothing is told twice");
@@ -54,7 +55,7 @@ async fn second_batch_429_is_not_a_deletion() {
         account.deliver(&format!("Number {number}"));
     }
     // The first batch is answered; of the second one, and of the retry, every other part is not.
-    account.world.google.trap_later("batch_429", 1, 2);
+    account.world.fake.trap_later("batch_429", 1, 2);
     let first = account.pull().await;
     assert!(first.len() < 45 && first.iter().all(|change| change.starts_with("created")), "{first:?}");
     let mut told = first;
@@ -71,14 +72,14 @@ async fn second_batch_429_is_not_a_deletion() {
 async fn a_part_401_renews_and_nobody_reconnects() {
     let Some(mut account) = MailAccount::followed(|_| {}).await else { return };
     account.deliver("Lunch");
-    account.world.google.clear_requests();
-    account.world.google.trap("batch_401", 1);
+    account.world.fake.clear_requests();
+    account.world.fake.trap("batch_401", 1);
     let mut told = account.pull().await;
     if told.is_empty() {
         told = account.pull().await;
     }
     assert_eq!(told, ["created Lunch"]);
-    let renewed = account.world.google.requests().iter().filter(|request| request.path == "/token").count();
+    let renewed = account.world.fake.requests().iter().filter(|request| request.path == "/token").count();
     assert!(renewed >= 1, "the token is renewed");
     account.assert_sound().await;
 }
@@ -90,9 +91,9 @@ async fn late_message_is_told() {
     let before = account.deliver("Before");
     assert_eq!(account.pull().await, ["created Before"]);
     // It cannot be read until after the next pull.
-    account.world.google.trap("late_message", 1);
+    account.world.fake.trap("late_message", 1);
     let late = account.deliver("Late");
-    let now = account.world.google.with(|state| state.clock.now_ms());
+    let now = account.world.fake.with(|state| state.clock.now_ms());
     let readable_ms = now + 16 * MINUTE_MS;
     account.mailbox(|mailbox| {
         let message = mailbox.messages.get_mut(&late).expect("the message");
@@ -131,11 +132,11 @@ async fn history_404_is_read_in_full_once() {
     account.mailbox(fakes::google::Mailbox::forget_history);
     let newer = account.deliver("Newer");
     account.mailbox(|mailbox| mailbox.history_floor = mailbox.history_id);
-    account.world.google.clear_requests();
+    account.world.fake.clear_requests();
     let mut told = account.pull().await;
     told.extend(account.pull().await);
     assert_eq!(told, ["created Newer"]);
-    let parts: usize = account.world.google.requests().iter().map(|request| request.parts.len()).sum();
+    let parts: usize = account.world.fake.requests().iter().map(|request| request.parts.len()).sum();
     assert!(parts < 5, "it was not read in full: {:?}", account.trips());
     // Hours later it may be.
     account.world.advance(7 * HOUR_MS);

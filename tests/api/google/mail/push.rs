@@ -10,8 +10,10 @@ use storage::oauth_clients::OAuthClient;
 use tempfile::TempDir;
 
 use crate::email::mailbox::text;
-use crate::google::mail::{MINUTE_MS, MailAccount};
-use crate::google::{REDIRECT, World, builder, set_up};
+use crate::fake_provider::mail::MINUTE_MS;
+use crate::fake_provider::{builder, set_up};
+use crate::google::mail::MailAccount;
+use crate::google::{REDIRECT, World};
 use crate::oauth::{register, register_client};
 use crate::push::keys::{KeyServer, Signer};
 
@@ -84,7 +86,7 @@ impl PushedMail {
             address: format!("{}{NOTIFICATIONS}", self.world().server.app.config.public_address()),
             account: account.to_owned(),
         };
-        self.world().google.with(|state| {
+        self.world().fake.with(|state| {
             state.pubsub.projects.insert(client.to_owned(), project.to_owned());
             state.pubsub.topics.push(topic);
         });
@@ -104,7 +106,7 @@ impl PushedMail {
         register(&world.server, &api, REDIRECT).await;
         register_client(&world.server, &api, "google", |client| {
             client.client_id = "second".to_owned();
-            set_up(&world.server, client, world.google.url());
+            set_up(&world.server, client, &world.fake);
             set_topic(client, SECOND_TOPIC, SECOND_ACCOUNT);
         })
         .await;
@@ -118,7 +120,7 @@ impl PushedMail {
 
     /// Has the subscriptions post the published messages. Returns the statuses of the answers.
     async fn publish(&self) -> Vec<u16> {
-        self.world().google.publish(|claims| self.signer.token(claims)).await
+        self.world().fake.publish(|claims| self.signer.token(claims)).await
     }
 
     /// Publishes with a token that is valid for this account only.
@@ -127,7 +129,7 @@ impl PushedMail {
             true => self.signer.token(claims),
             false => "forged".to_owned(),
         };
-        self.world().google.publish(sign).await
+        self.world().fake.publish(sign).await
     }
 
     /// The mailbox's sync status.
@@ -197,7 +199,7 @@ async fn a_message_is_there_within_a_notification() {
     assert_eq!(mail.world().server.app.now(), now);
     assert_eq!(mail.publish().await, Vec::<u16>::new(), "nothing has changed since");
 
-    mail.world().google.clear_requests();
+    mail.world().fake.clear_requests();
     mail.world().advance(LIFE_MS * 6 / 10);
     assert_eq!(mail.world().server.renew().await, 1, "half of its life is over");
     assert_eq!(mail.watch_trips(), ["POST watch"]);
@@ -205,7 +207,7 @@ async fn a_message_is_there_within_a_notification() {
     let other = "projects/one/topics/other";
     mail.add_topic("switchboard", "one", other, FIRST_ACCOUNT);
     mail.name_topic(other, FIRST_ACCOUNT).await;
-    mail.world().google.clear_requests();
+    mail.world().fake.clear_requests();
     mail.world().advance(LIFE_MS * 6 / 10);
     assert_eq!(mail.world().server.renew().await, 1);
     assert_eq!(mail.watch_trips(), ["POST watch", "POST stop", "POST watch"], "a project has one topic");
@@ -257,7 +259,7 @@ async fn a_watch_goes_on_for_another_connection_of_the_account() {
     mail.publish().await;
     world.server.pull().await;
 
-    world.google.clear_requests();
+    world.fake.clear_requests();
     world.api.delete(format!("/v1/connections/{other}")).send().await.expect(204);
     assert_eq!(mail.watch_trips(), Vec::<String>::new());
     world.advance(MINUTE_MS);
@@ -274,7 +276,7 @@ async fn a_watch_goes_on_for_another_connection_of_the_account() {
 async fn a_topic_that_gmail_cannot_publish_to_is_no_fault_of_the_account() {
     let Some(mut mail) = PushedMail::start().await else { return };
     let set_publisher = |mail: &PushedMail, has_publisher: bool| {
-        mail.world().google.with(|state| state.pubsub.topics[0].has_publisher = has_publisher);
+        mail.world().fake.with(|state| state.pubsub.topics[0].has_publisher = has_publisher);
     };
     set_publisher(&mail, false);
     let wrong = [
@@ -315,7 +317,7 @@ async fn a_refusal_to_watch_is_told_and_tried_again() {
         ("watch_not_authorized", "gmail-api-push@system.gserviceaccount.com"),
         ("watch_no_topic", "check that the topic exists"),
     ] {
-        mail.world().google.trap(trap, 1);
+        mail.world().fake.trap(trap, 1);
         mail.account.deliver(trap);
         assert_eq!(mail.account.pull().await, [format!("created {trap}")], "it is polled");
         assert_eq!(mail.world().server.renew().await, 1);

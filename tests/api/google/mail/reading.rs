@@ -89,7 +89,7 @@ async fn page_of_50_is_two_round_trips() {
         state.deliver(ALICE, letter("Elsewhere", "").replace("Ann <ann@", "Zoe <zoe@").as_bytes());
     });
     let Some(account) = account.await else { return };
-    account.world.google.clear_requests();
+    account.world.fake.clear_requests();
     let list = format!("/v1/email/messages?connection_id={}&limit=50", account.connection);
     let asked = format!("{list}&native_query={}", escaped("from:ann@elsewhere.test in:inbox"));
     let page = account.world.api.get(asked).send().await.expect(200);

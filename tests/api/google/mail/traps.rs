@@ -6,8 +6,9 @@ use fakes::{Fault, What};
 use serde_json::{Value, json};
 
 use crate::email::mailbox::text;
+use crate::fake_provider::mail::MINUTE_MS;
 use crate::google::ALICE;
-use crate::google::mail::{MINUTE_MS, MailAccount, letter};
+use crate::google::mail::{MailAccount, letter};
 
 const HOUR_MS: i64 = 60 * MINUTE_MS;
 const DAY_MS: i64 = 24 * HOUR_MS;
@@ -34,9 +35,9 @@ async fn a_history_404_skips_no_message() {
     let gone = account.mailbox(|mailbox| mailbox.titled("Number 3").map(|message| message.id.clone()));
     account.deliver("Before");
     account.mailbox(|mailbox| mailbox.remove(&gone.expect("the message")));
-    account.world.google.trap("history_404", 1);
+    account.world.fake.trap("history_404", 1);
     // The read is interrupted: Gmail asks for a pause.
-    account.world.google.trap_later("batch_429", 1, 2);
+    account.world.fake.trap_later("batch_429", 1, 2);
     let mut told = account.pull().await;
     account.deliver("Meanwhile");
     told.extend(account.pull_all().await);
@@ -57,8 +58,8 @@ async fn a_history_404_again_is_not_read_in_full_for_ever() {
         }
     });
     let Some(mut account) = account.await else { return };
-    account.world.google.trap("history_404", u32::MAX);
-    account.world.google.clear_requests();
+    account.world.fake.trap("history_404", u32::MAX);
+    account.world.fake.clear_requests();
     let mut told = Vec::new();
     for round in 0..3 {
         account.deliver(&format!("Round {round}"));
@@ -67,7 +68,7 @@ async fn a_history_404_again_is_not_read_in_full_for_ever() {
     told.extend(account.pull_all().await);
     told.sort();
     assert_eq!(told, ["created Round 0", "created Round 1", "created Round 2"]);
-    let requests = account.world.google.requests();
+    let requests = account.world.fake.requests();
     let most = requests.iter().map(|request| request.parts.len()).max();
     assert!(most.is_some_and(|most| most < 20), "it was read in full: {:?}", account.trips());
     let path = format!("/v1/email/sync/status/{}", account.connection);
@@ -75,7 +76,7 @@ async fn a_history_404_again_is_not_read_in_full_for_ever() {
     let error = text(&status["lastError"]["message"]);
     assert!(error.contains("lost the history"), "{status:#}");
 
-    account.world.google.trap("history_404", 0);
+    account.world.fake.trap("history_404", 0);
     account.deliver("Last");
     assert_eq!(account.pull_all().await, ["created Last"]);
     assert_eq!(account.list("").await.len(), 44);
@@ -86,8 +87,8 @@ async fn a_history_404_again_is_not_read_in_full_for_ever() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn polling_by_date_is_never_done() {
     let Some(mut account) = MailAccount::followed(|_| {}).await else { return };
-    account.world.google.clear_requests();
-    account.world.google.with(|state| {
+    account.world.fake.clear_requests();
+    account.world.fake.with(|state| {
         let now = state.clock.now_ms();
         for (subject, at) in [("Imported", now - 400 * DAY_MS), ("Twin A", now), ("Twin B", now)] {
             state.put_mail_at(ALICE, letter(subject, "").as_bytes(), &["INBOX"], at);
@@ -110,9 +111,9 @@ async fn parts_that_are_missing_or_reversed_are_read() {
         for subject in &subjects {
             account.deliver(subject);
         }
-        account.world.google.trap(trap, 1);
+        account.world.fake.trap(trap, 1);
         assert_eq!(account.pull_all().await, created(&subjects));
-        assert!(!account.world.google.with(|state| state.traps.is_on(trap)), "{trap}: there was a batch");
+        assert!(!account.world.fake.with(|state| state.traps.is_on(trap)), "{trap}: there was a batch");
     }
     let listed = account.titled("Reversed 3").await;
     assert_eq!(account.read(&listed["id"]).await["subject"], "Reversed 3");
@@ -129,7 +130,7 @@ async fn spent_units_as_403_are_waited_for() {
         account.deliver(subject);
     }
     account.mailbox(|mailbox| mailbox.units.limit = 200);
-    account.world.google.trap("units_403", u32::MAX);
+    account.world.fake.trap("units_403", u32::MAX);
     assert_eq!(account.pull_all().await, created(&subjects));
     let refused = account.mailbox(|mailbox| mailbox.units.refused);
     assert!(refused > 0, "Gmail refused none");
@@ -143,7 +144,7 @@ async fn a_message_without_its_payload_is_read() {
     let Some(mut account) = MailAccount::followed(|_| {}).await else { return };
     account.deliver("Bare");
     account.deliver("Next");
-    account.world.google.trap("missing_payload", 1);
+    account.world.fake.trap("missing_payload", 1);
     assert_eq!(account.pull_all().await, ["created", "created Next"]);
     let all = account.list("").await;
     let bare = all.iter().find(|message| message["subject"] != "Next").expect("the other message");
@@ -159,9 +160,9 @@ async fn ids_of_attachments_are_never_kept() {
     });
     let Some(mut account) = account.await else { return };
     // All ids that the sync is given expire at once.
-    account.world.google.trap("attachments_expire", u32::MAX);
+    account.world.fake.trap("attachments_expire", u32::MAX);
     account.follow().await;
-    account.world.google.trap("attachments_expire", 0);
+    account.world.fake.trap("attachments_expire", 0);
     let listed = account.titled("A hundred parts").await;
     let many = account.read(&listed["id"]).await;
     for number in [0_usize, 99] {
@@ -177,8 +178,8 @@ async fn ids_of_attachments_are_never_kept() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_message_that_left_no_trace_is_not_sent_twice() {
     let Some(account) = MailAccount::followed(|_| {}).await else { return };
-    account.world.google.trap("x_headers_lost", 1);
-    account.world.google.fault(Fault::new("/upload/gmail/v1/users/me/messages/send", What::Kill).after());
+    account.world.fake.trap("x_headers_lost", 1);
+    account.world.fake.fault(Fault::new("/upload/gmail/v1/users/me/messages/send", What::Kill).after());
     let mut message = account.send(json!({ "subject": "Once" })).await;
     for _ in 0..100 {
         if message["delivery"]["state"] == "failed" {
@@ -194,7 +195,7 @@ async fn a_message_that_left_no_trace_is_not_sent_twice() {
         (&json!("failed"), &json!("outcome_unknown")),
         "{message:#}"
     );
-    assert_eq!(account.world.google.with(|state| state.sent.len()), 1);
+    assert_eq!(account.world.fake.with(|state| state.sent.len()), 1);
     account.assert_sound().await;
 }
 
@@ -203,7 +204,7 @@ async fn a_message_that_left_no_trace_is_not_sent_twice() {
 async fn a_message_that_is_too_large_fails_at_once() {
     let Some(account) = MailAccount::followed(|_| {}).await else { return };
     let page = json!("<!DOCTYPE html><title>Error 413 (Request Entity Too Large)!!1</title>");
-    account.world.google.fault(Fault::status("/upload/gmail/v1/users/me/messages/send", 413, page));
+    account.world.fake.fault(Fault::status("/upload/gmail/v1/users/me/messages/send", 413, page));
     let message = account.send(json!({ "subject": "Large" })).await;
     let delivery = &message["delivery"];
     assert_eq!(
@@ -214,7 +215,7 @@ async fn a_message_that_is_too_large_fails_at_once() {
     assert!(text(&delivery["error"]["message"]).contains("too large"), "{message:#}");
     account.world.advance(DAY_MS);
     account.world.server.hand_over().await;
-    assert_eq!(account.world.google.with(|state| state.sent.len()), 0);
+    assert_eq!(account.world.fake.with(|state| state.sent.len()), 0);
     account.assert_sound().await;
 }
 
@@ -227,8 +228,8 @@ async fn a_message_that_the_index_lacks_is_not_stored_twice() {
     let raw = BASE64_STANDARD.encode(letter("Imported", ""));
     let new = json!({ "connectionId": account.connection, "folderIds": [folder], "rawBase64": raw });
     let store = || account.world.api.post("/v1/email/messages", new.clone()).keyed("lost").send();
-    account.world.google.trap("late_index", 1);
-    account.world.google.fault(Fault::new("/upload/gmail/v1/users/me/messages", What::Kill).after());
+    account.world.fake.trap("late_index", 1);
+    account.world.fake.fault(Fault::new("/upload/gmail/v1/users/me/messages", What::Kill).after());
     let lost = store().await;
     assert!(lost.status >= 500, "{lost}");
     let stored = store().await.expect(201);

@@ -7,14 +7,16 @@ use fakes::{Fault, What};
 use serde_json::{Value, json};
 
 use crate::email::mailbox::text;
-use crate::google::mail::{MINUTE_MS, MailAccount, answer_to, letter};
-use crate::google::{ALICE, BOB, World, builder};
+use crate::fake_provider::builder;
+use crate::fake_provider::mail::MINUTE_MS;
+use crate::google::mail::{MailAccount, answer_to, letter};
+use crate::google::{ALICE, BOB, World};
 
 const SEND: &str = "/upload/gmail/v1/users/me/messages/send";
 
 /// The messages that Gmail sent for Alice.
 fn sent(account: &MailAccount) -> Vec<SentMail> {
-    account.world.google.with(|state| state.sent.clone())
+    account.world.fake.with(|state| state.sent.clone())
 }
 
 /// The text of the message that Gmail sent last.
@@ -48,7 +50,7 @@ async fn replaced_message_id_is_found() {
     assert_eq!((&stored["id"], &stored["metadata"]), (&message["id"], &json!({ "case": "17" })));
     // An answer joins the conversation.
     let answer = letter("Re: Offer", &format!("In-Reply-To: {theirs}\r\nReferences: {theirs}\r\n"));
-    account.world.google.with(|state| state.deliver(ALICE, answer.as_bytes()));
+    account.world.fake.with(|state| state.deliver(ALICE, answer.as_bytes()));
     assert_eq!(account.pull().await, ["created Re: Offer"]);
     assert_eq!(account.titled("Re: Offer").await["threadId"], message["threadId"]);
     account.assert_sound().await;
@@ -60,7 +62,7 @@ async fn replaced_message_id_is_found() {
 async fn send_is_never_repeated() {
     let Some(account) = MailAccount::followed(|_| {}).await else { return };
     for (number, what) in [What::Kill, What::Cut, What::Html].into_iter().enumerate() {
-        account.world.google.fault(Fault::new(SEND, what).after());
+        account.world.fake.fault(Fault::new(SEND, what).after());
         let subject = format!("Once {number}");
         let mut message = account.send(json!({ "subject": subject })).await;
         for _ in 0..10 {
@@ -79,7 +81,7 @@ async fn send_is_never_repeated() {
         assert_eq!(copies.count(), 1, "{subject}");
     }
     // An answer that refuses is none that was lost: it is sent later.
-    account.world.google.trap("sending_limit", 1);
+    account.world.fake.trap("sending_limit", 1);
     let message = account.send(json!({ "subject": "Later" })).await;
     assert_eq!(message["delivery"]["state"], "queued", "{message:#}");
     for _ in 0..10 {
@@ -100,7 +102,7 @@ async fn bcc_is_sent_and_not_shown() {
     assert_eq!(message["delivery"]["state"], "sent", "{message:#}");
     let [one]: [SentMail; 1] = sent(&account).try_into().expect("one message");
     assert_eq!(one.recipients, [BOB, hidden]);
-    let at_bob = account.world.google.with(|state| {
+    let at_bob = account.world.fake.with(|state| {
         let copy = state.mailbox(BOB).titled("Quiet").expect("Bob has it");
         String::from_utf8(copy.raw.clone()).expect("a text")
     });
@@ -165,7 +167,7 @@ async fn draft_keeps_its_id() {
     let by_hand = format!(
         "From: {ALICE}\r\nTo: {BOB}\r\nSubject: Draft 3\r\nMessage-ID: <draft-3@x.test>\r\n\r\nthree\r\n"
     );
-    account.world.google.with(|state| state.change_draft(ALICE, &id, by_hand.as_bytes()));
+    account.world.fake.with(|state| state.change_draft(ALICE, &id, by_hand.as_bytes()));
     account.pull_all().await;
     let listed =
         account.world.api.all(&format!("/v1/email/drafts?connection_id={}", account.connection)).await;
@@ -268,6 +270,6 @@ async fn an_account_that_only_sends_sends() {
     });
     world.api.post("/v1/email/send", message).send().await.expect(202);
     world.server.hand_over().await;
-    assert_eq!(world.google.with(|state| state.sent.len()), 1);
+    assert_eq!(world.fake.with(|state| state.sent.len()), 1);
     world.assert_allowed();
 }

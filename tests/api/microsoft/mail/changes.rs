@@ -19,9 +19,9 @@ async fn moved_there_and_back_is_not_lost() {
     });
     let Some(mut account) = account.await else { return };
     let (lunch, dinner) = (account.titled("Lunch").await, account.titled("Dinner").await);
-    account.world.graph.trap("removed_a_b_a", 5);
-    account.world.graph.clear_requests();
-    account.world.graph.with(|state| {
+    account.world.fake.trap("removed_a_b_a", 5);
+    account.world.fake.clear_requests();
+    account.world.fake.with(|state| {
         let id = text(&lunch["externalId"]);
         state.move_mail(ALICE, &id, "Projects");
         state.move_mail(ALICE, &id, "inbox");
@@ -35,8 +35,8 @@ async fn moved_there_and_back_is_not_lost() {
     assert!(account.requests().iter().any(|request| request.path.ends_with(&end)), "it was looked for");
     assert_eq!(account.list("").await.len(), 1);
     // A deleted message for which Graph still answers is not among the folders of a mailbox: it is gone too.
-    account.world.graph.trap("recoverable_shown", 1);
-    account.world.graph.with(|state| state.delete_mail(ALICE, &text(&lunch["externalId"])));
+    account.world.fake.trap("recoverable_shown", 1);
+    account.world.fake.with(|state| state.delete_mail(ALICE, &text(&lunch["externalId"])));
     assert_eq!(account.pull_all().await, ["deleted"]);
     assert_eq!(account.list("").await.len(), 0);
     account.assert_sound().await;
@@ -53,7 +53,7 @@ async fn an_expired_next_link_restarts_one_folder_alone() {
         }
     });
     let Some(mut account) = account.await else { return };
-    account.world.graph.trap("delta_410_sync_state_not_found", 1);
+    account.world.fake.trap("delta_410_sync_state_not_found", 1);
     assert_eq!(account.follow().await, created(&subjects));
     let mut begun: BTreeMap<String, usize> = BTreeMap::new();
     for request in account.requests().into_iter().filter(|request| request.path.ends_with("/messages/delta"))
@@ -65,6 +65,29 @@ async fn an_expired_next_link_restarts_one_folder_alone() {
     assert_eq!(again, [2], "one folder is begun twice");
     account.deliver("Later");
     assert_eq!(account.pull_all().await, ["created Later"]);
+    account.assert_sound().await;
+}
+
+/// A message that is destroyed before the token of its folder expires is in no change of that folder. It is found among the recoverable
+/// items, with one request.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_message_destroyed_before_a_token_expires_is_gone() {
+    let account = MailAccount::followed(|state| {
+        for subject in ["Lunch", "Dinner"] {
+            state.deliver(ALICE, letter(subject, "").as_bytes());
+        }
+    });
+    let Some(mut account) = account.await else { return };
+    let lunch = account.titled("Lunch").await;
+    account.world.fake.with(|state| state.delete_mail(ALICE, &text(&lunch["externalId"])));
+    account.mailbox(|mailbox| mailbox.expire_folder_tokens("inbox"));
+    account.world.fake.clear_requests();
+    assert_eq!(account.pull_all().await, ["deleted"]);
+    let looks =
+        account.requests().into_iter().filter(|request| request.path.contains("/recoverableitemsdeletions/"));
+    assert_eq!(looks.count(), 1);
+    let left = account.list("").await;
+    assert_eq!(left.iter().map(|message| text(&message["subject"])).collect::<Vec<_>>(), ["Dinner"]);
     account.assert_sound().await;
 }
 
@@ -84,8 +107,7 @@ async fn never_more_than_four_requests_at_once() {
     };
     let answers = join_all((0..12).map(|number| ask(number % 5))).await;
     assert!(answers.iter().all(|answer| answer.status == 200));
-    let (most, refused) =
-        account.world.graph.with(|state| (state.flights.most(ALICE), state.flights.refused));
+    let (most, refused) = account.world.fake.with(|state| (state.flights.most(ALICE), state.flights.refused));
     assert!((1..=4).contains(&most), "{most}");
     assert_eq!(refused, 0);
     account.assert_sound().await;

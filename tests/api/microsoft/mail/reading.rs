@@ -38,7 +38,7 @@ async fn folders_have_roles_and_categories_are_labels() {
 
     // Another program moves and marks. The message keeps its identity.
     let id = text(&fresh["externalId"]);
-    account.world.graph.with(|state| {
+    account.world.fake.with(|state| {
         state.move_mail(ALICE, &id, "Projects/2026");
         state.mark_mail_read(ALICE, &id, true);
     });
@@ -59,7 +59,7 @@ async fn page_of_50_is_one_round_trip() {
         state.deliver(ALICE, letter("Elsewhere", "").replace("Ann <ann@", "Zoe <zoe@").as_bytes());
     });
     let Some(account) = account.await else { return };
-    account.world.graph.clear_requests();
+    account.world.fake.clear_requests();
     let list = format!("/v1/email/messages?connection_id={}&limit=50", account.connection);
     let asked = format!("{list}&native_query={}", escaped("from:ann@elsewhere.test"));
     let page = account.world.api.get(asked).send().await.expect(200);

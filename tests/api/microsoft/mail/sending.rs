@@ -31,7 +31,7 @@ async fn send_is_never_repeated() {
     let Some(account) = MailAccount::followed(|_| {}).await else { return };
     let gateway = What::Status { status: 504, headers: [].into(), body: Value::Null };
     for (number, what) in [What::Kill, What::Html, gateway].into_iter().enumerate() {
-        account.world.graph.fault(Fault::new("/send", what).method("POST").after());
+        account.world.fake.fault(Fault::new("/send", what).method("POST").after());
         let subject = format!("Once {number}");
         let message = account.send(json!({ "subject": subject })).await;
         let message = account.delivered(message).await;
@@ -41,7 +41,7 @@ async fn send_is_never_repeated() {
         assert_eq!(copies.count(), 1, "{subject}");
     }
     let busy = json!({ "error": { "code": "ApplicationThrottled", "message": "MailboxConcurrency" } });
-    account.world.graph.fault(Fault::status("/send", 429, busy).method("POST"));
+    account.world.fake.fault(Fault::status("/send", 429, busy).method("POST"));
     let message = account.send(json!({ "subject": "Later" })).await;
     assert_eq!(message["delivery"]["state"], "queued", "{message:#}");
     let message = account.delivered(message).await;
@@ -67,7 +67,7 @@ async fn bcc_is_sent_and_not_shown() {
     assert_eq!(answer["delivery"]["state"], "sent", "{answer:#}");
     let [one]: [SentMessage; 1] = sent(&account).try_into().expect("one message");
     assert_eq!(one.recipients, [BOB, hidden]);
-    let at_bob = account.world.graph.with(|state| {
+    let at_bob = account.world.fake.with(|state| {
         let copy = state.mailbox(BOB).titled("Re: Question").expect("Bob has it");
         String::from_utf8_lossy(&copy.raw).into_owned()
     });
@@ -91,13 +91,13 @@ async fn fat_mime_goes_by_uploads() {
         let content = BASE64_STANDARD.encode(content);
         json!({ "filename": name, "contentType": "application/x-data", "contentBase64": content })
     };
-    account.world.graph.clear_requests();
+    account.world.fake.clear_requests();
     let files = json!([file("large.bin", &large), file("small.bin", &small)]);
     let message = account.send(json!({ "subject": "Fat", "attachments": files })).await;
     assert_eq!(message["delivery"]["state"], "sent", "{message:#}");
     let uploads: Vec<usize> = account
         .world
-        .graph
+        .fake
         .requests()
         .iter()
         .filter(|request| request.is_upload)
@@ -105,7 +105,7 @@ async fn fat_mime_goes_by_uploads() {
         .collect();
     assert_eq!((uploads.len(), uploads.iter().sum::<usize>()), (2, large.len()));
     assert!(uploads.iter().rev().skip(1).all(|size| *size == 3_932_160), "{uploads:?}");
-    account.world.graph.with(|state| {
+    account.world.fake.with(|state| {
         let copy = state.mailbox(BOB).titled("Fat").expect("Bob has it");
         let mut files: Vec<(&str, &Vec<u8>)> =
             copy.content.attachments.iter().map(|one| (one.name.as_str(), &one.bytes)).collect();
@@ -120,7 +120,7 @@ async fn fat_mime_goes_by_uploads() {
 async fn cut_upload_leaves_no_draft() {
     let Some(account) = MailAccount::followed(|_| {}).await else { return };
     let refusal = json!({ "error": { "code": "ErrorInternalServerError", "message": "" } });
-    account.world.graph.fault(Fault::status("AttachmentSessions", 503, refusal).method("PUT"));
+    account.world.fake.fault(Fault::status("AttachmentSessions", 503, refusal).method("PUT"));
     let content = BASE64_STANDARD.encode(vec![1_u8; 5 << 20]);
     let files =
         json!([{ "filename": "large.bin", "contentType": "application/x-data", "contentBase64": content }]);

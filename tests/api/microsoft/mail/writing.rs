@@ -47,7 +47,7 @@ async fn marks_categories_moves_and_the_trash() {
 
     // A change that is based on an older version is refused.
     let stale = account.shown(&id).await;
-    account.world.graph.with(|state| state.flag_mail(ALICE, &text(&stale["externalId"]), "flagged"));
+    account.world.fake.with(|state| state.flag_mail(ALICE, &text(&stale["externalId"]), "flagged"));
     let change = json!({ "unread": true, "etag": stale["etag"] });
     account.world.api.patch(&path, change).send().await.refused(409, "stale_etag");
     account.assert_sound().await;

@@ -6,12 +6,12 @@ mod call;
 mod channels;
 mod check;
 mod conference;
+mod control;
 mod errors;
 mod event_lists;
 mod events;
 mod facts;
 mod fields;
-mod flights;
 mod instances;
 mod judging;
 mod mail;
@@ -22,45 +22,39 @@ mod state;
 mod task_lists;
 mod times;
 mod tokens;
-mod traffic;
 mod traps;
 
+use std::env;
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use std::{env, mem};
 
 use anyhow::{Context, Result};
 use bytes::Bytes;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
-use tokio::task::JoinHandle;
 
 use crate::clock::Clock;
-use crate::control;
 use crate::door::{self, Ask, Delivery, Provider, Reply};
+use crate::fake::{Fake, FakeService, lock};
 use crate::faults::{self, Fault, What};
+use crate::flights::{Flight, Flights};
 use crate::google::channels::Notice;
 use crate::google::errors::ApiError;
-use crate::google::flights::Flight;
 use crate::google::judging::{Api, Documents};
 use crate::google::mail::batch;
-use crate::google::traffic::{Arrival, Traffic};
-use crate::oracle::{self, Violation};
+use crate::journal::{Journal, RecordedRequest};
+use crate::oracle;
+use crate::traps::Traps;
 
 pub use channels::Channel;
-pub use flights::Flights;
-pub(crate) use mail::control as control_mail;
 pub use mail::{MailRecord, Mailbox, NewMail, SendAsAddress, SentMail, Topic};
 pub use oauth::Authority;
 pub use people::AddressBook;
-pub(crate) use people::control as control_people;
 pub use state::{Calendar, CalendarKind, EventRecord, ListEntry, State, User};
 pub use task_lists::TaskBook;
-pub(crate) use task_lists::control as control_tasks;
-pub use traps::{TRAPS, Traps};
 
 /// A request that the fake got; the token is left out.
 #[derive(Clone, Debug)]
@@ -87,34 +81,30 @@ impl RequestRecord {
     }
 }
 
-/// The fake, until it is dropped.
-pub struct Google {
-    service: Arc<GoogleService>,
-    url: String,
-    serving: JoinHandle<()>,
-}
+/// The fake of Google.
+pub type Google = Fake<GoogleService>;
 
 /// The part that answers requests.
-pub(crate) struct GoogleService {
-    pub(crate) state: Mutex<State>,
-    pub(crate) journal: Mutex<Journal>,
+pub struct GoogleService {
+    state: Mutex<State>,
+    journal: Mutex<Journal<RequestRecord>>,
     documents: Documents,
     client: reqwest::Client,
     /// Calls wait while this is true.
     is_held: watch::Sender<bool>,
 }
 
-/// Faults that wait for their requests, and the requests so far.
-#[derive(Default)]
-pub(crate) struct Journal {
-    pub(crate) faults: Vec<Fault>,
-    pub(crate) requests: Vec<RequestRecord>,
-    pub(crate) violations: Vec<Violation>,
-    pub(crate) traffic: Traffic,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+impl RecordedRequest for RequestRecord {
+    fn to_value(&self) -> Value {
+        json!({
+            "method": self.method,
+            "path": self.path,
+            "query": self.query,
+            "contentType": door::first_named(&self.headers, "content-type"),
+            "content": String::from_utf8_lossy(&self.content),
+            "roundTrip": self.round_trip,
+        })
+    }
 }
 
 impl Google {
@@ -159,74 +149,7 @@ impl Google {
         let is_held = watch::Sender::new(false);
         let service = Arc::new(GoogleService { state, journal, documents, client, is_held });
         let serving = door::serve(listener, Arc::clone(&service));
-        Ok(Google { service, url, serving })
-    }
-
-    /// The origin, without a slash at the end.
-    pub fn url(&self) -> &str {
-        &self.url
-    }
-
-    /// Reads or changes the fake's store.
-    pub fn with<T>(&self, access: impl FnOnce(&mut State) -> T) -> T {
-        access(&mut lock(&self.service.state))
-    }
-
-    /// Moves the clock of the fake.
-    pub fn advance(&self, by: Duration) {
-        self.with(|state| state.clock.advance(by));
-    }
-
-    /// The requests since the start, or since `clear_requests`.
-    pub fn requests(&self) -> Vec<RequestRecord> {
-        lock(&self.service.journal).requests.clone()
-    }
-
-    /// Forgets the requests so far and returns them.
-    pub fn clear_requests(&self) -> Vec<RequestRecord> {
-        mem::take(&mut lock(&self.service.journal).requests)
-    }
-
-    /// Queues a fault.
-    pub fn fault(&self, fault: Fault) {
-        lock(&self.service.journal).faults.push(fault);
-    }
-
-    /// Forgets the faults that wait for their requests.
-    pub fn clear_faults(&self) {
-        lock(&self.service.journal).faults.clear();
-    }
-
-    /// Switches a trap on for this many times; 0 switches it off.
-    ///
-    /// # Panics
-    /// No trap has this name.
-    pub fn trap(&self, name: &str, times: u32) {
-        self.with(|state| state.traps.set(name, times)).unwrap_or_else(|error| panic!("{error}"));
-    }
-
-    /// Switches a trap on for this many times, after it has stayed silent for `skips` times.
-    ///
-    /// # Panics
-    /// No trap has this name.
-    pub fn trap_later(&self, name: &str, skips: u32, times: u32) {
-        let set = self.with(|state| state.traps.set_later(name, skips, times));
-        set.unwrap_or_else(|error| panic!("{error}"));
-    }
-
-    /// Lets calls wait from now on, or answers those that wait and all others.
-    pub fn hold(&self, is_held: bool) {
-        self.service.is_held.send_replace(is_held);
-    }
-
-    /// The requests and answers that Google's documents forbid.
-    pub fn violations(&self) -> Vec<Violation> {
-        lock(&self.service.journal).violations.clone()
-    }
-
-    /// Posts the notifications that are due. Returns the statuses of the answers; 0 where there was none.
-    pub async fn notify(&self) -> Vec<u16> {
-        self.service.notify().await
+        Ok(Fake::new(service, url, vec![serving]))
     }
 
     /// Posts what Gmail has published, as the push subscriptions of topics do: each message with a token that `sign` makes of its claims.
@@ -240,28 +163,18 @@ impl Google {
         }
         statuses
     }
-
-    /// Serves until the process ends.
-    pub async fn serve(mut self) {
-        // The task ends by an abort alone.
-        let _ = (&mut self.serving).await;
-    }
-}
-
-impl Drop for Google {
-    fn drop(&mut self) {
-        self.serving.abort();
-    }
 }
 
 impl Provider for GoogleService {
     async fn answer(self: Arc<Self>, ask: Ask) -> Reply {
         if ask.path.starts_with("/__control/") {
-            return control::answer(&self, &ask).await;
+            return crate::control::answer(&*self, &ask, control::change).await;
         }
-        let arrival = Arrival::count(&self, &ask);
+        let user = self.user_of(&ask);
+        let arrival = lock(&self.journal).traffic.arrive(user.as_deref());
         let fault = self.record(&ask, arrival.round_trip);
-        let flight = Flight::begin(&self, &ask);
+        let is_call = Api::from_path(&ask.path).is_some() || batch::is_batch(&ask.path);
+        let flight = user.filter(|_| is_call).map(|user| Flight::begin(&self, user));
         if flight.as_ref().is_some_and(|flight| !flight.is_allowed) {
             return batch::concurrent_requests().reply();
         }
@@ -286,6 +199,12 @@ impl Provider for GoogleService {
 }
 
 impl GoogleService {
+    /// The user whose token a request has.
+    fn user_of(&self, ask: &Ask) -> Option<String> {
+        let token = oauth::authenticate(&lock(&self.state), ask);
+        token.ok().map(|token| token.user)
+    }
+
     /// Records a request, and takes the fault that fits it.
     fn record(&self, ask: &Ask, round_trip: u64) -> Option<Fault> {
         let headers = ask.headers.iter().filter(|(name, _)| *name != http::header::AUTHORIZATION);
@@ -306,9 +225,7 @@ impl GoogleService {
             content: if is_shown { ask.body.clone() } else { Bytes::new() },
             round_trip,
         };
-        let mut journal = lock(&self.journal);
-        journal.requests.push(record);
-        faults::take(&mut journal.faults, ask)
+        lock(&self.journal).record(record, ask)
     }
 
     fn route(&self, ask: &Ask) -> Reply {
@@ -349,9 +266,38 @@ impl GoogleService {
         }
         reply
     }
+}
 
-    /// Posts the notifications that are due, each with an empty body. Returns the statuses; 0 where no answer came.
-    pub(crate) async fn notify(&self) -> Vec<u16> {
+impl FakeService for GoogleService {
+    type State = State;
+    type Request = RequestRecord;
+
+    fn state(&self) -> &Mutex<State> {
+        &self.state
+    }
+
+    fn journal(&self) -> &Mutex<Journal<RequestRecord>> {
+        &self.journal
+    }
+
+    fn is_held(&self) -> &watch::Sender<bool> {
+        &self.is_held
+    }
+
+    fn clock(state: &State) -> &Clock {
+        &state.clock
+    }
+
+    fn traps(state: &mut State) -> &mut Traps {
+        &mut state.traps
+    }
+
+    fn flights(state: &mut State) -> &mut Flights {
+        &mut state.flights
+    }
+
+    /// Posts each with an empty body.
+    async fn notify(&self) -> Vec<u16> {
         let due: Vec<Notice> = {
             let mut state = lock(&self.state);
             let now = state.clock.now_ms();

@@ -6,14 +6,15 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use crate::clock::Clock;
+use crate::flights::Flights;
 use crate::google::channels::Channels;
-use crate::google::flights::Flights;
 use crate::google::mail::{Mailbox, PubSub, SentMail};
 use crate::google::oauth::Authority;
 use crate::google::people::AddressBook;
 use crate::google::task_lists::TaskBook;
 use crate::google::times;
-use crate::google::traps::Traps;
+use crate::google::traps::TRAPS;
+use crate::traps::Traps;
 
 /// Everything that the fake stores.
 pub struct State {
@@ -105,7 +106,7 @@ impl State {
             calendars: BTreeMap::new(),
             authority: Authority::default(),
             channels: Channels::default(),
-            traps: Traps::default(),
+            traps: Traps::new(TRAPS),
             flights: Flights::default(),
             mail: BTreeMap::new(),
             sent: Vec::new(),

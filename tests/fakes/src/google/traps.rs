@@ -1,6 +1,4 @@
-//! Switches for what integrators of Google's APIs stumble over.
-
-use std::collections::BTreeMap;
+//! The names of the traps: what integrators of Google's APIs stumble over.
 
 /// The names of all traps.
 pub const TRAPS: &[&str] = &[
@@ -74,57 +72,3 @@ pub const TRAPS: &[&str] = &[
     "no_tombstones",
     "if_match_ignored",
 ];
-
-/// The traps that are on.
-#[derive(Default)]
-pub struct Traps(BTreeMap<&'static str, Countdown>);
-
-/// The number of times that a trap stays silent, and the number of times that it goes off then.
-struct Countdown {
-    skips: u32,
-    times: u32,
-}
-
-impl Traps {
-    /// Switches a trap on for this many times; 0 switches it off.
-    ///
-    /// # Errors
-    /// No trap has this name.
-    pub fn set(&mut self, name: &str, times: u32) -> Result<(), String> {
-        self.set_later(name, 0, times)
-    }
-
-    /// The same for a trap that stays silent so many times before.
-    ///
-    /// # Errors
-    /// No trap has this name.
-    pub fn set_later(&mut self, name: &str, skips: u32, times: u32) -> Result<(), String> {
-        let known = TRAPS.iter().find(|trap| **trap == name);
-        let known =
-            known.ok_or_else(|| format!("no trap is called {name}; there are {}", TRAPS.join(", ")))?;
-        match times {
-            0 => self.0.remove(known),
-            times => self.0.insert(*known, Countdown { skips, times }),
-        };
-        Ok(())
-    }
-
-    /// Whether the trap is on.
-    pub fn is_on(&self, name: &str) -> bool {
-        self.0.contains_key(name)
-    }
-
-    /// Uses the trap once, where it is on.
-    pub fn fires(&mut self, name: &str) -> bool {
-        let Some(countdown) = self.0.get_mut(name) else { return false };
-        if countdown.skips > 0 {
-            countdown.skips -= 1;
-            return false;
-        }
-        countdown.times = countdown.times.saturating_sub(1);
-        if countdown.times == 0 {
-            self.0.remove(name);
-        }
-        true
-    }
-}

@@ -10,7 +10,7 @@ use crate::door::Reply;
 use crate::graph::call::{GraphCall, PageSizes, json_reply};
 use crate::graph::errors::GraphError;
 use crate::graph::facts;
-use crate::graph::traps::GraphTraps;
+use crate::traps::Traps;
 
 /// Traps with the spelling of an expired token that each brings.
 const EXPIRED: [(&str, u16, &str); 6] = [
@@ -128,7 +128,7 @@ fn state_not_found() -> GraphError {
 ///
 /// # Errors
 /// The token counts as expired, in the spelling of the trap.
-pub fn check_token(traps: &mut GraphTraps, call: &GraphCall) -> Result<(), GraphError> {
+pub fn check_token(traps: &mut Traps, call: &GraphCall) -> Result<(), GraphError> {
     if token_of(call).is_none() {
         return Ok(());
     }

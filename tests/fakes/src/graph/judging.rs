@@ -182,6 +182,11 @@ impl GraphService {
             return Err(GraphError::mailbox_not_enabled());
         }
         limits(state, ask)?;
+        // The settings are read with any kind of data.
+        if let Some(surface) = scopes::surface_of(&segments).filter(|_| segments != ["mailboxSettings"]) {
+            let now = state.clock.now_ms();
+            state.surface_limits.count(&path.user, surface, now)?;
+        }
         let call = GraphCall {
             user: path.user,
             account_id: path.account_id,

@@ -9,7 +9,6 @@ mod contacts;
 mod control;
 mod errors;
 mod facts;
-mod flights;
 mod ids;
 mod item_filter;
 mod judging;
@@ -21,38 +20,38 @@ mod requests;
 mod scopes;
 mod state;
 mod subscriptions;
+mod surface_limits;
 #[cfg(test)]
 mod test_call;
 mod times;
 mod todo;
-mod traffic;
 mod traps;
 
+use std::env;
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use std::{env, mem};
 
 use anyhow::{Context, Result};
+use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
-use tokio::task::JoinHandle;
 
 use crate::clock::Clock;
 use crate::door::{self, Ask, Delivery, Provider, Reply};
+use crate::fake::{Fake, FakeService, lock};
 use crate::faults::{self, Fault, What};
+use crate::flights::{Flight, Flights};
 use crate::graph::errors::GraphError;
-use crate::graph::flights::MailboxFlight;
-use crate::graph::requests::GraphJournal;
-use crate::graph::traffic::GraphArrival;
-use crate::oracle::{self, Odata, Violation};
+use crate::journal::Journal;
+use crate::oracle::{self, Odata};
+use crate::traps::Traps;
 
 pub use calendar::{
     CalendarBook, CalendarGroup, EventItem, EventKey, EventRemoval, EventSeries, EventSpan, GraphCalendar,
     GraphCalendarKind, MeetingMail, MeetingMailKind, SeriesException, occurrence_id,
 };
-pub use flights::MailboxFlights;
 pub use mail::{
     AttachmentKind, HeaderLine, MailAddress, MailContent, MailStore, MessageItem, SentMessage,
     StoredAttachment,
@@ -61,22 +60,19 @@ pub use oauth::{EntraAuthority, TokenError};
 pub use requests::GraphRequest;
 pub use state::{AccountKind, GraphAccount, GraphState, ItemChange, PERSONAL_TENANT, WORK_TENANT};
 pub use subscriptions::{GraphSubscription, Subscriptions};
-pub use traps::{GRAPH_TRAPS, GraphTraps};
+pub use surface_limits::SurfaceLimits;
 
-/// The fake of Microsoft Graph, until it is dropped.
-pub struct Graph {
-    service: Arc<GraphService>,
-    serving: [JoinHandle<()>; 2],
-}
+/// The fake of Microsoft Graph.
+pub type Graph = Fake<GraphService>;
 
 /// The part of the fake Graph that answers requests.
-pub(crate) struct GraphService {
-    pub(crate) state: Mutex<GraphState>,
-    pub(crate) journal: Mutex<GraphJournal>,
+pub struct GraphService {
+    state: Mutex<GraphState>,
+    journal: Mutex<Journal<GraphRequest>>,
     /// The origin, without a slash at the end.
-    pub(crate) url: String,
+    url: String,
     /// The origin of the host of upload sessions.
-    pub(crate) upload_url: String,
+    upload_url: String,
     document: Odata,
     client: reqwest::Client,
     /// Calls wait while this is true.
@@ -85,10 +81,6 @@ pub(crate) struct GraphService {
 
 /// The host of upload sessions: another origin, which takes no token.
 struct UploadHost(Arc<GraphService>);
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// Whether a path is one of the API's.
 fn is_api(path: &str) -> bool {
@@ -132,7 +124,7 @@ impl Graph {
         let uploads = TcpListener::bind(SocketAddr::new(address.ip(), 0)).await?;
         let service = Arc::new(GraphService {
             state: Mutex::new(GraphState::new(Clock::default())),
-            journal: Mutex::new(GraphJournal::default()),
+            journal: Mutex::new(Journal::default()),
             url: format!("http://{}", listener.local_addr()?),
             upload_url: format!("http://{}", uploads.local_addr()?),
             document,
@@ -141,105 +133,31 @@ impl Graph {
             is_held: watch::Sender::new(false),
         });
         let upload_host = Arc::new(UploadHost(Arc::clone(&service)));
-        let serving = [door::serve(listener, Arc::clone(&service)), door::serve(uploads, upload_host)];
-        Ok(Graph { service, serving })
-    }
-
-    /// The origin, without a slash at the end.
-    pub fn url(&self) -> &str {
-        &self.service.url
+        let serving = vec![door::serve(listener, Arc::clone(&service)), door::serve(uploads, upload_host)];
+        let url = service.url.clone();
+        Ok(Fake::new(service, url, serving))
     }
 
     /// The origin of the host of upload sessions.
     pub fn upload_url(&self) -> &str {
         &self.service.upload_url
     }
-
-    /// Reads or changes the fake's store.
-    pub fn with<T>(&self, access: impl FnOnce(&mut GraphState) -> T) -> T {
-        access(&mut lock(&self.service.state))
-    }
-
-    /// Moves the clock of the fake.
-    pub fn advance(&self, by: Duration) {
-        self.with(|state| state.clock.advance(by));
-    }
-
-    /// The requests since the start, or since `clear_requests`.
-    pub fn requests(&self) -> Vec<GraphRequest> {
-        lock(&self.service.journal).requests.clone()
-    }
-
-    /// Forgets the requests so far and returns them.
-    pub fn clear_requests(&self) -> Vec<GraphRequest> {
-        mem::take(&mut lock(&self.service.journal).requests)
-    }
-
-    /// Queues a fault of a request, of a part of a batch, or of an upload.
-    pub fn fault(&self, fault: Fault) {
-        lock(&self.service.journal).faults.push(fault);
-    }
-
-    /// Forgets the faults that wait for their requests.
-    pub fn clear_faults(&self) {
-        lock(&self.service.journal).faults.clear();
-    }
-
-    /// Switches a trap on for this many times; 0 switches it off.
-    ///
-    /// # Panics
-    /// No trap has this name.
-    pub fn trap(&self, name: &str, times: u32) {
-        self.trap_later(name, 0, times);
-    }
-
-    /// Switches a trap on for this many times, after it has stayed silent for `skips` times.
-    ///
-    /// # Panics
-    /// No trap has this name.
-    pub fn trap_later(&self, name: &str, skips: u32, times: u32) {
-        let set = self.with(|state| state.traps.set_later(name, skips, times));
-        set.unwrap_or_else(|error| panic!("{error}"));
-    }
-
-    /// Lets calls wait from now on, or answers those that wait and all others.
-    pub fn hold(&self, is_held: bool) {
-        self.service.is_held.send_replace(is_held);
-    }
-
-    /// The requests and answers that Graph's description forbids.
-    pub fn violations(&self) -> Vec<Violation> {
-        lock(&self.service.journal).violations.clone()
-    }
-
-    /// Posts the notifications that are due. Returns the statuses of the answers; 0 where there was none.
-    pub async fn notify(&self) -> Vec<u16> {
-        self.service.notify().await
-    }
-
-    /// Serves until the process ends.
-    pub async fn serve(mut self) {
-        // The task ends by an abort alone.
-        let [serving, _] = &mut self.serving;
-        let _ = serving.await;
-    }
-}
-
-impl Drop for Graph {
-    fn drop(&mut self) {
-        self.serving.iter().for_each(JoinHandle::abort);
-    }
 }
 
 impl Provider for GraphService {
     async fn answer(self: Arc<Self>, ask: Ask) -> Reply {
         if ask.path.starts_with("/__control/") {
-            return control::answer(&self, &ask).await;
+            let change = |state: &mut GraphState, method: &str, path: &[&str], body: &Value| {
+                control::change(&self, state, method, path, body)
+            };
+            return crate::control::answer(&*self, &ask, change).await;
         }
-        let arrival = GraphArrival::count(&self, &ask);
-        let fault = self
-            .record(GraphRequest { round_trip: arrival.round_trip, ..GraphRequest::new(&ask, false) }, &ask);
-        let flight = MailboxFlight::begin(&self, &ask);
+        let user = self.user_of(&ask);
+        let arrival = lock(&self.journal).traffic.arrive(user.as_deref());
+        let request = GraphRequest { round_trip: arrival.round_trip, ..GraphRequest::new(&ask, false) };
+        let fault = lock(&self.journal).record(request, &ask);
+        // A batch is one call, as Outlook runs four of its parts at a time.
+        let flight = user.filter(|_| is_api(&ask.path)).map(|user| Flight::begin(&self, user));
         if flight.as_ref().is_some_and(|flight| !flight.is_allowed) {
             return GraphError::mailbox_concurrency().reply();
         }
@@ -264,7 +182,7 @@ impl Provider for GraphService {
 impl Provider for UploadHost {
     async fn answer(self: Arc<Self>, ask: Ask) -> Reply {
         let service = &self.0;
-        let fault = service.record(GraphRequest::new(&ask, true), &ask);
+        let fault = lock(&service.journal).record(GraphRequest::new(&ask, true), &ask);
         match fault {
             Some(fault) if is_instead(&fault) => fault.what.apply(cut_off()),
             Some(fault) => fault.what.apply(service.upload(&ask)),
@@ -284,11 +202,10 @@ fn cut_off() -> Reply {
 }
 
 impl GraphService {
-    /// Records a request, and takes the fault that fits it.
-    fn record(&self, request: GraphRequest, ask: &Ask) -> Option<Fault> {
-        let mut journal = lock(&self.journal);
-        journal.requests.push(request);
-        faults::take(&mut journal.faults, ask)
+    /// The user whose token a request has.
+    fn user_of(&self, ask: &Ask) -> Option<String> {
+        let token = oauth::authenticate(&lock(&self.state), ask);
+        token.ok().map(|token| token.user)
     }
 
     async fn route(&self, ask: &Ask) -> Reply {
@@ -324,9 +241,37 @@ impl GraphService {
         }
         mail::upload::answer(&mut lock(&self.state), ask)
     }
+}
 
-    /// Posts the notifications that are due. Returns the statuses; 0 where no answer came.
-    pub(crate) async fn notify(&self) -> Vec<u16> {
+impl FakeService for GraphService {
+    type State = GraphState;
+    type Request = GraphRequest;
+
+    fn state(&self) -> &Mutex<GraphState> {
+        &self.state
+    }
+
+    fn journal(&self) -> &Mutex<Journal<GraphRequest>> {
+        &self.journal
+    }
+
+    fn is_held(&self) -> &watch::Sender<bool> {
+        &self.is_held
+    }
+
+    fn clock(state: &GraphState) -> &Clock {
+        &state.clock
+    }
+
+    fn traps(state: &mut GraphState) -> &mut Traps {
+        &mut state.traps
+    }
+
+    fn flights(state: &mut GraphState) -> &mut Flights {
+        &mut state.flights
+    }
+
+    async fn notify(&self) -> Vec<u16> {
         let due = {
             let mut state = lock(&self.state);
             let now = state.clock.now_ms();

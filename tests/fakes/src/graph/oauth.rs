@@ -151,7 +151,7 @@ pub fn answer(state: &mut GraphState, ask: &Ask) -> Option<Reply> {
     match (ask.method.as_str(), segments.as_slice()) {
         ("GET", [tenant, "oauth2", "v2.0", "authorize"]) => Some(authorize(state, ask, tenant)),
         ("POST", [_, "oauth2", "v2.0", "token"]) => Some(token(state, ask)),
-        ("GET", [_, "v2.0", "adminconsent"]) => Some(consent_as_administrator(state, ask)),
+        ("GET", [tenant, "v2.0", "adminconsent"]) => Some(consent_as_administrator(state, ask, tenant)),
         _ => None,
     }
 }
@@ -240,8 +240,11 @@ fn is_free(scope: &str) -> bool {
     FREE_SCOPES.iter().any(|free| free.eq_ignore_ascii_case(scope))
 }
 
-/// The administrator's consent page, which lifts the wall for all users.
-fn consent_as_administrator(state: &mut GraphState, ask: &Ask) -> Reply {
+/// The administrator's consent page, which lifts the wall for all users. It is one of an organization, or of all of them.
+fn consent_as_administrator(state: &mut GraphState, ask: &Ask, tenant: &str) -> Reply {
+    if ["common", "consumers"].contains(&tenant) {
+        return error_page("The tenant must be the domain or the id of an organization, or 'organizations'.");
+    }
     let value = |name: &str| ask.parameter(name).filter(|value| !value.is_empty());
     let given = (value("client_id"), value("redirect_uri"), value("scope"));
     let (Some(_), Some(redirect_uri), Some(_)) = given else {

@@ -1,14 +1,12 @@
-//! The requests that the fake Graph got, and the faults that wait for others.
+//! The requests that the fake Graph got.
 
 use bytes::Bytes;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::door::{self, Ask};
-use crate::faults::Fault;
 use crate::graph::call::is_json;
-use crate::graph::traffic::MailboxTraffic;
 use crate::graph::{batch, is_api};
-use crate::oracle::Violation;
+use crate::journal::RecordedRequest;
 
 /// A request that the fake Graph got; the token is left out.
 #[derive(Clone, Debug)]
@@ -67,11 +65,18 @@ impl GraphRequest {
     }
 }
 
-/// Faults that wait for their requests, and the requests to Graph so far.
-#[derive(Default)]
-pub(crate) struct GraphJournal {
-    pub(crate) faults: Vec<Fault>,
-    pub(crate) requests: Vec<GraphRequest>,
-    pub(crate) violations: Vec<Violation>,
-    pub(crate) traffic: MailboxTraffic,
+impl RecordedRequest for GraphRequest {
+    fn to_value(&self) -> Value {
+        json!({
+            "method": self.method,
+            "path": self.path,
+            "query": self.query,
+            "contentType": self.header("content-type"),
+            "prefer": self.header("prefer"),
+            "content": String::from_utf8_lossy(&self.content),
+            "parts": self.parts.iter().map(GraphRequest::to_value).collect::<Vec<_>>(),
+            "roundTrip": self.round_trip,
+            "isUpload": self.is_upload,
+        })
+    }
 }

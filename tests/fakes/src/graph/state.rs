@@ -3,15 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::clock::Clock;
+use crate::flights::Flights;
 use crate::graph::calendar::CalendarBook;
 use crate::graph::contacts::ContactStore;
 use crate::graph::errors::GraphError;
-use crate::graph::flights::MailboxFlights;
+use crate::graph::facts;
 use crate::graph::mail::MailStore;
 use crate::graph::oauth::EntraAuthority;
 use crate::graph::subscriptions::Subscriptions;
+use crate::graph::surface_limits::SurfaceLimits;
 use crate::graph::todo::TodoStore;
-use crate::graph::traps::GraphTraps;
+use crate::graph::traps::GRAPH_TRAPS;
+use crate::traps::Traps;
 
 /// The tenant of all personal accounts.
 pub const PERSONAL_TENANT: &str = "9188040d-6c67-4c5b-b112-36a304b66dad";
@@ -25,8 +28,10 @@ pub struct GraphState {
     pub accounts: BTreeMap<String, GraphAccount>,
     pub authority: EntraAuthority,
     pub subscriptions: Subscriptions,
-    pub traps: GraphTraps,
-    pub flights: MailboxFlights,
+    pub traps: Traps,
+    /// Outlook limits the calls of a mailbox that are under way at once.
+    pub flights: Flights,
+    pub surface_limits: SurfaceLimits,
     /// By the account's address, as the three below.
     pub mail: BTreeMap<String, MailStore>,
     pub calendars: BTreeMap<String, CalendarBook>,
@@ -82,13 +87,15 @@ impl GraphAccount {
 
 impl GraphState {
     pub fn new(clock: Clock) -> GraphState {
+        let limit = Some(facts::number("limits", "concurrent_requests"));
         GraphState {
             clock,
             accounts: BTreeMap::new(),
             authority: EntraAuthority::default(),
             subscriptions: Subscriptions::default(),
-            traps: GraphTraps::default(),
-            flights: MailboxFlights::default(),
+            traps: Traps::new(GRAPH_TRAPS),
+            flights: Flights::limited_to(limit),
+            surface_limits: SurfaceLimits::default(),
             mail: BTreeMap::new(),
             calendars: BTreeMap::new(),
             contacts: BTreeMap::new(),

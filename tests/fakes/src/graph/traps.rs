@@ -1,6 +1,4 @@
-//! Switches for what integrators of Microsoft Graph stumble over.
-
-use std::collections::BTreeMap;
+//! The names of the traps: what integrators of Microsoft Graph stumble over.
 
 /// The names of all traps of Graph.
 pub const GRAPH_TRAPS: &[&str] = &[
@@ -83,57 +81,3 @@ pub const GRAPH_TRAPS: &[&str] = &[
     // Changes of checklist items and linked resources are in no delta.
     "todo_parts_silent",
 ];
-
-/// The traps that are on.
-#[derive(Default)]
-pub struct GraphTraps(BTreeMap<&'static str, TrapCount>);
-
-/// The number of times that a trap stays silent, and the number of times that it goes off then.
-struct TrapCount {
-    skips: u32,
-    times: u32,
-}
-
-impl GraphTraps {
-    /// Switches a trap on for this many times; 0 switches it off.
-    ///
-    /// # Errors
-    /// No trap has this name.
-    pub fn set(&mut self, name: &str, times: u32) -> Result<(), String> {
-        self.set_later(name, 0, times)
-    }
-
-    /// The same for a trap that stays silent so many times before.
-    ///
-    /// # Errors
-    /// No trap has this name.
-    pub fn set_later(&mut self, name: &str, skips: u32, times: u32) -> Result<(), String> {
-        let known = GRAPH_TRAPS.iter().find(|trap| **trap == name);
-        let known =
-            known.ok_or_else(|| format!("no trap is called {name}; there are {}", GRAPH_TRAPS.join(", ")))?;
-        match times {
-            0 => self.0.remove(known),
-            times => self.0.insert(*known, TrapCount { skips, times }),
-        };
-        Ok(())
-    }
-
-    /// Whether the trap is on.
-    pub fn is_on(&self, name: &str) -> bool {
-        self.0.contains_key(name)
-    }
-
-    /// Uses the trap once, where it is on.
-    pub fn fires(&mut self, name: &str) -> bool {
-        let Some(count) = self.0.get_mut(name) else { return false };
-        if count.skips > 0 {
-            count.skips -= 1;
-            return false;
-        }
-        count.times = count.times.saturating_sub(1);
-        if count.times == 0 {
-            self.0.remove(name);
-        }
-        true
-    }
-}

@@ -64,6 +64,11 @@ pub fn put_contacts_and_tasks(graph: &ProviderFake, count: usize) -> Result<()> 
     Ok(())
 }
 
+/// Lets the account make this many calls for a kind of data a minute; Graph refuses more.
+pub fn limit_calls(graph: &ProviderFake, surface: &str, calls: u32) -> Result<()> {
+    graph.post("limits", &json!({ "user": USER, "surface": surface, "calls": calls })).map(|_| ())
+}
+
 fn id_of(answer: &Value) -> Result<String> {
     Ok(answer["id"].as_str().context("the fake gives no id")?.to_owned())
 }

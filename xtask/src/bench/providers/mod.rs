@@ -10,6 +10,7 @@ pub mod mail_sync;
 pub mod nothing_new;
 pub mod pressure;
 pub mod size;
+pub mod throttled;
 
 use std::time::Duration;
 

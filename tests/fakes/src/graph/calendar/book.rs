@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::graph::calendar::span::EventSpan;
 use crate::graph::ids;
+use crate::graph::mail::StoredAttachment;
 
 /// Everything of the calendar surface in one mailbox.
 pub struct CalendarBook {
@@ -79,6 +80,8 @@ pub struct EventItem {
     pub members: Map<String, Value>,
     pub span: EventSpan,
     pub series: Option<EventSeries>,
+    /// Attachments; those of a series are those of its instances too.
+    pub files: Vec<StoredAttachment>,
     pub created_ms: i64,
     pub modified_ms: i64,
     /// The number of its latest change, which its change key shows.

@@ -38,6 +38,7 @@ pub fn create(book: &mut CalendarBook, calendar: &str, body: &Value, now_ms: i64
         members,
         span,
         series,
+        files: Vec::new(),
         created_ms: now_ms,
         modified_ms: now_ms,
         changed: number,

@@ -9,6 +9,7 @@ mod calendars;
 mod control;
 mod edit;
 mod event_body;
+mod event_files;
 mod event_filter;
 mod events;
 mod groups;
@@ -86,6 +87,7 @@ fn with_event(state: &mut GraphState, call: &GraphCall, id: &str, rest: &[&str])
         ("GET", []) => events::get(state, call, key),
         ("PATCH", []) => events::patch(state, call, key),
         ("DELETE", []) | ("POST", ["permanentDelete"]) => events::delete(state, call, key),
+        (_, ["attachments", rest @ ..]) => event_files::answer(state, call, key, rest),
         ("GET", ["instances"]) => calendar_view::list_instances(state, call, key),
         ("GET", ["calendar"]) => {
             let calendar = places::calendar_of(state, call, key)?;

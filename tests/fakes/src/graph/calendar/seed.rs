@@ -8,11 +8,13 @@ use crate::graph::calendar::book::{
 };
 use crate::graph::calendar::edit;
 use crate::graph::calendar::event_body;
+use crate::graph::calendar::event_files;
 use crate::graph::calendar::instances;
 use crate::graph::calendar::places::{self, EventHome};
 use crate::graph::calendar::respond;
 use crate::graph::calendar::zones;
 use crate::graph::ids;
+use crate::graph::mail::{AttachmentKind, StoredAttachment};
 use crate::graph::state::GraphState;
 
 /// Members of a seeded event that no client can set.
@@ -102,6 +104,37 @@ impl GraphState {
         if let Some(item) = book.items.get_mut(&key.number) {
             write_extra(item, &extra);
         }
+        self.note_event(user, key, "updated");
+    }
+
+    /// Attaches something to an event as another client does; `id` is an immutable one. Files have a type and no bytes.
+    ///
+    /// # Panics
+    /// There is no such event.
+    pub fn attach_to_event(
+        &mut self,
+        user: &str,
+        id: &str,
+        kind: AttachmentKind,
+        name: &str,
+        mime_type: &str,
+    ) {
+        let now_ms = self.clock.now_ms();
+        let key = event_key(id);
+        let book = self.calendar_book(user);
+        let item = book.items.get_mut(&key.number).unwrap_or_else(|| panic!("no event {id}"));
+        let new = StoredAttachment {
+            number: event_files::next_number(item),
+            kind,
+            name: name.to_owned(),
+            content_type: mime_type.to_owned(),
+            content_id: None,
+            content_location: None,
+            is_inline: false,
+            bytes: Vec::new(),
+        };
+        event_files::add(item, new);
+        book.touch(key.number, now_ms);
         self.note_event(user, key, "updated");
     }
 

@@ -9,6 +9,7 @@ use crate::door::pairs;
 use crate::graph::calendar::{GraphCalendarKind, MeetingMailKind, answer, occurrence_id};
 use crate::graph::call::{GraphCall, normalized};
 use crate::graph::errors::GraphError;
+use crate::graph::mail::AttachmentKind;
 use crate::graph::prefer::Preferences;
 use crate::graph::state::{AccountKind, GraphState};
 
@@ -339,4 +340,28 @@ fn link_of_a_meeting_comes_with_the_next_read() {
     assert_eq!((&created["isOnlineMeeting"], &created["onlineMeeting"]), (&json!(true), &Value::Null));
     let read = get(&mut state, &format!("events/{}", created["id"].as_str().expect("an id")));
     assert!(read["onlineMeeting"]["joinUrl"].is_string(), "{read}");
+}
+
+#[test]
+fn attachments_are_listed_apart_from_their_event() {
+    let mut state = state();
+    let id = state.put_event(ANN, "", weekly("Weekly", "2026-03-02"));
+    state.edit_event(ANN, &occurrence_id(&id, "2026-03-09"), json!({ "subject": "Other" }));
+    let before = get(&mut state, &format!("events/{id}"));
+    state.attach_to_event(ANN, &id, AttachmentKind::Reference, "Plan", "");
+    let series = get(&mut state, &format!("events/{id}?$expand=exceptionOccurrences"));
+    assert!(before["changeKey"] != series["changeKey"] && before["hasAttachments"] == false, "{before}");
+    assert_eq!(series["exceptionOccurrences"][0]["hasAttachments"], true, "{series}");
+    let files = format!("events/{id}/attachments");
+    let new = json!({
+        "@odata.type": "#microsoft.graph.fileAttachment", "name": "a.txt", "contentType": "text/plain", "contentBytes": "YQ==",
+    });
+    let made = send(&mut state, &format!("POST {files}"), new).expect("a file");
+    let list = get(&mut state, &format!("{files}?$select=id,name,contentType"));
+    assert_eq!(texts(&list, "name"), ["Plan", "a.txt"]);
+    assert!(list["value"][1].get("contentBytes").is_none(), "{list}");
+    let one = format!("{files}/{}", made["id"].as_str().expect("an id"));
+    assert_eq!(get(&mut state, &one)["contentBytes"], "YQ==");
+    send(&mut state, &format!("DELETE {one}"), Value::Null).expect("it is removed");
+    assert_eq!(refusal(&mut state, &format!("GET {one}"), Value::Null).0, 404);
 }

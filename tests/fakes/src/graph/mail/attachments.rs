@@ -18,11 +18,21 @@ use crate::graph::mail::{find_message, store_mut, upload};
 use crate::graph::state::GraphState;
 use crate::graph::times::stamp;
 
-/// An attachment as it is answered; with its bytes unless `select` leaves them out.
+/// An attachment of a message as it is answered; with its bytes unless `select` leaves them out.
 pub fn attachment_value(
     call: &GraphCall,
     item: &MessageItem,
     one: &StoredAttachment,
+    select: Option<&[String]>,
+) -> Value {
+    attachment_members(one, attachment_id(call, item, one.number), item.modified_ms, select)
+}
+
+/// An attachment with this id and time of change, as it is answered.
+pub fn attachment_members(
+    one: &StoredAttachment,
+    id: String,
+    modified_ms: i64,
     select: Option<&[String]>,
 ) -> Value {
     let kind = match one.kind {
@@ -37,7 +47,7 @@ pub fn attachment_value(
         AttachmentKind::Item | AttachmentKind::Reference => Value::Null,
     };
     let mut usual = json!({
-        "lastModifiedDateTime": stamp(item.modified_ms),
+        "lastModifiedDateTime": stamp(modified_ms),
         "name": one.name,
         "contentType": content_type,
         "size": one.size(),
@@ -50,7 +60,7 @@ pub fn attachment_value(
             usual["contentBytes"] = BASE64_STANDARD.encode(&one.bytes).into();
         }
     }
-    members.insert("id".to_owned(), attachment_id(call, item, one.number).into());
+    members.insert("id".to_owned(), id.into());
     for (name, value) in usual.as_object().into_iter().flatten() {
         if select.is_none_or(|names| names.contains(name)) {
             members.insert(name.clone(), value.clone());

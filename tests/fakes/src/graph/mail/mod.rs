@@ -27,7 +27,9 @@ use crate::graph::errors::{GraphError, GraphResult};
 use crate::graph::ids;
 use crate::graph::state::{GraphState, ItemChange};
 
+pub use attachments::{attachment_members, read_new as read_new_attachment};
 pub use content::{AttachmentKind, HeaderLine, MailAddress, MailContent, StoredAttachment};
+pub use message_json::attachment_select;
 pub use seed::control;
 pub use send::SentMessage;
 pub use store::{MailStore, MessageItem};

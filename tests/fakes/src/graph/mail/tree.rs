@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 /// The folder above all others; lists do not show it.
 pub const ROOT: &str = "folder-root";
-/// The folder of messages that were deleted for good and can be restored by administrators; no list shows it.
+/// The folder of messages that were deleted for good and can be restored by administrators. No list shows it; its messages are listed by its
+/// well-known name (fact `mail_delta.recoverable_listed`).
 pub const RECOVERABLE: &str = "folder-recoverableitemsdeletions";
 
 /// Folders that each mailbox has: well-known name and display name.

@@ -1,12 +1,9 @@
-//! Calls that are under way at once, for each user: counted, and refused above a limit where a test sets one.
+//! Calls that are under way at once, for each user: counted, and refused above a limit.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::door::Ask;
-use crate::google::judging::Api;
-use crate::google::mail::batch;
-use crate::google::{GoogleService, lock, oauth};
+use crate::fake::{FakeService, lock};
 
 /// The calls that are under way.
 #[derive(Default)]
@@ -20,6 +17,11 @@ pub struct Flights {
 }
 
 impl Flights {
+    /// No calls yet, of which one user may have this many at once.
+    pub fn limited_to(limit: Option<usize>) -> Flights {
+        Flights { limit, ..Flights::default() }
+    }
+
     /// The calls of a user that are under way now.
     pub fn open(&self, user: &str) -> usize {
         self.open.get(user).copied().unwrap_or_default()
@@ -48,28 +50,23 @@ impl Flights {
     }
 }
 
-/// A call that is under way until this is dropped.
-pub struct Flight {
-    service: Arc<GoogleService>,
+/// A call that is under way until this is dropped. A batch is one call.
+pub struct Flight<S: FakeService> {
+    service: Arc<S>,
     user: String,
     pub is_allowed: bool,
 }
 
-impl Flight {
-    /// Counts a request in; none where it is no call of an API, or has no user.
-    pub fn begin(service: &Arc<GoogleService>, ask: &Ask) -> Option<Flight> {
-        if Api::from_path(&ask.path).is_none() && !batch::is_batch(&ask.path) {
-            return None;
-        }
-        let mut state = lock(&service.state);
-        let user = oauth::authenticate(&state, ask).ok()?.user;
-        let is_allowed = state.flights.begin(&user);
-        Some(Flight { service: Arc::clone(service), user, is_allowed })
+impl<S: FakeService> Flight<S> {
+    /// Counts a call of this user in.
+    pub fn begin(service: &Arc<S>, user: String) -> Flight<S> {
+        let is_allowed = S::flights(&mut lock(service.state())).begin(&user);
+        Flight { service: Arc::clone(service), user, is_allowed }
     }
 }
 
-impl Drop for Flight {
+impl<S: FakeService> Drop for Flight<S> {
     fn drop(&mut self) {
-        lock(&self.service.state).flights.end(&self.user);
+        S::flights(&mut lock(self.service.state())).end(&self.user);
     }
 }

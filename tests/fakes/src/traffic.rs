@@ -5,12 +5,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
-use crate::door::Ask;
-use crate::google::{GoogleService, lock, oauth};
-
 /// The requests of all accounts, and the distance of the fake.
 #[derive(Default)]
-pub(crate) struct Traffic {
+pub struct Traffic {
     /// The time that a request and its answer are on their way, together.
     distance: Duration,
     /// By the user's address.
@@ -28,7 +25,7 @@ struct AccountTraffic {
 }
 
 /// A request that has arrived.
-pub(crate) struct Arrival {
+pub struct Arrival {
     /// The number of its round trip among those of its account; 0 where the request has no token of a user.
     pub(crate) round_trip: u64,
     distance: Duration,
@@ -51,6 +48,12 @@ impl Traffic {
         Value::Object(accounts.collect::<Map<String, Value>>())
     }
 
+    /// Counts a request of this user that arrives now; one without a user counts for none.
+    pub(crate) fn arrive(&mut self, user: Option<&str>) -> Arrival {
+        let round_trip = user.map_or(0, |user| self.count(user));
+        Arrival { round_trip, distance: self.distance }
+    }
+
     /// Counts a request that arrives now. Returns the number of its round trip.
     fn count(&mut self, account: &str) -> u64 {
         let (now, window) = (Instant::now(), self.distance / 2);
@@ -65,14 +68,6 @@ impl Traffic {
 }
 
 impl Arrival {
-    /// Counts a request.
-    pub(crate) fn count(service: &GoogleService, ask: &Ask) -> Arrival {
-        let token = oauth::authenticate(&lock(&service.state), ask);
-        let mut journal = lock(&service.journal);
-        let round_trip = token.map_or(0, |token| journal.traffic.count(&token.user));
-        Arrival { round_trip, distance: journal.traffic.distance }
-    }
-
     /// Waits for as long as one direction takes.
     pub(crate) async fn travel(&self) {
         if !self.distance.is_zero() {
