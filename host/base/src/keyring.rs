@@ -18,6 +18,8 @@ pub const MASTER_KEY_BYTES: usize = 32;
 
 const KEY_ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const KEY_PREFIX: &str = "uc_live_";
+/// The beginning of the keys of test applications, which reach the sandbox alone.
+pub const TEST_KEY_PREFIX: &str = "uc_test_";
 const TOKEN_PREFIX: &str = "uc_tok_";
 const KEY_RANDOM_CHARS: usize = 32;
 const KEY_CHECK_CHARS: usize = 6;
@@ -38,7 +40,7 @@ pub struct Keyring {
 #[derive(Clone)]
 pub struct NewApiKey {
     pub key: String,
-    /// `uc_live_` or `uc_tok_` and the first six characters, shown in lists.
+    /// `uc_live_`, `uc_test_` or `uc_tok_` and the first six characters, shown in lists.
     pub prefix: String,
     pub last4: String,
     pub hash: String,
@@ -111,6 +113,11 @@ impl Keyring {
         self.new_key(KEY_PREFIX)
     }
 
+    /// A new key of an application: `new_api_key`, or one with the prefix `uc_test_` for a test application.
+    pub fn new_key_of_application(&self, is_test: bool) -> NewApiKey {
+        self.new_key(if is_test { TEST_KEY_PREFIX } else { KEY_PREFIX })
+    }
+
     /// A new access token: made like an API key, with the prefix `uc_tok_`.
     pub fn new_access_token(&self) -> NewApiKey {
         self.new_key(TOKEN_PREFIX)
@@ -135,7 +142,8 @@ impl Keyring {
 
     /// Whether the checksum is right: a wrong one is refused without a query of the database.
     pub fn is_well_formed(key: &str) -> bool {
-        let rest = key.strip_prefix(KEY_PREFIX).or_else(|| key.strip_prefix(TOKEN_PREFIX));
+        let kinds = [KEY_PREFIX, TEST_KEY_PREFIX, TOKEN_PREFIX];
+        let rest = kinds.into_iter().find_map(|kind| key.strip_prefix(kind));
         rest.is_some_and(|rest| {
             let parts = rest.split_at_checked(KEY_RANDOM_CHARS);
             rest.len() == KEY_RANDOM_CHARS + KEY_CHECK_CHARS
@@ -262,6 +270,8 @@ mod tests {
         assert!(Keyring::is_well_formed(&key), "{key}");
         let wrong = if key.as_bytes()[10] == b'a' { "b" } else { "a" };
         assert!(!Keyring::is_well_formed(&format!("{}{wrong}{}", key.split_at(10).0, key.split_at(11).1)));
+        let test = keyring().new_key_of_application(true);
+        assert!(test.prefix.starts_with("uc_test_") && Keyring::is_well_formed(&test.key), "{}", test.prefix);
     }
 
     #[test]

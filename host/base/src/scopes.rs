@@ -1,29 +1,9 @@
 //! The scope catalogue (model.md): what a key may be given, and which scope includes which.
 
+use model::application::KEY_SCOPES;
+
 /// Every scope that a key can have.
-pub const ALL: [&str; 21] = [
-    "email.read",
-    "email.write",
-    "email.send",
-    "email.track",
-    "calendar.read",
-    "calendar.write",
-    "calendar.freebusy",
-    "contacts.read",
-    "contacts.write",
-    "tasks.read",
-    "tasks.write",
-    "scheduling.read",
-    "scheduling.write",
-    "scheduling.book",
-    "connections.read",
-    "connections.write",
-    "webhooks.read",
-    "webhooks.write",
-    "events.read",
-    "api_keys.write",
-    "usage.read",
-];
+pub const ALL: [&str; 21] = KEY_SCOPES;
 
 /// Scopes of keys that administer the installation. They stand apart from `ALL`: only the command line and administrators in the panel give
 /// them, to keys of the installation's own organization.

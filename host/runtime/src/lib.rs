@@ -17,6 +17,7 @@ mod compile;
 mod contents;
 mod engine;
 mod error;
+pub mod event_stream;
 mod extra;
 mod files;
 mod frames;
@@ -67,7 +68,7 @@ pub use crate::manifest::{
     ErrorClass, ErrorPlace, ErrorRule, EventSource, HostRule, IdentitySource, IssParameter, LIMITS_SETTING,
     Level, LoginName, Manifest, ManifestSyntaxError, MemoryClass, Pkce, Push, PushAlgorithm, PushAuth,
     PushJwt, PushPlace, RateLimit, RelatedHosts, Rotation, ScopeCase, Setting, SetupCopy, SetupStep,
-    SurfaceVersion, UrlSetting, UrlSettingKind, UrlTemplate, UserinfoPointers, WithoutSecret,
+    SurfaceVersion, UrlSetting, UrlSettingKind, UrlTemplate, UserinfoPointers, WaitScope, WithoutSecret,
 };
 pub use crate::observer::{CallObserver, ObservedCall};
 pub use crate::outbound::{

@@ -7,13 +7,12 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Span, ToSpan};
 use model::Instant;
+use model::bounds::free_busy::MAX_EXDATES;
 use model::calendar_query::OpenHours;
 
 use crate::interval::{Interval, Intervals};
 
 const DAY_MINUTES: i16 = 24 * 60;
-/// Most days of exception in one row.
-const MAX_EXDATES: usize = 400;
 
 /// A fault in open hours.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,15 +2,13 @@
 //! milliseconds since 1970, all lengths milliseconds.
 
 use jiff::civil::Date;
+use model::bounds::scheduling::MAX_WINDOW_DAYS;
 pub use model::scheduling::event_type::{Assignment, HostRole as Role, RoundRobinStrategy as Strategy};
 use model::scheduling::event_type::{BookingLimits, BookingWindow, BookingWindowKind};
 
 use crate::hours::{Fault, FaultKind, Zone, date};
 use crate::interval::{Interval, Intervals};
 use crate::week_plan::WeekPlan;
-
-/// Maximum days of a rolling window.
-const MAX_DAYS: i64 = 3_650;
 
 /// All input of an answer. The same question always has the same answer.
 #[derive(Clone, Debug)]
@@ -83,10 +81,10 @@ impl Window {
         match window.kind {
             BookingWindowKind::Unlimited => Ok(Window::Unlimited),
             BookingWindowKind::Rolling => match window.days {
-                Some(days) if (0..=MAX_DAYS).contains(&days) => {
+                Some(days) if (0..=MAX_WINDOW_DAYS).contains(&days) => {
                     Ok(Window::Rolling { days, business_days: window.business_days })
                 }
-                Some(_) => Err(invalid("days", format!("days must be from 0 to {MAX_DAYS}"))),
+                Some(_) => Err(invalid("days", format!("days must be from 0 to {MAX_WINDOW_DAYS}"))),
                 None => {
                     let message = "days is required where the kind is rolling".to_owned();
                     Err(Fault { field: "days".into(), kind: FaultKind::Missing, message })

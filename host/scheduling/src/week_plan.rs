@@ -4,15 +4,11 @@ use std::collections::BTreeMap;
 
 use jiff::ToSpan;
 use jiff::civil::Date;
+use model::bounds::scheduling::{MAX_OVERRIDES, MAX_WINDOWS};
 use model::scheduling::Schedule;
 
 use crate::hours::{Fault, FaultKind, Minutes, Zone, date, days};
 use crate::interval::{Interval, Intervals};
-
-/// Maximum rows of hours in a week, and maximum windows of an exceptional date.
-const MAX_WINDOWS: usize = 50;
-/// Maximum number of exceptional dates.
-const MAX_OVERRIDES: usize = 400;
 
 /// The open hours of a host.
 #[derive(Clone, Debug)]

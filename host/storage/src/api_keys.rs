@@ -8,7 +8,7 @@ use anyhow::Result;
 use model::Instant;
 use serde_json::Value;
 
-use base::keyring::NewApiKey;
+use base::keyring::{NewApiKey, TEST_KEY_PREFIX};
 use base::tenant::Tenant;
 
 use crate::Tx;
@@ -67,6 +67,11 @@ pub struct ApiKey {
 impl ApiKey {
     pub fn is_token(&self) -> bool {
         self.kind == KeyKind::AccessToken
+    }
+
+    /// Whether it is a key of a test application; access tokens do not show it.
+    pub fn is_test(&self) -> bool {
+        self.prefix.starts_with(TEST_KEY_PREFIX)
     }
 
     /// The key whose budget and usage this one's requests count in: a token's is the key that it was given to.
@@ -364,6 +369,8 @@ pub struct Application {
     pub request_log: RequestLogMode,
     /// The end of the time in which its request log keeps full bodies, milliseconds since 1970.
     pub full_bodies_until: Option<i64>,
+    /// It is for tests: its keys reach the sandbox alone.
+    pub is_test: bool,
 }
 
 /// Every application, in the order in which they were made, for the operator's command.
@@ -377,9 +384,10 @@ pub async fn applications(reader: &Reader) -> Result<Vec<Application>> {
             handle: row.get("handle")?,
             request_log,
             full_bodies_until,
+            is_test: row.get::<i64>("is_test")? != 0,
         })
     };
-    let sql = "select a.id, a.organization_id, a.name, o.name as organization, a.handle, a.request_log, a.full_bodies_until from applications a \
+    let sql = "select a.id, a.organization_id, a.name, o.name as organization, a.handle, a.request_log, a.full_bodies_until, a.is_test from applications a \
                join organizations o on o.id = a.organization_id order by a.id";
     query(sql).fetch_all(reader, application).await
 }

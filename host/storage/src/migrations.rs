@@ -154,6 +154,7 @@ pub(super) const MIGRATIONS: &[(i64, &str, Sql)] = &[
         "connections by account",
         Sql::Both(include_str!("../../../migrations/0099_connections_by_account.sql")),
     ),
+    (100, "test applications", Sql::Both(include_str!("../../../migrations/0100_test_applications.sql"))),
 ];
 
 impl Db {

@@ -107,6 +107,7 @@ fn application(row: &Row<'_>) -> Result<Application> {
         handle: row.get("handle")?,
         request_log,
         full_bodies_until,
+        is_test: row.get::<i64>("is_test")? != 0,
     })
 }
 
@@ -117,7 +118,7 @@ pub async fn applications(
     after: &str,
     limit: i64,
 ) -> Result<Vec<Application>> {
-    let sql = "select a.id, a.organization_id, a.name, o.name as organization, a.handle, a.request_log, a.full_bodies_until from applications a \
+    let sql = "select a.id, a.organization_id, a.name, o.name as organization, a.handle, a.request_log, a.full_bodies_until, a.is_test from applications a \
                join organizations o on o.id = a.organization_id where a.organization_id = $1 and a.name > $2 \
                order by a.name limit $3";
     query(sql).bind(organization_id).bind(after).bind(limit).fetch_all(reader, application).await
@@ -125,7 +126,7 @@ pub async fn applications(
 
 /// At most `limit` applications of all organizations, in the order in which they were made, after an id.
 pub async fn all_applications(reader: &Reader, after_id: &str, limit: i64) -> Result<Vec<Application>> {
-    let sql = "select a.id, a.organization_id, a.name, o.name as organization, a.handle, a.request_log, a.full_bodies_until from applications a \
+    let sql = "select a.id, a.organization_id, a.name, o.name as organization, a.handle, a.request_log, a.full_bodies_until, a.is_test from applications a \
                join organizations o on o.id = a.organization_id where a.id > $1 \
                and a.organization_id <> coalesce((select value from installation where name = 'operator_organization'), '') \
                order by a.id limit $2";
@@ -134,7 +135,7 @@ pub async fn all_applications(reader: &Reader, after_id: &str, limit: i64) -> Re
 
 /// The application with this id.
 pub async fn find_application(on: impl Into<On<'_>>, id: &str) -> Result<Option<Application>> {
-    let sql = "select a.id, a.organization_id, a.name, o.name as organization, a.handle, a.request_log, a.full_bodies_until from applications a \
+    let sql = "select a.id, a.organization_id, a.name, o.name as organization, a.handle, a.request_log, a.full_bodies_until, a.is_test from applications a \
                join organizations o on o.id = a.organization_id where a.id = $1 \
                and a.organization_id <> coalesce((select value from installation where name = 'operator_organization'), '')";
     query(sql).bind(id).fetch_optional(on, application).await
@@ -146,6 +147,21 @@ pub async fn insert_application(tx: &mut Tx, tenant: &Tenant, name: &str, now: i
                on conflict (organization_id, name) do nothing";
     let done = query(sql).bind(&tenant.application_id).bind(&tenant.organization_id).bind(name).bind(now);
     Ok(done.execute(tx).await? == 1)
+}
+
+/// Makes a new application a test application, whose keys reach the sandbox alone.
+pub async fn mark_test_application(tx: &mut Tx, tenant: &Tenant) -> Result<()> {
+    tx.takes(LockRank::Application)?;
+    let sql = "update applications set is_test = 1 where id = $1 and organization_id = $2";
+    query(sql).bind(&tenant.application_id).bind(&tenant.organization_id).execute(tx).await?;
+    Ok(())
+}
+
+/// Whether there is a test application with this id.
+pub async fn is_test_application(on: impl Into<On<'_>>, id: &str) -> Result<bool> {
+    let sql = "select is_test from applications where id = $1";
+    let flag = query(sql).bind(id).fetch_optional(on, |row| row.get::<i64>("is_test")).await?;
+    Ok(flag.is_some_and(|flag| flag != 0))
 }
 
 /// Locks an application until the transaction ends; false where there is none with this id.

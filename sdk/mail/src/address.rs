@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use icu_normalizer::ComposingNormalizerBorrowed;
 
 /// Longest address, bytes (RFC 5321 4.5.3.1.3: a path of 256 with its brackets).
-pub const ADDRESS_BYTES: usize = 254;
+pub const ADDRESS_BYTES: usize = model::bounds::MAX_ADDRESS;
 
 /// Longest part before the `@`, bytes (RFC 5321 4.5.3.1.1).
 pub const LOCAL_BYTES: usize = 64;

@@ -2,23 +2,25 @@
 //! Ids are opaque: any text without a line break or a bracket is one. Values of other people are made to pass by `crate::foreign`. Lone
 //! surrogates cannot come this far: a Rust string has none, and a JSON text with an escape of one is refused when it is read.
 
+use model::bounds::mail as bounds;
+
 use crate::address;
-use crate::read::limits::{FILE_NAME_BYTES, TOKEN_BYTES};
+use crate::read::limits::FILE_NAME_BYTES;
 
 /// Longest value of a field that a caller writes, bytes, before it is encoded and folded.
-pub const VALUE_BYTES: usize = 8 << 10;
+pub const VALUE_BYTES: usize = bounds::MAX_HEADER_VALUE;
 
 /// Longest run without a space in such a value: it cannot be folded, and a line of mail has 998 bytes (RFC 5322 2.1.1).
 pub const WORD_BYTES: usize = 900;
 
 /// Longest display name, bytes: a name that was read can be written.
-pub const NAME_BYTES: usize = TOKEN_BYTES;
+pub const NAME_BYTES: usize = bounds::MAX_NAME;
 
 /// Longest Message-ID or Content-ID, bytes without the angle brackets: one line has it.
-pub const ID_BYTES: usize = 900;
+pub const ID_BYTES: usize = bounds::MAX_CONTENT_ID;
 
 /// Longest field name, bytes.
-pub const FIELD_NAME_BYTES: usize = 64;
+pub const FIELD_NAME_BYTES: usize = bounds::MAX_HEADER_NAME;
 
 /// Names that fit the allowed patterns and are not for callers: the fields that the service itself writes, and those that make a message
 /// look like a bounce.
@@ -77,7 +79,7 @@ pub fn email(email: &str) -> Result<(), &'static str> {
 
 /// An address in a draft: its author may not have finished it, so it is anything that fits on a line.
 pub fn unfinished_email(email: &str) -> Result<(), &'static str> {
-    if email.len() > TOKEN_BYTES {
+    if email.len() > bounds::MAX_NAME {
         return Err("an address in a draft has at most 998 bytes");
     }
     one_line(email)
@@ -121,7 +123,9 @@ pub fn content_id(id: &str) -> Result<(), &'static str> {
 /// A media type with its parameters, `text/calendar; method=REQUEST`. A type that would make parts of its content is refused, and so are
 /// the parameters that the message sets by itself.
 pub fn content_type(value: &str) -> Result<(), &'static str> {
-    if value.len() > WORD_BYTES || !value.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic()) {
+    if value.len() > bounds::MAX_MEDIA_TYPE
+        || !value.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic())
+    {
         return Err("a content type has at most 900 visible ASCII characters");
     }
     let mut pieces = value.split(';').map(str::trim);

@@ -8,40 +8,47 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::Instant;
+#[cfg(feature = "schema")]
+use crate::bounds;
+#[cfg(feature = "schema")]
+use crate::formats;
 
 /// An organization, which owns applications.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct AdminOrganization {
-    /// The organization's id.
+    /// The id of the organization.
     pub id: String,
-    /// No other organization has it.
+    /// The name of the organization, which no other organization has.
     pub name: String,
-    /// The time of creation.
+    /// The time at which the organization was created.
     pub created_at: Instant,
     /// The version, with its quotes, as in the `ETag` header.
     pub etag: String,
 }
 
-/// An organization to make.
+/// An organization to create.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(feature = "schema", schemars(extend("required" = ["name"])))]
 pub struct NewAdminOrganization {
-    /// 1 to 100 characters, which no other organization has as its name.
+    /// The name of the organization, 1 to 100 characters, which no other organization may have.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = bounds::access::MAX_NAME), regex(pattern = r"\S")))]
     pub name: String,
 }
 
-/// A change of an organization.
+/// A change of an organization. A field that is absent or null stays as it is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct AdminOrganizationPatch {
-    /// 1 to 100 characters, which no other organization has as its name.
+    /// The new name, 1 to 100 characters, which no other organization may have.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = bounds::access::MAX_NAME), regex(pattern = r"\S")))]
     pub name: Option<String>,
-    /// The version that the change is based on, instead of `If-Match`; a stale one gives 409 `stale_etag`.
+    /// The version that the change is based on, instead of the header `If-Match`. An outdated one answers 409 `stale_etag`.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<formats::Etag>"))]
     pub etag: Option<String>,
 }
 
@@ -59,60 +66,75 @@ pub enum RequestLogSetting {
     Shapes,
 }
 
-/// An application, which has API keys and accounts of its own.
+/// An application, which has API keys and connections of its own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct AdminApplication {
-    /// The application's id.
+    /// The id of the application.
     pub id: String,
-    /// The organization's id.
+    /// The id of the organization that owns the application.
     pub organization_id: String,
-    /// No other application of the organization has it.
+    /// The name of the application, which no other application of the organization has.
     pub name: String,
-    /// The application's name in the addresses of its booking pages. Null: they have its id.
+    /// The name of the application in the addresses of its booking pages; null if they have its id instead.
     pub handle: Option<String>,
-    /// Addresses to which users may return after they connected an account, byte for byte.
+    /// Whether the application is for tests: its keys begin with `uc_test_` and reach only the provider `sandbox`.
+    pub test: bool,
+    /// The addresses to which users may return after they connected an account, compared byte for byte.
     pub redirect_uris: Vec<String>,
-    /// Whether requests of the application are logged.
+    /// The parts of requests that the application's request log stores.
     pub request_log: RequestLogSetting,
     /// The version, with its quotes, as in the `ETag` header.
     pub etag: String,
 }
 
-/// An application to make.
+/// An application to create.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(feature = "schema", schemars(extend("required" = ["organizationId", "name"])))]
 pub struct NewAdminApplication {
-    /// The organization's id.
+    /// The id of the organization that owns the application.
+    #[cfg_attr(feature = "schema", schemars(with = "formats::Id"))]
     pub organization_id: String,
-    /// 1 to 100 characters, which no other application of the organization has as its name.
+    /// The name of the application, 1 to 100 characters, which no other application of the organization may have.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = bounds::access::MAX_NAME), regex(pattern = r"\S")))]
     pub name: String,
-    /// 3 to 40 lower-case letters, digits and `-` that no other application has. Absent: booking pages have the application's id in their
-    /// addresses.
+    /// The name in the addresses of booking pages: 3 to 40 lower-case letters, digits and hyphens, which no other application may have.
+    /// Absent: the addresses have the application's id.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^[a-z0-9][a-z0-9-]{1,38}[a-z0-9]$")))]
     pub handle: Option<String>,
-    /// At most 100: https, http on this machine, or a scheme that is a domain of your own reversed.
+    /// The addresses to which users may return after they connected an account, at most 100: https, http on localhost, or a scheme that
+    /// is a domain of your own reversed.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<formats::AbsoluteUrl>", length(max = bounds::access::MAX_REDIRECTS)))]
     pub redirect_uris: Vec<String>,
-    /// Absent: `on`.
+    /// The parts of requests that the application's request log stores. Absent: `on`.
     pub request_log: Option<RequestLogSetting>,
+    /// Whether the application is for tests: its keys begin with `uc_test_` and reach only the provider `sandbox`. It cannot be changed
+    /// later.
+    pub test: bool,
 }
 
-/// A change of an application.
+/// A change of an application. A field that is absent stays as it is, and so does a field that is null, except `handle`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct AdminApplicationPatch {
-    /// 1 to 100 characters, which no other application of the organization has as its name.
+    /// The new name, 1 to 100 characters, which no other application of the organization may have.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = bounds::access::MAX_NAME), regex(pattern = r"\S")))]
     pub name: Option<String>,
-    /// 3 to 40 lower-case letters, digits and `-` that no other application has; `null` takes it away.
+    /// The new name in the addresses of booking pages: 3 to 40 lower-case letters, digits and hyphens, which no other application may
+    /// have. Null removes it.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^[a-z0-9][a-z0-9-]{1,38}[a-z0-9]$")))]
     pub handle: Option<String>,
-    /// Replaces all addresses.
+    /// The addresses to which users may return after they connected an account, at most 100. They replace all earlier ones.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<formats::AbsoluteUrl>>", length(max = bounds::access::MAX_REDIRECTS)))]
     pub redirect_uris: Option<Vec<String>>,
-    /// Whether requests of the application are logged; absent: unchanged.
+    /// The parts of requests that the application's request log stores.
     pub request_log: Option<RequestLogSetting>,
-    /// The version that the change is based on, instead of `If-Match`; a stale one gives 409 `stale_etag`.
+    /// The version that the change is based on, instead of the header `If-Match`. An outdated one answers 409 `stale_etag`.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<formats::Etag>"))]
     pub etag: Option<String>,
 }
 
@@ -121,56 +143,61 @@ pub struct AdminApplicationPatch {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct AdminProvider {
-    /// Null where the application has no registration at the provider.
+    /// The id of the registration; null if the application has none at the provider.
     pub id: Option<String>,
-    /// The application that has the registration.
+    /// The id of the application that has the registration; null if there is none.
     pub application_id: Option<String>,
     /// The name of the provider's connector.
     pub provider: String,
-    /// The client's id at the provider. Null without a registration.
+    /// The client's id at the provider; null if there is no registration.
     pub client_id: Option<String>,
-    /// Whether a secret is stored. The secret itself is in no answer.
+    /// Whether a client secret is stored. The secret itself is in no answer.
     pub has_secret: bool,
-    /// `post`, `basic` or `none`. Null: as the connector says.
+    /// The way in which the client authenticates at the provider: `post`, `basic` or `none`. Null: as the connector says.
     pub client_auth: Option<String>,
-    /// Values of the settings that the connector leaves to administrators, by their names.
+    /// The values of the settings that the connector leaves to administrators, by their names.
     pub settings: Map<String, Value>,
-    /// Addresses in the place of the connector's own, by their names.
+    /// The addresses that replace the connector's own, by their names.
     pub endpoints: Map<String, Value>,
-    /// The provider's scopes for scopes of this service, in the place of the connector's own.
+    /// The provider's scopes by the scope of this service that they stand for; they replace the connector's own.
     pub scopes: Map<String, Value>,
-    /// Counted up with every change. Null without a registration.
+    /// A number that goes up with every change of the registration; null if there is no registration.
     pub version: Option<i64>,
-    /// The registration is out of use; connections stay.
+    /// Whether the registration is out of use, so that no account can be connected with it. Connections stay.
     pub disabled: bool,
     /// The address to enter at the provider, to which users return.
     pub callback_url: String,
-    /// The version of the registration, with its quotes, as in the `ETag` header. Null without a registration.
+    /// The version of the registration, with its quotes, as in the `ETag` header; null if there is no registration.
     pub etag: Option<String>,
 }
 
-/// A registration at a provider as it shall be. What is absent is taken away, but for the secret.
+/// A registration at a provider. It replaces the earlier one as a whole, except for the secret.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(feature = "schema", schemars(extend("required" = ["clientId"])))]
 pub struct NewAdminProvider {
     /// The client's id at the provider.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = bounds::access::MAX_CLIENT_ID)))]
     pub client_id: String,
-    /// The client's secret, 1 to 4,096 bytes, which is sealed and never shown. Absent: the stored one stays.
+    /// The client's secret, 1 to 4,096 bytes, which is stored encrypted and never shown. Absent: the stored one stays.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = bounds::access::MAX_CLIENT_SECRET)))]
     pub client_secret: Option<String>,
-    /// How the client authenticates at the provider: `post`, `basic`, or `none` for a client without a secret. Absent: as the connector says.
+    /// The way in which the client authenticates at the provider: `post`, `basic`, or `none` for a client without a secret. Absent: as
+    /// the connector says.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["post", "basic", "none", null])))]
     pub client_auth: Option<String>,
-    /// Values of the settings that the connector leaves to administrators, by their names.
+    /// The values of the settings that the connector leaves to administrators, by their names.
     pub settings: Map<String, Value>,
-    /// Addresses in the place of the connector's own: `issuer`, `authorizeUrl`, `tokenUrl`, `revokeUrl`, `userinfoUrl`, `callbackUrl`, and
-    /// `origins`, an object of servers by the origin of the provider that each replaces.
+    /// The addresses that replace the connector's own: `issuer`, `authorizeUrl`, `tokenUrl`, `revokeUrl`, `userinfoUrl`, `callbackUrl`,
+    /// and `origins`, an object of servers by the origin of the provider that each replaces.
     pub endpoints: Map<String, Value>,
-    /// Lists of the provider's scopes by the scope of this service that they stand for, in the place of the connector's own.
+    /// The provider's scopes as lists, by the scope of this service that they stand for; they replace the connector's own.
     pub scopes: Map<String, Value>,
-    /// Takes the registration out of use; connections stay.
+    /// Whether the registration is out of use, so that no account can be connected with it. Connections stay.
     pub disabled: bool,
-    /// The version that is replaced, instead of `If-Match`; a stale one gives 409 `stale_etag`.
+    /// The version that is replaced, instead of the header `If-Match`. An outdated one answers 409 `stale_etag`.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<formats::Etag>"))]
     pub etag: Option<String>,
 }
 

@@ -8,78 +8,118 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Instant;
+#[cfg(feature = "schema")]
+use crate::bounds;
+#[cfg(feature = "schema")]
+use crate::formats;
 
-/// An API key, without the key.
+/// Scopes that an API key of an application can have.
+pub const KEY_SCOPES: [&str; 21] = [
+    "email.read",
+    "email.write",
+    "email.send",
+    "email.track",
+    "calendar.read",
+    "calendar.write",
+    "calendar.freebusy",
+    "contacts.read",
+    "contacts.write",
+    "tasks.read",
+    "tasks.write",
+    "scheduling.read",
+    "scheduling.write",
+    "scheduling.book",
+    "connections.read",
+    "connections.write",
+    "webhooks.read",
+    "webhooks.write",
+    "events.read",
+    "api_keys.write",
+    "usage.read",
+];
+
+/// An API key without its secret.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ApiKey {
-    /// The key's id.
+    /// The id of the key.
     pub id: String,
-    /// `key`, or `access_token` for one that the token endpoint gave to the key in `createdBy`.
+    /// The kind of key: `key`, or `access_token` for a token that the token endpoint issued to the key in `createdBy`.
     pub kind: String,
-    /// The key's name, 1 to 100 characters.
+    /// The name of the key, 1 to 100 characters.
     pub name: String,
-    /// `uc_live_` or `uc_test_` and the first six characters.
+    /// The first characters of the secret: `uc_live_` or `uc_test_` and six more.
     pub prefix: String,
-    /// The last four characters of the key.
+    /// The last four characters of the secret.
     pub last4: String,
-    /// The scopes that the key grants, `<surface>.<access>`.
+    /// The scopes that the key grants, `<surface>.<access>`, such as `calendar.write`.
     pub scopes: Vec<String>,
-    /// The application's id.
+    /// The id of the application.
     pub application_id: String,
-    /// The organization's id.
+    /// The id of the organization.
     pub organization_id: String,
-    /// Exact host names, lower case, compared with Origin and Referer; empty: no restriction.
+    /// The only web sites that the key can be used from: exact host names in lower case, compared with Origin and Referer. Empty: no
+    /// restriction.
     pub allowed_domains: Vec<String>,
-    /// Addresses or CIDR ranges; empty: no restriction.
+    /// The only addresses or CIDR ranges that the key can be used from. Empty: no restriction.
     pub allowed_ips: Vec<String>,
-    /// Requests that the key may make per minute.
+    /// The number of requests that the key can make per minute.
     pub rate_limit_per_minute: i64,
-    /// Only these connections; empty: all of the application.
+    /// The only connections that the key can use. Empty: all connections of the application.
     pub connection_ids: Vec<String>,
-    /// The time of expiry; null: the key does not expire.
+    /// The time at which the key expires; null if it does not expire.
     pub expires_at: Option<Instant>,
-    /// Written at most once a minute.
+    /// The time of the last request with the key, written at most once a minute; null if there was none.
     pub last_used_at: Option<Instant>,
-    /// The address of the last request.
+    /// The address from which the last request came; null if there was none.
     pub last_used_ip: Option<String>,
-    /// The key that created this one; null for one that an operator created.
+    /// The id of the key that created this one; null if an operator created it.
     pub created_by: Option<String>,
-    /// The time of the revocation; null: not revoked.
+    /// The time at which the key was revoked; null if it is not revoked.
     pub revoked_at: Option<Instant>,
-    /// The time of creation.
+    /// The time at which the key was created.
     pub created_at: Instant,
 }
 
-/// An API key to create. Its scopes are among those of the calling key.
+/// An API key to create, which can do no more than the calling key.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(feature = "schema", schemars(extend("required" = ["name", "scopes"])))]
 pub struct NewApiKey {
-    /// 1 to 100 characters.
+    /// The name of the key, 1 to 100 characters.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = bounds::access::MAX_NAME)))]
     pub name: String,
-    /// At least one, and only scopes of the calling key.
+    /// The scopes that the key grants, `<surface>.<access>`: at least one, and only scopes of the calling key.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1), transform = formats::OneOf(&KEY_SCOPES)))]
     pub scopes: Vec<String>,
-    /// Exact host names, without scheme, port or wildcard. Absent: those of the calling key; if that has some, only such.
+    /// The only web sites that the key can be used from: exact host names without scheme, port or wildcard. If the calling key has
+    /// some, only those are allowed. Absent or empty: those of the calling key.
+    #[cfg_attr(feature = "schema", schemars(inner(length(min = 1, max = bounds::MAX_LABEL))))]
     pub allowed_domains: Vec<String>,
-    /// Addresses or CIDR ranges. Absent: those of the calling key; if that has some, only within them.
+    /// The only addresses or CIDR ranges that the key can be used from, such as `192.0.2.0/24`. If the calling key has some, only
+    /// addresses within them are allowed. Absent or empty: those of the calling key.
+    #[cfg_attr(feature = "schema", schemars(inner(regex(pattern = r"^[0-9A-Fa-f.:]{2,45}(/[0-9]{1,3})?$"))))]
     pub allowed_ips: Vec<String>,
-    /// At most the limit of the calling key. Absent: 1000, or that limit if it is lower.
+    /// The number of requests that the key can make per minute, at least 1 and at most the limit of the calling key. Absent: 1,000, or
+    /// the limit of the calling key if it is lower.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub rate_limit_per_minute: Option<i64>,
-    /// Absent: those of the calling key; if that has some, only such.
+    /// The only connections that the key can use. If the calling key is bound to some, only those are allowed. Absent or empty: those
+    /// of the calling key.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<formats::Id>"))]
     pub connection_ids: Vec<String>,
-    /// Absent: the expiry of the calling key. It cannot be later.
+    /// The time in the future at which the key expires, not after the calling key. Absent: when the calling key expires.
     pub expires_at: Option<Instant>,
 }
 
-/// A key that was just created: the only answer that shows it.
+/// A key that was just created. No other answer shows its secret.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct CreatedApiKey {
-    /// Shown once.
+    /// The secret, to be sent with every request. It is shown only once.
     pub key: String,
     /// The key's record.
     #[serde(flatten)]
@@ -98,16 +138,17 @@ impl fmt::Debug for CreatedApiKey {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct KeyRotation {
-    /// Seconds for which the present secret goes on working beside the new one, 0 to 604800. Absent: 86400, a day.
+    /// The seconds for which the present secret still works beside the new one, 0 to 604,800 (a week). Absent: 86,400 (a day).
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = bounds::access::MAX_OVERLAP_S)))]
     pub overlap_seconds: Option<i64>,
 }
 
-/// A key with a new secret: the only answer that shows it.
+/// A key with a new secret. No other answer shows it.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct RotatedApiKey {
-    /// The new secret, shown once.
+    /// The new secret. It is shown only once.
     pub key: String,
     /// The time at which the previous secret stops working.
     pub previous_expires_at: Instant,
@@ -123,7 +164,7 @@ impl fmt::Debug for RotatedApiKey {
     }
 }
 
-/// The application's usage in a period.
+/// The usage of the application in a period.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -132,28 +173,28 @@ pub struct Usage {
     pub period_start: Instant,
     /// The end of the period, exclusive.
     pub period_end: Instant,
-    /// The step that the period is counted in.
+    /// The unit of time in which usage is counted.
     pub granularity: Granularity,
-    /// Requests to the API.
+    /// The number of requests to the API.
     pub requests: RequestCount,
     /// The rate limit of the calling key.
     pub rate_limit: RateLimit,
-    /// Connections of the application.
+    /// The connections of the application, as they are now.
     pub connections: ConnectionCount,
-    /// Changes found and calls of providers.
+    /// The changes that were found, and the calls of providers.
     pub sync: SyncCount,
-    /// Events and deliveries.
+    /// The events, and the attempts to deliver them.
     pub webhooks: WebhookCount,
-    /// Messages sent and bounced.
+    /// The messages that were sent, and those that bounced.
     pub email: EmailCount,
-    /// Bookings created and cancelled.
+    /// The bookings that were created, and those that were cancelled.
     pub bookings: BookingCount,
-    /// Bytes that the application's data take.
+    /// The size of the application's data in bytes, as it is now.
     pub storage_bytes: i64,
-    /// Requests by API key.
+    /// The number of requests of each API key.
     pub keys: Vec<KeyUsage>,
-    /// Units of providers' quotas, by connection and part of the account: those with the most units first, at most 100. Of providers whose
-    /// connector names limits; kept for 93 days. A key that is bound to connections gets only theirs.
+    /// The units of providers' quotas that were used, by connection and part of the account: at most 100, those with the most units
+    /// first. Only for providers whose connector names limits; kept for 93 days. A key that is bound to connections gets only theirs.
     // Contract silent: that there are figures of providers' quotas, and which.
     pub provider_units: Vec<ProviderUnits>,
 }
@@ -163,41 +204,41 @@ pub struct Usage {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ProviderUnits {
-    /// The connection's id.
+    /// The id of the connection.
     pub connection_id: String,
-    /// The provider's name.
+    /// The name of the provider.
     pub provider: String,
-    /// The part of the account that has the quota, as the connector calls it.
+    /// The part of the account that has the quota, in the connector's words.
     pub bucket: String,
-    /// Units in the period.
+    /// The number of units in the period.
     pub units: i64,
-    /// The same by day, the first day first.
+    /// The number of units by day, in order.
     pub days: Vec<UnitsOfDay>,
-    /// None: the connector no longer has this limit.
+    /// The limit of the quota; null if the connector no longer has it.
     pub limit: Option<UnitLimit>,
 }
 
-/// Units of a day.
+/// The units of a provider's quota that were used on one day.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct UnitsOfDay {
-    /// `YYYY-MM-DD`, UTC.
+    /// The day, `YYYY-MM-DD`, in UTC.
     pub day: String,
-    /// Units on that day.
+    /// The number of units on that day.
     pub units: i64,
 }
 
-/// The operator's limit of an account, else the connector's.
+/// The limit of a provider's quota for one account: the operator's, or else the connector's.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct UnitLimit {
-    /// Units within any `seconds`.
+    /// The number of units that can be used within any `seconds`.
     pub units: i64,
-    /// The length of the limit's window, seconds.
+    /// The length of the limit's time window in seconds.
     pub seconds: i64,
-    /// Units that are left now. Each host keeps to the limit by itself: this is the rest of the host that answers.
+    /// The number of units that are left now at the host that answers. Each host keeps to the limit by itself.
     pub remaining: i64,
 }
 
@@ -216,17 +257,17 @@ pub enum Granularity {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct RequestCount {
-    /// All requests.
+    /// The number of all requests.
     pub total: i64,
-    /// Requests that succeeded.
+    /// The number of requests that succeeded.
     pub success: i64,
-    /// Requests answered with 4xx other than 429.
+    /// The number of requests that were answered with 4xx, except 429.
     pub client_error: i64,
-    /// Requests answered with 5xx.
+    /// The number of requests that were answered with 5xx.
     pub server_error: i64,
-    /// Requests answered with 429.
+    /// The number of requests that were answered with 429.
     pub rate_limited: i64,
-    /// Requests by surface.
+    /// The number of requests by the part of the API, such as `calendar`.
     pub by_surface: BTreeMap<String, i64>,
 }
 
@@ -235,11 +276,11 @@ pub struct RequestCount {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct RateLimit {
-    /// Requests that the key may make per minute.
+    /// The number of requests that the key can make per minute.
     pub limit_per_minute: i64,
-    /// Requests that are left now.
+    /// The number of requests that are left now.
     pub remaining: i64,
-    /// The time at which the whole budget is available again, without further requests.
+    /// The time at which the whole limit is available again, if no further requests are made.
     pub reset_at: Option<Instant>,
 }
 
@@ -248,11 +289,11 @@ pub struct RateLimit {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ConnectionCount {
-    /// All connections.
+    /// The number of all connections.
     pub total: i64,
-    /// Connections that are `active`.
+    /// The number of connections that work, including those whose provider fails at the moment.
     pub active: i64,
-    /// Connections that the user must authorize again.
+    /// The number of connections that the user must authorize again.
     pub reauth_required: i64,
 }
 
@@ -261,11 +302,11 @@ pub struct ConnectionCount {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct SyncCount {
-    /// Changes that were added to the change feed.
+    /// The number of changes that were added to the change feed.
     pub changes: i64,
-    /// Requests that connectors sent to providers, for calls and for background work.
+    /// The number of requests that connectors sent to providers, for calls of the API and in the background.
     pub provider_calls: i64,
-    /// Calls of connectors in which the provider asked to slow down.
+    /// The number of calls of connectors in which the provider asked to slow down.
     pub provider_throttled: i64,
 }
 
@@ -274,13 +315,14 @@ pub struct SyncCount {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct WebhookCount {
-    /// Events that were added to the event log.
+    /// The number of events that were added to the event log.
     pub events: i64,
-    /// Attempts to deliver an event to a webhook that were made, also those of replays and tests.
+    /// The number of attempts to deliver an event to a webhook, including those of replays and tests.
     pub deliveries: i64,
-    /// Attempts that failed, most of which were tried again.
+    /// The number of attempts that failed, most of which were tried again.
     pub failed: i64,
-    /// 95 % of the attempts took at most this long, rounded up to the next of some thirty durations; null without attempts.
+    /// The time in milliseconds that 95 % of the attempts did not exceed, rounded up to one of about thirty values; null without
+    /// attempts.
     pub p95_ms: Option<i64>,
 }
 
@@ -289,9 +331,9 @@ pub struct WebhookCount {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct EmailCount {
-    /// Messages that a provider accepted for at least one of their recipients.
+    /// The number of messages that a provider accepted for at least one recipient.
     pub sent: i64,
-    /// Events `email.message.bounced`: reports by which such a message did not arrive.
+    /// The number of events `email.message.bounced`: reports that such a message did not arrive.
     pub bounced: i64,
 }
 
@@ -300,21 +342,21 @@ pub struct EmailCount {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct BookingCount {
-    /// Bookings that were created.
+    /// The number of bookings that were created.
     pub created: i64,
-    /// Bookings that were cancelled.
+    /// The number of bookings that were cancelled.
     pub cancelled: i64,
 }
 
-/// The requests of an API key.
+/// The number of requests of one API key.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct KeyUsage {
-    /// The key's id.
+    /// The id of the key.
     pub id: String,
-    /// The key's name.
+    /// The name of the key; empty if the key no longer exists.
     pub name: String,
-    /// Requests with the key in the period.
+    /// The number of requests with the key in the period.
     pub requests: i64,
 }

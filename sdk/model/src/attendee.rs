@@ -4,16 +4,23 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "schema")]
+use crate::bounds;
+#[cfg(feature = "schema")]
+use crate::formats;
+
 /// The organizer or the creator of an event.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Person {
-    /// The email address.
+    /// The email address; null if it is not known.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<formats::Email>"))]
     pub email: Option<String>,
-    /// The name.
+    /// The name; null if it is not known.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::MAX_BODY)))]
     pub name: Option<String>,
-    /// The attendee is the connected account.
+    /// Whether the person is the connected account.
     #[serde(rename = "self")]
     pub is_self: bool,
 }
@@ -22,10 +29,13 @@ pub struct Person {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
+#[cfg_attr(feature = "schema", schemars(transform = formats::RequiredFields(&["email"])))]
 pub struct Attendee {
-    /// The email address.
+    /// The email address. Events of other programs may have another URI here, such as `urn:uuid:…`.
+    #[cfg_attr(feature = "schema", schemars(with = "formats::Email"))]
     pub email: String,
-    /// The name.
+    /// The name; null if it is not known.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::MAX_BODY)))]
     pub name: Option<String>,
     /// The answer to the invitation (PARTSTAT).
     pub response_status: ResponseStatus,
@@ -33,9 +43,10 @@ pub struct Attendee {
     pub role: AttendeeRole,
     /// The kind of attendee (CUTYPE).
     pub kind: AttendeeKind,
-    /// A note with the response.
+    /// The note that the attendee sent with the response; null if there is none.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::MAX_BODY)))]
     pub comment: Option<String>,
-    /// The attendee is the connected account.
+    /// Whether the attendee is the connected account.
     #[serde(rename = "self")]
     pub is_self: bool,
     /// Whether the attendee is the organizer.

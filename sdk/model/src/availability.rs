@@ -5,15 +5,20 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Instant;
+#[cfg(feature = "schema")]
+use crate::bounds;
+#[cfg(feature = "schema")]
+use crate::formats;
 
-/// A stretch of time.
+/// A stretch of time to search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
+#[cfg_attr(feature = "schema", schemars(extend("required" = ["start", "end"])))]
 pub struct Period {
     /// The start, inclusive.
     pub start: Instant,
-    /// The end, exclusive.
+    /// The end, exclusive, after `start`.
     pub end: Instant,
 }
 
@@ -31,13 +36,13 @@ pub enum AvailabilityFormat {
     Periods,
 }
 
-/// `"all"`, or how many.
+/// The members of a group who must be free: `"all"`, or a number of them from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(untagged)]
 pub enum RequiredMembers {
     /// At least this many.
-    Count(i64),
+    Count(#[cfg_attr(feature = "schema", schemars(range(min = 1)))] i64),
     /// All of them.
     Word(AllMembers),
 }
@@ -62,15 +67,21 @@ pub enum AllMembers {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
+#[cfg_attr(feature = "schema", schemars(extend("required" = ["days", "start", "end"])))]
 pub struct OpenHours {
-    /// ISO weekdays, 1 (Monday) to 7.
+    /// The weekdays on which the hours apply, 1 (Monday) to 7 (Sunday).
+    #[cfg_attr(feature = "schema", schemars(length(min = 1), inner(range(min = 1, max = 7))))]
     pub days: Vec<i64>,
-    /// `HH:MM`.
+    /// The start of the hours, `HH:MM`.
+    #[cfg_attr(feature = "schema", schemars(with = "formats::TimeOfDay"))]
     pub start: String,
-    /// `HH:MM`; `24:00` is the end of the day.
+    /// The end of the hours, `HH:MM`, up to `24:00`. An end that is not after the start is on the next day.
+    #[cfg_attr(feature = "schema", schemars(with = "formats::EndTimeOfDay"))]
     pub end: String,
-    /// IANA name.
+    /// The IANA name of the time zone of the hours; the zone of the query if absent or null.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<formats::ZoneName>"))]
     pub time_zone: Option<String>,
-    /// Days on which these hours do not apply, `YYYY-MM-DD`.
+    /// The days on which these hours do not apply, `YYYY-MM-DD`, at most 400.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<formats::AnyDate>", length(max = bounds::free_busy::MAX_EXDATES)))]
     pub exdates: Vec<String>,
 }

@@ -6,7 +6,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Instant;
+#[cfg(feature = "schema")]
+use crate::bounds;
 use crate::calendar::{Calendar, ConferenceProvider, Event, ShowAs};
+#[cfg(feature = "schema")]
+use crate::formats;
 use crate::resource::{Body, Nothing};
 use crate::sync::Watch;
 use crate::wire::Warning;
@@ -19,8 +23,8 @@ pub use crate::availability::{AllMembers, AvailabilityFormat, OpenHours, Period,
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct CalendarExtra {
-    /// How the provider notifies of changes in the calendar; null where it does not, and before sync was started. A change of this
-    /// field changes no etag, and is in no change feed.
+    /// The way in which the provider notifies the service of changes in the calendar; null if it does not, and before sync was started. A
+    /// change of this field changes no etag, and is in no change feed.
     pub watch: Option<Watch>,
 }
 
@@ -38,9 +42,9 @@ impl Body for Calendar {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct EventExtra {
-    /// The id of the calendar.
+    /// The id of the calendar that the event is in.
     pub calendar_id: String,
-    /// The series of an occurrence or exception.
+    /// The id of the series of an occurrence or exception; null for single events and series.
     pub series_id: Option<String>,
 }
 
@@ -49,9 +53,9 @@ pub struct EventExtra {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct EventOptions {
-    /// The attendees that the provider notifies; `all` if absent.
+    /// The attendees that the provider notifies of the change; `all` if absent.
     pub notify: Notify,
-    /// The instances to change. If absent, `this` with the id of an instance, `all` with that of a series.
+    /// The instances to change. If absent or null, `this` with the id of an instance and `all` with the id of a series.
     pub recurrence_scope: Option<RecurrenceScope>,
 }
 
@@ -73,6 +77,7 @@ impl Body for Event {
         "timeZoneRules",
         "type",
     ];
+    const CREATE_ONLY: &'static [&'static str] = &["conference", "iCalUid"];
     type Extra = EventExtra;
     type Options = EventOptions;
 }
@@ -82,11 +87,12 @@ impl Body for Event {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Rsvp {
-    /// A note to the organizer.
+    /// A note to the organizer; null or absent for none.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::event::MAX_COMMENT)))]
     pub comment: Option<String>,
     /// Whether the organizer is notified; true if absent.
     pub notify_organizer: bool,
-    /// The instances to answer for. If absent, `this` with the id of an instance, `all` with that of a series.
+    /// The instances to answer for. If absent or null, `this` with the id of an instance and `all` with the id of a series.
     pub recurrence_scope: Option<RecurrenceScope>,
 }
 
@@ -101,7 +107,7 @@ impl Default for Rsvp {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct NewConference {
-    /// The calendar's first where it is absent.
+    /// The conference service. If absent or null, the first of the calendar's `conferenceTypes`.
     pub provider: Option<ConferenceProvider>,
 }
 
@@ -109,14 +115,19 @@ pub struct NewConference {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
+#[cfg_attr(feature = "schema", schemars(extend("x-rules" = ["exactly one of connectionId and email", "email needs viaConnectionId, and has no calendarIds"])))]
 pub struct FreeBusyTarget {
-    /// The connection whose calendars are requested.
+    /// The id of the connection whose calendars are requested; null if `email` names a person.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<formats::Id>"))]
     pub connection_id: Option<String>,
-    /// All calendars that count as busy where it is absent.
+    /// The ids of the connection's calendars to look at, 1 to 50. If absent or null, all calendars that count as busy.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<formats::Id>>", length(min = 1, max = bounds::free_busy::MAX_CALENDARS)))]
     pub calendar_ids: Option<Vec<String>>,
     /// The address of another person, instead of `connectionId`.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<formats::Email>"))]
     pub email: Option<String>,
-    /// The connection that asks for `email`.
+    /// The id of the connection whose account asks for the busy times of `email`; null with `connectionId`.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<formats::Id>"))]
     pub via_connection_id: Option<String>,
 }
 
@@ -126,17 +137,19 @@ pub struct FreeBusyTarget {
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(feature = "schema", schemars(extend("required" = ["start", "end", "targets"])))]
 pub struct FreeBusyQuery {
-    /// The start, inclusive.
+    /// The start of the range, inclusive.
     pub start: Instant,
-    /// At most 92 days after `start`.
+    /// The end of the range, exclusive: after `start`, by at most 92 days.
     pub end: Instant,
-    /// IANA name: the zone of all-day events without one.
+    /// The IANA name of the time zone for all-day events without one; UTC if absent or null.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<formats::ZoneName>"))]
     pub time_zone: Option<String>,
-    /// 1 to 50.
+    /// The calendars and people whose busy times are requested, 1 to 50.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = bounds::free_busy::MAX_TARGETS)))]
     pub targets: Vec<FreeBusyTarget>,
     /// Whether tentative events count as busy; true if absent.
     pub tentative_as_busy: bool,
-    /// Adds the events; needs the scope `calendar.read`.
+    /// Whether the answer names the event of each busy time; needs the scope `calendar.read`.
     pub include_details: bool,
 }
 
@@ -153,17 +166,18 @@ impl Default for FreeBusyQuery {
     }
 }
 
-/// One answer per target; one that is named twice has it where it stands first, and a warning `duplicate_target`. A target that failed is never reported as free, and never fails the others.
+/// The busy times of all targets. A target that is named twice is answered at its first place, with the warning `duplicate_target`. A
+/// target that failed is never reported as free, and never fails the others.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct FreeBusyAnswer {
     /// One result per target, in the order of the query.
     pub data: Vec<FreeBusyResult>,
-    /// Every target was answered.
+    /// Whether every target was answered.
     pub complete: bool,
-    /// Unknown fields of the query; series that cannot be expanded (`recurrence_not_expanded`): the time in which they may
-    /// take place counts as if they did.
+    /// Warnings about unknown fields of the query, and about series that cannot be expanded (`recurrence_not_expanded`): the time in which
+    /// they may take place counts as busy.
     pub warnings: Vec<Warning>,
 }
 
@@ -176,11 +190,11 @@ pub struct FreeBusyResult {
     pub target: FreeBusyTarget,
     /// Whether the target was answered.
     pub status: TargetStatus,
-    /// Sorted and clipped to the range that was asked for, at most 20,000: the rest of a longer list is one entry, with the warning
-    /// `busy_times_joined`. Merged: where times overlap, the strongest of `oof`, `busy`,
-    /// `tentative` counts. With `includeDetails` not merged: one per event. An event that shows as `workingElsewhere` leaves its time free.
+    /// The busy times, sorted and clipped to the requested range, at most 20,000: the rest of a longer list is one entry, with the warning
+    /// `busy_times_joined`. Times that overlap are merged, and the strongest of `oof`, `busy` and `tentative` counts. With `includeDetails`
+    /// there is one entry per event instead. An event that shows as `workingElsewhere` leaves its time free.
     pub busy: Vec<BusyTime>,
-    /// The reason, if `status` is `error`.
+    /// The reason why the busy times are unknown; null if `status` is `ok`.
     pub error: Option<TargetError>,
 }
 
@@ -195,15 +209,15 @@ pub struct BusyTime {
     pub end: Instant,
     /// The state in which the time is shown to others.
     pub show_as: ShowAs,
-    /// Only with `includeDetails`, and only where the provider lets the account read the event.
+    /// The id of the event. Only with `includeDetails`, and only if the provider lets the account read the event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event_id: Option<String>,
-    /// The same.
+    /// The title of the event. Only with `includeDetails`, and only if the provider lets the account read the event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
-/// The result for one target.
+/// The outcome for one target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -220,9 +234,9 @@ pub enum TargetStatus {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct TargetError {
-    /// A stable code: branch on this.
+    /// The code of the error. Later versions may add codes.
     pub code: TargetErrorCode,
-    /// A sentence for people.
+    /// The description of the error, for people.
     pub message: String,
 }
 
@@ -247,36 +261,49 @@ pub enum TargetErrorCode {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 #[cfg_attr(feature = "schema", schemars(extend("required" = ["durationMinutes", "participants"])))]
+#[cfg_attr(feature = "schema", schemars(extend("x-rules" = ["either start and end, or queryPeriods", "the periods have at most 62 days in all"])))]
 pub struct AvailabilityQuery {
-    /// 1 to 1,440.
+    /// The length of the meeting in minutes, 1 to 1,440.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = bounds::DAY_MINUTES)))]
     pub duration_minutes: i64,
-    /// The start of the search, inclusive.
+    /// The start of the search, inclusive; absent or null with `queryPeriods`.
     pub start: Option<Instant>,
-    /// The end of the search, exclusive.
+    /// The end of the search, exclusive, at most 62 days after `start`; absent or null with `queryPeriods`.
     pub end: Option<Instant>,
-    /// Instead of `start` and `end`.
+    /// The periods to search instead of the range from `start` to `end`: at most 50, with at most 62 days in all.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::free_busy::MAX_PERIODS)))]
     pub query_periods: Vec<Period>,
-    /// IANA name: the zone of the slot grid and of open hours without one.
+    /// The IANA name of the time zone of the slot grid, and of open hours without one; UTC if absent or null.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<formats::ZoneName>"))]
     pub time_zone: Option<String>,
-    /// `durationMinutes` where it is absent.
+    /// The minutes from the start of one slot to the start of the next, 1 to 1,440; `durationMinutes` if absent or null.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = bounds::DAY_MINUTES)))]
     pub slot_interval_minutes: Option<i64>,
-    /// Minutes before a slot that must be free as well.
+    /// The minutes before a slot that must be free as well, 0 to 1,440.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = bounds::DAY_MINUTES)))]
     pub buffer_before_minutes: i64,
-    /// Minutes after a slot that must be free as well.
+    /// The minutes after a slot that must be free as well, 0 to 1,440.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = bounds::DAY_MINUTES)))]
     pub buffer_after_minutes: i64,
-    /// Minutes that must lie between now and the start.
+    /// The minutes from now to the first possible start, 0 to 527,040 (a year); 0 does not look at the current time.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = bounds::YEAR_MINUTES)))]
     pub min_notice_minutes: i64,
-    /// Every group must be satisfied.
+    /// The groups of people, all of which must be satisfied; at most 50 members in all.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = bounds::free_busy::MAX_MEMBERS)))]
     pub participants: Vec<ParticipantGroup>,
-    /// For members without their own.
+    /// The open hours of members without hours of their own, at most 50 rows; without any, those members can meet at all times.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::free_busy::MAX_HOURS)))]
     pub open_hours: Vec<OpenHours>,
-    /// Events that do not count as busy.
+    /// The ids of events that do not count as busy, at most 500.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<formats::Id>", length(max = bounds::free_busy::MAX_IGNORED)))]
     pub ignore_event_ids: Vec<String>,
-    /// Bookings that do not count as busy.
+    /// The ids of bookings that do not count as busy, at most 500.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<formats::Id>", length(max = bounds::free_busy::MAX_IGNORED)))]
     pub ignore_booking_ids: Vec<String>,
-    /// The form of the answer.
+    /// The form of the answer: slots, or stretches of free time.
     pub response_format: AvailabilityFormat,
-    /// At most 1,000.
+    /// The number of times in the answer, from 1; more than 1,000 is taken as 1,000, which is also the number if it is absent or null.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub limit: Option<i64>,
 }
 
@@ -284,8 +311,10 @@ pub struct AvailabilityQuery {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
+#[cfg_attr(feature = "schema", schemars(extend("required" = ["members"])))]
 pub struct ParticipantGroup {
-    /// The people of the group.
+    /// The people of the group, each once.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = bounds::free_busy::MAX_MEMBERS)))]
     pub members: Vec<Member>,
     /// The number of members who must be free; `all` if absent.
     pub required: RequiredMembers,
@@ -295,14 +324,19 @@ pub struct ParticipantGroup {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
+#[cfg_attr(feature = "schema", schemars(extend("required" = ["connectionId"])))]
 pub struct Member {
-    /// The connection's id.
+    /// The id of the connection whose busy times count.
+    #[cfg_attr(feature = "schema", schemars(with = "formats::Id"))]
     pub connection_id: String,
-    /// The calendars that count; absent: all that count as busy.
+    /// The ids of the calendars that count, 1 to 50. If absent or null, all calendars that count as busy.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<formats::Id>>", length(min = 1, max = bounds::free_busy::MAX_CALENDARS)))]
     pub calendar_ids: Option<Vec<String>>,
-    /// The person's own hours; absent: those of the query.
+    /// The person's own open hours, at most 50 rows; an empty list means at all times. If absent or null, the hours of the query.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::free_busy::MAX_HOURS)))]
     pub open_hours: Option<Vec<OpenHours>>,
-    /// Instead of `openHours`.
+    /// The id of a schedule instead of `openHours`. No schedule can be used here yet: leave it out, and send `openHours`.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<formats::Id>"))]
     pub schedule_id: Option<String>,
 }
 
@@ -311,16 +345,16 @@ pub struct Member {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct AvailabilityAnswer {
-    /// The times, in order.
+    /// The times at which people can meet, in order.
     pub data: Vec<AvailableTime>,
-    /// Connections, the next in rotation first; null without rotation.
+    /// The ids of the connections in their order of rotation, the next one first; null if there is no rotation.
     pub order: Option<Vec<String>>,
-    /// Members whose busy times could not be read: they count as busy.
+    /// The members whose busy times could not be read. They count as busy.
     pub unavailable: Vec<UnavailableMember>,
-    /// The busy times of every member were read.
+    /// Whether the busy times of every member were read.
     pub complete: bool,
-    /// Unknown fields of the query; series that cannot be expanded (`recurrence_not_expanded`): the time in which they may
-    /// take place counts as if they did.
+    /// Warnings about unknown fields of the query, and about series that cannot be expanded (`recurrence_not_expanded`): the time in which
+    /// they may take place counts as busy.
     pub warnings: Vec<Warning>,
 }
 
@@ -333,7 +367,7 @@ pub struct AvailableTime {
     pub start: Instant,
     /// The end, exclusive.
     pub end: Instant,
-    /// Connections that are free then.
+    /// The ids of the connections that are free at that time.
     pub participants: Vec<String>,
 }
 
@@ -342,8 +376,8 @@ pub struct AvailableTime {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct UnavailableMember {
-    /// The connection's id.
+    /// The id of the member's connection.
     pub connection_id: String,
-    /// The reason.
+    /// The reason why the busy times are unknown.
     pub code: TargetErrorCode,
 }

@@ -9,105 +9,106 @@ use serde_json::Value;
 
 use crate::Instant;
 
-/// The capabilities of a connection. The mailbox stands at the top, the other surfaces under their names in the same shape.
+/// The capabilities of a connection. Those of the mailbox are at the top level, those of the other surfaces under `calendar`, `contacts`
+/// and `tasks`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Capabilities {
-    /// The connection's id.
+    /// The id of the connection.
     pub connection_id: String,
-    /// The provider's name.
+    /// The name of the provider, as in the connection.
     pub provider: String,
-    /// The version of the connector.
+    /// The version of the connector that the connection uses.
     pub connector_version: String,
-    /// The time at which this was found out.
+    /// The time at which the capabilities were determined.
     pub evaluated_at: Instant,
-    /// Operations of the mailbox.
+    /// The mailbox operations that are possible now.
     pub operations: EmailOperations,
-    /// Features of the mailbox.
+    /// The features of the mailbox.
     pub features: EmailFeatures,
-    /// Limits of the mailbox.
+    /// The limits of the mailbox.
     pub limits: EmailLimits,
-    /// Addresses that the account can send as.
+    /// The addresses that the account can send as.
     pub aliases: Vec<Alias>,
-    /// Why something is not possible, where the reason is known.
+    /// The mailbox operations that are not possible, each with the reason.
     pub missing: Vec<MissingOperation>,
-    /// Null where the account has no calendars.
+    /// The capabilities of the account's calendars; null if it has none.
     pub calendar: Option<SurfaceCapabilities>,
-    /// Null where the account has no contacts.
+    /// The capabilities of the account's contacts; null if it has none.
     pub contacts: Option<SurfaceCapabilities>,
-    /// Null where the account has no tasks.
+    /// The capabilities of the account's tasks; null if it has none.
     pub tasks: Option<SurfaceCapabilities>,
 }
 
-/// The operations of a mailbox that are possible.
+/// The mailbox operations of a connection. True: the provider has the operation, the needed scope is granted, and the connection is active.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct EmailOperations {
-    /// Reading messages.
+    /// Whether messages can be read.
     pub read: bool,
-    /// Searching messages.
+    /// Whether messages can be searched.
     pub search: bool,
-    /// `native_query` of the message list.
+    /// Whether the message list takes `native_query`, a search in the provider's own query language.
     pub native_search: bool,
-    /// Changing `unread`, `starred` and the like.
+    /// Whether `unread`, `starred` and the other flags of a message can be changed.
     pub modify_flags: bool,
-    /// Moving messages to other folders.
+    /// Whether messages can be moved to other folders.
     #[serde(rename = "move")]
     pub move_message: bool,
-    /// Moving messages to the trash.
+    /// Whether messages can be moved to the trash.
     pub delete: bool,
-    /// Destroying messages.
+    /// Whether messages can be deleted for good.
     pub permanent_delete: bool,
-    /// Creating drafts.
+    /// Whether drafts can be created.
     pub create_draft: bool,
-    /// Sending drafts.
+    /// Whether drafts can be sent.
     pub send_draft: bool,
-    /// Sending messages.
+    /// Whether messages can be sent.
     pub send: bool,
-    /// Sending messages at a later time.
+    /// Whether messages can be sent at a later time.
     pub schedule_send: bool,
-    /// Cancelling messages that are scheduled.
+    /// Whether scheduled messages can be cancelled.
     pub cancel_scheduled: bool,
-    /// Putting messages into a folder without sending them.
+    /// Whether messages can be put into a folder without being sent.
     pub append_message: bool,
 }
 
-/// The features of a mailbox.
+/// The features of a connection's mailbox.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct EmailFeatures {
-    /// The mailbox has folders.
+    /// Whether the mailbox has folders.
     pub folders: bool,
-    /// The mailbox has labels.
+    /// Whether the mailbox has labels.
     pub labels: bool,
-    /// A message can be in several folders.
+    /// Whether a message can be in several folders.
     pub multi_folder: bool,
     /// The side that groups messages into threads.
     pub threads: ThreadSource,
-    /// Keywords of any name can be set.
+    /// Whether keywords of any name can be set.
     pub keywords: bool,
-    /// The importance of a message can be changed.
+    /// Whether the importance of a message can be changed.
     pub importance: bool,
-    /// Messages can be read as RFC 5322 text.
+    /// Whether messages can be read and appended as RFC 5322 text.
     pub raw_mime: bool,
-    /// Messages can be sent from `aliases`.
+    /// Whether messages can be sent from the addresses in `aliases`.
     pub send_as_alias: bool,
-    /// Messages can be sent for another mailbox.
+    /// Whether messages can be sent on behalf of another mailbox.
     pub delegated_send: bool,
-    /// Opens can be tracked.
+    /// Whether opens of sent messages can be tracked.
     pub open_tracking: bool,
-    /// Clicks can be tracked.
+    /// Whether clicks on links in sent messages can be tracked.
     pub link_tracking: bool,
-    /// The way in which bounces are found.
+    /// The way in which bounces are detected.
     pub bounce_detection: BounceDetection,
-    /// Read receipts can be requested.
+    /// Whether read receipts can be requested.
     pub read_receipts: bool,
-    /// Whether the provider notifies of changes.
+    /// Whether the provider notifies the service of changes.
     pub push: bool,
-    /// The way in which changes are found.
+    /// The way in which the service finds changes.
     pub delta: EmailDelta,
 }
 
@@ -116,57 +117,57 @@ pub struct EmailFeatures {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum ThreadSource {
-    /// The provider.
+    /// The provider groups messages.
     Server,
-    /// This service, by header fields.
+    /// The service groups messages, by their header fields.
     #[default]
     Computed,
 }
 
-/// The way in which bounces are found.
+/// The way in which bounces are detected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum BounceDetection {
-    /// RFC 3464 reports in the mailbox are read.
+    /// The service reads delivery reports (RFC 3464) in the mailbox.
     Dsn,
-    /// The provider reports them.
+    /// The provider reports bounces.
     Provider,
-    /// Bounces are not found.
+    /// Bounces are not detected.
     #[default]
     None,
 }
 
-/// The way in which changes are found.
+/// The way in which the service finds changes in a mailbox.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum EmailDelta {
-    /// A history of the provider.
+    /// A history that the provider keeps.
     History,
     /// A delta token of the provider.
     DeltaToken,
     /// IMAP UIDs and mod-sequences.
     Uid,
-    /// Comparison of everything.
+    /// A comparison of all messages.
     #[default]
     Scan,
 }
 
-/// The limits of a mailbox; null: none known.
+/// The limits of a connection's mailbox.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct EmailLimits {
-    /// Bytes of a message to send.
+    /// The largest message that can be sent, in bytes; null if the provider names no limit.
     pub max_message_bytes: Option<i64>,
-    /// Bytes of the attachments of a message together.
+    /// The largest size of all attachments of a message together, in bytes; null if the account has no mailbox.
     pub max_attachment_bytes: Option<i64>,
-    /// Recipients of a message.
+    /// The most recipients of a message; null if the account has no mailbox.
     pub max_recipients: Option<i64>,
-    /// Messages sent in a day.
+    /// The most messages that can be sent in a day; null if the provider names no limit.
     pub max_send_per_day: Option<i64>,
-    /// Most messages on a page of a list.
+    /// The most messages on a page of a list; null if the account has no mailbox.
     pub page_size: Option<i64>,
 }
 
@@ -177,22 +178,22 @@ pub struct EmailLimits {
 pub struct Alias {
     /// The email address.
     pub email: String,
-    /// The name.
+    /// The display name that goes with the address; null if it has none.
     pub name: Option<String>,
-    /// Whether messages are sent from it by default.
+    /// Whether messages are sent from this address by default.
     pub is_default: bool,
 }
 
-/// An operation that is not available, and the scopes that would help.
+/// An operation that is not possible, with the reason.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct MissingOperation {
-    /// The operation's name, as in `operations`.
+    /// The name of the operation, as in `operations`.
     pub operation: String,
-    /// The reason why it is not possible.
+    /// The reason why the operation is not possible.
     pub reason: MissingReason,
-    /// Scopes that would make it possible.
+    /// The scopes that the operation needs.
     pub required_scopes: Vec<String>,
 }
 
@@ -201,28 +202,29 @@ pub struct MissingOperation {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum MissingReason {
-    /// A scope is missing.
+    /// The account has not granted the needed scope.
     ScopeNotGranted,
-    /// The provider has no such operation.
+    /// The provider does not offer the operation.
     #[default]
     ProviderUnsupported,
-    /// An administrator forbids it.
+    /// An administrator forbids the operation.
     AdminPolicy,
     /// The connection is not active.
     ConnectionNotActive,
 }
 
-/// The capabilities of one surface other than the mailbox. The names depend on the surface: clients look up those that they know.
+/// The capabilities of the calendars, contacts or tasks of a connection. The names depend on the surface: look up the ones that you know
+/// and ignore the others.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct SurfaceCapabilities {
-    /// Operations by name: whether they are possible.
+    /// The operations by name. True: the provider has the operation, the needed scope is granted, and the connection is active.
     pub operations: BTreeMap<String, bool>,
-    /// Flags, or the name of the way in which it is done.
+    /// The features by name. A value is a boolean, a word or a list of words.
     pub features: BTreeMap<String, Value>,
-    /// Limits by name; null: none known.
+    /// The limits by name; null if no limit is known.
     pub limits: BTreeMap<String, Option<i64>>,
-    /// Operations that are not possible, with the reason.
+    /// The operations that are not possible, each with the reason.
     pub missing: Vec<MissingOperation>,
 }

@@ -4,6 +4,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "schema")]
+use crate::bounds;
+
 /// An online meeting of an event.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
@@ -13,15 +16,19 @@ pub struct Conference {
     pub provider: ConferenceProvider,
     /// Whether the meeting exists already.
     pub status: ConferenceStatus,
-    /// The address to join the meeting at.
+    /// The URL at which people join the meeting; null until the service has created the meeting.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::MAX_BODY)))]
     pub join_url: Option<String>,
-    /// The meeting's id at the service.
+    /// The meeting's id at the service; null if it has none.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::MAX_BODY)))]
     pub meeting_id: Option<String>,
-    /// The passcode to join.
+    /// The passcode to join; null if none is needed.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::MAX_BODY)))]
     pub passcode: Option<String>,
-    /// Numbers to dial in.
+    /// The numbers to dial in.
     pub phones: Vec<ConferencePhone>,
-    /// The id of the request that created the meeting, where the provider has one.
+    /// The id of the request that created the meeting; null if the provider has none.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::MAX_BODY)))]
     pub create_request_id: Option<String>,
 }
 
@@ -62,10 +69,13 @@ pub enum ConferenceStatus {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ConferencePhone {
-    /// The number.
+    /// The phone number.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::MAX_BODY)))]
     pub number: String,
-    /// The PIN to enter after dialing.
+    /// The PIN to enter after dialing; null if none is needed.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::MAX_BODY)))]
     pub pin: Option<String>,
-    /// The country or region of the number.
+    /// The country or region of the number; null if it is not known.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::MAX_BODY)))]
     pub region: Option<String>,
 }

@@ -5,6 +5,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "schema")]
+use crate::bounds;
+#[cfg(feature = "schema")]
+use crate::formats;
 use crate::resource::{Body, Nothing, Resource};
 
 pub use crate::contact_details::{
@@ -12,68 +16,89 @@ pub use crate::contact_details::{
     PhoneKind, PostalAddress, Relation,
 };
 
-/// A person or an organization in an address book. It has at least one of a name, an e-mail address, a phone number and an
-/// organization.
+/// A person or an organization in an address book. It has at least one of a name, an email address, a phone number and an organization.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Contact {
-    /// None on a create: the default book of `connectionId`. It stays the same for the contact's life.
+    /// The contact book that holds the contact. It cannot be changed later. A create without it uses the default book of `connectionId`.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<formats::Id>"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub book_id: Option<String>,
-    /// None on a create: composed of the other names, else of the organization, an address or a number.
+    /// The name under which the contact is shown and sorted. Absent or null on a write: the service composes it from the other names, else
+    /// from the nickname, the organization, an email address or a phone number.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::MAX_LINE)))]
     pub display_name: Option<String>,
-    /// The given name (vCard N).
+    /// The given name (vCard N); null if there is none.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::MAX_LINE)))]
     pub given_name: Option<String>,
-    /// Further given names.
+    /// Further given names, separated by spaces; null if there are none.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::MAX_LINE)))]
     pub middle_name: Option<String>,
-    /// The family name (vCard N).
+    /// The family name (vCard N); null if there is none.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::MAX_LINE)))]
     pub family_name: Option<String>,
-    /// Words before the name, such as `Dr.`.
+    /// The title before the name, such as `Dr.`; null if there is none.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::MAX_LINE)))]
     pub prefix: Option<String>,
-    /// Words after the name, such as `Jr.`.
+    /// The title or generation after the name, such as `Jr.`; null if there is none.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::MAX_LINE)))]
     pub suffix: Option<String>,
-    /// The nickname.
+    /// The nickname; null if there is none.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::MAX_LINE)))]
     pub nickname: Option<String>,
-    /// The pronunciation of the given name.
+    /// The pronunciation of the given name; null if it is unknown.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::MAX_LINE)))]
     pub phonetic_given_name: Option<String>,
-    /// The pronunciation of the family name.
+    /// The pronunciation of the family name; null if it is unknown.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::MAX_LINE)))]
     pub phonetic_family_name: Option<String>,
-    /// Email addresses.
+    /// The contact's email addresses. At most one of them is `primary`.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::contact::MAX_ENTRIES)))]
     pub emails: Vec<ContactEmail>,
-    /// Phone numbers.
+    /// The contact's phone numbers. At most one of them is `primary`.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::contact::MAX_ENTRIES)))]
     pub phones: Vec<ContactPhone>,
-    /// Postal addresses.
+    /// The contact's postal addresses.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::contact::MAX_ENTRIES)))]
     pub addresses: Vec<PostalAddress>,
-    /// Organizations and the contact's place in them.
+    /// The organizations that the contact belongs or belonged to, with the contact's position in each.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::contact::MAX_ENTRIES)))]
     pub organizations: Vec<Organization>,
-    /// Web addresses.
+    /// The contact's web addresses.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::contact::MAX_ENTRIES)))]
     pub urls: Vec<ContactUrl>,
-    /// Addresses for instant messages.
+    /// The contact's addresses for instant messages.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::contact::MAX_ENTRIES)))]
     pub im_addresses: Vec<ImAddress>,
-    /// Related people.
+    /// The people who are related to the contact.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::contact::MAX_ENTRIES)))]
     pub relations: Vec<Relation>,
-    /// The birthday.
+    /// The date of birth; null if it is unknown.
     pub birthday: Option<PartialDate>,
-    /// Other yearly dates.
+    /// The contact's yearly dates other than the birthday.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::contact::MAX_ENTRIES)))]
     pub anniversaries: Vec<Anniversary>,
-    /// Notes, plain text.
+    /// The user's notes on the contact, plain text; null if there are none.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::MAX_TEXT)))]
     pub notes: Option<String>,
-    /// The picture.
+    /// The contact's picture; null if there is none. A write of null deletes the picture.
     pub photo: Option<Photo>,
-    /// The groups of the same book that the contact is a member of.
+    /// The ids of the contact's groups, which all belong to the contact's own book. A write replaces the memberships.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<formats::Id>", length(max = bounds::contact::MAX_GROUPS)))]
     pub group_ids: Vec<String>,
     /// The part of the provider's account that the contact comes from.
     pub source: ContactSource,
-    /// Whether it is starred (flagged).
+    /// Whether the contact is starred (marked as a favourite). Not every provider can store it.
     pub starred: bool,
-    /// The contact that this one was merged into; the old id keeps working.
+    /// The id of the contact that this contact was merged into, set by the service; null if it was not merged. The old id keeps working.
     pub merged_into: Option<String>,
 }
 
 impl Body for Contact {
     const NAME: &'static str = "Contact";
     const READ_ONLY: &'static [&'static str] = &["source", "mergedInto"];
+    const CREATE_ONLY: &'static [&'static str] = &["bookId"];
     type Extra = Nothing;
     type Options = Nothing;
 }
@@ -83,10 +108,16 @@ impl Body for Contact {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Photo {
-    /// The picture's address. Null beside an `etag`: it is stored in the record, and `GET /v1/contacts/{contactId}/photo` has it. On a
-    /// write, a `data:` URL (RFC 2397) of an image, at most 512 KiB, stores the picture in the record.
+    /// The address of the picture. Null beside an `etag`: the record holds the picture itself, and `GET /v1/contacts/{contactId}/photo`
+    /// returns it. A write takes an `http` or `https` URL, or a `data:` URL (RFC 2397) with an image of at most 512 KiB, which is stored in
+    /// the record.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(regex(pattern = r"^([Hh][Tt][Tt][Pp][Ss]?:|data:image/[^;,]*;base64,)"))
+    )]
     pub url: Option<String>,
-    /// Changes with the picture.
+    /// The version of the picture: it changes with the picture. Null for a picture at a `url`. A client does not set it.
+    #[cfg_attr(feature = "schema", schemars(extend("readOnly" = true)))]
     pub etag: Option<String>,
 }
 
@@ -95,17 +126,17 @@ pub struct Photo {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ContactPicture {
-    /// `image/jpeg`; `application/octet-stream` where the record says something that is no known picture.
+    /// The media type of the picture, such as `image/jpeg`; `application/octet-stream` if the record names no known image type.
     pub content_type: String,
-    /// In bytes.
+    /// The size of the picture in bytes.
     pub size: i64,
-    /// As in `photo.etag`.
+    /// The version of the picture, as in the contact's `photo.etag`.
     pub etag: Option<String>,
-    /// The bytes in base64 (RFC 4648 section 4).
+    /// The bytes of the picture in base64 (RFC 4648 section 4).
     pub content_base64: String,
 }
 
-/// The part of the provider's account that the contact comes from.
+/// The part of the provider's account that a contact comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -113,26 +144,28 @@ pub enum ContactSource {
     /// An address book of the user.
     #[default]
     AddressBook,
-    /// People that the provider collected from the user's mail.
+    /// People whom the provider collected from the user's mail.
     Suggested,
     /// The directory of the user's organization.
     Directory,
 }
 
-/// An address book.
+/// An address book of a connected account.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ContactBook {
-    /// The name.
+    /// The name of the book.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = bounds::MAX_LABEL), regex(pattern = r"\S")))]
     pub name: String,
-    /// The description, plain text.
+    /// The description of the book, plain text; null if there is none.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::MAX_LINE)))]
     pub description: Option<String>,
-    /// Whether new contacts are stored here by default.
+    /// Whether the provider stores new contacts in this book by default.
     pub is_default: bool,
-    /// Whether the account cannot change it.
+    /// Whether the account can read this book but not change it.
     pub read_only: bool,
-    /// Contacts in the book; null if unknown.
+    /// The number of contacts in the book; null if it is unknown.
     pub contact_count: Option<i64>,
     /// The account's rights in the book.
     pub rights: BookRights,
@@ -146,36 +179,41 @@ impl Body for ContactBook {
     type Options = Nothing;
 }
 
-/// The account's rights in a book.
+/// The account's rights in a contact book.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct BookRights {
-    /// Whether contacts can be read.
+    /// Whether the account can read the book's contacts.
     pub read: bool,
-    /// Whether contacts can be created and changed.
+    /// Whether the account can create and change contacts in the book.
     pub write: bool,
-    /// Whether contacts can be deleted.
+    /// Whether the account can delete contacts of the book.
     pub delete: bool,
 }
 
-/// A named set of contacts.
+/// A named set of contacts of one contact book.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ContactGroup {
-    /// None on a create: the default book of `connectionId`. It stays the same for the group's life.
+    /// The contact book that holds the group and its members. It cannot be changed later. A create without it uses the default book of
+    /// `connectionId`.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<formats::Id>"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub book_id: Option<String>,
-    /// The name.
+    /// The name of the group.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = bounds::MAX_LABEL), regex(pattern = r"\S")))]
     pub name: String,
-    /// Whether the user or the provider owns the group.
+    /// The owner of the group: the user or the provider.
     pub kind: GroupKind,
-    /// Null where there are more than 500: then they are listed with `group_id`.
+    /// The ids of the members. Null in an answer if there are more than 500: list the contacts with `group_id` instead. A write replaces
+    /// the members; null removes them all.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<formats::Id>>", length(max = bounds::contact::MAX_MEMBERS), extend("uniqueItems" = true)))]
     pub contact_ids: Option<Vec<String>>,
-    /// Contacts in the group.
+    /// The number of contacts in the group.
     pub member_count: i64,
-    /// Whether the account cannot change it.
+    /// Whether the account can read this group but not change it.
     pub read_only: bool,
 }
 
@@ -183,38 +221,45 @@ impl Body for ContactGroup {
     const NAME: &'static str = "ContactGroup";
     const REQUIRED: &'static [&'static str] = &["name"];
     const READ_ONLY: &'static [&'static str] = &["kind", "memberCount", "readOnly"];
+    const CREATE_ONLY: &'static [&'static str] = &["bookId"];
     type Extra = Nothing;
     type Options = Nothing;
 }
 
-/// The owner of a group.
+/// The owner of a contact group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum GroupKind {
-    /// The user made it.
+    /// The user created the group.
     #[default]
     User,
-    /// The provider made it.
+    /// The provider created the group and keeps it.
     System,
 }
 
-/// The contacts to search for duplicates.
+/// The contacts to search for duplicates, and the page to return.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct MergeSuggestionQuery {
-    /// Only contacts of this connection; absent: of all.
+    /// The connection whose contacts are searched; absent or null: all connections that the key may use.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<formats::Id>"))]
     pub connection_id: Option<String>,
-    /// Only contacts of these books; empty: of all.
+    /// The contact books whose contacts are searched; empty: all books.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<formats::Id>", length(max = bounds::contact::MAX_NAMED)))]
     pub book_ids: Vec<String>,
-    /// Only groups of duplicates with one of these contacts; empty: all.
+    /// The contacts of which each suggestion must name at least one; empty: no such condition.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<formats::Id>", length(max = bounds::contact::MAX_NAMED)))]
     pub contact_ids: Vec<String>,
-    /// 0 to 1.
+    /// The lowest score of a suggestion that is returned, from 0 to 1.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub min_score: f64,
-    /// Default 50, at most 200.
+    /// The number of suggestions on a page, at most 200; absent or null: 50.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub limit: Option<i64>,
-    /// The `nextCursor` of the page before; absent: the first page.
+    /// The `next_cursor` of the previous page; absent or null for the first page.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<formats::Cursor>"))]
     pub cursor: Option<String>,
 }
 
@@ -231,25 +276,26 @@ impl Default for MergeSuggestionQuery {
     }
 }
 
-/// Contacts that seem to be the same. Only a suggestion: nothing is changed.
+/// Contacts that seem to be the same person or organization. A suggestion changes nothing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct MergeSuggestion {
-    /// The same for the same contacts.
+    /// The id of the suggestion. The same contacts have the same id in every query.
     pub id: String,
-    /// Two or more.
+    /// The ids of the contacts that seem to be the same: two or more, in ascending order.
     pub contact_ids: Vec<String>,
-    /// 0 to 1. An equal address or number gives at least 0.9, a name alone at most 0.6. A role address, a number on more than 3
-    /// contacts, and values shared by contacts whose names contradict each other (a household, an office) count for nothing.
+    /// The confidence from 0 to 1. An equal email address, phone number or profile gives at least 0.9, an equal name alone at most 0.6. A
+    /// role address such as `info@`, a number on more than 3 contacts, and values shared by contacts whose names contradict each other (a
+    /// household, an office) do not count.
     pub score: f64,
-    /// The reasons for the suggestion.
+    /// The reasons for the suggestion, the heaviest first.
     pub reasons: Vec<MergeReason>,
-    /// The contact that a merge would result in.
+    /// The contact that a merge would result in. It is a preview and is not stored.
     pub proposed: Resource<Contact>,
-    /// Fields whose values differ.
+    /// The single-valued fields in which the contacts differ.
     pub conflicts: Vec<MergeConflict>,
-    /// The contact that the others would be merged into.
+    /// The id of the contact that the others would be merged into: the most complete one, then the most recent one.
     pub suggested_primary_id: Option<String>,
 }
 
@@ -258,15 +304,15 @@ pub struct MergeSuggestion {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct MergeReason {
-    /// The kind of reason.
+    /// The kind of the reason.
     pub kind: MergeReasonKind,
-    /// The values that the contacts share.
+    /// The values that the contacts share. Addresses, numbers and profiles are in the form in which they are compared, names as written.
     pub values: Vec<String>,
-    /// 0 to 1.
+    /// The weight of the reason from 0 to 1.
     pub weight: f64,
 }
 
-/// The kind of reason for a merge suggestion.
+/// The kind of a reason for a merge suggestion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -276,7 +322,7 @@ pub enum MergeReasonKind {
     SameEmail,
     /// An equal phone number.
     SamePhone,
-    /// The same profile elsewhere.
+    /// An equal web address or instant-messaging address.
     SameExternalProfile,
     /// A similar name.
     SimilarName,
@@ -284,13 +330,13 @@ pub enum MergeReasonKind {
     SameOrgAndName,
 }
 
-/// A field whose values differ between contacts.
+/// A field in which the contacts of a merge suggestion differ.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct MergeConflict {
-    /// The field's name.
+    /// The name of the field, such as `familyName`.
     pub field: String,
-    /// The different values.
+    /// The different values, the suggested primary contact's first.
     pub values: Vec<String>,
 }

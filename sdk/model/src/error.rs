@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `{ "error": { … } }`.
+/// The body of every answer that is not a success.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(default)]
@@ -18,26 +18,26 @@ pub struct ErrorEnvelope {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(default)]
 pub struct ErrorBody {
-    /// The class of the error.
+    /// The class of the error, which follows from the HTTP status.
     #[serde(rename = "type")]
     pub kind: ErrorType,
-    /// Stable: branch on this, such as `stale_etag`.
+    /// A stable code of the error, to branch on, such as `stale_etag`.
     pub code: String,
-    /// A sentence for people; it may change.
+    /// A sentence for people, which may change.
     pub message: String,
-    /// The field or parameter at fault.
+    /// The field or parameter at fault, such as `attendees[0].email`; null if there is none.
     pub param: Option<String>,
-    /// Each fault, where there are several.
+    /// All faults of the request, if there are several, at most 20; empty otherwise.
     pub details: Vec<ErrorDetail>,
-    /// The same as the `x-request-id` header.
+    /// The id of the request, which is also in the `x-request-id` header.
     pub request_id: String,
-    /// The same request may succeed later, unchanged.
+    /// Whether the same request may succeed later, unchanged.
     pub retryable: bool,
-    /// The page that explains the code.
+    /// The page that explains the code; null if there is none.
     pub doc_url: Option<String>,
-    /// The provider's answer, if the provider refused the call.
+    /// The provider's answer; null unless the provider refused the call.
     pub provider: Option<ProviderError>,
-    /// The current version; only with `stale_etag`.
+    /// The current version of the resource; only with `stale_etag`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub current_etag: Option<String>,
 }
@@ -66,16 +66,16 @@ pub enum ErrorType {
     ApiError,
 }
 
-/// One fault.
+/// One fault of a request.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(default)]
 pub struct ErrorDetail {
-    /// Path of the field, such as `attendees[0].email`.
+    /// The path of the field, such as `attendees[0].email`.
     pub field: String,
-    /// A stable code of the fault.
+    /// A stable code of the fault, to branch on.
     pub code: String,
-    /// A sentence for people.
+    /// A sentence for people, which may change.
     pub message: String,
 }
 
@@ -84,12 +84,12 @@ pub struct ErrorDetail {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(default)]
 pub struct ProviderError {
-    /// The provider's name.
+    /// The name of the provider.
     pub name: String,
-    /// The HTTP status.
+    /// The HTTP status of the provider's answer; null if there was none.
     pub status: Option<i64>,
-    /// The provider's code.
+    /// The provider's own code of the error; null if there was none.
     pub code: Option<String>,
-    /// The provider's words.
+    /// The provider's own message; null if there was none.
     pub message: Option<String>,
 }

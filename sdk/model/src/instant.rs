@@ -83,7 +83,7 @@ impl JsonSchema for Instant {
         json_schema!({
             "type": "string",
             "format": "date-time",
-            "description": "RFC 3339 instant, UTC, millisecond precision",
+            "description": "An instant (RFC 3339), in UTC with milliseconds. Requests may have any offset, which is converted.",
             "example": "2026-03-01T09:00:00.000Z"
         })
     }

@@ -8,6 +8,7 @@ pub mod admin;
 pub mod admin_operations;
 pub mod application;
 pub mod connection;
+pub mod provider;
 pub mod webhook;
 
 pub mod email;
@@ -21,17 +22,27 @@ pub mod tasks;
 
 pub mod scheduling;
 
+pub mod bounds;
 pub mod capabilities;
 pub mod error;
+#[cfg(feature = "schema")]
+pub mod formats;
 pub mod instant;
 pub mod resource;
 pub mod sync;
+pub mod test_mode;
 pub mod wire;
 
+mod admin_operators;
 mod attendee;
 mod availability;
 mod conference;
+mod connection_status;
 mod contact_details;
+mod notification;
+mod oauth;
+mod time_zone_rules;
+mod webhook_delivery;
 mod webhook_replay;
 
 pub use instant::Instant;

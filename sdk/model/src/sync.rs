@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Instant;
+#[cfg(feature = "schema")]
+use crate::formats;
 
 /// Part of an account.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -28,64 +30,65 @@ pub enum Surface {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct SyncState {
-    /// The connection's id.
+    /// The id of the connection.
     pub connection_id: String,
-    /// The surface.
+    /// The part of the account.
     pub surface: Surface,
-    /// The calendar or task list; null where the surface is synced as a whole.
+    /// The id of the calendar or task list; null if the surface is synced as a whole.
     pub scope_id: Option<String>,
     /// The state of the sync.
     pub status: SyncStatus,
-    /// Goes up with every hard reset; cursors of an older one are refused.
+    /// The generation of the local copy, which goes up with every hard reset. Cursors of an older one are refused.
     pub epoch: i64,
-    /// The time at which syncing was started.
+    /// The time at which syncing was started; null if it was not.
     pub started_at: Option<Instant>,
-    /// The time of the last success.
+    /// The time of the last success; null if there was none.
     pub last_success_at: Option<Instant>,
-    /// The time of the last attempt.
+    /// The time of the last attempt; null if there was none.
     pub last_attempt_at: Option<Instant>,
-    /// Seconds since the copy was last known to be complete.
+    /// The seconds since the copy was last known to be complete; null if it never was.
     pub lag_seconds: Option<i64>,
     /// The progress of the running scan.
     pub progress: SyncProgress,
-    /// How far back the first scan goes; null for everything.
+    /// The time back to which the first scan goes; null for everything.
     pub backfill_since: Option<Instant>,
-    /// The provider's push channel; null: none.
+    /// The provider's push channel; null if there is none.
     pub watch: Option<Watch>,
-    /// The reason why the provider sends no notifications, where this service has asked for them, or would if the operator had
-    /// completed the provider's registration; changes are polled then.
+    /// The reason why the provider sends no notifications, if this service asked for them, or would ask if the operator completed the
+    /// registration at the provider. Changes are polled then. Null if there is no such reason.
     // Contract silent: a watch has no place for that. It is an additional field.
     pub watch_error: Option<SyncError>,
-    /// The number of collections whose changes the provider notifies of; null for one calendar, task list or mailbox, for which `watch`
-    /// is enough, for data that is not followed, and where the provider has no push.
+    /// The number of collections whose changes the provider notifies of. Null for one calendar, task list or mailbox, for which `watch`
+    /// is enough, for data that is not synced, and if the provider has no push.
     pub watch_coverage: Option<WatchCoverage>,
-    /// Failures since the last success.
+    /// The number of failures since the last success.
     pub consecutive_errors: i64,
-    /// The last failure.
+    /// The last failure; null if there was none since the last success.
     pub last_error: Option<SyncError>,
-    /// How often the provider lost its cursor and everything was compared again.
+    /// The number of times that the provider lost its cursor and everything was compared again.
     pub provider_resets: i64,
-    /// Set while everything is read a second time: the last sync lacked so many items that none was deleted.
+    /// Set while everything is read a second time, because the last sync lacked so many items that none was deleted; null otherwise.
     // Contract silent: a status has no word for that. It is an additional field.
     pub second_reading: Option<SecondReading>,
-    /// When the next scheduled pull is due; null where it is not followed, or is being read.
+    /// The time at which the next scheduled pull is due; null if it is not synced, or is being read.
     pub next_attempt_at: Option<Instant>,
     /// The sequence of the last change in the log.
     pub latest_sequence: i64,
-    /// The items that could not be read, newest first, at most 20. The rest of the copy is in step all the same.
+    /// The items that could not be read, newest first, at most 20. The rest of the copy is up to date.
     pub item_errors: Vec<SyncItemError>,
-    /// How many there are.
+    /// The number of items that could not be read.
     pub item_error_count: i64,
 }
 
-/// Everything is read a second time, because the provider's list was empty, or lacked more than half of 20 or more items or of the collections.
+/// A second reading of everything, because the provider's list was empty, or lacked more than half of 20 or more items or of the
+/// collections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct SecondReading {
-    /// Items that the last sync lacked. They are deleted if the second one lacks them too.
+    /// The number of items that the last sync lacked. They are deleted if the second reading lacks them as well.
     pub missing: i64,
-    /// Items of the copy before it.
+    /// The number of items in the copy before it.
     pub known: i64,
     /// The end of the last sync.
     pub since: Instant,
@@ -96,16 +99,16 @@ pub struct SecondReading {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct SyncItemError {
-    /// The provider's id of it.
+    /// The provider's id of the item.
     pub external_id: String,
-    /// A stable code of the error.
+    /// A stable code of the error, to branch on.
     pub code: String,
-    /// A sentence for people.
+    /// A sentence for people, which may change.
     pub message: String,
-    /// Attempts at reading this version of the item.
+    /// The number of attempts to read this version of the item.
     pub attempts: i64,
-    /// The attempts are used up: the item is not read again until the provider has another version, the connector has another build, or
-    /// the sync is reset.
+    /// Whether the attempts are used up: the item is not read again until the provider has another version, the connector has another
+    /// build, or the sync is reset.
     pub quarantined: bool,
     /// The time of the last attempt.
     pub at: Instant,
@@ -125,7 +128,7 @@ pub enum SyncStatus {
     Syncing,
     /// The copy has all changes.
     CaughtUp,
-    /// The provider asked us to wait.
+    /// The provider asked the service to wait.
     Throttled,
     /// The connection is not active.
     Blocked,
@@ -138,24 +141,25 @@ pub enum SyncStatus {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct SyncProgress {
-    /// Items that were read.
+    /// The number of items that were read.
     pub seen: i64,
-    /// Items that there may be; null if unknown.
+    /// The estimated number of all items; null if it is unknown.
     pub estimated: Option<i64>,
-    /// A mailbox that is read for the first time is here from this time on; null before its first messages, and once all of it is here.
+    /// The time from which on a mailbox that is read for the first time is complete; null before its first messages, and once all of it
+    /// was read.
     pub covered_since: Option<Instant>,
 }
 
-/// The provider's push channel. A notification is only a hint: what changed is always read.
+/// A provider's push channel. A notification is only a hint: changes are always read from the provider.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Watch {
     /// The state of the channel.
     pub status: WatchStatus,
-    /// The end of the channel, unless it is renewed.
+    /// The time at which the channel ends unless it is renewed; null if it has no end, or if there is none.
     pub expires_at: Option<Instant>,
-    /// The time of the last notification.
+    /// The time of the last notification; null if there was none.
     pub last_notification_at: Option<Instant>,
 }
 
@@ -165,9 +169,9 @@ pub struct Watch {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct WatchCoverage {
-    /// Collections with a channel that is active or expiring.
+    /// The number of collections with a channel that is active or expiring.
     pub watched: i64,
-    /// Collections that there are.
+    /// The number of all collections.
     pub total: i64,
 }
 
@@ -192,38 +196,69 @@ pub enum WatchStatus {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct SyncError {
-    /// A stable code: branch on this.
+    /// A stable code of the error, to branch on.
     pub code: String,
-    /// A sentence for people.
+    /// A sentence for people, which may change.
     pub message: String,
     /// The time of the failure.
     pub at: Instant,
-    /// The time of the next attempt.
+    /// The time of the next attempt; null if none is planned.
     pub retry_at: Option<Instant>,
 }
 
-/// Body of a start. Starting what runs already changes nothing.
+/// The body of a start of the sync of one calendar or task list. Starting a sync that is running changes nothing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct SyncStart {
-    /// Needed where the path names no resource of the connection.
+    /// The id of the connection. It is not needed, because the path names the calendar or task list.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<formats::Id>"))]
     pub connection_id: Option<String>,
-    /// How far back the first scan goes at the least; everything where it is absent. Calendars, contacts and tasks are read
-    /// whole in any case: queries need complete copies.
+    /// The time back to which the first scan goes at least. Null: everything. Calendars, contacts and tasks are always read as a whole,
+    /// because queries need complete copies.
     pub backfill_since: Option<Instant>,
-    /// Email: keep bodies in the copy.
+    /// Whether the copy of a mailbox has the bodies of messages. Only for email.
     pub include_bodies: bool,
 }
 
-/// Body of a reset.
+/// The body of a reset of the sync of one calendar or task list.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct SyncReset {
-    /// Needed where the path names no resource of the connection.
+    /// The id of the connection. It is not needed, because the path names the calendar or task list.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<formats::Id>"))]
     pub connection_id: Option<String>,
-    /// The kind of reset; `soft` if absent.
+    /// The kind of reset. Absent: `soft`.
+    pub mode: ResetMode,
+}
+
+/// The body of a start of the sync of a whole connection. Starting a sync that is running changes nothing.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+#[cfg_attr(feature = "schema", schemars(extend("required" = ["connectionId"])))]
+pub struct ConnectionSyncStart {
+    /// The id of the connection.
+    #[cfg_attr(feature = "schema", schemars(with = "formats::Id"))]
+    pub connection_id: String,
+    /// The time back to which the first scan goes at least. Null: everything. Contacts are always read as a whole, because queries need
+    /// complete copies.
+    pub backfill_since: Option<Instant>,
+    /// Whether the copy of a mailbox has the bodies of messages. Only for email.
+    pub include_bodies: bool,
+}
+
+/// The body of a reset of the sync of a whole connection.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+#[cfg_attr(feature = "schema", schemars(extend("required" = ["connectionId"])))]
+pub struct ConnectionSyncReset {
+    /// The id of the connection.
+    #[cfg_attr(feature = "schema", schemars(with = "formats::Id"))]
+    pub connection_id: String,
+    /// The kind of reset. Absent: `soft`.
     pub mode: ResetMode,
 }
 
@@ -239,19 +274,18 @@ pub enum ResetMode {
     Hard,
 }
 
-/// A page of changes. `next_cursor` leads to the next page and is null when caught up; `sync_cursor` is always there: store it
-/// and pass it as `cursor` next time.
+/// A page of changes. Store `sync_cursor`, and pass it as `cursor` next time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(default)]
 pub struct SyncChanges {
-    /// The changes, in order of `sequence`.
+    /// The changes, in the order of `sequence`.
     pub data: Vec<Change>,
-    /// The cursor of the next page; null on the last one.
+    /// The cursor of the next page; null on the last page.
     pub next_cursor: Option<String>,
-    /// The cursor for the next call.
+    /// The cursor of the next call, on every page: it continues after this page.
     pub sync_cursor: String,
-    /// The epoch of the sync; cursors of an older one are refused.
+    /// The generation of the local copy. Cursors of an older one are refused.
     pub epoch: i64,
     /// Whether there is a next page.
     pub has_more: bool,
@@ -259,24 +293,24 @@ pub struct SyncChanges {
     pub sync_status: SyncStatus,
 }
 
-/// One change. Several changes of one resource since the cursor are one.
+/// One change. Several changes of one resource since the cursor are reported as one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Change {
-    /// Strictly increasing within an application.
+    /// The position of the change, which goes up strictly within an application.
     pub sequence: i64,
     /// The kind of change.
     pub change_type: ChangeType,
-    /// Such as `calendar_event`.
+    /// The type of the resource, such as `calendar_event`.
     pub resource_type: String,
     /// The id of the resource.
     pub resource_id: String,
     /// The time of the change.
     pub changed_at: Instant,
-    /// The version after the change; null when deleted.
+    /// The version of the resource after the change; null if it was deleted.
     pub etag: Option<String>,
-    /// The resource as it is now; null when deleted, or with `include=none`.
+    /// The resource as it is now; null if it was deleted, or with `include=none`.
     pub resource: Option<Value>,
 }
 

@@ -6,13 +6,16 @@ use crate::admin::{
     NewAdminApplication, NewAdminOrganization, NewAdminProvider,
 };
 use crate::application::{ApiKey, CreatedApiKey, KeyRotation, NewApiKey, RotatedApiKey, Usage};
+use crate::bounds;
 use crate::calendar::{Calendar, Event};
 use crate::calendar_query::{
     AvailabilityAnswer, AvailabilityQuery, FreeBusyAnswer, FreeBusyQuery, NewConference, Rsvp,
 };
 use crate::capabilities::Capabilities;
-use crate::connection::{Authorization, AuthorizationResult, Connection, NewAuthorization, NewConnection};
-use crate::connection::{Token, TokenRequest};
+use crate::connection::{
+    ACCOUNT_SCOPES, Authorization, AuthorizationResult, Connection, NewAuthorization, NewConnection, Token,
+    TokenRequest,
+};
 use crate::contacts::{Contact, ContactBook, ContactGroup, MergeSuggestion, MergeSuggestionQuery};
 use crate::email::draft::Draft;
 use crate::email::folders::{Folder, Label};
@@ -20,15 +23,18 @@ use crate::email::send::{DraftPatch, MessagePatch, NewDraft, NewMessage, SendMes
 use crate::email::tracking::TrackingRecord;
 use crate::email::{Attachment, EmailMessage, EmailThread};
 use crate::error::ErrorEnvelope;
+use crate::formats;
+use crate::provider::Provider;
 use crate::resource::{New, Patch, Resource};
 use crate::scheduling::booking::{Booking, BookingCancellation, BookingMove, BookingRejection, NewBooking};
 use crate::scheduling::event_type::EventType;
 use crate::scheduling::slots::{BookingLink, NewBookingLink, SlotAnswer, SlotQuery};
 use crate::scheduling::{Schedule, SharedSchedule};
-use crate::sync::{SyncChanges, SyncReset, SyncStart, SyncState};
+use crate::sync::{ConnectionSyncReset, ConnectionSyncStart, SyncChanges, SyncReset, SyncStart, SyncState};
 use crate::tasks::{
     ChecklistItem, ChecklistItemPatch, NewChecklistItem, NewTaskLink, Task, TaskLink, TaskList,
 };
+use crate::test_mode::{NewTestEvent, NewTestMessage, TestFault, TestItem};
 use crate::webhook::{Delivery, NewWebhookReplay, Notification, WebhookReplay, WebhookSubscription};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -38,6 +44,10 @@ use serde_json::{Value, json};
 
 fn schema_of<T: JsonSchema>() -> Value {
     SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>().to_value()
+}
+
+fn request_schema_of<T: JsonSchema>() -> Value {
+    SchemaSettings::draft2020_12().for_deserialize().into_generator().into_root_schema_for::<T>().to_value()
 }
 
 fn keys(object: &Value) -> Vec<String> {
@@ -103,7 +113,6 @@ fn every_other_answer_prints_all_of_its_fields() {
         Connection,
         Authorization,
         AuthorizationResult,
-        Token,
         ApiKey,
         CreatedApiKey,
         RotatedApiKey,
@@ -131,6 +140,9 @@ fn every_other_answer_prints_all_of_its_fields() {
         ErrorEnvelope
     );
     check_all!(AdminOrganization, AdminApplication, AdminProvider);
+    check_all!(Provider, TestFault, TestItem);
+    // Of a token for client credentials.
+    check::<Token>(&["refresh_token"]);
 }
 
 #[test]
@@ -164,9 +176,9 @@ fn every_request_body_can_be_empty_json() {
         SyncReset,
         NewWebhookReplay
     );
-    check_all!(BookingRejection, BookingCancellation, BookingMove);
+    check_all!(BookingRejection, BookingCancellation, BookingMove, ConnectionSyncStart, ConnectionSyncReset);
     check_all!(NewAdminOrganization, AdminOrganizationPatch, NewAdminApplication, AdminApplicationPatch);
-    check_all!(NewAdminProvider);
+    check_all!(NewAdminProvider, NewTestMessage, NewTestEvent);
     check_new::<New<Calendar>>(&[]);
     check_new::<New<Event>>(&["appliesToFollowing", "duration", "timeZoneRules"]);
     check_new::<New<Contact>>(&["bookId"]);
@@ -186,6 +198,31 @@ fn a_caller_cannot_set_what_is_derived() {
             .all(|n| writable.contains(&(*n).into()))
     );
     assert!(!["busy", "myResponse", "calendarId", "id"].iter().any(|n| writable.contains(&(*n).into())));
+}
+
+#[test]
+fn a_request_must_have_less_than_an_answer_has() {
+    let host_of = |schema: Value| schema["$defs"]["Host"].clone();
+    let (request, answer) =
+        (host_of(request_schema_of::<New<EventType>>()), host_of(schema_of::<Resource<EventType>>()));
+    assert_eq!(request["required"], json!(["connectionId"]));
+    assert_eq!(request["properties"]["weight"]["maximum"], json!(bounds::scheduling::MAX_WEIGHT));
+    let mut required: Vec<&str> =
+        answer["required"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    required.sort_unstable();
+    assert_eq!(required, keys(&answer["properties"]));
+}
+
+#[test]
+fn words_and_patterns_stand_at_the_entries_of_lists() {
+    let connection = request_schema_of::<NewConnection>();
+    assert_eq!(connection["properties"]["scopes"]["items"]["enum"], json!(ACCOUNT_SCOPES));
+    assert_eq!(connection["properties"]["scopes"]["minItems"], 1);
+    let webhook = request_schema_of::<New<WebhookSubscription>>();
+    assert_eq!(webhook["properties"]["connectionIds"]["items"]["pattern"], formats::Id::PATTERN);
+    assert_eq!(webhook["properties"]["eventTypes"]["maxItems"], json!(bounds::webhook::MAX_EVENT_TYPES));
+    assert!(webhook["properties"]["eventTypes"]["items"]["pattern"].is_string());
+    assert_eq!(webhook["properties"]["headers"]["maxProperties"], json!(bounds::webhook::MAX_HEADERS));
 }
 
 #[test]

@@ -1,67 +1,82 @@
-//! WebhookSubscription, Notification (the records of webhooks and the event log) and its deliveries.
+//! WebhookSubscription: an endpoint of a customer, with its options and state.
 
 use std::collections::BTreeMap;
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::Instant;
-
+#[cfg(feature = "schema")]
+use crate::bounds;
+#[cfg(feature = "schema")]
+use crate::formats;
 use crate::resource::{Body, Nothing};
+
+pub use crate::notification::{Notification, NotificationData, NotifiedChange, Origin};
+pub use crate::webhook_delivery::{Attempt, AttemptError, Delivery, DeliveryStatus};
 pub use crate::webhook_replay::{NewWebhookReplay, ReplayFailure, ReplayStatus, WebhookReplay};
 
-/// An endpoint of a customer, and the notifications that it gets.
+/// A webhook: an endpoint of yours, and the notifications that are sent to it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct WebhookSubscription {
-    /// https, without credentials, at most 2,048 characters, on a public address.
+    /// The https URL to which notifications are sent, at most 2,048 characters, on a public address and without credentials.
+    #[cfg_attr(feature = "schema", schemars(with = "formats::WebUrl"))]
     pub url: String,
-    /// Exact names, `family.*` (any suffix) or `*`: 1 to 100. Each needs the scope that reads its resource; `*` is everything that
-    /// the API key may read.
+    /// The event types to send, 1 to 100: exact names such as `calendar.event.created`, families such as `calendar.*`, or `*`. Each
+    /// needs the scope that reads its resource; `*` covers everything that the API key may read.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = bounds::webhook::MAX_EVENT_TYPES), inner(regex(pattern = r"^(\*|[a-z_]+(\.[a-z_]+)*(\.\*)?)$")), extend("uniqueItems" = true)))]
     pub event_types: Vec<String>,
-    /// Only these connections, at most 1,000; empty for all that the API key may use.
+    /// The only connections whose events are sent, at most 1,000. Empty: all that the API key may use.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<formats::Id>", length(max = bounds::webhook::MAX_CONNECTIONS), extend("uniqueItems" = true)))]
     pub connection_ids: Vec<String>,
-    /// At most 1,024 characters.
+    /// Your own description of the webhook, at most 1,024 characters; null for none.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::MAX_LINE)))]
     pub description: Option<String>,
-    /// The state of the subscription.
+    /// The state of the webhook. You can set `active`, `paused` and `disabled`.
     pub status: WebhookStatus,
-    /// The reason why it is disabled.
+    /// The reason why the webhook is disabled; null in every other state.
     pub disabled_reason: Option<DisabledReason>,
-    /// The API key or access token that the webhook belongs to, and ends with: the one that created it, or last set `url` or `eventTypes`. Null
-    /// if the webhook is older than this field.
+    /// The id of the API key or access token that the webhook belongs to, and ends with: the one that created it, or last set `url` or
+    /// `eventTypes`. Null if the webhook is older than this field.
     pub key_id: Option<String>,
-    /// Whether notifications have the resource in them.
+    /// The content of notifications: with the resource or without it.
     pub payload_mode: PayloadMode,
-    /// Whether a notification waits until the earlier ones of the same resource have ended.
+    /// Whether a notification waits until earlier ones of the same resource are delivered or given up.
     pub ordered: bool,
-    /// Whether records that a first scan or a reset finds are sent too.
+    /// Whether records that are found by a first scan or a reset are sent as well.
     pub include_backfill: bool,
-    /// The signatures of each delivery: `v1` always.
+    /// The signatures of each delivery: `v1`, alone or with `v1a`.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = 2)))]
     pub signatures: Vec<SignatureVersion>,
-    /// `whsec_` and base64 of 24 to 64 bytes; made where none is given. Only in the answers to a create and to a rotation.
+    /// The secret of the `v1` signatures, `whsec_` and base64 of 24 to 64 bytes. If you set none, the service makes one. Only in the
+    /// answers to a create and to a rotation; null in every other answer.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = r"^whsec_[A-Za-z0-9+/]{32,86}={0,2}$")))]
     pub secret: Option<String>,
-    /// Verifies the signatures of `v1a`: `whpk_` and base64 of an Ed25519 public key.
+    /// The public key of the `v1a` signatures, `whpk_` and base64 of an Ed25519 key; null without `v1a`.
     pub public_key: Option<String>,
-    /// Sent with every delivery. You can set the values but not read them: answers show `********`, and sending that back keeps the stored
-    /// value. At most 10 and 4 KiB, none of `webhook-*`, `content-*`, `transfer-*`, `proxy-*`, `host`, `user-agent`
-    /// and those that are about the connection.
+    /// Your own headers, sent with every delivery: at most 10, with 4,096 bytes of names and values together. You can set the values
+    /// but not read them: answers show `********`, and sending that back keeps the stored value. Headers that the service sets itself
+    /// are refused: `webhook-*`, `content-*`, `transfer-*`, `proxy-*`, `host`, `user-agent` and those of the connection.
+    #[cfg_attr(feature = "schema", schemars(with = "formats::HeaderMap"))]
     pub headers: BTreeMap<String, String>,
-    /// Attempts that are started in a second at most, 1 to 1,000; null for no limit.
+    /// The most attempts that are started in a second, 1 to 1,000; null for no limit.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = bounds::webhook::MAX_PER_SECOND)))]
     pub max_per_second: Option<i64>,
-    /// Attempts that are under way at a time at most, 1 to 64.
+    /// The most attempts that are under way at a time, 1 to 64.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = bounds::webhook::MAX_CONCURRENT)))]
     pub max_concurrent: i64,
-    /// The time of the last success.
+    /// The time of the last successful attempt; null if there was none.
     pub last_success_at: Option<Instant>,
-    /// The time of the last failed attempt.
+    /// The time of the last failed attempt; null if there was none.
     pub last_failure_at: Option<Instant>,
-    /// The last failed attempt.
+    /// The last failed attempt; null if there was none.
     pub last_failure: Option<DeliveryFailure>,
-    /// Failed attempts since the last success.
+    /// The number of failed attempts since the last success.
     pub consecutive_failures: i64,
-    /// Every notification up to this sequence was sent, or is not for this subscription.
+    /// The `sequence` up to which every notification was sent, or is not for this webhook.
     pub cursor: i64,
 }
 
@@ -111,14 +126,17 @@ impl Body for WebhookSubscription {
     type Options = WebhookOptions;
 }
 
-/// For a patch: a new secret, made here or given as `secret`. The old one signs as well until the grace is over.
+/// Options of a patch: a new secret, which the service makes or you give as `secret`. The old one also signs until its grace period
+/// ends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct WebhookOptions {
-    /// Whether to make a new secret.
+    /// Whether the service makes a new secret.
     pub rotate_secret: bool,
-    /// At most 604,800 (a week). With 0 all earlier secrets end at once, even without a new one.
+    /// The seconds for which the old secret also signs, 0 to 604,800 (a week). With 0 all earlier secrets end at once, even if there is
+    /// no new one.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = bounds::webhook::MAX_GRACE_S)))]
     pub secret_grace_seconds: i64,
 }
 
@@ -133,7 +151,8 @@ impl Default for WebhookOptions {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum WebhookStatus {
-    /// Setting it on a paused one continues where it stopped; on a disabled one it starts from now, and missed events need a replay.
+    /// Notifications are sent. A paused webhook continues where it stopped. A disabled one starts with new events; earlier ones need a
+    /// replay.
     #[default]
     Active,
     /// Deliveries wait: none is sent, and none is lost.
@@ -173,15 +192,15 @@ pub enum DisabledReason {
     KeyEnded,
 }
 
-/// Whether notifications have the resource in them.
+/// The content of notifications.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum PayloadMode {
-    /// With the resource.
+    /// Notifications have the resource.
     #[default]
     Full,
-    /// Without: the receiver reads it.
+    /// Notifications have only the id of the resource: the receiver reads it.
     Thin,
 }
 
@@ -190,186 +209,10 @@ pub enum PayloadMode {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct DeliveryFailure {
-    /// The HTTP status of the answer, if there was one.
+    /// The HTTP status of the answer; null if there was no answer.
     pub status: Option<i64>,
     /// The kind of failure.
     pub error: Option<AttemptError>,
     /// The time of the attempt.
     pub at: Option<Instant>,
-}
-
-/// An event, as it is sent to webhooks and kept in the event log. The same id on every attempt and replay.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(default)]
-pub struct Notification {
-    /// `ev_…`, also in the `webhook-id` header.
-    pub id: String,
-    /// Such as `calendar.event.updated`.
-    #[serde(rename = "type")]
-    pub kind: String,
-    /// When it happened.
-    pub timestamp: Instant,
-    /// Strictly increasing within an application: lets a receiver drop notifications older than its newest one.
-    pub sequence: i64,
-    /// The version of the API: `v1`.
-    pub api_version: String,
-    /// The application's id.
-    pub application_id: String,
-    /// The connection; null for events of the application.
-    pub connection_id: Option<String>,
-    /// The change.
-    pub data: NotificationData,
-}
-
-impl Default for Notification {
-    fn default() -> Self {
-        Notification {
-            id: String::new(),
-            kind: String::new(),
-            timestamp: Instant::default(),
-            sequence: 0,
-            api_version: "v1".into(),
-            application_id: String::new(),
-            connection_id: None,
-            data: NotificationData::default(),
-        }
-    }
-}
-
-/// The change that a notification is about.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
-pub struct NotificationData {
-    /// The type of the resource, such as `calendar_event`.
-    pub resource_type: String,
-    /// The id of the resource.
-    pub resource_id: String,
-    /// The container of the resource: an event's calendar, a task's list.
-    pub parent_id: Option<String>,
-    /// The kind of change.
-    pub change_type: NotifiedChange,
-    /// Names of the fields that changed; null if unknown.
-    pub changed_fields: Option<Vec<String>>,
-    /// The version after the change.
-    pub etag: Option<String>,
-    /// The side that made the change.
-    pub origin: Origin,
-    /// Null in thin mode, on a delete, and where the body would be above 256 KiB.
-    pub resource: Option<Value>,
-    /// `resource` is left out because it is too big.
-    pub truncated: bool,
-}
-
-/// The kind of a change.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub enum NotifiedChange {
-    /// The resource is new.
-    #[default]
-    Created,
-    /// The resource was changed.
-    Updated,
-    /// The resource was deleted.
-    Deleted,
-    /// A change of state, such as a connection that must be authorized again.
-    State,
-}
-
-/// The side that made the change.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub enum Origin {
-    /// The provider, or the user there.
-    #[default]
-    Provider,
-    /// A caller of the API.
-    Api,
-    /// This service.
-    System,
-    /// The record was found by a first scan or a reset: it is not new.
-    Backfill,
-}
-
-/// One notification on its way to one subscription.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
-pub struct Delivery {
-    /// The delivery's id.
-    pub id: String,
-    /// The id of the event.
-    pub event_id: String,
-    /// The id of the subscription.
-    pub webhook_id: String,
-    /// The `sequence` of the event.
-    pub sequence: i64,
-    /// The replay that it belongs to; null for the first delivery of an event.
-    pub replay_id: Option<String>,
-    /// The state of the delivery.
-    pub status: DeliveryStatus,
-    /// The attempts, in order.
-    pub attempts: Vec<Attempt>,
-    /// The time of the next attempt; null: none.
-    pub next_attempt_at: Option<Instant>,
-}
-
-/// The state of a delivery.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub enum DeliveryStatus {
-    /// It waits for an attempt.
-    #[default]
-    Pending,
-    /// The endpoint accepted it.
-    Delivered,
-    /// All attempts failed.
-    Failed,
-    /// It was given up without further attempts.
-    Discarded,
-}
-
-/// An attempt to deliver a notification.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
-pub struct Attempt {
-    /// From 1.
-    pub n: i64,
-    /// The time of the attempt.
-    pub at: Instant,
-    /// The HTTP status of the answer, if there was one.
-    pub status_code: Option<i64>,
-    /// The kind of failure; null after a success.
-    pub error: Option<AttemptError>,
-    /// The time that the attempt took, ms.
-    pub duration_ms: i64,
-    /// At most 1 KiB.
-    pub response_snippet: Option<String>,
-}
-
-/// The kind of a failed attempt.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum AttemptError {
-    /// The host name has no address.
-    Dns,
-    /// The TLS handshake failed.
-    Tls,
-    /// No connection, or it broke.
-    Connect,
-    /// No answer in time.
-    Timeout,
-    /// A redirect, which is not followed.
-    Redirect,
-    /// A private or otherwise refused address.
-    BlockedAddress,
-    /// An answer that is not 2xx.
-    #[default]
-    Http,
 }

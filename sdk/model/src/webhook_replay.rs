@@ -5,59 +5,69 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Instant;
+#[cfg(feature = "schema")]
+use crate::bounds;
+#[cfg(feature = "schema")]
+use crate::formats;
 
-/// Events to be sent to a subscription once more: those of `eventIds`, or those that happened from `from` on.
+/// A replay to start: events that are sent to a webhook once more, either those in `eventIds`, or those that happened from `from` on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
+#[cfg_attr(feature = "schema", schemars(extend("x-rules" = ["exactly one of eventIds and from", "to only with from", "to is after from"])))]
 pub struct NewWebhookReplay {
-    /// 1 to 1,000 ids of events, `ev_…`, each once. Without `from` and `to`.
+    /// The ids of the events, `ev_…`, 1 to 1,000, each once. Exactly one of `eventIds` and `from` is required.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<formats::Id>", length(max = bounds::webhook::MAX_REPLAYED), extend("uniqueItems" = true)))]
     pub event_ids: Vec<String>,
-    /// The first `timestamp` of the events that are sent. It must not be before the oldest event that is kept.
+    /// The first `timestamp` of the events to send, not before the oldest event that is kept. Exactly one of `eventIds` and `from` is
+    /// required.
     pub from: Option<Instant>,
-    /// The events that are sent happened before this; null for all that there are when the replay begins.
+    /// The `timestamp` before which the events happened. Only with `from`. Null: all up to the start of the replay.
     pub to: Option<Instant>,
-    /// Only these: exact names, `family.*` or `*`, at most 100; empty for all event types of the subscription.
+    /// The only event types to send, at most 100: exact names, families such as `calendar.*`, or `*`. Empty: all event types of the
+    /// webhook.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::webhook::MAX_EVENT_TYPES), inner(regex(pattern = r"^(\*|[a-z_]+(\.[a-z_]+)*(\.\*)?)$")), extend("uniqueItems" = true)))]
     pub event_types: Vec<String>,
-    /// Only events whose delivery to the subscription was given up (`failed` or `discarded`), and that have not arrived since.
+    /// Whether to send only events whose delivery to the webhook was given up (`failed` or `discarded`), and that have not arrived
+    /// since.
     pub only_failed: bool,
 }
 
-/// Events that are sent to a subscription once more.
+/// A replay: events that are sent to a webhook once more.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct WebhookReplay {
-    /// `rpl_…`, also in the `webhook-replay` header of its deliveries.
+    /// The id of the replay, `rpl_…`, which is also in the `webhook-replay` header of its deliveries.
     pub replay_id: String,
-    /// The id of the subscription.
+    /// The id of the webhook.
     pub webhook_id: String,
     /// The state of the replay.
     pub status: ReplayStatus,
-    /// Why it failed; null otherwise.
+    /// The reason why the replay failed; null in every other state.
     pub reason: Option<ReplayFailure>,
-    /// How many events are sent: those that are found until `counted` is true, and from then on all.
+    /// The number of events of the replay: those that were found so far, and all of them once `counted` is true.
     pub event_count: i64,
-    /// Whether the whole range was read. In a long range events are counted while they are sent.
+    /// Whether all events of the replay were found. In a long range they are found while others are being sent.
     pub counted: bool,
-    /// How many of them have arrived.
+    /// The number of events that have arrived.
     pub sent: i64,
-    /// How many of them were given up.
+    /// The number of events whose delivery was given up.
     pub failed: i64,
-    /// As requested.
+    /// The `from` of the request; null if it named events by their ids.
     pub from: Option<Instant>,
-    /// As requested.
+    /// The `to` of the request; null if it had none.
     pub to: Option<Instant>,
-    /// As requested.
+    /// The `eventTypes` of the request.
     pub event_types: Vec<String>,
-    /// As requested.
+    /// The `onlyFailed` of the request.
     pub only_failed: bool,
-    /// The `from` with which a new replay continues where this one failed; null where no event is left. A few events around that time may
-    /// be sent twice.
+    /// The `from` with which a new replay continues where this one failed; null if no event is left, and in every other state. A few
+    /// events around that time may be sent twice.
     pub continue_from: Option<Instant>,
-    /// The id of the API key that requested the replay.
+    /// The id of the API key that started the replay.
     pub created_by: String,
-    /// The time of creation.
+    /// The time at which the replay was started.
     pub created_at: Instant,
     /// The time of the last change.
     pub updated_at: Instant,
@@ -79,7 +89,7 @@ pub enum ReplayStatus {
     Failed,
 }
 
-/// Why a replay failed.
+/// The reason why a replay failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]

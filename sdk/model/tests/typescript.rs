@@ -1,5 +1,5 @@
 //! The types of connectors in TypeScript are those of this crate: `sdk/js/given.ts` what the host gives a connector, in which every field
-//! is there, and `sdk/js/model.ts` what a connector answers, in which every field may be left out.
+//! is there, and `sdk/js/model.ts` what a connector answers, in which all fields but a few may be left out.
 //!
 //! `UPDATE_TYPES=1 cargo test --test typescript` writes them.
 
@@ -52,7 +52,11 @@ fn the_types_of_typescript_are_current() {
     ask_for!(answers: TaskList, Task, ChecklistItem, TaskLink, Calendar, Event, ContactBook, Contact, ContactGroup);
     ask_for!(answers: EmailMessage, Folder, Label);
     ask_for!(answers: Watching);
-    check("model.ts", "What a connector answers: resources, of which every field may be left out.", answers);
+    check(
+        "model.ts",
+        "What a connector answers: resources, of which all fields but a few may be left out.",
+        answers,
+    );
 }
 
 fn check(file: &str, about: &str, mut generator: SchemaGenerator) {

@@ -1,7 +1,7 @@
 //! Messages of input errors, the same for typed bodies, merge patches and queries.
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::error::{Code, Detail, Error, Refusal, Result, invalid};
@@ -60,6 +60,15 @@ pub fn parse<T: DeserializeOwned>(given: &Value) -> Result<T> {
             internal => internal,
         }
     })
+}
+
+/// Parses what any deserializer has, such as the parameters of a query string.
+///
+/// # Errors
+/// Names the first wrong field.
+pub fn parse_from<'de, T: Deserialize<'de>, D: Deserializer<'de>>(given: D) -> Result<T> {
+    serde_path_to_error::deserialize(given)
+        .map_err(|e| field_error(&e.path().to_string(), &e.inner().to_string()))
 }
 
 /// Adds the errors of the other members of an object: each is tried alone.

@@ -2,14 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::error::{Code, Result, invalid};
+use model::bounds::metadata::{MAX_KEY, MAX_KEYS, MAX_VALUE};
 
-/// Most keys of a map.
-pub const MAX_KEYS: usize = 50;
-/// Longest key in characters.
-pub const MAX_KEY: usize = 40;
-/// Longest value in characters.
-pub const MAX_VALUE: usize = 500;
+use crate::error::{Code, Result, invalid};
 
 /// Refuses a map that is too large; the error names the entry.
 pub fn check(field: &str, map: &BTreeMap<String, String>) -> Result<()> {

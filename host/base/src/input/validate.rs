@@ -5,24 +5,19 @@ use std::collections::HashSet;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use model::Instant;
+use model::bounds::{MAX_RECURRENCE, MAX_URL, MAX_YEAR, MIN_YEAR};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use url::Url;
 
 use crate::error::{Code, Result, invalid};
 
-/// Longest one-line text in characters.
-pub const MAX_LINE: usize = 1_024;
-/// Longest text in characters.
-pub const MAX_TEXT: usize = 65_536;
-/// Most lines of a recurrence.
-const MAX_RECURRENCE: usize = 50;
+pub use model::bounds::{MAX_LINE, MAX_TEXT};
+
 /// Characters of the input that an error shows.
 const MAX_SHOWN: usize = 100;
-/// Longest URL in bytes.
-const MAX_URL: usize = 2_048;
 /// Years that calendars support.
-const YEARS: std::ops::RangeInclusive<i16> = 1900..=2200;
+const YEARS: std::ops::RangeInclusive<i16> = MIN_YEAR..=MAX_YEAR;
 
 /// An error of one field: `message` continues the sentence after the field's name.
 pub fn fault(field: &str, message: &str) -> crate::error::Error {

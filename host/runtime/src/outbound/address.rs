@@ -67,6 +67,13 @@ impl Error for UnresolvedName {
     }
 }
 
+/// An error, and the errors that led to it.
+pub(super) fn causes<'a>(
+    error: &'a (dyn Error + 'static),
+) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |&error| error.source())
+}
+
 /// Whether a network of the operator contains `address`.
 pub(crate) fn is_allowed(address: IpAddr, allowed: &[IpNet]) -> bool {
     let embedded = embedded_ipv4(address);

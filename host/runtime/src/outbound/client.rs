@@ -1,7 +1,6 @@
 //! The HTTP clients: one per tenant and connector, so that no two tenants share a connection or a TLS session. No proxies, no
 //! redirects, no cookies; every name goes through the checking resolver.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
@@ -20,12 +19,10 @@ use tower_http::decompression::{Decompression, DecompressionBody};
 
 use crate::outbound::address::Resolver;
 use crate::outbound::body::ClientBody;
+use crate::outbound::client_cache::ClientCache;
 use crate::outbound::connect::{Connector, Versions};
 use crate::outbound::names::Names;
 use crate::outbound::redirect::ProviderRedirect;
-
-/// Clients that are cached; beyond that the least recently used is dropped, with its idle connections.
-const KEPT: usize = 512;
 
 /// Idle connections that a client keeps to a host, and how long.
 const IDLE_CONNECTIONS: usize = 32;
@@ -67,13 +64,7 @@ pub(crate) struct Clients {
     tls: rustls::ClientConfig,
     allowed: Arc<[IpNet]>,
     names: Arc<Names>,
-    pool: Mutex<ClientCache>,
-}
-
-#[derive(Default)]
-struct ClientCache {
-    clients: HashMap<(String, String), (ProviderClient, u64)>,
-    uses: u64,
+    pool: Mutex<ClientCache<(String, String), ProviderClient>>,
 }
 
 impl Clients {
@@ -95,20 +86,8 @@ impl Clients {
     /// The client of this tenant and connector.
     pub(crate) fn get(&self, tenant: &str, connector: &str) -> ProviderClient {
         let mut pool = self.pool.lock().expect("no panic while choosing a client");
-        pool.uses += 1;
-        let now = pool.uses;
         let key = (tenant.to_owned(), connector.to_owned());
-        if let Some((client, used)) = pool.clients.get_mut(&key) {
-            *used = now;
-            return client.clone();
-        }
-        if pool.clients.len() >= KEPT {
-            let oldest = pool.clients.iter().min_by_key(|(_, (_, used))| *used).map(|(key, _)| key.clone());
-            oldest.map(|key| pool.clients.remove(&key));
-        }
-        let client = self.build(tenant, Versions::All);
-        pool.clients.insert(key, (client.clone(), now));
-        client
+        pool.get_or_build(key, || self.build(tenant, Versions::All))
     }
 
     /// For connections that do not speak HTTP, and for webhooks: the same roots. Sessions are not resumed: tenants would share a

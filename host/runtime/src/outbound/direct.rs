@@ -19,11 +19,11 @@ use url::Url;
 
 use crate::http_url;
 use crate::outbound::Egress;
-use crate::outbound::address::{ProhibitedAddress, UnencryptedCredentials};
+use crate::outbound::address::{ProhibitedAddress, UnencryptedCredentials, causes};
 use crate::outbound::attempt::REPEATS;
 use crate::outbound::body::ClientBody;
 use crate::outbound::client::DecompressedResponse;
-use crate::outbound::failures::{causes, is_unprocessed};
+use crate::outbound::failures::is_unprocessed;
 use crate::outbound::policy;
 
 /// A request of the host itself. It is treated as secret as a whole: over plain http it goes to networks alone that the operator

@@ -6,7 +6,7 @@ use std::io;
 use hyper_util::client::legacy;
 
 use crate::bindings::http::Err;
-use crate::outbound::address::{ProhibitedAddress, UnencryptedCredentials};
+use crate::outbound::address::{ProhibitedAddress, UnencryptedCredentials, causes};
 use crate::outbound::{CredentialsError, refused};
 
 /// Only refused credentials require that the account is connected again.
@@ -28,12 +28,6 @@ pub(super) fn is_unprocessed(error: &legacy::Error) -> bool {
         let is_refused = error.is_reset() && error.reason() == Some(h2::Reason::REFUSED_STREAM);
         error.is_remote() && (is_closing || is_refused)
     })
-}
-
-pub(super) fn causes<'a>(
-    error: &'a (dyn Error + 'static),
-) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    std::iter::successors(Some(error), |&error| error.source())
 }
 
 /// A client's error for the guest: short, and the same whatever is behind the address.

@@ -6,6 +6,7 @@ mod attempt;
 mod body;
 mod carried;
 mod client;
+mod client_cache;
 mod connect;
 mod direct;
 mod event_source;

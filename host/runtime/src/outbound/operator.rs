@@ -65,7 +65,7 @@ impl OperatorClient {
         headers: HeaderMap,
         deadline: Duration,
     ) -> Result<OperatorAnswer, PostError> {
-        self.send(Method::GET, url, (headers, Bytes::new()), deadline).await
+        self.send(Method::GET, url, headers, Bytes::new(), deadline).await
     }
 
     /// Sends a POST request, and returns the status of the answer. `deadline` is for everything up to the head of the answer; of its body
@@ -77,7 +77,7 @@ impl OperatorClient {
         body: Bytes,
         deadline: Duration,
     ) -> Result<u16, PostError> {
-        let answer = self.send(Method::POST, url, (headers, body), deadline).await?;
+        let answer = self.send(Method::POST, url, headers, body, deadline).await?;
         let status = answer.status;
         answer.beginning().await;
         Ok(status)
@@ -91,14 +91,16 @@ impl OperatorClient {
         form: Bytes,
         deadline: Duration,
     ) -> Result<OperatorAnswer, PostError> {
-        self.send(Method::POST, url, (headers, form), deadline).await
+        self.send(Method::POST, url, headers, form, deadline).await
     }
 
-    async fn send(
+    /// Sends a request, and returns the answer, whatever its status. `deadline` is for everything up to the head of the answer.
+    pub async fn send(
         &self,
         method: Method,
         url: &Url,
-        (headers, body): (HeaderMap, Bytes),
+        headers: HeaderMap,
+        body: Bytes,
         deadline: Duration,
     ) -> Result<OperatorAnswer, PostError> {
         let wrong = |_| PostError::Http("the URL has characters that are not for URLs".to_owned());

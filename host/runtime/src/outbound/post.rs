@@ -2,10 +2,8 @@
 //! addresses, over HTTP/1.1, without redirects, cookies and proxies, and little of an answer is read. The operator's networks for
 //! webhooks are not those for providers: a client of the API must not reach into the latter.
 
-use std::collections::HashMap;
 use std::error::Error;
 use std::io;
-use std::iter;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -25,14 +23,13 @@ use url::Url;
 
 use crate::http_url::{self, literal};
 use crate::outbound::address::{
-    ProhibitedAddress, Resolver, UnencryptedCredentials, UnresolvedName, is_allowed, permitted,
+    ProhibitedAddress, Resolver, UnencryptedCredentials, UnresolvedName, causes, is_allowed, permitted,
 };
+use crate::outbound::client_cache::ClientCache;
 use crate::outbound::connect::Connector;
 use crate::outbound::kept::KeptConnections;
 use crate::outbound::names::Names;
 
-/// Tenants whose clients are cached; beyond that the least recently used is dropped, with its idle connections.
-const KEPT: usize = 512;
 /// Idle connections that a client keeps to a host, and how long.
 const IDLE_CONNECTIONS: usize = 4;
 /// Idle connections of all clients, and of one tenant's: beyond these a connection is closed after its first request.
@@ -134,12 +131,6 @@ struct WebhookClient {
     kept: KeptConnections,
 }
 
-#[derive(Default)]
-struct WebhookClientCache {
-    clients: HashMap<String, (WebhookClient, u64)>,
-    uses: u64,
-}
-
 /// The HTTP clients for webhooks, one for each tenant.
 pub(crate) struct PostClients {
     tls: rustls::ClientConfig,
@@ -148,7 +139,7 @@ pub(crate) struct PostClients {
     connect_timeout: Duration,
     body_use: BodyUse,
     kept: KeptConnections,
-    pool: Mutex<WebhookClientCache>,
+    pool: Mutex<ClientCache<String, WebhookClient>>,
 }
 
 impl PostClients {
@@ -242,20 +233,7 @@ impl PostClients {
     /// The client of this tenant.
     fn client(&self, tenant: &str) -> WebhookClient {
         let mut pool = self.pool.lock().expect("no panic while choosing a client");
-        pool.uses += 1;
-        let now = pool.uses;
-        if let Some((client, used)) = pool.clients.get_mut(tenant) {
-            *used = now;
-            return client.clone();
-        }
-        if pool.clients.len() >= KEPT {
-            let oldest =
-                pool.clients.iter().min_by_key(|(_, (_, used))| *used).map(|(tenant, _)| tenant.clone());
-            oldest.map(|tenant| pool.clients.remove(&tenant));
-        }
-        let client = self.build(tenant);
-        pool.clients.insert(tenant.to_owned(), (client.clone(), now));
-        client
+        pool.get_or_build(tenant.to_owned(), || self.build(tenant))
     }
 
     fn build(&self, tenant: &str) -> WebhookClient {
@@ -311,10 +289,6 @@ pub(super) async fn read(body: &mut Incoming, snippet: &mut Vec<u8>, most: usize
     count <= most
 }
 
-fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    iter::successors(Some(error), |&error| error.source())
-}
-
 /// Why a request had no answer.
 pub(super) fn explain(error: &legacy::Error) -> PostError {
     let is_late = |cause: &io::Error| cause.kind() == io::ErrorKind::TimedOut;
@@ -354,6 +328,7 @@ mod tests {
 
     use super::*;
     use crate::limits::Limits;
+    use crate::outbound::client_cache::MAX_CLIENTS;
     use crate::outbound::{Egress, HttpSettings, Lookup, Rules};
 
     const DEADLINE: Duration = Duration::from_secs(10);
@@ -641,11 +616,11 @@ mod tests {
     #[tokio::test]
     async fn the_number_of_clients_is_bounded() {
         let closed = clients(&[]);
-        for n in 0..KEPT + 10 {
+        for n in 0..MAX_CLIENTS + 10 {
             closed.client(&format!("app_{n}"));
         }
         let pool = closed.pool.lock().unwrap();
-        assert_eq!(pool.clients.len(), KEPT);
+        assert_eq!(pool.clients.len(), MAX_CLIENTS);
         assert!(!pool.clients.contains_key("app_0") && pool.clients.contains_key("app_521"));
     }
 }

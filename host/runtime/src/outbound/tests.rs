@@ -11,7 +11,7 @@ use axum::routing::any;
 use crate::bindings::http::{Req, Segment};
 use crate::blobs::Blobs;
 use crate::limits::Limits;
-use crate::manifest::{AccountLimits, Manifest, RateLimit};
+use crate::manifest::{AccountLimits, Manifest, RateLimit, WaitScope};
 use crate::outbound::pace::PaceClock;
 use crate::outbound::{
     CallEgress, Credentials, CredentialsError, Egress, HttpSettings, Login, Meter, PaceRules, Policy, Rules,
@@ -397,6 +397,7 @@ async fn a_request_beyond_the_limits_is_not_sent() {
         name: "mail".to_owned(),
         hosts: vec![],
         surfaces: vec![],
+        wait_scope: WaitScope::Bucket,
         units: 10,
         per_s: 60,
         reserve: 0,

@@ -15,10 +15,8 @@ use storage::api_keys::{self, ApiKey, KeyKind};
 use crate::app::App;
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 
-/// Default lifetime of an access token, and the bounds of the lifetime that a client may request, in seconds.
+/// Seconds of the life of an access token if the request names no number.
 pub const LIFE_S: i64 = 900;
-pub const MIN_LIFE_S: i64 = 60;
-pub const MAX_LIFE_S: i64 = 3_600;
 
 /// A refusal in the terms of RFC 6749, section 5.2.
 #[derive(Clone, Debug)]

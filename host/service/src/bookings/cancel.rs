@@ -4,6 +4,7 @@
 use base::error::Result;
 use base::input::validate;
 use base::tenant::Tenant;
+use model::bounds::scheduling::MAX_REASON;
 use model::scheduling::booking::{BookingStatus, Party};
 use serde_json::Value;
 use storage::Tx;
@@ -12,7 +13,6 @@ use storage::scheduling::bookings::BookingRow;
 use crate::app::App;
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::bookings::change::{self, LockedBooking, MAX_ATTEMPTS, Viewer};
-use crate::bookings::confirm::MAX_REASON;
 use crate::bookings::locked_meeting::{HostLocks, contended};
 use crate::bookings::{list, policy, state, view};
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use base::error::{Code, Error, Result, refuse};
 use base::input::validate;
 use base::tenant::Tenant;
+use model::bounds::scheduling::MAX_REASON;
 use model::scheduling::booking::{BookingStatus, Party};
 use model::scheduling::event_type::{EventType, FreeBusyFailure};
 use scheduling::interval::Interval;
@@ -27,8 +28,6 @@ use crate::connections::request_context::RequestContext;
 
 /// Deadline of calendar reads; calendars that were not read by then are unknown.
 const DEADLINE: Duration = Duration::from_secs(8);
-/// Most characters of a reason.
-pub const MAX_REASON: usize = 2_000;
 
 /// A confirmation or rejection of one booking.
 #[derive(Clone)]

@@ -12,9 +12,10 @@ use serde_json::{Map, Value};
 use storage::Tx;
 use storage::items;
 use storage::jobs::{self, Job};
-use storage::scheduling::meeting_events::{self, MeetingEventRow, MeetingHost, RECHECK_JOB};
+use storage::scheduling::meeting_events::{self, EVENT_JOB, MeetingEventRow, MeetingHost, RECHECK_JOB};
 use storage::scheduling::meetings::{self, MeetingRow};
 use storage::scheduling::{bookings, event_types};
+use storage::wakes::JobClass;
 
 use crate::app::App;
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
@@ -26,6 +27,7 @@ use crate::bookings::{event_failure, join_link, manage_token};
 use crate::connections::request_context::RequestContext;
 use crate::connections::throttle;
 use crate::connections::write_context::WriteContext;
+use crate::job_runner::kind::{JobEnd, JobKind, RetryDelay};
 use crate::resources::events::open::EventPath;
 use crate::resources::events::respond;
 use crate::resources::events::write::{self, EventWriteOptions};
@@ -36,39 +38,40 @@ const MAX_STEPS: usize = 8;
 /// Failures after which an event counts as gone that may be in a calendar which the provider does not answer for.
 const MAX_UNKNOWN: i64 = 3;
 
-/// The end of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EventWriteResult {
-    /// The calendar is up to date.
-    Settled,
-    /// The provider may not be called before this time, Unix ms.
-    Waits(i64),
-    /// The write failed; the failure and the time of the retry are stored.
-    Ended,
-}
+/// The job kind that brings the event of a meeting up to date in a host's calendar, or deletes it there. It counts and delays its failures
+/// itself when it stores them; `retry` is for runs that could store nothing.
+pub const BOOKING_EVENT: JobKind = JobKind {
+    name: EVENT_JOB,
+    class: JobClass::Send,
+    deadline_ms: Some(90_000),
+    max_attempts: None,
+    retry: RetryDelay { first_ms: 10_000, longest_ms: 6 * 3_600_000 },
+    run: |turn| Box::pin(run(&turn.app, &turn.job)),
+};
 
 /// Brings one host's calendar up to date. Fails if the result cannot be stored; a refusal of the provider is no failure of this function.
-pub async fn run(app: &App, job: &Job) -> Result<EventWriteResult> {
+async fn run(app: &App, job: &Job) -> Result<JobEnd> {
     let Some((meeting_id, connection_id)) = job.key().split_once(':') else {
-        return Ok(EventWriteResult::Settled);
+        return Ok(JobEnd::Done);
     };
     if let Some(until) = throttle::until(app, &job.tenant, connection_id, Surface::Calendar).await? {
-        return Ok(EventWriteResult::Waits(until));
+        return Ok(JobEnd::PutOff(until));
     }
     for _ in 0..MAX_STEPS {
         let Some(wanted) = DesiredEvent::read(app, job, meeting_id, connection_id).await? else {
-            return Ok(EventWriteResult::Settled);
+            return Ok(JobEnd::Done);
         };
-        let Some(step) = wanted.step() else { return Ok(EventWriteResult::Settled) };
+        let Some(step) = wanted.step() else { return Ok(JobEnd::Done) };
         match wanted.take(app, step).await {
             Ok(done) => store_result(app, job, &wanted, step, done).await?,
             Err(e) => {
                 event_failure::store(app, job, &wanted.row, &wanted.meeting, e).await?;
-                return Ok(EventWriteResult::Ended);
+                // The failure and the time of the retry are stored.
+                return Ok(JobEnd::Committed);
             }
         }
     }
-    Ok(EventWriteResult::Waits(app.now()))
+    Ok(JobEnd::PutOff(app.now()))
 }
 
 /// The event as the provider has it, from the answer to a write.

@@ -12,10 +12,11 @@ use serde_json::{Value, json};
 use storage::Tx;
 use storage::items::{self, Item};
 use storage::jobs::{self, Job, NewJob};
-use storage::scheduling::meeting_events::{self, MeetingEventRow};
+use storage::scheduling::meeting_events::{self, MeetingEventRow, RECHECK_JOB};
 use storage::scheduling::reserved_times::{self, MAX_LENGTH_MS};
 use storage::scheduling::{bookings, meetings};
 use storage::sync_states;
+use storage::wakes::JobClass;
 
 use crate::app::App;
 use crate::app::resource_kind::ResourceKind;
@@ -25,6 +26,7 @@ use crate::bookings::notify::kind::{MailKind, NotifiedBooking};
 use crate::bookings::notify::queue;
 use crate::bookings::relocation::EventSearch;
 use crate::bookings::{all_day, conference, join_link, relocation, state, timed_transitions};
+use crate::job_runner::kind::{JobEnd, JobKind, RetryDelay};
 
 /// Tolerance of a start or end, ms: providers store times to the minute.
 const SAME_MS: i64 = 60_000;
@@ -32,19 +34,21 @@ const SAME_MS: i64 = 60_000;
 /// long as it has been back.
 const RETURNING_MS: (i64, i64) = (60_000, 3_600_000);
 
-/// The result of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HostChangeResult {
-    /// The bookings match the calendar.
-    Done,
-    /// The next check is due then, Unix ms.
-    Later(i64),
-}
+/// The job kind that checks whether a host has moved or deleted the event of a meeting, and whether its conference has a link; the key is
+/// the meeting's id and the connection's, separated by a colon.
+pub const BOOKING_RECHECK: JobKind = JobKind {
+    name: RECHECK_JOB,
+    class: JobClass::Send,
+    deadline_ms: Some(90_000),
+    max_attempts: None,
+    retry: RetryDelay { first_ms: 1_000, longest_ms: 10 * 60_000 },
+    run: |turn| Box::pin(follow(&turn.app, &turn.job)),
+};
 
 /// The result of a check of the calendar.
 #[derive(Debug)]
 enum CalendarCheck {
-    Ended(HostChangeResult),
+    Ended(JobEnd),
     /// Read the calendar from the provider now, and check again at this time, Unix ms.
     Asks(i64),
     /// Search for the event.
@@ -84,13 +88,13 @@ enum CalendarState {
 }
 
 /// Updates the bookings of a meeting from its organizer's calendar.
-pub async fn follow(app: &App, job: &Job) -> Result<HostChangeResult> {
+async fn follow(app: &App, job: &Job) -> Result<JobEnd> {
     for _ in 0..MAX_ATTEMPTS {
         match attempt(app, job).await {
             Ok(Some(outcome)) => return Ok(outcome),
             Ok(None) => {}
             // The meeting was purged.
-            Err(e) if e.code() == Some(Code::NotFound) => return Ok(HostChangeResult::Done),
+            Err(e) if e.code() == Some(Code::NotFound) => return Ok(JobEnd::Done),
             Err(e) => return Err(e),
         }
     }
@@ -98,7 +102,7 @@ pub async fn follow(app: &App, job: &Job) -> Result<HostChangeResult> {
 }
 
 /// None: the meeting or its event was changed in the meantime.
-async fn attempt(app: &App, job: &Job) -> Result<Option<HostChangeResult>> {
+async fn attempt(app: &App, job: &Job) -> Result<Option<JobEnd>> {
     let (held, of) = (app.clone(), job.clone());
     let looked: Result<Option<CalendarCheck>> =
         app.db.write(move |tx| Box::pin(async move { load_check(tx, &held, &of).await })).await;
@@ -107,7 +111,7 @@ async fn attempt(app: &App, job: &Job) -> Result<Option<HostChangeResult>> {
         Some(CalendarCheck::Ended(outcome)) => return Ok(Some(outcome)),
         Some(CalendarCheck::Asks(again_at)) => {
             join_link::ask(app, job).await;
-            return Ok(Some(HostChangeResult::Later(again_at)));
+            return Ok(Some(JobEnd::At(again_at)));
         }
         Some(CalendarCheck::Missing(missing)) => missing,
     };
@@ -118,7 +122,7 @@ async fn attempt(app: &App, job: &Job) -> Result<Option<HostChangeResult>> {
 
 /// None: the meeting's hosts were changed in the meantime.
 async fn load_check(tx: &mut Tx, app: &App, job: &Job) -> Result<Option<CalendarCheck>> {
-    let done = Some(CalendarCheck::Ended(HostChangeResult::Done));
+    let done = Some(CalendarCheck::Ended(JobEnd::Done));
     let Some((meeting_id, connection_id)) = job.key().split_once(':') else { return Ok(done) };
     let Some(seen) = meetings::find(&mut *tx, meeting_id).await? else { return Ok(done) };
     let of = HeldMeeting::lock(tx, &seen.tenant, &seen.event_type_id, &seen.id, HostLocks::OfMeeting).await?;
@@ -138,11 +142,7 @@ async fn load_check(tx: &mut Tx, app: &App, job: &Job) -> Result<Option<Calendar
             let pending_since = join_link::take(tx, app, &of, connection_id, now).await?;
             let next = pending_since.and_then(|since| conference::next_look(since, now));
             Ok(next.map_or(done, |(at, is_due)| {
-                Some(if is_due {
-                    CalendarCheck::Asks(at)
-                } else {
-                    CalendarCheck::Ended(HostChangeResult::Later(at))
-                })
+                Some(if is_due { CalendarCheck::Asks(at) } else { CalendarCheck::Ended(JobEnd::At(at)) })
             }))
         }
         CalendarState::Missing(absence) => {
@@ -151,7 +151,7 @@ async fn load_check(tx: &mut Tx, app: &App, job: &Job) -> Result<Option<Calendar
         }
         CalendarState::Returning(since) => {
             let wait = now.saturating_sub(since).clamp(RETURNING_MS.0, RETURNING_MS.1);
-            Ok(Some(CalendarCheck::Ended(HostChangeResult::Later(now.saturating_add(wait)))))
+            Ok(Some(CalendarCheck::Ended(JobEnd::At(now.saturating_add(wait)))))
         }
         CalendarState::AllDay => {
             all_day::mark(tx, app, &mut of, connection_id, now).await?;
@@ -165,7 +165,7 @@ async fn load_check(tx: &mut Tx, app: &App, job: &Job) -> Result<Option<Calendar
             move_to(tx, app, &mut of, connection_id, to, now).await?;
             // The same change may have brought the link to the conference: that is taken over next.
             let is_moved = Interval::new(of.meeting.start_at, of.meeting.end_at) == to;
-            Ok(if is_moved { Some(CalendarCheck::Ended(HostChangeResult::Later(now))) } else { done })
+            Ok(if is_moved { Some(CalendarCheck::Ended(JobEnd::At(now))) } else { done })
         }
     }
 }
@@ -221,9 +221,9 @@ async fn settle(
     app: &App,
     missing: &MissingEvent,
     found: &EventSearch,
-) -> Result<Option<HostChangeResult>> {
+) -> Result<Option<JobEnd>> {
     let MissingEvent { row, absence } = missing;
-    let done = Some(HostChangeResult::Done);
+    let done = Some(JobEnd::Done);
     let Some(seen) = meetings::find(&mut *tx, &row.meeting_id).await? else { return Ok(done) };
     let of = HeldMeeting::lock(tx, &seen.tenant, &seen.event_type_id, &seen.id, HostLocks::OfMeeting).await?;
     let Some(mut of) = of else { return Ok(None) };
@@ -240,13 +240,13 @@ async fn settle(
     if let Some(location) = &found.location {
         let is_there = relocation::follow(tx, app, &mut of, &row.connection_id, location, now).await?;
         // It may have another time there.
-        return Ok(is_there.then_some(HostChangeResult::Later(now)));
+        return Ok(is_there.then_some(JobEnd::At(now)));
     }
     if !absence.ends_meeting {
         return Ok(done);
     }
     if let Some(next) = relocation::next_search(absence.since, found.is_complete, now) {
-        return Ok(Some(HostChangeResult::Later(next)));
+        return Ok(Some(JobEnd::At(next)));
     }
     forget_event(tx, &mut of, &row.connection_id).await?;
     cancel(tx, app, &mut of, now).await?;

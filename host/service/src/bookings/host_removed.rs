@@ -5,21 +5,33 @@ use model::scheduling::event_type::{EventType, Host, HostRole};
 use storage::Tx;
 use storage::jobs::Job;
 use storage::scheduling::event_types;
-use storage::scheduling::host_gone::event_types_of;
+use storage::scheduling::host_gone::{HOST_GONE_JOB, event_types_of};
+use storage::wakes::JobClass;
 
 use crate::app::App;
 use crate::app::event_log::{self, NewLogEntry, Origin};
 use crate::bookings::view;
+use crate::job_runner::kind::{JobEnd, JobKind, RetryDelay};
 
 /// Event types that are read at a time.
 const AT_A_TIME: i64 = 100;
 
+/// The job kind that removes a deleted connection from the event types whose host it is; the key is the connection's id.
+pub const HOST_GONE: JobKind = JobKind {
+    name: HOST_GONE_JOB,
+    class: JobClass::Upkeep,
+    deadline_ms: Some(60_000),
+    max_attempts: None,
+    retry: RetryDelay { first_ms: 1_000, longest_ms: 10 * 60_000 },
+    run: |turn| Box::pin(run(&turn.app, &turn.job)),
+};
+
 /// Removes a connection (the key of the job) from the event types whose host it is, each in its own transaction.
-pub async fn run(app: &App, job: &Job) -> Result<()> {
+async fn run(app: &App, job: &Job) -> Result<JobEnd> {
     let mut after = String::new();
     loop {
         let found = event_types_of(app.db.reader(), job.key(), &after, AT_A_TIME).await?;
-        let Some(last) = found.last() else { return Ok(()) };
+        let Some(last) = found.last() else { return Ok(JobEnd::Done) };
         after.clone_from(last);
         for id in found {
             let (held, job) = (app.clone(), job.clone());

@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use base::error::{Code, Error, Result, invalid};
 use base::input::errors::host_name;
 use base::input::validate::{self, MAX_LINE, MAX_TEXT, fault};
+use model::bounds::{DAY_MINUTES, YEAR_MINUTES, scheduling as bounds};
 use model::scheduling::event_type::{
     Assignment, BookingReminder, EventType, Host, HostRole, MeetingPlace, MeetingPlaceKind, Question,
     QuestionKind, RoundRobinStrategy,
@@ -16,26 +17,13 @@ use serde_json::{Value, json};
 
 use crate::bookings::rules;
 
-const DAY: i64 = 24 * 60;
-const YEAR: i64 = 366 * DAY;
 /// Minutes of a meeting: at most a day, as of everything that reserves time (`storage::scheduling::reserved_times`).
-const DURATION: RangeInclusive<i64> = 5..=DAY;
-const MAX_SLUG: usize = 64;
-const MAX_HOSTS: usize = 100;
-const MAX_SEATS: i64 = 1_000;
-const MAX_DURATIONS: usize = 20;
-const MAX_CALENDARS: usize = 50;
-const MAX_PLACES: usize = 20;
-const MAX_QUESTIONS: usize = 50;
-const MAX_OPTIONS: usize = 100;
-const MAX_LABEL: usize = 256;
-const MAX_DOMAINS: usize = 50;
-const MAX_REMINDERS: usize = 10;
+const DURATION: RangeInclusive<i64> = bounds::MIN_DURATION..=bounds::MAX_DURATION;
 
 /// Whether this is a valid slug of an event type.
 pub fn is_slug(text: &str) -> bool {
     let is_known = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
-    !text.is_empty() && text.len() <= MAX_SLUG && text.bytes().all(is_known)
+    !text.is_empty() && text.len() <= bounds::MAX_SLUG && text.bytes().all(is_known)
 }
 
 /// The error for a missing required field.
@@ -73,33 +61,33 @@ pub fn check(e: &EventType) -> Result<()> {
 
 fn times(e: &EventType) -> Result<()> {
     within("durationMinutes", e.duration_minutes, DURATION)?;
-    validate::length("durationOptions", e.duration_options.len(), MAX_DURATIONS)?;
+    validate::length("durationOptions", e.duration_options.len(), bounds::MAX_DURATIONS)?;
     for (i, minutes) in e.duration_options.iter().enumerate() {
         within(&format!("durationOptions[{i}]"), *minutes, DURATION)?;
     }
     if let Some(minutes) = e.slot_interval_minutes {
-        within("slotIntervalMinutes", minutes, 5..=DAY)?;
+        within("slotIntervalMinutes", minutes, DURATION)?;
     }
-    within("slotOffsetMinutes", e.slot_offset_minutes, 0..=DAY)?;
-    within("bufferBeforeMinutes", e.buffer_before_minutes, 0..=DAY)?;
-    within("bufferAfterMinutes", e.buffer_after_minutes, 0..=DAY)?;
-    within("minNoticeMinutes", e.min_notice_minutes, 0..=YEAR)?;
+    within("slotOffsetMinutes", e.slot_offset_minutes, 0..=DAY_MINUTES)?;
+    within("bufferBeforeMinutes", e.buffer_before_minutes, 0..=DAY_MINUTES)?;
+    within("bufferAfterMinutes", e.buffer_after_minutes, 0..=DAY_MINUTES)?;
+    within("minNoticeMinutes", e.min_notice_minutes, 0..=YEAR_MINUTES)?;
     if let Some(minutes) = e.confirmation_expires_minutes {
-        within("confirmationExpiresMinutes", minutes, 1..=YEAR)?;
+        within("confirmationExpiresMinutes", minutes, 1..=YEAR_MINUTES)?;
     }
-    within("cancellation.minNoticeMinutes", e.cancellation.min_notice_minutes, 0..=YEAR)?;
-    within("reschedule.minNoticeMinutes", e.reschedule.min_notice_minutes, 0..=YEAR)?;
+    within("cancellation.minNoticeMinutes", e.cancellation.min_notice_minutes, 0..=YEAR_MINUTES)?;
+    within("reschedule.minNoticeMinutes", e.reschedule.min_notice_minutes, 0..=YEAR_MINUTES)?;
     match e.reschedule.max_count {
-        Some(count) => within("reschedule.maxCount", count, 0..=1_000),
+        Some(count) => within("reschedule.maxCount", count, 0..=bounds::MAX_RESCHEDULES),
         None => Ok(()),
     }
 }
 
 fn reminders(reminders: &[BookingReminder]) -> Result<()> {
-    validate::length("notifications.reminders", reminders.len(), MAX_REMINDERS)?;
+    validate::length("notifications.reminders", reminders.len(), bounds::MAX_REMINDERS)?;
     for (i, reminder) in reminders.iter().enumerate() {
         let field = format!("notifications.reminders[{i}].minutesBefore");
-        within(&field, reminder.minutes_before, 1..=YEAR)?;
+        within(&field, reminder.minutes_before, 1..=YEAR_MINUTES)?;
     }
     Ok(())
 }
@@ -111,7 +99,7 @@ fn hours_and_seats(e: &EventType) -> Result<()> {
         return Err(invalid(Code::ConflictingFields, "scheduleId", message));
     }
     match e.seats_per_slot {
-        Some(seats) => within("seatsPerSlot", seats, 1..=MAX_SEATS),
+        Some(seats) => within("seatsPerSlot", seats, 1..=bounds::MAX_SEATS),
         None => Ok(()),
     }
 }
@@ -120,7 +108,7 @@ fn hosts(hosts: &[Host]) -> Result<()> {
     if hosts.is_empty() {
         return Err(missing("hosts"));
     }
-    validate::length("hosts", hosts.len(), MAX_HOSTS)?;
+    validate::length("hosts", hosts.len(), bounds::MAX_HOSTS)?;
     let mut known = BTreeSet::new();
     for (i, host) in hosts.iter().enumerate() {
         let field = |name: &str| format!("hosts[{i}].{name}");
@@ -131,10 +119,10 @@ fn hosts(hosts: &[Host]) -> Result<()> {
             return Err(fault(&field("connectionId"), "is there twice; an account is one host"));
         }
         let conflicts = &host.conflict_calendar_ids;
-        validate::length(&field("conflictCalendarIds"), conflicts.len(), MAX_CALENDARS)?;
+        validate::length(&field("conflictCalendarIds"), conflicts.len(), bounds::MAX_CALENDARS)?;
         each_once(&field("conflictCalendarIds"), conflicts)?;
-        within(&field("weight"), host.weight, 0..=1_000_000)?;
-        within(&field("priority"), host.priority, -1_000_000..=1_000_000)?;
+        within(&field("weight"), host.weight, 0..=bounds::MAX_WEIGHT)?;
+        within(&field("priority"), host.priority, -bounds::MAX_PRIORITY..=bounds::MAX_PRIORITY)?;
         rules::plan(&field("schedule"), host.schedule.as_ref())?;
         if let Some(name) = &host.display_name {
             line(&field("displayName"), name)?;
@@ -173,7 +161,7 @@ fn assignment(e: &EventType) -> Result<()> {
 }
 
 fn places(places: &[MeetingPlace]) -> Result<()> {
-    validate::length("locations", places.len(), MAX_PLACES)?;
+    validate::length("locations", places.len(), bounds::MAX_PLACES)?;
     for (i, place) in places.iter().enumerate() {
         let by_provider = matches!(
             place.kind,
@@ -199,7 +187,7 @@ fn places(places: &[MeetingPlace]) -> Result<()> {
 }
 
 fn questions(questions: &[Question]) -> Result<()> {
-    validate::length("questions", questions.len(), MAX_QUESTIONS)?;
+    validate::length("questions", questions.len(), bounds::MAX_QUESTIONS)?;
     let mut keys = BTreeSet::new();
     for (i, question) in questions.iter().enumerate() {
         let field = |name: &str| format!("questions[{i}].{name}");
@@ -207,7 +195,9 @@ fn questions(questions: &[Question]) -> Result<()> {
         if key.is_empty() {
             return Err(missing(&field("key")));
         }
-        if key.len() > 64 || !key.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b)) {
+        if key.len() > bounds::MAX_KEY
+            || !key.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b))
+        {
             return Err(fault(&field("key"), "must be 1 to 64 letters, digits, _ and -"));
         }
         if !keys.insert(key) {
@@ -216,8 +206,8 @@ fn questions(questions: &[Question]) -> Result<()> {
         if question.label.trim().is_empty() {
             return Err(missing(&field("label")));
         }
-        validate::text(&field("label"), Some(&question.label), MAX_LABEL)?;
-        validate::length(&field("options"), question.options.len(), MAX_OPTIONS)?;
+        validate::text(&field("label"), Some(&question.label), bounds::MAX_LABEL)?;
+        validate::length(&field("options"), question.options.len(), bounds::MAX_OPTIONS)?;
         let chooses = matches!(question.kind, QuestionKind::Select | QuestionKind::Multiselect);
         if chooses == question.options.is_empty() {
             return match chooses {
@@ -227,7 +217,7 @@ fn questions(questions: &[Question]) -> Result<()> {
         }
         each_once(&field("options"), &question.options)?;
         for (j, option) in question.options.iter().enumerate() {
-            validate::text(&format!("questions[{i}].options[{j}]"), Some(option), MAX_LABEL)?;
+            validate::text(&format!("questions[{i}].options[{j}]"), Some(option), bounds::MAX_LABEL)?;
         }
     }
     Ok(())
@@ -244,7 +234,7 @@ fn appearance(e: &EventType) -> Result<()> {
     if let Some(url) = &e.link.logo_url {
         validate::url("link.logoUrl", url, &["https"], "an https URL")?;
     }
-    validate::length("link.embedDomains", e.link.embed_domains.len(), MAX_DOMAINS)?;
+    validate::length("link.embedDomains", e.link.embed_domains.len(), bounds::MAX_DOMAINS)?;
     for (i, domain) in e.link.embed_domains.iter().enumerate() {
         if host_name(domain).is_none() {
             return Err(fault(&format!("link.embedDomains[{i}]"), "must be a host name such as example.org"));

@@ -32,7 +32,6 @@ pub mod hosts;
 pub mod input;
 pub mod invitee_limit;
 pub mod invitee_words;
-pub mod jobs;
 pub mod join_link;
 pub mod links;
 pub mod list;

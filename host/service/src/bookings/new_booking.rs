@@ -6,6 +6,7 @@ use base::error::{Code, Result, invalid};
 use base::input::metadata;
 use base::input::validate::{self, fault};
 use model::Instant;
+use model::bounds::scheduling::{MAX_ANSWER, MAX_ANSWERS_BYTES, MAX_GUESTS, MAX_NAME, MAX_NOTES, MAX_PHONE};
 use model::scheduling::booking::{
     Booking, BookingPlace, BookingSource, BookingStatus, Guest, Invitee, NewBooking,
 };
@@ -17,18 +18,10 @@ use crate::bookings::input::{line, missing};
 use crate::bookings::invitee_words::{local_part_names_page, names_page, resembles_link, shown_name};
 use crate::bookings::rules::{self, MINUTE_MS};
 
-const MAX_GUESTS: usize = 50;
-/// Most characters of a name, which is part of the title of an event.
-const MAX_NAME: usize = 256;
 /// Most characters of a name in the title of an event, which is the subject of mail.
 const MAX_NAME_IN_TITLE: usize = 100;
-const MAX_PHONE: usize = 64;
 /// Most letters of a phone number: those of `extension` and one more.
 const MAX_PHONE_LETTERS: usize = 10;
-const MAX_NOTES: usize = 10_000;
-const MAX_ANSWER: usize = 4_096;
-/// Most bytes of all answers as JSON. With questions and notes they are the text of an event.
-const MAX_ANSWERS_BYTES: usize = 32 << 10;
 /// Most characters of a title.
 const MAX_TITLE: usize = 1_000;
 /// The default title template of an event type.

@@ -1,7 +1,9 @@
-//! Finds overdue work of bookings whose jobs were lost or given up, and enqueues it: events to write or delete, bookings to complete or
-//! expire, and messages and reminders to send.
+//! Finds every hour overdue work of bookings whose jobs were lost or given up, and enqueues it: events to write or delete, bookings to
+//! complete or expire, and messages and reminders to send. Subscribes to hosts' calendars that are due.
 
 use base::error::{Error, Result};
+use base::tenant::Tenant;
+use storage::Tx;
 use storage::jobs::{self, NewJob};
 use storage::scheduling::bookings::{self, Overdue};
 use storage::scheduling::meeting_events::{self, EVENT_JOB, MeetingHost};
@@ -9,7 +11,8 @@ use storage::scheduling::notices::{self, Notice};
 use storage::wakes::JobClass;
 
 use crate::app::App;
-use crate::bookings::timed_transitions;
+use crate::bookings::{calendar_subscriptions, timed_transitions};
+use crate::job_runner::kind::{JobEnd, JobKind, RetryDelay};
 
 /// Rows of each kind that are found at a time; the rest is found an hour later.
 const AT_A_TIME: i64 = 500;
@@ -20,10 +23,43 @@ const LOST_MS: i64 = 60_000;
 /// Most steps of `AT_A_TIME` rows in the search for unsent notices.
 const MAX_STEPS: usize = 200;
 
+/// Interval between runs, ms.
+const EVERY_MS: i64 = 3_600_000;
+/// Time until it continues after a run that left work, ms.
+const GOES_ON_MS: i64 = 1_000;
+
+/// The job kind. There is one job of it.
+pub const BOOKING_RECONCILE: JobKind = JobKind {
+    name: "booking_reconcile",
+    class: JobClass::Upkeep,
+    deadline_ms: Some(60_000),
+    max_attempts: None,
+    retry: RetryDelay { first_ms: 60_000, longest_ms: EVERY_MS },
+    run: |turn| Box::pin(run(&turn.app)),
+};
+
+/// Enqueues the job if there is none.
+pub async fn ensure(tx: &mut Tx, installation: &Tenant, now: i64) -> anyhow::Result<()> {
+    let job = NewJob {
+        kind: BOOKING_RECONCILE.name,
+        key: "all",
+        class: BOOKING_RECONCILE.class,
+        tenant: installation,
+        connection_id: None,
+        target: "",
+        due_at: Some(now),
+        args: None,
+    };
+    jobs::ensure(tx, &job, now).await
+}
+
 /// Enqueues everything that is late.
-pub async fn run(app: &App) -> Result<()> {
+async fn run(app: &App) -> Result<JobEnd> {
     changes(app).await?;
-    messages(app).await
+    messages(app).await?;
+    let is_over = calendar_subscriptions::catch_up(app).await?;
+    let now = app.now();
+    Ok(if is_over { JobEnd::At(now + EVERY_MS) } else { JobEnd::Part(now + GOES_ON_MS) })
 }
 
 /// Enqueues messages whose job was lost. If a message was sent after all, its job finds it in the outbox, by the Message-ID that every

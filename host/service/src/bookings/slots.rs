@@ -5,6 +5,7 @@ use std::time::Duration;
 use base::error::{Code, Result, invalid, not_found};
 use base::input::validate::{self, fault};
 use model::Instant;
+use model::bounds::scheduling::{MAX_SLOT_DAYS, MAX_SLOTS};
 use model::scheduling::event_type::{EventType, FreeBusyFailure, HostRole};
 use model::scheduling::slots::{Slot, SlotAnswer, SlotQuery, UnavailableHost};
 use scheduling::hours::Zone;
@@ -25,11 +26,9 @@ use crate::connections::request_context::RequestContext;
 const DEADLINE: Duration = Duration::from_millis(2_500);
 const DAY_MS: i64 = 24 * 60 * 60_000;
 /// Longest range.
-const MAX_RANGE_MS: i64 = 62 * DAY_MS;
+const MAX_RANGE_MS: i64 = MAX_SLOT_DAYS * DAY_MS;
 /// Most steps (starts times hosts) of a search on the thread of the request: some milliseconds.
 const MAX_INLINE_STEPS: i64 = 200_000;
-/// Most slots of a page, and the default.
-const MAX_LIMIT: i64 = 1_000;
 
 /// Fails if a required field is missing, or if the event type is given twice.
 pub fn require_fields(body: &Map<String, Value>) -> Result<()> {
@@ -57,7 +56,7 @@ pub async fn answer(
     from_ms: Option<i64>,
 ) -> Result<(SlotAnswer, Option<i64>)> {
     let SlotSearchResult { bookable, zone, minutes, question, busy, mut slots, limit } =
-        find(app, asker, query, from_ms, MAX_LIMIT).await?;
+        find(app, asker, query, from_ms, MAX_SLOTS).await?;
     let next = slots.get(limit).map(|slot| slot.at.start);
     slots.truncate(limit);
     let body = &bookable.body;
@@ -291,10 +290,10 @@ mod tests {
 
     #[test]
     fn a_page_has_no_more_slots_than_its_caller_takes() {
-        assert_eq!(limit(None, MAX_LIMIT).unwrap(), 1_000);
-        assert_eq!(limit(Some(18_000), MAX_LIMIT).unwrap(), 1_000);
+        assert_eq!(limit(None, MAX_SLOTS).unwrap(), 1_000);
+        assert_eq!(limit(Some(18_000), MAX_SLOTS).unwrap(), 1_000);
         assert_eq!(limit(Some(18_000), 18_000).unwrap(), 18_000);
-        assert!(limit(Some(0), MAX_LIMIT).is_err());
+        assert!(limit(Some(0), MAX_SLOTS).is_err());
     }
 
     #[test]

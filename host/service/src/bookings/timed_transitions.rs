@@ -14,11 +14,27 @@ use crate::app::App;
 use crate::bookings::change::{LockedBooking, MAX_ATTEMPTS};
 use crate::bookings::locked_meeting::{HostLocks, contended};
 use crate::bookings::rules::MINUTE_MS;
+use crate::job_runner::kind::{JobEnd, JobKind, RetryDelay};
 
-/// The job kind that expires pending bookings. The key is the booking.
-pub const EXPIRE_JOB: &str = "booking_expire";
-/// The job kind that completes bookings. The key is the booking.
-pub const COMPLETE_JOB: &str = "booking_complete";
+/// The job kind that expires a booking which was not confirmed in time; the key is the booking's id.
+pub const BOOKING_EXPIRE: JobKind = JobKind {
+    name: "booking_expire",
+    // The class of messages, because people wait for it.
+    class: JobClass::Send,
+    deadline_ms: Some(30_000),
+    max_attempts: None,
+    retry: RetryDelay { first_ms: 1_000, longest_ms: 10 * 60_000 },
+    run: |turn| Box::pin(expire(&turn.app, &turn.job)),
+};
+/// The job kind that completes a booking which took place; the key is the booking's id.
+pub const BOOKING_COMPLETE: JobKind = JobKind {
+    name: "booking_complete",
+    class: JobClass::Upkeep,
+    deadline_ms: Some(30_000),
+    max_attempts: None,
+    retry: RetryDelay { first_ms: 1_000, longest_ms: 10 * 60_000 },
+    run: |turn| Box::pin(complete(&turn.app, &turn.job)),
+};
 
 /// The expiry time (Unix ms) of a booking that begins at `start_at` and becomes pending at `now`: as the event type says, and not after its
 /// start.
@@ -29,26 +45,19 @@ pub fn confirm_by(event_type: &EventType, start_at: i64, now: i64) -> i64 {
 
 /// The job that expires a pending booking, to be enqueued in the transaction that makes it pending; `at` is its `confirm_by`.
 pub fn expire_at<'a>(booking_id: &'a str, tenant: &'a Tenant, at: i64) -> NewJob<'a> {
-    // The class of messages, because people wait for it.
-    job(EXPIRE_JOB, JobClass::Send, booking_id, tenant, at)
+    job(&BOOKING_EXPIRE, booking_id, tenant, at)
 }
 
 /// The job that completes a booking, to be enqueued in the transaction that confirms it; `at` is its end.
 pub fn complete_at<'a>(booking_id: &'a str, tenant: &'a Tenant, at: i64) -> NewJob<'a> {
-    job(COMPLETE_JOB, JobClass::Upkeep, booking_id, tenant, at)
+    job(&BOOKING_COMPLETE, booking_id, tenant, at)
 }
 
-fn job<'a>(
-    kind: &'static str,
-    class: JobClass,
-    booking_id: &'a str,
-    tenant: &'a Tenant,
-    at: i64,
-) -> NewJob<'a> {
+fn job<'a>(kind: &JobKind, booking_id: &'a str, tenant: &'a Tenant, at: i64) -> NewJob<'a> {
     NewJob {
-        kind,
+        kind: kind.name,
         key: booking_id,
-        class,
+        class: kind.class,
         tenant,
         connection_id: None,
         target: "",
@@ -78,17 +87,8 @@ pub async fn enqueue_first(tx: &mut Tx, row: &BookingRow, now: i64) -> Result<()
     }
 }
 
-/// The result of a job's run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TransitionResult {
-    /// The transition is done, or will never happen.
-    Done,
-    /// The transition is due then, Unix ms.
-    Later(i64),
-}
-
 /// Expires a pending booking that is past its `confirm_by`.
-pub async fn expire(app: &App, job: &Job) -> Result<TransitionResult> {
+async fn expire(app: &App, job: &Job) -> Result<JobEnd> {
     run(app, job, |held, now| match held.seat.row.confirm_by {
         Some(at) if held.seat.row.status == "pending" => {
             if at <= now {
@@ -103,7 +103,7 @@ pub async fn expire(app: &App, job: &Job) -> Result<TransitionResult> {
 }
 
 /// Completes a confirmed booking that is over.
-pub async fn complete(app: &App, job: &Job) -> Result<TransitionResult> {
+async fn complete(app: &App, job: &Job) -> Result<JobEnd> {
     run(app, job, |held, now| match held.seat.row.end_at {
         _ if held.seat.row.status != "confirmed" => TransitionStep::Nothing,
         at if at <= now => TransitionStep::End(BookingStatus::Completed),
@@ -119,20 +119,16 @@ enum TransitionStep {
     End(BookingStatus),
 }
 
-async fn run(
-    app: &App,
-    job: &Job,
-    step: fn(&LockedBooking, i64) -> TransitionStep,
-) -> Result<TransitionResult> {
+async fn run(app: &App, job: &Job, step: fn(&LockedBooking, i64) -> TransitionStep) -> Result<JobEnd> {
     for _ in 0..MAX_ATTEMPTS {
         let (held, job) = (app.clone(), job.clone());
-        let done: Result<Option<TransitionResult>> =
+        let done: Result<Option<JobEnd>> =
             app.db.write(move |tx| Box::pin(async move { apply_step(tx, &held, &job, step).await })).await;
         match done {
             Ok(Some(outcome)) => return Ok(outcome),
             Ok(None) => {}
             // It was purged.
-            Err(e) if e.code() == Some(Code::NotFound) => return Ok(TransitionResult::Done),
+            Err(e) if e.code() == Some(Code::NotFound) => return Ok(JobEnd::Done),
             Err(e) => return Err(e),
         }
     }
@@ -144,13 +140,13 @@ async fn apply_step(
     app: &App,
     job: &Job,
     step: fn(&LockedBooking, i64) -> TransitionStep,
-) -> Result<Option<TransitionResult>> {
+) -> Result<Option<JobEnd>> {
     let locked = LockedBooking::lock(tx, &job.tenant, job.key(), HostLocks::OfMeeting).await?;
     let Some(mut held) = locked else { return Ok(None) };
     let now = app.now();
     match step(&held, now) {
         TransitionStep::Nothing => {}
-        TransitionStep::Wait(at) => return Ok(Some(TransitionResult::Later(at))),
+        TransitionStep::Wait(at) => return Ok(Some(JobEnd::At(at))),
         TransitionStep::End(BookingStatus::Completed) => {
             // It took place: its seat and its event stay.
             held.seat.set_status(BookingStatus::Completed);
@@ -158,5 +154,5 @@ async fn apply_step(
         }
         TransitionStep::End(to) => held.end(tx, app, to, Party::System, now).await?,
     }
-    Ok(Some(TransitionResult::Done))
+    Ok(Some(JobEnd::Done))
 }

@@ -116,7 +116,7 @@ pub async fn run<A: Serialize + Sync, R: DeserializeOwned + Send>(
         (outcome, _) => outcome,
     };
     let outcome = outcome.map_err(|e| throttle::held_by_limits(app, e, is_repeatable));
-    throttle::note_outcome(app, target, &outcome).await;
+    throttle::note_outcome(app, target, op.surface, &outcome).await;
     count(app, target, op, &outcome);
     let response = outcome.inspect_err(|e| report(target, op, e))?;
     let parsed =

@@ -13,7 +13,7 @@ use url::Url;
 use crate::app::App;
 use crate::connections::credentials::{self, StaticCredentials};
 use crate::connections::new_tokens::is_renewable;
-use crate::connections::settings::settings_of;
+use crate::connections::settings::settings_of_call;
 use crate::connections::stored::StoredCredentials;
 
 /// The connection that a call is for, with its credentials.
@@ -44,7 +44,7 @@ impl<'a> CallTarget<'a> {
             tenant: &connection.tenant,
             connection_id: &connection.id,
             wire: WireConnection {
-                settings: settings_of(app, connection),
+                settings: settings_of_call(app, connection),
                 addresses: connection.addresses.clone(),
                 username: connection.username.clone(),
             },

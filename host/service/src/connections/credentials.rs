@@ -7,6 +7,7 @@ use base::tenant::Tenant;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use model::Instant;
+use model::bounds::connection::{MAX_SECRET, MAX_USERNAME};
 use runtime::{
     AuthKind, Credentials, CredentialsError, LoadedConnector, Login, LoginSecret, Secret, check_server,
 };
@@ -16,11 +17,6 @@ use storage::connections::Connection;
 use zeroize::Zeroizing;
 
 use crate::app::App;
-
-/// Longest user name, bytes. It may become the account's id, which is in an index.
-const MAX_USERNAME_BYTES: usize = 2_048;
-/// Longest password or access token, bytes.
-const MAX_SECRET_BYTES: usize = 8_192;
 
 /// Credentials as a client gives them, and as they are stored, sealed.
 #[derive(Clone, Default, Serialize, Deserialize)]
@@ -73,9 +69,9 @@ impl GivenCredentials {
             return Err(invalid(Code::ConflictingFields, "credentials", message));
         }
         let fields = [
-            ("credentials.username", &self.username, MAX_USERNAME_BYTES),
-            ("credentials.password", &self.password, MAX_SECRET_BYTES),
-            ("credentials.accessToken", &self.access_token, MAX_SECRET_BYTES),
+            ("credentials.username", &self.username, MAX_USERNAME),
+            ("credentials.password", &self.password, MAX_SECRET),
+            ("credentials.accessToken", &self.access_token, MAX_SECRET),
         ];
         for (field, value, limit) in fields {
             let Some(value) = value else { continue };

@@ -14,12 +14,10 @@ pub mod operator_values;
 pub mod provider_call;
 pub mod provider_units;
 pub mod refresh;
-pub mod refresh_job;
 pub mod refusal;
 pub mod replacement;
 pub mod request_context;
 pub mod revocation;
-pub mod revoke_job;
 pub mod settings;
 pub mod state;
 pub mod stored;
@@ -37,23 +35,26 @@ use std::sync::Arc;
 
 use base::error::{Code, Error, Result, invalid, not_found, refuse};
 use base::ids::Kind;
+use base::input::validate;
 use base::tenant::Tenant;
 use model::Instant;
+use model::bounds::MAX_LINE;
+use model::connection::ACCOUNT_SCOPES;
 use runtime::LoadedConnector;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use storage::connections::Connection;
 use storage::locked::ConnectionLock;
 use storage::scheduling::meeting_events::EVENT_JOB;
-use storage::{Tx, connections as table, job_claims, sync_states};
+use storage::{Tx, connections as table, job_claims, organizations, sync_states};
 
-use crate::app::App;
 use crate::app::event_log::{self, NewLogEntry};
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::app::{App, SANDBOX};
 use crate::connections::check::CheckedAccount;
 use crate::connections::credentials::GivenCredentials;
 use crate::connections::operator_values::OperatorValues;
-use crate::connections::settings::connector;
+use crate::connections::settings::{connector, sandbox_url};
 
 /// Body of `POST /v1/connections`.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -69,18 +70,7 @@ pub struct NewConnection {
 }
 
 /// Scopes that can be requested for a connection.
-pub const GRANTABLE: [&str; 10] = [
-    "email.read",
-    "email.write",
-    "email.send",
-    "calendar.read",
-    "calendar.write",
-    "calendar.freebusy",
-    "contacts.read",
-    "contacts.write",
-    "tasks.read",
-    "tasks.write",
-];
+pub const GRANTABLE: [&str; 10] = ACCOUNT_SCOPES;
 
 /// Returns a live connection of the tenant that the key may use; fails with "no such connection" for any other.
 pub async fn find(app: &App, tenant: &Tenant, id: &str) -> Result<Connection> {
@@ -135,6 +125,28 @@ pub struct ConnectOptions {
     pub warnings: Vec<Value>,
 }
 
+/// Refuses a provider that the application may not use: a test application has the sandbox of this server alone.
+///
+/// # Errors
+/// 403 `test_key`, and errors of the database.
+pub async fn ensure_provider_allowed(app: &App, tenant: &Tenant, provider: &str) -> Result<()> {
+    let id = &tenant.application_id;
+    let is_own_sandbox = sandbox_url(app, provider).is_some();
+    if is_own_sandbox || !organizations::is_test_application(app.db.reader(), id).await? {
+        return Ok(());
+    }
+    let message = match provider {
+        SANDBOX => {
+            "a test application reaches the sandbox of its server alone: start the server with --sandbox"
+                .to_owned()
+        }
+        _ => format!(
+            "a test application reaches the provider {SANDBOX} alone: use another application, whose keys begin with uc_live_"
+        ),
+    };
+    Err(invalid(Code::TestKey, "provider", message))
+}
+
 /// Connects an account by credentials.
 pub async fn create(
     app: &App,
@@ -144,7 +156,9 @@ pub async fn create(
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
     let connector = connector(app, &new.provider)?;
+    ensure_provider_allowed(app, tenant, &new.provider).await?;
     check_scopes(&new.scopes)?;
+    validate::text("displayName", new.display_name.as_deref(), MAX_LINE)?;
     base::input::metadata::check("metadata", &new.metadata)?;
     base::input::metadata::check("tags", &new.tags)?;
     new.credentials.take_servers(&connector, &mut new.settings)?;

@@ -2,6 +2,9 @@
 
 use base::error::{Code, Error, ProviderAnswer, Refusal};
 use runtime::{self, Code as Cause};
+use sandbox_provider::guide;
+
+use crate::app::SANDBOX;
 
 /// Returns the public code of a failed call.
 pub fn code(e: &runtime::Error) -> Code {
@@ -82,7 +85,10 @@ pub fn of_check(provider: &str, e: &runtime::Error) -> Error {
             Refusal { code: Code::ProviderRejected, ..*r }.param("credentials").into()
         }
         (Cause::AuthExpired, Error::Refused(r)) => {
-            let message = "the provider refuses these credentials".to_owned();
+            let message = match provider {
+                SANDBOX => format!("the sandbox refuses these credentials: {}", guide::sign_in_hint()),
+                _ => "the provider refuses these credentials".to_owned(),
+            };
             Refusal { code: Code::ProviderRejected, message, ..*r }.param("credentials").into()
         }
         // Valid credentials that do not suffice: the connector reports what is missing. Its message was truncated and sanitized on receipt.

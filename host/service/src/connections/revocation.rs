@@ -7,7 +7,7 @@ use base::error::{Code, Error, Refusal, Result};
 use base::ids::Kind;
 use base::tenant::Tenant;
 use serde::{Deserialize, Serialize};
-use storage::jobs::{self, NewJob};
+use storage::jobs::{self, Job, NewJob};
 use storage::locked::ConnectionLock;
 use storage::token_refresh::Grant;
 use storage::token_revocations::Revocation;
@@ -17,9 +17,17 @@ use storage::{Tx, token_refresh as columns, token_revocations as table};
 use crate::app::App;
 use crate::connections::credentials::{self, GivenCredentials};
 use crate::connections::oauth;
+use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 
-/// The job kind; the key of a job is the id of a revocation.
-pub const JOB: &str = "revoke";
+/// The job kind; the key of a job is the id of a revocation. All attempts together take about an hour.
+pub const REVOKE: JobKind = JobKind {
+    name: "revoke",
+    class: JobClass::Upkeep,
+    deadline_ms: Some(60_000),
+    max_attempts: Some(8),
+    retry: RetryDelay { first_ms: 30_000, longest_ms: 3_600_000 },
+    run: |turn| Box::pin(run(turn)),
+};
 
 /// The content of `token_revocations.token`, before sealing.
 #[derive(Serialize, Deserialize)]
@@ -81,9 +89,9 @@ pub async fn enqueue(
     };
     table::insert(tx, &new).await?;
     let job = NewJob {
-        kind: JOB,
+        kind: REVOKE.name,
         key: &new.id,
-        class: JobClass::Upkeep,
+        class: REVOKE.class,
         tenant,
         // The connection is deleted, and its jobs with it.
         connection_id: None,
@@ -94,9 +102,44 @@ pub async fn enqueue(
     Ok(jobs::enqueue(tx, &job, app.now()).await?)
 }
 
+async fn run(turn: &JobRun) -> Result<JobEnd> {
+    let (app, job) = (&turn.app, &turn.job);
+    match revoke(app, job.key()).await {
+        Ok(()) => {
+            commit(app, job).await?;
+            Ok(JobEnd::Committed)
+        }
+        Err(e) => {
+            if turn.is_last {
+                give_up(app, job.key().to_owned()).await?;
+            }
+            Err(e)
+        }
+    }
+}
+
+/// Deletes the token and ends the job, in one transaction.
+async fn commit(app: &App, job: &Job) -> Result<()> {
+    let (now, job) = (app.now(), job.clone());
+    app.db
+        .write(move |tx| {
+            Box::pin(async move {
+                table::remove(tx, job.key()).await?;
+                jobs::complete(tx, &job, now).await?;
+                Ok::<_, Error>(())
+            })
+        })
+        .await
+}
+
+/// Deletes a token whose provider could not be reached: it will expire. The job stays, as failed, and can be retried without this row.
+async fn give_up(app: &App, id: String) -> Result<()> {
+    app.db.write(move |tx| Box::pin(async move { Ok::<_, Error>(table::remove(tx, &id).await?) })).await
+}
+
 /// Revokes the grant of a token at the provider, unless a live connection has it. An error means that it should be retried; otherwise
 /// nothing is left to do.
-pub async fn revoke(app: &App, id: &str) -> Result<()> {
+async fn revoke(app: &App, id: &str) -> Result<()> {
     let Some(found) = table::find(app.db.reader(), id).await? else { return Ok(()) };
     if columns::is_in_use(app.db.reader(), &found.grant).await? {
         return Ok(());
@@ -123,9 +166,4 @@ pub async fn revoke(app: &App, id: &str) -> Result<()> {
 
 fn is_gone(code: Code) -> bool {
     matches!(code, Code::NotFound | Code::CapabilityNotSupported | Code::ProviderNotRegistered)
-}
-
-/// Deletes a token that is revoked or given up.
-pub async fn forget(tx: &mut Tx, id: &str) -> Result<()> {
-    Ok(table::remove(tx, id).await?)
 }

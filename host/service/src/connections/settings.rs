@@ -166,6 +166,22 @@ pub fn settings_of(app: &App, connection: &Connection) -> Map<String, Value> {
     settings
 }
 
+/// Returns a connection's settings as a call about its data needs them. The sandbox gets the application, so that faults that an application
+/// plans hit its own calls alone.
+pub fn settings_of_call(app: &App, connection: &Connection) -> Map<String, Value> {
+    let mut settings = settings_of(app, connection);
+    if let Some(url) = sandbox_url_of(app, &connection.tenant, &connection.provider) {
+        settings.insert("serverUrl".into(), url.into());
+    }
+    settings
+}
+
+/// Returns the URL of the sandbox provider of this process for one application. None for every other provider.
+pub fn sandbox_url_of(app: &App, tenant: &Tenant, provider: &str) -> Option<String> {
+    let url = sandbox_url(app, provider)?;
+    Some(format!("{url}/apps/{}", tenant.application_id))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

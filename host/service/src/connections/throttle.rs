@@ -1,12 +1,12 @@
 //! Waits that providers ask for: by 429, or 503 and other 5xx, with Retry-After, or through a connector (`Context::note_wait` of the SDK).
 //! A wait holds for everything that the connection does, pulls, sends and client requests: the provider gets no call before it is over. If
 //! the connector's manifest names buckets (`[limits]`) and the wait belongs to one of them, it holds for the kinds of data of that bucket
-//! alone. Other connections are not affected.
+//! alone; for that of the call alone where the bucket has `wait_scope = "surface"`. Other connections are not affected.
 
 use std::sync::Arc;
 
 use base::tenant::Tenant;
-use runtime::{self, Answer, BucketStats, Code, ProviderWait, Surface};
+use runtime::{self, Answer, BucketStats, Code, ProviderWait, RateLimit, Surface, WaitScope};
 use storage::throttles::{self as table, ConnectionThrottles, Throttle};
 
 use crate::app::App;
@@ -18,6 +18,8 @@ const HELD: &str = "held back until ";
 /// The names in `extra` of an answer in which a connector reports a wait (`Context::note_wait` of the SDK).
 const WAIT_MS: &str = "wait-ms";
 const BUCKET: &str = "bucket";
+/// Separates a bucket from the kind of data that waits for it, in the name under which a wait is stored. No bucket has it in its name.
+const SURFACE_SEPARATOR: char = ':';
 
 /// Returns the time from which the provider may be asked for data of this kind, ms since 1970; none if it may be asked now.
 pub async fn until(
@@ -34,15 +36,36 @@ pub async fn until(
     Ok(of_surface.map(|wait| wait.until).max())
 }
 
-/// Whether calls for this kind of data wait for a bucket.
-fn concerns(app: &App, provider: &str, bucket: &str, surface: Surface) -> bool {
+/// Whether calls for this kind of data wait for a stored wait.
+fn concerns(app: &App, provider: &str, stored: &str, surface: Surface) -> bool {
     let is_of_bucket = || {
-        let connector = app.runtime.find(provider)?;
-        let rate = connector.manifest.limits.rates.iter().find(|rate| rate.name == bucket)?;
-        Some(rate.surfaces.contains(&surface))
+        app.runtime.find(provider).map(|connector| delays(&connector.manifest.limits.rates, stored, surface))
     };
-    // A bucket that a newer version of the connector no longer has delays nothing.
-    bucket.is_empty() || is_of_bucket().unwrap_or(false)
+    stored.is_empty() || is_of_bucket().unwrap_or(false)
+}
+
+/// Whether a wait that is stored under this name delays calls for this kind of data. A bucket that a newer version of the connector no
+/// longer has delays nothing.
+fn delays(rates: &[RateLimit], stored: &str, surface: Surface) -> bool {
+    let (bucket, only) = match stored.split_once(SURFACE_SEPARATOR) {
+        Some((bucket, only)) => (bucket, Some(only)),
+        None => (stored, None),
+    };
+    let rate = rates.iter().find(|rate| rate.name == bucket);
+    rate.is_some_and(|rate| rate.surfaces.contains(&surface))
+        && only.is_none_or(|only| only == surface.as_str())
+}
+
+/// Returns the name under which a wait of this bucket is stored, after a call for this kind of data. Calls for the account itself have no
+/// kind of data: their waits are the bucket's.
+fn stored_name(rates: &[RateLimit], bucket: &str, surface: Surface) -> String {
+    let rate = rates.iter().find(|rate| rate.name == bucket);
+    let is_of_surface =
+        |rate: &RateLimit| rate.wait_scope == WaitScope::Surface && rate.surfaces.contains(&surface);
+    match rate.is_some_and(is_of_surface) {
+        true => format!("{bucket}{SURFACE_SEPARATOR}{surface}"),
+        false => bucket.to_owned(),
+    }
 }
 
 /// Returns the waits of a connection, from memory if they were read within the last second. None: there is no such connection.
@@ -109,13 +132,23 @@ pub fn is_held(e: &runtime::Error) -> bool {
     e.code == Code::RateLimited && e.author.detail.starts_with(HELD)
 }
 
-/// Stores the waits that a call reports. A failure without a Retry-After reports none.
-pub async fn note_outcome(app: &App, target: &CallTarget<'_>, outcome: &Result<Answer, runtime::Error>) {
-    let waits = match outcome {
+/// Stores the waits that a call for this kind of data reports. A failure without a Retry-After reports none.
+pub async fn note_outcome(
+    app: &App,
+    target: &CallTarget<'_>,
+    surface: Surface,
+    outcome: &Result<Answer, runtime::Error>,
+) {
+    let mut waits: Vec<ProviderWait> = match outcome {
         Ok(answer) => noted_wait(app, target.provider, answer).into_iter().collect(),
         Err(e) if is_held(e) => return,
         Err(e) => waits_of(e),
     };
+    if let Some(connector) = app.runtime.find(target.provider) {
+        for wait in &mut waits {
+            wait.bucket = stored_name(&connector.manifest.limits.rates, &wait.bucket, surface);
+        }
+    }
     record_waits(app, target, &waits).await;
 }
 
@@ -200,6 +233,31 @@ mod tests {
 
     fn wait(bucket: &str, ms: u64) -> ProviderWait {
         ProviderWait { bucket: bucket.to_owned(), ms }
+    }
+
+    /// A bucket of mail and calendars.
+    fn rate(name: &str, wait_scope: WaitScope) -> RateLimit {
+        let (hosts, surfaces) = (Vec::new(), vec![Surface::Email, Surface::Calendar]);
+        RateLimit { name: name.to_owned(), hosts, surfaces, wait_scope, units: 1, per_s: 1, reserve: 0 }
+    }
+
+    #[test]
+    fn a_wait_delays_the_kinds_of_data_of_its_scope() {
+        let rates = [rate("all", WaitScope::Bucket), rate("each", WaitScope::Surface)];
+        let stored = |bucket: &str, surface| stored_name(&rates, bucket, surface);
+        for (bucket, met_by, name, delayed) in [
+            ("all", Surface::Email, "all", [true, true, false]),
+            ("each", Surface::Email, "each:email", [true, false, false]),
+            ("each", Surface::Calendar, "each:calendar", [false, true, false]),
+            ("each", Surface::Lifecycle, "each", [true, true, false]),
+            ("gone", Surface::Email, "gone", [false, false, false]),
+        ] {
+            assert_eq!(stored(bucket, met_by), name);
+            let of = [Surface::Email, Surface::Calendar, Surface::Tasks];
+            assert_eq!(of.map(|surface| delays(&rates, name, surface)), delayed, "{name}");
+        }
+        assert_eq!(stored("", Surface::Email), "", "the whole account");
+        assert!(!delays(&rates, "each:tasks", Surface::Tasks), "the bucket has no tasks any more");
     }
 
     #[test]

@@ -11,9 +11,11 @@ use base::tenant::Tenant;
 use runtime::{CredentialsError, ErrorClass};
 use serde_json::{Value, json};
 use storage::connections::Connection;
+use storage::jobs::Job;
 use storage::lane::Lane;
 use storage::locked::ConnectionLock;
 use storage::token_refresh::{RefreshClaim, RefreshState};
+use storage::wakes::JobClass;
 use storage::{connections as table, token_refresh as columns};
 
 use crate::app::App;
@@ -21,6 +23,7 @@ use crate::connections::new_tokens::{self, StoreExtent, Tokens, is_renewable, re
 use crate::connections::oauth::TokenFailure;
 use crate::connections::token_life::TokenLife;
 use crate::connections::{credentials, state};
+use crate::job_runner::kind::{JobEnd, JobKind, RetryDelay};
 
 /// Time that a caller waits for new tokens. The request continues without it.
 const PATIENCE: Duration = Duration::from_secs(25);
@@ -301,39 +304,43 @@ fn wait_ms(failure: &TokenFailure, failures: i64) -> i64 {
     }
 }
 
-/// The remaining work for a connection after a background renewal was due. Times in ms since 1970.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RemainingWork {
-    /// The tokens are valid; renew them at this time.
-    At(i64),
-    /// The tokens could not be renewed; retry at this time.
-    Held(i64),
-    /// There is nothing to renew.
-    Never,
-}
+/// The job kind that renews the tokens of a connection before they expire. Each connection that was made by OAuth has one job, enqueued
+/// with the tokens.
+pub const REFRESH: JobKind = JobKind {
+    name: new_tokens::JOB,
+    class: JobClass::Upkeep,
+    deadline_ms: Some(90_000),
+    // Failures are this host's own: a failure of the provider ends a run normally.
+    max_attempts: None,
+    retry: RetryDelay { first_ms: 30_000, longest_ms: 15 * 60_000 },
+    run: |turn| Box::pin(renew_ahead(&turn.app, &turn.job)),
+};
 
-/// Renews the tokens of a connection if a renewal is due.
-pub async fn renew_ahead(app: &App, connection: &Connection) -> Result<RemainingWork> {
-    let given = credentials::stored(app, connection)?;
+/// Renews the tokens of the job's connection if a renewal is due.
+async fn renew_ahead(app: &App, job: &Job) -> Result<JobEnd> {
+    let Some(connection) = table::find(app.db.reader(), &job.tenant, job.key()).await? else {
+        return Ok(JobEnd::Done);
+    };
+    let given = credentials::stored(app, &connection)?;
     let life = TokenLife::from_credentials(&given).filter(|_| is_renewable(&given));
     let Some(life) = life.filter(|_| connection.status != "reauth_required") else {
-        return Ok(RemainingWork::Never);
+        return Ok(JobEnd::Done);
     };
     if app.now() < life.earliest_renewal() {
-        return Ok(renewal(app, &given).map_or(RemainingWork::Never, RemainingWork::At));
+        return Ok(renewal(app, &given).map_or(JobEnd::Done, JobEnd::At));
     }
     // If the authorization server cannot be resolved now, `tokens` finds that out and stores it.
-    let origin = new_tokens::origin(app, connection).await.unwrap_or_default();
+    let origin = new_tokens::origin(app, &connection).await.unwrap_or_default();
     let Some(_turn) = app.renewals.turn(&origin) else {
-        return Ok(RemainingWork::Held(app.now() + TURN_WAIT_MS));
+        return Ok(JobEnd::PutOff(app.now() + TURN_WAIT_MS));
     };
     let need = RequiredTokens { after: Some(connection.credentials_version), is_asked_for: false };
-    Ok(match tokens(app, connection, need).await {
-        Ok(new) => renewal(app, &new.given).map_or(RemainingWork::Never, RemainingWork::At),
-        Err(CredentialsError::Refused(_)) => RemainingWork::Never,
+    Ok(match tokens(app, &connection, need).await {
+        Ok(new) => renewal(app, &new.given).map_or(JobEnd::Done, JobEnd::At),
+        Err(CredentialsError::Refused(_)) => JobEnd::Done,
         Err(CredentialsError::Unavailable { retry_after_ms, .. }) => {
             let wait = retry_after_ms.and_then(|ms| i64::try_from(ms).ok()).unwrap_or(FIRST_WAIT_MS);
-            RemainingWork::Held(app.now() + wait)
+            JobEnd::PutOff(app.now() + wait)
         }
     })
 }

@@ -2,6 +2,10 @@
 
 use base::error::{Code, Error, Result, invalid};
 use model::Instant;
+use model::bounds::free_busy::{
+    MAX_AVAILABILITY_DAYS, MAX_HOURS, MAX_IGNORED, MAX_LIMIT, MAX_MEMBERS, MAX_PERIODS,
+};
+use model::bounds::{DAY_MINUTES, YEAR_MINUTES};
 use model::calendar_query::{
     AvailabilityAnswer, AvailabilityFormat, AvailabilityQuery, AvailableTime, Member, OpenHours,
     ParticipantGroup, RequiredMembers, TargetError, UnavailableMember,
@@ -23,16 +27,6 @@ use crate::freebusy::{DAY_MS, check_calendar_ids, missing, range, require, unexp
 const MINUTE_MS: i64 = 60_000;
 /// Cost of one busy time in a search; one start of one member costs 1.
 const BUSY_COST: usize = 8;
-/// Longest total of all periods.
-const MAX_RANGE_MS: i64 = 62 * DAY_MS;
-const MAX_PERIODS: usize = 50;
-const MAX_MEMBERS: usize = 50;
-/// Most rows of open hours in one list.
-const MAX_HOURS: usize = 50;
-const MAX_IGNORED: usize = 500;
-const MAX_LIMIT: i64 = 1_000;
-const DAY_MINUTES: i64 = 24 * 60;
-const YEAR_MINUTES: i64 = 366 * DAY_MINUTES;
 
 /// Fails if a required field is missing. Values are checked when they are parsed.
 pub fn require_fields(body: &Map<String, Value>) -> Result<()> {
@@ -297,9 +291,10 @@ fn periods(query: &AvailabilityQuery) -> Result<Intervals> {
         (None, Some(_)) => return Err(missing("start".into())),
         (Some(_), None) => return Err(missing("end".into())),
     };
-    if found.len_ms() > MAX_RANGE_MS {
+    if found.len_ms() > MAX_AVAILABILITY_DAYS * DAY_MS {
         let field = if query.query_periods.is_empty() { "end" } else { "queryPeriods" };
-        let message = format!("{field}: at most 62 days in all; ask for a shorter range");
+        let message =
+            format!("{field}: at most {MAX_AVAILABILITY_DAYS} days in all; ask for a shorter range");
         return Err(invalid(Code::RangeTooLarge, field, message));
     }
     Ok(found)

@@ -12,6 +12,8 @@ pub mod question;
 
 use base::error::{Code, Error, Result, invalid};
 use jiff::tz::TimeZone;
+use model::bounds::free_busy::MAX_CALENDARS;
+use model::bounds::{MAX_YEAR, MIN_YEAR};
 use model::wire::Warning;
 use scheduling::hours::Zone;
 use scheduling::interval::{Interval, Intervals};
@@ -22,7 +24,7 @@ use crate::freebusy::busy::BusyStretch;
 const DAY_MS: i64 = 24 * 60 * 60_000;
 
 /// Years that calendars support.
-const YEARS: std::ops::RangeInclusive<i16> = 1900..=2200;
+const YEARS: std::ops::RangeInclusive<i16> = MIN_YEAR..=MAX_YEAR;
 
 /// Fails if an object lacks one of these fields. `path` is its position with a trailing dot, or empty.
 fn require(map: &Map<String, Value>, path: &str, fields: &[&str]) -> Result<()> {
@@ -87,11 +89,11 @@ fn unexpanded(found: &[BusyStretch], ranges: &Intervals, target: &str) -> Vec<Wa
 
 /// Checks a list of calendar ids, if there is one.
 fn check_calendar_ids(field: &str, ids: Option<&[String]>) -> Result<()> {
-    const MAX: usize = 50;
     match ids {
-        Some(ids) if ids.is_empty() || ids.len() > MAX => {
-            let message =
-                format!("{field} names 1 to {MAX} calendars; leave it out for all that count as busy");
+        Some(ids) if ids.is_empty() || ids.len() > MAX_CALENDARS => {
+            let message = format!(
+                "{field} names 1 to {MAX_CALENDARS} calendars; leave it out for all that count as busy"
+            );
             Err(invalid(Code::InvalidParameter, field, message))
         }
         _ => Ok(()),

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use base::error::{Code, Result, invalid};
 use base::input::validate;
 use model::Instant;
+use model::bounds::free_busy::{MAX_DAYS, MAX_TARGETS};
 use model::calendar_query::{FreeBusyQuery, FreeBusyResult, FreeBusyTarget, TargetError, TargetStatus};
 use scheduling::hours::Zone;
 use scheduling::interval::{Interval, Intervals};
@@ -18,9 +19,6 @@ use crate::freebusy::gather::{self, BusyOwner};
 use crate::freebusy::question::BusyQuery;
 use crate::freebusy::{DAY_MS, busy, check_calendar_ids, missing, range, require, unexpanded, zone};
 
-/// Longest range.
-const MAX_RANGE_MS: i64 = 92 * DAY_MS;
-const MAX_TARGETS: usize = 50;
 /// Most busy times of one target in an answer: three months of appointments with a break every quarter of an hour have less than half of
 /// it.
 const MAX_TIMES: usize = 20_000;
@@ -48,8 +46,8 @@ pub async fn answer(
     mut warnings: Vec<Value>,
 ) -> Result<StoredResponse> {
     let range = range(["start", "end"], query.start, query.end)?;
-    if range.len_ms() > MAX_RANGE_MS {
-        let message = "start and end may be at most 92 days apart; ask for a shorter range";
+    if range.len_ms() > MAX_DAYS * DAY_MS {
+        let message = format!("start and end may be at most {MAX_DAYS} days apart; ask for a shorter range");
         return Err(invalid(Code::RangeTooLarge, "end", message));
     }
     let zone = zone("timeZone", query.time_zone.as_deref())?.unwrap_or_else(Zone::utc);

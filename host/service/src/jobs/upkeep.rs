@@ -10,7 +10,7 @@ use storage::retention::purge;
 use storage::wakes::JobClass;
 use tokio::time::Instant;
 
-use crate::bookings::jobs::reconcile;
+use crate::bookings::reconcile;
 use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 use crate::retention::{self, SWEEPS};
 

@@ -1,5 +1,6 @@
 //! Values derived from a contact: display name, sort and search texts, keys.
 
+use model::bounds::contact::MAX_MEMBERS;
 use model::contacts::{Contact, ContactGroup};
 use storage::items::Key;
 use text::folding::fold;
@@ -8,7 +9,7 @@ use text::phones;
 use crate::local_copy::search_text::{searchable, sort_key};
 
 /// Most members that a group lists; of larger groups only the number is shown.
-pub const MAX_INLINE_MEMBERS: usize = 500;
+pub const MAX_INLINE_MEMBERS: usize = MAX_MEMBERS;
 
 /// Most addresses and numbers by which one contact is found.
 pub(crate) const MAX_KEYS: usize = 200;

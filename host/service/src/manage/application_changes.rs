@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use base::error::{Code, Error, Result, invalid, not_found};
 use base::ids::Kind;
 use base::tenant::Tenant;
+use model::bounds::access::MAX_REDIRECTS;
 use serde_json::{Value, json};
 use storage::api_keys::Application;
 use storage::request_log::{self, RequestLogMode};
@@ -18,7 +19,7 @@ use crate::manage::applications::{handle_taken, name_taken};
 use crate::manage::content_etag::content_etag;
 use crate::manage::organizations::checked_name;
 use crate::manage::redirect_uri;
-use crate::manage::redirects::{self, MAX_REDIRECTS, RedirectChange};
+use crate::manage::redirects::{self, RedirectChange};
 use crate::writes::etag::ExpectedEtag;
 
 /// A change of an application. What is none stays as it is.
@@ -62,6 +63,7 @@ impl ApplicationView {
             "organizationId": self.application.tenant.organization_id,
             "name": self.application.name,
             "handle": self.application.handle,
+            "test": self.application.is_test,
             "redirectUris": self.redirect_uris,
             "requestLog": self.application.request_log.as_str(),
         })
@@ -107,22 +109,30 @@ pub async fn find(app: &App, id: &str) -> Result<ApplicationView> {
     Ok(ApplicationView { application, redirect_uris })
 }
 
-/// Makes an application with this name and with what `settings` has. The answer's JSON is that of `ApplicationView::json`.
+/// An application to create.
+#[derive(Clone, Debug)]
+pub struct NewApplication {
+    pub organization_id: String,
+    pub name: String,
+    /// It is for tests: its keys reach the sandbox alone.
+    pub is_test: bool,
+}
+
+/// Makes an application with what `settings` has. The answer's JSON is that of `ApplicationView::json`.
 ///
 /// # Errors
 /// `not_found` without the organization; `already_exists` of `name` or `handle`; `invalid_parameter` of a field; `invalid_url` of
 /// `redirectUris[i]`.
 pub async fn create(
     app: &App,
-    organization_id: &str,
-    name: &str,
+    new: NewApplication,
     settings: ApplicationUpdate,
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
-    let name = checked_name("name", name)?;
+    let name = checked_name("name", &new.name)?;
     let settings = ApplicationUpdate { name: None, ..normalize_update(settings)? };
-    let tenant =
-        Tenant { organization_id: organization_id.to_owned(), application_id: app.new_id(Kind::Application) };
+    let (organization_id, is_test) = (new.organization_id, new.is_test);
+    let tenant = Tenant { organization_id, application_id: app.new_id(Kind::Application) };
     let (keyed, attempt, now) = (app.clone(), attempt.about(&tenant.application_id), app.now());
     app.db
         .write(move |tx| {
@@ -133,6 +143,9 @@ pub async fn create(
                 }
                 if !organizations::insert_application(tx, &tenant, &name, now).await? {
                     return Err(name_taken(&name));
+                }
+                if is_test {
+                    organizations::mark_test_application(tx, &tenant).await?;
                 }
                 let made = load(tx, &tenant).await?;
                 apply(tx, &made, &settings, now).await?;

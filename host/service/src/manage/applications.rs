@@ -58,6 +58,7 @@ pub async fn create(
                     handle: None,
                     request_log: RequestLogMode::default(),
                     full_bodies_until: None,
+                    is_test: false,
                 };
                 let answer = StoredResponse::created(render_application(&made).to_string());
                 attempt.store(tx, &keyed.keyring, &answer, at).await?;

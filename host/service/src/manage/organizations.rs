@@ -3,6 +3,7 @@
 use base::error::{Code, Error, Result, invalid, not_found};
 use base::ids::Kind;
 use model::Instant;
+use model::bounds::access::MAX_NAME;
 use serde_json::{Value, json};
 use storage::organizations::{self, Organization, OrganizationPosition};
 
@@ -11,9 +12,6 @@ use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::manage::actor::Actor;
 use crate::manage::content_etag::content_etag;
 use crate::writes::etag::ExpectedEtag;
-
-/// Characters of the name of an organization, an application or a key at most.
-pub const MAX_NAME: usize = 100;
 
 /// At most `limit` organizations that an actor sees, sorted by name, after a place. An administrator of the installation sees all of them,
 /// others those in which they have a role.

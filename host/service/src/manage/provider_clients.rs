@@ -6,6 +6,7 @@ use std::sync::Arc;
 use base::error::{Code, Error, Result, invalid, not_found, refuse};
 use base::ids::Kind;
 use base::tenant::Tenant;
+use model::bounds::access::MAX_CLIENT_SECRET;
 use runtime::{AuthKind, ClientAuth, Manifest, Setting};
 use serde_json::{Map, Value};
 use storage::connections;
@@ -14,12 +15,10 @@ use zeroize::Zeroizing;
 
 use crate::app::App;
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
-use crate::connections::oauth;
+use crate::connections::{ensure_provider_allowed, oauth};
 use crate::manage::providers::{callback_url, default_callback_url, inputs, secret_place};
 use crate::writes::etag::ExpectedEtag;
 
-/// Longest secret of a client, bytes.
-const MAX_SECRET: usize = 4_096;
 /// Accounts of a provider that are counted at most.
 pub const MAX_COUNTED_ACCOUNTS: usize = 100;
 
@@ -126,6 +125,7 @@ pub async fn save(
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
     let manifest = manifest(app, provider)?;
+    ensure_provider_allowed(app, tenant, provider).await?;
     let client_id = inputs::client_id(&change.client_id);
     let client_id = client_id.map_err(|why| invalid(Code::InvalidParameter, "clientId", why))?;
     check_secret(change.secret.as_ref())?;
@@ -234,11 +234,13 @@ pub fn new_client(app: &App, tenant: &Tenant, provider: &str) -> OAuthClient {
 /// # Errors
 /// `invalid_parameter` of `clientSecret`.
 pub fn check_secret(secret: Option<&Zeroizing<String>>) -> Result<()> {
-    let fits = |text: &str| (1..=MAX_SECRET).contains(&text.len()) && !text.chars().any(char::is_control);
+    let fits =
+        |text: &str| (1..=MAX_CLIENT_SECRET).contains(&text.len()) && !text.chars().any(char::is_control);
     match secret.is_none_or(|secret| fits(secret.as_str())) {
         true => Ok(()),
         false => {
-            let message = format!("clientSecret must have 1 to {MAX_SECRET} bytes and no control characters");
+            let message =
+                format!("clientSecret must have 1 to {MAX_CLIENT_SECRET} bytes and no control characters");
             Err(invalid(Code::InvalidParameter, "clientSecret", message))
         }
     }

@@ -2,15 +2,13 @@
 
 use base::error::{Code, Error, Result, invalid};
 use base::tenant::Tenant;
+use model::bounds::access::MAX_REDIRECTS;
 use serde_json::json;
 use storage::{Tx, oauth_clients};
 
 use crate::app::App;
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::manage::redirect_uri;
-
-/// Addresses that an application may have.
-pub const MAX_REDIRECTS: usize = 100;
 
 /// Addresses to register, and addresses to take out.
 #[derive(Clone, Debug, Default)]

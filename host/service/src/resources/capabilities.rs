@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use base::error::{Result, not_found};
+use model::bounds;
 use model::capabilities::{
     Alias, Capabilities, EmailFeatures, EmailLimits, EmailOperations, MissingOperation, MissingReason,
     SurfaceCapabilities,
@@ -24,12 +25,10 @@ use crate::connections::request_context::RequestContext;
 use crate::connections::{find, granted, usable};
 use crate::sync::schedule;
 
-/// Most items on a page of any list.
-const PAGE_SIZE: i64 = 200;
 /// Bytes of the files of a message to send.
-const MAX_FILE_BYTES: i64 = 25 << 20;
+const MAX_FILE_BYTES: i64 = bounds::mail::MAX_FILE_BYTES as i64;
 /// Recipients of a message to send.
-const MAX_RECIPIENTS: i64 = 500;
+const MAX_RECIPIENTS: i64 = bounds::mail::MAX_RECIPIENTS as i64;
 
 /// Addresses that a connector may name to send from.
 const ALIASES: usize = 500;
@@ -141,7 +140,7 @@ fn email(app: &App, connection: &Connection, mail: MailFeatures, capabilities: &
             max_attachment_bytes: Some(MAX_FILE_BYTES),
             max_recipients: Some(mail.max_recipients.map_or(MAX_RECIPIENTS, |m| m.min(MAX_RECIPIENTS))),
             max_send_per_day: mail.max_send_per_day,
-            page_size: Some(PAGE_SIZE),
+            page_size: Some(bounds::list::MAX_LIMIT),
         };
     }
     let aliases = mail.aliases.into_iter().filter(|alias| is_address(&alias.email)).take(ALIASES);
@@ -187,7 +186,7 @@ fn describe_surface(
         }
     }
     answer.features = features.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    answer.limits = BTreeMap::from([("pageSize".to_owned(), Some(PAGE_SIZE))]);
+    answer.limits = BTreeMap::from([("pageSize".to_owned(), Some(bounds::list::MAX_LIMIT))]);
     answer
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use base::error::{Code, Error, Result, invalid, refuse};
 use base::input::{merge_patch, validate};
 use futures::{FutureExt, StreamExt};
+use model::bounds::MAX_LABEL;
 use model::resource::Body;
 use model::sync::Watch;
 use model::wire::{CollectionDelete, CollectionWrite};
@@ -271,9 +272,10 @@ async fn store(
 
 fn valid<C: Collection>(collection: &C) -> Result<()> {
     let name = collection.name().trim();
-    if name.is_empty() || name.chars().count() > 255 {
+    if name.is_empty() || name.chars().count() > MAX_LABEL {
         let code = if name.is_empty() { Code::MissingField } else { Code::InvalidParameter };
-        return Err(invalid(code, "name", "name is required and has at most 255 characters"));
+        let message = format!("name is required and has at most {MAX_LABEL} characters");
+        return Err(invalid(code, "name", message));
     }
     collection.valid()
 }

@@ -1,4 +1,5 @@
-//! Hands one message over to its provider, or searches for it if the outcome of an earlier attempt is unknown.
+//! The job kind `send`: hands one message over to its provider, or searches for it if the outcome of an earlier attempt is unknown. The job
+//! is enqueued with the message, and deleted with its final outcome, in one transaction each.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,6 +17,7 @@ use storage::items::Item;
 use storage::jobs::{self, Job, LostLease};
 use storage::lane::Lane;
 use storage::outbox::OutboxMessage;
+use storage::wakes::JobClass;
 use storage::{connections as connection_table, items, log, outbox as table};
 
 use crate::app::App;
@@ -24,11 +26,12 @@ use crate::connections::call::{self, CallOptions, Op, Reply};
 use crate::connections::call_target::CallTarget;
 use crate::connections::provider_call::failed;
 use crate::connections::{self, throttle};
+use crate::job_runner::kind::{JobEnd, JobKind, RetryDelay};
 use crate::local_copy::mail::draft_state::is_gone;
 use crate::local_copy::mail::source_names::is_only_here;
 use crate::local_copy::mail::threads;
 use crate::sending::outcome::{self, SendOutcome};
-use crate::sending::{SendOptions, is_open, store_outcome};
+use crate::sending::{SEND_JOB, SendOptions, is_open, store_outcome};
 use crate::writes::provider_records::reference;
 
 /// The step after which the provider may have the message (`wit/tcp.wit`, `progress`).
@@ -44,34 +47,35 @@ const LOOK_AGAIN_MS: i64 = 5_000;
 /// schedule has, and fewer than the hosts that a job may lose (`lost_jobs::MAX_CRASHES`).
 const MOST_ATTEMPTS: i64 = 18;
 
-/// The end of the run of a message.
-pub enum DispatchEnd {
-    /// The message needs no more work.
-    Settled,
-    /// It could not be tried; another run is due at this time, in milliseconds since 1970.
-    Waits(i64),
-    /// The outcome is written, and the end of the run with it.
-    Committed,
-}
+/// The job kind. The provider's responses have a retry schedule of their own; `retry` is for runs that could write nothing.
+pub const SEND: JobKind = JobKind {
+    name: SEND_JOB,
+    class: JobClass::Send,
+    // A call of a connector takes a minute at most, and may wait a little for capacity before.
+    deadline_ms: Some(120_000),
+    max_attempts: None,
+    retry: RetryDelay { first_ms: 5_000, longest_ms: 10 * 60_000 },
+    run: |turn| Box::pin(run(&turn.app, &turn.job, &turn.must_finish)),
+};
 
 /// Processes the message of a job. `must_finish` is set while the provider may have the message and the outcome is not written.
-pub async fn one(app: &App, job: &Job, must_finish: &Arc<AtomicBool>) -> Result<DispatchEnd> {
+async fn run(app: &App, job: &Job, must_finish: &Arc<AtomicBool>) -> Result<JobEnd> {
     let Some(row) = table::find(app.db.reader(), &job.tenant, job.key()).await? else {
-        return Ok(DispatchEnd::Settled);
+        return Ok(JobEnd::Done);
     };
     match row.next_attempt_at {
-        None => return Ok(DispatchEnd::Settled),
-        Some(at) if at > app.now() => return Ok(DispatchEnd::Waits(at)),
+        None => return Ok(JobEnd::Done),
+        Some(at) if at > app.now() => return Ok(JobEnd::PutOff(at)),
         Some(_) => {}
     }
     let found = connection_table::find(app.db.reader(), &row.tenant, &row.connection_id).await?;
     // The rows of a disconnected account are deleted elsewhere.
-    let Some(connection) = found else { return Ok(DispatchEnd::Settled) };
+    let Some(connection) = found else { return Ok(JobEnd::Done) };
     if let Some(until) = throttle::until(app, &row.tenant, &row.connection_id, Surface::Email).await? {
         // During the provider's Retry-After the message waits, without an attempt.
-        return Ok(DispatchEnd::Waits(until));
+        return Ok(JobEnd::PutOff(until));
     }
-    let Some(row) = begin(app, job).await? else { return Ok(DispatchEnd::Waits(app.now() + LOOK_AGAIN_MS)) };
+    let Some(row) = begin(app, job).await? else { return Ok(JobEnd::PutOff(app.now() + LOOK_AGAIN_MS)) };
     let as_of = log::last_sequence(app.db.reader(), &row.tenant).await?;
     let outcome = match row.handed_over_at {
         None if row.attempts > MOST_ATTEMPTS => {
@@ -87,17 +91,17 @@ pub async fn one(app: &App, job: &Job, must_finish: &Arc<AtomicBool>) -> Result<
         Some(_) if row.is_accepted() => Some(SendOutcome::Accepted),
         Some(_) => Some(search_sent_copy(app, &connection, &row).await?),
     };
-    let Some(outcome) = outcome else { return Ok(DispatchEnd::Waits(app.now() + LOOK_AGAIN_MS)) };
+    let Some(outcome) = outcome else { return Ok(JobEnd::PutOff(app.now() + LOOK_AGAIN_MS)) };
     let is_taken = matches!(&outcome, SendOutcome::Told(sent) if sent.recipients.iter().any(|r| r.accepted));
     let is_kept = store_with_retries(app, &row, job, as_of, outcome).await?;
     must_finish.store(false, Ordering::Release);
     if !is_kept {
-        return Ok(DispatchEnd::Waits(app.now() + LOOK_AGAIN_MS));
+        return Ok(JobEnd::PutOff(app.now() + LOOK_AGAIN_MS));
     }
     if is_taken && let Err(e) = mark_original(app, &row).await {
         tracing::warn!(message_id = %row.id, error = %e, "the message that was answered could not be marked");
     }
-    Ok(DispatchEnd::Committed)
+    Ok(JobEnd::Committed)
 }
 
 async fn begin(app: &App, job: &Job) -> Result<Option<OutboxMessage>> {

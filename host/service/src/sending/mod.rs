@@ -1,6 +1,6 @@
 //! Sending. A message is on disk before the provider gets it, so that it is sent once in any case: `submit` stores it together with the
-//! response and a job, whose run (`sending::dispatch_job`) hands it over through `dispatch`; `store_outcome` stores the outcome, and
-//! `cancel` cancels a message that was not handed over.
+//! response and a job, whose run (`dispatch`) hands it over; `store_outcome` stores the outcome, and `cancel` cancels a message that was not
+//! handed over.
 //!
 //! One step cannot be undone: the hand-over to the provider. The connector reports it right before (`Progress`), and that is on disk before
 //! it continues. If the process dies earlier, the message is sent again; if it dies later, the message is searched for, unless the
@@ -11,7 +11,6 @@
 
 pub mod cancel;
 pub mod dispatch;
-pub mod dispatch_job;
 pub mod message;
 mod outcome;
 mod store_outcome;

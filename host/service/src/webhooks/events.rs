@@ -5,6 +5,7 @@ use base::input::validate::{self, fault};
 use base::tenant::Tenant;
 use base::{ids, scopes};
 use bytes::Bytes;
+use model::bounds::webhook::MAX_NAMED;
 use model::webhook::PayloadMode;
 use serde::Serialize;
 use storage::api_keys::ApiKey;
@@ -18,8 +19,6 @@ use crate::webhooks::event_head::EventHead;
 use crate::webhooks::notification_types::{self, Matcher, SubscriptionFilter};
 use crate::webhooks::{input, payload};
 
-/// Most event types, and most connections, that one request names.
-const MAX_NAMED: usize = 100;
 /// Entries of the log that are read for one page, whether they match or not.
 const MAX_READ: usize = 5_000;
 /// Entries of the log that are read at a time, without their content.
@@ -38,36 +37,40 @@ pub struct EventRequest {
 }
 
 impl EventRequest {
-    /// Parses the parameters `type` and `connection_id`, each a comma-separated list.
+    /// The events of these types and connections; an empty list stands for all.
     ///
     /// # Errors
     /// 400 for an unknown type, and for a list that is too long.
-    pub fn read(
-        types: Option<&str>,
-        connection_ids: Option<&str>,
+    pub fn new(
+        types: Vec<String>,
+        connection_ids: Vec<String>,
         include_backfill: bool,
     ) -> Result<EventRequest> {
-        let wish = EventRequest {
-            types: split_list("type", types)?,
-            connection_ids: split_list("connection_id", connection_ids)?,
-            include_backfill,
-        };
-        match wish.types.iter().all(|pattern| notification_types::is_known(pattern)) {
-            true => Ok(wish),
+        validate::length("type", types.len(), MAX_NAMED)?;
+        validate::length("connection_id", connection_ids.len(), MAX_NAMED)?;
+        match types.iter().all(|pattern| notification_types::is_known(pattern)) {
+            true => Ok(EventRequest { types, connection_ids, include_backfill }),
             false => Err(fault(
                 "type",
                 "must be event types such as calendar.event.created, families such as calendar.*, or *, with commas between them; see /docs",
             )),
         }
     }
+
+    /// As `new`, with comma-separated lists.
+    pub fn read(
+        types: Option<&str>,
+        connection_ids: Option<&str>,
+        include_backfill: bool,
+    ) -> Result<EventRequest> {
+        EventRequest::new(split_list(types), split_list(connection_ids), include_backfill)
+    }
 }
 
-/// The entries of a list with commas.
-fn split_list(name: &str, text: Option<&str>) -> Result<Vec<String>> {
+/// The entries of a comma-separated list: all, or one more than a request may name.
+fn split_list(text: Option<&str>) -> Vec<String> {
     let entries = text.unwrap_or_default().split(',').map(str::trim).filter(|entry| !entry.is_empty());
-    let entries: Vec<String> = entries.take(MAX_NAMED + 1).map(str::to_owned).collect();
-    validate::length(name, entries.len(), MAX_NAMED)?;
-    Ok(entries)
+    entries.take(MAX_NAMED + 1).map(str::to_owned).collect()
 }
 
 /// A filter of the requested events to those that the key may see: by the rules of a webhook that the key creates.

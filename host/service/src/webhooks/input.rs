@@ -8,6 +8,10 @@ use base::input::validate::{self, fault};
 use base::scopes;
 use base::tenant::Tenant;
 use http::HeaderName;
+use model::bounds::webhook::{
+    MAX_CONCURRENT, MAX_CONNECTIONS, MAX_EVENT_TYPES, MAX_GRACE_S, MAX_HEADER_BYTES, MAX_HEADERS,
+    MAX_PER_SECOND,
+};
 use model::webhook::{SignatureVersion, WebhookOptions, WebhookStatus, WebhookSubscription};
 use runtime::UrlCheck;
 use serde_json::{Map, Value, json};
@@ -20,18 +24,10 @@ use crate::app::App;
 use crate::webhooks::masking::MASK;
 use crate::webhooks::notification_types::{self, Family};
 
-/// Most event types, and most connections, of a subscription.
-const MAX_EVENT_TYPES: usize = 100;
-const MAX_CONNECTIONS: usize = 1_000;
-/// Most custom headers of a subscription, and most bytes of their names and values together.
-const MAX_HEADERS: usize = 10;
-const MAX_HEADER_BYTES: usize = 4 << 10;
 /// Headers that the host sets itself, or that control the connection: names, and prefixes of names.
 const RESERVED: [&str; 8] =
     ["host", "user-agent", "connection", "keep-alive", "te", "trailer", "upgrade", "expect"];
 const RESERVED_STARTS: [&str; 4] = ["webhook-", "content-", "transfer-", "proxy-"];
-/// Longest grace period of an old secret, seconds.
-const MAX_GRACE_S: i64 = 604_800;
 
 /// Takes the options of a write, which are not stored, out of the body.
 pub fn options(input: &mut Map<String, Value>) -> Result<WebhookOptions> {
@@ -57,10 +53,10 @@ pub fn check(s: &WebhookSubscription) -> Result<()> {
     validate::text("description", s.description.as_deref(), validate::MAX_LINE)?;
     signatures(&s.signatures)?;
     headers(&s.headers)?;
-    if s.max_per_second.is_some_and(|n| !(1..=1_000).contains(&n)) {
+    if s.max_per_second.is_some_and(|n| !(1..=MAX_PER_SECOND).contains(&n)) {
         return Err(fault("maxPerSecond", "must be from 1 to 1,000, or null for no limit"));
     }
-    if !(1..=64).contains(&s.max_concurrent) {
+    if !(1..=MAX_CONCURRENT).contains(&s.max_concurrent) {
         return Err(fault("maxConcurrent", "must be from 1 to 64"));
     }
     Ok(())

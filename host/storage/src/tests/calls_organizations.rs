@@ -97,5 +97,10 @@ async fn write(tx: &mut Tx) -> Result<()> {
     );
     let found = organizations::find_application(&mut *tx, "app_shop").await?.expect("it is there");
     assert_eq!((found.name.as_str(), found.organization.as_str()), ("Store", "Acme Ltd"));
+
+    assert!(!found.is_test && !organizations::is_test_application(&mut *tx, "app_shop").await?);
+    organizations::mark_test_application(tx, &tenant("app_office")).await?;
+    assert!(organizations::is_test_application(&mut *tx, "app_office").await?);
+    assert!(!organizations::is_test_application(&mut *tx, "app_none").await?);
     Ok(())
 }

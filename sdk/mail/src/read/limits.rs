@@ -25,13 +25,13 @@ pub const ADDRESSES: usize = 1_000;
 pub const MESSAGE_IDS: usize = 1_000;
 
 /// Longest Message-ID, address or display name, bytes: a line of mail (RFC 5322 2.1.1).
-pub const TOKEN_BYTES: usize = 998;
+pub const TOKEN_BYTES: usize = model::bounds::mail::MAX_NAME;
 
 /// Longest boundary, bytes. RFC 2046 5.1.1 says 70, some senders do not.
 pub const BOUNDARY_BYTES: usize = 256;
 
 /// Longest file name, bytes: the limit of file systems.
-pub const FILE_NAME_BYTES: usize = 255;
+pub const FILE_NAME_BYTES: usize = model::bounds::mail::MAX_FILE_NAME;
 
 /// Longest snippet, characters.
 pub const SNIPPET_CHARS: usize = 200;

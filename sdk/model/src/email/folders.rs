@@ -6,32 +6,32 @@ use serde::{Deserialize, Serialize};
 
 use crate::resource::{Body, Nothing};
 
-/// A mailbox folder.
+/// A folder of a mailbox.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Folder {
     /// The name of the folder.
     pub name: String,
-    /// Names from the root down, this one last.
+    /// The names of the folders from the root of the mailbox down to this one, which is last.
     pub path: Vec<String>,
-    /// The id of the folder that it is in; null at the root.
+    /// The id of the parent folder; null at the root.
     pub parent_id: Option<String>,
-    /// The folder's purpose; at most one folder of a mailbox has each role.
+    /// The purpose of the folder; null if it has none. At most one folder of a mailbox has each role.
     pub role: Option<FolderRole>,
-    /// Messages in the folder; null if unknown.
+    /// The number of messages in the folder, as the provider counts them; null if unknown.
     pub total_count: Option<i64>,
-    /// Unread messages in the folder; null if unknown.
+    /// The number of unread messages in the folder, as the provider counts them; null if unknown.
     pub unread_count: Option<i64>,
-    /// Position among its siblings.
+    /// The position among the folders with the same parent, lowest first; equal positions are sorted by name.
     pub sort_order: i64,
-    /// Whether the user subscribed to the folder (IMAP).
+    /// Whether the account is subscribed to the folder (IMAP). Mail programs may hide the others.
     pub subscribed: bool,
-    /// Whether the folder can hold messages.
+    /// Whether the folder can hold messages; false for one that only has other folders in it.
     pub selectable: bool,
-    /// The account's rights in the folder.
+    /// The rights of the account in the folder.
     pub rights: FolderRights,
-    /// The provider's own: it cannot be renamed or deleted.
+    /// Whether the folder belongs to the provider, and can be neither renamed nor deleted.
     pub system: bool,
 }
 
@@ -41,46 +41,46 @@ impl Body for Folder {
     type Options = Nothing;
 }
 
-/// Special uses: RFC 6154, RFC 8457 and the IANA registry of mailbox name attributes.
+/// The purpose of a folder (special use: RFC 6154, RFC 8457, RFC 8621).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum FolderRole {
-    /// Incoming mail.
+    /// The folder of incoming mail.
     #[default]
     Inbox,
-    /// Archived mail.
+    /// The folder of archived mail.
     Archive,
-    /// Drafts.
+    /// The folder of drafts.
     Drafts,
-    /// Sent mail.
+    /// The folder of sent mail.
     Sent,
-    /// Deleted mail.
+    /// The folder of deleted mail.
     Trash,
-    /// Spam.
+    /// The folder of spam.
     Junk,
-    /// All mail.
+    /// A folder that shows all mail.
     All,
-    /// Mail that is taken to be important.
+    /// A folder that shows mail that the provider takes to be important.
     Important,
-    /// Flagged mail.
+    /// A folder that shows starred mail.
     Flagged,
-    /// Mail that waits to be sent.
+    /// The folder of mail that waits to be sent.
     Outbox,
 }
 
-/// The account's rights in a folder (RFC 4314, RFC 8621).
+/// The rights of the account in a folder (RFC 4314, RFC 8621).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct FolderRights {
-    /// Whether messages can be read.
+    /// Whether messages in the folder can be read.
     pub read: bool,
-    /// Whether messages can be added.
+    /// Whether messages can be added to the folder.
     pub add: bool,
-    /// Whether messages can be removed.
+    /// Whether messages can be removed from the folder.
     pub remove: bool,
-    /// Whether flags and keywords can be changed.
+    /// Whether flags and keywords of messages in the folder can be changed.
     pub set_flags: bool,
     /// Whether the folder can be renamed.
     pub rename: bool,
@@ -88,22 +88,22 @@ pub struct FolderRights {
     pub delete: bool,
 }
 
-/// A label: a message can have any number. Empty lists where the provider has none.
+/// A label of messages. A message can have any number of labels. Providers without labels have none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Label {
-    /// The name.
+    /// The name of the label. Nested labels have a path, such as `Clients/Acme`.
     pub name: String,
-    /// The colors.
+    /// The colors that the provider's own programs show the label in; null if it has none.
     pub color: Option<LabelColor>,
-    /// The provider's own: it cannot be renamed or deleted.
+    /// Whether the label belongs to the provider, and can be neither renamed nor deleted.
     pub system: bool,
-    /// Messages with the label; null if unknown.
+    /// The number of messages with the label; null if unknown.
     pub total_count: Option<i64>,
-    /// Unread messages with the label; null if unknown.
+    /// The number of unread messages with the label; null if unknown.
     pub unread_count: Option<i64>,
-    /// Whether the provider's own clients show the label.
+    /// The visibility of the label in the provider's own programs.
     pub visibility: LabelVisibility,
 }
 
@@ -113,25 +113,25 @@ impl Body for Label {
     type Options = Nothing;
 }
 
-/// Both `#rrggbb`.
+/// The colors of a label, each in the form `#rrggbb`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct LabelColor {
-    /// The background.
+    /// The background color, such as `#16a766`; null for the provider's default.
     pub background: Option<String>,
-    /// The text.
+    /// The text color, such as `#ffffff`; null for the provider's default.
     pub text: Option<String>,
 }
 
-/// Whether the provider's own clients show a label.
+/// The visibility of a label in the provider's own programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum LabelVisibility {
-    /// Shown.
+    /// The label is shown in the list of labels.
     #[default]
     Show,
-    /// Hidden.
+    /// The label is hidden in the list of labels.
     Hide,
 }

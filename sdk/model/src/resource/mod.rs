@@ -15,7 +15,7 @@ use crate::wire::Warning;
 #[cfg(feature = "schema")]
 mod schema;
 
-/// The caller's own notes on a resource: at most 50 keys of up to 40 characters, values up to 500. Never sent to a provider.
+/// The application's own notes on a resource: at most 50 keys of up to 40 characters, values up to 500. They are never sent to a provider.
 pub type Metadata = BTreeMap<String, String>;
 
 /// A type with a JSON schema, in a build with the feature `schema`.
@@ -37,6 +37,8 @@ pub trait Body: SchemaType {
     const REQUIRED: &'static [&'static str] = &[];
     /// Fields (camelCase) that the caller cannot set: derived, or decided by the provider.
     const READ_ONLY: &'static [&'static str] = &[];
+    /// Fields (camelCase) that the caller can set on a create and not change afterwards.
+    const CREATE_ONLY: &'static [&'static str] = &[];
     /// Whether it belongs to a connection, which a create can name.
     const IN_CONNECTION: bool = true;
     /// Fields that only this resource has beside the common ones.
@@ -57,30 +59,31 @@ pub struct Resource<T: Body + Default>
 where
     T::Extra: Default,
 {
-    /// Ours: opaque, at most 64 characters of `[A-Za-z0-9_]`, never reused, the same wherever the provider moves it.
+    /// The id of the resource: opaque, at most 64 characters of `[A-Za-z0-9_]`, never reused, the same wherever the provider moves the
+    /// resource.
     pub id: String,
-    /// Null for resources that the service itself owns.
+    /// The connection that the resource belongs to; null for a resource that the service itself owns.
     pub connection_id: Option<String>,
-    /// The provider's id, for reconciliation.
+    /// The provider's id of the resource, for reconciliation; null if it has none.
     pub external_id: Option<String>,
-    /// The version, with its quotes, as in the `ETag` header; it changes with every visible change and no other.
+    /// The version of the resource, with its quotes, as in the `ETag` header. It changes with every visible change and no other.
     pub etag: String,
-    /// The time of creation.
+    /// The time at which the service first stored the resource.
     pub created_at: Instant,
-    /// The time of the last change.
+    /// The time of the last visible change.
     pub updated_at: Instant,
-    /// The caller's own notes.
+    /// The application's own notes on the resource, set by a create or a patch. They are never sent to a provider.
     pub metadata: Metadata,
-    /// Fields of our own beside the common ones.
+    /// The fields that only this kind of resource has beside the common ones.
     #[serde(flatten)]
     pub extra: T::Extra,
     /// The resource itself.
     #[serde(flatten)]
     pub body: T,
-    /// Warnings of a call that succeeded; on reads also why a series cannot be expanded, and what the provider has of the resource that
-    /// the model cannot express.
+    /// Warnings of a call that succeeded. On a read they also say why a series cannot be expanded, and which data of the provider the model
+    /// cannot express.
     pub warnings: Vec<Warning>,
-    /// The provider's fields that the model has none for, in its own form; only with `include=providerData`.
+    /// The provider's fields that the model has no field for, in the provider's own form; only with `include=providerData`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_data: Option<Value>,
 }
@@ -105,9 +108,9 @@ pub struct New<T: Body + Default>
 where
     T::Options: Default,
 {
-    /// The connection to create it in.
+    /// The connection to create the resource in.
     pub connection_id: Option<String>,
-    /// Your own notes, never sent to a provider.
+    /// Your own notes on the resource, which are never sent to a provider.
     pub metadata: Metadata,
     /// Options of the create.
     #[serde(flatten)]

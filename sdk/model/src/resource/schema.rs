@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::Instant;
+use crate::formats;
 use crate::resource::{Body, Metadata, New, Patch, Resource};
 use crate::wire::Warning;
 
@@ -14,23 +15,25 @@ use crate::wire::Warning;
 #[derive(Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Common {
-    /// Ours: opaque, never reused, the same wherever the provider moves it.
+    /// The id of the resource: opaque, never reused, the same wherever the provider moves the resource.
     #[schemars(length(max = 64), regex(pattern = r"^[A-Za-z0-9_]+$"))]
     id: String,
-    /// Null for resources that the service itself owns.
+    /// The connection that the resource belongs to; null for a resource that the service itself owns.
     connection_id: Option<String>,
-    /// The provider's id, for reconciliation.
+    /// The provider's id of the resource, for reconciliation; null if it has none.
     external_id: Option<String>,
-    /// The version, with its quotes, as in the `ETag` header.
+    /// The version of the resource, with its quotes, as in the `ETag` header. It changes with every visible change and no other.
     etag: String,
+    /// The time at which the service first stored the resource.
     created_at: Instant,
+    /// The time of the last visible change.
     updated_at: Instant,
-    /// The caller's own notes: at most 50 keys of up to 40 characters, values up to 500. Never sent to a provider.
+    /// Your own notes on the resource: at most 50 keys of up to 40 characters, values up to 500. They are never sent to a provider.
     metadata: Metadata,
-    /// Warnings of a call that succeeded; on reads also why a series cannot be expanded, and what the provider has of the resource that
-    /// the model cannot express.
+    /// Warnings of a call that succeeded. On a read they also say why a series cannot be expanded, and which data of the provider the model
+    /// cannot express.
     warnings: Vec<Warning>,
-    /// The provider's fields that the model has none for, in its own form; only with `include=providerData`.
+    /// The provider's fields that the model has no field for, in the provider's own form; only with `include=providerData`.
     #[serde(skip_serializing_if = "Option::is_none")]
     provider_data: Option<Value>,
 }
@@ -39,9 +42,11 @@ struct Common {
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 struct CommonNew {
-    /// The connected account; not needed where the path names something inside one.
+    /// The connection to create the resource in. It is not needed if the path or another field names something inside a connection.
+    #[schemars(with = "Option<formats::Id>")]
     connection_id: Option<String>,
-    /// Your own notes: at most 50 keys of up to 40 characters, values up to 500.
+    /// Your own notes on the resource: at most 50 keys of up to 40 characters, values up to 500. They are never sent to a provider.
+    #[schemars(with = "formats::Notes")]
     metadata: Metadata,
 }
 
@@ -49,9 +54,11 @@ struct CommonNew {
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 struct CommonPatch {
-    /// The version that the change is based on, instead of `If-Match`; a stale one gives 409 `stale_etag`.
+    /// The version that the change is based on, instead of the header `If-Match`. An outdated one answers 409 `stale_etag`.
+    #[schemars(with = "Option<formats::Etag>")]
     etag: Option<String>,
-    /// Replaces your notes whole.
+    /// Your own notes on the resource. They replace all earlier ones.
+    #[schemars(with = "formats::Notes")]
     metadata: Metadata,
 }
 
@@ -99,6 +106,9 @@ where
         if !T::REQUIRED.is_empty() {
             schema.insert("required".into(), json!(T::REQUIRED));
         }
+        for name in T::REQUIRED {
+            forbid_null(&mut schema, name);
+        }
         schema
     }
 }
@@ -110,7 +120,17 @@ impl<T: Body> JsonSchema for Patch<T> {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let common = CommonPatch::json_schema(generator);
-        merge(&[T::Options::json_schema(generator), common, writable::<T>(generator)])
+        let mut schema = merge(&[T::Options::json_schema(generator), common, writable::<T>(generator)]);
+        let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else {
+            return schema;
+        };
+        properties.retain(|name, _| !T::CREATE_ONLY.contains(&name.as_str()));
+        for (name, property) in properties {
+            if !T::REQUIRED.contains(&name.as_str()) {
+                allow_null(property);
+            }
+        }
+        schema
     }
 }
 
@@ -140,15 +160,107 @@ fn merge(parts: &[Schema]) -> Schema {
     if !required.is_empty() {
         schema.insert("required".into(), Value::Array(required));
     }
-    if let Some(description) = parts.last().and_then(|p| p.get("description")) {
-        schema.insert("description".into(), description.clone());
+    for keyword in ["description", "x-rules"] {
+        if let Some(value) = parts.last().and_then(|p| p.get(keyword)) {
+            schema.insert(keyword.into(), value.clone());
+        }
     }
     schema
+}
+
+/// Lets a property be null, which clears it in a merge patch.
+fn allow_null(property: &mut Value) {
+    // A schema without a type and without another schema has any value.
+    let Some(keywords) = property.as_object_mut() else { return };
+    match keywords.get_mut("type") {
+        Some(Value::Array(types)) if types.iter().all(|one| one != "null") => types.push(json!("null")),
+        Some(Value::String(one)) => {
+            let one = std::mem::take(one);
+            keywords.insert("type".into(), json!([one, "null"]));
+        }
+        _ => {}
+    }
+    match keywords.get_mut("enum") {
+        Some(Value::Array(words)) if !words.contains(&Value::Null) => words.push(Value::Null),
+        _ => {}
+    }
+    let nothing = json!({ "type": "null" });
+    if let Some(Value::Array(forms)) = keywords.get_mut("anyOf") {
+        if !forms.contains(&nothing) {
+            forms.push(nothing);
+        }
+        return;
+    }
+    for keyword in ["$ref", "oneOf", "allOf"] {
+        if let Some(form) = keywords.remove(keyword) {
+            keywords.insert("anyOf".into(), json!([{ keyword: form }, nothing]));
+            return;
+        }
+    }
+}
+
+/// Takes null out of the types of a property: a create that requires the field refuses null.
+fn forbid_null(schema: &mut Schema, name: &str) {
+    let property = schema.get_mut("properties").and_then(|p| p.get_mut(name)).and_then(Value::as_object_mut);
+    let Some(property) = property else { return };
+    if let Some(Value::Array(types)) = property.get_mut("type") {
+        types.retain(|one| one != "null");
+        if let [one] = types.as_slice() {
+            let one = one.clone();
+            property.insert("type".into(), one);
+        }
+    }
 }
 
 fn mark_read_only(schema: &mut Schema, name: &str) {
     let property = schema.get_mut("properties").and_then(|p| p.get_mut(name)).and_then(Value::as_object_mut);
     if let Some(property) = property {
         property.insert("readOnly".into(), json!(true));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use schemars::generate::SchemaSettings;
+
+    use super::*;
+    use crate::calendar::Calendar;
+
+    #[test]
+    fn a_create_refuses_null_for_a_required_field() {
+        let mut generator = SchemaSettings::draft2020_12().for_deserialize().into_generator();
+        let schema = New::<Calendar>::json_schema(&mut generator).to_value();
+        assert_eq!(schema["required"], json!(["connectionId", "name"]));
+        assert_eq!(schema["properties"]["connectionId"]["type"], "string");
+        assert_eq!(schema["properties"]["color"]["type"], json!(["string", "null"]));
+    }
+
+    #[test]
+    fn a_patch_clears_every_field_by_null() {
+        let rows = [
+            (
+                json!({ "type": "string", "description": "A" }),
+                json!({ "type": ["string", "null"], "description": "A" }),
+            ),
+            (json!({ "type": ["array", "null"] }), json!({ "type": ["array", "null"] })),
+            (
+                json!({ "type": "string", "enum": ["a", "b"] }),
+                json!({ "type": ["string", "null"], "enum": ["a", "b", null] }),
+            ),
+            (
+                json!({ "$ref": "#/A", "description": "A" }),
+                json!({ "description": "A", "anyOf": [{ "$ref": "#/A" }, { "type": "null" }] }),
+            ),
+            (
+                json!({ "anyOf": [{ "$ref": "#/A" }, { "type": "null" }] }),
+                json!({ "anyOf": [{ "$ref": "#/A" }, { "type": "null" }] }),
+            ),
+            (json!({ "description": "any" }), json!({ "description": "any" })),
+            (json!(true), json!(true)),
+        ];
+        for (mut property, wanted) in rows {
+            allow_null(&mut property);
+            assert_eq!(property, wanted);
+        }
     }
 }

@@ -4,9 +4,18 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "schema")]
+use crate::bounds;
+#[cfg(feature = "schema")]
+use crate::formats;
 use crate::resource::{Body, Nothing};
 use crate::scheduling::Schedule;
 
+pub use crate::scheduling::booking_rules::{
+    BookingLimits, BookingNotifications, BookingReminder, BookingWindow, BookingWindowKind,
+    CancellationRules, FreeBusyFailure, ReminderChannel, RescheduleRules,
+};
+pub use crate::scheduling::host::{Assignment, Host, HostRole, RoundRobinStrategy};
 pub use crate::scheduling::question::{Question, QuestionKind};
 
 /// A kind of meeting that can be booked.
@@ -14,76 +23,96 @@ pub use crate::scheduling::question::{Question, QuestionKind};
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct EventType {
-    /// `[a-z0-9-]{1,64}`, unique within the application.
+    /// The last part of the booking page's address, unique within the application: 1 to 64 lower-case letters, digits and hyphens.
+    #[cfg_attr(feature = "schema", schemars(with = "formats::Slug"))]
     pub slug: String,
-    /// The title that invitees see.
+    /// The title that invitees see, one line.
+    #[cfg_attr(feature = "schema", schemars(with = "formats::FilledLine", length(min = 1, max = bounds::MAX_LINE)))]
     pub title: String,
-    /// The description that invitees see.
+    /// The description that invitees see; null for none.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::MAX_TEXT)))]
     pub description: Option<String>,
-    /// Whether it can be booked.
+    /// Whether the event type can be booked.
     pub active: bool,
-    /// A note for clients, which should leave it out of lists; its booking page works all the same.
+    /// Whether clients should leave the event type out of lists. Its booking page works all the same.
     pub hidden: bool,
-    /// `#rrggbb`.
+    /// The color of the booking page, as `#rrggbb`; null for the default.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<formats::Color>"))]
     pub color: Option<String>,
-    /// The length, minutes.
+    /// The length of a meeting in minutes, 5 to 1,440.
+    #[cfg_attr(feature = "schema", schemars(range(min = bounds::scheduling::MIN_DURATION, max = bounds::scheduling::MAX_DURATION)))]
     pub duration_minutes: i64,
-    /// Durations that the invitee can choose from; empty: only `durationMinutes`.
+    /// Further lengths in minutes that the invitee can choose from, at most 20; empty if there is only `durationMinutes`.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::scheduling::MAX_DURATIONS), inner(range(min = bounds::scheduling::MIN_DURATION, max = bounds::scheduling::MAX_DURATION))))]
     pub duration_options: Vec<i64>,
-    /// Step of the slot grid; `durationMinutes` where it is null.
+    /// The minutes from the start of one slot to the next, 5 to 1,440. Null: the length of the meeting.
+    #[cfg_attr(feature = "schema", schemars(range(min = bounds::scheduling::MIN_DURATION, max = bounds::scheduling::MAX_DURATION)))]
     pub slot_interval_minutes: Option<i64>,
-    /// Shifts the slot grid from the window's start.
+    /// The minutes from the start of the opening hours to the first slot, 0 to 1,440.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = bounds::DAY_MINUTES)))]
     pub slot_offset_minutes: i64,
-    /// Minutes before a meeting that must be free as well.
+    /// The minutes before a meeting in which the host must be free as well, 0 to 1,440.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = bounds::DAY_MINUTES)))]
     pub buffer_before_minutes: i64,
-    /// Minutes after a meeting that must be free as well.
+    /// The minutes after a meeting in which the host must be free as well, 0 to 1,440.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = bounds::DAY_MINUTES)))]
     pub buffer_after_minutes: i64,
-    /// Minutes that must lie between the booking and the start.
+    /// The minutes in advance that a slot must be booked, up to 366 days.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = bounds::YEAR_MINUTES)))]
     pub min_notice_minutes: i64,
     /// The days that can be booked.
     pub booking_window: BookingWindow,
-    /// For hosts without their own. A new event type that has no hours at all is open Monday to Friday from 9:00 to 17:00 in the time zone of its
-    /// first host.
+    /// The opening hours, for hosts without their own. Null: each host needs their own, or `scheduleId` is set. A new event type
+    /// without any hours is open Monday to Friday from 9:00 to 17:00 in the time zone of its first host.
     pub schedule: Option<Schedule>,
-    /// A shared schedule, instead of `schedule`.
+    /// The id of a shared schedule, whose hours are used instead of `schedule`. Null: no shared schedule.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<formats::Id>"))]
     pub schedule_id: Option<String>,
-    /// The people who can be booked.
+    /// The people who can be booked, at most 100, each with a connection of their own.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = bounds::scheduling::MAX_HOSTS)))]
     pub hosts: Vec<Host>,
-    /// The way in which hosts are chosen.
+    /// The way in which hosts are chosen for a booking.
     pub assignment: Assignment,
-    /// The order in which hosts of the rotation are chosen.
+    /// The order in which hosts of the rotation are chosen, if `assignment` is `roundRobin`.
     pub round_robin_strategy: RoundRobinStrategy,
     /// Whether a rescheduled booking keeps its hosts.
     pub reschedule_keeps_host: bool,
-    /// The places that invitees can choose from.
+    /// The places that invitees can choose from, at most 20; the first one is the default.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::scheduling::MAX_PLACES)))]
     pub locations: Vec<MeetingPlace>,
-    /// Limits of the number of bookings.
+    /// The limits on the number of bookings.
     pub limits: BookingLimits,
-    /// Bookings that share one meeting; null: each booking is a meeting of its own.
+    /// The number of bookings that can share one meeting, 1 to 1,000. Null: each booking is a meeting of its own.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = bounds::scheduling::MAX_SEATS)))]
     pub seats_per_slot: Option<i64>,
-    /// Invitees may know how many seats are free.
+    /// Whether invitees see how many seats are free.
     pub show_seat_count: bool,
     /// Whether a booking is pending until a host confirms it.
     pub requires_confirmation: bool,
-    /// A pending booking blocks its time. A seat beside others is reserved in any case.
+    /// Whether a pending booking blocks its time. A seat in a shared meeting is always reserved.
     pub pending_blocks_slot: bool,
-    /// Minutes after which a pending booking expires; it expires at its start at the latest.
+    /// The minutes after which a pending booking expires, up to 366 days; it expires at its start at the latest. Null: at its start.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = bounds::YEAR_MINUTES)))]
     pub confirmation_expires_minutes: Option<i64>,
-    /// The invitee's right to cancel.
+    /// The rules by which invitees can cancel.
     pub cancellation: CancellationRules,
-    /// The invitee's right to reschedule.
+    /// The rules by which invitees can reschedule.
     pub reschedule: RescheduleRules,
-    /// Questions to the invitee.
+    /// The questions to the invitee, at most 50.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::scheduling::MAX_QUESTIONS)))]
     pub questions: Vec<Question>,
-    /// Title of the calendar event, with `{invitee}`, `{host}` and `{title}`.
+    /// The title of the calendar event, one line in which `{invitee}`, `{host}` and `{title}` are replaced. Null: `{title} with
+    /// {invitee}`.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<formats::OneLine>", length(max = bounds::MAX_LINE)))]
     pub title_template: Option<String>,
-    /// The people who are notified.
+    /// The people who are notified of bookings, and the reminders.
     pub notifications: BookingNotifications,
-    /// The page that the invitee is sent to after booking.
+    /// The https URL to which the booking page sends the invitee after booking. Null: the booking page shows the booking.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<formats::HttpsUrl>"))]
     pub success_redirect_url: Option<String>,
-    /// The behavior when busy times cannot be read.
+    /// The behavior if a host's busy times cannot be read.
     pub free_busy_failure: FreeBusyFailure,
-    /// The look of the booking page, and the sites that may show it.
+    /// The look of the booking page, and the sites that may embed it.
     pub link: LinkSettings,
 }
 
@@ -138,115 +167,17 @@ impl Body for EventType {
     type Options = Nothing;
 }
 
-/// How the booking page looks, and which sites may show it inside theirs.
+/// The look of a booking page, and the sites that may embed it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct LinkSettings {
-    /// An https URL.
+    /// The https URL of a logo; null for none.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<formats::HttpsUrl>"))]
     pub logo_url: Option<String>,
-    /// Host names; empty: any site.
+    /// The host names of sites that may embed the booking page, at most 50, such as `example.org`; empty for any site.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::scheduling::MAX_DOMAINS), inner(length(min = 1, max = bounds::MAX_LABEL))))]
     pub embed_domains: Vec<String>,
-}
-
-/// How far ahead can be booked.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
-pub struct BookingWindow {
-    /// The kind of window.
-    pub kind: BookingWindowKind,
-    /// Rolling windows.
-    pub days: Option<i64>,
-    /// Count Monday to Friday only.
-    pub business_days: bool,
-    /// Ranges: `YYYY-MM-DD`.
-    pub start_date: Option<String>,
-    /// Ranges: `YYYY-MM-DD`, the last day.
-    pub end_date: Option<String>,
-}
-
-/// The kind of a booking window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub enum BookingWindowKind {
-    /// The next `days` days.
-    Rolling,
-    /// From `startDate` to `endDate`.
-    Range,
-    /// No limit.
-    #[default]
-    Unlimited,
-}
-
-/// A person who can be booked.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
-pub struct Host {
-    /// The host's connection.
-    pub connection_id: String,
-    /// The calendar that bookings are written to.
-    pub calendar_id: Option<String>,
-    /// The calendars that make the host busy, beside the one that bookings are written to; empty: all that count as busy.
-    pub conflict_calendar_ids: Vec<String>,
-    /// The host's role.
-    pub role: HostRole,
-    /// Smaller first.
-    pub priority: i64,
-    /// The share of the rotation where `roundRobinStrategy` is `weighted`; 0: never chosen there.
-    pub weight: i64,
-    /// The host's own hours; null: those of the event type.
-    pub schedule: Option<Schedule>,
-    /// Shown to invitees. Null in a new host: the account's name, if it has one. Empty: no name is shown.
-    pub display_name: Option<String>,
-    /// An https URL; shown to invitees.
-    pub avatar_url: Option<String>,
-}
-
-/// The role of a host.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub enum HostRole {
-    /// Attends every meeting.
-    #[default]
-    Required,
-    /// Takes turns with others.
-    Rotation,
-    /// Invited, but their busy times block no slot.
-    Optional,
-}
-
-/// How hosts are chosen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub enum Assignment {
-    /// The required hosts.
-    #[default]
-    Fixed,
-    /// The required hosts and one of the rotation, by `roundRobinStrategy`.
-    RoundRobin,
-    /// The required hosts and all of the rotation.
-    Collective,
-    /// The required hosts and the one of the rotation with the smallest `priority` who is free.
-    Priority,
-}
-
-/// The order in which a rotation chooses hosts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub enum RoundRobinStrategy {
-    /// The host with the fewest bookings.
-    #[default]
-    LeastLoaded,
-    /// Hosts in proportion to their `weight`.
-    Weighted,
-    /// The host whose last assignment is longest ago.
-    Soonest,
 }
 
 /// A place that invitees can choose.
@@ -257,7 +188,9 @@ pub struct MeetingPlace {
     /// The kind of place.
     #[serde(rename = "type")]
     pub kind: MeetingPlaceKind,
-    /// The address, the number or the link.
+    /// The address, phone number or link. Null for kinds that need none, such as a conference that the host's calendar creates; `zoom`
+    /// needs a link.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<formats::OneLine>", length(max = bounds::MAX_LINE)))]
     pub value: Option<String>,
 }
 
@@ -281,115 +214,4 @@ pub enum MeetingPlaceKind {
     /// A link.
     #[default]
     Link,
-}
-
-/// Null: no limit. Periods are those of the schedule's zone.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
-pub struct BookingLimits {
-    /// Bookings in a day.
-    pub per_day: Option<i64>,
-    /// Bookings in a week.
-    pub per_week: Option<i64>,
-    /// Bookings in a month.
-    pub per_month: Option<i64>,
-    /// Bookings in a year.
-    pub per_year: Option<i64>,
-    /// Booked minutes in a day.
-    pub minutes_per_day: Option<i64>,
-    /// Upcoming bookings of one email address.
-    pub active_per_invitee: Option<i64>,
-}
-
-/// The invitee's right to cancel.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
-pub struct CancellationRules {
-    /// Whether the invitee can cancel.
-    pub allowed: bool,
-    /// Minutes that must lie between now and the start.
-    pub min_notice_minutes: i64,
-}
-
-impl Default for CancellationRules {
-    fn default() -> Self {
-        CancellationRules { allowed: true, min_notice_minutes: 0 }
-    }
-}
-
-/// The invitee's right to reschedule.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
-pub struct RescheduleRules {
-    /// Whether the invitee can reschedule.
-    pub allowed: bool,
-    /// Minutes that must lie between now and the start.
-    pub min_notice_minutes: i64,
-    /// How often an invitee can reschedule a booking. Null: 20 times. Keys with `scheduling.write` have no such limit.
-    pub max_count: Option<i64>,
-}
-
-impl Default for RescheduleRules {
-    fn default() -> Self {
-        RescheduleRules { allowed: true, min_notice_minutes: 0, max_count: None }
-    }
-}
-
-/// The people who are notified of a booking.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
-pub struct BookingNotifications {
-    /// Whether the invitee is notified.
-    pub invitee: bool,
-    /// Whether hosts are notified.
-    pub hosts: bool,
-    /// Reminders before the meeting.
-    pub reminders: Vec<BookingReminder>,
-    /// The connection that mail is sent from if the organizer's connection cannot send.
-    pub connection_id: Option<String>,
-}
-
-impl Default for BookingNotifications {
-    fn default() -> Self {
-        BookingNotifications { invitee: true, hosts: true, reminders: Vec::new(), connection_id: None }
-    }
-}
-
-/// A reminder before a meeting.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
-pub struct BookingReminder {
-    /// Minutes before the start.
-    pub minutes_before: i64,
-    /// The way in which it is sent.
-    pub channel: ReminderChannel,
-}
-
-/// The way in which a reminder is sent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub enum ReminderChannel {
-    /// By email.
-    #[default]
-    Email,
-    /// As an event to webhooks.
-    Webhook,
-}
-
-/// The behavior when busy times cannot be read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub enum FreeBusyFailure {
-    /// No slot is offered: 503 `availability_unknown`.
-    #[default]
-    Closed,
-    /// The host counts as free.
-    Open,
 }

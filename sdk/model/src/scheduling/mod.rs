@@ -1,7 +1,10 @@
 //! Scheduling: Schedule, EventType, BookingLink, Slot, Booking. The service owns these; no connector sees them.
 
 pub mod booking;
+mod booking_parts;
+mod booking_rules;
 pub mod event_type;
+mod host;
 mod question;
 pub mod slots;
 
@@ -9,6 +12,10 @@ pub mod slots;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "schema")]
+use crate::bounds;
+#[cfg(feature = "schema")]
+use crate::formats;
 use crate::resource::{Body, Nothing};
 
 /// The opening hours of a host: hours of the week, and days on which they differ.
@@ -16,24 +23,31 @@ use crate::resource::{Body, Nothing};
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Schedule {
-    /// IANA name.
+    /// The time zone of the hours, an IANA name such as `Europe/Berlin`.
+    #[cfg_attr(feature = "schema", schemars(with = "formats::ZoneName"))]
     pub time_zone: String,
-    /// Windows that overlap are one.
+    /// The hours of the week, at most 50 rows. Hours that overlap are merged; a day without hours is closed.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::scheduling::MAX_WINDOWS)))]
     pub weekly: Vec<WeeklyHours>,
-    /// Each replaces its whole local date.
+    /// The dates with other hours, at most 400. Each replaces all hours of its date.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::scheduling::MAX_OVERRIDES)))]
     pub overrides: Vec<DateOverride>,
 }
 
-/// Hours of some days of the week.
+/// The opening hours on some days of the week.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
+#[cfg_attr(feature = "schema", schemars(transform = formats::RequiredFields(&["days", "start", "end"])))]
 pub struct WeeklyHours {
-    /// ISO weekdays, 1 (Monday) to 7.
+    /// The days of the week that have these hours, from 1 (Monday) to 7 (Sunday).
+    #[cfg_attr(feature = "schema", schemars(length(min = 1), inner(range(min = 1, max = 7))))]
     pub days: Vec<i64>,
-    /// `HH:MM`.
+    /// The local time at which the hours begin, `HH:MM`.
+    #[cfg_attr(feature = "schema", schemars(with = "formats::TimeOfDay"))]
     pub start: String,
-    /// `HH:MM`. Not after `start`: on the next day, as in 22:00 to 02:00.
+    /// The local time at which the hours end, `HH:MM`. If it is not after `start`, it is on the next day, as in 22:00 to 02:00.
+    #[cfg_attr(feature = "schema", schemars(with = "formats::EndTimeOfDay"))]
     pub end: String,
 }
 
@@ -41,12 +55,15 @@ pub struct WeeklyHours {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
+#[cfg_attr(feature = "schema", schemars(transform = formats::RequiredFields(&["date"])))]
 pub struct DateOverride {
-    /// `YYYY-MM-DD` in the schedule's zone.
+    /// The date, `YYYY-MM-DD`, in the schedule's time zone. A schedule has each date once.
+    #[cfg_attr(feature = "schema", schemars(with = "formats::AnyDate"))]
     pub date: String,
-    /// Whether the date has hours at all.
+    /// Whether the date has any hours.
     pub available: bool,
-    /// The hours; empty if `available` is false.
+    /// The hours of the date, at most 50; empty if and only if `available` is false.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::scheduling::MAX_WINDOWS)))]
     pub windows: Vec<TimeWindow>,
 }
 
@@ -54,10 +71,13 @@ pub struct DateOverride {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
+#[cfg_attr(feature = "schema", schemars(transform = formats::RequiredFields(&["start", "end"])))]
 pub struct TimeWindow {
-    /// `HH:MM`.
+    /// The local time at which the window begins, `HH:MM`.
+    #[cfg_attr(feature = "schema", schemars(with = "formats::TimeOfDay"))]
     pub start: String,
-    /// `HH:MM`. Not after `start`: on the next day.
+    /// The local time at which the window ends, `HH:MM`. If it is not after `start`, it is on the next day.
+    #[cfg_attr(feature = "schema", schemars(with = "formats::EndTimeOfDay"))]
     pub end: String,
 }
 
@@ -66,13 +86,17 @@ pub struct TimeWindow {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct SharedSchedule {
-    /// One line.
+    /// The name of the schedule, one line.
+    #[cfg_attr(feature = "schema", schemars(with = "formats::FilledLine", length(min = 1, max = bounds::MAX_LINE)))]
     pub name: String,
-    /// IANA name.
+    /// The time zone of the hours, an IANA name such as `Europe/Berlin`.
+    #[cfg_attr(feature = "schema", schemars(with = "formats::ZoneName"))]
     pub time_zone: String,
-    /// Windows that overlap are one.
+    /// The hours of the week, at most 50 rows. Hours that overlap are merged; a day without hours is closed.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::scheduling::MAX_WINDOWS)))]
     pub weekly: Vec<WeeklyHours>,
-    /// Each replaces its whole local date.
+    /// The dates with other hours, at most 400. Each replaces all hours of its date.
+    #[cfg_attr(feature = "schema", schemars(length(max = bounds::scheduling::MAX_OVERRIDES)))]
     pub overrides: Vec<DateOverride>,
 }
 

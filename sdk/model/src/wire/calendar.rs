@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use crate::Instant;
 use crate::calendar::{BusyInterval, ConferenceProvider, Event, ResponseStatus};
 
-/// The instances of a series that a change is meant for.
+/// The instances of a series that a change applies to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -36,7 +36,7 @@ pub enum RecurrenceScope {
     All,
 }
 
-/// The attendees that the provider notifies.
+/// The attendees that the provider notifies of a change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -44,26 +44,27 @@ pub enum Notify {
     /// All attendees.
     #[default]
     All,
-    /// Attendees outside of the organizer's domain.
+    /// Only attendees outside of the organizer's domain.
     ExternalOnly,
-    /// None.
+    /// No attendee.
     None,
 }
 
-/// The event to change: the source, and inside it the series, an instance, or all from one instance on.
+/// The event to change: the source, and within it the series, one instance, or all instances from one on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct EventTarget {
-    /// External id of the source; none on create.
+    /// The external id of the source; null on a create.
     pub source: Option<String>,
-    /// Original local start of the instance (as `Event.recurrenceId`); none: the single event or the series.
+    /// The original local start of the instance, as in the event's `recurrenceId`; null: the single event or the series.
     pub recurrence_id: Option<String>,
-    /// The same as an instant.
+    /// The original start of the instance as an instant; null where `recurrenceId` is null.
     pub original_start: Option<Instant>,
-    /// `This` with a `recurrenceId`: that instance. `ThisAndFollowing`: from it on. `All`: the whole series.
+    /// The instances to change. `this` with a `recurrenceId`: that instance. `thisAndFollowing`: that instance and all later ones. `all`:
+    /// the whole series.
     pub scope: RecurrenceScope,
-    /// Provider etag that the change is based on; a mismatch is failure "conflict".
+    /// The provider's etag that the change is based on; null: any version. A mismatch is the failure `conflict`.
     pub if_match: Option<String>,
 }
 
@@ -72,22 +73,23 @@ pub struct EventTarget {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct EventWrite {
-    /// External id of the calendar.
+    /// The external id of the calendar.
     pub collection: String,
-    /// The calendar's zone, for dates without one.
+    /// The calendar's IANA time zone, for times without one; null if it is unknown.
     pub time_zone: Option<String>,
-    /// The event, and the part of its series, that the call is about.
+    /// The event to write, and the part of its series; without a source on a create.
     pub target: EventTarget,
-    /// The whole event as it shall be (of the target: the instance, or the series). For `thisAndFollowing` the first
-    /// event of the new series.
+    /// The whole event after the change: the instance or the series that `target` names. With `thisAndFollowing` it is the first event of
+    /// the new series.
     pub event: Event,
-    /// Names (camelCase) of the fields that the caller changed; all given ones on create. Fields that are not named keep the
+    /// The camelCase names of the fields that the caller changed; on a create, all fields that it set. Fields that are not named keep the
     /// provider's bytes.
     pub changed: Vec<String>,
     /// The attendees that the provider notifies.
     pub notify: Notify,
-    /// Refuses the write (failure "unsupported", `notify` as `detail.field`) before anything is written, if the provider cannot notify
-    /// exactly those whom `notify` names. Without it the event is written, with a warning `notify_not_supported`.
+    /// Whether the connector refuses the write (failure `unsupported`, with `notify` as `detail.field`) before it writes anything if the
+    /// provider cannot notify exactly the attendees that `notify` names. False: the event is written, with the warning
+    /// `notify_not_supported`.
     pub strict: bool,
 }
 
@@ -96,36 +98,39 @@ pub struct EventWrite {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct EventDelete {
-    /// External id of the calendar.
+    /// The external id of the calendar.
     pub collection: String,
-    /// The calendar's zone, for dates without one.
+    /// The calendar's IANA time zone, for times without one; null if it is unknown.
     pub time_zone: Option<String>,
-    /// The event, and the part of its series, that the call is about.
+    /// The event to delete, and the part of its series.
     pub target: EventTarget,
     /// The attendees that the provider notifies.
     pub notify: Notify,
-    /// As [`EventWrite::strict`].
+    /// Whether the connector refuses the call (failure `unsupported`, with `notify` as `detail.field`) before it deletes anything if the
+    /// provider cannot notify exactly the attendees that `notify` names. False: the event is deleted, with the warning
+    /// `notify_not_supported`.
     pub strict: bool,
 }
 
-/// An answer to an invitation.
+/// The account's answer to an invitation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct EventRespond {
-    /// External id of the calendar.
+    /// The external id of the calendar.
     pub collection: String,
-    /// The calendar's zone, for dates without one.
+    /// The calendar's IANA time zone, for times without one; null if it is unknown.
     pub time_zone: Option<String>,
-    /// The event, and the part of its series, that the call is about.
+    /// The event to answer, and the part of its series.
     pub target: EventTarget,
     /// The answer.
     pub response: ResponseStatus,
-    /// A note to the organizer.
+    /// A comment to the organizer, plain text; null if there is none.
     pub comment: Option<String>,
-    /// Whether the organizer is notified.
+    /// Whether the provider notifies the organizer.
     pub notify_organizer: bool,
-    /// As [`EventWrite::strict`], of `notifyOrganizer`.
+    /// Whether the connector refuses the call (failure `unsupported`, with `notifyOrganizer` as `detail.field`) before it writes anything
+    /// if the provider cannot do as `notifyOrganizer` says. False: the answer is stored, with the warning `notify_not_supported`.
     pub strict: bool,
 }
 
@@ -134,73 +139,73 @@ pub struct EventRespond {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct EventConference {
-    /// External id of the calendar.
+    /// The external id of the calendar.
     pub collection: String,
-    /// The calendar's zone, for dates without one.
+    /// The calendar's IANA time zone, for times without one; null if it is unknown.
     pub time_zone: Option<String>,
-    /// The event, and the part of its series, that the call is about.
+    /// The event that gets the conference, and the part of its series.
     pub target: EventTarget,
-    /// The service; none: the connector's choice.
+    /// The conference service; null: the connector chooses one.
     pub provider: Option<ConferenceProvider>,
 }
 
-/// Busy times straight from the provider.
+/// A query of busy times that the provider answers itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct FreeBusyRequest {
-    /// External ids of calendars of this account; empty with an `email`.
+    /// The external ids of calendars of this account; empty if `email` is given.
     pub collections: Vec<String>,
-    /// The address of another person, queried through this account.
+    /// The email address of another person whose busy times are queried through this account; null: the account's own.
     pub email: Option<String>,
-    /// The start, inclusive.
+    /// The start of the period, inclusive.
     pub start: Instant,
-    /// The end, exclusive.
+    /// The end of the period, exclusive.
     pub end: Instant,
 }
 
-/// Not merged, not clipped: the host does both.
+/// The provider's busy times. The connector neither merges nor clips them: the host does both.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct FreeBusyAnswer {
-    /// Busy times, not merged and not clipped: the host does both.
+    /// The busy times, in any order; they may overlap each other and the ends of the period.
     pub busy: Vec<BusyInterval>,
 }
 
-/// The features of this account's provider, for the capabilities operation.
+/// The calendar features of this account at its provider, for the capabilities operation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct CalendarFeatures {
-    /// Calendars can be created.
+    /// Whether calendars can be created.
     pub create_calendar: bool,
-    /// Calendars can be changed.
+    /// Whether calendars can be changed.
     pub update_calendar: bool,
-    /// Calendars can be deleted.
+    /// Whether calendars can be deleted.
     pub delete_calendar: bool,
-    /// Events can recur.
+    /// Whether events can recur.
     pub recurrence: bool,
-    /// An instance and all later ones can be changed in one call.
+    /// Whether an instance and all later ones can be changed in one call.
     pub this_and_following: bool,
-    /// Events can have attendees.
+    /// Whether events can have attendees.
     pub attendees: bool,
-    /// The provider sends invitations and answers by itself.
+    /// Whether the provider itself sends invitations and answers.
     pub scheduling: bool,
-    /// Invitations can be answered.
+    /// Whether invitations can be answered.
     pub rsvp: bool,
-    /// Services whose conferences can be created.
+    /// The conference services whose conferences can be created.
     pub conference: Vec<ConferenceProvider>,
-    /// Events can have reminders.
+    /// Whether events can have reminders.
     pub reminders: bool,
-    /// Events can have attachments.
+    /// Whether events can have attachments.
     pub attachments: bool,
-    /// Busy times of the account's own calendars by one provider query.
+    /// Whether the provider answers queries of busy times of the account's own calendars.
     pub free_busy: bool,
-    /// Busy times of other people by address.
+    /// Whether the provider answers queries of busy times of other people by email address.
     pub free_busy_by_email: bool,
-    /// Whether the provider notifies of changes.
+    /// Whether the provider notifies the service of changes.
     pub push: bool,
-    /// How changes are found: "syncToken", "deltaToken", "ctag", "scan".
+    /// The way in which changes are found: `syncToken`, `deltaToken`, `ctag` or `scan`.
     pub delta: String,
 }

@@ -26,52 +26,52 @@ use serde::{Deserialize, Serialize};
 use crate::contacts::Contact;
 use crate::wire::ItemWrite;
 
-/// A contact to make or to change. `write.body.photo.url` may be a `data:` URL: the picture itself.
+/// A contact to create or to change. `body.photo.url` may be a `data:` URL that holds the picture itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ContactWrite {
-    /// The contact and its place.
+    /// The contact, its book and its source.
     #[serde(flatten)]
     pub write: ItemWrite<Contact>,
-    /// External ids of the sources of the groups that it shall become a member of.
+    /// The external ids of the sources of the groups that the contact joins.
     pub joins: Vec<String>,
-    /// The same of the groups that it shall leave.
+    /// The external ids of the sources of the groups that the contact leaves.
     pub leaves: Vec<String>,
 }
 
-/// A picture that is stored in the record.
+/// A picture that a contact's record holds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Picture {
-    /// `image/jpeg`.
+    /// The media type of the picture, such as `image/jpeg`.
     pub content_type: String,
-    /// RFC 4648 section 4.
+    /// The bytes of the picture in base64 (RFC 4648 section 4).
     pub content_base64: String,
 }
 
-/// The features of this account's provider, for the capabilities operation.
+/// The contact features of this account at its provider, for the capabilities operation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ContactsFeatures {
-    /// Books can be created.
+    /// Whether books can be created.
     pub create_book: bool,
-    /// Books can be changed.
+    /// Whether books can be changed.
     pub update_book: bool,
-    /// Books can be deleted.
+    /// Whether books can be deleted.
     pub delete_book: bool,
-    /// Contacts can be created.
+    /// Whether contacts can be created, changed and deleted.
     pub create_contact: bool,
-    /// Contacts can be in groups.
+    /// Whether contacts can be in groups.
     pub groups: bool,
-    /// Pictures can be stored in the record.
+    /// Whether pictures can be stored in the record.
     pub photos: bool,
-    /// Contacts can be starred.
+    /// Whether contacts can be starred.
     pub starred: bool,
-    /// Whether the provider notifies of changes.
+    /// Whether the provider notifies the service of changes.
     pub push: bool,
-    /// How changes are found: "syncToken", "deltaToken", "ctag", "scan".
+    /// The way in which changes are found: `syncToken`, `deltaToken`, `ctag` or `scan`.
     pub delta: String,
 }

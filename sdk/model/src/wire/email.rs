@@ -47,58 +47,59 @@ use crate::wire::{Source, Warning};
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct MessageRef {
-    /// External id of the source.
+    /// The external id of the message's source.
     pub source: String,
-    /// `Item.hint` of its item, as it was reported last.
+    /// The `hint` of the message's item, as the connector last reported it; null if it had none.
     pub hint: Option<Value>,
 }
 
-/// Messages to read. An unknown one is left out of the answer, or reported as `deleted`.
+/// Messages to read. An unknown message is left out of the answer, or reported as `deleted`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct MessagesGet {
-    /// At most 200.
+    /// The messages, at most 200.
     pub messages: Vec<MessageRef>,
-    /// With `headers`.
+    /// Whether the answer has `headers`.
     pub headers: bool,
-    /// With `headers` and `body`.
+    /// Whether the answer has `headers` and `body`.
     pub body: bool,
-    /// Most bytes of each of `body.text` and `body.html`; a longer one is cut at a character and marked `truncated`.
+    /// The largest size of `body.text` and of `body.html`, in bytes each. A longer one is cut after a whole character and marked
+    /// `truncated`.
     pub max_body_bytes: u32,
 }
 
-/// A search at the provider, over all that a message holds; `Context.cursor` continues. Newest first by `receivedAt`.
+/// A search at the provider, over everything that a message holds; the call's cursor continues it. Newest first by `receivedAt`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct MessageSearch {
-    /// Words that all must occur, in headers or text.
+    /// Words that must all occur in headers or text; null: no such condition.
     pub text: Option<String>,
-    /// In the provider's own query language; instead of `text`.
+    /// A query in the provider's own language, instead of `text`; null if there is none.
     pub native_query: Option<String>,
-    /// External id of a folder; none: everywhere, trash and junk too.
+    /// The external id of the folder to search; null: all folders, with trash and junk.
     pub folder: Option<String>,
-    /// External id of a label.
+    /// The external id of the label that messages must have; null: any.
     pub label: Option<String>,
-    /// Only messages received at this time or later.
+    /// The earliest time of receipt, inclusive; null: no bound.
     pub received_after: Option<Instant>,
-    /// Only messages received before this time.
+    /// The latest time of receipt, exclusive; null: no bound.
     pub received_before: Option<Instant>,
-    /// Only unread messages, or only read ones.
+    /// Whether messages must be unread; null: both.
     pub unread: Option<bool>,
-    /// Only starred messages, or only others.
+    /// Whether messages must be starred; null: both.
     pub starred: Option<bool>,
-    /// At most this many in one answer.
+    /// The most messages in one answer.
     pub limit: u32,
 }
 
-/// Looks for a message that a crash may have left: by Message-ID, in the folders that sent mail and drafts go to.
+/// A search by Message-ID for a message that a call before a crash may have stored, in the folders that sent mail and drafts go to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct MessageFind {
-    /// Without angle brackets.
+    /// The Message-ID without angle brackets.
     pub internet_message_id: String,
 }
 
@@ -107,53 +108,53 @@ pub struct MessageFind {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct AttachmentRef {
-    /// The message.
+    /// The message that holds the attachment.
     #[serde(flatten)]
     pub message: MessageRef,
-    /// `attachments[].id` as the connector reported it.
+    /// The attachment's id, as the connector reported it in `attachments`.
     pub part: String,
 }
 
-/// Bytes in a blob of this call.
+/// The bytes of a message or attachment, in a blob of this call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Content {
-    /// The blob's id.
+    /// The id of the blob.
     pub blob: String,
-    /// The media type; none: unknown.
+    /// The media type; null if it is unknown.
     pub content_type: Option<String>,
 }
 
-/// A change of a message. Fields that are none stay as they are.
+/// A change of a message. Fields that are null stay as they are.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct MessageUpdate {
-    /// The message.
+    /// The message to change.
     #[serde(flatten)]
     pub message: MessageRef,
-    /// Whether it is to be unread.
+    /// Whether the message becomes unread; null: unchanged.
     pub unread: Option<bool>,
-    /// Whether it is to be starred.
+    /// Whether the message becomes starred; null: unchanged.
     pub starred: Option<bool>,
-    /// Whether it is to be marked as answered.
+    /// Whether the message becomes marked as answered; null: unchanged.
     pub answered: Option<bool>,
-    /// Whether it is to be marked as forwarded.
+    /// Whether the message becomes marked as forwarded; null: unchanged.
     pub forwarded: Option<bool>,
-    /// The importance that it is to have.
+    /// The new importance; null: unchanged.
     pub importance: Option<Importance>,
-    /// Lower case.
+    /// The keywords to add, in lower case.
     pub add_keywords: Vec<String>,
-    /// Lower case.
+    /// The keywords to remove, in lower case.
     pub remove_keywords: Vec<String>,
-    /// External ids of the folders that it shall be in, all of them; one where the provider has no more.
+    /// The external ids of all folders that the message is in after the change, or of one if the provider allows no more; null: unchanged.
     pub folders: Option<Vec<String>>,
-    /// External ids of labels.
+    /// The external ids of the labels to add.
     pub add_labels: Vec<String>,
-    /// External ids of labels.
+    /// The external ids of the labels to remove.
     pub remove_labels: Vec<String>,
-    /// The source's etag that the change is based on; a mismatch is failure "conflict".
+    /// The source's etag that the change is based on; null: any version. A mismatch is the failure `conflict`.
     pub if_match: Option<String>,
 }
 
@@ -162,89 +163,90 @@ pub struct MessageUpdate {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct MessageDelete {
-    /// The message.
+    /// The message to delete.
     #[serde(flatten)]
     pub message: MessageRef,
-    /// Destroy it. Else it goes to the trash, and where there is none it is destroyed too.
+    /// Whether the message is deleted for good. False: it goes to the trash; a mailbox without a trash deletes it for good.
     pub permanent: bool,
-    /// Provider etag that the change is based on; a mismatch is failure "conflict".
+    /// The provider's etag that the change is based on; null: any version. A mismatch is the failure `conflict`.
     pub if_match: Option<String>,
 }
 
-/// A message to put into a folder, without sending it. A repeated append under the same idempotency key must find what the
-/// first attempt left: by `internetMessageId` in the folder.
+/// A message to put into a folder, without sending it. A repeated append under the same idempotency key must find the message of the first
+/// attempt: by `internetMessageId` in the folder.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct MessageAppend {
-    /// Blob of this call: the message, RFC 5322, lines end with CRLF.
+    /// The id of a blob of this call with the message: RFC 5322, lines end with CRLF.
     pub blob: String,
-    /// Its Message-ID, without angle brackets.
+    /// The message's Message-ID without angle brackets.
     pub internet_message_id: String,
-    /// External ids of folders; none: the inbox.
+    /// The external ids of the folders; empty: the inbox.
     pub folders: Vec<String>,
-    /// External ids of labels.
+    /// The external ids of the labels.
     pub labels: Vec<String>,
-    /// Whether it has not been read.
+    /// Whether the message is unread.
     pub unread: bool,
-    /// Whether it is starred (flagged).
+    /// Whether the message is starred (flagged).
     pub starred: bool,
-    /// Whether it is a draft.
+    /// Whether the message is a draft.
     pub draft: bool,
-    /// IMAP and JMAP keywords, lower case.
+    /// The message's IMAP or JMAP keywords, in lower case.
     pub keywords: Vec<String>,
-    /// The internal date; none: now.
+    /// The time of receipt (IMAP internal date); null: now.
     pub received_at: Option<Instant>,
 }
 
-/// A draft to store: in the drafts folder, with `draft` set and read.
+/// A draft to store in the drafts folder, with `draft` set and marked as read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct DraftSave {
-    /// Blob of this call: the message, RFC 5322.
+    /// The id of a blob of this call with the message: RFC 5322.
     pub blob: String,
-    /// Its Message-ID, without angle brackets.
+    /// The draft's Message-ID without angle brackets.
     pub internet_message_id: String,
-    /// The version that this one takes the place of; it is gone afterwards, and `Source.previousId` of the new one names it.
+    /// The version that this draft replaces, which the connector deletes; null for a new draft. `previousId` of the new source names the
+    /// old one.
     pub replaces: Option<MessageRef>,
-    /// The replaced source's etag; a mismatch is failure "conflict".
+    /// The replaced source's etag; null: any version. A mismatch is the failure `conflict`.
     pub if_match: Option<String>,
-    /// The provider's id of the thread that the draft belongs to: that of the message it answers, else that of the version it replaces.
-    /// None for a draft that begins a thread, and where the provider has no threads.
+    /// The provider's id of the draft's thread: that of the message it answers, else that of the version it replaces. Null for a draft that
+    /// begins a thread, and if the provider has no threads.
     pub thread: Option<String>,
 }
 
-/// A message to hand over for delivery.
+/// A message to submit to the provider for delivery.
 ///
-/// Call `Context::reached("handed-over")` right before the step after which the provider may deliver it, and not before: until then the
-/// host repeats the call after a crash, from then on it looks for the message (`messages.find`) and never repeats it. A failure
+/// Call `Context::reached("handed-over")` right before the step after which the provider may deliver the message, and not before: until
+/// then the host repeats the call after a crash, from then on it looks for the message (`messages.find`) and never repeats it. A failure
 /// after that step counts as a refusal, with nothing handed over, when its `detail` says `{"handedOver": false}`, and does not when it
 /// says `{"handedOver": true}`. Where `detail` says neither, a refusal is a status of 4xx without 408, and 503.
 ///
-/// Call `Context::reached("accepted")` as soon as the provider has accepted the message for at least one recipient, and go on with
-/// the copy and the draft after that. A call that ends in between is then a message that was sent; without it the host has to look for the
-/// message, and of one without a copy (`save_to_sent` false) it could only say that the outcome is unknown.
+/// Call `Context::reached("accepted")` as soon as the provider has accepted the message for at least one recipient, and store the copy
+/// and delete the draft after that. If the call ends in between, the host knows that the message was sent. Without this call the host has
+/// to look for the message, and reports an unknown outcome for a message without a copy (`saveToSent` is false).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct MessageSend {
-    /// Blob of this call: the message, RFC 5322, lines end with CRLF, without Bcc.
+    /// The id of a blob of this call with the message: RFC 5322, lines end with CRLF, without Bcc.
     pub blob: String,
-    /// Its Message-ID, without angle brackets.
+    /// The message's Message-ID without angle brackets.
     pub internet_message_id: String,
-    /// The envelope's sender.
+    /// The sender in the envelope.
     pub from: EmailAddress,
-    /// The envelope's recipients: to, cc and bcc.
+    /// The recipients in the envelope: to, cc and bcc.
     pub recipients: Vec<String>,
-    /// Keep a copy in the sent folder, if the provider does not do so by itself.
+    /// Whether the connector stores a copy in the sent folder, if the provider does not do so itself.
     pub save_to_sent: bool,
-    /// With the Bcc that the copy in the sent folder shall show; none: `blob`.
+    /// The id of a blob with the copy for the sent folder, which has the Bcc; null: `blob`.
     pub sent_blob: Option<String>,
-    /// The draft that it was; it is gone afterwards.
+    /// The draft that is sent, which the connector deletes; null if there was none.
     pub draft: Option<MessageRef>,
-    /// The provider's id of the thread that the message belongs to: that of the message it answers, else that of its draft. None for a
-    /// message that begins a thread, and where the provider has no threads.
+    /// The provider's id of the message's thread: that of the message it answers, else that of its draft. Null for a message that begins a
+    /// thread, and if the provider has no threads.
     pub thread: Option<String>,
 }
 
@@ -253,11 +255,11 @@ pub struct MessageSend {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Sent {
-    /// One for each recipient.
+    /// The server's answers, one for each recipient.
     pub recipients: Vec<RecipientOutcome>,
-    /// The Message-ID that the provider gave it, where it changed ours.
+    /// The Message-ID that the provider gave the message; null if it kept the one that it got.
     pub internet_message_id: Option<String>,
-    /// The copy in the sent folder, whole; the draft as deleted.
+    /// The copy in the sent folder, whole, and the draft as deleted.
     pub sources: Vec<Source>,
     /// Warnings of a call that succeeded.
     pub warnings: Vec<Warning>,
@@ -268,69 +270,69 @@ pub struct Sent {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct RecipientOutcome {
-    /// The recipient's address.
+    /// The recipient's email address.
     pub email: String,
     /// Whether the server accepted the message for the recipient.
     pub accepted: bool,
-    /// Not accepted now, may be later: SMTP 4xx.
+    /// Whether the refusal is temporary (SMTP 4xx): a later attempt may succeed.
     pub temporary: bool,
-    /// The SMTP reply, one line: `550 5.1.1 no such user`.
+    /// The SMTP reply in one line, such as `550 5.1.1 no such user`; null if there is none.
     pub reply: Option<String>,
-    /// RFC 3463: `5.1.1`.
+    /// The enhanced status code (RFC 3463), such as `5.1.1`; null if there is none.
     pub enhanced_status: Option<String>,
 }
 
-/// The features of this account's provider, for the capabilities operation.
+/// The mail features of this account at its provider, for the capabilities operation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct MailFeatures {
-    /// `messages.search` with `text`.
+    /// Whether `messages.search` takes `text`.
     pub search: bool,
-    /// `messages.search` with `nativeQuery`.
+    /// Whether `messages.search` takes `nativeQuery`.
     pub native_search: bool,
-    /// `unread`, `starred` and the like can be changed.
+    /// Whether `unread`, `starred` and the other flags can be changed.
     pub modify_flags: bool,
-    /// Messages can be moved to other folders.
+    /// Whether messages can be moved to other folders.
     pub move_messages: bool,
-    /// Messages can be moved to the trash.
+    /// Whether messages can be moved to the trash.
     pub delete: bool,
-    /// Messages can be destroyed.
+    /// Whether messages can be deleted for good.
     pub permanent_delete: bool,
-    /// Drafts can be stored.
+    /// Whether drafts can be stored.
     pub drafts: bool,
-    /// Messages can be sent.
+    /// Whether messages can be sent.
     pub send: bool,
-    /// Messages can be put into a folder.
+    /// Whether messages can be put into a folder without being sent.
     pub append: bool,
-    /// The mailbox has folders.
+    /// Whether the mailbox has folders.
     pub folders: bool,
-    /// The mailbox has labels.
+    /// Whether the mailbox has labels.
     pub labels: bool,
-    /// A message can be in several folders.
+    /// Whether a message can be in several folders.
     pub multi_folder: bool,
     /// The side that groups messages into threads.
     pub threads: ThreadSource,
-    /// Keywords of any name can be set.
+    /// Whether keywords of any name can be set.
     pub keywords: bool,
-    /// The importance of a message can be changed.
+    /// Whether the importance of a message can be changed.
     pub importance: bool,
-    /// Messages can be sent from `aliases`.
+    /// Whether messages can be sent from the addresses in `aliases`.
     pub send_as_alias: bool,
-    /// Messages can be sent for another mailbox.
+    /// Whether messages can be sent on behalf of another mailbox.
     pub delegated_send: bool,
-    /// The way in which bounces are found.
+    /// The way in which bounces are detected.
     pub bounce_detection: BounceDetection,
-    /// Whether the provider notifies of changes.
+    /// Whether the provider notifies the service of changes.
     pub push: bool,
     /// The way in which changes are found.
     pub delta: EmailDelta,
-    /// Bytes of a message to send; none: unknown.
+    /// The largest message that can be sent, in bytes; null if it is unknown.
     pub max_message_bytes: Option<i64>,
-    /// Recipients of a message; none: unknown.
+    /// The most recipients of a message; null if it is unknown.
     pub max_recipients: Option<i64>,
-    /// Messages sent in a day; none: unknown.
+    /// The most messages that can be sent in a day; null if it is unknown.
     pub max_send_per_day: Option<i64>,
-    /// Addresses that the account can send as.
+    /// The addresses that the account can send as.
     pub aliases: Vec<Alias>,
 }

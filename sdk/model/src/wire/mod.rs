@@ -19,87 +19,87 @@ use crate::Instant;
 pub use crate::wire::source::{Item, ItemError, Source, SourceName, Warning};
 pub use crate::wire::text::JsonText;
 
-/// Answer of `changes` and of every `*.list`.
+/// The provider's sources: answer of `changes` and of every `*.list`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Sources {
-    /// Each element is read by itself: one that is no `Source` is listed with an error, under its own id.
+    /// The sources of this page. The host reads each element by itself: it lists one that does not fit the type with an error, under its
+    /// own id.
     // Contract silent: what becomes of a source without an id. It cannot be asked for nor told from others like it: it is here without
     // one, and the host shows all such sources of a collection as one error, as a fault of the connector.
     #[serde(deserialize_with = "apart::sources")]
     pub sources: Vec<Source>,
-    /// True: the pages since the cursor-less call name all sources there are: the host deletes the others once the last
-    /// page was read. False: only differences.
+    /// Whether the pages since the call without a cursor name all sources that exist. The host then deletes the others once it has read the
+    /// last page. False: the pages report only differences.
     pub enumeration: bool,
-    /// In an enumeration from new to old: all items of this time and later have been reported by now. Mail alone.
+    /// In an enumeration from new to old, the time from which on all items have been reported; null if nothing is known. Mail alone.
     pub covered_since: Option<Instant>,
-    /// Sources whose content is still to be read, where the request was `namesFirst`: the host keeps these names, reads what they
-    /// stand for with `*.batchGet`, and only then asks for the next page, which is there (`more`), at this answer's cursor. Of an
-    /// enumeration they count as named.
+    /// The sources whose content is still to be read, if the request had `namesFirst`: the host stores these names, reads their content
+    /// with `*.batchGet`, and only then asks for the next page (`more` is true) at this answer's cursor. In an enumeration they count as
+    /// named.
     #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "apart::names")]
     pub named: Vec<SourceName>,
 }
 
-/// Body of a `changes` call, and of a `*.list` inside a collection.
+/// The arguments of `changes`, and of a `*.list` inside a collection.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ChangesRequest {
-    /// External id of the collection (calendar, address book, task list, mailbox); none where the surface has no collections.
+    /// The external id of the collection (calendar, address book, task list, mailbox); null if the surface has no collections.
     pub collection: Option<String>,
-    /// The collection's zone, for dates without one.
+    /// The collection's IANA time zone, for times without one; null if it is unknown.
     pub time_zone: Option<String>,
-    /// At most about this many sources in one answer; 0: the connector's choice.
+    /// The number of sources that one answer should not exceed by much; 0: the connector decides.
     pub limit: u32,
-    /// Only name the sources (`externalId`, `etag`, `deleted`) and read none of their content. The host requests it for the
-    /// page that crashed the connector, to read its sources one by one and find the faulty one. A connector that cannot
-    /// ignores it, and such a source blocks its collection.
+    /// Whether the connector only names the sources (`externalId`, `etag`, `deleted`) and reads none of their content. The host sets it for
+    /// the page that crashed the connector, to read its sources one by one and find the faulty one. A connector that cannot do so ignores
+    /// it, and such a source blocks its collection.
     pub names_only: bool,
-    /// Allows an answer that names all sources of the listing (`Sources.named`), however many, where there is more than a page: one
-    /// listing instead of one per page, for a provider that cannot go on inside a listing. A connector that can ignores it.
+    /// Whether the answer may name all sources of the listing (`named`), however many, if there is more than a page: one listing instead of
+    /// one per page, for a provider that cannot continue inside a listing. A connector that can continue ignores it.
     pub names_first: bool,
 }
 
-/// Sources of one collection, to be read in one call; body of `*.batchGet`. The answer has for each its items, an error, or
-/// `deleted`.
+/// Sources of one collection to read in one call: the arguments of `*.batchGet`. The answer has for each its items, an error, or `deleted`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct SourcesGet {
-    /// External id of the collection.
+    /// The external id of the collection.
     pub collection: String,
-    /// External ids of the sources.
+    /// The external ids of the sources.
     pub sources: Vec<String>,
-    /// The collection's zone, for dates without one.
+    /// The collection's IANA time zone, for times without one; null if it is unknown.
     pub time_zone: Option<String>,
 }
 
-/// One source of a collection.
+/// A source of a collection.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct SourceRef {
-    /// External id of the collection.
+    /// The external id of the collection.
     pub collection: String,
-    /// External id of the source.
+    /// The external id of the source.
     pub source: String,
-    /// The collection's zone, for dates without one.
+    /// The collection's IANA time zone, for times without one; null if it is unknown.
     pub time_zone: Option<String>,
 }
 
-/// A collection (calendar, address book, task list) to make or to change.
+/// A collection (calendar, address book, task list) to create or to change.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct CollectionWrite<T: Default> {
-    /// External id of its source; none on create.
+    /// The external id of the collection's source; null on a create.
     pub source: Option<String>,
-    /// The whole collection as it shall be.
+    /// The whole collection after the change.
     pub body: T,
-    /// Names (camelCase) of the fields that the caller changed; all given ones on create.
+    /// The camelCase names of the fields that the caller changed; on a create, all fields that it set.
     pub changed: Vec<String>,
-    /// Provider etag that the change is based on; a mismatch is failure "conflict".
+    /// The provider's etag that the change is based on; null: any version. A mismatch is the failure `conflict`.
     pub if_match: Option<String>,
 }
 
@@ -108,34 +108,34 @@ pub struct CollectionWrite<T: Default> {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct CollectionDelete {
-    /// External id of its source.
+    /// The external id of the collection's source.
     pub source: String,
-    /// Provider etag that the change is based on; a mismatch is failure "conflict".
+    /// The provider's etag that the change is based on; null: any version. A mismatch is the failure `conflict`.
     pub if_match: Option<String>,
-    /// Delete the collection even if it is not empty. The host has checked; a provider that can refuse checks again.
+    /// Whether the collection is deleted even if it is not empty. The host has checked; a provider that can refuse checks again.
     pub force: bool,
 }
 
-/// An item of a collection (contact, group, task) to make or to change.
+/// An item of a collection (contact, group, task) to create or to change.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ItemWrite<T: Default> {
-    /// External id of the collection.
+    /// The external id of the collection.
     pub collection: String,
-    /// The collection's zone, for dates without one.
+    /// The collection's IANA time zone, for times without one; null if it is unknown.
     pub time_zone: Option<String>,
-    /// External id of the source; none on create.
+    /// The external id of the source; null on a create.
     pub source: Option<String>,
-    /// The whole item as it shall be; other items in it are named as `Item.uid` names them.
+    /// The whole item after the change. It names other items by their `uid`.
     pub body: T,
-    /// Names (camelCase) of the fields that the caller changed; all given ones on create. Fields that are not named keep the
+    /// The camelCase names of the fields that the caller changed; on a create, all fields that it set. Fields that are not named keep the
     /// provider's bytes.
     pub changed: Vec<String>,
-    /// Provider etag that the change is based on; a mismatch is failure "conflict".
+    /// The provider's etag that the change is based on; null: any version. A mismatch is the failure `conflict`.
     pub if_match: Option<String>,
-    /// Refuses the write (failure "unsupported", the field's name as `detail.field`) before anything is written, if the provider cannot
-    /// keep a field. Without it the rest is written, with a warning `field_not_supported`.
+    /// Whether the connector refuses the write (failure `unsupported`, with the field's name as `detail.field`) before it writes anything
+    /// if the provider cannot store a field. False: the rest is written, with the warning `field_not_supported`.
     pub strict: bool,
 }
 
@@ -144,70 +144,70 @@ pub struct ItemWrite<T: Default> {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ItemDelete {
-    /// External id of the collection.
+    /// The external id of the collection.
     pub collection: String,
-    /// External id of the source.
+    /// The external id of the source.
     pub source: String,
-    /// Provider etag that the change is based on; a mismatch is failure "conflict".
+    /// The provider's etag that the change is based on; null: any version. A mismatch is the failure `conflict`.
     pub if_match: Option<String>,
 }
 
-/// Answer of every `mutate`.
+/// The result of a write: the answer of every `mutate`, except `messages.send`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Mutated {
     /// The changed sources at the provider, in their new state.
     pub sources: Vec<Source>,
-    /// External id of the item that the call was about; none after a delete.
+    /// The external id of the item that the call wrote; null after a delete.
     pub item: Option<String>,
-    /// The provider's id of the part (step, link) of that item that the call was about.
+    /// The provider's id of the checklist item or link that the call wrote; null if it wrote none.
     pub part: Option<String>,
     /// Warnings of a call that succeeded.
     pub warnings: Vec<Warning>,
 }
 
-/// Answer of `lifecycle.check`: the account that the credentials open.
+/// The account that the credentials open: the answer of `lifecycle.check`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Account {
-    /// The provider's id of the account, stable: two connections with the same one are the same account.
+    /// The provider's id of the account, which never changes: two connections with the same id are the same account.
     pub external_account_id: String,
-    /// The account's email address.
+    /// The account's email address; null if it has none.
     pub email: Option<String>,
-    /// Other addresses that are the account.
+    /// Other email addresses of the account.
     pub aliases: Vec<String>,
-    /// The account's name.
+    /// The account's name; null if it is unknown.
     pub display_name: Option<String>,
-    /// IANA name of the time zone.
+    /// The account's IANA time zone; null if it is unknown.
     pub time_zone: Option<String>,
-    /// Surfaces that this account has: "email", "calendar", "contacts", "tasks".
+    /// The surfaces of the account: `email`, `calendar`, `contacts`, `tasks`.
     pub surfaces: Vec<String>,
-    /// The granted scopes in the provider's own names, where it returns them.
+    /// The granted scopes in the provider's own names; empty if the provider does not return them.
     pub provider_scopes: Vec<String>,
-    /// The settings that the connector wants back with every call (found home sets, principal URL); no secrets, at most 64 KiB. Settings
-    /// that the manifest declares are the user's: the host ignores them here.
+    /// The settings that the connector wants back with every call, such as home sets or a principal URL: no secrets, at most 64 KiB. The
+    /// host ignores settings that the manifest declares: they are the user's.
     pub settings: serde_json::Map<String, Value>,
-    /// The provider's servers of the account beside those that the user gave: origins `https://host[:port]`, at most 16 and all that
-    /// there are now. The host takes those that belong to a given server: in the same registrable domain (public suffix list), on the
-    /// same host, or named by the manifest (`related_hosts`). It sends credentials there from then on. Any other fails the check. Where
-    /// some are new to it, the host runs `check` again, with all of them as the setting `discoveredOrigins`: so a connector that cannot
-    /// go on without one answers with no more than this field.
+    /// The provider's servers of the account beside those that the user named: origins `https://host[:port]`, all that exist now, at most
+    /// 16. The host accepts an origin in the same registrable domain (public suffix list) as a given server, on the same host, or named by
+    /// the manifest (`related_hosts`), and sends credentials there from then on. Any other fails the check. If some are new, the host runs
+    /// `check` again with all of them as the setting `discoveredOrigins`: a connector that needs one of them to continue answers with this
+    /// field alone.
     pub discovered_origins: Vec<String>,
 }
 
-/// Body that goes with every call: the connector's view of the connection. The host puts it under `connection`.
+/// The connector's view of the connection, which comes with every call, under `connection`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Connection {
-    /// The user's settings (`serverUrl`) merged with those that `check` found. `discoveredOrigins`, a list of texts, are the origins that
-    /// `check` found and the host accepted.
+    /// The user's settings (`serverUrl`) together with those that `check` returned. `discoveredOrigins`, a list of texts, has the origins
+    /// that `check` returned and the host accepted.
     pub settings: serde_json::Map<String, Value>,
-    /// The account's addresses, lower case: "self" among the people of an event.
+    /// The account's email addresses in lower case: they identify the account among the people of an event.
     pub addresses: Vec<String>,
-    /// The login name, where the connection has one. Never the password.
+    /// The login name; null if the connection has none. It is never the password.
     pub username: Option<String>,
 }
 
@@ -218,6 +218,6 @@ pub struct Connection {
 pub struct Call<A: Default> {
     /// The connector's view of the connection.
     pub connection: Connection,
-    /// The operation's arguments.
+    /// The arguments of the operation.
     pub args: A,
 }

@@ -8,41 +8,42 @@ use serde_json::Value;
 use crate::Instant;
 use crate::wire::text::JsonText;
 
-/// One record of the provider that changes as a whole and has one provider etag: a CalDAV resource, a Google event, a card.
-/// It contains one or more of our items: a CalDAV resource holds the series and its exceptions.
+/// One record of the provider that changes as a whole and has one provider etag: a CalDAV resource, a Google event, a card. It contains one
+/// or more items: a CalDAV resource holds the series and its exceptions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Source {
-    /// The provider's id of the source (an href, an event id); stable as far as the provider allows.
+    /// The provider's id of the source (an href, an event id), as stable as the provider allows.
     pub external_id: String,
-    /// The provider's version of the source, passed back as `ifMatch`.
+    /// The provider's version of the source, passed back as `ifMatch`; null if the provider has none.
     pub etag: Option<String>,
-    /// The source was deleted, and so were all its items; `items` is empty.
+    /// Whether the source was deleted, with all its items; `items` is empty then.
     pub deleted: bool,
     /// All items of the source now. The host deletes stored items of this source that are not listed here.
     pub items: Vec<Item>,
-    /// The source exists but could not be read: it is left out, shown in the sync state, and never stops a sync.
+    /// The reason why the source could not be read; null if it was read. Such a source is left out, shown in the sync state, and never
+    /// stops a sync.
     pub error: Option<ItemError>,
-    /// The source's previous external id: it was moved or stored again. Its items keep their ids.
+    /// The previous external id of the source, if it was moved or stored again; else null. Its items keep their ids.
     pub previous_id: Option<String>,
-    /// When the provider last changed it, by the provider's clock, which never goes back. A page of changes with a version
-    /// from before the stored one does not replace that one: the host reads the source by itself. Not of mail.
+    /// The time of the last change by the provider's clock, which never goes back; null if it is unknown. A page of changes with an older
+    /// version than the stored one does not replace the stored one: the host reads the source by itself. Not for mail.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Instant>,
 }
 
-/// A source by its name and version, without its items.
+/// The name and version of a source, without its items.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct SourceName {
-    /// As `Source.externalId`.
+    /// The external id of the source.
     pub external_id: String,
-    /// As `Source.etag`; where the host holds this version, it need not read it again.
+    /// The provider's version of the source; null if it is unknown. The host does not read a version again that it has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub etag: Option<String>,
-    /// The source was deleted; there is nothing to read.
+    /// Whether the source was deleted: there is nothing to read then.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub deleted: bool,
 }
@@ -52,55 +53,56 @@ pub struct SourceName {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ItemError {
-    /// A code of the connector's own, shown in the sync state.
+    /// The connector's own code, shown in the sync state.
     pub code: String,
-    /// A sentence for people.
+    /// A sentence for people, in English.
     pub message: String,
 }
 
-/// One of our resources inside a source.
+/// One normalized resource inside a source.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Item {
-    /// Unique within the collection and the kind. The source's own id for the main item.
+    /// The provider's id of the item, unique within the collection and the kind; the source's own id for the main item.
     pub external_id: String,
-    /// The resource type (`contact_group`), where an operation reports several; none: the one that it is named after.
+    /// The resource type, such as `contact_group`, if an operation reports several; null: the type that the operation is named after.
     pub kind: Option<String>,
-    /// The name by which other items of the collection refer to it: a vCard's or a task's UID. None: its `externalId`. Where a body names
-    /// other items (members of a group, the parent of a task), it names them so; the host resolves them to ids.
+    /// The name by which other items of the collection refer to this item: a vCard's or a task's UID; null: its `externalId`. A body that
+    /// names other items (members of a group, the parent of a task) uses this name, and the host resolves it to an id.
     pub uid: Option<String>,
-    /// Exceptions of a series: the `externalId` of the series' item, in this source or in another one of the collection.
+    /// For an exception of a series, the `externalId` of the series' item, in this source or in another one of the collection; else null.
     pub series_external_id: Option<String>,
-    /// The normalized resource: `calendar::Event`, `calendar::Calendar`, ...
+    /// The normalized resource: an event, a calendar, a contact and so on.
     pub body: JsonText,
-    /// The provider's fields that the model has none for, in its own form; null where there are none.
+    /// The provider's fields that the model has no field for, in the provider's own form; null if there are none.
     pub provider_data: Option<Value>,
-    /// Warnings for readers of the item: what the provider has of it and `body` cannot express. Shown with it until it is read without
-    /// them; a new or another warning is a change of the item. Few, and in few words: not of mail, and 64 KiB of JSON at most.
+    /// Warnings for readers of the item: the data of the provider that `body` cannot express. They are shown until the item is read without
+    /// them; a new or another warning is a change of the item. At most 64 KiB of JSON. Not for mail.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
-    /// `body` holds only some fields of a known item; the others stay as they are. Mail alone.
+    /// Whether `body` holds only some fields of a known item; the other fields stay as they are. Mail alone.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
-    /// The part that stays the same when the provider gives the item another id: an immutable id, else Message-ID, date and size. An item
-    /// that comes under a new id while one with this fingerprint goes is the same item. Mail alone.
+    /// The part that stays the same when the provider gives the item another id: an immutable id, else Message-ID, date and size; null if
+    /// there is none. An item that appears under a new id while one with the same fingerprint disappears is the same item. Mail alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
-    /// The data that the connector wants back when the item is read again (which parts are its text). Small; not part of the API.
+    /// Data that the connector wants back when the item is read again, such as the parts that are its text; null if it needs none. Keep it
+    /// small. The API does not show it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<Value>,
 }
 
-/// A warning to the caller of a call that succeeded.
+/// A warning of a call that succeeded.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Warning {
-    /// A stable code: branch on this.
+    /// The stable code of the warning, for programs.
     pub code: String,
-    /// A sentence for people.
+    /// A sentence for people, in English.
     pub message: String,
-    /// The subject: a field, an instance.
+    /// The field or instance that the warning is about; null: the whole resource.
     pub target: Option<String>,
 }

@@ -20,62 +20,62 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A step or a link of a task, to make, change or delete.
+/// A checklist item or a link of a task, to create, change or delete.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct PartWrite<T: Default> {
-    /// External id of the task list.
+    /// The external id of the task list.
     pub collection: String,
-    /// External id of the task's source.
+    /// The external id of the task's source.
     pub source: String,
-    /// The provider's id of the part; none on create.
+    /// The provider's id of the checklist item or link; null on a create.
     pub part: Option<String>,
-    /// The whole part as it shall be; of no meaning on delete.
+    /// The whole checklist item or link after the change; the default value on a delete.
     pub body: T,
-    /// Names (camelCase) of the fields that the caller changed; all given ones on create.
+    /// The camelCase names of the fields that the caller changed; on a create, all fields that it set.
     pub changed: Vec<String>,
-    /// The task's provider etag that the change is based on; a mismatch is failure "conflict".
+    /// The task's etag at the provider that the change is based on; null: any version. A mismatch is the failure `conflict`.
     pub if_match: Option<String>,
 }
 
-/// The features of this account's provider, for the capabilities operation.
+/// The task features of this account at its provider, for the capabilities operation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct TasksFeatures {
-    /// Lists can be created.
+    /// Whether lists can be created.
     pub create_list: bool,
-    /// Lists can be changed.
+    /// Whether lists can be changed.
     pub update_list: bool,
-    /// Lists can be deleted.
+    /// Whether lists can be deleted.
     pub delete_list: bool,
-    /// Tasks can have subtasks.
+    /// Whether tasks can have subtasks.
     pub subtasks: bool,
-    /// Tasks can have a start date.
+    /// Whether tasks can have a start date.
     pub start_date: bool,
-    /// False: due dates are days.
+    /// Whether a due date can have a time of day. False: tasks are due on a day.
     pub due_time: bool,
-    /// Tasks can have a priority.
+    /// Whether tasks can have a priority.
     pub priority: bool,
-    /// Tasks can have `percentComplete`.
+    /// Whether tasks can have `percentComplete`.
     pub percent_complete: bool,
-    /// Tasks can recur.
+    /// Whether tasks can recur.
     pub recurrence: bool,
-    /// Tasks can have categories.
+    /// Whether tasks can have categories.
     pub categories: bool,
-    /// Tasks can have assignees.
+    /// Whether tasks can have assignees.
     pub assignees: bool,
-    /// Tasks can have reminders.
+    /// Whether tasks can have reminders.
     pub reminders: bool,
-    /// The caller can decide the order of tasks.
+    /// Whether the caller can decide the order of tasks.
     pub ordering: bool,
-    /// Tasks can have steps.
+    /// Whether tasks can have checklist items.
     pub checklist_items: bool,
-    /// Tasks can have links.
+    /// Whether tasks can have links.
     pub links: bool,
-    /// Whether the provider notifies of changes.
+    /// Whether the provider notifies the service of changes.
     pub push: bool,
-    /// How changes are found: "syncToken", "deltaToken", "ctag", "scan".
+    /// The way in which changes are found: `syncToken`, `deltaToken`, `ctag` or `scan`.
     pub delta: String,
 }

@@ -22,77 +22,77 @@ use serde::{Deserialize, Serialize};
 
 use crate::Instant;
 
-/// Asks the provider to post a notification whenever something in `scope` changes; args of `watch.start`.
+/// A request that the provider posts a notification whenever something in `scope` changes: the arguments of `watch.start`.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct WatchStart {
-    /// The surface whose data is to be watched: "email", "calendar", "contacts", "tasks".
+    /// The surface whose data is watched: `email`, `calendar`, `contacts` or `tasks`.
     pub surface: String,
-    /// External id of the collection (calendar, address book, task list) whose contents are to be watched. None: of mail, the whole
-    /// mailbox; of other surfaces, the account's collections themselves.
+    /// The external id of the collection (calendar, address book, task list) whose contents are watched. Null: for mail the whole mailbox,
+    /// for other surfaces the account's collections themselves.
     pub scope: Option<String>,
-    /// The URL that the provider posts to: HTTPS, except in tests on one machine. It has no query. Where a provider wants one for news of
-    /// the subscription itself (Graph's `lifecycleNotificationUrl`), it is the same. One that posts to a topic of the operator's (Gmail)
-    /// needs none.
+    /// The URL that the provider posts to: HTTPS, except in tests on one machine, without a query. It also takes notifications about the
+    /// subscription itself (Graph's `lifecycleNotificationUrl`). A provider that posts to a topic of the operator (Gmail) needs none.
     pub address: String,
-    /// A secret of this watch alone that the provider sends with each notification, at most 128 characters of `A-Za-z0-9_-`. It must
-    /// not be logged, and goes nowhere but into the provider's request.
+    /// The secret of this watch that the provider sends with each notification: at most 128 characters of `A-Za-z0-9_-`. It must not be
+    /// logged or sent anywhere but to the provider.
     pub token: String,
-    /// The host's id of the watch, at most 64 characters of `A-Za-z0-9_-`, never used before. For a provider that lets its client
+    /// The host's id of the watch, never used before: at most 64 characters of `A-Za-z0-9_-`. It is for providers that let the client
     /// choose the id.
     pub channel: String,
     /// The end that the host asks for; the provider may choose an earlier one.
     pub wanted_until: Instant,
 }
 
-/// Asks the provider to extend a watch; args of `watch.renew`.
+/// A request that the provider extends a watch: the arguments of `watch.renew`.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct WatchRenew {
-    /// `Watching.externalId` of the last answer.
+    /// The `externalId` of the last answer about this watch.
     pub external_id: String,
-    /// `Watching.resource` of the last answer.
+    /// The `resource` of the last answer about this watch; null if it had none.
     pub resource: Option<String>,
-    /// As of `watch.start`.
+    /// The `channel` of the watch, as in `watch.start`.
     pub channel: String,
-    /// As of `watch.start`, for a provider that wants it again.
+    /// The `token` of the watch, as in `watch.start`, for a provider that wants it again.
     pub token: String,
-    /// As of `watch.start`, for a provider that wants it again.
+    /// The `address` of the watch, as in `watch.start`, for a provider that wants it again.
     pub address: String,
     /// The end that the host asks for; the provider may choose an earlier one.
     pub wanted_until: Instant,
-    /// As of `watch.start`.
+    /// The `surface` of the watch, as in `watch.start`.
     pub surface: String,
-    /// As of `watch.start`.
+    /// The `scope` of the watch, as in `watch.start`.
     pub scope: Option<String>,
 }
 
-/// Asks the provider to stop posting; args of `watch.stop`.
+/// A request that the provider stops posting: the arguments of `watch.stop`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct WatchStop {
-    /// `Watching.externalId` of the last answer.
+    /// The `externalId` of the last answer about this watch.
     pub external_id: String,
-    /// `Watching.resource` of the last answer.
+    /// The `resource` of the last answer about this watch; null if it had none.
     pub resource: Option<String>,
-    /// As of `watch.start`.
+    /// The `channel` of the watch, as in `watch.start`.
     pub channel: String,
 }
 
-/// A watch that the provider has started or renewed; answer of `watch.start` and `watch.renew`.
+/// A watch that the provider has started or renewed: the answer of `watch.start` and `watch.renew`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Watching {
     /// The provider's id of the watch in its notifications (`watch` of the manifest's `[push]`), at most 512 bytes. For a provider whose
-    /// notifications name only the account: `channel`.
+    /// notifications name only the account, it is `channel`.
     pub external_id: String,
-    /// The value that the provider requires beside the id to stop the watch (Google's `resourceId`), at most 2 KiB.
+    /// The value that the provider requires beside the id to stop the watch (Google's `resourceId`), at most 2 KiB; null if it requires
+    /// none.
     pub resource: Option<String>,
-    /// When the provider ends the watch by itself. A missing one, or one in 1970, is a fault of the connector.
+    /// The time at which the provider ends the watch by itself. A missing time, or one in 1970, is a fault of the connector.
     pub expires_at: Instant,
 }
 

@@ -4,7 +4,6 @@
 //! Redirects are not followed: credentials go only to the connection's own servers. The stream is read within limits of the
 //! length of lines and events, of bytes per minute, and of silence; beyond them the wait ends, and the listener comes back later.
 
-mod reader;
 #[cfg(test)]
 mod tests;
 
@@ -18,8 +17,8 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 use crate::bindings::http::{Err, Header, Req};
+use crate::event_stream::{Item, Parser};
 use crate::manifest::EventSource;
-use crate::outbound::event_source::reader::Reader;
 use crate::outbound::exchange::chunk;
 use crate::outbound::news::{Listener, News, Teller};
 use crate::outbound::{CallEgress, refused};
@@ -59,7 +58,7 @@ impl CallEgress {
         tell(News::Listening);
         let mut teller = Teller::new(tell);
         let mut states = States { account, types: &source.types, known: HashMap::new() };
-        let mut reader = Reader::new(self.shared.limits.event_bytes);
+        let mut parser = Parser::new(self.shared.limits.event_bytes);
         let mut allowance = MinuteBudget::new(self.shared.limits.idle_bytes_per_minute);
         let mut silent_at = Instant::now() + silence;
         loop {
@@ -69,12 +68,14 @@ impl CallEgress {
                     let Some(piece) = piece? else { return Ok(()) };
                     silent_at = Instant::now() + silence;
                     allowance.take(piece.len())?;
-                    let read = reader.read(&piece, |data| {
-                        if states.change(data) {
+                    let mut unread: &[u8] = &piece;
+                    while let Some(item) = parser.next_item(&mut unread).map_err(|_| too_much())? {
+                        if let Item::Event(event) = item
+                            && states.change(event.data.as_bytes())
+                        {
                             teller.changed();
                         }
-                    });
-                    read.map_err(|_| too_much())?;
+                    }
                 }
                 Err(_) if Instant::now() >= silent_at => {
                     return Err(refused("timeout", "the server sent no ping in time"));

@@ -15,6 +15,7 @@ use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 
 use super::*;
+use crate::manifest::WaitScope;
 use crate::surface::Surface;
 
 const ACCOUNT: &str = "conn_1";
@@ -119,6 +120,7 @@ fn rate(name: &str, units: u32, per_s: u32, reserve: u8) -> RateLimit {
         name: name.to_owned(),
         hosts: Vec::new(),
         surfaces: vec![Surface::Email],
+        wait_scope: WaitScope::Bucket,
         units,
         per_s,
         reserve,

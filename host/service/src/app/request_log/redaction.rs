@@ -17,7 +17,7 @@ const CONTENT_NAMES: [&str; 9] =
     ["body", "html", "text", "snippet", "raw", "content", "notes", "description", "answers"];
 
 /// Beginnings of API keys, access tokens and secrets of webhooks.
-const KEY_BEGINNINGS: [&str; 3] = ["uc_live_", "uc_tok_", "whsec_"];
+const KEY_BEGINNINGS: [&str; 4] = ["uc_live_", "uc_test_", "uc_tok_", "whsec_"];
 
 /// Schemes of authorization, with the space after them.
 const SCHEMES: [&str; 4] = ["Bearer ", "bearer ", "Basic ", "basic "];

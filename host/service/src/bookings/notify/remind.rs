@@ -7,25 +7,29 @@ use storage::Tx;
 use storage::jobs::Job;
 use storage::scheduling::bookings::{self, BookingRow};
 use storage::scheduling::{event_types, meeting_events, notices};
+use storage::wakes::JobClass;
 
 use crate::app::App;
 use crate::app::event_log::{self, NewLogEntry, Origin};
 use crate::bookings::notify::kind::{MailKind, NotifiedBooking};
 use crate::bookings::notify::queue;
-use crate::bookings::notify::reminder::{Channels, due_at, read_key};
+use crate::bookings::notify::reminder::{Channels, REMIND_JOB, due_at, read_key};
 use crate::bookings::{state, view};
+use crate::job_runner::kind::{JobEnd, JobKind, RetryDelay};
 
-/// The end of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReminderResult {
-    /// The reminder is due then, Unix ms.
-    Later(i64),
-    /// Everything is written, or there is nothing left to remind of, and the job is ended.
-    Committed,
-}
+/// The job kind that reminds people and clients some time before a booking begins; the key is the booking's id, its sequence and the
+/// minutes before its start.
+pub const BOOKING_REMIND: JobKind = JobKind {
+    name: REMIND_JOB,
+    class: JobClass::Send,
+    deadline_ms: Some(30_000),
+    max_attempts: None,
+    retry: RetryDelay { first_ms: 1_000, longest_ms: 10 * 60_000 },
+    run: |turn| Box::pin(run(&turn.app, &turn.job)),
+};
 
 /// Reminds of a booking: enqueues its message and writes its log entry with the end of the job.
-pub async fn run(app: &App, job: &Job) -> Result<ReminderResult> {
+async fn run(app: &App, job: &Job) -> Result<JobEnd> {
     let (held, job) = (app.clone(), job.clone());
     app.db.write(move |tx| Box::pin(async move { remind(tx, &held, &job).await })).await
 }
@@ -40,10 +44,10 @@ enum ReminderState {
     Due(Box<(BookingRow, Booking)>, i64),
 }
 
-async fn remind(tx: &mut Tx, app: &App, job: &Job) -> Result<ReminderResult> {
+async fn remind(tx: &mut Tx, app: &App, job: &Job) -> Result<JobEnd> {
     let now = app.now();
     match load_reminder(tx, job, now).await? {
-        ReminderState::Early(at) => return Ok(ReminderResult::Later(at)),
+        ReminderState::Early(at) => return Ok(JobEnd::At(at)),
         ReminderState::Nothing => {}
         ReminderState::Due(due, minutes) => {
             let (row, body) = *due;
@@ -63,7 +67,7 @@ async fn remind(tx: &mut Tx, app: &App, job: &Job) -> Result<ReminderResult> {
         }
     }
     notices::complete(tx, job, now).await?;
-    Ok(ReminderResult::Committed)
+    Ok(JobEnd::Committed)
 }
 
 async fn load_reminder(tx: &mut Tx, job: &Job, now: i64) -> Result<ReminderState> {

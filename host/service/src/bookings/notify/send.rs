@@ -9,6 +9,7 @@ use serde_json::json;
 use storage::jobs::{self, Job};
 use storage::locked::ConnectionLock;
 use storage::scheduling::{bookings, mail, meeting_events, meetings, notices};
+use storage::wakes::JobClass;
 use storage::{Tx, connections as connection_table, outbox};
 
 use crate::app::App;
@@ -16,9 +17,10 @@ use crate::bookings::conference;
 use crate::bookings::notify::context::MessageContext;
 use crate::bookings::notify::draft::{self, Calendar, Draft, InvitationNote};
 use crate::bookings::notify::kind::{MailKey, MailKind, MailRole};
-use crate::bookings::notify::queue::changed_at;
+use crate::bookings::notify::queue::{self, MAIL_JOB, changed_at};
 use crate::connections;
 use crate::connections::request_context::RequestContext;
+use crate::job_runner::kind::{JobEnd, JobKind, RetryDelay};
 use crate::sending::{cancel, submit};
 
 /// Longest time after a change for which its message waits for the event in the organizer's calendar, which can give the booking another
@@ -38,16 +40,16 @@ const MAX_MESSAGES_PER_RUN: usize = 5;
 /// Delay of the next run after so many changes in a row, ms.
 const CHANGED_MS: i64 = 1_000;
 
-/// The end of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MailJobResult {
-    /// There is nothing to send, and never will be.
-    Nothing,
-    /// The message is due again then, Unix ms.
-    Later(i64),
-    /// The message is in the outbox, and the job is ended.
-    Committed,
-}
+/// The job kind that puts a message about a booking into the outbox; for the key see `bookings::notify::kind`. A message that could not be
+/// written for a day is given up: by then it is no longer useful.
+pub const BOOKING_MAIL: JobKind = JobKind {
+    name: MAIL_JOB,
+    class: JobClass::Send,
+    deadline_ms: Some(60_000),
+    max_attempts: Some(20),
+    retry: RetryDelay { first_ms: 2_000, longest_ms: 2 * 3_600_000 },
+    run: |turn| Box::pin(run(&turn.app, &turn.job)),
+};
 
 /// The next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,16 +61,26 @@ enum MailStep {
     Send(Calendar),
 }
 
-/// Sends the message of a job.
-pub async fn run(app: &App, job: &Job) -> Result<MailJobResult> {
-    let Some(key) = MailKey::read(job.key()) else { return Ok(MailJobResult::Nothing) };
+async fn run(app: &App, job: &Job) -> Result<JobEnd> {
+    match send(app, job).await? {
+        Some(end) => Ok(end),
+        None => {
+            queue::end(app, job).await?;
+            Ok(JobEnd::Committed)
+        }
+    }
+}
+
+/// Sends the message of a job. None: there is nothing to send, and never will be.
+async fn send(app: &App, job: &Job) -> Result<Option<JobEnd>> {
+    let Some(key) = MailKey::read(job.key()) else { return Ok(None) };
     for _ in 0..MAX_MESSAGES_PER_RUN {
         let Some(facts) = MessageContext::read(app, job, &key).await? else {
-            return Ok(MailJobResult::Nothing);
+            return Ok(None);
         };
         let draft = match step(app, job, &key, &facts).await? {
-            MailStep::Nothing => return Ok(MailJobResult::Nothing),
-            MailStep::Wait(until) => return Ok(MailJobResult::Later(until)),
+            MailStep::Nothing => return Ok(None),
+            MailStep::Wait(until) => return Ok(Some(JobEnd::PutOff(until))),
             MailStep::TakeBack => draft::replacement(app, &key, &facts.from_who_invited(app).await?).await?,
             MailStep::Send(Calendar::Cancel) => {
                 draft::message(app, &key, &facts.from_who_invited(app).await?, Calendar::Cancel).await?
@@ -80,10 +92,10 @@ pub async fn run(app: &App, job: &Job) -> Result<MailJobResult> {
         let written: Result<bool> =
             app.db.write(move |tx| Box::pin(async move { write(tx, &held, &job, draft).await })).await;
         if written? && is_last {
-            return Ok(MailJobResult::Committed);
+            return Ok(Some(JobEnd::Committed));
         }
     }
-    Ok(MailJobResult::Later(app.now() + CHANGED_MS))
+    Ok(Some(JobEnd::PutOff(app.now() + CHANGED_MS)))
 }
 
 async fn step(app: &App, job: &Job, key: &MailKey, facts: &MessageContext) -> Result<MailStep> {

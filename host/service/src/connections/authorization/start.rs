@@ -4,6 +4,7 @@ use base::error::{Code, Result, invalid, not_found, refuse};
 use base::input::metadata;
 use base::tenant::Tenant;
 use model::Instant;
+use model::bounds::connection::{MAX_HINT, MAX_STATE};
 use model::connection::{Authorization, NewAuthorization};
 use runtime::{Auth, IdentitySource};
 use serde_json::{Map, Value};
@@ -18,12 +19,6 @@ use crate::connections::oauth::{self, AuthorizationRequest, OAuthProvider};
 use crate::connections::request_context::RequestContext;
 use crate::connections::write_context::WriteContext;
 use crate::connections::{self, credentials};
-
-/// Longest `state` of a client, bytes.
-const MAX_STATE: usize = 1_024;
-
-/// Longest `loginHint`, bytes.
-const MAX_HINT: usize = 1_024;
 
 /// Length of a PKCE challenge by S256, characters: 32 bytes in base64url (RFC 7636, section 4.2).
 const CHALLENGE: usize = 43;
@@ -50,6 +45,7 @@ pub async fn start(
 ) -> Result<StoredResponse> {
     let WriteContext { app, request: asker, attempt } = cx;
     let tenant = &asker.tenant;
+    connections::ensure_provider_allowed(app, tenant, provider).await?;
     let registered = oauth::registered(app, tenant, provider).await?;
     let auth = &registered.connector.manifest.auth;
     check_scopes(provider, &registered.registration.scopes, &new.scopes)?;

@@ -10,11 +10,12 @@ use base::keyring;
 use base::tenant::Tenant;
 use model::Instant;
 use model::application::NewApiKey;
+use model::bounds::access::MAX_OVERLAP_S;
 use serde_json::{Value, json};
 use storage::Tx;
 use storage::api_keys::{self, ApiKey, KeyKind};
 use storage::key_revocations::{self, KeyWebhooks};
-use storage::old_secrets;
+use storage::{old_secrets, organizations};
 
 use crate::app::App;
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
@@ -22,9 +23,8 @@ use crate::manage::keys::restrictions::{ensure_within, restrict};
 
 /// Requests per minute of a key that is given no limit.
 pub const RATE_LIMIT: i64 = 1_000;
-/// Seconds for which the secret before a rotation goes on working, unless another time is asked for, and the longest such time.
+/// Seconds for which the secret before a rotation still works if the request names no number.
 pub const DEFAULT_OVERLAP_S: i64 = 86_400;
-pub const MAX_OVERLAP_S: i64 = 7 * 86_400;
 
 /// A request for a new key.
 pub struct KeyRequest {
@@ -96,7 +96,8 @@ pub async fn create(
     let now = app.now();
     restrict(&mut request.new, maker, now)?;
     let KeyRequest { new, warnings } = request;
-    let made = app.keyring.new_api_key();
+    let is_test = organizations::is_test_application(app.db.reader(), &maker.tenant.application_id).await?;
+    let made = app.keyring.new_key_of_application(is_test);
     let key = ApiKey {
         tenant: maker.tenant.clone(),
         scopes: new.scopes,
@@ -170,7 +171,7 @@ pub async fn rotate(
         let message = format!("overlapSeconds must be from 0 to {MAX_OVERLAP_S} (7 days)");
         return Err(invalid(Code::InvalidParameter, "overlapSeconds", message));
     }
-    let (made, now, id) = (app.keyring.new_api_key(), app.now(), target.id.clone());
+    let (now, id) = (app.now(), target.id.clone());
     let (target, asker, keyed, attempt) = (target.clone(), asker.clone(), app.clone(), attempt.clone());
     let answer = app
         .db
@@ -180,6 +181,7 @@ pub async fn rotate(
                 if key.id != asker.id {
                     ensure_within(&key, &asker)?;
                 }
+                let made = keyed.keyring.new_key_of_application(key.is_test());
                 let rotated = replace_secret(tx, &key, &made, overlap_s, now).await?;
                 let answer = StoredResponse::ok(rotated.json(&made.key).to_string()).warned(&warnings);
                 attempt.store(tx, &keyed.keyring, &answer, now).await?;

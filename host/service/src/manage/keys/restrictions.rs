@@ -9,6 +9,7 @@ use base::scopes;
 use ipnet::IpNet;
 use model::Instant;
 use model::application::NewApiKey;
+use model::bounds::access::MAX_NAME;
 use storage::api_keys::ApiKey;
 
 use crate::manage::acting;
@@ -56,7 +57,7 @@ pub fn restrict_admin(new: &mut NewApiKey, now: i64) -> Result<()> {
 
 /// Refuses a name that is empty or longer than 100 characters.
 fn check_name(name: &str) -> Result<()> {
-    match name.is_empty() || name.chars().count() > 100 {
+    match name.is_empty() || name.chars().count() > MAX_NAME {
         true => Err(invalid(Code::InvalidParameter, "name", "name must have 1 to 100 characters")),
         false => Ok(()),
     }

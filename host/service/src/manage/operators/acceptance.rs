@@ -4,6 +4,7 @@
 use base::error::{Code, Error, Result, invalid, not_found, refuse};
 use base::ids::Kind;
 use base::input::validate;
+use model::bounds::access::MAX_OPERATOR_NAME;
 use storage::audit_log::AuditEntry;
 use storage::operator_links::{self, OperatorLink};
 use storage::operator_sessions::HALF;
@@ -21,9 +22,6 @@ use crate::manage::operators::links::{self, FIRST_OPERATOR, LinkKind};
 use crate::manage::operators::sessions::{self, Session, SessionStart, SignInOrigin};
 use crate::manage::operators::sign_in::SignIn;
 use crate::manage::operators::{passwords, tries};
-
-/// Characters of a name.
-const MAX_NAME: usize = 200;
 
 /// The form behind a link.
 #[derive(Clone)]
@@ -51,7 +49,7 @@ pub fn check_name(name: &str) -> Result<()> {
     if name.chars().any(char::is_control) {
         return Err(validate::fault("name", "may have no line breaks or control characters"));
     }
-    validate::text("name", Some(name), MAX_NAME)
+    validate::text("name", Some(name), MAX_OPERATOR_NAME)
 }
 
 /// Uses a link up. A new password does not replace the second factor: then the code is asked for.

@@ -9,6 +9,7 @@ use base::input::validate;
 use base::keyring::Keyring;
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use model::bounds::access::MAX_ROLES;
 use storage::operator_links::{self, OperatorLink};
 use storage::operators::{self, Operator};
 use storage::{Tx, audit_log, installation};
@@ -31,8 +32,6 @@ pub(crate) const RESET_MS: i64 = 3_600_000;
 const TOKEN_CHARS: usize = 43;
 /// Links in a list.
 const MAX_LISTED: i64 = 200;
-/// Roles in an invitation.
-const MAX_ROLES: usize = 100;
 /// Open invitations to one organization.
 const MAX_OPEN: i64 = 100;
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use base::error::{Code, Result, not_found};
 use base::input::validate;
+use model::bounds::access::MAX_ROLES;
 use serde::Serialize;
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -19,8 +20,6 @@ use crate::manage::operators::sessions;
 use crate::manage::operators::store::OperatorStore;
 use crate::writes::etag::{ExpectedEtag, stale};
 
-/// Roles of one operator at most.
-pub const MAX_ROLES: usize = 100;
 /// Times that the changes of an update are worked out at most.
 const MAX_TRIES: usize = 3;
 

@@ -12,6 +12,7 @@ use zeroize::Zeroizing;
 
 use crate::app::App;
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::connections;
 use crate::manage::provider_clients;
 use crate::manage::providers::{self, callback_url, default_callback_url, inputs, secret_place};
 use crate::writes::etag::ExpectedEtag;
@@ -120,6 +121,7 @@ pub async fn save(
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
     let manifest = provider_clients::manifest(app, provider)?;
+    connections::ensure_provider_allowed(app, tenant, provider).await?;
     let given = normalize_registration(&manifest, given)?;
     let is_public = given.client_auth.as_deref() == Some(PUBLIC);
     let needs_secret = manifest.auth.client_auth != ClientAuth::None && !is_public;

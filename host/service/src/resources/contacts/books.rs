@@ -1,7 +1,8 @@
 //! Contact books as a kind of `Collection`.
 
 use base::error::Result;
-use base::input::validate::{self, MAX_LINE};
+use base::input::validate;
+use model::bounds::MAX_LINE;
 use model::contacts::ContactBook;
 
 use crate::app::resource_kind::ResourceKind;

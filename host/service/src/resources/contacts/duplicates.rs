@@ -6,6 +6,7 @@ use std::sync::Arc;
 use base::error::{Code, Error, Result, invalid, refuse};
 use base::input::validate::{self, fault};
 use merging::{Engine, Filter, Position, Ranking, suggestion};
+use model::bounds::contact::MAX_NAMED;
 use model::contacts::{Contact, MergeSuggestionQuery};
 use model::resource::Resource;
 use storage::items::{self, ItemColumns, List, VisitedItem, Within};
@@ -23,8 +24,6 @@ use crate::resources::contacts::find;
 const MAX_CONTACTS: usize = 250_000;
 /// Rows read at a time; other tasks run in between.
 const ROWS: i64 = 500;
-/// Most books or contacts that a query names.
-const MAX_NAMED: usize = 100;
 
 /// Checks a query before anything is read.
 pub fn valid(query: &MergeSuggestionQuery) -> Result<()> {

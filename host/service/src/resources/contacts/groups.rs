@@ -3,6 +3,7 @@
 use base::error::{Code, Result, invalid};
 use base::input::validate;
 use model::Instant;
+use model::bounds::MAX_LABEL;
 use model::contacts::ContactGroup;
 use model::wire::ItemWrite;
 
@@ -28,7 +29,7 @@ impl CollectionItem for ContactGroup {
             return Err(invalid(Code::MissingField, "name", "name is required"));
         }
         if is_new("name") {
-            validate::text("name", Some(&self.name), 255)?;
+            validate::text("name", Some(&self.name), MAX_LABEL)?;
         }
         if is_new("contactIds") {
             let members = self.contact_ids.get_or_insert_default();

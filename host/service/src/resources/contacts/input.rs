@@ -2,20 +2,15 @@
 //! field. Only fields that the client changed are checked: the others are the provider's data.
 
 use base::error::{Code, Result, invalid};
-use base::input::validate::{self, MAX_LINE, MAX_TEXT, fault};
+use base::input::validate::{self, fault};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use jiff::civil::Date;
+use model::bounds::contact::{MAX_ENTRIES, MAX_GROUPS, MAX_KIND, MAX_PHONE, MAX_PICTURE, MAX_YEAR};
+use model::bounds::{MAX_LABEL, MAX_LINE, MAX_TEXT, MAX_URL};
 use model::contacts::{
     Contact, ContactEmail, ContactKind, ContactPhone, PartialDate, PhoneKind, PostalAddress,
 };
-
-/// Most entries of each list.
-const MAX_ENTRIES: usize = 100;
-/// Most groups of one contact.
-const MAX_GROUPS: usize = 500;
-/// Largest picture in bytes.
-const MAX_PICTURE: usize = 512 << 10;
 
 /// Checks the fields of a contact that `changed` names, and that the contact has at least one identifying field unless it had none
 /// `before`. List entries that it had before are not checked.
@@ -123,7 +118,7 @@ fn phones(phones: &[ContactPhone], had: &[ContactPhone]) -> Result<()> {
         if !phone.value.chars().any(char::is_alphanumeric) || phone.value.chars().any(char::is_control) {
             return Err(fault(&field, "must be a telephone number"));
         }
-        validate::text(&field, Some(&phone.value), 128)?;
+        validate::text(&field, Some(&phone.value), MAX_PHONE)?;
         label(&format!("phones[{i}].label"), phone.label.as_deref(), phone.kind == PhoneKind::Custom)?;
     }
     one_primary("phones", phones.iter().map(|p| p.primary), had.iter().filter(|p| p.primary).count())
@@ -134,7 +129,7 @@ fn label(field: &str, label: Option<&str>, is_custom: bool) -> Result<()> {
     if is_custom && label.is_none_or(|l| l.trim().is_empty()) {
         return Err(invalid(Code::MissingField, field, format!("{field} is required with type custom")));
     }
-    validate::text(field, label, 255)
+    validate::text(field, label, MAX_LABEL)
 }
 
 /// At most one entry is primary, unless there `were` more before.
@@ -190,7 +185,7 @@ fn links(contact: &Contact, before: &Contact, is_new: &impl Fn(&str) -> bool) ->
     if is_new("urls") {
         for (i, url) in validate::added(&contact.urls, &before.urls) {
             let field = format!("urls[{i}].value");
-            let fits = url.value.len() <= 2_048
+            let fits = url.value.len() <= MAX_URL
                 && url::Url::parse(&url.value).is_ok_and(|u| u.scheme() != "javascript");
             if !fits {
                 return Err(invalid(
@@ -204,13 +199,13 @@ fn links(contact: &Contact, before: &Contact, is_new: &impl Fn(&str) -> bool) ->
     if is_new("imAddresses") {
         for (i, im) in validate::added(&contact.im_addresses, &before.im_addresses) {
             required(format!("imAddresses[{i}].handle"), &im.handle)?;
-            validate::text(&format!("imAddresses[{i}].protocol"), im.protocol.as_deref(), 64)?;
+            validate::text(&format!("imAddresses[{i}].protocol"), im.protocol.as_deref(), MAX_KIND)?;
         }
     }
     if is_new("relations") {
         for (i, relation) in validate::added(&contact.relations, &before.relations) {
             required(format!("relations[{i}].name"), &relation.name)?;
-            validate::text(&format!("relations[{i}].type"), relation.kind.as_deref(), 64)?;
+            validate::text(&format!("relations[{i}].type"), relation.kind.as_deref(), MAX_KIND)?;
         }
     }
     Ok(())
@@ -223,7 +218,7 @@ fn dates(contact: &Contact, before: &Contact, is_new: &impl Fn(&str) -> bool) ->
     if is_new("anniversaries") {
         for (i, one) in validate::added(&contact.anniversaries, &before.anniversaries) {
             partial_date(&format!("anniversaries[{i}].date"), &one.date)?;
-            validate::text(&format!("anniversaries[{i}].type"), one.kind.as_deref(), 64)?;
+            validate::text(&format!("anniversaries[{i}].type"), one.kind.as_deref(), MAX_KIND)?;
         }
     }
     Ok(())
@@ -234,9 +229,9 @@ fn partial_date(field: &str, date: &PartialDate) -> Result<()> {
     /// A leap year.
     const ANY_YEAR: i64 = 2000;
     let small = |n: i64| i8::try_from(n).ok();
-    let exists = i16::try_from(date.year.unwrap_or(ANY_YEAR))
-        .ok()
-        .filter(|year| (1..=9999).contains(year))
+    let exists = Some(date.year.unwrap_or(ANY_YEAR))
+        .filter(|year| (1..=MAX_YEAR).contains(year))
+        .and_then(|year| i16::try_from(year).ok())
         .zip(small(date.month))
         .zip(small(date.day))
         .is_some_and(|((year, month), day)| Date::new(year, month, day).is_ok());

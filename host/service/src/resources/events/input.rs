@@ -3,13 +3,10 @@
 use std::collections::HashMap;
 
 use base::error::{Code, Result, invalid};
-use base::input::validate::{self, MAX_LINE, MAX_TEXT};
+use base::input::validate;
+use model::bounds::event::{MAX_ATTACHMENTS, MAX_ATTENDEES, MAX_REMINDER_MINUTES, MAX_REMINDERS};
+use model::bounds::{MAX_LABEL, MAX_LINE, MAX_TEXT};
 use model::calendar::{Attendee, Event, EventType};
-
-const MAX_ATTENDEES: usize = 500;
-const MAX_REMINDERS: usize = 20;
-const MAX_ATTACHMENTS: usize = 50;
-const MAX_REMINDER_MINUTES: i64 = 40_320;
 
 /// Checks the fields of an event that `changed` names. Other fields, and list entries that `before` had, are not checked: other programs
 /// may have written them.
@@ -48,7 +45,7 @@ fn lengths(event: &Event, is_new: &impl Fn(&str) -> bool) -> Result<()> {
         ("location", &event.location, MAX_LINE),
         ("description", &event.description, MAX_TEXT),
         ("descriptionHtml", &event.description_html, MAX_TEXT),
-        ("iCalUid", &event.i_cal_uid, 255),
+        ("iCalUid", &event.i_cal_uid, MAX_LABEL),
     ];
     let mut changed = fields.into_iter().filter(|(field, ..)| is_new(field));
     changed.try_for_each(|(field, value, max)| validate::text(field, value.as_deref(), max))

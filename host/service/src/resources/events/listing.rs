@@ -1,11 +1,12 @@
 //! Parameters and result of a list of events.
 
 use base::error::{Code, Result, invalid};
-use model::calendar::Event;
+use model::bounds::event::MAX_EXPANDED_DAYS;
+use model::calendar::{Event, EventStatus};
 use serde::{Deserialize, Serialize};
 
 /// Longest range that is expanded.
-pub(crate) const MAX_EXPAND_MS: i64 = 400 * 86_400_000;
+pub(crate) const MAX_EXPAND_MS: i64 = MAX_EXPANDED_DAYS * 86_400_000;
 
 /// Filters and options of a list of events. The serialized part is bound to the cursor.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -18,7 +19,7 @@ pub struct EventQuery {
     pub q: Option<String>,
     pub i_cal_uid: Option<String>,
     pub attendee: Option<String>,
-    pub status: Option<String>,
+    pub status: Option<EventStatus>,
     pub show_cancelled: bool,
     /// Whether provider data is returned too. Not part of the filter: a cursor is valid with or without it.
     #[serde(skip)]
@@ -65,13 +66,11 @@ impl EventQuery {
 
     /// Whether an event is listed.
     pub fn admits(&self, event: &Event) -> bool {
-        let status = serde_json::to_value(event.status).ok();
-        let status = status.as_ref().and_then(|s| s.as_str()).unwrap_or_default();
-        if let Some(wanted) = &self.status {
-            if wanted != status {
-                return false;
-            }
-        } else if status == "cancelled" && !self.show_cancelled {
+        let fits = match self.status {
+            Some(status) => event.status == status,
+            None => self.show_cancelled || event.status != EventStatus::Cancelled,
+        };
+        if !fits {
             return false;
         }
         let uid = self.i_cal_uid.as_ref().is_none_or(|u| event.i_cal_uid.as_ref() == Some(u));

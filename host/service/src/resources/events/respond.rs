@@ -1,6 +1,7 @@
 //! Responds to invitations, and requests conferences.
 
 use base::error::{Code, Result, invalid, refuse};
+use model::bounds::event::MAX_COMMENT;
 use model::calendar::{ConferenceProvider, Event, ResponseStatus};
 use model::wire::calendar::{EventConference, EventRespond, EventTarget, RecurrenceScope};
 use serde_json::Value;
@@ -36,8 +37,9 @@ pub async fn respond(
     path: EventPath<'_>,
     response: InvitationResponse,
 ) -> Result<StoredResponse> {
-    if response.comment.as_ref().is_some_and(|c| c.chars().count() > 2_000) {
-        return Err(invalid(Code::InvalidParameter, "comment", "comment may have at most 2000 characters"));
+    if response.comment.as_ref().is_some_and(|c| c.chars().count() > MAX_COMMENT) {
+        let message = format!("comment may have at most {MAX_COMMENT} characters");
+        return Err(invalid(Code::InvalidParameter, "comment", message));
     }
     let (opened, item, event) = open_event(cx, path).await?;
     if event.organizer.as_ref().is_some_and(|o| o.is_self) {

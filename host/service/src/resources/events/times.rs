@@ -6,11 +6,13 @@ use base::input::validate::{self, date, zone};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use model::Instant;
+use model::bounds::event::MAX_DAYS;
 use model::calendar::Event;
 use serde_json::{Map, Value};
 
-/// Longest event: 400 days. Longer ones are mistakes, or attempts to fill every range.
-const MAX_LENGTH_MS: i64 = 400 * 86_400_000;
+/// Length of the longest event.
+const MAX_LENGTH_MS: i64 = MAX_DAYS * 86_400_000;
+
 fn text<'a>(input: &'a Map<String, Value>, field: &str) -> Result<Option<&'a str>> {
     match input.get(field) {
         None | Some(Value::Null) => Ok(None),
@@ -27,7 +29,7 @@ fn instant(field: &str, text: &str) -> Result<Instant> {
 }
 
 /// Rewrites `start`, `end`, `startDate`, `endDate`, `allDay` and `timeZone` of `input` into the model's form. `current` is
-/// the event before a patch; `default_zone` the calendar's.
+/// the event before a patch; `default_zone` the calendar's, which an event without a zone gets.
 pub fn normalise(input: &mut Map<String, Value>, current: Option<&Event>, default_zone: &str) -> Result<()> {
     for field in ["timeZone", "endTimeZone"] {
         validate::canonical_zone(input, field);
@@ -35,7 +37,8 @@ pub fn normalise(input: &mut Map<String, Value>, current: Option<&Event>, defaul
             zone(field, name)?;
         }
     }
-    if current.is_none() && text(input, "timeZone")?.is_none() {
+    let is_cleared = input.contains_key("timeZone") || current.is_none();
+    if is_cleared && text(input, "timeZone")?.is_none() {
         input.insert("timeZone".into(), Value::from(default_zone));
     }
     let named = ["start", "end", "startDate", "endDate", "allDay"];
@@ -181,6 +184,20 @@ mod tests {
         assert_eq!(a["start"], "2026-03-28T23:00:00.000Z");
         // The day on which daylight saving time begins has 23 hours.
         assert_eq!(a["end"], "2026-03-29T22:00:00.000Z");
+    }
+
+    #[test]
+    fn an_event_without_a_zone_has_that_of_the_calendar() {
+        let current = Event { time_zone: "Asia/Tokyo".to_owned(), ..Event::default() };
+        for (input, zone) in [
+            (json!({ "timeZone": null }), json!("Europe/Berlin")),
+            (json!({ "timeZone": "asia/kolkata" }), json!("Asia/Kolkata")),
+            (json!({ "title": "A" }), json!(null)),
+        ] {
+            let Value::Object(mut map) = input else { unreachable!() };
+            normalise(&mut map, Some(&current), "Europe/Berlin").unwrap();
+            assert_eq!(map.get("timeZone").cloned().unwrap_or_default(), zone);
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use base::error::{Code, Result, invalid};
 use base::input::merge_patch;
 use model::calendar::{Event, EventType};
+use model::resource::Body;
 use model::wire::calendar::{EventDelete, EventTarget, EventWrite, Notify, RecurrenceScope};
 use serde_json::{Map, Value};
 
@@ -81,7 +82,7 @@ pub async fn update(
     let aim = aim(&cx.app, &cx.request, &named, manner.scope).await?;
     let printed: Value = serde_json::from_str(&render::item(&aim.versioned, &[], true))?;
     times::normalise(&mut input, Some(&aim.current), &opened.zone)?;
-    let write = merge_patch::over(&aim.current, &printed, input, &["iCalUid", "conference"])?;
+    let write = merge_patch::over(&aim.current, &printed, input, Event::CREATE_ONLY)?;
     let warnings = merge_patch::warnings(&write.unknown, manner.strict)?;
     let is_done = write.changed.is_empty();
     if !(cx.attempt.resumed && is_done) {

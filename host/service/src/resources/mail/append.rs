@@ -3,9 +3,10 @@
 use ::mail::read::message as read_message;
 use base::error::{Code, Error, Refusal, Result, invalid};
 use base::input::metadata;
-use base::input::validate::fault;
+use base::input::validate::{fault, year_of};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use model::bounds::mail::MAX_RAW;
 use model::email::send::NewMessage;
 use model::wire::email::MessageAppend;
 use runtime::{Blobs, Surface};
@@ -23,9 +24,6 @@ use crate::writes::mail::MessageView;
 use crate::writes::open_collection::WriteLocation;
 use crate::writes::reconcile::reconcile;
 use crate::writes::response::ResponseChange;
-
-/// Largest message that is taken, bytes.
-const MAX_RAW: usize = 35 << 20;
 
 /// Stores a message.
 pub async fn append(cx: &WriteContext, new: NewMessage, warnings: Vec<Value>) -> Result<StoredResponse> {
@@ -71,6 +69,9 @@ pub fn full() -> Error {
 async fn bytes(cx: &WriteContext, connection: &Connection, new: &NewMessage) -> Result<(Vec<u8>, String)> {
     let key = &cx.attempt.connector_key;
     let Some(raw) = &new.raw_base64 else {
+        if let Some(at) = new.sent_at {
+            year_of("sentAt", at)?;
+        }
         let content = DraftContent {
             from: new.from.clone(),
             to: new.to.clone(),
@@ -81,6 +82,7 @@ async fn bytes(cx: &WriteContext, connection: &Connection, new: &NewMessage) -> 
             body: new.body.clone(),
             attachments: new.attachments.clone(),
             headers: new.headers.clone(),
+            sent_at: new.sent_at,
             ..DraftContent::default()
         };
         let composed = compose(&cx.app, &cx.request, connection, content, key).await?;

@@ -6,6 +6,8 @@ use base::input::validate::{fault, length, text};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use mail::build::{BuiltMessage, Invalid, Outgoing, OutgoingFile, build, draft};
+use model::Instant;
+use model::bounds::mail::{MAX_FILES, MAX_FROM, MAX_HEADERS, MAX_RECIPIENTS, MAX_REPLY_TO, MAX_SUBJECT};
 use model::email::draft::ReplyMode;
 use model::email::send::{NewAttachment, NewBody};
 use model::email::{EmailAddress, EmailHeader, Importance};
@@ -19,15 +21,6 @@ use crate::resources::mail::files::{outgoing_file, within};
 use crate::resources::mail::reply::answer;
 use crate::resources::mail::{attachments, read};
 use crate::sending::message::{Original, OutgoingMessage};
-
-/// Most recipients of one message; servers take 100 at the least (RFC 5321 section 4.5.3.1.8), and large ones some hundreds.
-pub const MAX_RECIPIENTS: usize = 500;
-/// Most files of one message.
-const MAX_FILES: usize = 100;
-/// Most custom header fields.
-pub const MAX_HEADERS: usize = 50;
-/// Most characters of a subject.
-pub const MAX_SUBJECT: usize = 998;
 
 /// The content of a message as a caller writes it, whether it is saved, sent or appended.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -45,6 +38,9 @@ pub struct DraftContent {
     pub importance: Importance,
     pub reply_to_message_id: Option<String>,
     pub reply_mode: Option<ReplyMode>,
+    /// The time in the Date header; none for now.
+    #[serde(skip)]
+    pub sent_at: Option<Instant>,
     /// The reply references of a draft that is rewritten.
     #[serde(skip)]
     pub kept: Option<ReplyReference>,
@@ -79,7 +75,7 @@ pub async fn compose(
     let kept = content.kept.take();
     let mut outgoing = Outgoing {
         message_id: message_id(key, from.first().map(|a| a.email.as_str())),
-        date: app.clock.now(),
+        date: content.sent_at.unwrap_or_else(|| app.clock.now()),
         from,
         to: content.to,
         cc: content.cc,
@@ -119,8 +115,8 @@ fn check(content: &DraftContent) -> Result<()> {
     if people > MAX_RECIPIENTS {
         return Err(fault("to", &format!("may have at most {MAX_RECIPIENTS} recipients, with cc and bcc")));
     }
-    length("from", content.from.len(), 10)?;
-    length("replyTo", content.reply_to.len(), 100)?;
+    length("from", content.from.len(), MAX_FROM)?;
+    length("replyTo", content.reply_to.len(), MAX_REPLY_TO)?;
     length("attachments", content.attachments.len(), MAX_FILES)?;
     length("headers", content.headers.len(), MAX_HEADERS)?;
     // The subject of a rewritten draft may come from another program. One that the caller gives is validated where it is read.

@@ -6,13 +6,14 @@ use base::input::errors::{field_error, parse};
 use base::input::metadata;
 use base::input::validate::{fault, text};
 use model::Instant;
+use model::bounds::mail::{MAX_AHEAD_DAYS, MAX_HEADERS, MAX_SUBJECT, MAX_TRACKING_LABEL};
 use model::email::send::{NewAttachment, NewBody};
 use model::email::{EmailAddress, EmailMessage, TrackingSettings};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use crate::local_copy::mail::render_draft::DraftHostFields;
-use crate::resources::mail::compose::{DraftContent, MAX_HEADERS, MAX_SUBJECT, ReplyReference};
+use crate::resources::mail::compose::{DraftContent, ReplyReference};
 
 /// Fields that an author writes.
 const WRITABLE: [&str; 14] = [
@@ -58,7 +59,12 @@ fn field<T: DeserializeOwned>(
     }
 }
 
+/// Takes the caller's notes out of a body; `null` clears them. None if the body has none.
 pub fn taken_metadata(input: &mut Map<String, Value>) -> Result<Option<model::resource::Metadata>> {
+    if input.get("metadata").is_some_and(Value::is_null) {
+        input.remove("metadata");
+        return Ok(Some(model::resource::Metadata::new()));
+    }
     let found: Option<model::resource::Metadata> = field(input, "metadata", None)?;
     if let Some(map) = &found {
         metadata::check("metadata", map)?;
@@ -176,7 +182,7 @@ fn as_reference(file: &mut Value, draft_id: &str) {
 }
 
 /// Longest delay of a scheduled message, ms.
-pub(crate) const MAX_AHEAD_MS: i64 = 90 * 86_400_000;
+const MAX_AHEAD_MS: i64 = MAX_AHEAD_DAYS * 86_400_000;
 
 /// How far the time of a scheduled message may lie back, for clocks that differ, ms.
 const MAX_BEHIND_MS: i64 = 60_000;
@@ -187,7 +193,7 @@ pub fn send_at(now_ms: i64, at: Option<Instant>) -> Result<()> {
     let Some(at) = at else { return Ok(()) };
     let ahead_ms = at.as_millis().saturating_sub(now_ms);
     if ahead_ms > MAX_AHEAD_MS {
-        return Err(fault("sendAt", "must lie at most 90 days ahead"));
+        return Err(fault("sendAt", &format!("must lie at most {MAX_AHEAD_DAYS} days ahead")));
     }
     if ahead_ms < -MAX_BEHIND_MS {
         let message = format!(
@@ -202,5 +208,5 @@ pub fn send_at(now_ms: i64, at: Option<Instant>) -> Result<()> {
 /// Checks tracking settings.
 pub fn tracking(settings: Option<&TrackingSettings>) -> Result<()> {
     let label = settings.and_then(|t| t.label.as_deref());
-    base::input::validate::text("tracking.label", label, 2_048)
+    base::input::validate::text("tracking.label", label, MAX_TRACKING_LABEL)
 }

@@ -3,10 +3,8 @@
 use ::mail::foreign;
 use base::error::{Code, Error, Result};
 use mail::build::OutgoingFile;
+use model::bounds::mail::MAX_FILE_BYTES;
 use model::email::Attachment;
-
-/// Most bytes of all files of one message, decoded.
-pub(crate) const MAX_FILE_BYTES: usize = 25 << 20;
 
 /// Fails if the files are larger than a message may be.
 pub fn within(bytes: usize, field: &str) -> Result<()> {

@@ -6,6 +6,7 @@ use base::error::{Code, Error, Result, not_found, refuse};
 use base::input::errors::field_error;
 use base::input::merge_patch;
 use base::input::validate::{fault, length};
+use model::bounds::mail::{MAX_KEYWORD, MAX_KEYWORDS};
 use model::email::EmailMessage;
 use model::wire::email::{MessageDelete, MessageUpdate};
 use runtime::Surface;
@@ -37,10 +38,6 @@ use crate::writes::response::{GoneView, ResponseChange};
 
 /// Fields that a caller may change.
 const WRITABLE: [&str; 6] = ["unread", "starred", "answered", "folderIds", "labelIds", "importance"];
-/// Most labels and keywords in one change.
-const MAX_KEYWORDS: usize = 100;
-/// Most characters of a keyword.
-const KEYWORD: usize = 100;
 
 /// Label and keyword changes, which are no fields of a message.
 struct MessageMoves {
@@ -180,11 +177,12 @@ pub fn keywords(field: &str, given: Vec<String>) -> Result<Vec<String>> {
         let field = format!("{field}[{i}]");
         let keyword = keyword.to_ascii_lowercase();
         let is_atom = !keyword.is_empty()
-            && keyword.len() <= KEYWORD
+            && keyword.len() <= MAX_KEYWORD
             && keyword.bytes().all(|b| b.is_ascii_graphic() && !b"(){%*\"\\]".contains(&b));
         if !is_atom {
-            let rest =
-                format!("must have 1 to {KEYWORD} visible ASCII characters other than ( ) {{ ] % * \" \\");
+            let rest = format!(
+                "must have 1 to {MAX_KEYWORD} visible ASCII characters other than ( ) {{ ] % * \" \\"
+            );
             return Err(fault(&field, &rest));
         }
         if own.contains(&keyword.as_str()) {

@@ -1,11 +1,10 @@
 //! Validation of tasks: bounds and formats of the fields that a client may write, before the provider is called; errors name their field.
 
 use base::error::{Code, Result, invalid};
-use base::input::validate::{self, MAX_LINE, MAX_TEXT, fault};
+use base::input::validate::{self, fault};
+use model::bounds::task::MAX_ENTRIES;
+use model::bounds::{MAX_LABEL, MAX_LINE, MAX_TEXT};
 use model::tasks::{Assignee, Task};
-
-/// Most entries of each list.
-const MAX_ENTRIES: usize = 100;
 
 /// Checks the fields of a task that `changed` names, and the title of a new one. List entries that it had `before` are not checked.
 pub fn valid(task: &Task, changed: &[String], before: Option<&Task>) -> Result<()> {
@@ -32,14 +31,14 @@ pub fn valid(task: &Task, changed: &[String], before: Option<&Task>) -> Result<(
             if category.trim().is_empty() {
                 return Err(fault(&field, "must not be empty"));
             }
-            validate::text(&field, Some(category), 255)?;
+            validate::text(&field, Some(category), MAX_LABEL)?;
         }
     }
     if is_new("assignees") {
         assignees(&task.assignees, &before.assignees)?;
     }
     if is_new("position") {
-        validate::text("position", task.position.as_deref(), 255)?;
+        validate::text("position", task.position.as_deref(), MAX_LABEL)?;
     }
     Ok(())
 }
@@ -107,7 +106,7 @@ fn assignees(assignees: &[Assignee], had: &[Assignee]) -> Result<()> {
             }
             None => {}
         }
-        validate::text(&at("name"), person.name.as_deref(), 255)?;
+        validate::text(&at("name"), person.name.as_deref(), MAX_LABEL)?;
     }
     Ok(())
 }

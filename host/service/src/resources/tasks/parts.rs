@@ -2,7 +2,8 @@
 //! to clients each is a resource under the task.
 
 use base::error::{Code, Result, invalid, not_found};
-use base::input::validate::{self, MAX_LINE, fault};
+use base::input::validate::{self, fault};
+use model::bounds::{MAX_LABEL, MAX_LINE};
 use model::tasks::{ChecklistItem, LinkedType, NewTaskLink, Task, TaskLink};
 use model::wire::tasks::PartWrite;
 use serde::Serialize;
@@ -129,13 +130,13 @@ pub fn expect(expected: &ExpectedEtag, step: &ChecklistItem) -> Result<()> {
 /// Checks a step.
 pub fn valid_step(step: &ChecklistItem) -> Result<()> {
     title("title", &step.title)?;
-    validate::text("position", step.position.as_deref(), 255)
+    validate::text("position", step.position.as_deref(), MAX_LABEL)
 }
 
 /// Checks a new link: exactly one of `url` and `resourceId`, and the resource must exist.
 pub async fn valid_link(app: &App, asker: &RequestContext, new: &NewTaskLink) -> Result<TaskLink> {
     validate::text("title", new.title.as_deref(), MAX_LINE)?;
-    validate::text("applicationName", new.application_name.as_deref(), 255)?;
+    validate::text("applicationName", new.application_name.as_deref(), MAX_LABEL)?;
     match (&new.url, &new.resource_id) {
         (Some(url), None) => validate::url("url", url, &["http", "https"], "an http or https URL")?,
         (None, Some(id)) => resource_exists(app, asker, new.resource_type, id).await?,

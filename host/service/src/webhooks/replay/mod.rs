@@ -4,7 +4,6 @@
 
 mod by_ids;
 mod event_filter;
-pub mod job;
 mod range;
 mod search;
 mod selection;
@@ -19,7 +18,6 @@ use storage::Tx;
 use storage::api_keys::ApiKey;
 use storage::jobs::{self, NewJob};
 use storage::log::Light;
-use storage::wakes::JobClass;
 use storage::webhooks::deliveries::{self, Delivery};
 use storage::webhooks::replays::Replay;
 use storage::webhooks::{Webhook, replays as table};
@@ -28,11 +26,9 @@ use crate::app::App;
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::webhooks::replay::search::Search;
 use crate::webhooks::replay::selection::Period;
-use crate::webhooks::replay::walk::MAX_WAITING_OF_ALL;
+use crate::webhooks::replay::walk::{MAX_WAITING_OF_ALL, REPLAY};
 use crate::webhooks::{input, subscription};
 
-/// The kind of the job that writes the deliveries of a range; its key is the id of the replay.
-pub const JOB: &str = "replay";
 /// Most running replays of a subscription.
 const MAX_RUNNING: i64 = 100;
 /// Time after which a retry makes sense, seconds.
@@ -194,9 +190,9 @@ async fn check_room(tx: &mut Tx, replay: &Replay) -> Result<()> {
 /// The job that writes the deliveries of a range.
 fn job_of(replay: &Replay, due_at: i64) -> NewJob<'_> {
     NewJob {
-        kind: JOB,
+        kind: REPLAY.name,
         key: &replay.id,
-        class: JobClass::Deliver,
+        class: REPLAY.class,
         tenant: &replay.tenant,
         connection_id: None,
         target: "",

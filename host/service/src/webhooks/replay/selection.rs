@@ -3,12 +3,10 @@
 use base::error::{Code, Result, invalid};
 use base::input::validate;
 use model::Instant;
+use model::bounds::webhook::MAX_REPLAYED;
 use model::webhook::NewWebhookReplay;
 
 use crate::webhooks::input;
-
-/// Most ids of one replay.
-const MAX_EVENTS: usize = 1_000;
 
 /// A time range, Unix ms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +57,7 @@ fn check_ids(asked: &NewWebhookReplay) -> Result<()> {
             return Err(invalid(Code::ConflictingFields, field, message));
         }
     }
-    validate::length("eventIds", asked.event_ids.len(), MAX_EVENTS)?;
+    validate::length("eventIds", asked.event_ids.len(), MAX_REPLAYED)?;
     input::each_once("eventIds", &asked.event_ids)
 }
 

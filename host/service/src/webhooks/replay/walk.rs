@@ -1,4 +1,6 @@
-//! Writes the deliveries of a replay of a range, step by step, in the order of the log.
+//! Writes the deliveries of a replay of a range, step by step, in the order of the log. The job kind `deliver` sends them.
+
+use std::time::{Duration, Instant};
 
 use base::error::Result;
 use base::ids::Kind;
@@ -6,11 +8,13 @@ use model::webhook::{DeliveryStatus, NewWebhookReplay, ReplayFailure, ReplayStat
 use storage::Tx;
 use storage::jobs::{self, Job};
 use storage::log::Light;
+use storage::wakes::JobClass;
 use storage::webhooks::deliveries::{self, Delivery};
 use storage::webhooks::replays::{self, Replay, Step};
 use storage::webhooks::{self, Webhook};
 
 use crate::app::App;
+use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 use crate::webhooks::replay::search::{ReplayMatches, Search};
 use crate::webhooks::subscription;
 
@@ -25,6 +29,19 @@ const DELIVERIES_PER_STEP: usize = 500;
 /// Bounds of the wait for room, ms: half the time since a delivery of the replay last ended.
 const SHORTEST_WAIT_MS: i64 = 1_000;
 const LONGEST_WAIT_MS: i64 = 60_000;
+
+/// Time during which a run begins further steps; then other jobs of its class run.
+const TURN: Duration = Duration::from_secs(2);
+
+/// The job kind; a job's key is the id of the replay.
+pub const REPLAY: JobKind = JobKind {
+    name: "replay",
+    class: JobClass::Deliver,
+    deadline_ms: Some(60_000),
+    max_attempts: None,
+    retry: RetryDelay { first_ms: 1_000, longest_ms: 60_000 },
+    run: |turn| Box::pin(run(turn)),
+};
 
 /// The end of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +63,18 @@ enum StepWrite {
     Over,
     /// Other replays have taken the room in the meantime: nothing was written.
     NoRoom,
+}
+
+async fn run(turn: &JobRun) -> Result<JobEnd> {
+    let until = Instant::now() + TURN;
+    while Instant::now() < until {
+        match step(&turn.app, &turn.job).await? {
+            StepEnd::Finished => return Ok(JobEnd::Done),
+            StepEnd::Waiting(at) => return Ok(JobEnd::Part(at)),
+            StepEnd::Advanced => {}
+        }
+    }
+    Ok(JobEnd::Part(turn.app.now()))
 }
 
 /// Writes the next deliveries of the job's replay, with the position that it reached, in one transaction. If the subscription is paused or
