@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// The command with nothing of this process' settings.
+/// The command with nothing of this process' settings, and without the profiles of the user who runs the tests.
 pub fn switchboard(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_switchboard-under-test"));
     for (name, _) in std::env::vars_os() {
@@ -21,7 +21,7 @@ pub fn switchboard(arguments: &[&str]) -> Command {
             command.env_remove(name);
         }
     }
-    command.args(arguments).stdin(Stdio::null());
+    command.args(arguments).stdin(Stdio::null()).env("XDG_CONFIG_HOME", "/nowhere/at/all");
     command
 }
 
@@ -454,6 +454,9 @@ fn the_document_is_printed() {
     let document = printed(&["openapi", "--public-url", "https://api.example.com"]);
     assert_eq!((&document["openapi"], &document["info"]["version"]), (&json!("3.1.0"), &json!("1.0.0")));
     assert_eq!(document["servers"][0]["url"], "https://api.example.com");
+    assert!(document["components"]["responses"]["NotUsed"].is_object());
+    let for_clients = printed(&["openapi", "--for-clients"]);
+    assert!(for_clients["components"]["responses"]["NotUsed"].is_null(), "clients need no unused statuses");
 }
 
 /// Connectors are installed, listed, rolled back and removed beside a running server, which follows.

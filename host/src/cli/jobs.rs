@@ -144,7 +144,7 @@ impl ListJobs {
 }
 
 async fn list(db: &Db, filter: &JobFilter, limit: i64) -> Result<(Vec<Job>, Vec<Host>)> {
-    db.check().await?;
+    store::ensure_schema(db).await?;
     Ok((job_admin::list(db.reader(), filter, limit).await?, hosts::list(db.reader()).await?))
 }
 
@@ -204,7 +204,7 @@ impl One {
 }
 
 async fn find(db: &Db, id: &str) -> Result<HostedJob> {
-    db.check().await?;
+    store::ensure_schema(db).await?;
     let found = manage::jobs::find(db, id).await.map_err(command_error)?;
     found.ok_or_else(|| {
         failure(

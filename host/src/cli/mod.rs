@@ -1,33 +1,40 @@
-//! The `switchboard` command: what can be said on its command line, and where each command is. Answers go to stdout, the log
-//! and errors to stderr. Exit code 0: done; 1: failed, with one sentence why, and where it is known what to do; 2: the command line
-//! makes no sense; 3: a connector did not pass its tests, its check with --strict, or a
-//! step of `connector try`.
+//! The `switchboard` command: its subcommands, and the module of each. Answers go to stdout, the log and errors to stderr; an error is a
+//! line with its cause and a line with its remedy. Exit codes: 0 success; 1 failure; 2 wrong usage; 3 a connector failed its tests, its
+//! check with --strict, or a step of `connector try`; 4 the server cannot be reached, or failed.
 
 mod admin;
+mod answer_failure;
 mod apps;
 mod backup;
 mod bundle;
+mod call;
 mod checks;
+mod completions;
 mod connector;
 mod describe;
 mod doctor;
 mod first_operator;
+mod hidden_input;
 mod jobs;
 mod keys;
 mod listen;
 mod listen_address;
 mod listener;
 mod listeners;
+mod login;
 mod master_key;
 mod migrate;
 mod network;
 mod oidc_options;
 mod output;
+mod overview;
 mod pools;
+mod profiles;
 mod refusal;
 mod restore;
 mod serve;
 mod serve_settings;
+mod server_options;
 mod settings;
 mod settings_file;
 mod store;
@@ -40,8 +47,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use authoring::Fault;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::cli::threads::block_on;
 
@@ -49,17 +55,21 @@ const AFTER_HELP: &str = "\
 Try it:
   switchboard serve --sandbox
   switchboard keys create --scopes all
-  curl -H 'Authorization: Bearer <key>' http://127.0.0.1:8080/v1/connections
+  switchboard login
+  switchboard api GET /v1/connections
 
 Every setting of `serve` can also come from an environment variable (SWITCHBOARD_DATA_DIR for --data-dir) or from a
-TOML file (--config); flags go before the environment, the environment before the file.";
+TOML file (--config); flags go before the environment, the environment before the file.
+
+Exit codes: 0 success, 1 failure, 2 wrong usage, 3 a connector failed its tests or checks, 4 the server cannot be
+reached or failed. Errors go to stderr: a line with the cause, and a line with the remedy.";
 
 /// One HTTP API over mailboxes, calendars, address books and task lists
 #[derive(Parser)]
 #[command(name = "switchboard", version, after_help = AFTER_HELP, max_term_width = 110)]
 struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Subcommand)]
@@ -75,12 +85,17 @@ enum Command {
     Connector(connector::Connector),
     #[command(subcommand)]
     Jobs(jobs::Jobs),
+    Login(Box<login::Login>),
+    Logout(login::Logout),
+    Api(Box<call::ApiCall>),
     Listen(Box<listen::Listen>),
     Openapi(describe::Openapi),
     Migrate(migrate::Migrate),
     Backup(backup::Backup),
     Restore(restore::Restore),
     Doctor(Box<doctor::Doctor>),
+    Completions(completions::Completions),
+    Man(completions::ManPages),
     /// Compiles the component on stdin; the host starts this itself
     #[command(name = runtime::CHILD_COMMAND, hide = true)]
     CompileConnector {
@@ -91,7 +106,11 @@ enum Command {
 
 /// Runs the command line of this process.
 pub fn run() -> ExitCode {
-    let done = match Cli::parse().command {
+    let matches = Cli::command().get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.exit());
+    let path = command_path(&matches);
+    let Some(command) = cli.command else { return end(quietly(overview::run()), &path) };
+    let done = match command {
         // Before any other thread: it limits its own address space.
         Command::CompileConnector { lines } => {
             return ExitCode::from(u8::try_from(runtime::compile_child_main(lines)).unwrap_or(1));
@@ -102,22 +121,45 @@ pub fn run() -> ExitCode {
         Command::Admin(admin) => quietly(admin.run()),
         Command::Connector(connector) => logging(&connector.log_level(), connector.run()),
         Command::Jobs(jobs) => quietly(jobs.run()),
+        Command::Login(login) => quietly(login.run()),
+        Command::Logout(logout) => logout.run(),
+        Command::Api(api) => quietly(api.run()),
         Command::Listen(listen) => quietly(listen.run()),
         Command::Openapi(openapi) => openapi.run(),
         Command::Migrate(migrate) => quietly(migrate.run()),
         Command::Backup(backup) => quietly(backup.run()),
         Command::Restore(restore) => quietly(restore.run()),
         Command::Doctor(doctor) => logging(doctor::LOG, doctor.run()),
+        Command::Completions(completions) => completions.run(Cli::command()),
+        Command::Man(pages) => pages.run(Cli::command()),
     };
+    end(done, &path)
+}
+
+/// The words of the command: `switchboard keys create`.
+fn command_path(matches: &ArgMatches) -> String {
+    let mut path = "switchboard".to_owned();
+    let mut inner = matches;
+    while let Some((name, matches)) = inner.subcommand() {
+        path.push(' ');
+        path.push_str(name);
+        inner = matches;
+    }
+    path
+}
+
+/// Ends a command: writes its error, and returns the exit code of the process. An error without a remedy gets the way to the help of the
+/// command, whose words are `path`.
+fn end(done: Result<ExitCode>, path: &str) -> ExitCode {
     match done {
         Ok(code) => {
             telemetry::finish("");
             code
         }
         Err(e) => {
-            let help = e.downcast_ref::<Fault>().map(|fault| format!("help: {}\n", fault.help));
-            telemetry::finish(&format!("error: {e:#}\n{}", help.unwrap_or_default()));
-            ExitCode::FAILURE
+            let e = refusal::with_help(e, &format!("`{path} --help` explains the command and its options"));
+            telemetry::finish(&refusal::render(&e));
+            ExitCode::from(refusal::exit_code(&e))
         }
     }
 }
@@ -128,7 +170,8 @@ fn variables() -> Vec<OsString> {
     command.build();
     let arguments = command.get_subcommands().flat_map(clap::Command::get_arguments);
     let of_flags = arguments.filter_map(clap::Arg::get_env).map(OsString::from);
-    of_flags.chain([OsString::from(listen::KEY_VARIABLE)]).collect()
+    let of_server = [server_options::KEY_VARIABLE, server_options::SERVER_VARIABLE];
+    of_flags.chain(of_server.map(OsString::from)).collect()
 }
 
 /// Runs a command that works on the store and ends; only warnings are logged.
@@ -149,6 +192,14 @@ mod tests {
     #[test]
     fn the_command_line_is_sound() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_path_of_a_command_is_its_words() {
+        let path = |words: &[&str]| command_path(&Cli::command().get_matches_from(words));
+        assert_eq!(path(&["switchboard", "keys", "list"]), "switchboard keys list");
+        assert_eq!(path(&["switchboard", "connectors", "list"]), "switchboard connector list");
+        assert_eq!(path(&["switchboard"]), "switchboard");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use axum::Router;
 use base::clock::{Clock, Entropy};
 use clap::Args;
-use sandbox_provider::{self, Sandbox};
+use sandbox_provider::{self, Sandbox, guide};
 use service::app::App;
 use service::app::config::Config;
 use service::app::supervise::{Backoff, supervised};
@@ -138,15 +138,7 @@ pub async fn serve(resolved: ServeSettings, ready: Option<oneshot::Sender<BoundS
     }
     let serving = listeners.serve(routes, app.metrics.clone(), stopping);
     let mut serving = tokio::spawn(app.claims.open().during(serving));
-    tracing::info!(
-        public_url = app.config.public_address(),
-        connectors = app.runtime.list().len(),
-        "listening on http://{}",
-        app.config.listen
-    );
-    if let Some(line) = first_operator {
-        tracing::info!("{line}");
-    }
+    log_ready(&app, first_operator.as_deref());
 
     let asked = signals.end_or_interrupt().await;
     let deadline = Instant::now() + DRAIN;
@@ -173,6 +165,22 @@ pub async fn serve(resolved: ServeSettings, ready: Option<oneshot::Sender<BoundS
     await_renewals(&app, &mut signals, deadline + RENEW).await;
     close(&app, deadline.max(Instant::now() + CLOSE)).await;
     Ok(())
+}
+
+/// Logs the address of the service, the test accounts, and the line about the first operator.
+fn log_ready(app: &App, first_operator: Option<&str>) {
+    tracing::info!(
+        public_url = app.config.public_address(),
+        connectors = app.runtime.list().len(),
+        "listening on http://{}",
+        app.config.listen
+    );
+    if app.config.sandbox {
+        tracing::info!("the sandbox has test accounts: {}; see docs/sandbox.md", guide::sign_in_hint());
+    }
+    if let Some(line) = first_operator {
+        tracing::info!("{line}");
+    }
 }
 
 /// Waits for work in the background: a message that is being handed over right now and a delivery that a webhook may have are not left

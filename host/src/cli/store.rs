@@ -4,14 +4,14 @@ use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use base::file_lock::FileLock;
 use service::app::config::Config;
 use service::manage::checks::RESTORE_FOLDER;
 use storage::{Db, Options, migrations};
 
 use crate::cli::master_key;
-use crate::cli::refusal::{failure, with_help};
+use crate::cli::refusal::{ensure_or_help, failure, with_help};
 
 fn options(config: &Config) -> Options {
     Options { pools: config.database_pools.clone(), ..Options::for_url(config.database()) }
@@ -20,6 +20,9 @@ fn options(config: &Config) -> Options {
 /// Remedy of a database that cannot be opened.
 const DATABASE_HELP: &str =
     "check the address of the database (--database-url, --data-dir), and that its server runs";
+/// Remedy of a schema that is not this program's.
+const SCHEMA_HELP: &str =
+    "`switchboard migrate` updates an older database; a newer one needs a newer version of the program";
 /// Remedy of a database that is not there.
 const MISSING_HELP: &str =
     "name the data directory or the database of your server with --data-dir or --database-url";
@@ -42,7 +45,7 @@ pub async fn open_current(config: &Config, init: bool) -> Result<Db> {
         if !init {
             ensure_used(&db, config).await?;
         }
-        migrations::apply(&db).await
+        migrations::apply(&db).await.map_err(|e| with_help(e, SCHEMA_HELP))
     };
     let opened = opened.await;
     match opened {
@@ -64,6 +67,11 @@ pub async fn open(config: &Config) -> Result<Db> {
 pub async fn open_to_read(config: &Config) -> Result<Db> {
     ensure_exists(config, MISSING_HELP)?;
     Db::connect(&Options { read_only: true, ..options(config) }).await.map_err(open_failure)
+}
+
+/// Fails unless the schema of the database is this program's.
+pub async fn ensure_schema(db: &Db) -> Result<()> {
+    db.check().await.map_err(|e| with_help(e, SCHEMA_HELP))
 }
 
 fn open_failure(error: anyhow::Error) -> anyhow::Error {
@@ -152,17 +160,21 @@ pub fn create_data_dir(dir: &Path) -> Result<()> {
 
     ensure_plain(dir)?;
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir);
-    made.with_context(|| format!("cannot make the data directory {}", dir.display()))
+    made.map_err(|e| {
+        failure(
+            format!("cannot create the data directory {}: {e}", dir.display()),
+            "name a directory that you may create with --data-dir",
+        )
+    })
 }
 
 /// Fails where the URL of a SQLite database in this folder would lead to another file.
 pub fn ensure_plain(folder: &Path) -> Result<()> {
-    ensure!(
+    ensure_or_help(
         !folder.as_os_str().as_encoded_bytes().contains(&b'?'),
-        "the directory {} has a ? in its name: name another one",
-        folder.display()
-    );
-    Ok(())
+        || format!("the directory {} has a ? in its name", folder.display()),
+        || "name another directory".to_owned(),
+    )
 }
 
 /// The command that keeps other users of this machine off these files.

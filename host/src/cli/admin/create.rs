@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::{ArgGroup, Args};
 use model::Instant;
 use serde_json::json;
@@ -13,7 +13,7 @@ use storage::organizations;
 
 use crate::cli::admin::open_store::{OpenStore, PanelOptions};
 use crate::cli::output::answer;
-use crate::cli::refusal::{command_error, ensure_or_help};
+use crate::cli::refusal::{command_error, ensure_or_help, failure};
 
 /// Create an operator, and print the link to set their password
 #[derive(Args)]
@@ -74,8 +74,11 @@ impl CreateOperator {
         let mut roles = BTreeMap::new();
         if let (Some(name), Some(role)) = (&self.organization, self.role) {
             let found = organizations::find_by_name(open.db.reader(), name).await?;
-            let found = found.with_context(|| {
-                format!("--org: there is no organization \"{name}\"; `switchboard apps list` shows those with applications")
+            let found = found.ok_or_else(|| {
+                failure(
+                    format!("--org: there is no organization \"{name}\""),
+                    "`switchboard apps list` shows the organizations that have applications",
+                )
             })?;
             roles.insert(found.id, role);
         }

@@ -66,7 +66,7 @@ impl OpenStore {
     async fn checked(config: Config, db: Db) -> Result<OpenStore> {
         let entropy = Entropy::system();
         let opening = async {
-            db.check().await?;
+            store::ensure_schema(&db).await?;
             master_key::open(&db, &config.data_dir).await
         };
         let opened = opening.await;

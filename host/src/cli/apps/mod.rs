@@ -17,10 +17,11 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use service::manage::redirect_uri;
 use service::manage::redirects::{self, RedirectChange};
-use storage::{Db, api_keys, oauth_clients};
+use storage::{Db, api_keys, oauth_clients, organizations};
 
 use crate::cli::apps::stored::application;
 use crate::cli::output::{answer, table};
+use crate::cli::refusal::ensure_or_help;
 use crate::cli::store;
 use crate::cli::store_options::StoreOptions;
 
@@ -46,10 +47,13 @@ pub struct CreateApp {
     /// Organization that the application belongs to, created if it is new
     #[arg(long = "org", alias = "organization", value_name = "NAME", default_value = "default")]
     organization: String,
+    /// For tests: its keys begin with uc_test_ and reach the sandbox alone. Cannot be changed later
+    #[arg(long)]
+    test: bool,
     /// Create the data directory and the database if there are none yet
     #[arg(long)]
     init: bool,
-    /// Print JSON: id, name, organization, organizationId
+    /// Print JSON: id, name, organization, organizationId, test
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -114,15 +118,26 @@ impl CreateApp {
         let (organization, name, now) = (self.organization.clone(), self.name.clone(), clock.now_ms());
         let new =
             (ids::new(Kind::Organization, &clock, &entropy), ids::new(Kind::Application, &clock, &entropy));
+        let wants_test = self.test;
         let write = db.write(move |tx| {
             Box::pin(async move {
                 let names = (organization.as_str(), name.as_str());
-                api_keys::ensure_application(tx, names, (&new.0, &new.1), now).await
+                let tenant = api_keys::ensure_application(tx, names, (&new.0, &new.1), now).await?;
+                if wants_test && tenant.application_id == new.1 {
+                    organizations::mark_test_application(tx, &tenant).await?;
+                }
+                let is_test = organizations::is_test_application(&mut *tx, &tenant.application_id).await?;
+                Ok::<_, anyhow::Error>((tenant, is_test))
             })
         });
         let written = write.await;
         db.close().await;
-        let tenant = written?;
+        let (tenant, is_test) = written?;
+        ensure_or_help(
+            is_test || !self.test,
+            || format!("the application \"{}\" already exists and is not for tests", self.name),
+            || "choose another name for the test application".to_owned(),
+        )?;
         if !self.json {
             return answer(&tenant.application_id);
         }
@@ -131,6 +146,7 @@ impl CreateApp {
             "name": self.name,
             "organization": self.organization,
             "organizationId": tenant.organization_id,
+            "test": is_test,
         }))?)
     }
 }
@@ -149,12 +165,14 @@ impl ListApps {
             let all: Vec<&str> = v.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
             if all.is_empty() { "-".to_owned() } else { all.join(",") }
         };
-        let head = ["ID", "NAME", "ORGANIZATION", "HANDLE", "PROVIDERS", "REDIRECTS"];
+        let head = ["ID", "NAME", "ORGANIZATION", "KIND", "HANDLE", "PROVIDERS", "REDIRECTS"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         rows.extend(found.iter().map(|a| {
             let (providers, redirects) = (joined(&a["providers"]), joined(&a["redirects"]));
             let handle = a["handle"].as_str().unwrap_or("-").to_owned();
-            vec![text(&a["id"]), text(&a["name"]), text(&a["organization"]), handle, providers, redirects]
+            let kind = if a["test"] == true { "test" } else { "live" }.to_owned();
+            let (id, name, organization) = (text(&a["id"]), text(&a["name"]), text(&a["organization"]));
+            vec![id, name, organization, kind, handle, providers, redirects]
         }));
         answer(&table(&rows))
     }
@@ -162,7 +180,7 @@ impl ListApps {
 
 /// All applications as `apps list --json` prints them.
 async fn applications(db: &Db) -> Result<Vec<Value>> {
-    db.check().await?;
+    store::ensure_schema(db).await?;
     let mut shown = Vec::new();
     for application in api_keys::applications(db.reader()).await? {
         let tenant = &application.tenant;
@@ -174,6 +192,7 @@ async fn applications(db: &Db) -> Result<Vec<Value>> {
             "organization": application.organization,
             "organizationId": tenant.organization_id,
             "handle": application.handle,
+            "test": application.is_test,
             "redirects": redirects,
             "providers": clients.into_iter().map(|client| client.provider).collect::<Vec<_>>(),
         }));

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Result, anyhow, ensure};
 use base::clock::{Clock, Entropy};
 use base::ids::{self, Kind};
 use base::tenant::Tenant;
 use clap::{Args, ValueEnum};
 use runtime::{LIMITS_SETTING, OriginOverrides};
 use serde_json::{Map, Value, json};
+use service::app::SANDBOX;
 use service::app::config::Config;
 use service::manage::providers;
 use service::manage::providers::inputs::{self, OriginReplacement, Setting};
@@ -173,14 +174,24 @@ impl Set {
         let secret = match (&self.secret_file, &self.secret_env) {
             (Some(file), _) => {
                 let text = std::fs::read_to_string(file).map(Zeroizing::new);
-                let text = text.with_context(|| format!("cannot read {}", file.display()))?;
+                let text = text.map_err(|e| {
+                    failure(
+                        format!("--secret-file: cannot read {}: {e}", file.display()),
+                        "name a file that holds the client's secret alone",
+                    )
+                })?;
                 // Editors end a file with a line's end, which is no part of the secret.
                 Zeroizing::new(text.trim().to_owned())
             }
             (None, Some(name)) => {
                 // The error of the standard library would print a value that is no UTF-8.
                 let value = std::env::var(name).ok().map(Zeroizing::new);
-                value.with_context(|| format!("--secret-env: there is no variable {name} with text in it"))?
+                value.ok_or_else(|| {
+                    failure(
+                        format!("--secret-env: there is no variable {name} with text in it"),
+                        "set it to the client's secret, or name a file with --secret-file",
+                    )
+                })?
             }
             (None, None) => return Ok(None),
         };
@@ -196,7 +207,13 @@ impl Set {
         config: &Config,
         secret: Option<Zeroizing<String>>,
     ) -> Result<OAuthClient> {
-        let tenant = application(db, &self.application).await?.tenant;
+        let application = application(db, &self.application).await?;
+        ensure_or_help(
+            !application.is_test || self.provider == SANDBOX,
+            || format!("{} is a test application, which reaches the sandbox alone", self.application),
+            || "register the provider for an application that is not for tests".to_owned(),
+        )?;
+        let tenant = application.tenant;
         let keyring = master_key::open(db, &config.data_dir).await?;
         let found = oauth_clients::find(db.reader(), &tenant, &self.provider).await?;
         let is_new = found.is_none();

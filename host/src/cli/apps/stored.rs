@@ -8,10 +8,11 @@ use storage::api_keys::{self, Application};
 use storage::oauth_clients::OAuthClient;
 
 use crate::cli::refusal::failure;
+use crate::cli::store;
 
 /// The application with this id. The error says where ids are shown.
 pub async fn application(db: &Db, id: &str) -> Result<Application> {
-    db.check().await?;
+    store::ensure_schema(db).await?;
     let all = api_keys::applications(db.reader()).await?;
     let found = all.into_iter().find(|application| application.tenant.application_id == id);
     found.ok_or_else(|| {

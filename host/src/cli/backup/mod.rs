@@ -8,7 +8,7 @@ mod staging;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result};
 use base::clock::Clock;
 use clap::Args;
 use model::Instant;
@@ -25,6 +25,7 @@ use crate::cli::backup::manifest::{
 };
 use crate::cli::backup::staging::StagingFolder;
 use crate::cli::output::{answer, command_line};
+use crate::cli::refusal::{ensure_or_help, failure};
 use crate::cli::serve::Signals;
 use crate::cli::store_options::StoreOptions;
 use crate::cli::{master_key, store};
@@ -64,13 +65,17 @@ impl Backup {
         let settings_file = self.place.config.clone();
         let config = self.place.resolve()?;
         let target = std::path::absolute(&self.file).context("the path of the backup")?;
-        ensure!(
+        ensure_or_help(
             target.symlink_metadata().is_err(),
-            "{} is there already, and no backup is overwritten: name a new file",
-            target.display()
-        );
+            || format!("{} exists, and no backup is overwritten", target.display()),
+            || "name a new file".to_owned(),
+        )?;
         let folder = target.parent().context("the backup needs a directory")?;
-        ensure!(folder.is_dir(), "there is no directory {}", folder.display());
+        ensure_or_help(
+            folder.is_dir(),
+            || format!("there is no directory {}", folder.display()),
+            || "create it, or name a file in another directory".to_owned(),
+        )?;
         store::ensure_plain(folder)?;
         let mut signals = Signals::new()?;
         let staging = StagingFolder::create(folder)?;
@@ -78,7 +83,7 @@ impl Backup {
             made = make(&config, settings_file.as_deref(), &target, staging.path()) => made?,
             () = signals.end() => {
                 staging.remove();
-                bail!("the backup was broken off; nothing of it is left")
+                return Err(failure("the backup was interrupted; nothing of it is left", "run the command again"));
             }
         };
         report(&target, &made, self.json)?;
@@ -142,13 +147,17 @@ async fn copy_database(file: &Path, folder: &Path) -> Result<PathBuf> {
     // The copy, and the archive with the copy in it.
     let needed = size_with_log(file).saturating_mul(2);
     let free = checks::free_bytes(folder)?;
-    ensure!(
+    ensure_or_help(
         free >= needed,
-        "{} has {} MiB free, and the backup takes up to {} MiB while it is written",
-        folder.display(),
-        free >> 20,
-        needed.div_ceil(1 << 20)
-    );
+        || {
+            let (free, needed) = (free >> 20, needed.div_ceil(1 << 20));
+            format!(
+                "{} has {free} MiB free, and the backup takes up to {needed} MiB while it is written",
+                folder.display()
+            )
+        },
+        || "free some room, or name a file on another disk".to_owned(),
+    )?;
     let copy = folder.join(DATABASE);
     snapshot::copy(file, &copy).await?;
     Ok(copy)
@@ -167,11 +176,11 @@ async fn open(copy: &Path) -> Result<Db> {
     let url = format!("sqlite://{}", copy.display());
     let db = Db::connect(&Options { read_only: true, ..Options::for_url(url) }).await?;
     let said = db.integrity().await?;
-    ensure!(
+    ensure_or_help(
         said.first().is_some_and(|first| first == "ok"),
-        "the database is damaged: {}; restore an earlier backup",
-        said.join("; ")
-    );
+        || format!("the database is damaged: {}", said.join("; ")),
+        || "restore an earlier backup".to_owned(),
+    )?;
     Ok(db)
 }
 

@@ -4,6 +4,7 @@ use anyhow::{Context, Result, ensure};
 use base::clock::{Clock, Entropy};
 use base::ids::{self, Kind};
 use base::input::errors;
+use base::keyring::NewApiKey;
 use base::tenant::Tenant;
 use clap::Args;
 use jiff::{Span, SpanRelativeTo};
@@ -14,7 +15,7 @@ use service::manage::actor::Actor;
 use service::manage::keys::restrictions::network;
 use service::manage::keys::{RATE_LIMIT, unsaved};
 use storage::api_keys::{self, ApiKey};
-use storage::{Db, audit_log, operator_organization};
+use storage::{Db, audit_log, operator_organization, organizations};
 
 use crate::cli::keys::scopes::{admin_scopes_of, scopes_of, scopes_shown};
 use crate::cli::master_key;
@@ -102,8 +103,8 @@ impl CreateKey {
 
         let config = self.place.resolve()?;
         let db = store::open_current(&config, self.init).await?;
-        let new = match master_key::open(&db, &config.data_dir).await {
-            Ok(keyring) => keyring.new_api_key(),
+        let secrets = match master_key::open(&db, &config.data_dir).await {
+            Ok(keyring) => [false, true].map(|is_test| keyring.new_key_of_application(is_test)),
             Err(e) => {
                 db.close().await;
                 return Err(e);
@@ -120,43 +121,51 @@ impl CreateKey {
             allowed_ips: self.allowed_ips,
             rate_limit_per_minute: self.rate_limit,
             expires_at,
-            ..unsaved(&clock, &entropy, &new, name)
+            ..unsaved(&clock, &entropy, &secrets[0], name)
         };
-        let (hash, entry) = (new.hash, ids::new(Kind::AuditEntry, &clock, &entropy));
+        let entry = ids::new(Kind::AuditEntry, &clock, &entropy);
+        let [secret, _] = &secrets;
         let written = match self.operator {
-            true => insert_of_operators(&db, key, hash, entry).await,
-            false => insert(&db, key, hash, self.organization, self.application).await,
+            true => {
+                let made = insert_of_operators(&db, key, secret.hash.clone(), entry).await;
+                made.map(|key| (key, secret.key.clone()))
+            }
+            false => insert(&db, key, secrets, self.organization, self.application).await,
         };
         db.close().await;
-        let key = written?;
+        let (key, secret) = written?;
         if self.json {
             let mut shown = key.json();
-            shown["key"] = Value::from(new.key);
+            shown["key"] = Value::from(secret);
             return answer(&serde_json::to_string_pretty(&shown)?);
         }
         let (id, scopes) = (&key.id, scopes_shown(&key));
         answer(&format!(
-            "{}\n\nid      {id}\nscopes  {scopes}\n\nKeep the key: it is not stored and cannot be shown again.",
-            new.key
+            "{secret}\n\nid      {id}\nscopes  {scopes}\n\nKeep the key: it is not stored and cannot be shown again."
         ))
     }
 }
 
-/// Stores a key of an application, which is made with the ids in the key where it is missing.
+/// Stores a key of an application, which is made with the ids in the key where it is missing, and returns the key with its secret: the first
+/// one, or the second one where it is a test application.
 async fn insert(
     db: &Db,
     mut key: ApiKey,
-    hash: String,
+    secrets: [NewApiKey; 2],
     organization: String,
     application: String,
-) -> Result<ApiKey> {
+) -> Result<(ApiKey, String)> {
     let write = db.write(move |tx| {
         Box::pin(async move {
             let (names, now) = ((organization.as_str(), application.as_str()), key.created_at);
             let ids = (key.tenant.organization_id.as_str(), key.tenant.application_id.as_str());
             key.tenant = api_keys::ensure_application(tx, names, ids, now).await?;
-            api_keys::insert(tx, &key, &hash).await?;
-            Ok::<_, anyhow::Error>(key)
+            let is_test = organizations::is_test_application(&mut *tx, &key.tenant.application_id).await?;
+            let [live, test] = secrets;
+            let secret = if is_test { test } else { live };
+            (key.prefix, key.last4) = (secret.prefix, secret.last4);
+            api_keys::insert(tx, &key, &secret.hash).await?;
+            Ok::<_, anyhow::Error>((key, secret.key))
         })
     });
     write.await

@@ -13,12 +13,13 @@ use base::scopes::is_admin_scope;
 use clap::{Args, Subcommand};
 use jiff::{Span, SpanRelativeTo};
 use model::Instant;
+use model::bounds::access::MAX_OVERLAP_S;
 use serde_json::{Value, json};
 use service::app::config::Config;
 use service::app::database_clock;
 use service::manage::acting::Target;
 use service::manage::actor::Actor;
-use service::manage::keys::{self, DEFAULT_OVERLAP_S, MAX_OVERLAP_S, RotatedKey, state};
+use service::manage::keys::{self, DEFAULT_OVERLAP_S, RotatedKey, state};
 use storage::Db;
 use storage::api_keys::{self, ApiKey};
 use storage::audit_log::{self, AuditEntry};
@@ -113,7 +114,7 @@ impl Keys {
 impl ListKeys {
     async fn run(self) -> Result<()> {
         let db = store::open(&self.place.resolve()?).await?;
-        let keys = match db.check().await {
+        let keys = match store::ensure_schema(&db).await {
             Ok(()) => api_keys::list_all(db.reader()).await,
             Err(e) => Err(e),
         };
@@ -170,9 +171,10 @@ impl Rotate {
 
     /// The key after its rotation, and its secret.
     async fn rotate_in(&self, db: &Db, config: &Config, overlap_s: i64) -> Result<(RotatedKey, String)> {
-        db.check().await?;
+        store::ensure_schema(db).await?;
         let keyring = master_key::open(db, &config.data_dir).await?;
-        let new = keyring.new_api_key();
+        let present = api_keys::find_any(db.reader(), &self.id).await?;
+        let new = keyring.new_key_of_application(present.is_some_and(|key| key.is_test()));
         let secret = new.key.clone();
         let (id, now) = (self.id.clone(), database_clock::present_ms(db).await?);
         let rotated = db.write(move |tx| {
@@ -207,7 +209,7 @@ impl Revoke {
     }
 
     async fn revoke_in(&self, db: &Db) -> Result<bool> {
-        db.check().await?;
+        store::ensure_schema(db).await?;
         let (id, now) = (self.id.clone(), database_clock::present_ms(db).await?);
         let ends_webhooks = self.disable_webhooks;
         let webhooks = if ends_webhooks { KeyWebhooks::End } else { KeyWebhooks::PassOn };

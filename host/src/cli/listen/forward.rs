@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use base::clock::Clock;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue};
@@ -10,7 +10,8 @@ use runtime::{OperatorClient, PostError};
 use service::webhooks::sign::{self, SigningKeys};
 use url::Url;
 
-use crate::cli::listen::source::OWN_NAME;
+use crate::cli::refusal::failure;
+use crate::cli::server_options;
 
 /// Most attempts to post an event.
 const MAX_TRIES: i64 = 3;
@@ -44,7 +45,9 @@ pub struct ForwardResult {
 impl Forward {
     /// `secret` is `whsec_…`; the error gives the required form.
     pub fn new(client: OperatorClient, url: Url, secret: &str) -> Result<Forward> {
-        sign::parse_secret(secret).map_err(|why| anyhow!("the secret {why}"))?;
+        sign::parse_secret(secret).map_err(|why| {
+            failure(format!("the secret {why}"), "leave the secret out to have one generated")
+        })?;
         let keys = SigningKeys::new(&[secret.to_owned()], None)?;
         Ok(Forward { client, url, keys, clock: Clock::system() })
     }
@@ -74,7 +77,7 @@ impl Forward {
         let at_s = self.clock.now_ms().div_euclid(1_000);
         let mut headers = HeaderMap::new();
         headers.insert("content-type", HeaderValue::from_static("application/json"));
-        headers.insert("user-agent", HeaderValue::from_static(OWN_NAME));
+        headers.insert("user-agent", HeaderValue::from_static(server_options::USER_AGENT));
         headers
             .insert("webhook-id", HeaderValue::try_from(event_id).context("the id of an event is no text")?);
         headers.insert("webhook-timestamp", HeaderValue::from(at_s));

@@ -1,35 +1,33 @@
 //! `switchboard listen`: shows the events of a running server as they happen, and posts them to the user's own program, signed like
 //! deliveries to webhooks.
 
-mod event_stream;
 mod forward;
 mod source;
 
 use std::io::{ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use base::clock::{Clock, Entropy};
 use bytes::Bytes;
 use clap::Args;
 use model::Instant;
 use runtime::OperatorClient;
+use runtime::event_stream::{Event, Item, Parser};
 use serde::Deserialize;
 use service::webhooks::sign;
 use tokio::time;
 use url::Url;
-use zeroize::Zeroizing;
 
-use crate::cli::listen::event_stream::{Event, Item, Parser};
+use crate::cli::answer_failure::{printable, printable_json};
 use crate::cli::listen::forward::{Forward, ForwardResult};
-use crate::cli::listen::source::{EventStream, Source, StreamPosition, StreamRefusal, printable};
+use crate::cli::listen::source::{EventStream, Source, StreamPosition, StreamRefusal};
+use crate::cli::output::print_note;
 use crate::cli::refusal::failure;
 use crate::cli::serve::Signals;
-
-/// The variable with the API key, unless another is named.
-pub const KEY_VARIABLE: &str = "SWITCHBOARD_API_KEY";
+use crate::cli::server_options::{ServerOptions, parse_server, read_secret_text, read_variable};
 
 /// The first wait before the stream is reopened, and the longest; doubled each time.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
@@ -38,6 +36,8 @@ const LONGEST_WAIT: Duration = Duration::from_secs(30);
 const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(300);
 /// Time after which an open stream counts as stable: the next wait is the first again.
 const SETTLED: Duration = Duration::from_secs(30);
+/// Longest line of the stream, and most data of one event.
+const MAX_EVENT_BYTES: usize = 1 << 20;
 /// The last event of a stream whose position is no longer in the log.
 const RESET_REQUIRED: &str = "sync_reset_required";
 
@@ -50,33 +50,19 @@ const RESET_REQUIRED: &str = "sync_reset_required";
 /// Each event is a line on stdout: time, type and id, and with --forward-to the answer and its duration. After a lost connection the
 /// stream continues after the last event that was handled. Ctrl-C ends it.
 ///
-/// The API key is read from a variable or a file, never from an argument. Only events that the key may read are shown.
+/// The API key is read from a variable, a file, or a profile of `switchboard login`, never from an argument. Only events that the key may
+/// read are shown.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  export SWITCHBOARD_API_KEY=…
+  switchboard login
   switchboard listen
   switchboard listen --forward-to http://localhost:3000/webhooks --events 'calendar.*,task.created'
   switchboard listen --server https://api.example.com --api-key-file key.txt --print-json | jq .data.resource")]
 pub struct Listen {
     /// URL that each event is posted to; without it events are only shown
-    #[arg(long, value_name = "URL", value_parser = http_url)]
+    #[arg(long, value_name = "URL", value_parser = parse_server)]
     forward_to: Option<Url>,
-    /// URL of the server
-    #[arg(
-        long,
-        env = "SWITCHBOARD_SERVER",
-        value_name = "URL",
-        default_value = "http://127.0.0.1:8080",
-        value_parser = http_url
-    )]
-    server: Url,
-    /// File that holds the API key
-    #[arg(long, value_name = "FILE")]
-    api_key_file: Option<PathBuf>,
-    /// Environment variable that holds the API key
-    #[arg(long, value_name = "VAR", default_value = KEY_VARIABLE, conflicts_with = "api_key_file")]
-    api_key_env: String,
     /// Only events of these types: exact names, `family.*` or `*`, as `eventTypes` of a webhook (repeatable)
     #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
     events: Vec<String>,
@@ -95,14 +81,8 @@ pub struct Listen {
     /// Print the body of each event on a line of its own to stdout, and everything else to stderr
     #[arg(long)]
     print_json: bool,
-    /// PEM file with certificate authorities to trust in addition to the usual ones (repeatable)
-    #[arg(long, env = "SWITCHBOARD_CA_FILE", value_name = "FILE", value_delimiter = ',')]
-    ca_file: Vec<PathBuf>,
-}
-
-/// An absolute http or https URL without credentials.
-fn http_url(text: &str) -> Result<Url, &'static str> {
-    runtime::parse_webhook_url(text)
+    #[command(flatten)]
+    server: ServerOptions,
 }
 
 impl Listen {
@@ -121,22 +101,10 @@ impl Listen {
     }
 
     fn begin(self) -> Result<ListenSession> {
-        let key = match &self.api_key_file {
-            Some(file) => from_file(file)?,
-            None => from_variable(&self.api_key_env).ok_or_else(|| {
-                failure(
-                    format!("there is no API key in the variable {}", self.api_key_env),
-                    "set it, or name a file with --api-key-file; `switchboard keys create` creates a key",
-                )
-            })?,
-        };
-        let roots = self.ca_file.iter().map(|file| {
-            std::fs::read_to_string(file)
-                .with_context(|| format!("cannot read the CA file {}", file.display()))
-        });
-        let client = OperatorClient::new(&roots.collect::<Result<Vec<String>>>()?)?;
-        let source = Source::new(client.clone(), &self.server, &key, &self.events, &self.connections)?;
-        print_note(&format!("listening to {}", self.server));
+        let access = self.server.resolve()?;
+        let (key, client) = (access.key()?, access.client.clone());
+        let source = Source::new(client.clone(), &access.server, key, &self.events, &self.connections)?;
+        print_note(&format!("listening to {}", access.server));
         let forward = match &self.forward_to {
             Some(url) => Some(self.forward(client, url)?),
             None => None,
@@ -153,11 +121,13 @@ impl Listen {
 
     fn forward(&self, client: OperatorClient, url: &Url) -> Result<Forward> {
         let given = match (&self.secret_file, &self.secret_env) {
-            (Some(file), _) => Some(from_file(file)?),
-            (None, Some(name)) => Some(
-                from_variable(name)
-                    .with_context(|| format!("--secret-env: there is no variable {name} with text in it"))?,
-            ),
+            (Some(file), _) => Some(read_secret_text(file)?),
+            (None, Some(name)) => Some(read_variable(name).ok_or_else(|| {
+                failure(
+                    format!("--secret-env: there is no variable {name} with text in it"),
+                    "set it to the signing secret, whsec_…, or leave the flag out to have one generated",
+                )
+            })?),
             (None, None) => None,
         };
         let secret = match &given {
@@ -170,26 +140,6 @@ impl Listen {
         print_note(&format!("forwarding to {url}, signed with {shown}"));
         Ok(forward)
     }
-}
-
-/// The text in a file, without the line end that editors add.
-fn from_file(file: &Path) -> Result<Zeroizing<String>> {
-    let text = std::fs::read_to_string(file).map(Zeroizing::new);
-    let text = text.with_context(|| format!("cannot read {}", file.display()))?;
-    ensure!(!text.trim().is_empty(), "{} is empty", file.display());
-    Ok(Zeroizing::new(text.trim().to_owned()))
-}
-
-/// The text in an environment variable; none if it is empty or no UTF-8.
-fn from_variable(name: &str) -> Option<Zeroizing<String>> {
-    let text = std::env::var(name).ok().map(Zeroizing::new)?;
-    Some(Zeroizing::new(text.trim().to_owned())).filter(|text| !text.is_empty())
-}
-
-/// Prints a message for the user to stderr, because stdout is for events.
-fn print_note(text: &str) {
-    // stderr is the last resort: if it is closed, the message is lost.
-    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 /// The fields of an event that are shown.
@@ -277,7 +227,7 @@ impl ListenSession {
     }
 
     async fn read(&mut self, mut stream: EventStream) -> Result<StreamEnd> {
-        let mut parser = Parser::default();
+        let mut parser = Parser::new(MAX_EVENT_BYTES);
         loop {
             let piece = match stream.piece().await {
                 Ok(Some(piece)) => piece,
@@ -327,7 +277,7 @@ impl ListenSession {
             if forwarded.is_some() {
                 print_note(&line);
             }
-            show(&body)?
+            show(printable_json(&String::from_utf8_lossy(&body)).as_bytes())?
         } else {
             show(line.as_bytes())?
         };

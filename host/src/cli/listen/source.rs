@@ -2,17 +2,18 @@
 
 use std::time::Duration;
 
-use anyhow::{Context, Error, Result, anyhow};
+use anyhow::{Context, Error, Result};
 use bytes::Bytes;
 use http::header::{
     ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER, USER_AGENT,
 };
-use runtime::{OperatorAnswer, OperatorClient, PostError};
+use runtime::{OperatorAnswer, OperatorClient};
 use serde_json::Value;
 use url::Url;
 
-/// The program's `User-Agent`.
-pub const OWN_NAME: &str = concat!("Switchboard/", env!("CARGO_PKG_VERSION"));
+use crate::cli::answer_failure::printable;
+use crate::cli::refusal::failure;
+use crate::cli::server_options::{self, authorization, describe_failure, url_of};
 
 const PATH: &str = "/v1/events/stream";
 /// Time limit for the head of the answer.
@@ -56,32 +57,31 @@ impl Source {
         event_types: &[String],
         connection_ids: &[String],
     ) -> Result<Source> {
-        let mut url = server.clone();
-        url.set_query(None);
-        url.set_path(&format!("{}{PATH}", server.path().trim_end_matches('/')));
+        let mut url = url_of(server, PATH);
         for (name, values) in [("type", event_types), ("connection_id", connection_ids)] {
             if !values.is_empty() {
                 url.query_pairs_mut().append_pair(name, &values.join(","));
             }
         }
-        let mut authorization = HeaderValue::try_from(format!("Bearer {key}"))
-            .context("the API key has characters that no API key has")?;
-        authorization.set_sensitive(true);
-        Ok(Source { client, url, authorization })
+        Ok(Source { client, url, authorization: authorization(key)? })
     }
 
     /// Opens the stream.
     pub async fn open(&self, position: &StreamPosition) -> Result<EventStream, StreamRefusal> {
         let (url, headers) = self.request(position).map_err(StreamRefusal::ForGood)?;
         let answer = self.client.get(&url, headers, HEAD_TIME).await;
-        let answer =
-            answer.map_err(|error| StreamRefusal::ForNow { why: reason(&error), retry_after: None })?;
+        let answer = answer.map_err(|error| StreamRefusal::ForNow {
+            why: describe_failure(&self.url, &error),
+            retry_after: None,
+        })?;
         let content_type = text_of(&answer.headers, CONTENT_TYPE.as_str()).to_ascii_lowercase();
         match answer.status {
-            200 if content_type.starts_with("text/event-stream") => Ok(EventStream { answer }),
-            200 => Err(StreamRefusal::ForGood(anyhow!(
-                "there is no stream of events at {}: --server must name a Switchboard server",
-                self.url
+            200 if content_type.starts_with("text/event-stream") => {
+                Ok(EventStream { answer, url: self.url.clone() })
+            }
+            200 => Err(StreamRefusal::ForGood(failure(
+                format!("there is no stream of events at {}", self.url),
+                "name a Switchboard server with --server",
             ))),
             _ => Err(self.refused(answer).await),
         }
@@ -92,7 +92,7 @@ impl Source {
         let mut headers = HeaderMap::new();
         headers.insert(AUTHORIZATION, self.authorization.clone());
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
-        headers.insert(USER_AGENT, HeaderValue::from_static(OWN_NAME));
+        headers.insert(USER_AGENT, HeaderValue::from_static(server_options::USER_AGENT));
         match position {
             StreamPosition::Now => {}
             StreamPosition::After(sequence) => {
@@ -113,26 +113,35 @@ impl Source {
         let retry_after =
             text_of(&answer.headers, RETRY_AFTER.as_str()).parse().ok().map(Duration::from_secs);
         let said = message(&answer.beginning().await).map_or_else(String::new, |text| format!(": {text}"));
-        let for_good = |why: String| StreamRefusal::ForGood(anyhow!(why));
+        let for_good = |cause: String, help: &str| StreamRefusal::ForGood(failure(cause, help));
         match status {
-            300..=399 => for_good(format!(
-                "the server redirects to {}: give the address that it is moved to with --server",
-                printable(&location)
-            )),
-            401 => for_good(format!(
-                "the server does not take the API key{said}; `switchboard keys create` creates one"
-            )),
-            403 => for_good(format!("the API key may not read the events{said}")),
-            404 | 405 => for_good(format!(
-                "the server has no such stream{said}; --server must name a Switchboard server, and --connection connections of the key's application"
-            )),
+            300..=399 => for_good(
+                format!("the server redirects to {}", printable(&location)),
+                "name the address that it has moved to with --server",
+            ),
+            401 => for_good(
+                format!("the server refuses the API key{said}"),
+                "run `switchboard login` with another key; `switchboard keys create` creates one",
+            ),
+            403 => for_good(
+                format!("the API key may not read the events{said}"),
+                "use a key that may read them: `switchboard keys create` creates one",
+            ),
+            404 | 405 => for_good(
+                format!("the server has no such stream{said}"),
+                "--server must name a Switchboard server, and --connection connections of the key's application",
+            ),
             408 | 425 | 429 | 500..=599 => {
                 StreamRefusal::ForNow { why: format!("the server answers {status}{said}"), retry_after }
             }
-            409 => for_good(format!(
-                "the server cannot go on from here{said}; without --after it begins with what happens now"
-            )),
-            _ => for_good(format!("the server refuses the request with {status}{said}")),
+            409 => for_good(
+                format!("the server cannot go on from here{said}"),
+                "leave out --after to begin with new events",
+            ),
+            _ => for_good(
+                format!("the server refuses the request with {status}{said}"),
+                "correct the option that it names",
+            ),
         }
     }
 }
@@ -140,28 +149,14 @@ impl Source {
 /// An open stream.
 pub struct EventStream {
     answer: OperatorAnswer,
+    url: Url,
 }
 
 impl EventStream {
     /// The next bytes; none when the server ended the stream. The error is the reason why nothing more comes.
     pub async fn piece(&mut self) -> Result<Option<Bytes>, String> {
-        self.answer.piece(SILENCE).await.map_err(|error| reason(&error))
+        self.answer.piece(SILENCE).await.map_err(|error| describe_failure(&self.url, &error))
     }
-}
-
-/// The reason why there is no answer, as a part of a sentence.
-fn reason(error: &PostError) -> String {
-    let why = match error {
-        PostError::Dns => "the server's name cannot be looked up",
-        PostError::Connect => "the server takes no connection",
-        PostError::Tls => {
-            "TLS with the server cannot be agreed on, or its certificate is not trusted (--ca-file names more authorities)"
-        }
-        PostError::Timeout => "the server is silent",
-        PostError::BlockedAddress => "the server's address is refused",
-        PostError::Http(why) => return why.clone(),
-    };
-    why.to_owned()
 }
 
 fn text_of<'h>(headers: &'h HeaderMap, name: &str) -> &'h str {
@@ -172,11 +167,6 @@ fn text_of<'h>(headers: &'h HeaderMap, name: &str) -> &'h str {
 fn message(body: &[u8]) -> Option<String> {
     let body: Value = serde_json::from_slice(body).ok()?;
     body["error"]["message"].as_str().map(printable)
-}
-
-/// A server's text made safe for a terminal: without control characters, and limited to a few lines.
-pub fn printable(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).take(500).collect()
 }
 
 #[cfg(test)]

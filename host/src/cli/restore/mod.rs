@@ -6,7 +6,7 @@ mod unpack;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use base::keyring::Keyring;
 use clap::Args;
 use serde_json::json;
@@ -19,9 +19,14 @@ use storage::{Db, Options, migrations};
 use crate::cli::backup::manifest::{BackupEngine, BackupManifest, DATABASE, SETTINGS};
 use crate::cli::master_key::{self, KeyMatch};
 use crate::cli::output::{answer, command_line};
+use crate::cli::refusal::{ensure_or_help, failure, with_help};
 use crate::cli::restore::places::RestorePlaces;
 use crate::cli::store;
 use crate::cli::store_options::StoreOptions;
+
+/// The remedy of a file that cannot be unpacked.
+const UNPACK_HELP: &str =
+    "check that the file is a complete backup and that the disk has room, or restore another backup";
 
 /// Restore a backup into an empty data directory
 ///
@@ -66,7 +71,9 @@ impl Restore {
             // The next attempt would do it too; what failed is worth telling more.
             let _ = places.discard();
         }
-        let manifest = unpacked.with_context(|| format!("cannot restore {}", self.file.display()))?;
+        let manifest = unpacked
+            .map_err(|e| with_help(e, UNPACK_HELP))
+            .with_context(|| format!("cannot restore {}", self.file.display()))?;
         places.put_in_place()?;
         report(&config, &manifest, self.json)?;
         Ok(ExitCode::SUCCESS)
@@ -99,36 +106,46 @@ fn check(
     keyring: Option<&Keyring>,
 ) -> Result<()> {
     let (schema, latest) = (manifest.schema_version, migrations::latest());
-    ensure!(
+    ensure_or_help(
         schema <= latest,
-        "it was made by switchboard {} with schema {schema}, and this program knows schemas up to {latest}: use that version, or a newer one",
-        manifest.version
-    );
+        || {
+            format!(
+                "it was made by switchboard {} with schema {schema}, and this program knows schemas up to {latest}",
+                manifest.version
+            )
+        },
+        || "use that version, or a newer one".to_owned(),
+    )?;
     match (manifest.engine, config.sqlite_file()) {
         (BackupEngine::Sqlite, None) => {
-            bail!(
-                "it holds a SQLite database, and the database URL is not one of SQLite: leave that setting out"
-            )
+            return Err(failure(
+                "it holds a SQLite database, and the database URL is not one of SQLite",
+                "leave the database URL out",
+            ));
         }
         (BackupEngine::Postgres, Some(_)) => {
-            bail!(
-                "it is of an installation on PostgreSQL: name the database with --database-url or --database-url-file"
-            )
+            return Err(failure(
+                "it is of an installation on PostgreSQL",
+                "name the database with --database-url or --database-url-file",
+            ));
         }
         _ => {}
     }
     let (wanted, data_dir) = (&manifest.key_fingerprint, config.data_dir.display());
-    let keyring = keyring.with_context(|| {
-        format!(
-            "it needs the master key {wanted}: put it into {data_dir} as {}, or give it with SWITCHBOARD_MASTER_KEY or SWITCHBOARD_MASTER_KEY_FILE",
-            app::MASTER_KEY_FILE
+    let keyring = keyring.ok_or_else(|| {
+        failure(
+            format!("it needs the master key {wanted}"),
+            format!(
+                "put the key into {data_dir} as {}, or set SWITCHBOARD_MASTER_KEY or SWITCHBOARD_MASTER_KEY_FILE",
+                app::MASTER_KEY_FILE
+            ),
         )
     })?;
-    ensure!(
+    ensure_or_help(
         keyring.id() == wanted,
-        "it belongs to the master key {wanted}, and the one given is {}: without the right one nothing in it can be opened",
-        keyring.id()
-    );
+        || format!("it belongs to the master key {wanted}, and the one given is {}", keyring.id()),
+        || "use the master key of the installation that was backed up: no other one can open it".to_owned(),
+    )?;
     ensure_room(manifest, places)
 }
 
@@ -145,13 +162,14 @@ fn ensure_room(manifest: &BackupManifest, places: &RestorePlaces) -> Result<()> 
     };
     for (place, needed) in needs {
         let free = checks::free_bytes(place)?;
-        ensure!(
+        ensure_or_help(
             free >= needed,
-            "it takes {} MiB at {}, and {} MiB are free there",
-            needed.div_ceil(1 << 20),
-            place.display(),
-            free >> 20
-        );
+            || {
+                let (free, needed) = (free >> 20, needed.div_ceil(1 << 20));
+                format!("it takes {needed} MiB at {}, and {free} MiB are free there", place.display())
+            },
+            || "free some room, or name a directory on another disk with --data-dir".to_owned(),
+        )?;
     }
     Ok(())
 }

@@ -8,12 +8,13 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result};
 use service::app;
 use service::app::config::Config;
 use service::manage::checks::RESTORE_FOLDER;
 
 use crate::cli::backup::manifest::{CONNECTORS, DATABASE, SETTINGS};
+use crate::cli::refusal::{ensure_or_help, failure};
 
 /// Entries of a data directory that is empty all the same.
 const IGNORED: [&str; 3] = [app::MASTER_KEY_FILE, "lost+found", "switchboard.db.lock"];
@@ -58,12 +59,14 @@ impl RestorePlaces {
             }
             Err(e) => return Err(e).with_context(|| format!("cannot read {}", self.staging.display())),
         };
-        ensure!(
+        ensure_or_help(
             begun == self.database_place()?,
-            "a restore of the database {} was broken off here: run it again with its --database-url, or remove {} to start over",
-            begun.display(),
-            self.staging.display()
-        );
+            || format!("a restore of the database {} was broken off here", begun.display()),
+            || {
+                let staging = self.staging.display();
+                format!("run it again with its --database-url, or remove {staging} to start over")
+            },
+        )?;
         // The last rename takes the database from beside its place.
         let is_whole = match (&self.database, &self.staged_database) {
             (Some(database), Some(staged)) => is_there(database) && !is_there(staged),
@@ -102,18 +105,20 @@ impl RestorePlaces {
         let context = || format!("cannot read {}", self.data_dir.display());
         for entry in std::fs::read_dir(&self.data_dir).with_context(context)? {
             let name = entry.with_context(context)?.file_name();
-            ensure!(
+            ensure_or_help(
                 IGNORED.iter().any(|ignored| name == *ignored),
-                "{} is not empty: it has {}; restore into an empty directory, which may hold the master key",
-                self.data_dir.display(),
-                name.to_string_lossy()
-            );
+                || format!("{} is not empty: it has {}", self.data_dir.display(), name.to_string_lossy()),
+                || "restore into an empty directory, which may hold the master key".to_owned(),
+            )?;
         }
         for suffix in ["", "-wal", "-shm", "-journal", STAGED_SUFFIX] {
             let file = self.database.as_deref().map(|file| with_suffix(file, suffix));
             // A log that belongs to another database would be played into this one. A link leads to a place that may come to be.
             if let Some(file) = file.filter(|file| is_there(file)) {
-                bail!("{} is there already: restore into an empty place", file.display());
+                return Err(failure(
+                    format!("{} is there already", file.display()),
+                    "move it away, or restore into another directory",
+                ));
             }
         }
         Ok(())
