@@ -1,6 +1,6 @@
-//! The booking page in a real browser: Debian's Chromium, driven by `tests/browser/run.mjs` under the peers' Node. The scenarios are in
-//! `tests/browser/scenarios/`; each has a server of its own here, whose clock stands still until the scenario moves it. Pictures of the page's
-//! states are written to `target/browser`. Without a browser (`--no-peers`) the tests say that they did not run.
+//! The booking page, the panel and the documentation in a real browser: Debian's Chromium, driven by `tests/browser/run.mjs` under the peers'
+//! Node. The scenarios are in `tests/browser/scenarios/`; each has a server of its own here, whose clock stands still until the scenario moves
+//! it. Pictures of the pages' states are written to `target/browser`. Without a browser (`--no-peers`) the tests say that they did not run.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -89,6 +89,7 @@ impl Stage {
                 let link = links::first(&self.server.app).await.expect("the link is stored");
                 json!(link.expect("there is no operator yet").path())
             }
+            "key" => json!(self.api.key),
             // The cookie of an administrator of the installation.
             "operator" => {
                 let operator = self.server.operator(None).await;
@@ -228,4 +229,13 @@ scenarios! {
     /// Every page of the panel in both sizes, light and dark.
     the_panel_keeps_nobody_out
     the_panel_is_light
+    /// The documentation from a phone to a large screen, light and dark.
+    docs_are_accessible_and_fit
+    docs_are_read_without_scripts
+    /// Prefixes and typing errors of one letter; titles come before fields and texts.
+    docs_find_what_is_asked_for
+    /// Ids come from lists. The key stays in its tab, and each request has an Idempotency-Key of its own.
+    docs_send_requests_with_the_readers_key
+    docs_follow_the_addresses_of_the_former_page
+    docs_first_view_is_small
 }

@@ -5,6 +5,7 @@ use base::error::{Code, Error, Refusal};
 use http::{HeaderValue, StatusCode, header};
 use serde_json::{Value, json};
 
+use crate::api::response::doc_links::error_page;
 use crate::web::error::{FailedCode, FailedParam, public, status};
 
 /// An error on its way out.
@@ -70,7 +71,7 @@ pub fn envelope(refusal: &Refusal, request_id: &str) -> Value {
         "details": details,
         "request_id": request_id,
         "retryable": is_retryable(refusal.code),
-        "doc_url": format!("/docs#error-{}", refusal.code.as_str()),
+        "doc_url": error_page(refusal.code),
         "provider": provider,
     });
     if let Some(etag) = &refusal.current_etag {

@@ -1,5 +1,6 @@
 //! Writing a response: the error envelope, stored responses as HTTP, headers of every response.
 
+pub mod doc_links;
 pub mod error;
 pub mod facts;
 pub mod finish;
