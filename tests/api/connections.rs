@@ -75,6 +75,7 @@ async fn what_cannot_be_connected() {
             "credentials",
         ),
         ("tags", json!({ "k": 1 }), "invalid_parameter", "tags.k"),
+        ("displayName", json!("x".repeat(1_025)), "invalid_parameter", "displayName"),
     ];
     for (field, value, code, param) in cases {
         let mut body = right.clone();

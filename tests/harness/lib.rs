@@ -75,8 +75,15 @@ pub struct Beside {
 /// Options that a test can set before the server starts.
 pub struct Builder {
     config: Config,
-    clock: Clock,
+    surroundings: Surroundings,
     pulls: bool,
+}
+
+/// The sources of a server's times and random numbers.
+#[derive(Clone)]
+struct Surroundings {
+    clock: Clock,
+    entropy: Entropy,
 }
 
 /// Returns the folder of the components that `cargo xtask connectors` builds.
@@ -131,21 +138,27 @@ impl Builder {
 
     /// Uses the real clock: for tests against real servers, whose certificates and times are current.
     pub fn real_time(mut self) -> Self {
-        self.clock = Clock::system();
+        self.surroundings.clock = Clock::system();
         self
     }
 
     /// Uses a clock that starts at the present and stands still until a test moves it: for tests against real servers in which time has
     /// to pass.
     pub fn from_now(mut self) -> Self {
-        self.clock = Clock::fixed(Clock::system().now());
+        self.surroundings.clock = Clock::fixed(Clock::system().now());
         self
     }
 
     /// Uses a clock that starts this long before the present, and stands still.
     pub fn from_ago(mut self, ago_ms: i64) -> Self {
         self = self.from_now();
-        self.clock.advance_ms(-ago_ms);
+        self.surroundings.clock.advance_ms(-ago_ms);
+        self
+    }
+
+    /// Makes the ids and secrets of each run the same.
+    pub fn repeatable(mut self) -> Self {
+        self.surroundings.entropy = Entropy::seeded(1);
         self
     }
 
@@ -161,7 +174,7 @@ impl Builder {
         {
             std::fs::write(file, migrated::file().await).expect("the database can be written");
         }
-        TestServer::open(self.config, self.clock, data, (self.pulls, hosts::are_wanted())).await
+        TestServer::open(self.config, self.surroundings, data, (self.pulls, hosts::are_wanted())).await
     }
 }
 
@@ -181,13 +194,13 @@ impl TestServer {
             ..Config::default()
         };
         let clock = Clock::fixed(START.parse::<Instant>().expect("an instant"));
-        Builder { config, clock, pulls: true }
+        Builder { config, surroundings: Surroundings { clock, entropy: Entropy::system() }, pulls: true }
     }
 
     /// `pulls`: collections that requests ask for are pulled in the background. `has_two_hosts` applies to PostgreSQL only.
     async fn open(
         mut config: Config,
-        clock: Clock,
+        surroundings: Surroundings,
         data: tempfile::TempDir,
         (pulls, has_two_hosts): (bool, bool),
     ) -> TestServer {
@@ -201,7 +214,8 @@ impl TestServer {
         };
         let panel_address = panel_listener.as_ref().map(|panel| panel.local_addr().expect("an address"));
         config.admin_listen = panel_address;
-        let app = App::start(config, clock.clone(), Entropy::system()).await.expect("the service starts");
+        let Surroundings { clock, entropy } = surroundings;
+        let app = App::start(config, clock.clone(), entropy).await.expect("the service starts");
         let routes = routes::assemble(&app, app.config.sandbox.then(|| sandbox(&app)));
         let serving = serve(listener, routes.main);
         let serving_panel =
@@ -253,7 +267,8 @@ impl TestServer {
         std::mem::swap(&mut data, &mut self.data);
         let mut config = self.app.config.clone();
         change(&mut config);
-        let mut server = TestServer::open(config, self.clock.clone(), data, (pulls, has_two_hosts)).await;
+        let surroundings = Surroundings { clock: self.clock.clone(), entropy: self.app.entropy.clone() };
+        let mut server = TestServer::open(config, surroundings, data, (pulls, has_two_hosts)).await;
         std::mem::swap(&mut server.declared, &mut self.declared);
         // Takes over running jobs, as the service does when it starts.
         let now = server.app.now();
@@ -298,7 +313,7 @@ impl TestServer {
 
     /// Hands over all due messages, and reads the delivery reports that came, as the service does by itself.
     pub async fn hand_over(&self) {
-        use service::sending::dispatch_job::SEND;
+        use service::sending::dispatch::SEND;
         use service::tracking::reports_job::REPORT;
         let app = self.settling();
         for kind in [SEND, REPORT] {
@@ -317,7 +332,7 @@ impl TestServer {
         use service::webhooks::delivery::DELIVER;
         use service::webhooks::ending::END;
         use service::webhooks::fanout;
-        use service::webhooks::replay::job::REPLAY;
+        use service::webhooks::replay::walk::REPLAY;
         let app = self.settling();
         loop {
             // A delivery can disable a webhook, which is an event itself.

@@ -7,7 +7,7 @@ use service::locale::html::Html;
 use service::manage::actor::Act;
 
 use crate::admin::assets;
-use crate::admin::parts::badge::BadgeTone;
+use crate::admin::parts::badge::{BadgeTone, badge};
 use crate::admin::parts::icon::{PanelIcon, icon, sprite};
 use crate::admin::parts::note::note;
 use crate::admin::texts::fill;
@@ -233,7 +233,12 @@ fn place(visit: &Visit, html: &mut Html) {
         PanelPlace::System => (texts.menu_system, None, String::new()),
         PanelPlace::Nowhere => return,
     };
-    html.raw("<p class=\"app\"><bdi>").text(name).raw("</bdi><small>");
+    html.raw("<p class=\"app\"><bdi>").text(name).raw("</bdi>");
+    if matches!(&visit.place, PanelPlace::Application(application) if application.is_test) {
+        html.raw(" ");
+        badge(html, BadgeTone::Neutral, PanelIcon::Half, visit.texts.applications.test);
+    }
+    html.raw("<small>");
     if let Some(above) = above {
         html.raw("<bdi>").text(above).raw("</bdi> · ");
     }

@@ -40,9 +40,11 @@ use crate::api::operation::{ANY_KEY, Operation};
 use crate::api::operations::Operations;
 use crate::api::request::body::{Bodies, BodySender, ReadBody};
 use crate::api::request::query_names::{refuse_if_strict, unknown_names, with_warnings};
+use crate::api::response::doc_links::{with_links, with_same_links};
 use crate::api::response::error::ApiError;
 use crate::api::response::facts::ResponseFacts;
 use crate::api::response::request_log::{self, RequestFacts};
+use crate::web::client_ip::{client_ip, peer};
 use crate::web::idempotency::{ClaimResult, finish};
 use crate::web::rate_limit::{Class, Limiters, RateLimitState, site};
 use crate::web::request_id::RequestId;
@@ -72,6 +74,7 @@ pub fn service(app: App) -> Router {
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)
         .layer(from_fn_with_state(gate, promises))
+        .layer(from_fn_with_state(Arc::<str>::from(app.config.public_address()), with_links))
         .with_state(app.clone());
     let pages = track.merge(book).layer(from_fn(without_key)).with_state(app.clone());
     v1.merge(outside.with_state(app)).merge(pages)
@@ -118,11 +121,7 @@ async fn promises(State(gate): State<Gate>, request: Request, next: Next) -> Res
     let public = || gate.operations.find(&Method::GET, &route).filter(|o| o.public);
     // A method that a public path does not have is refused as that, and not for a missing key.
     let operation = gate.operations.find_matched(&request).or_else(public);
-    let ip = crate::web::client_ip::client_ip(
-        crate::web::client_ip::peer(&request),
-        request.headers(),
-        &app.config.trusted_proxies,
-    );
+    let ip = client_ip(peer(&request), request.headers(), &app.config.trusted_proxies);
     let mut seen = ResponseFacts::new(request_id, ip, started, anonymous);
     let (uri, bytes_in) = (request.uri().clone(), request_log::declared_bytes(&request));
     let is_oauth = operation.as_deref().is_some_and(|o| o.oauth_errors);
@@ -360,11 +359,11 @@ async fn write(app: &App, caller: &Caller, seen: &ResponseFacts, read: ReadBody,
             request.extensions_mut().insert(attempt.clone());
             // The work goes on when the client hangs up: a provider write must not be cut in the middle.
             let (app, attempt, id) = (app.clone(), attempt, seen.request_id.clone());
-            let work = Lane::current().spawn(async move {
+            let work = Lane::current().spawn(with_same_links(async move {
                 let response = crate::api::response::finish::with_envelope(next.run(request).await, &id);
                 drop(held);
                 finish(&app, &attempt, response).await
-            });
+            }));
             work.await.unwrap_or_else(|_| panicked(&seen.request_id))
         }
     }

@@ -4,9 +4,9 @@ use axum::handler::Handler;
 use axum::routing::{MethodFilter, MethodRouter, on};
 use http::Method;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde_json::{Value, json};
 
 use crate::api::request::body::{MAX_BODY, MAX_BODY_WITH_FILES};
+use crate::api::request::query::{self, QueryField};
 
 /// The scope of an operation that any valid key may call.
 pub const ANY_KEY: &str = "";
@@ -38,22 +38,11 @@ impl Priority {
     }
 }
 
-/// The location of a parameter. Path parameters come from the path, `limit`, `cursor`, `Idempotency-Key` and `If-Match` from the kind of
-/// the operation: only parameters particular to a row are declared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ParameterLocation {
-    Query,
-    Header,
-}
-
-/// A documented parameter of one operation.
-#[derive(Clone, Debug)]
-pub struct Parameter {
+/// A documented request header of one operation.
+#[derive(Clone, Copy, Debug)]
+pub struct HeaderParameter {
     pub name: &'static str,
-    pub place: ParameterLocation,
-    pub required: bool,
     pub description: &'static str,
-    pub schema: Value,
 }
 
 /// The documentation of an operation.
@@ -62,10 +51,15 @@ pub struct Docs {
     pub summary: &'static str,
     /// Markdown, one paragraph; may be empty.
     pub description: &'static str,
-    pub parameters: Vec<Parameter>,
-    /// An object whose properties are query parameters.
-    pub query: Option<SchemaOf>,
+    /// Headers of this operation alone. `Idempotency-Key` and `If-Match` come with its kind.
+    pub headers: Vec<HeaderParameter>,
+    /// Objects whose properties are query parameters. `limit` and `cursor` come with the kind of the operation.
+    pub queries: Vec<SchemaOf>,
+    /// The same parameters, for the check of names.
+    pub query_fields: Vec<fn() -> &'static [QueryField]>,
     pub request: Option<SchemaOf>,
+    /// Whether the operation can be called without a body, although it creates something.
+    pub is_body_optional: bool,
     /// Media types that the body may have instead of JSON.
     pub request_types: Vec<&'static str>,
     /// The answer's body; of a list, one item of `data`.
@@ -107,8 +101,8 @@ pub struct Operation {
 }
 
 /// Last words of a path that are themselves what is done.
-const VERBS: &str = "accept authorize callback cancel changes conference confirm decline notifications query refresh reject renew \
-                     replay reschedule reset retry rotate send start status stream tentative test token";
+const VERBS: &str = "accept authorize callback cancel changes conference confirm decline deliver notifications query refresh reject renew \
+                     replay reschedule reset retry rotate send start status stream tentative test token trigger";
 
 impl Operation {
     /// The `operationId`, made of the path: `calendars.events.create`.
@@ -273,35 +267,27 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
         self.last(|o| o.docs.description = description)
     }
 
-    /// The query string, as a struct: each property is a parameter. `limit` and `cursor` of lists need not be in it.
-    pub fn query<Q: JsonSchema>(self) -> Self {
-        self.last(|o| o.docs.query = Some(Q::json_schema))
+    /// Query parameters, as a struct: each property is one. `limit` and `cursor` of lists need not be in it. A row can have several structs.
+    pub fn query<Q: JsonSchema + 'static>(self) -> Self {
+        self.last(|o| {
+            o.docs.queries.push(Q::json_schema);
+            o.docs.query_fields.push(query::fields::<Q>);
+        })
     }
 
-    /// One query parameter; `kind` is a JSON Schema type: `string`, `boolean`, `integer`.
-    pub fn param(self, name: &'static str, kind: &'static str, description: &'static str) -> Self {
-        let schema = json!({ "type": kind });
-        let parameter =
-            Parameter { name, place: ParameterLocation::Query, required: false, description, schema };
-        self.last(|o| o.docs.parameters.push(parameter))
-    }
-
-    /// Marks the parameter that was added last as required.
-    pub fn required(self) -> Self {
-        self.last(|o| o.docs.parameters.last_mut().expect("follows a parameter").required = true)
-    }
-
-    /// One request header.
+    /// One request header, which is optional.
     pub fn header(self, name: &'static str, description: &'static str) -> Self {
-        let schema = json!({ "type": "string" });
-        let parameter =
-            Parameter { name, place: ParameterLocation::Header, required: false, description, schema };
-        self.last(|o| o.docs.parameters.push(parameter))
+        self.last(|o| o.docs.headers.push(HeaderParameter { name, description }))
     }
 
     /// The request's body.
     pub fn body<T: JsonSchema>(self) -> Self {
         self.last(|o| o.docs.request = Some(|g| g.subschema_for::<T>()))
+    }
+
+    /// The body can be left out. Otherwise a create needs one.
+    pub fn optional_body(self) -> Self {
+        self.last(|o| o.docs.is_body_optional = true)
     }
 
     /// The body brings files along, and may be as large as that takes.
@@ -321,7 +307,8 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
 
     /// The answer: a page of these.
     pub fn lists<T: JsonSchema>(self) -> Self {
-        self.returns::<T>().paged().last(|o| o.list = true)
+        // A query that is sent by POST has `limit` and `cursor` in its body.
+        self.returns::<T>().last(|o| (o.list, o.paged) = (true, o.method == Method::GET))
     }
 
     /// The operation takes `limit` and `cursor` though its answer is more than a page.

@@ -1,12 +1,8 @@
 //! `limit`, `cursor` and `next_cursor`, and the JSON of a page. `web::cursor` creates and verifies the cursors.
 
 use base::error::{Code, Result, invalid};
+use model::bounds::list::{DEFAULT_LIMIT, MAX_LIMIT};
 use service::app::page_cache;
-
-/// The default page size.
-pub const DEFAULT_LIMIT: i64 = 50;
-/// The largest page size; larger values are clamped to it.
-pub const MAX_LIMIT: i64 = 200;
 
 /// The requested page size: default 50, at most 200 (more is clamped), less than 1 is an error.
 pub fn limit(text: Option<&str>) -> Result<i64> {

@@ -45,7 +45,7 @@ pub fn routes(operations: &Operations, limiters: Arc<Limiters>, app: &App) -> Ro
         .route("/healthz", get(healthz))
         .merge(probes)
         .merge(published::routes(operations, app))
-        .merge(docs::routes::<App>())
+        .merge(docs::routes(operations, app))
 }
 
 /// `/metrics` alone, without a token: for a listener of its own.

@@ -34,6 +34,7 @@ pub fn status(code: Code) -> StatusCode {
         | AccessDenied
         | AdminBlocked
         | ScopeMissing
+        | TestKey
         | ReauthenticationRequired => StatusCode::FORBIDDEN,
         NotFound => StatusCode::NOT_FOUND,
         MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,

@@ -11,11 +11,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use base::tenant::Tenant;
 use harness::{Actor, TestServer, reconnected};
 use proptest::prelude::*;
-use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 use serde_json::{Value, json};
 use service::retention;
 use storage::api_keys;
 use storage::log::{self, FeedLine};
+
+use crate::convergence::search;
 
 /// Histories, unless the environment says otherwise.
 const CASES: u32 = 20;
@@ -580,26 +581,9 @@ fn run((pull_page, is_lax, steps): History) {
     });
 }
 
-fn number(name: &str, or: u32) -> u32 {
-    std::env::var(name).map_or(or, |n| n.parse().unwrap_or_else(|_| panic!("{name} must be a number")))
-}
-
 #[test]
 fn every_history_converges() {
-    let (seed, cases) = (number("CONVERGENCE_SEED", 1), number("CONVERGENCE_CASES", CASES));
-    let config = Config { cases, failure_persistence: None, max_shrink_iters: 150, ..Config::default() };
-    let mut bytes = [0; 32];
-    bytes[..4].copy_from_slice(&seed.to_be_bytes());
-    let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
-    let outcome = runner.run(&histories(), |history| {
-        run(history);
-        Ok(())
-    });
-    match outcome {
-        Ok(()) => {}
-        Err(TestError::Fail(reason, history)) => panic!("seed {seed}: {reason}\nhistory: {history:?}"),
-        Err(TestError::Abort(reason)) => panic!("{reason}"),
-    }
+    search(&histories(), CASES, 150, run);
 }
 
 /// A page that was read before a change of ours and arrives after it.

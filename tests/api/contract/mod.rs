@@ -1,8 +1,11 @@
 //! Promises of the contract that cut across operations.
 
 mod account_limits;
+mod clients;
 mod clients_document;
 mod cors;
+mod docs;
+mod examples;
 mod fairness;
 mod feeds;
 mod full_disk;
@@ -15,12 +18,14 @@ mod late_feeds;
 mod limits;
 mod messages;
 mod noted_waits;
+mod null_patches;
 mod odd_items;
 mod operations;
 mod page_bytes;
 mod page_parts;
 mod quarantine;
 mod races;
+mod request_bounds;
 mod scans;
 mod second_reading;
 mod statements;

@@ -59,6 +59,7 @@ async fn of_its_parts(mailbox: Mailbox) {
     let new = json!({ "from": [{ "name": "Me, myself", "email": "me@x.test" }], "to": [{ "email": "you@x.test" }],
         "cc": [{ "email": "them@x.test" }], "bcc": [{ "email": "hidden@x.test" }], "subject": "Made \u{2713}",
         "body": { "text": "plain", "html": "<b>rich</b>" }, "headers": [{ "name": "X-Case", "value": "17" }],
+        "sentAt": "2026-01-02T03:04:05Z",
         "attachments": [{ "filename": "a.txt", "contentType": "text/plain", "contentBase64": "aGVsbG8=" }] });
     let made = append(&mailbox, new).send().await.expect(201);
     let read = mailbox.read(&made["id"]).await;
@@ -67,6 +68,7 @@ async fn of_its_parts(mailbox: Mailbox) {
         (&read["subject"], &read["bcc"][0]["email"]),
         (&json!("Made \u{2713}"), &json!("hidden@x.test"))
     );
+    assert_eq!(read["sentAt"], "2026-01-02T03:04:05.000Z", "its Date");
     assert_eq!(text(&read["body"]["text"]).trim_end(), "plain");
     assert!(text(&read["body"]["html"]).contains("<b>rich</b>"));
     assert_eq!((&read["attachments"][0]["filename"], &read["draft"]), (&json!("a.txt"), &json!(false)));
@@ -87,6 +89,7 @@ async fn what_is_refused(mailbox: Mailbox) {
         (json!({ "rawBase64": good(), "labelIds": ["x"] }), "labelIds[0]"),
         (json!({ "rawBase64": good(), "metadata": { "a": 1 } }), "metadata.a"),
         (json!({ "subject": "a\r\nBcc: b@x.test" }), "subject"),
+        (json!({ "sentAt": "1812-01-01T00:00:00Z" }), "sentAt"),
         (json!({ "to": [{ "email": "nobody" }] }), "to[0].email"),
     ] {
         refused(append(&mailbox, body).send().await, 400, "invalid_parameter", param);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use service::app::App;
 use service::job_runner::kind::JobKind;
 use service::job_runner::runner;
-use service::sending::dispatch_job::SEND;
+use service::sending::dispatch::SEND;
 
 use crate::email::mailbox::{Mailbox, Provider, text, until};
 

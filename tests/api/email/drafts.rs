@@ -84,6 +84,9 @@ async fn a_life(mailbox: Mailbox) {
     let changed = mailbox.api.patch(path(&draft), whole).send().await.expect(200);
     assert_eq!(changed["cc"], json!([{ "name": "C, c", "email": "cc@x.test" }]));
     assert_eq!((body_text(&changed), &changed["bcc"]), ("one".into(), &draft["bcc"]));
+    let cleared = json!({ "metadata": null, "cc": null, "etag": changed["etag"] });
+    let changed = mailbox.api.patch(path(&draft), cleared).send().await.expect(200);
+    assert_eq!((&changed["metadata"], &changed["cc"]), (&json!({}), &json!([])), "null clears");
 
     let list = format!("/v1/email/drafts?connection_id={}", mailbox.connection);
     let listed = mailbox.all(&list).await;

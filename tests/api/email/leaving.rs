@@ -8,7 +8,7 @@ use service::job_runner::kind::JobKind;
 use service::job_runner::lease::{self, HostLease};
 use service::job_runner::runner;
 use service::jobs::REQUIRED_JOBS;
-use service::sending::dispatch_job::SEND;
+use service::sending::dispatch::SEND;
 use storage::Tx;
 use storage::jobs::{self, Claim, Fence};
 use storage::outbox;

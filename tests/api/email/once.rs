@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use service::job_runner::kind::JobKind;
 use service::job_runner::runner;
 use service::jobs::REQUIRED_JOBS;
-use service::sending::dispatch_job::SEND;
+use service::sending::dispatch::SEND;
 use storage::jobs;
 use tempfile::TempDir;
 use tokio::sync::watch;

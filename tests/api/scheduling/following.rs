@@ -2,7 +2,7 @@
 
 use harness::{Actor, TestServer};
 use serde_json::{Value, json};
-use service::bookings::jobs::reconcile::BOOKING_RECONCILE;
+use service::bookings::reconcile::BOOKING_RECONCILE;
 use service::job_runner::runner;
 use storage::sql::query;
 

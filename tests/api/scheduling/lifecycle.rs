@@ -2,10 +2,10 @@
 
 use harness::{Actor, TestServer};
 use serde_json::{Value, json};
-use service::bookings::jobs::complete::BOOKING_COMPLETE;
-use service::bookings::jobs::event::BOOKING_EVENT;
-use service::bookings::jobs::expire::BOOKING_EXPIRE;
-use service::bookings::jobs::recheck::BOOKING_RECHECK;
+use service::bookings::event_write::BOOKING_EVENT;
+use service::bookings::host_changes::BOOKING_RECHECK;
+use service::bookings::timed_transitions::BOOKING_COMPLETE;
+use service::bookings::timed_transitions::BOOKING_EXPIRE;
 use service::job_runner::runner;
 use storage::sql::query;
 

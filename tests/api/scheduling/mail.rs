@@ -3,9 +3,9 @@
 use base::tenant::Tenant;
 use harness::TestServer;
 use serde_json::{Value, json};
-use service::bookings::jobs::event::BOOKING_EVENT;
-use service::bookings::jobs::mail::BOOKING_MAIL;
-use service::bookings::jobs::remind::BOOKING_REMIND;
+use service::bookings::event_write::BOOKING_EVENT;
+use service::bookings::notify::remind::BOOKING_REMIND;
+use service::bookings::notify::send::BOOKING_MAIL;
 use service::job_runner::runner;
 use storage::jobs::{self, NewJob};
 use storage::sql::query;

@@ -2,8 +2,8 @@
 
 use harness::TestServer;
 use serde_json::json;
-use service::bookings::jobs::reconcile::BOOKING_RECONCILE;
-use service::bookings::jobs::remind::BOOKING_REMIND;
+use service::bookings::notify::remind::BOOKING_REMIND;
+use service::bookings::reconcile::BOOKING_RECONCILE;
 use service::job_runner::runner;
 use service::jobs::upkeep::{self, CLEAN};
 use storage::sql::query;

@@ -11,8 +11,8 @@ use harness::Actor;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 use serde_json::{Value, json};
-use service::bookings::jobs::event::BOOKING_EVENT;
-use service::bookings::jobs::mail::BOOKING_MAIL;
+use service::bookings::event_write::BOOKING_EVENT;
+use service::bookings::notify::send::BOOKING_MAIL;
 use service::job_runner::runner;
 
 use super::lifecycle::path;

@@ -2,7 +2,7 @@
 
 use harness::{Actor, TestServer};
 use serde_json::{Value, json};
-use service::bookings::jobs::event;
+use service::bookings::event_write;
 use service::job_runner::runner;
 
 /// A Tuesday within working hours, days after a test's beginning.
@@ -37,7 +37,7 @@ async fn book(api: &Actor, event_type_id: &Value) -> Value {
 
 /// Writes due events, as the service does by itself when a booking is made or a write is due again.
 async fn write_events(server: &TestServer) {
-    runner::drain(&server.app, &[event::BOOKING_EVENT]).await.expect("the jobs are run");
+    runner::drain(&server.app, &[event_write::BOOKING_EVENT]).await.expect("the jobs are run");
 }
 
 /// The events that invite who booked, as the provider has them now.

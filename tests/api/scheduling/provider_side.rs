@@ -2,8 +2,8 @@
 
 use harness::{Actor, TestServer};
 use serde_json::{Value, json};
-use service::bookings::jobs::host_removed::HOST_GONE;
-use service::bookings::jobs::recheck::BOOKING_RECHECK;
+use service::bookings::host_changes::BOOKING_RECHECK;
+use service::bookings::host_removed::HOST_GONE;
 use service::job_runner::runner;
 
 use super::lifecycle::{book, entries, logged, path, read, run_jobs};

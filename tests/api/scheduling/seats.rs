@@ -3,7 +3,7 @@
 use harness::TestServer;
 use harness::browser::Browser;
 use serde_json::{Value, json};
-use service::bookings::jobs::event::BOOKING_EVENT;
+use service::bookings::event_write::BOOKING_EVENT;
 use service::job_runner::runner;
 
 use super::page::address;

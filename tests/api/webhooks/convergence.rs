@@ -13,9 +13,10 @@ use axum::body::Bytes;
 use axum::http::StatusCode;
 use harness::{Actor, Ask, TestServer, reconnected};
 use proptest::prelude::*;
-use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
+
+use crate::convergence::search;
 
 /// Histories, unless the environment says otherwise.
 const CASES: u32 = 8;
@@ -596,26 +597,9 @@ fn run((pull_page, steps): History) {
     });
 }
 
-fn number(name: &str, or: u32) -> u32 {
-    std::env::var(name).map_or(or, |n| n.parse().unwrap_or_else(|_| panic!("{name} must be a number")))
-}
-
 #[test]
 fn whoever_is_told_by_feed_webhook_or_stream_knows_the_same() {
-    let (seed, cases) = (number("CONVERGENCE_SEED", 1), number("CONVERGENCE_CASES", CASES));
-    let config = Config { cases, failure_persistence: None, max_shrink_iters: 100, ..Config::default() };
-    let mut bytes = [0; 32];
-    bytes[..4].copy_from_slice(&seed.to_be_bytes());
-    let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
-    let outcome = runner.run(&histories(), |history| {
-        run(history);
-        Ok(())
-    });
-    match outcome {
-        Ok(()) => {}
-        Err(TestError::Fail(reason, history)) => panic!("seed {seed}: {reason}\nhistory: {history:?}"),
-        Err(TestError::Abort(reason)) => panic!("{reason}"),
-    }
+    search(&histories(), CASES, 100, run);
 }
 
 /// An endpoint that was disabled asks for the events by their ids, and has everything again.

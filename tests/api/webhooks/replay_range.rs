@@ -6,7 +6,7 @@ use harness::TestServer;
 use serde_json::{Value, json};
 use service::job_runner::runner;
 use service::retention;
-use service::webhooks::replay::job::REPLAY;
+use service::webhooks::replay::walk::REPLAY;
 use storage::jobs;
 use storage::sql::query;
 

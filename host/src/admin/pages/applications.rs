@@ -8,6 +8,7 @@ use service::manage::actor::Act;
 use service::manage::applications;
 
 use crate::admin::claim::{json, once};
+use crate::admin::parts::badge::{BadgeTone, badge};
 use crate::admin::parts::field::{FormFaults, InputField};
 use crate::admin::parts::head::{head, short_name, trail};
 use crate::admin::parts::icon::PanelIcon;
@@ -45,7 +46,11 @@ pub async fn list(visit: &Visit) -> Result<View> {
     let mut table = RowTable::new(t.caption, &[t.application, t.handle_column, t.id]);
     for application in &found {
         let id = &application.tenant.application_id;
-        let name = linked_name(&visit.link(&format!("apps/{id}")), &short_name(&application.name));
+        let mut name = linked_name(&visit.link(&format!("apps/{id}")), &short_name(&application.name));
+        if application.is_test {
+            name.raw(" ");
+            badge(&mut name, BadgeTone::Neutral, PanelIcon::Half, t.test);
+        }
         table.row(&name, vec![id_cell(application.handle.as_deref().unwrap_or_default()), id_cell(id)]);
     }
     table.add_to(&mut body);

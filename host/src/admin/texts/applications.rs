@@ -20,6 +20,7 @@ page_texts! {
         application: "Application",
         handle_column: "Handle",
         id: "ID",
+        test: "Test",
         new: "Create application",
         create: "Create",
         none: "No applications yet",

@@ -1,6 +1,8 @@
 //! The parts of the document that operations share: security, parameters, headers, responses.
 
 use base::error::Code;
+use model::bounds::list;
+use model::formats;
 use serde_json::{Map, Value, json};
 
 use crate::api::openapi::schemas::SCHEMAS;
@@ -107,31 +109,32 @@ pub fn components(schemas: Map<String, Value>) -> Value {
         // The contract asks for one API-key scheme of this name; OpenAPI's type for that can name one header only.
         "securitySchemes": { "ServiceApiKey": {
             "type": "apiKey", "in": "header", "name": "X-Api-Key",
-            "description": "An API key. `Authorization: Bearer <key>` is equivalent.",
+            "description": "The API key. `Authorization: Bearer <key>` is equivalent.",
         } },
         "parameters": {
             "Limit": {
                 "name": "limit", "in": "query",
-                "description": "Page size; above 200 is taken as 200. A page is shorter where its items have more than 4 MiB: `next_cursor` alone tells whether it is the last",
-                "schema": { "type": "integer", "minimum": 1, "default": 50 },
+                "description": "The number of items on a page, from 1; more than 200 is taken as 200. A page has fewer items if together they have more than 4 MiB: only `next_cursor` says whether it is the last page.",
+                "schema": { "type": "integer", "minimum": 1, "default": list::DEFAULT_LIMIT },
             },
             "Cursor": {
-                "name": "cursor", "in": "query", "schema": { "type": "string" },
-                "description": "`next_cursor` of the page before",
+                "name": "cursor", "in": "query",
+                "description": "The `next_cursor` of the page before; absent for the first page. Keep the other parameters of the first request.",
+                "schema": { "type": "string", "pattern": formats::Cursor::PATTERN },
             },
             "IdempotencyKey": {
                 "name": "Idempotency-Key", "in": "header",
-                "description": "Any text of your own that is new for this write; repeat it when you repeat the write",
-                "schema": { "type": "string", "minLength": 1, "maxLength": 255 },
+                "description": "A text of your own that is new for this write, of printable ASCII characters. Send the same text when you repeat the write: it is then done once.",
+                "schema": { "type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[ -~]+$" },
             },
             "IfMatch": {
                 "name": "If-Match", "in": "header",
-                "description": "The etag that the change is based on, with its quotes; `*` for any",
-                "schema": { "type": "string" },
+                "description": "The etag of the version that the change is based on, with its quotes; `*` for any version. An outdated etag answers 409 `stale_etag`.",
+                "schema": { "type": "string", "pattern": formats::Etag::PATTERN },
             },
             "Fresh": {
                 "name": "fresh", "in": "query",
-                "description": "`true`: the provider is asked first, as with `Cache-Control: no-cache`. Otherwise the copy of what is followed answers at once while it is in step",
+                "description": "With `true`, the service asks the provider before it answers, as with `Cache-Control: no-cache`. Otherwise it answers from its copy as long as that is up to date.",
                 "schema": { "type": "boolean", "default": false },
             },
         },
@@ -154,14 +157,14 @@ pub fn components(schemas: Map<String, Value>) -> Value {
 fn headers() -> Value {
     let header = |text: &str, kind: &str| json!({ "description": text, "schema": { "type": kind } });
     json!({
-        "DataSource": header("`local`: the service's own copy answered; `provider`: the request waited for the provider", "string"),
-        "DataAge": header("The provider had the data so before so many seconds; of several parts the oldest. Absent while a mailbox is read for the first time", "integer"),
-        "RequestId": header("Id of the request", "string"),
-        "RateLimitLimit": header("Requests per minute of the key", "integer"),
-        "RateLimitRemaining": header("Requests left in the current window", "integer"),
-        "RetryAfter": header("Seconds to wait", "integer"),
-        "WwwAuthenticate": header("How the client can authenticate (RFC 6749, section 5.2)", "string"),
-        "ETag": header("Version of the resource", "string"),
-        "IdempotentReplayed": header("`true` where this is the answer to an earlier request", "string"),
+        "DataSource": header("The source of the data: `local` is the service's own copy; `provider` means that the request waited for the provider.", "string"),
+        "DataAge": header("The age of the data in seconds: the time since the service last compared it with the provider, of several parts the longest. Absent until a mailbox is read for the first time.", "integer"),
+        "RequestId": header("The id of the request. Name it when you ask for help.", "string"),
+        "RateLimitLimit": header("The number of requests that the key may make in a minute.", "integer"),
+        "RateLimitRemaining": header("The number of requests that the key may still make in the current minute.", "integer"),
+        "RetryAfter": header("The number of seconds to wait before the request is repeated.", "integer"),
+        "WwwAuthenticate": header("The way in which the client can authenticate (RFC 6749, section 5.2).", "string"),
+        "ETag": header("The version of the resource, with its quotes. Send it back as `If-Match` with a change.", "string"),
+        "IdempotentReplayed": header("`true` if this is the answer to an earlier request with the same `Idempotency-Key`.", "string"),
     })
 }

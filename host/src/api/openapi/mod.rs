@@ -3,6 +3,8 @@
 
 pub mod components;
 pub mod error_codes;
+pub mod examples;
+pub mod parameters;
 pub mod published;
 pub mod schemas;
 pub mod tags;
@@ -18,10 +20,11 @@ use serde_json::{Map, Value, json};
 use crate::api::openapi::components::{
     common_headers, components, listed_response, other_answers, shared_response, webhook,
 };
+use crate::api::openapi::parameters::{header_parameter, path_parameter, query_parameters};
 use crate::api::openapi::schemas::{
-    SCHEMAS, differing, drop_unused, is_telling, referred, rename, strip_defaults,
+    SCHEMAS, differing, drop_unused, is_telling, referred, rename, strip_bounds, strip_defaults,
 };
-use crate::api::operation::{Operation, Parameter, ParameterLocation};
+use crate::api::operation::Operation;
 
 /// Version of the interface description, not of the program.
 pub const VERSION: &str = "1.0.0";
@@ -99,7 +102,7 @@ pub fn print<'a>(
 
 /// Families of paths in the order in which they are shown.
 const ORDER: &str = "auth connections api-keys oauth usage webhooks events email calendars contacts contact-books \
-                     contact-groups task-lists scheduling providers admin";
+                     contact-groups task-lists scheduling providers test admin";
 
 fn rank(path: &str) -> usize {
     let family = path.split('/').nth(2).unwrap_or_default();
@@ -144,10 +147,12 @@ impl Printer {
         if let Some(request) = o.docs.request {
             let schema = request(&mut self.requests).to_value();
             printed["requestBody"] = json!({
-                "required": o.method == Method::PATCH || o.status() == 201 || self.has_required(&schema),
+                "required": !o.docs.is_body_optional
+                    && (o.method == Method::PATCH || o.status() == 201 || self.has_required(&schema)),
                 "content": content(&schema, &schema, &o.docs.request_types),
             });
         }
+        examples::add(&mut printed, &o.id());
         printed
     }
 
@@ -158,10 +163,10 @@ impl Printer {
 
     fn parameters(&mut self, o: &Operation) -> Vec<Value> {
         let mut printed: Vec<Value> = o.path_parameters().map(path_parameter).collect();
-        if let Some(query) = o.docs.query {
+        for query in &o.docs.queries {
             printed.extend(query_parameters(&query(&mut self.requests).to_value()));
         }
-        printed.extend(o.docs.parameters.iter().map(declared_parameter));
+        printed.extend(o.docs.headers.iter().map(header_parameter));
         let named = |name: &str| printed.iter().any(|p| p["name"] == name);
         let shared = [
             (o.paged && !named("limit"), "Limit"),
@@ -236,15 +241,15 @@ impl Printer {
         let mut page = json!({
             "type": "object",
             "properties": {
-                "data": { "type": "array", "items": item },
+                "data": { "type": "array", "items": item, "description": "The items of the page, in the order of the list." },
                 "next_cursor": {
                     "type": ["string", "null"],
-                    "description": "Pass it as `cursor` for the next page; null at the end",
+                    "description": "The value to send as `cursor` for the next page; `null` at the end of the list.",
                 },
                 "warnings": {
                     "type": "array",
                     "items": { "type": "object" },
-                    "description": "One for each parameter that the operation does not have, with its name as `target`, and for each connection that could not be read, with its id as `target`: `code` and `message`; absent otherwise",
+                    "description": "One warning for each parameter that the operation does not have, with its name as `target`, and one for each connection that could not be read, with its id as `target`. Each has a `code` and a `message`. Absent if there are none.",
                 },
             },
             "required": ["data", "next_cursor"],
@@ -252,7 +257,7 @@ impl Printer {
         if may_lack {
             page["properties"]["complete"] = json!({
                 "type": "boolean",
-                "description": "`false` where a connection could not be read, of a list over several ones; absent otherwise",
+                "description": "`false` if the list covers several connections and one of them could not be read; absent otherwise.",
             });
         }
         let Some(name) = referred(&page["properties"]["data"]["items"]) else { return page };
@@ -268,7 +273,10 @@ impl Printer {
     fn schemas(mut self, document: &mut Value) -> Map<String, Value> {
         let mut answers = self.answers.take_definitions(true);
         let mut requests = self.requests.take_definitions(true);
-        answers.values_mut().for_each(|s| strip_defaults(s, |_| false));
+        for schema in answers.values_mut() {
+            strip_defaults(schema, |_| false);
+            strip_bounds(schema);
+        }
         for (name, schema) in &mut requests {
             let is_patch = name.ends_with("Patch");
             strip_defaults(schema, |value| !is_patch && is_telling(value));
@@ -328,62 +336,5 @@ fn content(json: &Value, other: &Value, other_types: &[&'static str]) -> Value {
     Value::Object(content)
 }
 
-fn path_parameter(name: &'static str) -> Value {
-    let what = name.strip_suffix("Id").unwrap_or(name);
-    let description = match name {
-        "provider" => "Name of the provider, such as `google`".to_owned(),
-        "slug" => "The event type's slug".to_owned(),
-        _ => format!("Id of the {}", words(what)),
-    };
-    json!({ "name": name, "in": "path", "required": true, "description": description, "schema": { "type": "string" } })
-}
-
-/// `taskList` → `task list`.
-fn words(camel: &str) -> String {
-    let spaced = camel
-        .chars()
-        .map(|c| if c.is_uppercase() { format!(" {}", c.to_lowercase()) } else { c.to_string() });
-    spaced.collect()
-}
-
-fn declared_parameter(p: &Parameter) -> Value {
-    let place = match p.place {
-        ParameterLocation::Query => "query",
-        ParameterLocation::Header => "header",
-    };
-    json!({
-        "name": p.name, "in": place, "required": p.required, "description": p.description, "schema": p.schema
-    })
-}
-
-/// Each property of a struct as a query parameter.
-fn query_parameters(schema: &Value) -> Vec<Value> {
-    let required = |name: &str| schema["required"].as_array().is_some_and(|r| r.iter().any(|n| n == name));
-    let properties = schema["properties"].as_object().into_iter().flatten();
-    let printed = properties.map(|(name, property)| {
-        let mut property = property.clone();
-        strip_defaults(&mut property, is_telling);
-        let description = property.as_object_mut().and_then(|p| p.remove("description")).unwrap_or(json!(""));
-        // A parameter is there or not: it is never null.
-        if let Some(types) = property.get_mut("type").filter(|t| t.is_array()) {
-            *types = types.as_array().and_then(|t| t.iter().find(|t| *t != "null")).cloned().unwrap_or(json!("string"));
-        }
-        json!({
-            "name": name, "in": "query", "required": required(name), "description": description, "schema": property
-        })
-    });
-    printed.collect()
-}
-
 #[cfg(test)]
-mod tests {
-    use super::INTRODUCTION;
-    use base::scopes;
-
-    #[test]
-    fn the_introduction_names_every_scope() {
-        let all = scopes::ALL.iter().chain(&scopes::ADMIN);
-        let absent: Vec<_> = all.filter(|s| !INTRODUCTION.contains(&format!("| `{s}` |"))).collect();
-        assert!(absent.is_empty(), "introduction.md lacks {absent:?}");
-    }
-}
+mod tests;

@@ -1,4 +1,5 @@
-//! `/openapi.json` and `/openapi/clients.json`: each document is printed and compressed once, on first use, and has an etag.
+//! `/openapi.json` and `/openapi/clients.json`, and documents that are published as they are: each is printed and compressed once, on first
+//! use, and has an etag.
 
 use std::convert::Infallible;
 use std::future::ready;
@@ -35,14 +36,21 @@ fn document_route(operations: Operations, address: String, flavour: Flavour) -> 
     let printed = Arc::new(OnceCell::new());
     get(move |headers: HeaderMap| async move {
         // Printed on first use: that takes many times the document's size, and most servers are never asked.
-        let publish = || PublishedDocument::new(print(operations.iter(), &address, flavour).to_string());
+        let publish = || {
+            let text = print(operations.iter(), &address, flavour).to_string();
+            PublishedDocument::new(text, "application/json")
+        };
         let document: &PublishedDocument = printed.get_or_init(publish).await;
-        document.response(&headers)
+        let mut response = document.response(&headers);
+        // Pages of every site may read it.
+        response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+        response
     })
 }
 
 /// A document that is the same for all, in both encodings.
-struct PublishedDocument {
+pub struct PublishedDocument {
+    media_type: &'static str,
     plain: EncodedDocument,
     gzip: Option<EncodedDocument>,
 }
@@ -54,17 +62,18 @@ struct EncodedDocument {
 }
 
 impl PublishedDocument {
-    async fn new(text: String) -> PublishedDocument {
+    /// Compresses a text.
+    pub async fn new(text: String, media_type: &'static str) -> PublishedDocument {
         let hash = hex::encode(Sha256::digest(text.as_bytes()));
         let plain = EncodedDocument { bytes: Bytes::from(text), etag: format!("\"{hash}\"") };
         let compressed = compress(plain.bytes.clone()).await;
         // A strong etag names the bytes as they are sent (RFC 9110, section 8.8.3.3).
         let gzip = compressed.map(|bytes| EncodedDocument { bytes, etag: format!("\"{hash}-gzip\"") });
-        PublishedDocument { plain, gzip }
+        PublishedDocument { media_type, plain, gzip }
     }
 
-    /// The document in the encoding that the client takes; 304 if the client has it already. Pages of every site may read it.
-    fn response(&self, asked: &HeaderMap) -> Response {
+    /// The document in the encoding that the client takes; 304 if the client has it already.
+    pub fn response(&self, asked: &HeaderMap) -> Response {
         let gzip = self.gzip.as_ref().filter(|_| takes_gzip(asked));
         let document = gzip.unwrap_or(&self.plain);
         let mut response = match document.is_known(asked) {
@@ -74,12 +83,11 @@ impl PublishedDocument {
         let is_sent = response.status() == StatusCode::OK;
         let headers = response.headers_mut();
         let mut set = |name, text: &'static str| headers.insert(name, HeaderValue::from_static(text));
-        set(header::ACCESS_CONTROL_ALLOW_ORIGIN, "*");
         // A new version of the program has a new document at the same address.
         set(header::CACHE_CONTROL, "no-cache");
         set(header::VARY, "accept-encoding");
         if is_sent {
-            set(header::CONTENT_TYPE, "application/json");
+            set(header::CONTENT_TYPE, self.media_type);
         }
         if is_sent && gzip.is_some() {
             set(header::CONTENT_ENCODING, "gzip");
@@ -150,7 +158,7 @@ mod tests {
 
     #[tokio::test]
     async fn each_encoding_has_an_etag_of_its_own() {
-        let document = PublishedDocument::new("{}".repeat(1_000)).await;
+        let document = PublishedDocument::new("{}".repeat(1_000), "application/json").await;
         let plain = document.response(&HeaderMap::new());
         let gzip = document.response(&asked(header::ACCEPT_ENCODING, "gzip"));
         assert_eq!(gzip.headers()[header::CONTENT_ENCODING], "gzip");

@@ -12,6 +12,47 @@ pub fn referred(schema: &Value) -> Option<&str> {
     schema.get("$ref")?.as_str()?.strip_prefix('#')?.strip_prefix(SCHEMAS)?.strip_prefix('/')
 }
 
+/// Keywords that bound a value. `x-rules` are sentences about several fields.
+const BOUNDS: [&str; 12] = [
+    "minLength",
+    "maxLength",
+    "pattern",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "minimum",
+    "maximum",
+    "minProperties",
+    "maxProperties",
+    "propertyNames",
+    "x-rules",
+];
+/// Properties of answers that keep their bounds: the service makes their values itself.
+const BOUNDED: [&str; 2] = ["id", "etag"];
+
+/// Removes bounds from the schema of an answer. They are those of requests; other programs may have written longer texts.
+pub fn strip_bounds(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            object.retain(|keyword, _| !BOUNDS.contains(&keyword.as_str()));
+            for (keyword, inside) in object {
+                match inside {
+                    Value::Object(fields) if keyword == "properties" => {
+                        let fields = fields.iter_mut().filter(|(name, _)| !BOUNDED.contains(&name.as_str()));
+                        fields.for_each(|(_, field)| strip_bounds(field));
+                    }
+                    inside if !matches!(keyword.as_str(), "default" | "examples" | "example") => {
+                        strip_bounds(inside);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(strip_bounds),
+        _ => {}
+    }
+}
+
 /// Removes each `default` that `keep` rejects.
 pub fn strip_defaults(schema: &mut Value, keep: impl Fn(&Value) -> bool + Copy) {
     match schema {
@@ -100,5 +141,37 @@ fn names(value: &Value, found: &mut BTreeSet<String>) {
         Value::Object(object) => object.values().for_each(|v| names(v, found)),
         Value::Array(items) => items.iter().for_each(|v| names(v, found)),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_have_no_bounds() {
+        let mut schema = json!({
+            "type": "object",
+            "maxProperties": 5,
+            "properties": {
+                "id": { "type": "string", "maxLength": 64 },
+                "pattern": { "type": "string", "pattern": "^a", "format": "date", "examples": [{ "pattern": "b" }] },
+                "list": { "type": "array", "maxItems": 2, "items": { "type": "integer", "minimum": 1 } },
+                "other": { "anyOf": [{ "type": "string", "minLength": 1 }, { "type": "null" }] },
+            },
+        });
+        strip_bounds(&mut schema);
+        assert_eq!(
+            schema,
+            json!({
+                "type": "object",
+                "properties": {
+                    "id": { "type": "string", "maxLength": 64 },
+                    "pattern": { "type": "string", "format": "date", "examples": [{ "pattern": "b" }] },
+                    "list": { "type": "array", "items": { "type": "integer" } },
+                    "other": { "anyOf": [{ "type": "string" }, { "type": "null" }] },
+                },
+            })
+        );
     }
 }

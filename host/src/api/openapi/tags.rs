@@ -10,14 +10,14 @@ const fn heading(name: &'static str, description: &'static str) -> Heading {
     Heading { name, description }
 }
 
-const HEADINGS: [Heading; 23] = [
+const HEADINGS: [Heading; 24] = [
     heading("API keys", "Keys of your application: create, list, rotate and revoke them."),
     heading(
         "Administration",
         "The installation: organizations, applications, operators, jobs, hosts and the audit log.",
     ),
     heading("Authorization", "Accounts that are connected by OAuth, and access tokens for your own clients."),
-    heading("Calendar sync", "Following a calendar: start, read what changed, start again."),
+    heading("Calendar sync", "Sync of a calendar: start it, read changes, read everything again."),
     heading("Calendars", "The calendars of connected accounts."),
     heading("Checklist items", "The steps inside a task."),
     heading(
@@ -26,27 +26,34 @@ const HEADINGS: [Heading; 23] = [
     ),
     heading("Contact books", "The address books of connected accounts."),
     heading("Contact groups", "Groups of contacts, with their members."),
-    heading("Contact sync", "Following the contacts of an account: start, read what changed, start again."),
+    heading("Contact sync", "Sync of an account's contacts: start it, read changes, read everything again."),
     heading(
         "Contacts",
-        "People in the address books of connected accounts, their photos, and those that may be the same person.",
+        "People in the address books of connected accounts, their photos, and suggestions for merging duplicates.",
     ),
     heading("Email", "Messages, threads, drafts, folders, labels and attachments; sending and tracking."),
-    heading("Email sync", "Following a mailbox: start, read what changed, start again."),
+    heading("Email sync", "Sync of a mailbox: start it, read changes, read everything again."),
     heading(
         "Events",
         "Events of calendars with their invitations, and the log of everything that happened, as a list and as a stream.",
     ),
     heading("Free and busy", "Busy times of people, and times at which all of them are free."),
-    heading("Providers", "Addresses to which providers send their notifications; not for your own use."),
+    heading(
+        "Providers",
+        "The providers whose accounts can be connected, and the addresses to which they send their notifications.",
+    ),
     heading(
         "Scheduling",
         "Event types that others can book, their links and schedules, free slots and bookings.",
     ),
     heading("Task links", "References from a task to web pages and other resources."),
     heading("Task lists", "The task lists of connected accounts."),
-    heading("Task sync", "Following a task list: start, read what changed, start again."),
+    heading("Task sync", "Sync of a task list: start it, read changes, read everything again."),
     heading("Tasks", "Tasks of a list, with subtasks and their order."),
+    heading(
+        "Test mode",
+        "Operations for test keys: make calls of the sandbox fail, deliver messages and create events there.",
+    ),
     heading("Usage", "Figures about the requests and accounts of your application."),
     heading("Webhooks", "Subscriptions that receive events by HTTP, their deliveries, tests and replays."),
 ];

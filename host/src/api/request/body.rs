@@ -33,9 +33,9 @@ use crate::api::request::{form, json};
 use crate::web::fingerprint;
 
 /// Largest body of an ordinary operation in bytes.
-pub const MAX_BODY: usize = 2 << 20;
+pub const MAX_BODY: usize = model::bounds::MAX_BODY;
 /// Largest body of an operation that takes files along.
-pub const MAX_BODY_WITH_FILES: usize = 40 << 20;
+pub const MAX_BODY_WITH_FILES: usize = model::bounds::mail::MAX_REQUEST;
 /// Largest body of a visitor: a booking with all that it may have.
 const MAX_VISITOR_BODY: usize = 256 << 10;
 /// How long the whole body of a visitor may take to arrive.

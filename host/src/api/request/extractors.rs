@@ -4,10 +4,10 @@
 use axum::extract::{FromRequestParts, Query};
 use base::error::{Code, Result, invalid, refuse};
 use base::input::errors::holds_nul;
-use base::input::validate;
 use http::header;
 use http::request::Parts;
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use service::app::App;
 use service::app::freshness::ReadTrace;
@@ -17,6 +17,7 @@ use service::connections::write_context::WriteContext;
 use url::form_urlencoded;
 
 use crate::api::access::api_key::Caller;
+use crate::api::request::query;
 use crate::api::response::error::ApiError;
 use crate::web::request_id::RequestId;
 
@@ -145,6 +146,14 @@ pub fn snake(name: &str) -> String {
 }
 
 impl Params {
+    /// The parameters as a struct, whose fields have their snake_case names. Other parameters are ignored, and empty ones count as absent.
+    ///
+    /// # Errors
+    /// `invalid_parameter` or `missing_field`, with the name of the parameter.
+    pub fn read<Q: DeserializeOwned + JsonSchema + 'static>(&self) -> Result<Q> {
+        query::read(&self.0)
+    }
+
     /// A parameter; an empty one counts as absent.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str).filter(|v| !v.is_empty())
@@ -153,60 +162,5 @@ impl Params {
     /// Whether `include=providerData` was asked for.
     pub fn with_provider_data(&self) -> bool {
         self.get("include").is_some_and(|v| v.split(',').any(|p| p.trim() == "providerData"))
-    }
-
-    /// `true` or `false`.
-    pub fn flag(&self, name: &str) -> Result<bool> {
-        match self.get(name) {
-            None | Some("false") => Ok(false),
-            Some("true") => Ok(true),
-            Some(_) => Err(invalid(Code::InvalidParameter, name, format!("{name} must be true or false"))),
-        }
-    }
-
-    /// `true` or `false`; none if it is absent.
-    pub fn choice(&self, name: &str) -> Result<Option<bool>> {
-        self.get(name).map(|_| self.flag(name)).transpose()
-    }
-
-    /// An instant in milliseconds, or a date: its midnight in UTC.
-    pub fn instant(&self, name: &str) -> Result<Option<i64>> {
-        let Some(text) = self.get(name) else { return Ok(None) };
-        // A plus sign in an offset arrives as a space unless it was escaped.
-        let text = text.replace(' ', "+");
-        let parsed: Result<model::Instant, String> =
-            if text.len() == 10 { format!("{text}T00:00:00Z").parse() } else { text.parse() };
-        match parsed {
-            Ok(instant) => Ok(Some(instant.as_millis())),
-            Err(e) => Err(invalid(Code::InvalidParameter, name, format!("{name}: {e}"))),
-        }
-    }
-
-    /// A day, `YYYY-MM-DD`.
-    pub fn date(&self, name: &str) -> Result<Option<String>> {
-        let Some(text) = self.get(name) else { return Ok(None) };
-        validate::date(name, text).map(|_| Some(text.to_owned()))
-    }
-
-    /// Text of a bounded length.
-    pub fn text(&self, name: &str, max: usize) -> Result<Option<String>> {
-        match self.get(name) {
-            Some(text) if text.chars().count() > max => {
-                let message = format!("{name} may have at most {max} characters");
-                Err(invalid(Code::InvalidParameter, name, message))
-            }
-            other => Ok(other.map(str::to_owned)),
-        }
-    }
-
-    /// One of these words.
-    pub fn word(&self, name: &str, words: &[&str]) -> Result<Option<String>> {
-        match self.get(name) {
-            Some(text) if !words.contains(&text) => {
-                let message = format!("{name} must be one of {}", words.join(", "));
-                Err(invalid(Code::InvalidParameter, name, message))
-            }
-            other => Ok(other.map(str::to_owned)),
-        }
     }
 }

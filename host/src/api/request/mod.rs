@@ -6,5 +6,6 @@ pub mod etag;
 pub mod extractors;
 pub mod form;
 pub mod json;
+pub mod query;
 pub mod query_names;
 pub mod received_body;

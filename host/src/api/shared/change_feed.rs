@@ -1,12 +1,16 @@
-//! Common parts of the sync operations of all surfaces: the answers for a sync scope, and the handlers of feeds of one collection.
+//! Handlers of the sync operations of all surfaces: those of one collection, and those of all that a connection has of a kind.
 
 use axum::extract::State;
-use base::error::{Code, Result, refuse};
+use base::error::{Code, Result, invalid, refuse};
 use http::HeaderMap;
+use model::formats;
 use model::sync::{ResetMode, SyncReset, SyncStart};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use service::app::App;
 use service::app::event_log::check_position;
+use service::app::resource_kind::ResourceKind;
 use service::app::stored_response::{IdempotentAttempt, StoredResponse};
 use service::connections::request_context::RequestContext;
 use service::resources::collections::{self, Collection};
@@ -24,30 +28,31 @@ use crate::api::response::reply::{ApiResponse, ApiResult};
 use crate::web::cursor::Binding;
 
 /// The scope of a sync operation.
-pub struct SyncedScope {
-    pub connection: Connection,
-    pub scope: SyncScope,
+struct SyncedScope {
+    connection: Connection,
+    scope: SyncScope,
+}
+
+/// A resource whose feed covers a whole connection: messages stand for the mailbox, contact books for all books with their contacts.
+pub trait ConnectionFeed: 'static {
+    const KIND: ResourceKind;
+    /// The operation that a cursor of the feed is bound to.
+    const CHANGES: &'static str;
 }
 
 /// A start as the client sent it, with its unknown fields as warnings.
-pub fn start_body(
-    headers: &HeaderMap,
-    body: serde_json::Map<String, Value>,
-) -> Result<(SyncStart, Vec<Value>)> {
+fn start_body(headers: &HeaderMap, body: serde_json::Map<String, Value>) -> Result<(SyncStart, Vec<Value>)> {
     let (start, unknown) = json::typed::<SyncStart>(body)?;
     Ok((start, json::unknown_fields(headers, &unknown)?))
 }
 
 /// The same of a reset.
-pub fn reset_body(
-    headers: &HeaderMap,
-    body: serde_json::Map<String, Value>,
-) -> Result<(SyncReset, Vec<Value>)> {
+fn reset_body(headers: &HeaderMap, body: serde_json::Map<String, Value>) -> Result<(SyncReset, Vec<Value>)> {
     let (reset, unknown) = json::typed::<SyncReset>(body)?;
     Ok((reset, json::unknown_fields(headers, &unknown)?))
 }
 
-pub async fn start(
+async fn start(
     app: &App,
     followed: &SyncedScope,
     start: &SyncStart,
@@ -58,7 +63,7 @@ pub async fn start(
     lifecycle::start(app, &followed.connection, &followed.scope, since, warnings, attempt).await
 }
 
-pub async fn reset(
+async fn reset(
     app: &App,
     followed: &SyncedScope,
     reset: &SyncReset,
@@ -69,22 +74,47 @@ pub async fn reset(
     lifecycle::reset(app, &followed.connection, &followed.scope, is_hard, warnings, attempt).await
 }
 
-pub async fn status(app: &App, followed: &SyncedScope) -> Result<StoredResponse> {
+async fn status(app: &App, followed: &SyncedScope) -> Result<StoredResponse> {
     let state = sync::state(app, &followed.connection, &followed.scope).await?;
     Ok(StoredResponse::ok(serde_json::to_string(&lifecycle::view(app, &followed.connection, &state).await?)?))
 }
 
+/// The query string of a change feed.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+pub struct ChangesQuery {
+    /// The `next_cursor` or `sync_cursor` of an earlier answer. Without it the feed begins with everything that there is.
+    #[schemars(with = "Option<formats::Cursor>")]
+    pub cursor: Option<String>,
+    /// The `sequence` of an event, instead of a cursor: the feed continues after that event. Webhooks, `/v1/events` and its stream have the
+    /// same numbers. A hard reset invalidates cursors but not these positions: the feed continues in the new epoch. 409
+    /// `sync_reset_required` if the events after it have been deleted.
+    #[schemars(range(min = 0))]
+    pub after_sequence: Option<i64>,
+    /// The number of changes that are read for a page, 100 if absent; more than 500 is taken as 500.
+    #[schemars(range(min = 1))]
+    pub limit: Option<i64>,
+    /// The form of a change: with its resource (the default), or with the id alone.
+    pub include: Option<ChangeForm>,
+}
+
+/// The form of a change in a feed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub enum ChangeForm {
+    /// With the resource as it is now.
+    Resource,
+    /// With the id alone.
+    None,
+}
+
 /// The parameters of a change feed, in its row of the operation table.
 pub fn parameters<S: Clone + Send + Sync + 'static>(routes: Routes<S>) -> Routes<S> {
-    routes
-        .param("cursor", "string", "`next_cursor` or `sync_cursor` of an earlier answer")
-        .param("after_sequence", "integer", "Instead of a cursor: the `sequence` of an event, as webhooks, `/v1/events` and its stream tell it; the feed goes on after it. A hard reset ends cursors, and not these positions: the feed goes on in the new epoch. 409 `sync_reset_required` once events from there on are not kept any more")
-        .param("limit", "integer", "Changes read per page: 1 to 500, default 100")
-        .param("include", "string", "`resource` (default) or `none`")
+    routes.query::<ChangesQuery>()
 }
 
 /// A page of the feed. `name` and the scope are what a cursor is bound to.
-pub async fn changes(
+async fn changes(
     app: &App,
     asker: &RequestContext,
     params: &Params,
@@ -93,12 +123,12 @@ pub async fn changes(
     scope: &SyncScope,
 ) -> Result<StoredResponse> {
     let limit = change_feed::limit(params.get("limit"))?;
-    let include = params.word("include", &["resource", "none"])?;
+    let after = pagination::after_sequence(params.get("after_sequence"), params.get("cursor"))?;
+    let query: ChangesQuery = params.read()?;
     let is_mail = scope.kind.is_mail();
     let of = if scope.is_whole() || is_mail { &connection.id } else { &scope.scope_id };
     let binding = Binding::new(&asker.tenant, name, of);
     let position: Option<FeedPosition> = binding.place(&app.keyring, params.get("cursor"))?;
-    let after = pagination::after_sequence(params.get("after_sequence"), params.get("cursor"))?;
     let state = sync::state(app, connection, scope).await?;
     if !state.followed {
         return Err(refuse(Code::SyncNotStarted, "start the sync first: POST …/sync/start"));
@@ -120,7 +150,7 @@ pub async fn changes(
         Some(sequence) => Some(place_after(&state, sequence)?),
         None => position,
     };
-    let with_resource = include.as_deref() != Some("none");
+    let with_resource = query.include != Some(ChangeForm::None);
     let feed = match scope.is_whole() {
         true => Feed::Contacts { connection_id: &connection.id },
         false if is_mail => Feed::Mail { connection_id: &connection.id },
@@ -199,4 +229,60 @@ pub async fn status_inside<C: Collection>(
     Path(id): Path<String>,
 ) -> ApiResult {
     Ok(ApiResponse(status(&app, &inside::<C>(&app, &asker, &id).await?).await?))
+}
+
+/// The sync scope of a whole connection. `field` is the parameter that names the connection.
+async fn whole<R: ConnectionFeed>(
+    app: &App,
+    asker: &RequestContext,
+    connection_id: Option<&str>,
+    field: &str,
+) -> Result<SyncedScope> {
+    let missing = || invalid(Code::MissingField, field, format!("{field} is required"));
+    let id = connection_id.ok_or_else(missing)?;
+    let connection = asker.connection(app, id, R::KIND.read_scope()).await?;
+    Ok(SyncedScope { connection, scope: SyncScope::collections(R::KIND) })
+}
+
+pub async fn start_whole<R: ConnectionFeed>(
+    State(app): State<App>,
+    Extract(asker): Extract<RequestContext>,
+    Extract(attempt): Extract<IdempotentAttempt>,
+    headers: HeaderMap,
+    Body(body): Body,
+) -> ApiResult {
+    let (body, warnings) = start_body(&headers, body)?;
+    let synced = whole::<R>(&app, &asker, body.connection_id.as_deref(), "connectionId").await?;
+    Ok(ApiResponse(start(&app, &synced, &body, &warnings, &attempt).await?))
+}
+
+pub async fn changes_whole<R: ConnectionFeed>(
+    State(app): State<App>,
+    Extract(asker): Extract<RequestContext>,
+    params: Params,
+) -> ApiResult {
+    let SyncedScope { connection, scope } =
+        whole::<R>(&app, &asker, params.get("connection_id"), "connection_id").await?;
+    Ok(ApiResponse(changes(&app, &asker, &params, R::CHANGES, &connection, &scope).await?))
+}
+
+pub async fn reset_whole<R: ConnectionFeed>(
+    State(app): State<App>,
+    Extract(asker): Extract<RequestContext>,
+    Extract(attempt): Extract<IdempotentAttempt>,
+    headers: HeaderMap,
+    Body(body): Body,
+) -> ApiResult {
+    let (body, warnings) = reset_body(&headers, body)?;
+    let synced = whole::<R>(&app, &asker, body.connection_id.as_deref(), "connectionId").await?;
+    Ok(ApiResponse(reset(&app, &synced, &body, &warnings, &attempt).await?))
+}
+
+pub async fn status_whole<R: ConnectionFeed>(
+    State(app): State<App>,
+    Extract(asker): Extract<RequestContext>,
+    Path(connection_id): Path<String>,
+) -> ApiResult {
+    let synced = whole::<R>(&app, &asker, Some(&connection_id), "connectionId").await?;
+    Ok(ApiResponse(status(&app, &synced).await?))
 }

@@ -17,6 +17,7 @@ use crate::api::pagination;
 use crate::api::request::etag;
 use crate::api::request::extractors::{Extract, Params, Path};
 use crate::api::request::json::{self, Body};
+use crate::api::request::query::StrictQuery;
 use crate::api::response::reply::{self, ApiResponse, ApiResult};
 use crate::web::cursor::Binding;
 
@@ -24,7 +25,7 @@ use crate::web::cursor::Binding;
 // Contract silent: what `strict` covers. Both what nobody knows and what the provider cannot keep, by either spelling.
 pub fn manner(headers: &HeaderMap, params: &Params, body: &mut Map<String, Value>) -> Result<WriteOptions> {
     let expected = etag::expected(headers, Some(body))?;
-    let strict = params.flag("strict")? || json::is_strict(headers);
+    let strict = params.read::<StrictQuery>()?.strict || json::is_strict(headers);
     Ok(WriteOptions { expected, strict, keep_all: strict })
 }
 

@@ -1,6 +1,9 @@
-//! Common parts of mail lists: query parameters, and pages of messages, drafts, folders and labels.
+//! Common parts of mail lists: query parameters, and pages of messages, folders and labels.
 
-use base::error::Result;
+use model::bounds;
+use model::formats::{self, InstantOrDate};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use service::app::App;
 use service::app::resource_kind::ResourceKind;
 use service::app::stored_response::StoredResponse;
@@ -8,107 +11,157 @@ use service::connections::request_context::RequestContext;
 use service::resources::mail::filter::{MailQuery, MessageFields};
 use service::resources::mail::folders;
 
-use crate::api::operation::Routes;
 use crate::api::pagination;
 use crate::api::request::extractors::Params;
+use crate::api::request::query::{ConnectionIncludeQuery, IncludeList};
 use crate::api::response::reply::{self, ApiResponse, ApiResult};
 use crate::web::cursor::Binding;
 
-/// Adds the filter parameters of message lists.
-pub fn filters<S: Clone + Send + Sync + 'static>(routes: Routes<S>) -> Routes<S> {
-    routes
-        .param("connection_id", "string", "Only messages of this connection; without it, of all that the key may use")
-        .param("folder_id", "string", "In this folder")
-        .param("label_id", "string", "With this label")
-        .param("thread_id", "string", "Of this thread")
-        .param("q", "string", "Words, anywhere in the message: the provider searches one mailbox with its texts; over several mailboxes subjects, people, snippets and names of files are searched")
-        .param("from", "string", "Part of the sender's address or name")
-        .param("to", "string", "Part of an address or name in To")
-        .param("cc", "string", "Part of an address or name in Cc")
-        .param("bcc", "string", "Part of an address or name in Bcc")
-        .param("any_email", "string", "Part of the address or name of anybody")
-        .param("subject", "string", "Part of the subject; case and accents do not matter")
-        .param("unread", "boolean", "Only unread, or only read")
-        .param("starred", "boolean", "Only starred, or only others")
-        .param("has_attachment", "boolean", "Only with attachments, or only without")
-        .param("received_after", "string", "Instant, included")
-        .param("received_before", "string", "Instant, not included")
-        .param("native_query", "string", "The provider's own search language, if it has one (`operations.nativeSearch` of the capabilities)")
+/// The filters of a list of messages or drafts. A message is listed if it matches all of them.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub struct MessageFilterQuery {
+    /// Returns only messages of this connection. Without it: of all connections that the key may use.
+    #[schemars(with = "Option<formats::Id>", length(max = bounds::MAX_ID))]
+    connection_id: Option<String>,
+    /// Returns only messages in this folder.
+    #[schemars(with = "Option<formats::Id>", length(max = bounds::MAX_ID))]
+    folder_id: Option<String>,
+    /// Returns only messages with this label.
+    #[schemars(with = "Option<formats::Id>", length(max = bounds::MAX_ID))]
+    label_id: Option<String>,
+    /// Returns only messages of this thread.
+    #[schemars(with = "Option<formats::Id>", length(max = bounds::MAX_ID))]
+    thread_id: Option<String>,
+    /// Returns only messages that contain these words. With `connection_id`, the provider searches the mailbox, with the texts of messages.
+    /// Over several mailboxes, subjects, people, snippets and names of files are searched.
+    #[schemars(length(max = bounds::list::MAX_QUERY))]
+    q: Option<String>,
+    /// Returns only messages with this text in the address or name of an author.
+    #[schemars(length(max = bounds::list::MAX_ADDRESS))]
+    from: Option<String>,
+    /// Returns only messages with this text in an address or name in To.
+    #[schemars(length(max = bounds::list::MAX_ADDRESS))]
+    to: Option<String>,
+    /// Returns only messages with this text in an address or name in Cc.
+    #[schemars(length(max = bounds::list::MAX_ADDRESS))]
+    cc: Option<String>,
+    /// Returns only messages with this text in an address or name in Bcc.
+    #[schemars(length(max = bounds::list::MAX_ADDRESS))]
+    bcc: Option<String>,
+    /// Returns only messages with this text in an address or name in From, To, Cc or Bcc.
+    #[schemars(length(max = bounds::list::MAX_ADDRESS))]
+    any_email: Option<String>,
+    /// Returns only messages with this text in the subject. Case and accents do not matter.
+    #[schemars(length(max = bounds::list::MAX_QUERY))]
+    subject: Option<String>,
+    /// Returns only unread messages, or, with `false`, only read ones.
+    unread: Option<bool>,
+    /// Returns only starred messages, or, with `false`, only messages without a star.
+    starred: Option<bool>,
+    /// Returns only messages with attachments, or, with `false`, only messages without any.
+    has_attachment: Option<bool>,
+    /// Returns only messages that were received at or after this time.
+    received_after: Option<InstantOrDate>,
+    /// Returns only messages that were received before this time.
+    received_before: Option<InstantOrDate>,
+    /// Returns only messages that match a query in the provider's own search language (`operations.nativeSearch` of the capabilities). It
+    /// needs `connection_id`.
+    #[schemars(length(max = bounds::list::MAX_NATIVE_QUERY))]
+    native_query: Option<String>,
 }
 
-/// Parses the query of a list.
-pub fn query(params: &Params) -> Result<MailQuery> {
-    Ok(MailQuery {
-        connection_id: params.text("connection_id", 64)?,
-        folder_id: params.text("folder_id", 64)?,
-        label_id: params.text("label_id", 64)?,
-        thread_id: params.text("thread_id", 64)?,
-        q: params.text("q", 256)?,
-        native_query: params.text("native_query", 4_096)?,
-        from: params.text("from", 320)?,
-        to: params.text("to", 320)?,
-        cc: params.text("cc", 320)?,
-        bcc: params.text("bcc", 320)?,
-        any_email: params.text("any_email", 320)?,
-        subject: params.text("subject", 256)?,
-        unread: params.choice("unread")?,
-        starred: params.choice("starred")?,
-        has_attachment: params.choice("has_attachment")?,
-        received_after: params.instant("received_after")?,
-        received_before: params.instant("received_before")?,
-        drafts: false,
-        fields: fields(params, MessageFields::Summary)?,
-        with_images: images(params)?,
-        with_provider_data: params.with_provider_data(),
-    })
+impl MessageFilterQuery {
+    /// The filters, with default options.
+    pub fn into_mail_query(self) -> MailQuery {
+        MailQuery {
+            connection_id: self.connection_id,
+            folder_id: self.folder_id,
+            label_id: self.label_id,
+            thread_id: self.thread_id,
+            q: self.q,
+            native_query: self.native_query,
+            from: self.from,
+            to: self.to,
+            cc: self.cc,
+            bcc: self.bcc,
+            any_email: self.any_email,
+            subject: self.subject,
+            unread: self.unread,
+            starred: self.starred,
+            has_attachment: self.has_attachment,
+            received_after: self.received_after.map(InstantOrDate::as_millis),
+            received_before: self.received_before.map(InstantOrDate::as_millis),
+            ..MailQuery::default()
+        }
+    }
 }
 
-/// How much of each message is asked for.
-pub fn fields(params: &Params, otherwise: MessageFields) -> Result<MessageFields> {
-    Ok(match params.word("fields", &["summary", "headers", "full"])?.as_deref() {
-        None => otherwise,
-        Some("summary") => MessageFields::Summary,
-        Some("headers") => MessageFields::Headers,
-        Some(_) => MessageFields::Full,
-    })
+/// The parts of messages that an answer has.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub struct MessageViewQuery {
+    /// The fields of each message: `summary` leaves out `body` and `headers`, `headers` leaves out `body`, `full` has all. If absent,
+    /// `summary` for a list and `full` for a single message.
+    fields: Option<FieldSelection>,
+    /// The remote images in `body.safeHtml`: `block` (the default) removes them, `allow` leaves them in.
+    images: Option<RemoteImages>,
+    /// The additional parts of the answer: `providerData` adds the provider's fields that the model has no field for. Other words are
+    /// ignored.
+    #[serde(default)]
+    include: IncludeList,
 }
 
-/// Whether remote images stay in `safeHtml`.
-pub fn images(params: &Params) -> Result<bool> {
-    Ok(params.word("images", &["allow", "block"])?.as_deref() == Some("allow"))
+impl MessageViewQuery {
+    /// The requested fields, or those that the operation returns otherwise.
+    pub fn fields(&self, otherwise: MessageFields) -> MessageFields {
+        match self.fields {
+            None => otherwise,
+            Some(FieldSelection::Summary) => MessageFields::Summary,
+            Some(FieldSelection::Headers) => MessageFields::Headers,
+            Some(FieldSelection::Full) => MessageFields::Full,
+        }
+    }
+
+    /// Whether remote images stay in `safeHtml`.
+    pub fn with_images(&self) -> bool {
+        self.images == Some(RemoteImages::Allow)
+    }
+
+    /// Whether the provider's own fields are returned.
+    pub fn with_provider_data(&self) -> bool {
+        self.include.has_provider_data()
+    }
 }
 
-/// A page of messages, or of drafts.
-pub async fn messages(
-    app: &App,
-    asker: &RequestContext,
-    params: &Params,
-    name: &str,
-    query: &MailQuery,
-) -> ApiResult {
-    let limit = pagination::limit(params.get("limit"))?;
-    let binding = Binding::new(&asker.tenant, name, query);
-    let after = binding.place(&app.keyring, params.get("cursor"))?;
-    let (texts, place) =
-        service::resources::mail::message_list::list(app, asker, query, after, limit).await?;
-    let next = place.map(|p| binding.cursor(&app.keyring, &p));
-    Ok(ApiResponse(reply::over_connections(
-        StoredResponse::ok(pagination::page(&texts, next.as_deref())),
-        asker,
-    )))
+/// The words of `fields`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+enum FieldSelection {
+    Summary,
+    Headers,
+    Full,
+}
+
+/// The words of `images`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+enum RemoteImages {
+    Allow,
+    Block,
 }
 
 /// A page of folders or labels.
 pub async fn places(app: &App, asker: &RequestContext, params: &Params, kind: ResourceKind) -> ApiResult {
     let limit = pagination::limit(params.get("limit"))?;
-    let connection_id = params.get("connection_id");
+    let query: ConnectionIncludeQuery = params.read()?;
+    let connection_id = query.connection_id.as_deref();
     let binding = Binding::new(&asker.tenant, kind.as_str(), &connection_id);
     let after: String = binding.place(&app.keyring, params.get("cursor"))?.unwrap_or_default();
     let mut items = folders::list(app, asker, kind, connection_id, &after, limit + 1).await?;
     let more = (items.len() as i64) > limit;
     items.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-    let raw = params.with_provider_data();
-    let texts = folders::render_folders(app, &items, raw).await?;
+    let texts = folders::render_folders(app, &items, query.include.has_provider_data()).await?;
     let cursor = |last: usize| binding.cursor(&app.keyring, &items.get(last).map(|i| &i.id));
     Ok(ApiResponse(reply::over_connections(StoredResponse::ok(pagination::cut(&texts, more, cursor)), asker)))
 }

@@ -5,12 +5,10 @@ use std::collections::BTreeMap;
 use base::error::{Code, Result, invalid};
 use base::input::validate;
 use model::admin_operations::AdminRole;
+use model::bounds::access::MAX_ROLES;
 use service::app::App;
 use service::manage::actor::Role;
 use service::manage::operators::links::Link;
-
-/// Roles of one operator at most.
-const MAX_ROLES: usize = 100;
 
 /// Roles by organization.
 ///

@@ -6,6 +6,9 @@ use http::HeaderMap;
 use model::capabilities::Capabilities;
 use model::connection::{Connection, NewConnection};
 use model::resource::Written;
+use model::{bounds, formats};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use service::app::App;
 use service::app::stored_response::{IdempotentAttempt, StoredResponse};
 use service::connections::request_context::RequestContext;
@@ -21,31 +24,71 @@ use crate::api::request::json::{self, Body};
 use crate::api::response::reply::{ApiResponse, ApiResult};
 use crate::web::cursor::Binding;
 
+/// The query string of a connect.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct ConnectQuery {
+    /// Whether the application may have another connection of the same account.
+    #[serde(default)]
+    allow_duplicate: bool,
+}
+
+/// The query string of a list of connections.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct ConnectionListQuery {
+    /// Returns only connections of this provider.
+    #[schemars(with = "Option<formats::ProviderName>", length(max = bounds::list::MAX_PROVIDER))]
+    provider: Option<String>,
+    /// Returns only connections in this state.
+    status: Option<ConnectionStatusFilter>,
+}
+
+/// The states of a connection to filter by.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+enum ConnectionStatusFilter {
+    Pending,
+    Active,
+    Degraded,
+    ReauthRequired,
+}
+
+impl ConnectionStatusFilter {
+    /// The state as connections are stored with it.
+    fn as_str(self) -> &'static str {
+        match self {
+            ConnectionStatusFilter::Pending => "pending",
+            ConnectionStatusFilter::Active => "active",
+            ConnectionStatusFilter::Degraded => "degraded",
+            ConnectionStatusFilter::ReauthRequired => "reauth_required",
+        }
+    }
+}
+
 pub fn routes() -> Routes<App> {
     Routes::new("Connections")
         .post("/v1/connections", "connections.write", Common, create)
         .summary("Connect an account by credentials")
-        .description("The credentials are tried at the provider before anything is stored; they are sealed at once and never shown again. 409 `already_exists` if the application has a connection of the same account already, at the same server; `details` has its id. Connections that need new credentials (`reauth_required`) don't count, nor does any with `allow_duplicate=true`.")
-        .param("allow_duplicate", "boolean", "`true`: a second connection of the same account is allowed")
+        .description("The credentials are tried at the provider before anything is stored. They are encrypted at once and never shown again. 409 `already_exists` if the application already has a connection of the same account at the same server; `details` has its id. Connections that need new credentials (`reauth_required`) do not count, and `allow_duplicate=true` allows another connection.")
+        .query::<ConnectQuery>()
         .body::<NewConnection>()
         .returns::<Written<Connection>>()
         .get("/v1/connections", "connections.read", Mvp, list)
         .summary("List connections")
-        .param("provider", "string", "Only connections of this provider")
-        .param("status", "string", "Only connections in this state: active, degraded, reauth_required")
+        .query::<ConnectionListQuery>()
         .lists::<Connection>()
         .get("/v1/connections/{connectionId}", "connections.read", Common, get)
         .summary("Read a connection")
         .returns::<Connection>()
         .delete("/v1/connections/{connectionId}", "connections.write", Common, delete)
         .summary("Disconnect an account")
-        .description("Stops its sync and removes its credentials and the local copy. Nothing of the account changes at the provider; tokens of OAuth that no other connection needs are revoked there.")
+        .description("Stops the sync and removes the credentials and the local copy. Nothing changes in the account at the provider. OAuth tokens that no other connection needs are revoked there.")
         .get("/v1/connections/{connectionId}/capabilities", "connections.read", Additive, read_capabilities)
-        .summary("What a connection can do, on every surface")
+        .summary("Read what a connection can do")
         .returns::<Capabilities>()
         .post("/v1/connections/{connectionId}/refresh", "connections.write", Mvp, refresh)
         .summary("Try the credentials again")
-        .description("Tokens of OAuth are renewed first, unless they are younger than 30 seconds. 409 `reauth_required` when the provider refuses them; 503 `provider_unavailable` with `Retry-After` when it does not answer, which changes nothing.")
+        .description("OAuth tokens are renewed first, unless they are younger than 30 seconds. 409 `reauth_required` if the provider refuses them. 503 `provider_unavailable` with `Retry-After` if the provider does not answer; nothing is changed then.")
         .status(200)
         .returns::<Written<Connection>>()
 }
@@ -61,20 +104,21 @@ async fn create(
     let (new, unknown) = json::typed::<connections::NewConnection>(body)?;
     // Strict callers get the error before the provider is asked; others find nothing lost.
     let warnings = json::unknown_fields(&headers, &unknown)?;
-    let options = ConnectOptions { allow_duplicate: params.flag("allow_duplicate")?, warnings };
+    let ConnectQuery { allow_duplicate } = params.read()?;
+    let options = ConnectOptions { allow_duplicate, warnings };
     Ok(ApiResponse(connections::create(&app, &asker.tenant, new, options, &attempt).await?))
 }
 
 async fn list(State(app): State<App>, Extract(asker): Extract<RequestContext>, params: Params) -> ApiResult {
     let limit = pagination::limit(params.get("limit"))?;
-    let provider = params.text("provider", 40)?.unwrap_or_default();
-    let status =
-        params.word("status", &["pending", "active", "degraded", "reauth_required"])?.unwrap_or_default();
-    let binding = Binding::new(&asker.tenant, "connections.list", &(&provider, &status));
+    let query: ConnectionListQuery = params.read()?;
+    let provider = query.provider.unwrap_or_default();
+    let status = query.status.map_or("", ConnectionStatusFilter::as_str);
+    let binding = Binding::new(&asker.tenant, "connections.list", &(&provider, status));
     let mut after: String = binding.place(&app.keyring, params.get("cursor"))?.unwrap_or_default();
     let mut found = Vec::new();
     loop {
-        let filter = (provider.as_str(), status.as_str());
+        let filter = (provider.as_str(), status);
         let rows = table::list(app.db.reader(), &asker.tenant, filter, &after, limit + 1).await?;
         let is_last = (rows.len() as i64) <= limit;
         after = rows.last().map_or(after, |c| c.id.clone());

@@ -6,18 +6,14 @@ use service::app::App;
 
 use crate::api::operation::Priority::{Additive, Phase2};
 use crate::api::operation::Routes;
-use crate::api::shared::collections::{create, delete, get, list, update};
+use crate::api::request::query::{ConnectionIncludeQuery, IncludeQuery};
+use crate::api::shared::collections::{CollectionDeletionQuery, create, delete, get, list, update};
 
 pub fn routes() -> Routes<App> {
     Routes::new("Contact books")
         .get("/v1/contact-books", "contacts.read", Phase2, list::<ContactBook>)
         .summary("List contact books")
-        .param(
-            "connection_id",
-            "string",
-            "Only books of this connection; without it, of all that the key may use",
-        )
-        .param("include", "string", "`providerData` adds what the model has no field for")
+        .query::<ConnectionIncludeQuery>()
         .lists::<Resource<ContactBook>>()
         .post("/v1/contact-books", "contacts.write", Phase2, create::<ContactBook>)
         .summary("Create a contact book")
@@ -25,7 +21,7 @@ pub fn routes() -> Routes<App> {
         .returns::<Resource<ContactBook>>()
         .get("/v1/contact-books/{bookId}", "contacts.read", Additive, get::<ContactBook>)
         .summary("Read a contact book")
-        .param("include", "string", "`providerData` adds what the model has no field for")
+        .query::<IncludeQuery>()
         .returns::<Resource<ContactBook>>()
         .patch("/v1/contact-books/{bookId}", "contacts.write", Phase2, update::<ContactBook>)
         .summary("Change a contact book")
@@ -33,6 +29,6 @@ pub fn routes() -> Routes<App> {
         .returns::<Resource<ContactBook>>()
         .delete("/v1/contact-books/{bookId}", "contacts.write", Phase2, delete::<ContactBook>)
         .summary("Delete a contact book")
-        .description("One that holds contacts gives 409 `not_empty` without `force`.")
-        .param("force", "boolean", "Delete its contacts and groups too")
+        .description("A book that holds contacts answers 409 `not_empty` without `force`.")
+        .query::<CollectionDeletionQuery>()
 }

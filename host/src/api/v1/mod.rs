@@ -14,6 +14,7 @@ pub mod oauth;
 pub mod providers;
 pub mod scheduling;
 pub mod task_lists;
+pub mod test;
 pub mod usage;
 pub mod webhooks;
 
@@ -70,5 +71,7 @@ pub fn routes() -> Routes<App> {
         .merge(scheduling::bookings::cancel::routes())
         .merge(scheduling::bookings::reschedule::routes())
         .merge(providers::routes())
+        .merge(providers::notifications::routes())
+        .merge(test::routes())
         .merge(admin::routes())
 }

@@ -6,10 +6,13 @@ use base::error::{Code, Error};
 use http::{HeaderMap, Uri};
 use model::Instant;
 use model::application::NewApiKey;
+use model::bounds::access::{
+    MAX_CONNECTIONS, MAX_DOMAINS, MAX_SCOPES, MAX_TOKEN_LIFE_S, MAX_TOKEN_PARAMETER, MIN_TOKEN_LIFE_S,
+};
 use model::connection::{Token, TokenRequest};
 use serde_json::{Map, Value};
 use service::access_tokens::refresh::{self, RefreshRequest};
-use service::access_tokens::{LIFE_S, MAX_LIFE_S, MIN_LIFE_S, TokenError, TokenResult, client_credentials};
+use service::access_tokens::{LIFE_S, TokenError, TokenResult, client_credentials};
 use service::app::App;
 use service::app::stored_response::IdempotentAttempt;
 use service::connections;
@@ -25,20 +28,14 @@ use crate::api::request::form::FormOrJson;
 use crate::api::response::error::ApiError;
 use crate::api::response::{oauth_error, reply};
 
-/// Longest parameter in bytes; the longest of ours has about 150.
-const MAX_TEXT: usize = 4_096;
-/// Connections of a token at most: each is looked up.
-const MAX_CONNECTIONS: usize = 20;
-const MAX_DOMAINS: usize = 100;
-const MAX_SCOPES: usize = 100;
 /// Never given to a token: it would outlive itself in the keys that it makes.
 const NOT_FOR_TOKENS: &str = "api_keys.write";
 
 pub fn routes() -> Routes<App> {
     Routes::new("Authorization")
         .post("/v1/oauth/token", ANY_KEY, Common, token)
-        .summary("Token endpoint (RFC 6749)")
-        .description("Answers and errors have the shapes of RFC 6749, not the envelope. The API key authenticates the client: in `X-Api-Key`, as a `Bearer` token, or as the password of `Basic`. `authorization_code` exchanges the `code` of an authorization, once and within a minute, for tokens of its connection, and connects the account; a code that is not exchanged, or that a wrong request uses up, connects no account. `refresh_token` renews them, and each refresh token works once: used again, it ends all tokens of its grant, so repeat a request whose answer was lost with the same `Idempotency-Key`. `client_credentials` makes a token of the key itself, with fewer scopes, connections and domains, for at most an hour. A token works wherever a key does, within the key's budget, and ends with the key.")
+        .summary("Get a token (RFC 6749)")
+        .description("Answers and errors have the shapes of RFC 6749, not the envelope. The API key authenticates the client: in `X-Api-Key`, as a `Bearer` token, or as the password of `Basic`. `authorization_code` exchanges the `code` of an authorization, once and within a minute, for tokens of its connection, and connects the account; a code that is not exchanged, or that a wrong request uses up, connects no account. `refresh_token` renews them, and each refresh token works once: if it is used again, all tokens of its grant end, so repeat a request whose answer was lost with the same `Idempotency-Key`. `client_credentials` issues a token of the key itself, with fewer scopes, connections and domains, for at most an hour. A token works wherever a key does, within the key's rate limit, and ends with the key.")
         .body::<TokenRequest>()
         .body_type("application/x-www-form-urlencoded")
         .returns::<Token>()
@@ -210,11 +207,11 @@ impl TokenParameters {
     fn text(&self, name: &str) -> Result<Option<&str>, TokenError> {
         let Some(value) = self.value(name) else { return Ok(None) };
         match value.as_str() {
-            Some(text) if text.len() <= MAX_TEXT && !text.contains('\0') => {
+            Some(text) if text.len() <= MAX_TOKEN_PARAMETER && !text.contains('\0') => {
                 Ok(Some(text).filter(|text| !text.is_empty()))
             }
             _ => {
-                let message = format!("{name} must be a text of at most {MAX_TEXT} bytes");
+                let message = format!("{name} must be a text of at most {MAX_TOKEN_PARAMETER} bytes");
                 Err(TokenError::invalid_request(message))
             }
         }
@@ -232,8 +229,9 @@ impl TokenParameters {
                 Some(text.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect())
             }),
         };
-        let fits =
-            |words: &Vec<String>| words.len() <= most && !words.iter().any(|word| word.len() > MAX_TEXT);
+        let fits = |words: &Vec<String>| {
+            words.len() <= most && !words.iter().any(|word| word.len() > MAX_TOKEN_PARAMETER)
+        };
         words.filter(fits).ok_or_else(|| {
             TokenError::invalid_request(format!(
                 "{name} must be at most {most} words with spaces between them"
@@ -248,9 +246,9 @@ impl TokenParameters {
             Some(Value::String(text)) => text.parse().ok(),
             Some(value) => value.as_i64(),
         };
-        life.filter(|life| (MIN_LIFE_S..=MAX_LIFE_S).contains(life)).ok_or_else(|| {
+        life.filter(|life| (MIN_TOKEN_LIFE_S..=MAX_TOKEN_LIFE_S).contains(life)).ok_or_else(|| {
             TokenError::invalid_request(format!(
-                "expires_in must be from {MIN_LIFE_S} to {MAX_LIFE_S} seconds"
+                "expires_in must be from {MIN_TOKEN_LIFE_S} to {MAX_TOKEN_LIFE_S} seconds"
             ))
         })
     }

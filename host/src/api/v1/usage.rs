@@ -8,6 +8,9 @@ use base::error::{Code, Result, invalid};
 use jiff::civil::Date;
 use model::Instant;
 use model::application::{KeyUsage, RequestCount, Usage, WebhookCount};
+use model::formats;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use service::app::App;
 use service::app::stored_response::StoredResponse;
 use service::connections::provider_units;
@@ -23,13 +26,23 @@ use crate::api::request::extractors::Params;
 use crate::api::response::reply::{ApiResponse, ApiResult};
 use crate::web::rate_limit::{RateLimitState, WINDOW_MS};
 
+/// The query string of the usage.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct UsageQuery {
+    /// The first day of the period, `YYYY-MM-DD` in UTC. By default, it is the first day of this month.
+    #[schemars(with = "Option<formats::AnyDate>")]
+    start: Option<String>,
+    /// The last day of the period, `YYYY-MM-DD` in UTC, at most 366 days after `start`. By default, it is today.
+    #[schemars(with = "Option<formats::AnyDate>")]
+    end: Option<String>,
+}
+
 pub fn routes() -> Routes<App> {
     Routes::new("Usage")
         .get("/v1/usage", "usage.read", Unlabelled, get)
-        .summary("What the application used")
-        .description("By default the current month, UTC. Figures of the last seconds may be missing, those of providers' quotas of the last minute.")
-        .param("start", "string", "First day, `YYYY-MM-DD`, UTC")
-        .param("end", "string", "Last day, `YYYY-MM-DD`, UTC; at most 366 days after `start`")
+        .summary("Read the application's usage")
+        .description("By default for the current month, in UTC. Figures of the last seconds may be missing, and those of providers' quotas of the last minute.")
+        .query::<UsageQuery>()
         .returns::<Usage>()
 }
 
@@ -39,7 +52,7 @@ async fn get(
     Extension(standing): Extension<RateLimitState>,
     params: Params,
 ) -> ApiResult {
-    let (start, end) = period(&app, &params)?;
+    let (start, end) = period(&app, &params.read()?)?;
     let tenant = caller.tenant();
     let mut rows = usage::list(app.db.reader(), tenant, &start.to_string(), &end.to_string()).await?;
     let pending = app.usage.pending().into_iter().filter(|(b, _)| b.tenant == *tenant);
@@ -76,15 +89,16 @@ async fn get(
     Ok(ApiResponse(StoredResponse::ok(serde_json::to_string(&answer)?)))
 }
 
-fn period(app: &App, params: &Params) -> Result<(Date, Date)> {
+fn period(app: &App, query: &UsageQuery) -> Result<(Date, Date)> {
     let today = app.clock.now().timestamp().to_zoned(jiff::tz::TimeZone::UTC).date();
-    let day = |name: &str, default: Date| match params.get(name) {
+    let day = |name: &str, given: Option<&str>, default: Date| match given {
         None => Ok(default),
         Some(text) => text.parse::<Date>().map_err(|_| {
             invalid(Code::InvalidParameter, name, format!("{name} must be a date such as 2026-03-01"))
         }),
     };
-    let (start, end) = (day("start", today.first_of_month())?, day("end", today)?);
+    let start = day("start", query.start.as_deref(), today.first_of_month())?;
+    let end = day("end", query.end.as_deref(), today)?;
     if end < start {
         return Err(invalid(Code::InvalidTimeRange, "end", "end must not be before start"));
     }

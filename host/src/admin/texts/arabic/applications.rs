@@ -18,6 +18,7 @@ pub static ARABIC: ApplicationTexts = ApplicationTexts {
     application: "التطبيق",
     handle_column: "الاسم المختصر",
     id: "المعرّف",
+    test: "اختبار",
     new: "إنشاء تطبيق",
     create: "إنشاء",
     none: "لا توجد تطبيقات بعد",

@@ -18,6 +18,7 @@ pub static FRENCH: ApplicationTexts = ApplicationTexts {
     application: "Application",
     handle_column: "Alias",
     id: "ID",
+    test: "Test",
     new: "Créer une application",
     create: "Créer",
     none: "Aucune application pour l’instant",

@@ -18,6 +18,7 @@ pub static GERMAN: ApplicationTexts = ApplicationTexts {
     application: "Anwendung",
     handle_column: "Kürzel",
     id: "ID",
+    test: "Test",
     new: "Anwendung erstellen",
     create: "Erstellen",
     none: "Noch keine Anwendungen",

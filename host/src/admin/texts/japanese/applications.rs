@@ -18,6 +18,7 @@ pub static JAPANESE: ApplicationTexts = ApplicationTexts {
     application: "アプリケーション",
     handle_column: "ハンドル",
     id: "ID",
+    test: "テスト",
     new: "アプリケーションを作成",
     create: "作成",
     none: "アプリケーションはまだありません",

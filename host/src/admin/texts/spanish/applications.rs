@@ -18,6 +18,7 @@ pub static SPANISH: ApplicationTexts = ApplicationTexts {
     application: "Aplicación",
     handle_column: "Alias",
     id: "ID",
+    test: "Prueba",
     new: "Crear aplicación",
     create: "Crear",
     none: "Todavía no hay aplicaciones",

@@ -4,6 +4,9 @@ use base::error::{Code, Result, invalid};
 use base::ids::{self, Kind};
 use model::Instant;
 use model::admin_operations::{AdminAuditActor, AdminAuditEntry};
+use model::bounds;
+use model::formats::{self, InstantOrDate};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use service::app::App;
 use service::app::stored_response::StoredResponse;
@@ -16,18 +19,28 @@ use crate::api::pagination;
 use crate::api::request::extractors::Params;
 use crate::api::response::reply::{ApiResponse, ApiResult};
 
-/// Characters of an id in a filter.
-const MAX_ID: usize = 64;
+/// The query string of a list of entries.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct AuditLogQuery {
+    /// Returns only acts of the operator or key with this id; `command` stands for the command line. It cannot be combined
+    /// with `organization_id`.
+    #[schemars(with = "Option<formats::Id>", length(max = bounds::MAX_ID))]
+    actor_id: Option<String>,
+    /// Returns only acts in this organization. It cannot be combined with `actor_id`.
+    #[schemars(with = "Option<formats::Id>", length(max = bounds::MAX_ID))]
+    organization_id: Option<String>,
+    /// Returns only acts at this time or later: an RFC 3339 instant, or a date, which stands for its midnight in UTC.
+    start: Option<InstantOrDate>,
+    /// Returns only acts before this time: an RFC 3339 instant, or a date, which stands for its midnight in UTC.
+    end: Option<InstantOrDate>,
+}
 
 pub fn routes() -> Routes<App> {
     Routes::new("Administration")
         .get("/v1/admin/audit-log", "admin.read", Additive, list)
         .summary("List entries of the audit log")
-        .description("What operators, keys of the administration and commands have done, the newest entry first. Entries are kept for 400 days. `actor_id` and `organization_id` exclude each other (400 `conflicting_fields`).")
-        .param("actor_id", "string", "Only what this operator or key has done; `command` for the command line")
-        .param("organization_id", "string", "Only what was done in this organization")
-        .param("start", "string", "Only entries from then on: an RFC 3339 instant, or a date")
-        .param("end", "string", "Only entries before then: an RFC 3339 instant, or a date")
+        .description("The acts of operators, keys of the administration and commands, the newest first. Entries are kept for 400 days. `actor_id` and `organization_id` exclude each other (400 `conflicting_fields`).")
+        .query::<AuditLogQuery>()
         .lists::<AdminAuditEntry>()
 }
 
@@ -50,11 +63,12 @@ struct AuditPlace {
 
 impl AuditFilter {
     fn read(params: &Params) -> Result<AuditFilter> {
+        let query: AuditLogQuery = params.read()?;
         let filter = AuditFilter {
-            actor_id: params.text("actor_id", MAX_ID)?,
-            organization_id: params.text("organization_id", MAX_ID)?,
-            start: params.instant("start")?,
-            end: params.instant("end")?,
+            actor_id: query.actor_id,
+            organization_id: query.organization_id,
+            start: query.start.map(InstantOrDate::as_millis),
+            end: query.end.map(InstantOrDate::as_millis),
         };
         if filter.actor_id.is_some() && filter.organization_id.is_some() {
             let message = "actor_id and organization_id cannot be combined: send one of them";

@@ -15,7 +15,7 @@ pub fn routes() -> Routes<App> {
     Routes::new("Administration")
         .get("/v1/admin/health", "admin.read", Additive, get)
         .summary("Read the state of the installation")
-        .description("As the host sees it that answers: its checks, its connections to the database, and the jobs and hosts of the whole installation. For probes of load balancers use `GET /readyz`, which needs no key.")
+        .description("The state as seen by the host that answers: its checks, its connections to the database, and the jobs and hosts of the whole installation. For probes of load balancers use `GET /readyz`, which needs no key.")
         .returns::<AdminHealth>()
 }
 

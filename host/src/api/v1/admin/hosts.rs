@@ -15,7 +15,7 @@ pub fn routes() -> Routes<App> {
     Routes::new("Administration")
         .get("/v1/admin/hosts", "admin.read", Additive, get)
         .summary("Read the hosts of the installation")
-        .description("A host is a process that works on the database. One that stopped without saying so is shown until another one has taken over its jobs.")
+        .description("A host is a process that works on the database. A host that stopped without notice is shown until another one has taken over its jobs.")
         .returns::<AdminHosts>()
 }
 

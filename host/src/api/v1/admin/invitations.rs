@@ -20,7 +20,7 @@ pub fn routes() -> Routes<App> {
     Routes::new("Administration")
         .post("/v1/admin/invitations", "admin.operators", Additive, create)
         .summary("Invite someone to the panel")
-        .description("The answer holds `url`, this once: a link that works for 7 days, by which the invited person chooses a name and a password, or joins with the account that they have. An idempotent replay shows it again. No mail is sent. Open invitations can be withdrawn in the panel. 409 `invalid_state` if an organization has 100 open ones.")
+        .description("The answer holds `url`, a link that works for 7 days, by which the invited person chooses a name and a password, or joins with the account that they have. It is shown only once; an idempotent replay shows it again. No email is sent. Open invitations can be withdrawn in the panel. 409 `invalid_state` if an organization has 100 open ones.")
         .body::<NewAdminInvitation>()
         .returns::<Written<AdminInvitationLink>>()
 }

@@ -1,8 +1,11 @@
 //! `/v1/admin/jobs`
 
-use base::error::{Code, Result, invalid, not_found};
+use base::error::not_found;
 use model::Instant;
 use model::admin_operations::{AdminJob, AdminJobError};
+use model::{bounds, formats};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use service::app::App;
 use service::app::stored_response::StoredResponse;
 use service::manage::acting::Target;
@@ -19,18 +22,47 @@ use crate::api::pagination;
 use crate::api::request::extractors::{Params, Path};
 use crate::api::response::reply::{ApiResponse, ApiResult};
 
-/// Characters of a kind, and of an application's id, in a filter.
-const MAX_FILTER: usize = 100;
+/// The query string of a list of jobs. The state is required, so that no list walks through all jobs.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct JobListQuery {
+    /// The state of the jobs that the list has.
+    state: JobStateFilter,
+    /// Returns only jobs of this kind, such as `deliver`.
+    #[schemars(length(max = bounds::list::MAX_FILTER))]
+    kind: Option<String>,
+    /// Returns only jobs of this application.
+    #[schemars(with = "Option<formats::Id>", length(max = bounds::list::MAX_FILTER))]
+    application_id: Option<String>,
+}
+
+/// The states of a job to filter by.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+enum JobStateFilter {
+    Queued,
+    Running,
+    Failed,
+    Cancelled,
+}
+
+impl From<JobStateFilter> for JobState {
+    fn from(filter: JobStateFilter) -> JobState {
+        match filter {
+            JobStateFilter::Queued => JobState::Queued,
+            JobStateFilter::Running => JobState::Running,
+            JobStateFilter::Failed => JobState::Failed,
+            JobStateFilter::Cancelled => JobState::Cancelled,
+        }
+    }
+}
 
 pub fn routes() -> Routes<App> {
     Routes::new("Administration")
         .get("/v1/admin/jobs", "admin.read", Additive, list)
-        .summary("List jobs in the background")
-        .description("Jobs that wait for a time come first by that time, jobs that ended come last first. Jobs that are done are removed, and jobs that wait to be woken are in no list. With `kind` or `application_id` a page can have fewer jobs than `limit`, even none, while `next_cursor` leads on.")
-        .param("state", "string", "`queued`, `running`, `failed` or `cancelled`")
-        .required()
-        .param("kind", "string", "Only jobs of this kind, such as `deliver`")
-        .param("application_id", "string", "Only jobs of this application")
+        .summary("List background jobs")
+        .description("Jobs that wait for a time are sorted by that time; jobs that ended are listed with the last one first. Jobs that succeeded are removed, and jobs that wait to be woken are in no list. With `kind` or `application_id` a page can have fewer jobs than `limit`, or none, while `next_cursor` is set.")
+        .query::<JobListQuery>()
         .lists::<AdminJob>()
         .get("/v1/admin/jobs/{jobId}", "admin.read", Additive, get)
         .summary("Read a job")
@@ -41,13 +73,15 @@ pub fn routes() -> Routes<App> {
         .status(204)
         .post("/v1/admin/jobs/{jobId}/cancel", "admin.write", Additive, cancel)
         .summary("Cancel a job")
-        .description("For a job that waits or has failed. 409 `invalid_state` while it runs, when it is cancelled already, and for kinds that cannot be cancelled by themselves: the message says what to do instead.")
+        .description("For a job that waits or has failed. 409 `invalid_state` while it runs, if it is already cancelled, and for kinds that cannot be cancelled by themselves: the message says what to do instead.")
         .status(204)
 }
 
 async fn list(admin: AdminRequest, params: Params) -> ApiResult {
     let limit = pagination::limit(params.get("limit"))?;
-    let filter = filter(&params)?;
+    let query: JobListQuery = params.read()?;
+    let filter =
+        JobFilter { state: query.state.into(), kind: query.kind, application_id: query.application_id };
     let binding = admin.binding("admin.jobs.list", &filter);
     let after: Option<JobPosition> = binding.place(&admin.app.keyring, params.get("cursor"))?;
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
@@ -58,20 +92,6 @@ async fn list(admin: AdminRequest, params: Params) -> ApiResult {
     }
     let next = page.next.as_ref().map(|next| binding.cursor(&admin.app.keyring, next));
     Ok(ApiResponse(StoredResponse::ok(pagination::page(&items, next.as_deref()))))
-}
-
-/// The filter of a query: the state is required, so that no list walks through all jobs.
-fn filter(params: &Params) -> Result<JobFilter> {
-    let words = JobState::ALL.map(JobState::as_str);
-    let state = params.word("state", &words)?.and_then(|word| JobState::parse(&word));
-    let state = state.ok_or_else(|| {
-        invalid(Code::MissingField, "state", format!("state is required: one of {}", words.join(", ")))
-    })?;
-    Ok(JobFilter {
-        state,
-        kind: params.text("kind", MAX_FILTER)?,
-        application_id: params.text("application_id", MAX_FILTER)?,
-    })
 }
 
 async fn get(admin: AdminRequest, Path(id): Path<String>) -> ApiResult {

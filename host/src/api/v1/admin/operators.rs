@@ -25,12 +25,12 @@ use crate::api::shared::operator_rights::{link_url, roles};
 pub fn routes() -> Routes<App> {
     Routes::new("Administration")
         .get("/v1/admin/operators", "admin.read", Additive, list)
-        .summary("List the people who may sign in to the panel")
-        .description("In the order in which they were created. Disabled operators are listed too: operators are never deleted, because the audit log names them.")
+        .summary("List operators")
+        .description("The people who may sign in to the panel, in the order of their creation. Disabled operators are listed too: operators are never deleted, because the audit log names them.")
         .lists::<AdminOperator>()
         .post("/v1/admin/operators", "admin.operators", Additive, create)
         .summary("Create an operator")
-        .description("The answer holds `url`, this once: a link by which the operator sets a password, within an hour. An idempotent replay shows it again. No mail is sent. 409 `already_exists` if an operator has the address. To let people choose their own name, and to give rights to someone who has an account already, create an invitation (`POST /v1/admin/invitations`).")
+        .description("The answer holds `url`, a link by which the operator sets a password within an hour. It is shown only once; an idempotent replay shows it again. No email is sent. 409 `already_exists` if an operator has the address. To let people choose their own name, and to give rights to someone who already has an account, create an invitation (`POST /v1/admin/invitations`).")
         .body::<NewAdminOperator>()
         .returns::<Written<AdminCreatedOperator>>()
         .get("/v1/admin/operators/{operatorId}", "admin.read", Additive, get)
@@ -38,12 +38,12 @@ pub fn routes() -> Routes<App> {
         .returns::<AdminOperator>()
         .patch("/v1/admin/operators/{operatorId}", "admin.operators", Additive, patch)
         .summary("Change an operator's name or rights, disable or enable them")
-        .description("All changes of a request happen together or not at all, and hold for the operator's next request. 409 `invalid_state` for a change that leaves the installation without an administrator who is not disabled (`last_admin`) or an organization without an owner (`last_owner`).")
+        .description("All changes of a request are made together or not at all, and apply to the operator's next request. 409 `invalid_state` for a change that leaves the installation without an administrator who is not disabled (`last_admin`) or an organization without an owner (`last_owner`).")
         .body::<AdminOperatorPatch>()
         .returns::<Written<AdminOperator>>()
         .delete("/v1/admin/operators/{operatorId}", "admin.operators", Additive, delete)
         .summary("Disable an operator")
-        .description("The operator's sessions end, and they cannot sign in any more. The operator stays in lists, with `disabledAt`; `PATCH` with `disabled: false` lets them sign in again. 409 `invalid_state` for the last administrator and the last owner of an organization.")
+        .description("The operator's sessions end, and they can no longer sign in. The operator stays in lists, with `disabledAt`; `PATCH` with `disabled: false` lets them sign in again. 409 `invalid_state` for the last administrator and the last owner of an organization.")
 }
 
 async fn list(admin: AdminRequest, params: Params) -> ApiResult {

@@ -23,12 +23,10 @@ pub fn routes() -> Routes<App> {
     Routes::new("Administration")
         .get("/v1/admin/organizations", "admin.read", Additive, list)
         .summary("List organizations")
-        .description(
-            "Sorted by name. The organization that the keys of the administration belong to is not listed.",
-        )
+        .description("Sorted by name. The organization of the administration's own keys is not listed.")
         .lists::<AdminOrganization>()
         .post("/v1/admin/organizations", "admin.write", Additive, create)
-        .summary("Make an organization")
+        .summary("Create an organization")
         .body::<NewAdminOrganization>()
         .returns::<Written<AdminOrganization>>()
         .get("/v1/admin/organizations/{organizationId}", "admin.read", Additive, get)

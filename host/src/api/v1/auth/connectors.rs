@@ -5,7 +5,9 @@ use axum::extract::{Extension, FromRequestParts, Request, State};
 use axum::response::Response;
 use base::error::{Code, Error, Result, invalid, refuse};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use model::bounds::connection as bounds;
 use model::connection::{Authorization, AuthorizationResult, NewAuthorization};
+use schemars::JsonSchema;
 use service::app::App;
 use service::app::stored_response::StoredResponse;
 use service::connections::authorization::{self, CallbackOutcome, CallbackParams, PageReason, ReturnTo};
@@ -26,29 +28,41 @@ use crate::web::request_id::RequestId;
 
 const CONNECTIONS_WRITE: &str = "connections.write";
 
-/// Longest values in bytes. What is longer was made by no provider that this service sent a user to.
-const MAX_CODE: usize = 4_096;
-const MAX_STATE: usize = 128;
-const MAX_ISS: usize = 512;
+/// The query string of a user's return from a provider.
+#[derive(Default, JsonSchema)]
+#[schemars(extend("required" = ["state"]))]
+struct CallbackQuery {
+    /// The provider's code, unless the provider refused.
+    #[schemars(length(max = bounds::MAX_CALLBACK_CODE))]
+    code: Option<String>,
+    /// The `state` of the authorization.
+    #[schemars(length(max = bounds::MAX_CALLBACK_STATE))]
+    state: Option<String>,
+    /// The provider's issuer (RFC 9207).
+    #[schemars(length(max = bounds::MAX_CALLBACK_ISSUER))]
+    iss: Option<String>,
+    /// The provider's error code, if the provider refused.
+    #[schemars(length(max = bounds::MAX_CALLBACK_STATE))]
+    error: Option<String>,
+    /// The provider's answer to an administrator who approved the application.
+    #[schemars(length(max = bounds::MAX_CALLBACK_STATE))]
+    admin_consent: Option<String>,
+}
 
 pub fn routes() -> Routes<App> {
     Routes::new("Authorization")
         .post("/v1/auth/connectors/{provider}/authorize", CONNECTIONS_WRITE, Mvp, authorize)
         .summary("Start connecting an account")
-        .description("Send the user to `authorizationUrl`; it works for ten minutes and once. With `codeChallenge`, the account is connected when you exchange its code. \"Connecting by OAuth\" above describes every step.")
+        .description("Send the user to `authorizationUrl`, which works once and for ten minutes. With `codeChallenge`, the account is connected when you exchange its code. \"Connecting by OAuth\" above describes every step.")
         .body::<NewAuthorization>()
         .returns::<Authorization>()
         .status(201)
         // Contract, Endpoints: every operation needs a key. A browser that comes back from the provider has none, so the
         // single-use `state` that the authorization made stands for it.
         .get("/v1/auth/connectors/{provider}/callback", ANY_KEY, Mvp, callback)
-        .summary("Where the provider sends the user back")
-        .description("Redirects to the application's `redirectUri` with `connection_id`, `status` and `state`, or with `error`. `status` is `active`. After an authorization with `codeChallenge` it is `pending` and comes with a `code`: exchange it at `POST /v1/oauth/token` within 60 seconds to connect the account. Authenticated by `state`, which works once. With an API key (scope `connections.write`), or with `Accept: application/json`, the answer is JSON. If the request cannot be redirected, the user sees a page.")
-        .param("code", "string", "Of the provider")
-        .param("state", "string", "From the authorization")
-        .param("iss", "string", "The provider's issuer (RFC 9207)")
-        .param("error", "string", "Of the provider, where it refused")
-        .param("admin_consent", "string", "Of the provider, where an administrator approved the application")
+        .summary("Return from the provider")
+        .description("For browsers: the provider redirects the user here, and the answer redirects them to the application's `redirectUri` with `connection_id`, `status` and `state`, or with `error`. `status` is `active`. After an authorization with `codeChallenge` it is `pending` and comes with a `code`: exchange it at `POST /v1/oauth/token` within 60 seconds to connect the account. `state` authenticates the request and works once. With an API key (scope `connections.write`), or with `Accept: application/json`, the answer is JSON. If the request cannot be redirected, the user sees a page.")
+        .query::<CallbackQuery>()
         .returns::<AuthorizationResult>()
         .return_type("text/html")
         .optional_key()
@@ -135,14 +149,14 @@ fn accepts_json(headers: &HeaderMap) -> bool {
 /// The provider's answer in the query (RFC 6749 §4.1.2, RFC 9207). Of each parameter there is one at most (RFC 6749 §3.1), and none is
 /// longer than its limit; names that mean nothing here are skipped.
 fn params(query: &str, wants_json: bool) -> Result<CallbackParams> {
-    let mut params = CallbackParams { wants_json, ..CallbackParams::default() };
+    let mut given = CallbackQuery::default();
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
         let (place, limit) = match &*name {
-            "code" => (&mut params.code, MAX_CODE),
-            "state" => (&mut params.state, MAX_STATE),
-            "iss" => (&mut params.iss, MAX_ISS),
-            "error" => (&mut params.error, MAX_STATE),
-            "admin_consent" => (&mut params.admin_consent, MAX_STATE),
+            "code" => (&mut given.code, bounds::MAX_CALLBACK_CODE),
+            "state" => (&mut given.state, bounds::MAX_CALLBACK_STATE),
+            "iss" => (&mut given.iss, bounds::MAX_CALLBACK_ISSUER),
+            "error" => (&mut given.error, bounds::MAX_CALLBACK_STATE),
+            "admin_consent" => (&mut given.admin_consent, bounds::MAX_CALLBACK_STATE),
             _ => continue,
         };
         if value.len() > limit {
@@ -154,7 +168,8 @@ fn params(query: &str, wants_json: bool) -> Result<CallbackParams> {
             return Err(invalid(Code::InvalidParameter, name, message));
         }
     }
-    Ok(params)
+    let CallbackQuery { code, state, iss, error, admin_consent } = given;
+    Ok(CallbackParams { code, state, iss, error, admin_consent, wants_json })
 }
 
 /// Leads the browser on to the application.

@@ -4,10 +4,14 @@ use axum::extract::State;
 use base::error::{Error, Result};
 use base::input::errors::field_error;
 use http::HeaderMap;
-use model::calendar::{Event, ResponseStatus};
+use model::bounds;
+use model::calendar::{Event, EventStatus, ResponseStatus};
 use model::calendar_query::{NewConference, Rsvp};
+use model::formats::InstantOrDate;
 use model::resource::{New, Patch, Resource};
 use model::wire::calendar::{Notify, RecurrenceScope};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use service::app::App;
@@ -26,66 +30,99 @@ use crate::api::pagination;
 use crate::api::request::etag;
 use crate::api::request::extractors::{Extract, Params, Path};
 use crate::api::request::json::{self, Body};
+use crate::api::request::query::{IncludeList, IncludeQuery, StrictQuery};
 use crate::api::response::reply::{ApiResponse, ApiResult};
 use crate::web::cursor::Binding;
 
 const EVENTS: &str = "/v1/calendars/{calendarId}/events";
 const EVENT: &str = "/v1/calendars/{calendarId}/events/{eventId}";
-const NOTIFY: &str = "`notify` says whom the provider tells. Where it cannot tell exactly those, the event is written all the same, with the warning `notify_not_supported`; with `strict=true` it is refused.";
-const STRICT: &str = "400 `capability_not_supported` where the provider cannot tell exactly those who are to be told, instead of a warning";
+const NOTIFY: &str = "`notify` says which attendees the provider notifies. If it cannot notify exactly these, the event is written all the same, with the warning `notify_not_supported`; with `strict=true` the write is refused.";
+
+/// The query string of a list of events.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct EventListQuery {
+    /// Returns only events that end after this time.
+    start: Option<InstantOrDate>,
+    /// Returns only events that begin before this time, which must be after `start`.
+    end: Option<InstantOrDate>,
+    /// Whether the instances of series take the place of the series. It needs `start` and `end`, at most 400 days apart.
+    #[serde(default)]
+    expand: bool,
+    /// Returns only events that changed at or after this time.
+    updated_after: Option<InstantOrDate>,
+    /// Words, separated by spaces, that all occur in the title, the description, the location or the attendees.
+    #[schemars(length(max = bounds::list::MAX_QUERY))]
+    q: Option<String>,
+    /// Returns only the events with this iCalendar UID.
+    #[schemars(length(max = bounds::MAX_LABEL))]
+    i_cal_uid: Option<String>,
+    /// Returns only events with this email address among their attendees.
+    #[schemars(length(max = bounds::list::MAX_ADDRESS))]
+    attendee: Option<String>,
+    /// Returns only events with this status. Without it, all events except cancelled ones are returned.
+    status: Option<EventStatus>,
+    /// Whether cancelled events are listed too.
+    #[serde(default)]
+    show_cancelled: bool,
+    /// Parts that the answer has beside the usual ones: `providerData` adds what the model has no field for. Other words are ignored.
+    #[serde(default)]
+    include: IncludeList,
+}
+
+/// The query string of a change of an event. A body may have the first two instead.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct EventChangeQuery {
+    /// The instances to change. If absent, `this` with the id of an instance and `all` with the id of a series.
+    recurrence_scope: Option<RecurrenceScope>,
+    /// The attendees that the provider notifies; `all` if absent.
+    notify: Option<Notify>,
+    /// Whether the change is refused with 400 `capability_not_supported` if the provider cannot notify exactly these attendees. Otherwise
+    /// the answer has a warning.
+    #[serde(default)]
+    strict: bool,
+}
 
 pub fn routes() -> Routes<App> {
     Routes::new("Events")
         .get(EVENTS, "calendar.read", Mvp, list)
         .summary("List events")
         .description("Stored events (single ones, series, exceptions) by start; with `expand=true` the instances of series take their place. A series that cannot be expanded stays, with the warning `recurrence_not_expanded`.")
-        .param("start", "string", "Only events that end after this instant")
-        .param("end", "string", "Only events that begin before this instant")
-        .param("expand", "boolean", "Instances instead of series; needs `start` and `end`, at most 400 days apart")
-        .param("updated_after", "string", "Only events changed at or after this instant")
-        .param("q", "string", "Words in title, description, location or attendees")
-        .param("i_cal_uid", "string", "Only events with this iCalendar UID")
-        .param("attendee", "string", "Only events with this attendee's address")
-        .param("status", "string", "confirmed, tentative or cancelled")
-        .param("show_cancelled", "boolean", "Cancelled events too")
-        .param("include", "string", "`providerData` adds what the model has no field for")
+        .query::<EventListQuery>()
         .lists::<Resource<Event>>()
         .post(EVENTS, "calendar.write", Mvp, create)
         .summary("Create an event")
         .description(NOTIFY)
-        .param("strict", "boolean", STRICT)
+        .query::<StrictQuery>()
         .body::<New<Event>>()
         .returns::<Resource<Event>>()
         .get(EVENT, "calendar.read", Mvp, get)
         .summary("Read an event")
-        .description("Of a series also one instance: its id is the series' id, `_`, and the original start.")
-        .param("include", "string", "`providerData` adds what the model has no field for")
+        .description("Also reads one instance of a series: its id is the id of the series, `_`, and the original start.")
+        .query::<IncludeQuery>()
         .returns::<Resource<Event>>()
         .patch(EVENT, "calendar.write", Mvp, update)
         .summary("Change an event")
-        .description("A JSON merge patch. `recurrenceScope` says which instances are meant: `this` (default with the id of an instance), `thisAndFollowing`, `all` (default with the id of a series). Whom the provider tells is as for creating one.")
-        .param("strict", "boolean", STRICT)
+        .description("A JSON merge patch. `recurrenceScope` says which instances change: `this` (default with the id of an instance), `thisAndFollowing`, `all` (default with the id of a series). `notify` has the meaning that it has when an event is created.")
+        .query::<StrictQuery>()
         .body::<Patch<Event>>()
         .returns::<Resource<Event>>()
         .delete(EVENT, "calendar.write", Mvp, delete)
         .summary("Delete an event")
-        .description("Where there is something to warn of, such as `notify_not_supported`, the answer is 200 with `warnings`.")
-        .param("recurrence_scope", "string", "this, thisAndFollowing or all")
-        .param("notify", "string", "Whom the provider tells: all, externalOnly or none")
-        .param("strict", "boolean", STRICT)
+        .description("The answer is 204, or 200 with `warnings` if there are any, such as `notify_not_supported`.")
+        .query::<EventChangeQuery>()
         .post("/v1/calendars/{calendarId}/events/{eventId}/accept", "calendar.write", Mvp, accept)
         .summary("Accept an invitation")
-        .param("strict", "boolean", STRICT)
+        .query::<StrictQuery>()
         .body::<Rsvp>()
         .returns::<Resource<Event>>()
         .post("/v1/calendars/{calendarId}/events/{eventId}/tentative", "calendar.write", Mvp, tentative)
         .summary("Accept an invitation tentatively")
-        .param("strict", "boolean", STRICT)
+        .query::<StrictQuery>()
         .body::<Rsvp>()
         .returns::<Resource<Event>>()
         .post("/v1/calendars/{calendarId}/events/{eventId}/decline", "calendar.write", Mvp, decline)
         .summary("Decline an invitation")
-        .param("strict", "boolean", STRICT)
+        .query::<StrictQuery>()
         .body::<Rsvp>()
         .returns::<Resource<Event>>()
         .post("/v1/calendars/{calendarId}/events/{eventId}/conference", "calendar.write", Mvp, conference)
@@ -103,18 +140,19 @@ async fn list(
     Path(calendar_id): Path<String>,
 ) -> ApiResult {
     let limit = pagination::limit(params.get("limit"))?;
+    let given: EventListQuery = params.read()?;
     let query = EventQuery {
         calendar_id,
-        start: params.instant("start")?,
-        end: params.instant("end")?,
-        expand: params.flag("expand")?,
-        updated_after: params.instant("updated_after")?,
-        q: params.text("q", 256)?,
-        i_cal_uid: params.text("i_cal_uid", 255)?,
-        attendee: params.text("attendee", 320)?,
-        status: params.word("status", &["confirmed", "tentative", "cancelled"])?,
-        show_cancelled: params.flag("show_cancelled")?,
-        with_provider_data: params.with_provider_data(),
+        start: given.start.map(InstantOrDate::as_millis),
+        end: given.end.map(InstantOrDate::as_millis),
+        expand: given.expand,
+        updated_after: given.updated_after.map(InstantOrDate::as_millis),
+        q: given.q,
+        i_cal_uid: given.i_cal_uid,
+        attendee: given.attendee,
+        status: given.status,
+        show_cancelled: given.show_cancelled,
+        with_provider_data: given.include.has_provider_data(),
     };
     let binding = Binding::new(&asker.tenant, "events.list", &query);
     let after = binding.place(&app.keyring, params.get("cursor"))?;
@@ -143,30 +181,23 @@ async fn get(
 
 /// Takes `notify`, `recurrenceScope` and `etag` out of the body; the query string may name the first two instead.
 fn manner(headers: &HeaderMap, params: &Params, body: &mut Map<String, Value>) -> Result<EventWriteOptions> {
-    let notify = option::<Notify>(body, params, "notify", "notify")?.unwrap_or_default();
-    let scope = option::<RecurrenceScope>(body, params, "recurrenceScope", "recurrence_scope")?;
+    let query: EventChangeQuery = params.read()?;
+    let notify = option(body, "notify")?.or(query.notify).unwrap_or_default();
+    let scope = option(body, "recurrenceScope")?.or(query.recurrence_scope);
     let expected = etag::expected(headers, Some(body))?;
-    Ok(EventWriteOptions { expected, notify, scope, strict: is_strict(headers, params)? })
+    Ok(EventWriteOptions { expected, notify, scope, strict: query.strict || json::is_strict(headers) })
 }
 
 /// How strict a write is.
 // Contract silent: what `strict` covers. Both what nobody knows and what the provider cannot do, by either spelling.
 fn is_strict(headers: &HeaderMap, params: &Params) -> Result<bool> {
-    Ok(params.flag("strict")? || json::is_strict(headers))
+    Ok(params.read::<StrictQuery>()?.strict || json::is_strict(headers))
 }
 
-fn option<T: DeserializeOwned>(
-    body: &mut Map<String, Value>,
-    params: &Params,
-    field: &str,
-    parameter: &str,
-) -> Result<Option<T>> {
-    let value = match (body.remove(field), params.get(parameter)) {
-        (Some(Value::Null) | None, None) => return Ok(None),
-        (Some(Value::Null) | None, Some(text)) => Value::from(text),
-        (Some(value), _) => value,
-    };
-    serde_json::from_value(value).map(Some).map_err(|e| field_error(field, &e.to_string()))
+/// Takes an option out of a body.
+fn option<T: DeserializeOwned>(body: &mut Map<String, Value>, field: &str) -> Result<Option<T>> {
+    let value = body.remove(field).unwrap_or_default();
+    serde_json::from_value(value).map_err(|e| field_error(field, &e.to_string()))
 }
 
 async fn create(

@@ -20,7 +20,7 @@ pub fn routes() -> Routes<App> {
     Routes::new("Free and busy")
         .post("/v1/calendars/freebusy/query", "calendar.freebusy", Mvp, ask)
         .summary("Ask when people are busy")
-        .description("Up to 50 targets over at most 92 days. A target that is named twice is answered once, with the warning `duplicate_target`. Each target is answered for itself: one that failed has `status` `error`, is never reported as free, and makes `complete` false. `includeDetails` needs the scope `calendar.read`.")
+        .description("Up to 50 targets over at most 92 days. A target that is named twice is answered once, with the warning `duplicate_target`. A target that failed has `status` `error`, is never reported as free, and makes `complete` false; the others are answered all the same. `includeDetails` needs the scope `calendar.read`.")
         .body::<FreeBusyQuery>()
         .returns::<FreeBusyAnswer>()
 }

@@ -11,18 +11,14 @@ use service::app::App;
 
 use crate::api::operation::Priority::{Additive, Mvp};
 use crate::api::operation::Routes;
+use crate::api::request::query::{ConnectionIncludeQuery, IncludeQuery};
 use crate::api::shared::collections::{create, delete, get, list, update};
 
 pub fn routes() -> Routes<App> {
     Routes::new("Calendars")
         .get("/v1/calendars", "calendar.read", Mvp, list::<Calendar>)
         .summary("List calendars")
-        .param(
-            "connection_id",
-            "string",
-            "Only calendars of this connection; without it, of all that the key may use",
-        )
-        .param("include", "string", "`providerData` adds what the model has no field for")
+        .query::<ConnectionIncludeQuery>()
         .lists::<Resource<Calendar>>()
         .post("/v1/calendars", "calendar.write", Mvp, create::<Calendar>)
         .summary("Create a calendar")
@@ -30,7 +26,7 @@ pub fn routes() -> Routes<App> {
         .returns::<Resource<Calendar>>()
         .get("/v1/calendars/{calendarId}", "calendar.read", Mvp, get::<Calendar>)
         .summary("Read a calendar")
-        .param("include", "string", "`providerData` adds what the model has no field for")
+        .query::<IncludeQuery>()
         .returns::<Resource<Calendar>>()
         .patch("/v1/calendars/{calendarId}", "calendar.write", Additive, update::<Calendar>)
         .summary("Change a calendar")

@@ -22,12 +22,12 @@ pub fn routes() -> Routes<App> {
     Routes::new("Contacts")
         .post("/v1/contacts/merge-suggestions/query", "contacts.read", Mvp, query)
         .summary("Find contacts that seem to be the same")
-        .description("Only suggestions: nothing is changed. An equal e-mail address, number or profile gives a score of at least 0.9, an equal name with an equal organization 0.7 to 0.85, a name alone at most 0.6. No evidence are role addresses (`info@`), numbers on more than three contacts, and what people share whose names contradict each other: a household's line, an office's. The best first, then by id; `limit` and `cursor` stand in the body.")
+        .description("The suggestions change nothing. An equal email address, phone number or profile gives a score of at least 0.9, an equal name at an equal organization 0.7 to 0.85, an equal name alone at most 0.6. Role addresses (`info@`), numbers on more than three contacts, and values shared by contacts whose names contradict each other (a household, an office) do not count. The suggestions are sorted by score, the highest first, then by id. `limit` and `cursor` are fields of the body.")
         .body::<MergeSuggestionQuery>()
         .lists::<MergeSuggestion>()
 }
 
-/// A place in the list: after this score and id.
+/// A position in the list: after this score and id.
 #[derive(Serialize, Deserialize)]
 struct SuggestionPosition {
     #[serde(rename = "s")]

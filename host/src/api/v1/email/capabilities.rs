@@ -15,8 +15,8 @@ use crate::api::response::reply::{ApiResponse, ApiResult};
 pub fn routes() -> Routes<App> {
     Routes::new("Email")
         .get("/v1/email/capabilities/{connectionId}", "email.read", Mvp, get)
-        .summary("What a mailbox connection can do")
-        .description("Also tells of its calendars, contacts and tasks. Everything that it cannot do stands in `missing`, with the reason.")
+        .summary("Read what a mailbox connection can do")
+        .description("The answer also covers the calendars, contacts and tasks of the account. `missing` lists what the connection cannot do, with the reasons.")
         .returns::<Capabilities>()
 }
 

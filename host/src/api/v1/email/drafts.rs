@@ -11,7 +11,8 @@ use service::app::App;
 use service::app::stored_response::{IdempotentAttempt, StoredResponse};
 use service::connections::request_context::RequestContext;
 use service::connections::write_context::WriteContext;
-use service::resources::mail::{compose, drafts, filter};
+use service::resources::mail::filter::MailQuery;
+use service::resources::mail::{compose, drafts, message_list};
 use service::sending::submit::{Submission, submit};
 
 use crate::api::operation::Priority::{Additive, Mvp};
@@ -20,39 +21,45 @@ use crate::api::pagination;
 use crate::api::request::etag;
 use crate::api::request::extractors::{Extract, Params, Path};
 use crate::api::request::json::{self, Body};
+use crate::api::request::query::{IncludeQuery, StrictQuery};
 use crate::api::response::reply::{self, ApiResponse, ApiResult};
 use crate::api::shared::collection_items::manner;
-use crate::api::shared::mail_lists::{filters, query};
+use crate::api::shared::mail_lists::MessageFilterQuery;
 use crate::web::cursor::Binding;
 
 pub fn routes() -> Routes<App> {
-    let routes = Routes::new("Email")
+    Routes::new("Email")
         .post("/v1/email/drafts", "email.write", Mvp, create)
         .summary("Create a draft")
-        .description("It is stored in the drafts folder of the account, where other clients see it too.")
+        .description("The draft is stored in the drafts folder of the account, where other mail programs see it too.")
         .body::<NewDraft>()
         .takes_files()
         .returns::<Resource<Draft>>()
         .get("/v1/email/drafts", "email.read", Additive, list_drafts)
         .summary("List drafts, newest first")
-        .description("Without their texts. Those that were sent are no longer listed.");
-    filters(routes)
+        .description("Drafts are listed without their text. A draft that was sent is no longer listed.")
+        .query::<MessageFilterQuery>()
+        .query::<IncludeQuery>()
         .lists::<Resource<Draft>>()
         .get("/v1/email/drafts/{draftId}", "email.read", Mvp, get)
         .summary("Read a draft")
-        .param("include", "string", "`providerData` adds what the model has no field for")
+        .description("Returns the draft with its text and header fields. After the draft was sent, `sentMessageId` has the id of the message.")
+        .query::<IncludeQuery>()
         .returns::<Resource<Draft>>()
         .patch("/v1/email/drafts/{draftId}", "email.write", Mvp, update)
         .summary("Change a draft")
-        .description("A JSON merge patch. Needs the etag, because editors that save by themselves race. Files that are not named stay; a file in the list can be one that is there, by its `id`.")
+        .description("A JSON merge patch. It needs the etag, because mail programs save drafts by themselves. Without `attachments`, the files stay; with it, the list replaces them, and `{\"id\": …}` in the list keeps a file that the draft has.")
+        .query::<StrictQuery>()
         .body::<DraftPatch>()
         .takes_files()
         .returns::<Resource<Draft>>()
         .delete("/v1/email/drafts/{draftId}", "email.write", Additive, delete)
         .summary("Destroy a draft")
+        .description("The draft does not go to the trash. While it is scheduled or being sent, it cannot be destroyed: delete the message with the id `sentMessageId` first, to cancel it.")
         .post("/v1/email/drafts/{draftId}/send", "email.send", Mvp, send)
         .summary("Send a draft")
-        .description("The key needs `email.read` too, because sending a draft reads it. A draft is sent once: a second call gives 409 `draft_already_sent`. With `sendAt`, in the draft or here, it is sent at that time; DELETE of the returned message cancels it until the provider gets it, and answers 409 `already_sent` from then on.")
+        .description("The key needs `email.read` too, because sending a draft reads it. A draft is sent once: a second call answers 409 `draft_already_sent`. With `sendAt`, in the draft or in the request, the message is sent at that time: DELETE of the returned message cancels it until the provider gets it, and answers 409 `already_sent` from then on.")
+        .header("If-Match", "The version of the draft to send, instead of `etag`. An outdated one answers 409 `stale_etag`.")
         .body::<SendDraft>()
         .returns::<Resource<EmailMessage>>()
 }
@@ -66,12 +73,15 @@ async fn list_drafts(
     Extract(asker): Extract<RequestContext>,
     params: Params,
 ) -> ApiResult {
-    let query = filter::MailQuery { drafts: true, ..query(&params)? };
+    let query = MailQuery {
+        drafts: true,
+        with_provider_data: params.read::<IncludeQuery>()?.include.has_provider_data(),
+        ..params.read::<MessageFilterQuery>()?.into_mail_query()
+    };
     let limit = pagination::limit(params.get("limit"))?;
     let binding = Binding::new(&asker.tenant, "email.drafts.list", &query);
     let after = binding.place(&app.keyring, params.get("cursor"))?;
-    let (texts, place) =
-        service::resources::mail::message_list::list(&app, &asker, &query, after, limit).await?;
+    let (texts, place) = message_list::list(&app, &asker, &query, after, limit).await?;
     let texts = texts
         .iter()
         .map(|t| service::local_copy::mail::render_draft::without_time(t))
@@ -89,7 +99,8 @@ async fn get(
     params: Params,
     Path(id): Path<String>,
 ) -> ApiResult {
-    Ok(ApiResponse(drafts::get(&app, &asker, &id, params.with_provider_data()).await?))
+    let IncludeQuery { include } = params.read()?;
+    Ok(ApiResponse(drafts::get(&app, &asker, &id, include.has_provider_data()).await?))
 }
 
 async fn update(

@@ -10,6 +10,7 @@ use service::connections::request_context::RequestContext;
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
 use crate::api::request::extractors::{Extract, Params};
+use crate::api::request::query::ConnectionIncludeQuery;
 use crate::api::response::reply::ApiResult;
 use crate::api::shared::mail_lists::places;
 
@@ -17,13 +18,8 @@ pub fn routes() -> Routes<App> {
     Routes::new("Email")
         .get("/v1/email/folders", "email.read", Mvp, list)
         .summary("List folders")
-        .description("With their roles, and how many messages the provider counts in them.")
-        .param(
-            "connection_id",
-            "string",
-            "Only folders of this connection; without it, of all that the key may use",
-        )
-        .param("include", "string", "`providerData` adds what the model has no field for")
+        .description("Each folder has its role and the number of messages that the provider counts in it.")
+        .query::<ConnectionIncludeQuery>()
         .lists::<Resource<Folder>>()
 }
 

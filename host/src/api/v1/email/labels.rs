@@ -10,6 +10,7 @@ use service::connections::request_context::RequestContext;
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
 use crate::api::request::extractors::{Extract, Params};
+use crate::api::request::query::ConnectionIncludeQuery;
 use crate::api::response::reply::ApiResult;
 use crate::api::shared::mail_lists::places;
 
@@ -17,13 +18,10 @@ pub fn routes() -> Routes<App> {
     Routes::new("Email")
         .get("/v1/email/labels", "email.read", Mvp, list)
         .summary("List labels")
-        .description("Empty for providers that have none: `features.labels` of the capabilities tells.")
-        .param(
-            "connection_id",
-            "string",
-            "Only labels of this connection; without it, of all that the key may use",
+        .description(
+            "The list is empty if the provider has no labels (`features.labels` of the capabilities).",
         )
-        .param("include", "string", "`providerData` adds what the model has no field for")
+        .query::<ConnectionIncludeQuery>()
         .lists::<Resource<Label>>()
 }
 

@@ -9,3 +9,6 @@ pub mod send;
 pub mod sync;
 pub mod threads;
 pub mod tracking;
+
+#[cfg(test)]
+mod tests;

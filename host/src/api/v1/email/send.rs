@@ -24,7 +24,7 @@ pub fn routes() -> Routes<App> {
     Routes::new("Email")
         .post("/v1/email/send", "email.send", Mvp, send)
         .summary("Send a message")
-        .description("202 with the message as it stands: `delivery` and its events show how far it got. It is sent once, however often you repeat the request with its Idempotency-Key, and whatever fails in between; if it is unknown whether the provider accepted it, `delivery.error` says `outcome_unknown`. With `sendAt` it is sent at that time; DELETE of the message cancels it until the provider gets it, and answers 409 `already_sent` from then on. `replyToMessageId` and `attachmentRef` read a message: a key without `email.read` gets 403 `insufficient_scope`, and `param` names the field.")
+        .description("Answers 202 with the message; `delivery` and the events about it show the progress. The message is sent once, however often you repeat the request with its Idempotency-Key. If it is unknown whether the provider accepted it, `delivery.error.code` is `outcome_unknown`. With `sendAt`, the message is sent at that time: DELETE of the message cancels it until the provider gets it, and answers 409 `already_sent` from then on. `replyToMessageId` and `attachmentRef` read a message: a key without `email.read` gets 403 `insufficient_scope`, and `param` names the field.")
         .body::<SendMessage>()
         .takes_files()
         .returns::<Resource<EmailMessage>>()

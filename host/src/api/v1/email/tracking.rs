@@ -15,7 +15,7 @@ pub fn routes() -> Routes<App> {
     Routes::new("Email")
         .get("/v1/email/tracking/{trackingId}", "email.track", Mvp, get)
         .summary("Read a tracking record")
-        .description("What became known of a sent message: opens, clicks, replies, bounces, complaints. `human` counts what nothing speaks against: pictures that a mail program fetches unseen and links that a scanner follows are told apart in `events`. Opens and clicks need a public address of this service, replies and bounces a mailbox that is followed (`sync/start`).")
+        .description("Returns the opens, clicks, replies, bounces and complaints of a message that was sent through the API. `human` leaves out the hits of image proxies and scanners; `events` shows how each hit was classified. Opens and clicks need a public address of this service. Replies, bounces and complaints need sync of the mailbox (`POST /v1/email/sync/start`).")
         .returns::<TrackingRecord>()
 }
 

@@ -20,7 +20,7 @@ pub fn routes() -> Routes<App> {
     Routes::new("Scheduling")
         .post("/v1/scheduling/availability/query", "scheduling.book", Mvp, ask)
         .summary("Find slots")
-        .description("Slots begin on a grid that starts with each window of the schedule; neither the range nor a busy time moves it. What is offered can be booked: both go by the same rules. Buffers are kept free of busy times and need not be open. A host whose calendars cannot be read is not free; where none could be read the answer is 503 `availability_unknown`. Who hosts are is told to keys with `scheduling.read` alone: to others `hostIds` is null. `limit` (at most 1,000) and `cursor` stand in the body.")
+        .description("Slots lie on a grid that starts with each window of the schedule; neither the range nor a busy time moves it. Every slot in the answer can be booked: search and booking use the same rules. Buffers are kept free of busy times and need not be within opening hours. A host whose calendars cannot be read counts as busy; if none could be read, the answer is 503 `availability_unknown`. Only keys with `scheduling.read` see who the hosts are: for others `hostIds` is null. `limit` and `cursor` are fields of the body.")
         .body::<SlotQuery>()
         .returns::<SlotAnswer>()
 }

@@ -15,8 +15,8 @@ use crate::api::response::reply::{ApiResponse, ApiResult};
 pub fn routes() -> Routes<App> {
     Routes::new("Scheduling")
         .get("/v1/scheduling/booking-links/{slug}", "scheduling.book", Mvp, get)
-        .summary("What a booking page shows")
-        .description("Never a host's address, calendars or reasons for being busy. What is not there, inactive or expired has the same answer: 404.")
+        .summary("Read a booking link")
+        .description("The data that a booking page shows, without the hosts' addresses, calendars and reasons for being busy. 404 for a link that does not exist, is inactive, expired or used up.")
         .returns::<BookingLink>()
 }
 

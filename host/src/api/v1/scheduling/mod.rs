@@ -5,3 +5,6 @@ pub mod booking_links;
 pub mod bookings;
 pub mod event_types;
 pub mod schedules;
+
+#[cfg(test)]
+mod tests;

@@ -27,9 +27,7 @@ pub fn routes() -> Routes<App> {
         .lists::<Resource<SharedSchedule>>()
         .post("/v1/scheduling/schedules", "scheduling.write", Additive, create)
         .summary("Create a schedule")
-        .description(
-            "Event types use it by `scheduleId`, and have its hours from the moment on at which they change.",
-        )
+        .description("Event types use a schedule by `scheduleId`. A change of its hours applies to them at once.")
         .body::<New<SharedSchedule>>()
         .returns::<Resource<SharedSchedule>>()
         .get("/v1/scheduling/schedules/{scheduleId}", "scheduling.read", Additive, get)
@@ -37,12 +35,12 @@ pub fn routes() -> Routes<App> {
         .returns::<Resource<SharedSchedule>>()
         .patch("/v1/scheduling/schedules/{scheduleId}", "scheduling.write", Additive, update)
         .summary("Change a schedule")
-        .description("Existing bookings stay as they are. 403 `forbidden` if your key may not use every host of the event types that use it: a change would set the hours of others.")
+        .description("Existing bookings stay as they are. 403 `forbidden` if your key may not use every host of the event types that use the schedule, because the change would set the hours of others.")
         .body::<Patch<SharedSchedule>>()
         .returns::<Resource<SharedSchedule>>()
         .delete("/v1/scheduling/schedules/{scheduleId}", "scheduling.write", Additive, delete)
         .summary("Delete a schedule")
-        .description("409 `invalid_state` while an event type uses it; 403 `forbidden` if your key may not use all hosts of that event type.")
+        .description("409 `invalid_state` while an event type uses the schedule; 403 `forbidden` if your key may not use all hosts of that event type.")
 }
 
 async fn list(State(app): State<App>, Extract(asker): Extract<RequestContext>, params: Params) -> ApiResult {

@@ -9,18 +9,14 @@ use service::app::App;
 
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
+use crate::api::request::query::{ConnectionIncludeQuery, IncludeQuery};
 use crate::api::shared::collections::{create, delete, get, list, update};
 
 pub fn routes() -> Routes<App> {
     Routes::new("Task lists")
         .get("/v1/task-lists", "tasks.read", Mvp, list::<TaskList>)
         .summary("List task lists")
-        .param(
-            "connection_id",
-            "string",
-            "Only lists of this connection; without it, of all that the key may use",
-        )
-        .param("include", "string", "`providerData` adds what the model has no field for")
+        .query::<ConnectionIncludeQuery>()
         .lists::<Resource<TaskList>>()
         .post("/v1/task-lists", "tasks.write", Mvp, create::<TaskList>)
         .summary("Create a task list")
@@ -28,7 +24,7 @@ pub fn routes() -> Routes<App> {
         .returns::<Resource<TaskList>>()
         .get("/v1/task-lists/{taskListId}", "tasks.read", Mvp, get::<TaskList>)
         .summary("Read a task list")
-        .param("include", "string", "`providerData` adds what the model has no field for")
+        .query::<IncludeQuery>()
         .returns::<Resource<TaskList>>()
         .patch("/v1/task-lists/{taskListId}", "tasks.write", Mvp, update::<TaskList>)
         .summary("Change a task list")
@@ -36,5 +32,5 @@ pub fn routes() -> Routes<App> {
         .returns::<Resource<TaskList>>()
         .delete("/v1/task-lists/{taskListId}", "tasks.write", Mvp, delete::<TaskList>)
         .summary("Delete a task list with its tasks")
-        .description("The account's default list stays: 409 `invalid_state`.")
+        .description("The account's default list cannot be deleted: 409 `invalid_state`.")
 }

@@ -5,6 +5,9 @@ pub mod replay;
 pub mod replays;
 pub mod test;
 
+#[cfg(test)]
+mod tests;
+
 use axum::extract::State;
 use http::HeaderMap;
 use model::resource::{New, Patch, Resource};
@@ -26,25 +29,25 @@ use crate::web::cursor::Binding;
 pub fn routes() -> Routes<App> {
     Routes::new("Webhooks")
         .post("/v1/webhooks", "webhooks.write", Mvp, create)
-        .summary("Subscribe to notifications")
-        .description("The answer holds `secret`, this once; an idempotent replay shows it again. The webhook gets every event from then on. Event types need the scopes that read what they are about (403 `insufficient_scope` names the missing one), and a key that is bound to connections subscribes to these alone. The URL must lead to a public address, which is checked again for every attempt; if its host cannot be looked up now, it is accepted with a warning. The webhook ends with the API key or access token that creates it (`keyId`): it is then disabled with `key_ended`, unless the key was rotated (see `DELETE /v1/api-keys/{keyId}`). If that key expires, the warning `ends_with_key` says when. The values of `headers` are sent to the receiver and never shown: every answer has `********` instead. An application has at most 10,000.")
+        .summary("Create a webhook")
+        .description("The answer holds `secret`. It is shown only once; an idempotent replay shows it again. The webhook receives every event from then on. Event types need the scopes that read their resources (403 `insufficient_scope` names the missing one), and a key that is bound to connections subscribes to their events only. The URL must lead to a public address, which is checked again for every attempt. If its host cannot be resolved now, the URL is accepted with a warning. The webhook ends with the API key or access token that creates it (`keyId`): it is then disabled with `key_ended`, unless the key was replaced (see `DELETE /v1/api-keys/{keyId}`). If that key expires, the warning `ends_with_key` says when. The values of `headers` are sent to the receiver and never shown: every answer has `********` instead. An application has at most 10,000 webhooks.")
         .body::<New<WebhookSubscription>>()
         .returns::<Resource<WebhookSubscription>>()
         .get("/v1/webhooks", "webhooks.read", Mvp, list)
-        .summary("List subscriptions")
-        .description("To a key that is bound to connections: those that are told of these connections alone.")
+        .summary("List webhooks")
+        .description("A key that is bound to connections sees the webhooks that receive events of these connections only.")
         .lists::<Resource<WebhookSubscription>>()
         .get("/v1/webhooks/{webhookId}", "webhooks.read", Mvp, get)
-        .summary("Read a subscription")
+        .summary("Read a webhook")
         .returns::<Resource<WebhookSubscription>>()
         .patch("/v1/webhooks/{webhookId}", "webhooks.write", Mvp, update)
-        .summary("Change, pause or resume a subscription, or rotate its secret")
-        .description("`paused` keeps the position: `active` continues where it stopped, as far back as events are kept. `disabled` discards what waits, and `active` then begins from now. A change applies to everything that was not attempted yet. With `rotateSecret`, or a `secret` of your own, the answer holds the new one, this once; the old one also signs for `secretGraceSeconds`. With `0` all earlier secrets end at once, even if you send that alone. To change what is sent, or where, your key needs the same scopes as for a new webhook. A webhook gets more event types only if the request names `url` or `eventTypes`: it then belongs to the key of the request (`keyId`), and gets what that key may read. A change of any other field removes what the key of the request may not read, and adds no event types; if it lets more through (`connectionIds`, `includeBackfill`, `payloadMode`) and that key ends earlier, the webhook then belongs to that key. In `headers` a masked value keeps the stored one; if you change `url` to another server, send the values again, since stored ones are not sent there.")
+        .summary("Change, pause or resume a webhook, or rotate its secret")
+        .description("`paused` keeps the position: `active` continues where it stopped, as far back as events are kept. `disabled` discards waiting deliveries, and `active` then starts with new events. A change applies to everything that was not attempted yet. With `rotateSecret`, or a `secret` of your own, the answer holds the new secret, which is shown only once; the old one also signs for `secretGraceSeconds`. With `0` all earlier secrets end at once, even if you send that alone. To change what is sent, or where, your key needs the same scopes as for a new webhook. A webhook gets more event types only if the request names `url` or `eventTypes`: it then belongs to the key of the request (`keyId`), and receives what that key may read. A change of any other field removes what the key of the request may not read, and adds no event types; if it lets more through (`connectionIds`, `includeBackfill`, `payloadMode`) and that key ends earlier, the webhook then belongs to that key. In `headers` a masked value keeps the stored one. If you change `url` to another server, send the values again: stored ones are not sent there.")
         .body::<Patch<WebhookSubscription>>()
         .returns::<Resource<WebhookSubscription>>()
         .delete("/v1/webhooks/{webhookId}", "webhooks.write", Mvp, delete)
-        .summary("Delete a subscription")
-        .description("Nothing more is sent. An attempt that is under way may still arrive.")
+        .summary("Delete a webhook")
+        .description("No further notifications are sent. An attempt that is under way may still arrive.")
 }
 
 async fn create(

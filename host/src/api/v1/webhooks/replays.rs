@@ -17,12 +17,14 @@ use crate::web::cursor::Binding;
 pub fn routes() -> Routes<App> {
     Routes::new("Webhooks")
         .get("/v1/webhooks/{webhookId}/replays", "webhooks.read", Additive, list)
-        .summary("List replays")
-        .description("Who asked for which events, and how far they got, newest first. A replay is kept as long as events after it has ended.")
+        .summary("List a webhook's replays")
+        .description("The newest replay comes first. A replay is kept as long as events after it has ended.")
         .lists::<WebhookReplay>()
         .get("/v1/webhooks/{webhookId}/replays/{replayId}", "webhooks.read", Additive, get)
         .summary("Read a replay")
-        .description("How far it is. Kept as long as events after it has ended.")
+        .description(
+            "Shows how far the replay has got. A replay is kept as long as events after it has ended.",
+        )
         .returns::<WebhookReplay>()
 }
 

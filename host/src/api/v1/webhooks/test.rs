@@ -15,7 +15,7 @@ pub fn routes() -> Routes<App> {
     Routes::new("Webhooks")
         .post("/v1/webhooks/{webhookId}/test", "webhooks.write", Additive, send)
         .summary("Send a test event")
-        .description("Sends the event `webhook.test` to this subscription alone, whatever it asks for, and waits up to 16 seconds for the first attempt. 200 with the delivery, also when the attempt failed: `attempts` says what the endpoint answered. A delivery without an attempt is still under way: the endpoint is slow, or has asked to be left alone for a while. A failed test is tried again, and counts for the endpoint, as any delivery. 409 `invalid_state` while the subscription is paused or disabled.")
+        .description("Sends the event `webhook.test` to this webhook alone, whatever its event types are, and waits up to 16 seconds for the first attempt. The answer is 200 with the delivery even if the attempt failed: `attempts` says what the endpoint answered. A delivery without an attempt is still under way, because the endpoint is slow or asked for a pause. A failed test is retried and counts as a failure of the endpoint, like any delivery. 409 `invalid_state` while the webhook is paused or disabled.")
         .returns::<Delivery>()
 }
 

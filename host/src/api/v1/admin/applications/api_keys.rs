@@ -12,7 +12,6 @@ use service::manage::acting::{self, Target};
 use service::manage::applications;
 use service::manage::keys::{self, KeyRequest, KeyTarget, SecretRotation};
 use storage::api_keys::{self, KeyKind};
-use storage::key_revocations::KeyWebhooks;
 
 use crate::api::access::admin_request::AdminRequest;
 use crate::api::operation::Priority::Additive;
@@ -21,27 +20,28 @@ use crate::api::pagination;
 use crate::api::request::extractors::{Params, Path};
 use crate::api::request::json::{self, Body};
 use crate::api::response::reply::{ApiResponse, ApiResult};
+use crate::api::shared::key_revocation::KeyRevocationQuery;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Administration")
         .get("/v1/admin/applications/{applicationId}/api-keys", "admin.read", Additive, list)
         .summary("List an application's API keys")
-        .description("The oldest one first, revoked keys included, without access tokens.")
+        .description("The oldest key first, including revoked keys and without access tokens.")
         .lists::<ApiKey>()
         .post("/v1/admin/applications/{applicationId}/api-keys", "admin.write", Additive, create)
         .summary("Create an API key of an application")
-        .description("The answer holds `key`, this once; an idempotent replay shows it again. It can have every scope but those of administration (400 `invalid_parameter`).")
+        .description("The answer holds the secret in `key`. It is shown only once; an idempotent replay shows it again. The key can have every scope except those of administration (400 `invalid_parameter`).")
         .body::<NewApiKey>()
         .returns::<Written<CreatedApiKey>>()
         .post("/v1/admin/applications/{applicationId}/api-keys/{keyId}/rotate", "admin.write", Additive, rotate)
         .summary("Give an API key of an application a new secret")
-        .description("As `POST /v1/api-keys/{keyId}/rotate`, for every key of the application. 409 `invalid_state`: the key is revoked or expired, it is an access token, or the overlap of an earlier rotation is not over and another one is asked for.")
+        .description("The same as `POST /v1/api-keys/{keyId}/rotate`, for every key of the application. 409 `invalid_state`: the key is revoked or expired, it is an access token, or the overlap of an earlier rotation is not over and another overlap is requested.")
         .body::<KeyRotation>()
         .returns::<Written<RotatedApiKey>>()
         .delete("/v1/admin/applications/{applicationId}/api-keys/{keyId}", "admin.write", Additive, revoke)
         .summary("Revoke an API key of an application")
-        .description("As `DELETE /v1/api-keys/{keyId}`, for every key of the application.")
-        .param("webhooks", "string", "`disable`: disables its webhooks instead of passing them to another key. Use it for a stolen key: webhooks that the thief created end with it")
+        .description("The same as `DELETE /v1/api-keys/{keyId}`, for every key of the application.")
+        .query::<KeyRevocationQuery>()
 }
 
 /// The tenant of an application; the keys of the administration itself are not among those that can be reached.
@@ -103,12 +103,9 @@ async fn revoke(
     params: Params,
     Path((application_id, id)): Path<(String, String)>,
 ) -> ApiResult {
-    let webhooks = match params.word("webhooks", &["disable"])? {
-        Some(_) => KeyWebhooks::End,
-        None => KeyWebhooks::PassOn,
-    };
+    let query: KeyRevocationQuery = params.read()?;
     let tenant = tenant(&admin, &application_id).await?;
     let attempt = admin.attempt("key_revoked", &Target::application(&tenant, id.as_str()));
     let target = KeyTarget { tenant, family: None, id };
-    Ok(ApiResponse(keys::revoke(&admin.app, &target, webhooks, &attempt).await?))
+    Ok(ApiResponse(keys::revoke(&admin.app, &target, query.webhooks(), &attempt).await?))
 }

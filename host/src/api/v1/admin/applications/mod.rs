@@ -8,10 +8,13 @@ use base::error::{Code, invalid, not_found};
 use http::HeaderMap;
 use model::admin::{AdminApplication, AdminApplicationPatch, NewAdminApplication, RequestLogSetting};
 use model::resource::Written;
+use model::{bounds, formats};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use service::app::App;
 use service::app::stored_response::StoredResponse;
 use service::manage::acting::Target;
-use service::manage::application_changes::{self, ApplicationUpdate};
+use service::manage::application_changes::{self, ApplicationUpdate, NewApplication};
 use service::manage::organizations;
 use service::writes::etag::ExpectedEtag;
 use storage::request_log::RequestLogMode;
@@ -26,18 +29,23 @@ use crate::api::request::json::{self, Body};
 use crate::api::response::error::ApiError;
 use crate::api::response::reply::{ApiResponse, ApiResult};
 
-/// Characters of an organization's id in a filter.
-const MAX_ID: usize = 64;
+/// The query string of a list of applications.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct ApplicationListQuery {
+    /// Returns only applications of this organization.
+    #[schemars(with = "Option<formats::Id>", length(max = bounds::MAX_ID))]
+    organization_id: Option<String>,
+}
 
 pub fn routes() -> Routes<App> {
     Routes::new("Administration")
         .get("/v1/admin/applications", "admin.read", Additive, list)
         .summary("List applications")
-        .description("In the order in which they were made; those of one organization are sorted by name.")
-        .param("organization_id", "string", "Only applications of this organization")
+        .description("In the order of their creation; those of one organization are sorted by name.")
+        .query::<ApplicationListQuery>()
         .lists::<AdminApplication>()
         .post("/v1/admin/applications", "admin.write", Additive, create)
-        .summary("Make an application")
+        .summary("Create an application")
         .description("409 `already_exists`: `error.param` says whether the name or the handle is taken. 400 `invalid_url`: `error.param` names the address.")
         .body::<NewAdminApplication>()
         .returns::<Written<AdminApplication>>()
@@ -46,14 +54,14 @@ pub fn routes() -> Routes<App> {
         .returns::<AdminApplication>()
         .patch("/v1/admin/applications/{applicationId}", "admin.write", Additive, update)
         .summary("Change an application")
-        .description("`redirectUris` replaces all addresses. Errors are those of `POST /v1/admin/applications`, and then nothing is changed. With `requestLog` `off`, full bodies that an operator had recorded for a time are no longer recorded either.")
+        .description("`redirectUris` replaces all addresses. Errors are those of `POST /v1/admin/applications`, and then nothing is changed. With `requestLog` `off`, full bodies that an operator had turned on for a time are no longer recorded either.")
         .body::<AdminApplicationPatch>()
         .returns::<Written<AdminApplication>>()
 }
 
 async fn list(admin: AdminRequest, params: Params) -> ApiResult {
     let limit = pagination::limit(params.get("limit"))?;
-    let organization_id = params.text("organization_id", MAX_ID)?;
+    let ApplicationListQuery { organization_id } = params.read()?;
     let (app, binding) = (&admin.app, admin.binding("admin.applications.list", &organization_id));
     let after: String = binding.place(&app.keyring, params.get("cursor"))?.unwrap_or_default();
     if let Some(id) = &organization_id {
@@ -89,9 +97,9 @@ async fn create(admin: AdminRequest, headers: HeaderMap, Body(body): Body) -> Ap
         expected: ExpectedEtag::Anything,
         warnings,
     };
-    let id = new.organization_id.as_str();
-    let attempt = admin.attempt("application_created", &Target::organization(id, ""));
-    Ok(ApiResponse(application_changes::create(&admin.app, id, &new.name, settings, &attempt).await?))
+    let attempt = admin.attempt("application_created", &Target::organization(&new.organization_id, ""));
+    let made = NewApplication { organization_id: new.organization_id, name: new.name, is_test: new.test };
+    Ok(ApiResponse(application_changes::create(&admin.app, made, settings, &attempt).await?))
 }
 
 async fn get(admin: AdminRequest, Path(id): Path<String>) -> ApiResult {

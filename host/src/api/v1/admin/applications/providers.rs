@@ -5,6 +5,8 @@ use base::tenant::Tenant;
 use http::HeaderMap;
 use model::admin::{AdminProvider, NewAdminProvider};
 use model::resource::Written;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use service::app::App;
 use service::app::stored_response::StoredResponse;
 use service::manage::acting::Target;
@@ -21,21 +23,29 @@ use crate::api::request::extractors::{Params, Path};
 use crate::api::request::json::{self, Body};
 use crate::api::response::reply::{ApiResponse, ApiResult};
 
+/// The query string of the removal of a registration.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct RemovalQuery {
+    /// Whether the registration is removed even while accounts of the provider are connected.
+    #[serde(default)]
+    force: bool,
+}
+
 pub fn routes() -> Routes<App> {
     Routes::new("Administration")
         .get("/v1/admin/applications/{applicationId}/providers", "admin.read", Additive, list)
         .summary("List providers with OAuth, and the application's registrations")
-        .description("By name. A provider at which the application has no registration has `clientId` null; its `callbackUrl` is the address to enter when you register there.")
+        .description("Sorted by name. If the application has no registration at a provider, its `clientId` is null; enter its `callbackUrl` when you register there.")
         .lists::<AdminProvider>()
         .put("/v1/admin/applications/{applicationId}/providers/{provider}", "admin.write", Additive, replace)
         .summary("Register the application's OAuth client at a provider")
-        .description("Replaces the registration as a whole, but for the secret: without `clientSecret` the stored one stays. With `If-Match` it is only replaced if it still has that version. Addresses in `endpoints` are called under the same rules as all others: without leave of the host's settings none leads into a private network. Connections stay, and use the new registration.")
+        .description("Replaces the registration as a whole, except for the secret: without `clientSecret` the stored one stays. With `If-Match` it is only replaced if it still has that version. Addresses in `endpoints` are called under the same rules as all others: unless the host's settings allow it, none may lead into a private network. Connections stay, and use the new registration.")
         .body::<NewAdminProvider>()
         .returns::<Written<AdminProvider>>()
         .delete("/v1/admin/applications/{applicationId}/providers/{provider}", "admin.write", Additive, remove)
         .summary("Remove a registration")
-        .description("409 `not_empty` while accounts of the provider are connected, whose tokens could then not be renewed any more.")
-        .param("force", "boolean", "`true`: also while accounts are connected")
+        .description("409 `not_empty` while accounts of the provider are connected, because their tokens could no longer be renewed. `force=true` removes it all the same.")
+        .query::<RemovalQuery>()
 }
 
 async fn tenant(admin: &AdminRequest, application_id: &str) -> Result<Tenant> {
@@ -93,13 +103,13 @@ async fn remove(
     Path((application_id, provider)): Path<(String, String)>,
 ) -> ApiResult {
     let expected = etag::expected(&headers, None)?;
-    let is_forced = params.flag("force")?;
+    let RemovalQuery { force } = params.read()?;
     let tenant = tenant(&admin, &application_id).await?;
     let found = registration::find(&admin.app, &tenant, &provider).await?;
     expected.check(&found.etag().unwrap_or_default())?;
     let target = Target::application(&tenant, provider.as_str());
     let attempt = admin.attempt("oauth_client_removed", &target);
     let removed =
-        provider_clients::remove(&admin.app, &tenant, &provider, is_forced, &expected, &attempt).await?;
+        provider_clients::remove(&admin.app, &tenant, &provider, force, &expected, &attempt).await?;
     Ok(ApiResponse(removed))
 }

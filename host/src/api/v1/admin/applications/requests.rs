@@ -4,6 +4,9 @@ use base::error::{Code, Result, not_found, refuse};
 use base::tenant::Tenant;
 use model::Instant;
 use model::admin_operations::{AdminLoggedRequest, AdminRequestBodies, AdminRequestDetail};
+use model::{bounds, formats};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use service::app::App;
 use service::app::stored_response::StoredResponse;
 use service::manage::actor::Act;
@@ -17,34 +20,76 @@ use crate::api::pagination;
 use crate::api::request::extractors::{Params, Path};
 use crate::api::response::reply::{ApiResponse, ApiResult};
 
-/// Characters of a key's id in a filter.
-const MAX_ID: usize = 64;
+/// The query string of a list of logged requests.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct RequestListQuery {
+    /// Returns only requests with an answer of this class; `error` stands for `4xx` and `5xx`.
+    status: Option<StatusClassFilter>,
+    /// Returns only requests of this API key and its access tokens.
+    #[schemars(with = "Option<formats::Id>", length(max = bounds::MAX_ID))]
+    key_id: Option<String>,
+}
+
+/// The classes of answers to filter by.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[schemars(inline)]
+enum StatusClassFilter {
+    #[serde(rename = "2xx")]
+    Success,
+    #[serde(rename = "4xx")]
+    ClientError,
+    #[serde(rename = "5xx")]
+    ServerError,
+    #[serde(rename = "error")]
+    AnyError,
+}
+
+impl From<StatusClassFilter> for StatusClass {
+    fn from(filter: StatusClassFilter) -> StatusClass {
+        match filter {
+            StatusClassFilter::Success => StatusClass::Success,
+            StatusClassFilter::ClientError => StatusClass::ClientError,
+            StatusClassFilter::ServerError => StatusClass::ServerError,
+            StatusClassFilter::AnyError => StatusClass::Error,
+        }
+    }
+}
+
+/// The query string of a logged request.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct RequestDetailQuery {
+    /// The part that the answer has in addition: `bodies`, the bodies of request and answer, if they were logged.
+    include: Option<RequestPart>,
+}
+
+/// Parts of a logged request that an answer has on demand.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+enum RequestPart {
+    Bodies,
+}
 
 pub fn routes() -> Routes<App> {
     Routes::new("Administration")
         .get("/v1/admin/applications/{applicationId}/requests", "admin.read", Additive, list)
         .summary("List the logged requests of an application")
-        .description("The newest first. Every write and every error is logged, and one in a while of the other requests; each appears about a second after it was answered.")
-        .param("status", "string", "Only answers of this class: `2xx`, `4xx`, `5xx`, or `error` for both kinds of errors")
-        .param("key_id", "string", "Only requests of this API key and its access tokens")
+        .description("The newest request first. Every write and every error is logged, and a sample of the other requests; each appears about a second after it was answered.")
+        .query::<RequestListQuery>()
         .lists::<AdminLoggedRequest>()
         .get("/v1/admin/applications/{applicationId}/requests/{requestId}", "admin.read", Additive, get)
         .summary("Read a logged request")
-        .description("Bodies need the scope `admin.write` too, and reading them is an entry of the audit log (`request_bodies_seen`). What an application's settings do not allow to be logged is not there.")
-        .param("include", "string", "`bodies`: with the bodies of request and answer, where they were logged")
+        .description("Bodies also need the scope `admin.write`, and reading them adds an entry to the audit log (`request_bodies_seen`). Parts that the application's settings do not allow to be logged are missing.")
+        .query::<RequestDetailQuery>()
         .returns::<AdminRequestDetail>()
 }
 
 async fn list(admin: AdminRequest, params: Params, Path(application_id): Path<String>) -> ApiResult {
     let limit = pagination::limit(params.get("limit"))?;
-    let words = StatusClass::ALL.map(StatusClass::as_str);
-    let status = params.word("status", &words)?;
-    let filter = RequestFilter {
-        status: status.as_deref().and_then(StatusClass::parse),
-        key_id: params.text("key_id", MAX_ID)?,
-    };
+    let query: RequestListQuery = params.read()?;
+    let filter = RequestFilter { status: query.status.map(StatusClass::from), key_id: query.key_id };
     let tenant = tenant(&admin, &application_id).await?;
-    let filters = (&application_id, &status, &filter.key_id);
+    let filters = (&application_id, params.get("status"), &filter.key_id);
     let binding = admin.binding("admin.applications.requests.list", &filters);
     let before: Option<String> = binding.place(&admin.app.keyring, params.get("cursor"))?;
     let mut found = request_log::list(&admin.app, &tenant, &filter, before.as_deref(), limit + 1).await?;
@@ -64,7 +109,8 @@ async fn get(
     params: Params,
     Path((application_id, id)): Path<(String, String)>,
 ) -> ApiResult {
-    let with_bodies = params.word("include", &["bodies"])?.is_some();
+    let query: RequestDetailQuery = params.read()?;
+    let with_bodies = matches!(query.include, Some(RequestPart::Bodies));
     let tenant = tenant(&admin, &application_id).await?;
     if with_bodies && !admin.actor.may(Act::SeeContent, &tenant.organization_id) {
         return Err(refuse(Code::InsufficientScope, "include=bodies needs the scope admin.write").into());

@@ -12,6 +12,8 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use model::email::Attachment;
 use runtime::Blob;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use service::app::App;
 use service::app::stored_response::StoredResponse;
 use service::connections::request_context::RequestContext;
@@ -26,13 +28,30 @@ use crate::api::response::reply::response;
 /// Bytes in flight at a time.
 const PIECE: usize = 64 << 10;
 
+/// The query string of an attachment.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct AttachmentQuery {
+    /// The form of the answer: `json` for the attachment with `contentBase64`, `raw` for the bytes of the file. If absent, the `Accept`
+    /// header decides.
+    format: Option<AttachmentFormat>,
+}
+
+/// The words of `format`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+enum AttachmentFormat {
+    Json,
+    Raw,
+}
+
 pub fn routes() -> Routes<App> {
     Routes::new("Email")
         .get("/v1/email/messages/{messageId}/attachments/{attachmentId}", "email.read", Mvp, get)
         .summary("Fetch an attachment")
-        .description("JSON with `contentBase64` up to 10 MiB; the bytes of any size with `Accept: application/octet-stream` or `format=raw`, where `Range` works.")
-        .param("format", "string", "`json` (default) or `raw`")
-        .header("Range", "Raw bytes only: part of them")
+        .description("Answers JSON with `contentBase64` for a file of up to 10 MiB. With `format=raw` or `Accept: application/octet-stream`, answers the bytes of a file of any size, or a part of them with `Range`.")
+        .query::<AttachmentQuery>()
+        .header("Range", "The part of the bytes to answer, such as `bytes=0-1023`. Used only where the answer is the bytes of the file.")
         .returns::<Attachment>()
         .return_type("application/octet-stream")
 }
@@ -44,11 +63,11 @@ async fn get(
     params: Params,
     Path((message_id, attachment_id)): Path<(String, String)>,
 ) -> Result<Response, ApiError> {
-    let format = params.word("format", &["raw", "json"])?;
+    let AttachmentQuery { format } = params.read()?;
     let accepts = headers.get(header::ACCEPT).and_then(|v| v.to_str().ok()).unwrap_or_default();
-    let is_raw = match format.as_deref() {
+    let is_raw = match format {
         None => accepts.contains("application/octet-stream"),
-        Some(format) => format == "raw",
+        Some(format) => format == AttachmentFormat::Raw,
     };
     let fetched = attachments::fetch(&app, &asker, &message_id, &attachment_id).await?;
     match is_raw {

@@ -21,7 +21,7 @@ pub fn routes() -> Routes<App> {
     Routes::new("Scheduling")
         .post("/v1/scheduling/bookings/{bookingId}/cancel", "scheduling.book", Additive, post)
         .summary("Cancel a booking")
-        .description("Its time is free with the answer; its event goes from the host's calendar right after that. A key without `scheduling.write` needs the invitee's `manageToken`, and what the event type's `cancellation` says holds: 403 `forbidden` where invitees may not cancel, 409 `invalid_state` where it is too late. Without a `manageToken` a key that may write is bound by neither. 409 `invalid_state` for a booking that was ended before.")
+        .description("The time of the booking is free again as soon as the answer arrives; its event is deleted from the host's calendar right after that. A key without `scheduling.write` needs the invitee's `manageToken`, and the event type's `cancellation` rules apply: 403 `forbidden` if invitees may not cancel, 409 `invalid_state` if it is too late. Neither applies to a key with `scheduling.write` that sends no `manageToken`. 409 `invalid_state` for a booking that has already ended.")
         .body::<BookingCancellation>()
         .returns::<Resource<Booking>>()
 }

@@ -18,8 +18,8 @@ use crate::api::response::reply::{ApiResponse, ApiResult};
 pub fn routes() -> Routes<App> {
     Routes::new("Scheduling")
         .post("/v1/scheduling/bookings/{bookingId}/confirm", "scheduling.write", Additive, post)
-        .summary("Confirm a booking that is pending")
-        .description("Hosts can do the same without a key, by the links in the email that asks them. Of several who confirm or reject at the same time one succeeds, the others get 409 `invalid_state`. Where the event type does not block slots of pending bookings, the time is reserved now: 409 `slot_unavailable` when it is taken, 503 `availability_unknown` when the hosts' calendars cannot be read.")
+        .summary("Confirm a pending booking")
+        .description("Hosts can do the same without a key, by the links in the email that asks them. If several confirm or reject at the same time, one succeeds and the others get 409 `invalid_state`. If the event type does not block slots of pending bookings, the time is reserved now: 409 `slot_unavailable` if it is taken, 503 `availability_unknown` if the hosts' calendars cannot be read.")
         .returns::<Resource<Booking>>()
 }
 

@@ -8,8 +8,12 @@ pub mod reschedule;
 use axum::extract::State;
 use base::error::{Code, Result, invalid};
 use http::HeaderMap;
+use model::bounds;
+use model::formats::{self, InstantOrDate};
 use model::resource::{Patch, Resource};
 use model::scheduling::booking::{Booking, NewBooking};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use service::app::stored_response::{IdempotentAttempt, StoredResponse};
 use service::app::{App, page_cache};
 use service::bookings::change::Viewer;
@@ -29,24 +33,60 @@ use crate::api::request::json::{self, Body};
 use crate::api::response::reply::{ApiResponse, ApiResult};
 use crate::web::cursor::Binding;
 
-/// Characters of an address.
-const MAX_ADDRESS: usize = 320;
-const STATUSES: [&str; 6] = ["pending", "confirmed", "rejected", "cancelled", "expired", "completed"];
+/// The query string of a list of bookings.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct BookingListQuery {
+    /// Returns only bookings of this event type.
+    #[schemars(with = "Option<formats::Id>", length(max = bounds::MAX_ID))]
+    event_type_id: Option<String>,
+    /// Returns only bookings in this state.
+    status: Option<BookingStatusFilter>,
+    /// Returns only bookings of the invitee with this email address, however it is spelled.
+    #[schemars(length(max = bounds::list::MAX_ADDRESS))]
+    invitee_email: Option<String>,
+    /// Returns only bookings that start at this time or later: an RFC 3339 instant, or a date, which stands for its midnight in UTC.
+    start: Option<InstantOrDate>,
+    /// Returns only bookings that start before this time: an RFC 3339 instant, or a date, which stands for its midnight in UTC.
+    end: Option<InstantOrDate>,
+}
+
+/// The states of a booking to filter by.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+enum BookingStatusFilter {
+    Pending,
+    Confirmed,
+    Rejected,
+    Cancelled,
+    Expired,
+    Completed,
+}
+
+impl BookingStatusFilter {
+    /// The state as bookings are stored with it.
+    fn as_str(self) -> &'static str {
+        match self {
+            BookingStatusFilter::Pending => "pending",
+            BookingStatusFilter::Confirmed => "confirmed",
+            BookingStatusFilter::Rejected => "rejected",
+            BookingStatusFilter::Cancelled => "cancelled",
+            BookingStatusFilter::Expired => "expired",
+            BookingStatusFilter::Completed => "completed",
+        }
+    }
+}
 
 pub fn routes() -> Routes<App> {
     Routes::new("Scheduling")
         .get("/v1/scheduling/bookings", "scheduling.read", Additive, list)
-        .summary("List bookings by when they begin")
+        .summary("List bookings by their start")
         .description("A key that is bound to connections sees the bookings that name no other connection, neither as a host nor in `calendarEvents`. With several filters a page can be short: only a null `next_cursor` marks the end.")
-        .param("event_type_id", "string", "Bookings of this event type")
-        .param("status", "string", "pending, confirmed, rejected, cancelled, expired or completed")
-        .param("invitee_email", "string", "Bookings of this address, however it is spelled")
-        .param("start", "string", "Bookings that begin then or later: an RFC 3339 instant, or a date")
-        .param("end", "string", "Bookings that begin before: an RFC 3339 instant, or a date")
+        .query::<BookingListQuery>()
         .lists::<Resource<Booking>>()
         .post("/v1/scheduling/bookings", "scheduling.book", Mvp, create)
         .summary("Book a slot")
-        .description("A 400 names every fault of the body in `details`, at most 20. Exactly one of several requests for the same slot succeeds; the others get 409 `slot_unavailable`, and so does every start that the search for slots does not offer. 409 `booking_limit_reached`: the address already has as many upcoming bookings as the event type allows. `slug` names the link that the invitee came by: one that is good for a single booking is used up with it, and one that is not of this event type, is expired or used up is 404. The event is written to the host's calendar right after the answer; `calendarEvents` shows how far it has got. An event that invites the invitee and guests has none of the invitee's notes, answers and phone number, because providers send it to them: its description links hosts to a page that shows these. Only keys with `scheduling.read` see who the hosts are. A key without it, such as one for web pages, cannot set `metadata` (400). With such a key an email address gets three bookings an hour in the application, as invitee or as guest, including those of the booking page, however it is written and whatever its `+tag`; the next one is 429 `rate_limited` with `Retry-After`, and `param` is `inviteeEmail` or `guests[0].email`.")
+        .description("A 400 names every fault of the body in `details`, at most 20. Exactly one of several requests for the same slot succeeds; the others get 409 `slot_unavailable`, and so does every start that the slot search does not offer. 409 `booking_limit_reached`: the address already has as many upcoming bookings as the event type allows. `slug` names the link that the invitee came by: a link for a single booking is used up with it; one that belongs to another event type, is expired or used up gives 404. The event is written to the host's calendar right after the answer; `calendarEvents` shows the progress. An event that invites the invitee and guests has none of the invitee's notes, answers and phone number, because providers send it to them: its description links hosts to a page that shows these. Only keys with `scheduling.read` see who the hosts are. A key without it, such as one for web pages, cannot set `metadata` (400). With such a key an email address gets three bookings an hour in the application, as invitee or as guest, including those of the booking page, in any spelling and with any `+tag`; the next one gets 429 `rate_limited` with `Retry-After`, and `param` is `inviteeEmail` or `guests[0].email`.")
         .body::<NewBooking>()
         .returns::<Resource<Booking>>()
         .get("/v1/scheduling/bookings/{bookingId}", "scheduling.read", Additive, get)
@@ -54,15 +94,15 @@ pub fn routes() -> Routes<App> {
         .description("Changes that the organizer makes to the event in their own calendar change the booking. A new time reschedules it, and the invitation asks the invitee to accept. A declined or deleted event cancels it; a deleted one only after a minute, in which the other calendars of the account are searched for it. If the event was moved to one of them, the booking stays, `calendarEvents` names the new calendar, and `booking.updated` is logged. If the event becomes an all-day event, the booking keeps its time: `calendarEvents[].error` says so, `booking.updated` is logged, and an email asks the host for a time.")
         .returns::<Resource<Booking>>()
         .patch("/v1/scheduling/bookings/{bookingId}", "scheduling.write", Additive, update)
-        .summary("Change your notes on a booking, or say who did not come")
-        .description("A JSON merge patch of `metadata` and `noShow`; for everything else there are operations. `noShow` is of bookings that are confirmed or completed and have begun: 409 `invalid_state` for others. It names the invitee or guests by their addresses.")
+        .summary("Change your notes on a booking, or record who did not come")
+        .description("A JSON merge patch of `metadata` and `noShow`; other changes have operations of their own. `noShow` can be set once a confirmed or completed booking has begun: 409 `invalid_state` for others. It names the invitee and guests by their email addresses.")
         .body::<Patch<Booking>>()
         .returns::<Resource<Booking>>()
 }
 
 async fn list(State(app): State<App>, Extract(asker): Extract<RequestContext>, params: Params) -> ApiResult {
     let limit = usize::try_from(pagination::limit(params.get("limit"))?).unwrap_or(usize::MAX);
-    let filter = filter(&params)?;
+    let filter = filter(params.read()?)?;
     let binding = Binding::new(&asker.tenant, "scheduling.bookings.list", &filter);
     let after: Option<BookingListPosition> = binding.place(&app.keyring, params.get("cursor"))?;
     let found = bookings::list(&app, &asker, &filter, after, limit).await?;
@@ -78,16 +118,16 @@ async fn list(State(app): State<App>, Extract(asker): Extract<RequestContext>, p
     Ok(ApiResponse(StoredResponse::ok(pagination::page(shown, cursor.as_deref()))))
 }
 
-fn filter(params: &Params) -> Result<BookingFilter> {
-    let (start, end) = (params.instant("start")?, params.instant("end")?);
+fn filter(query: BookingListQuery) -> Result<BookingFilter> {
+    let start = query.start.map(InstantOrDate::as_millis);
+    let end = query.end.map(InstantOrDate::as_millis);
     if start.zip(end).is_some_and(|(start, end)| end <= start) {
         return Err(invalid(Code::InvalidTimeRange, "end", "end must be after start"));
     }
-    let email = params.text("invitee_email", MAX_ADDRESS)?;
     Ok(BookingFilter {
-        event_type_id: params.text("event_type_id", 64)?,
-        status: params.word("status", &STATUSES)?,
-        invitee_email: email.map(|email| ::mail::address::folded(&email)),
+        event_type_id: query.event_type_id,
+        status: query.status.map(|status| status.as_str().to_owned()),
+        invitee_email: query.invitee_email.map(|email| ::mail::address::folded(&email)),
         start,
         end,
     })

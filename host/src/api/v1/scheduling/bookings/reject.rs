@@ -19,10 +19,8 @@ use crate::api::response::reply::{ApiResponse, ApiResult};
 pub fn routes() -> Routes<App> {
     Routes::new("Scheduling")
         .post("/v1/scheduling/bookings/{bookingId}/reject", "scheduling.write", Additive, post)
-        .summary("Reject a booking that is pending")
-        .description(
-            "Its time is free with the answer. 409 `invalid_state` for a booking that is not pending.",
-        )
+        .summary("Reject a pending booking")
+        .description("The time of the booking is free again as soon as the answer arrives. 409 `invalid_state` for a booking that is not pending.")
         .body::<BookingRejection>()
         .returns::<Resource<Booking>>()
 }

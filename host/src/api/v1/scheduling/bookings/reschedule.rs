@@ -21,8 +21,8 @@ use crate::api::response::reply::{ApiResponse, ApiResult};
 pub fn routes() -> Routes<App> {
     Routes::new("Scheduling")
         .post("/v1/scheduling/bookings/{bookingId}/reschedule", "scheduling.book", Additive, post)
-        .summary("Move a booking to another slot")
-        .description("The booking keeps its id, and while its organizer stays its `iCalUid`; `sequence` goes up. Its old time is free and its new one taken with the answer; the event is moved right after that. 409 `slot_unavailable` for a `start` that the search for slots with this `rescheduleBookingId` does not offer, 409 `invalid_state` for a booking that is not confirmed. A key without `scheduling.write` needs the invitee's `manageToken`, and what the event type's `reschedule` says holds: 403 `forbidden` where invitees may not move, 409 `invalid_state` where it is too late or was done too often; where bookings need a confirmation this one is pending again. Without a `manageToken` a key that may write is bound by none of that.")
+        .summary("Reschedule a booking")
+        .description("The booking keeps its id, and its `iCalUid` as long as its organizer is the same; `sequence` goes up. Its old time is free and its new time taken as soon as the answer arrives; the calendar event is moved right after that. 409 `slot_unavailable` for a `start` that the slot search with this `rescheduleBookingId` does not offer, 409 `invalid_state` for a booking that is not confirmed. A key without `scheduling.write` needs the invitee's `manageToken`, and the event type's `reschedule` rules apply: 403 `forbidden` if invitees may not reschedule, 409 `invalid_state` if it is too late or was done too often; if bookings need a confirmation, this one is pending again. None of that applies to a key with `scheduling.write` that sends no `manageToken`.")
         .body::<BookingMove>()
         .returns::<Resource<Booking>>()
 }

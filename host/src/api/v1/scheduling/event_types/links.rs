@@ -21,16 +21,17 @@ pub fn routes() -> Routes<App> {
     Routes::new("Scheduling")
         .get("/v1/scheduling/event-types/{eventTypeId}/links", "scheduling.read", Additive, list)
         .summary("List the booking links of an event type")
-        .description("Its own slug, and the links that were made besides, in the order of their slugs. `active` is false for one that is expired or used up.")
+        .description("The event type's own slug, and further links, sorted by slug. `active` is false for a link that is expired or used up.")
         .lists::<BookingLink>()
         .post("/v1/scheduling/event-types/{eventTypeId}/links", "scheduling.write", Additive, create)
-        .summary("Make a further booking link")
-        .description("Its slug cannot be guessed. One with `singleUse` is good for one booking, one with `expiresAt` until then; after that it has the same answer as one that never was: 404. A booking that is made through the API uses the link that its `slug` names.")
+        .summary("Create a booking link")
+        .description("The slug of the new link cannot be guessed. A link with `singleUse` is valid for one booking, one with `expiresAt` until that time; after that it answers 404, as if it had never existed. A booking that is made through the API uses the link that its `slug` names. The body is optional.")
         .body::<NewBookingLink>()
+        .optional_body()
         .returns::<Written<BookingLink>>()
         .delete("/v1/scheduling/event-types/{eventTypeId}/links/{slug}", "scheduling.write", Additive, delete)
-        .summary("End a booking link")
-        .description("Bookings that were made by it stay. The event type's own slug is no further link: 409 `invalid_state`.")
+        .summary("Delete a booking link")
+        .description("Bookings that were made by it stay. The event type's own slug cannot be deleted: 409 `invalid_state`.")
 }
 
 async fn list(

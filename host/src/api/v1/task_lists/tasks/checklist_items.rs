@@ -32,7 +32,7 @@ pub fn routes() -> Routes<App> {
         .lists::<ChecklistItem>()
         .post(STEPS, "tasks.write", Phase2, create)
         .summary("Add a checklist item")
-        .description("400 `capability_not_supported` where the provider has none.")
+        .description("A provider without checklists answers 400 `capability_not_supported`.")
         .body::<NewChecklistItem>()
         .returns::<Written<ChecklistItem>>()
         .patch(STEP_OF, "tasks.write", Phase2, update)

@@ -32,7 +32,7 @@ pub fn routes() -> Routes<App> {
         .post(LINKS, "tasks.write", Phase2, create)
         .summary("Link a task to a message, an event, a contact or a page")
         .description(
-            "Either `url` or `resourceId`, which names an event or a contact that the key may read: 403 `insufficient_scope` without `calendar.read` or `contacts.read`. 400 `capability_not_supported` if the provider has no links.",
+            "The link has either `url` or `resourceId`, the id of an event or a contact that the key may read. A key without `calendar.read` or `contacts.read` gets 403 `insufficient_scope`. A provider without links answers 400 `capability_not_supported`. Links to messages cannot be created yet.",
         )
         .body::<NewTaskLink>()
         .returns::<Written<TaskLink>>()

@@ -5,9 +5,14 @@ pub mod links;
 
 use axum::extract::State;
 use base::error::Result;
+use base::input::validate;
 use http::HeaderMap;
+use model::bounds;
+use model::formats::{self, InstantOrDate};
 use model::resource::{New, Patch, Resource};
-use model::tasks::Task;
+use model::tasks::{Task, TaskStatus};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use service::app::App;
 use service::app::resource_kind::ResourceKind;
 use service::connections::request_context::RequestContext;
@@ -15,13 +20,14 @@ use service::connections::write_context::WriteContext;
 use service::resources::collection_items;
 use service::resources::collections::{self, open_to_read, open_to_write};
 use service::resources::open_item::ItemPath;
-use service::resources::tasks::find::{self, STATUSES, TaskQuery};
+use service::resources::tasks::find::{self, TaskQuery};
 
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
 use crate::api::pagination;
 use crate::api::request::extractors::{Extract, Params, Path};
 use crate::api::request::json::Body;
+use crate::api::request::query::{IncludeList, IncludeQuery, StrictQuery};
 use crate::api::response::reply::{ApiResponse, ApiResult};
 use crate::api::shared::collection_items::{listed, manner};
 use crate::web::cursor::Binding;
@@ -33,40 +39,63 @@ pub fn routes() -> Routes<App> {
     Routes::new("Tasks")
         .get(TASKS, "tasks.read", Mvp, list)
         .summary("List tasks")
-        .description("By `position` where the provider has one, then by id. Subtasks are in the list, too.")
-        .param(
-            "q",
-            "string",
-            "Words in title, notes, steps, categories or assignees; case and accents do not matter",
+        .description(
+            "The tasks are sorted by `position` if the provider has one, then by id. Subtasks are in the list, too.",
         )
-        .param("status", "string", "needsAction, inProgress, completed, waiting, deferred or cancelled")
-        .param("open", "boolean", "`true`: neither completed nor cancelled; `false`: one of the two")
-        .param("due_after", "string", "Only tasks due on this day or later")
-        .param("due_before", "string", "Only tasks due before this day")
-        .param("parent_id", "string", "Only subtasks of this task")
-        .param("category", "string", "Only tasks of this category")
-        .param("updated_after", "string", "Only tasks changed at or after this instant")
-        .param("include", "string", "`providerData` adds what the model has no field for")
+        .query::<TaskListQuery>()
         .lists::<Resource<Task>>()
         .post(TASKS, "tasks.write", Mvp, create)
         .summary("Create a task")
-        .param("strict", "boolean", "400 for a field that the provider cannot keep, instead of a warning")
+        .query::<StrictQuery>()
         .body::<New<Task>>()
         .returns::<Resource<Task>>()
         .get(TASK, "tasks.read", Mvp, get)
         .summary("Read a task")
-        .param("include", "string", "`providerData` adds what the model has no field for")
+        .query::<IncludeQuery>()
         .returns::<Resource<Task>>()
         .patch(TASK, "tasks.write", Mvp, update)
         .summary("Change or complete a task")
         .description(
-            "A JSON merge patch. `status: completed` stamps `completedAt`, another status clears it.",
+            "The body is a JSON merge patch (RFC 7396). Setting `status` to `completed` sets `completedAt`; another status clears it.",
         )
-        .param("strict", "boolean", "400 for a field that the provider cannot keep, instead of a warning")
+        .query::<StrictQuery>()
         .body::<Patch<Task>>()
         .returns::<Resource<Task>>()
         .delete(TASK, "tasks.write", Mvp, delete)
         .summary("Delete a task")
+}
+
+/// The query string of a list of tasks.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct TaskListQuery {
+    /// Words, separated by spaces, that all occur in the title, the notes, the checklist items, the categories or the assignees. Case and
+    /// accents do not matter.
+    #[schemars(length(max = bounds::list::MAX_QUERY))]
+    q: Option<String>,
+    /// Returns only tasks in this state.
+    #[serde(default)]
+    #[schemars(with = "TaskStatus")]
+    status: Option<TaskStatus>,
+    /// Returns only open tasks, which are neither completed nor cancelled; with `false`, only the others.
+    open: Option<bool>,
+    /// Returns only tasks that are due on this day or later.
+    #[schemars(with = "Option<formats::Date>")]
+    due_after: Option<String>,
+    /// Returns only tasks that are due before this day.
+    #[schemars(with = "Option<formats::Date>")]
+    due_before: Option<String>,
+    /// Returns only subtasks of this task.
+    #[schemars(with = "Option<formats::Id>", length(max = bounds::MAX_ID))]
+    parent_id: Option<String>,
+    /// Returns only tasks with this category.
+    #[schemars(length(max = bounds::MAX_LABEL))]
+    category: Option<String>,
+    /// Returns only tasks that changed at this time or later. A date stands for its midnight in UTC.
+    updated_after: Option<InstantOrDate>,
+    /// Parts that the answer has beside the usual ones: `providerData` adds the provider's fields that the model has no field for. Other
+    /// words are ignored.
+    #[serde(default)]
+    include: IncludeList,
 }
 
 async fn refresh_if_stale(app: &App, asker: &RequestContext, task_list_id: &str) -> Result<()> {
@@ -81,16 +110,22 @@ async fn list(
     Path(task_list_id): Path<String>,
 ) -> ApiResult {
     let limit = pagination::limit(params.get("limit"))?;
+    let given: TaskListQuery = params.read()?;
+    for (name, day) in [("due_after", &given.due_after), ("due_before", &given.due_before)] {
+        if let Some(day) = day {
+            validate::date(name, day)?;
+        }
+    }
     let query = TaskQuery {
-        q: params.text("q", 256)?,
-        status: params.word("status", &STATUSES)?,
-        open: params.get("open").map(|_| params.flag("open")).transpose()?,
-        due_after: params.date("due_after")?,
-        due_before: params.date("due_before")?,
-        parent_id: params.text("parent_id", 64)?,
-        category: params.text("category", 255)?,
-        updated_after: params.instant("updated_after")?,
-        with_provider_data: params.with_provider_data(),
+        q: given.q,
+        status: given.status,
+        open: given.open,
+        due_after: given.due_after,
+        due_before: given.due_before,
+        parent_id: given.parent_id,
+        category: given.category,
+        updated_after: given.updated_after.map(InstantOrDate::as_millis),
+        with_provider_data: given.include.has_provider_data(),
         task_list_id,
     };
     let binding = Binding::new(&asker.tenant, "tasks.list", &query);
@@ -120,7 +155,8 @@ async fn get(
 ) -> ApiResult {
     refresh_if_stale(&app, &asker, &task_list_id).await?;
     let path = ItemPath { kind: ResourceKind::Task, collection_id: Some(&task_list_id), id: &id };
-    Ok(ApiResponse(collection_items::get(&app, &asker, path, params.with_provider_data()).await?))
+    let query: IncludeQuery = params.read()?;
+    Ok(ApiResponse(collection_items::get(&app, &asker, path, query.include.has_provider_data()).await?))
 }
 
 async fn update(

@@ -1,4 +1,4 @@
-//! `/v1/providers`
+//! `/v1/providers/{provider}/notifications`: the addresses to which providers post their notifications.
 
 use std::net::IpAddr;
 use std::sync::{Arc, LazyLock};
@@ -47,15 +47,15 @@ struct NotificationsTaken {}
 pub fn routes() -> Routes<App> {
     Routes::new("Providers")
         .post("/v1/providers/{provider}/notifications", ANY_KEY, Additive, notify)
-        .summary("Where providers post their notifications")
-        .description("For providers, not for clients. A notification is a hint that something has changed, authenticated by the secret of its watch: what changed is read from the provider. 202 whether or not the watches are known and the secrets right; 401 without any. A provider that signs a JSON Web Token for each request sends it as a `Bearer` token: 401 for one that it did not make for this address, and 503 while its keys cannot be read. 200 for a handshake, whose value comes back as text. 503 over 200 requests of the provider in a second from one network or 2,000 from all, for far more than 2 notifications of a watch in a second, and when the database does not answer within 2 seconds: the provider repeats it. At most 256 KiB and 1,000 notifications.")
+        .summary("Receive a provider's notifications")
+        .description("For providers, not for clients. A notification is a hint that something has changed, authenticated by the secret of its watch; changes are then read from the provider. The answer is 202 whether or not the watches are known and the secrets right, and 401 without any secret. A provider that signs a JSON Web Token for each request sends it as a `Bearer` token: 401 for a token that was not made for this address, and 503 while the provider's keys cannot be read. 200 for a handshake, whose value is returned as text. 503 above 200 requests of the provider in a second from one network or 2,000 from all, for far more than 2 notifications of a watch in a second, and if the database does not answer within 2 seconds: the provider then repeats the request. A request has at most 256 KiB and 1,000 notifications.")
         .status(202)
         .returns::<NotificationsTaken>()
         .return_type("text/plain")
         .own_budget()
         .post("/v1/providers/{provider}/notifications/{name}", ANY_KEY, Additive, notify_of_kind)
-        .summary("Where providers with several kinds of notifications post those of one kind")
-        .description("For providers, not for clients. As `POST /v1/providers/{provider}/notifications`, for the kind that the connector's manifest gives this name.")
+        .summary("Receive a provider's notifications of one kind")
+        .description("For providers, not for clients. The same as `POST /v1/providers/{provider}/notifications`, for the kind of notification that has this name in the connector's manifest.")
         .status(202)
         .returns::<NotificationsTaken>()
         .return_type("text/plain")
