@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
@@ -10,6 +10,7 @@ use clap::ValueEnum;
 
 use crate::browser;
 use crate::changed;
+use crate::clients;
 use crate::connectors;
 use crate::counts::run_counted;
 use crate::engines::PostgresScope;
@@ -17,6 +18,7 @@ use crate::fuzz::{self, BackgroundBuild};
 use crate::peers::Peers;
 use crate::project;
 use crate::suite::Suite;
+use crate::virtual_environment;
 
 #[derive(clap::Args)]
 pub struct CheckArguments {
@@ -129,12 +131,14 @@ fn tests(
             left_out
                 .push("tests on Radicale, Cyrus, Dovecot, Exim, PostgreSQL and the fault proxy".to_owned());
             left_out.push("tests of the booking page in a browser".to_owned());
+            left_out.push("tests of the clients in TypeScript and Python".to_owned());
             None
         }
         false => {
             left_out.extend(suite.as_ref().and_then(|suite| suite.postgres_tests.left_out()));
             project::step("a browser for the booking page");
             environment.extend(browser::install()?);
+            environment.extend(clients::tools::install()?);
             project::step("starting the test peers");
             environment.push(("SWITCHBOARD_REQUIRE_PEERS".to_owned(), "1".to_owned()));
             Some(Peers::start()?)
@@ -186,22 +190,7 @@ pub fn oracle() -> Result<String> {
         project::step(
             "installing the oracles (python-dateutil, icalendar, vobject, standardwebhooks, tzlocal, cryptography, google-api-python-client)",
         );
-        let create = || {
-            project::run(
-                project::command("python3").args(["-m", "venv", "--clear"]).arg(&dir),
-                "python3 -m venv",
-            )
-        };
-        if create().is_err() {
-            // Debian's python3 package does not include venv.
-            let install =
-                "apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qy python3-venv";
-            project::run(
-                project::command("sh").args(["-c", install]).stdin(Stdio::null()),
-                "apt-get install python3-venv",
-            )?;
-            create()?;
-        }
+        virtual_environment::create(&dir)?;
         let mut pip = project::command(&path(dir.join("bin/pip")));
         pip.args(["install", "-q", "--disable-pip-version-check", "--no-deps", "-r"]).arg(&wanted);
         project::run(&mut pip, "pip install")?;

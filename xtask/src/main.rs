@@ -1,10 +1,11 @@
 //! The project's commands, `cargo xtask …`: `demo` shows the product, `test` checks everything, `fuzz` tries hostile input, `connectors`
-//! builds the components, `rooms` counts, `bench` measures. Each does its own set-up and reports its steps.
+//! builds the components, `clients` generates, `rooms` counts, `bench` measures. Each does its own set-up and reports its steps.
 
 mod bench;
 mod browser;
 mod changed;
 mod check;
+mod clients;
 mod connectors;
 mod counts;
 mod deadline;
@@ -21,6 +22,7 @@ mod rooms;
 mod server;
 mod storm;
 mod suite;
+mod virtual_environment;
 
 use std::process::ExitCode;
 
@@ -43,6 +45,8 @@ enum Command {
     Fuzz(fuzz::FuzzArguments),
     /// Compare the API's view of your own calendars, cards and mail with that of other readers.
     Mirror(mirror::MirrorArguments),
+    /// Generate the types and methods of the clients in `sdk/clients` from the server's description of its API.
+    Clients(clients::ClientsArguments),
     /// Build the connectors as WebAssembly components into `target/connectors/bundle`.
     Connectors(connectors::ConnectorsArguments),
     /// Count the structure and names of the code, now and at a revision.
@@ -62,6 +66,7 @@ fn main() -> ExitCode {
         Command::Test(arguments) => check::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Mirror(arguments) => mirror::run(&arguments),
+        Command::Clients(arguments) => clients::run(&arguments),
         Command::Connectors(arguments) => connectors::run(&arguments),
         Command::Rooms(arguments) => rooms::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),

@@ -67,6 +67,7 @@ const RULES: &[(&str, &[&str], &[&str])] = &[
     ("sync", &["sync::", "contract::", "jobs::"], &[]),
     ("runtime", &["connections::", "contract::"], &["conformance"]),
     ("sandbox_provider", &["sandbox_provider::", "sandbox_connector::"], &[]),
+    ("sdk/clients/", &["contract::clients::"], &[]),
     ("sdk/connector/", &["sandbox_connector::"], &["conformance"]),
     ("wit/", &["contract::"], &["conformance"]),
     ("connectors/dav/", &["dav::"], &["conformance"]),
@@ -82,6 +83,8 @@ const RULES: &[(&str, &[&str], &[&str])] = &[
     ("tests/memory/", &[], &["memory"]),
     // No test of these runs without real servers or minutes of time, or none but `tidy`.
     ("tests/browser/", &[], &[]),
+    ("tests/clients/", &[], &[]),
+    ("tests/api/fake_provider/", &["google::", "microsoft::"], &[]),
     ("tests/fakes/", &["google::", "microsoft::"], &[]),
     ("tests/fuzz/", &[], &[]),
     ("tests/mirror/", &[], &[]),
@@ -241,8 +244,9 @@ impl Plan {
     /// Adds the tests that the rules name for `file`.
     fn apply_rules(&mut self, file: &str) {
         let module = file.strip_prefix("tests/api/").and_then(|path| path.split(['/', '.']).next());
-        // `main.rs` and `engines.txt` have no tests.
-        if let Some(module) = module.filter(|module| !matches!(*module, "main" | "engines")) {
+        // `main.rs`, `engines.txt` and what two modules share have no tests.
+        if let Some(module) = module.filter(|module| !matches!(*module, "main" | "engines" | "fake_provider"))
+        {
             self.api.insert(format!("{module}::"));
             return;
         }
@@ -422,6 +426,7 @@ mod tests {
         assert_eq!(api("host/service/src/job_runner/turn.rs"), set(&["jobs::", "webhooks::delivery::"]));
         assert_eq!(api("tests/api/task_lists/parts.rs"), set(&["task_lists::"]));
         assert_eq!(api("tests/api/cli.rs"), set(&["cli::"]));
+        assert_eq!(api("tests/api/fake_provider/mail.rs"), set(&["google::", "microsoft::"]));
         assert_eq!(api("tests/api/engines.txt"), set(&["calendars::events::", "contract::"]));
         assert_eq!(api("xtask/src/main.rs"), set(&[]));
         assert_eq!(api("README.md"), set(&[]));
