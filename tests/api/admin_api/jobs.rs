@@ -14,7 +14,7 @@ const JOBS: &str = "/v1/admin/jobs";
 const LATER: i64 = 4_102_444_800_000;
 
 /// Two jobs of an application for a later time: a report, and a delivery, which cannot be cancelled.
-async fn enqueue(server: &TestServer, tenant: &Tenant) {
+pub async fn enqueue(server: &TestServer, tenant: &Tenant) {
     let (tenant, now) = (tenant.clone(), server.app.now());
     let written: Result<()> = server
         .app

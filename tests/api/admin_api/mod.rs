@@ -1,7 +1,7 @@
 //! The API of the administration: what its keys may do, and what nobody else may.
 
 mod applications;
-mod jobs;
+pub mod jobs;
 mod keys;
 mod operators;
 mod organizations;

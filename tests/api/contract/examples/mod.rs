@@ -7,7 +7,7 @@ mod walk;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use switchboard::api;
 use switchboard::api::openapi::examples;
 use switchboard::api::operation::Operation;
@@ -23,6 +23,20 @@ const WITHOUT: [(&str, &str); 3] = [
     ("providers.notifications", "providers call it, each in its own form"),
     ("providers.notificationsOfKind", "providers call it, each in its own form"),
 ];
+
+/// Operations whose answer depends on the machine: only its fields are compared.
+const OF_MACHINE: [&str; 1] = ["admin.health.get"];
+
+/// The part of an exchange that is the same on every machine.
+fn compared(id: &str, example: Option<&Value>) -> Option<Value> {
+    let mut example = example?.clone();
+    if OF_MACHINE.contains(&id) {
+        let fields: Vec<&String> =
+            example["response"].as_object().into_iter().flatten().map(|(name, _)| name).collect();
+        example["response"] = json!(fields);
+    }
+    Some(example)
+}
 
 /// Walks a family's operations and compares its exchanges with the committed ones.
 async fn check(family: &str) {
@@ -42,7 +56,7 @@ async fn check(family: &str) {
     let walked: BTreeMap<String, Value> = serde_json::from_value(walked).expect("an object");
     let ids: BTreeSet<&String> = committed.keys().chain(walked.keys()).collect();
     for id in ids {
-        let (old, new) = (committed.get(id), walked.get(id));
+        let (old, new) = (compared(id, committed.get(id)), compared(id, walked.get(id)));
         assert_eq!(old, new, "{id}: another exchange than {}; run with {UPDATE}=1 and look", path.display());
     }
 }

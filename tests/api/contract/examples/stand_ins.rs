@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 /// Fields whose whole text is opaque to clients.
-const OPAQUE: [&str; 21] = [
+const OPAQUE: [&str; 20] = [
     "etag",
     "current_etag",
     "if-match",
@@ -18,7 +18,6 @@ const OPAQUE: [&str; 21] = [
     "key",
     "access_token",
     "refresh_token",
-    "state",
     "prefix",
     "last4",
     "iCalUid",
@@ -58,6 +57,8 @@ impl StandIns {
                     .collect();
                 Value::Object(members)
             }
+            // Milliseconds that a request took.
+            Value::Number(_) if name == "ms" => Value::from(4),
             other => other,
         }
     }
@@ -74,7 +75,15 @@ impl StandIns {
             let length = if name == "prefix" { text.len() } else { stand_in.len() };
             return stand_in.chars().take(length).collect();
         }
+        let text = self.without_code(text);
         self.with_ids(&text)
+    }
+
+    /// The text with a stand-in for the authorization code in a query string.
+    fn without_code(&mut self, text: String) -> String {
+        let Some((before, after)) = text.split_once("?code=") else { return text };
+        let (code, rest) = after.split_once('&').unwrap_or((after, ""));
+        format!("{before}?code={}&{rest}", self.opaque(code))
     }
 
     /// The stand-in of an opaque text: the parts before its last `_` and the quotes stay, so that it looks like one.

@@ -14,6 +14,7 @@ use switchboard::api;
 use switchboard::api::operation::Operation;
 
 use crate::admin_api::admin;
+use crate::admin_api::jobs::enqueue;
 use crate::contract::examples::stand_ins::StandIns;
 use crate::oauth::{register, tenant};
 use crate::test_mode::test_client;
@@ -71,6 +72,8 @@ enum Work {
     Answer(u16),
     /// Writes the log of requests, until it has one that was refused.
     LogRequests,
+    /// Queues a job that may be cancelled, `report:msg_waits`.
+    QueueReport,
     /// Consents as alice at the address that is saved as `authorizationUrl`, and saves the query of the callback as `callback`.
     Consent,
 }
@@ -160,6 +163,9 @@ impl Walk {
             Work::HandOver => self.server.hand_over().await,
             Work::AdvanceMs(ms) => self.server.clock.advance_ms(*ms),
             Work::LogRequests => self.log_requests().await,
+            Work::QueueReport => {
+                enqueue(&self.server, &tenant(&self.server, &self.application).await).await;
+            }
             Work::Answer(status) => self.receiver.answer(*status, &[]),
             Work::Consent => {
                 let url = self.saved.get("authorizationUrl").expect("an authorization");

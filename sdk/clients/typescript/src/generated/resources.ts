@@ -1,4 +1,4 @@
-// of clients.json sha256:935d2093306c4cfe11360a74a74d63783e1380d00afac74d5453aa44079a8053
+// of clients.json sha256:d138de77a777f74806a20dae13ac485367e934dffc6671fd3c86d04f6f8a46da
 /** The operations of the API as methods: one class for each part of the paths. */
 import { type FollowOptions, type StreamOptions, followChanges, followEvents } from "../core/feeds.js";
 import { type Change, type ModifyOptions, modify } from "../core/modify.js";
@@ -27,6 +27,7 @@ export class Resources extends Resource {
   readonly providers = new Providers(this.transport);
   readonly scheduling = new Scheduling(this.transport);
   readonly taskLists = new TaskLists(this.transport);
+  readonly test = new Test(this.transport);
   readonly usage = new Usage(this.transport);
   readonly webhooks = new Webhooks(this.transport);
 }
@@ -50,7 +51,7 @@ export class AdminApplications extends Resource {
   /**
    * List applications.
    *
-   * In the order in which they were made; those of one organization are sorted by name.
+   * In the order of their creation; those of one organization are sorted by name.
    *
    * Needs the scope `admin.read`.
    */
@@ -59,7 +60,7 @@ export class AdminApplications extends Resource {
   }
 
   /**
-   * Make an application.
+   * Create an application.
    *
    * 409 `already_exists`: `error.param` says whether the name or the handle is taken. 400 `invalid_url`: `error.param` names the address.
    *
@@ -81,7 +82,7 @@ export class AdminApplications extends Resource {
   /**
    * Change an application.
    *
-   * `redirectUris` replaces all addresses. Errors are those of `POST /v1/admin/applications`, and then nothing is changed. With `requestLog` `off`, full bodies that an operator had recorded for a time are no longer recorded either.
+   * `redirectUris` replaces all addresses. Errors are those of `POST /v1/admin/applications`, and then nothing is changed. With `requestLog` `off`, full bodies that an operator had turned on for a time are no longer recorded either.
    *
    * Needs the scope `admin.write`.
    */
@@ -103,7 +104,7 @@ export class AdminApplicationsApiKeys extends Resource {
   /**
    * List an application's API keys.
    *
-   * The oldest one first, revoked keys included, without access tokens.
+   * The oldest key first, including revoked keys and without access tokens.
    *
    * Needs the scope `admin.read`.
    */
@@ -114,7 +115,7 @@ export class AdminApplicationsApiKeys extends Resource {
   /**
    * Create an API key of an application.
    *
-   * The answer holds `key`, this once; an idempotent replay shows it again. It can have every scope but those of administration (400 `invalid_parameter`).
+   * The answer holds the secret in `key`. It is shown only once; an idempotent replay shows it again. The key can have every scope except those of administration (400 `invalid_parameter`).
    *
    * Needs the scope `admin.write`.
    */
@@ -125,7 +126,7 @@ export class AdminApplicationsApiKeys extends Resource {
   /**
    * Give an API key of an application a new secret.
    *
-   * As `POST /v1/api-keys/{keyId}/rotate`, for every key of the application. 409 `invalid_state`: the key is revoked or expired, it is an access token, or the overlap of an earlier rotation is not over and another one is asked for.
+   * The same as `POST /v1/api-keys/{keyId}/rotate`, for every key of the application. 409 `invalid_state`: the key is revoked or expired, it is an access token, or the overlap of an earlier rotation is not over and another overlap is requested.
    *
    * Needs the scope `admin.write`.
    */
@@ -136,7 +137,7 @@ export class AdminApplicationsApiKeys extends Resource {
   /**
    * Revoke an API key of an application.
    *
-   * As `DELETE /v1/api-keys/{keyId}`, for every key of the application.
+   * The same as `DELETE /v1/api-keys/{keyId}`, for every key of the application.
    *
    * Needs the scope `admin.write`.
    */
@@ -149,7 +150,7 @@ export class AdminApplicationsProviders extends Resource {
   /**
    * List providers with OAuth, and the application's registrations.
    *
-   * By name. A provider at which the application has no registration has `clientId` null; its `callbackUrl` is the address to enter when you register there.
+   * Sorted by name. If the application has no registration at a provider, its `clientId` is null; enter its `callbackUrl` when you register there.
    *
    * Needs the scope `admin.read`.
    */
@@ -160,7 +161,7 @@ export class AdminApplicationsProviders extends Resource {
   /**
    * Register the application's OAuth client at a provider.
    *
-   * Replaces the registration as a whole, but for the secret: without `clientSecret` the stored one stays. With `If-Match` it is only replaced if it still has that version. Addresses in `endpoints` are called under the same rules as all others: without leave of the host's settings none leads into a private network. Connections stay, and use the new registration.
+   * Replaces the registration as a whole, except for the secret: without `clientSecret` the stored one stays. With `If-Match` it is only replaced if it still has that version. Addresses in `endpoints` are called under the same rules as all others: unless the host's settings allow it, none may lead into a private network. Connections stay, and use the new registration.
    *
    * Needs the scope `admin.write`.
    */
@@ -171,7 +172,7 @@ export class AdminApplicationsProviders extends Resource {
   /**
    * Remove a registration.
    *
-   * 409 `not_empty` while accounts of the provider are connected, whose tokens could then not be renewed any more.
+   * 409 `not_empty` while accounts of the provider are connected, because their tokens could no longer be renewed. `force=true` removes it all the same.
    *
    * Needs the scope `admin.write`.
    */
@@ -184,7 +185,7 @@ export class AdminApplicationsRequests extends Resource {
   /**
    * List the logged requests of an application.
    *
-   * The newest first. Every write and every error is logged, and one in a while of the other requests; each appears about a second after it was answered.
+   * The newest request first. Every write and every error is logged, and a sample of the other requests; each appears about a second after it was answered.
    *
    * Needs the scope `admin.read`.
    */
@@ -195,7 +196,7 @@ export class AdminApplicationsRequests extends Resource {
   /**
    * Read a logged request.
    *
-   * Bodies need the scope `admin.write` too, and reading them is an entry of the audit log (`request_bodies_seen`). What an application's settings do not allow to be logged is not there.
+   * Bodies also need the scope `admin.write`, and reading them adds an entry to the audit log (`request_bodies_seen`). Parts that the application's settings do not allow to be logged are missing.
    *
    * Needs the scope `admin.read`.
    */
@@ -208,7 +209,7 @@ export class AdminAuditLog extends Resource {
   /**
    * List entries of the audit log.
    *
-   * What operators, keys of the administration and commands have done, the newest entry first. Entries are kept for 400 days. `actor_id` and `organization_id` exclude each other (400 `conflicting_fields`).
+   * The acts of operators, keys of the administration and commands, the newest first. Entries are kept for 400 days. `actor_id` and `organization_id` exclude each other (400 `conflicting_fields`).
    *
    * Needs the scope `admin.read`.
    */
@@ -221,7 +222,7 @@ export class AdminHealth extends Resource {
   /**
    * Read the state of the installation.
    *
-   * As the host sees it that answers: its checks, its connections to the database, and the jobs and hosts of the whole installation. For probes of load balancers use `GET /readyz`, which needs no key.
+   * The state as seen by the host that answers: its checks, its connections to the database, and the jobs and hosts of the whole installation. For probes of load balancers use `GET /readyz`, which needs no key.
    *
    * Needs the scope `admin.read`.
    */
@@ -234,7 +235,7 @@ export class AdminHosts extends Resource {
   /**
    * Read the hosts of the installation.
    *
-   * A host is a process that works on the database. One that stopped without saying so is shown until another one has taken over its jobs.
+   * A host is a process that works on the database. A host that stopped without notice is shown until another one has taken over its jobs.
    *
    * Needs the scope `admin.read`.
    */
@@ -247,7 +248,7 @@ export class AdminInvitations extends Resource {
   /**
    * Invite someone to the panel.
    *
-   * The answer holds `url`, this once: a link that works for 7 days, by which the invited person chooses a name and a password, or joins with the account that they have. An idempotent replay shows it again. No mail is sent. Open invitations can be withdrawn in the panel. 409 `invalid_state` if an organization has 100 open ones.
+   * The answer holds `url`, a link that works for 7 days, by which the invited person chooses a name and a password, or joins with the account that they have. It is shown only once; an idempotent replay shows it again. No email is sent. Open invitations can be withdrawn in the panel. 409 `invalid_state` if an organization has 100 open ones.
    *
    * Needs the scope `admin.operators`.
    */
@@ -258,9 +259,9 @@ export class AdminInvitations extends Resource {
 
 export class AdminJobs extends Resource {
   /**
-   * List jobs in the background.
+   * List background jobs.
    *
-   * Jobs that wait for a time come first by that time, jobs that ended come last first. Jobs that are done are removed, and jobs that wait to be woken are in no list. With `kind` or `application_id` a page can have fewer jobs than `limit`, even none, while `next_cursor` leads on.
+   * Jobs that wait for a time are sorted by that time; jobs that ended are listed with the last one first. Jobs that succeeded are removed, and jobs that wait to be woken are in no list. With `kind` or `application_id` a page can have fewer jobs than `limit`, or none, while `next_cursor` is set.
    *
    * Needs the scope `admin.read`.
    */
@@ -291,7 +292,7 @@ export class AdminJobs extends Resource {
   /**
    * Cancel a job.
    *
-   * For a job that waits or has failed. 409 `invalid_state` while it runs, when it is cancelled already, and for kinds that cannot be cancelled by themselves: the message says what to do instead.
+   * For a job that waits or has failed. 409 `invalid_state` while it runs, if it is already cancelled, and for kinds that cannot be cancelled by themselves: the message says what to do instead.
    *
    * Needs the scope `admin.write`.
    */
@@ -302,9 +303,9 @@ export class AdminJobs extends Resource {
 
 export class AdminOperators extends Resource {
   /**
-   * List the people who may sign in to the panel.
+   * List operators.
    *
-   * In the order in which they were created. Disabled operators are listed too: operators are never deleted, because the audit log names them.
+   * The people who may sign in to the panel, in the order of their creation. Disabled operators are listed too: operators are never deleted, because the audit log names them.
    *
    * Needs the scope `admin.read`.
    */
@@ -315,7 +316,7 @@ export class AdminOperators extends Resource {
   /**
    * Create an operator.
    *
-   * The answer holds `url`, this once: a link by which the operator sets a password, within an hour. An idempotent replay shows it again. No mail is sent. 409 `already_exists` if an operator has the address. To let people choose their own name, and to give rights to someone who has an account already, create an invitation (`POST /v1/admin/invitations`).
+   * The answer holds `url`, a link by which the operator sets a password within an hour. It is shown only once; an idempotent replay shows it again. No email is sent. 409 `already_exists` if an operator has the address. To let people choose their own name, and to give rights to someone who already has an account, create an invitation (`POST /v1/admin/invitations`).
    *
    * Needs the scope `admin.operators`.
    */
@@ -335,7 +336,7 @@ export class AdminOperators extends Resource {
   /**
    * Change an operator's name or rights, disable or enable them.
    *
-   * All changes of a request happen together or not at all, and hold for the operator's next request. 409 `invalid_state` for a change that leaves the installation without an administrator who is not disabled (`last_admin`) or an organization without an owner (`last_owner`).
+   * All changes of a request are made together or not at all, and apply to the operator's next request. 409 `invalid_state` for a change that leaves the installation without an administrator who is not disabled (`last_admin`) or an organization without an owner (`last_owner`).
    *
    * Needs the scope `admin.operators`.
    */
@@ -346,7 +347,7 @@ export class AdminOperators extends Resource {
   /**
    * Disable an operator.
    *
-   * The operator's sessions end, and they cannot sign in any more. The operator stays in lists, with `disabledAt`; `PATCH` with `disabled: false` lets them sign in again. 409 `invalid_state` for the last administrator and the last owner of an organization.
+   * The operator's sessions end, and they can no longer sign in. The operator stays in lists, with `disabledAt`; `PATCH` with `disabled: false` lets them sign in again. 409 `invalid_state` for the last administrator and the last owner of an organization.
    *
    * Needs the scope `admin.operators`.
    */
@@ -368,7 +369,7 @@ export class AdminOrganizations extends Resource {
   /**
    * List organizations.
    *
-   * Sorted by name. The organization that the keys of the administration belong to is not listed.
+   * Sorted by name. The organization of the administration's own keys is not listed.
    *
    * Needs the scope `admin.read`.
    */
@@ -377,7 +378,7 @@ export class AdminOrganizations extends Resource {
   }
 
   /**
-   * Make an organization.
+   * Create an organization.
    *
    * Needs the scope `admin.write`.
    */
@@ -417,7 +418,7 @@ export class ApiKeys extends Resource {
   /**
    * Create an API key.
    *
-   * The answer holds `key`, this once; an idempotent replay shows it again. It can do no more than the key that makes it: its scopes are among those, and every restriction of that key (domains, addresses, connections, rate, expiry) holds for it too, or is narrowed. To replace a key's secret, rotate it (`POST /v1/api-keys/{keyId}/rotate`).
+   * The answer holds the secret in `key`. It is shown only once; an idempotent replay shows it again. The new key can do no more than the key that creates it: its scopes are among those of that key, and every restriction of that key (domains, addresses, connections, rate, expiry) applies to it too, or is narrower. To replace a key's secret, rotate it (`POST /v1/api-keys/{keyId}/rotate`).
    *
    * Needs the scope `api_keys.write`.
    */
@@ -428,7 +429,7 @@ export class ApiKeys extends Resource {
   /**
    * List the application's API keys.
    *
-   * To a key that is bound to connections: itself, and the keys that descend from it. Access tokens are listed by themselves, until an hour after they expire.
+   * A key that is bound to connections sees itself and the keys that descend from it. Access tokens are listed with `kind=access_token`, until an hour after they expire.
    *
    * Needs the scope `api_keys.write`.
    */
@@ -448,7 +449,7 @@ export class ApiKeys extends Resource {
   /**
    * Revoke an API key.
    *
-   * The key and its access tokens are refused everywhere within a second, and event streams that they opened end. Its webhooks pass to the newest valid key that was created later and has exactly its scopes and connections, so that a newer key can replace this one. If there is none, they are disabled (`key_ended`); webhooks of its access tokens always are. The key stays in lists, with `revokedAt`.
+   * The key and its access tokens are refused everywhere within a second, and event streams that they opened end. Its webhooks pass to the newest valid key that was created later and has exactly its scopes and connections, so that a newer key can replace this one. If there is none, they are disabled (`key_ended`); webhooks of its access tokens are always disabled. The key stays in lists, with `revokedAt`.
    *
    * Needs the scope `api_keys.write`.
    */
@@ -459,7 +460,7 @@ export class ApiKeys extends Resource {
   /**
    * Give an API key a new secret.
    *
-   * The answer holds the new secret in `key`, this once; an idempotent replay shows it again. The key keeps its id, and with it its scopes, restrictions, usage, webhooks, access tokens and the keys that it made. The old secret works until `previousExpiresAt`, `overlapSeconds` from now, so that clients can switch one after the other. Then it is refused everywhere within a second (401 `expired_api_key`), and event streams that it opened end. With `0` it ends at once, as does one left by an earlier rotation. 409 `invalid_state`: the key is revoked or expired, it is an access token, or the overlap of an earlier rotation is not over and another one is asked for. A key can rotate itself, and keys that may do no more than it: one with a scope that it lacks is 403 `insufficient_scope`, one that is less restricted 403 `forbidden`.
+   * The answer holds the new secret in `key`. It is shown only once; an idempotent replay shows it again. The key keeps its id, and with it its scopes, restrictions, usage, webhooks, access tokens and the keys that it created. The old secret works until `previousExpiresAt`, `overlapSeconds` from now, so that clients can switch one after the other. Then it is refused everywhere within a second (401 `expired_api_key`), and event streams that it opened end. With `0` it ends at once, and so does one that an earlier rotation left. 409 `invalid_state`: the key is revoked or expired, it is an access token, or the overlap of an earlier rotation is not over and another overlap is requested. A key can rotate itself and keys that may do no more than it: for a key with a scope that it lacks the answer is 403 `insufficient_scope`, for a less restricted one 403 `forbidden`.
    *
    * Needs the scope `api_keys.write`.
    */
@@ -476,7 +477,7 @@ export class AuthConnectors extends Resource {
   /**
    * Start connecting an account.
    *
-   * Send the user to `authorizationUrl`; it works for ten minutes and once. With `codeChallenge`, the account is connected when you exchange its code. "Connecting by OAuth" above describes every step.
+   * Send the user to `authorizationUrl`, which works once and for ten minutes. With `codeChallenge`, the account is connected when you exchange its code. "Connecting by OAuth" above describes every step.
    *
    * Needs the scope `connections.write`.
    */
@@ -485,11 +486,11 @@ export class AuthConnectors extends Resource {
   }
 
   /**
-   * Where the provider sends the user back.
+   * Return from the provider.
    *
-   * Redirects to the application's `redirectUri` with `connection_id`, `status` and `state`, or with `error`. `status` is `active`. After an authorization with `codeChallenge` it is `pending` and comes with a `code`: exchange it at `POST /v1/oauth/token` within 60 seconds to connect the account. Authenticated by `state`, which works once. With an API key (scope `connections.write`), or with `Accept: application/json`, the answer is JSON. If the request cannot be redirected, the user sees a page.
+   * For browsers: the provider redirects the user here, and the answer redirects them to the application's `redirectUri` with `connection_id`, `status` and `state`, or with `error`. `status` is `active`. After an authorization with `codeChallenge` it is `pending` and comes with a `code`: exchange it at `POST /v1/oauth/token` within 60 seconds to connect the account. `state` authenticates the request and works once. With an API key (scope `connections.write`), or with `Accept: application/json`, the answer is JSON. If the request cannot be redirected, the user sees a page.
    */
-  callback(provider: string, query?: T.AuthConnectorsCallbackQuery, options?: RequestOptions): Promise<T.AuthorizationResult> {
+  callback(provider: string, query: T.AuthConnectorsCallbackQuery, options?: RequestOptions): Promise<T.AuthorizationResult> {
     return this.$read("GET", path`/v1/auth/connectors/${provider}/callback`, query, undefined, options);
   }
 }
@@ -583,7 +584,7 @@ export class CalendarsEvents extends Resource {
   /**
    * Create an event.
    *
-   * `notify` says whom the provider tells. Where it cannot tell exactly those, the event is written all the same, with the warning `notify_not_supported`; with `strict=true` it is refused.
+   * `notify` says which attendees the provider notifies. If it cannot notify exactly these, the event is written all the same, with the warning `notify_not_supported`; with `strict=true` the write is refused.
    *
    * Needs the scope `calendar.write`.
    */
@@ -594,7 +595,7 @@ export class CalendarsEvents extends Resource {
   /**
    * Read an event.
    *
-   * Of a series also one instance: its id is the series' id, `_`, and the original start.
+   * Also reads one instance of a series: its id is the id of the series, `_`, and the original start.
    *
    * Needs the scope `calendar.read`.
    */
@@ -605,7 +606,7 @@ export class CalendarsEvents extends Resource {
   /**
    * Change an event.
    *
-   * A JSON merge patch. `recurrenceScope` says which instances are meant: `this` (default with the id of an instance), `thisAndFollowing`, `all` (default with the id of a series). Whom the provider tells is as for creating one.
+   * A JSON merge patch. `recurrenceScope` says which instances change: `this` (default with the id of an instance), `thisAndFollowing`, `all` (default with the id of a series). `notify` has the meaning that it has when an event is created.
    *
    * Needs the scope `calendar.write`.
    */
@@ -616,7 +617,7 @@ export class CalendarsEvents extends Resource {
   /**
    * Delete an event.
    *
-   * Where there is something to warn of, such as `notify_not_supported`, the answer is 200 with `warnings`.
+   * The answer is 204, or 200 with `warnings` if there are any, such as `notify_not_supported`.
    *
    * Needs the scope `calendar.write`.
    */
@@ -676,7 +677,7 @@ export class CalendarsFreebusy extends Resource {
   /**
    * Ask when people are busy.
    *
-   * Up to 50 targets over at most 92 days. A target that is named twice is answered once, with the warning `duplicate_target`. Each target is answered for itself: one that failed has `status` `error`, is never reported as free, and makes `complete` false. `includeDetails` needs the scope `calendar.read`.
+   * Up to 50 targets over at most 92 days. A target that is named twice is answered once, with the warning `duplicate_target`. A target that failed has `status` `error`, is never reported as free, and makes `complete` false; the others are answered all the same. `includeDetails` needs the scope `calendar.read`.
    *
    * Needs the scope `calendar.freebusy`.
    */
@@ -689,7 +690,7 @@ export class CalendarsSync extends Resource {
   /**
    * Start incremental sync.
    *
-   * From now on the service follows the calendar by itself. Starting again changes nothing and answers 200.
+   * From now on the service keeps its copy of the calendar up to date. Starting the sync again changes nothing and answers 200.
    *
    * Needs the scope `calendar.read`.
    */
@@ -700,7 +701,7 @@ export class CalendarsSync extends Resource {
   /**
    * Read what changed.
    *
-   * Without `cursor` the feed begins with every event there is. Read until `next_cursor` is null, keep `sync_cursor`, and pass it as `cursor` next time.
+   * Without `cursor`, the feed begins with all events. Read until `next_cursor` is null, store `sync_cursor`, and pass it as `cursor` next time.
    *
    * Needs the scope `calendar.read`.
    */
@@ -720,7 +721,7 @@ export class CalendarsSync extends Resource {
   /**
    * Renew the provider's push channel.
    *
-   * The channel is renewed behind the answer, which tells how it stands now; one that was renewed within the last minute is left as it is. `unsupported` where the provider has none: the calendar is then polled.
+   * The channel is renewed after the answer, which has its present state. A channel that was renewed within the last minute stays as it is. `unsupported` means that the provider has no channels: the service then polls the calendar.
    *
    * Needs the scope `calendar.read`.
    */
@@ -731,7 +732,7 @@ export class CalendarsSync extends Resource {
   /**
    * Read everything again.
    *
-   * `soft` keeps cursors valid and tells only true differences; `hard` ends them and tells everything anew.
+   * With `soft`, cursors stay valid and the feed reports only differences. With `hard`, earlier cursors become invalid and the feed reports everything again.
    *
    * Needs the scope `calendar.read`.
    */
@@ -740,7 +741,7 @@ export class CalendarsSync extends Resource {
   }
 
   /**
-   * How the sync stands.
+   * Read the state of the sync.
    *
    * Needs the scope `calendar.read`.
    */
@@ -755,7 +756,7 @@ export class Connections extends Resource {
   /**
    * Connect an account by credentials.
    *
-   * The credentials are tried at the provider before anything is stored; they are sealed at once and never shown again. 409 `already_exists` if the application has a connection of the same account already, at the same server; `details` has its id. Connections that need new credentials (`reauth_required`) don't count, nor does any with `allow_duplicate=true`.
+   * The credentials are tried at the provider before anything is stored. They are encrypted at once and never shown again. 409 `already_exists` if the application already has a connection of the same account at the same server; `details` has its id. Connections that need new credentials (`reauth_required`) do not count, and `allow_duplicate=true` allows another connection.
    *
    * Needs the scope `connections.write`.
    */
@@ -784,7 +785,7 @@ export class Connections extends Resource {
   /**
    * Disconnect an account.
    *
-   * Stops its sync and removes its credentials and the local copy. Nothing of the account changes at the provider; tokens of OAuth that no other connection needs are revoked there.
+   * Stops the sync and removes the credentials and the local copy. Nothing changes in the account at the provider. OAuth tokens that no other connection needs are revoked there.
    *
    * Needs the scope `connections.write`.
    */
@@ -795,7 +796,7 @@ export class Connections extends Resource {
   /**
    * Try the credentials again.
    *
-   * Tokens of OAuth are renewed first, unless they are younger than 30 seconds. 409 `reauth_required` when the provider refuses them; 503 `provider_unavailable` with `Retry-After` when it does not answer, which changes nothing.
+   * OAuth tokens are renewed first, unless they are younger than 30 seconds. 409 `reauth_required` if the provider refuses them. 503 `provider_unavailable` with `Retry-After` if the provider does not answer; nothing is changed then.
    *
    * Needs the scope `connections.write`.
    */
@@ -806,7 +807,7 @@ export class Connections extends Resource {
 
 export class ConnectionsCapabilities extends Resource {
   /**
-   * What a connection can do, on every surface.
+   * Read what a connection can do.
    *
    * Needs the scope `connections.read`.
    */
@@ -855,7 +856,7 @@ export class ContactBooks extends Resource {
   /**
    * Delete a contact book.
    *
-   * One that holds contacts gives 409 `not_empty` without `force`.
+   * A book that holds contacts answers 409 `not_empty` without `force`.
    *
    * Needs the scope `contacts.write`.
    */
@@ -886,7 +887,7 @@ export class ContactGroups extends Resource {
   /**
    * Create a contact group.
    *
-   * `bookId` says where; without it, in the default book of `connectionId`. Members are contacts of the same book.
+   * The group is created in the book `bookId`; without `bookId`, in the default book of `connectionId`. Its members are contacts of the same book.
    *
    * Needs the scope `contacts.write`.
    */
@@ -906,7 +907,7 @@ export class ContactGroups extends Resource {
   /**
    * Change a contact group.
    *
-   * `contactIds` replaces the members; of a group with more than 500 the members are changed by their `groupIds`.
+   * `contactIds` replaces the members. To change the members of a group with more than 500, change the `groupIds` of the contacts.
    *
    * Needs the scope `contacts.write`.
    */
@@ -941,7 +942,7 @@ export class Contacts extends Resource {
   /**
    * Search and list contacts, by name.
    *
-   * By `displayName` without regard to case, then by id.
+   * The contacts are sorted by `displayName` without regard to case, then by id.
    *
    * Needs the scope `contacts.read`.
    */
@@ -952,7 +953,7 @@ export class Contacts extends Resource {
   /**
    * Create a contact.
    *
-   * At least one of a name, an e-mail address, a phone number and an organization. `bookId` says where; without it, in the default book of `connectionId`.
+   * A contact needs at least one of a name, an email address, a phone number and an organization. It is created in the book `bookId`; without `bookId`, in the default book of `connectionId`.
    *
    * Needs the scope `contacts.write`.
    */
@@ -972,7 +973,7 @@ export class Contacts extends Resource {
   /**
    * Change a contact.
    *
-   * A JSON merge patch. What another client wrote into the record and the patch does not name stays as it is.
+   * The body is a JSON merge patch (RFC 7396). Fields that it does not name stay as they are, with everything that other programs wrote into the record.
    *
    * Needs the scope `contacts.write`.
    */
@@ -1003,11 +1004,11 @@ export class ContactsMergeSuggestions extends Resource {
   /**
    * Find contacts that seem to be the same.
    *
-   * Only suggestions: nothing is changed. An equal e-mail address, number or profile gives a score of at least 0.9, an equal name with an equal organization 0.7 to 0.85, a name alone at most 0.6. No evidence are role addresses (`info@`), numbers on more than three contacts, and what people share whose names contradict each other: a household's line, an office's. The best first, then by id; `limit` and `cursor` stand in the body.
+   * The suggestions change nothing. An equal email address, phone number or profile gives a score of at least 0.9, an equal name at an equal organization 0.7 to 0.85, an equal name alone at most 0.6. Role addresses (`info@`), numbers on more than three contacts, and values shared by contacts whose names contradict each other (a household, an office) do not count. The suggestions are sorted by score, the highest first, then by id. `limit` and `cursor` are fields of the body.
    *
    * Needs the scope `contacts.read`.
    */
-  query(body?: T.MergeSuggestionQuery, query?: T.ContactsMergeSuggestionsQueryQuery, options?: RequestOptions): Promise<T.MergeSuggestionPage> {
+  query(body?: T.MergeSuggestionQuery, query?: NoQuery, options?: RequestOptions): Promise<T.MergeSuggestionPage> {
     return this.$read("POST", "/v1/contacts/merge-suggestions/query", query, body, options);
   }
 }
@@ -1016,7 +1017,7 @@ export class ContactsPhoto extends Resource {
   /**
    * Read the picture that a contact's record holds.
    *
-   * JSON with the picture in base64, or its bytes with `Accept: application/octet-stream` or `format=raw`. A picture elsewhere is at `photo.url`.
+   * The answer is JSON with the picture in base64, or the bytes of the picture with `Accept: application/octet-stream` or `format=raw`. A picture that the record only links to is at `photo.url`; it answers 404 here.
    *
    * Needs the scope `contacts.read`.
    */
@@ -1027,7 +1028,7 @@ export class ContactsPhoto extends Resource {
   /**
    * Read the picture that a contact's record holds.
    *
-   * JSON with the picture in base64, or its bytes with `Accept: application/octet-stream` or `format=raw`. A picture elsewhere is at `photo.url`.
+   * The answer is JSON with the picture in base64, or the bytes of the picture with `Accept: application/octet-stream` or `format=raw`. A picture that the record only links to is at `photo.url`; it answers 404 here.
    *
    * Needs the scope `contacts.read`.
    */
@@ -1040,18 +1041,18 @@ export class ContactsSync extends Resource {
   /**
    * Start incremental sync of contacts.
    *
-   * From now on the service follows all contact books of `connectionId` by itself. Starting again changes nothing and answers 200.
+   * From now on the service keeps its copy of all contact books of `connectionId` up to date. Starting the sync again changes nothing and answers 200.
    *
    * Needs the scope `contacts.read`.
    */
-  start(body?: T.SyncStart, query?: NoQuery, options?: RequestOptions): Promise<T.WrittenSyncState> {
+  start(body: T.ConnectionSyncStart, query?: NoQuery, options?: RequestOptions): Promise<T.WrittenSyncState> {
     return this.$write("POST", "/v1/contacts/sync/start", query, body, options);
   }
 
   /**
    * Read what changed in contacts, groups and books.
    *
-   * Without `cursor` the feed begins with everything there is. Read until `next_cursor` is null, keep `sync_cursor`, and pass it as `cursor` next time. `resourceType` tells `contact`, `contact_group` and `contact_book` apart.
+   * Without `cursor`, the feed begins with everything that exists. Read until `next_cursor` is null, store `sync_cursor`, and pass it as `cursor` next time. `resourceType` is `contact`, `contact_group` or `contact_book`.
    *
    * Needs the scope `contacts.read`.
    */
@@ -1071,16 +1072,16 @@ export class ContactsSync extends Resource {
   /**
    * Read everything again.
    *
-   * `soft` keeps cursors valid and tells only true differences; `hard` ends them and tells everything anew.
+   * With `soft`, cursors stay valid and the feed reports only differences. With `hard`, earlier cursors become invalid and the feed reports everything again.
    *
    * Needs the scope `contacts.read`.
    */
-  reset(body?: T.SyncReset, query?: NoQuery, options?: RequestOptions): Promise<T.WrittenSyncState> {
+  reset(body: T.ConnectionSyncReset, query?: NoQuery, options?: RequestOptions): Promise<T.WrittenSyncState> {
     return this.$write("POST", "/v1/contacts/sync/reset", query, body, options);
   }
 
   /**
-   * How the sync stands.
+   * Read the state of the sync.
    *
    * Needs the scope `contacts.read`.
    */
@@ -1102,7 +1103,7 @@ export class Email extends Resource {
   /**
    * Send a message.
    *
-   * 202 with the message as it stands: `delivery` and its events show how far it got. It is sent once, however often you repeat the request with its Idempotency-Key, and whatever fails in between; if it is unknown whether the provider accepted it, `delivery.error` says `outcome_unknown`. With `sendAt` it is sent at that time; DELETE of the message cancels it until the provider gets it, and answers 409 `already_sent` from then on. `replyToMessageId` and `attachmentRef` read a message: a key without `email.read` gets 403 `insufficient_scope`, and `param` names the field.
+   * Answers 202 with the message; `delivery` and the events about it show the progress. The message is sent once, however often you repeat the request with its Idempotency-Key. If it is unknown whether the provider accepted it, `delivery.error.code` is `outcome_unknown`. With `sendAt`, the message is sent at that time: DELETE of the message cancels it until the provider gets it, and answers 409 `already_sent` from then on. `replyToMessageId` and `attachmentRef` read a message: a key without `email.read` gets 403 `insufficient_scope`, and `param` names the field.
    *
    * Needs the scope `email.send`.
    */
@@ -1113,9 +1114,9 @@ export class Email extends Resource {
 
 export class EmailCapabilities extends Resource {
   /**
-   * What a mailbox connection can do.
+   * Read what a mailbox connection can do.
    *
-   * Also tells of its calendars, contacts and tasks. Everything that it cannot do stands in `missing`, with the reason.
+   * The answer also covers the calendars, contacts and tasks of the account. `missing` lists what the connection cannot do, with the reasons.
    *
    * Needs the scope `email.read`.
    */
@@ -1128,7 +1129,7 @@ export class EmailDrafts extends Resource {
   /**
    * Create a draft.
    *
-   * It is stored in the drafts folder of the account, where other clients see it too.
+   * The draft is stored in the drafts folder of the account, where other mail programs see it too.
    *
    * Needs the scope `email.write`.
    */
@@ -1139,7 +1140,7 @@ export class EmailDrafts extends Resource {
   /**
    * List drafts, newest first.
    *
-   * Without their texts. Those that were sent are no longer listed.
+   * Drafts are listed without their text. A draft that was sent is no longer listed.
    *
    * Needs the scope `email.read`.
    */
@@ -1150,6 +1151,8 @@ export class EmailDrafts extends Resource {
   /**
    * Read a draft.
    *
+   * Returns the draft with its text and header fields. After the draft was sent, `sentMessageId` has the id of the message.
+   *
    * Needs the scope `email.read`.
    */
   get(draftId: string, query?: T.EmailDraftsGetQuery, options?: RequestOptions): Promise<T.Draft> {
@@ -1159,7 +1162,7 @@ export class EmailDrafts extends Resource {
   /**
    * Change a draft.
    *
-   * A JSON merge patch. Needs the etag, because editors that save by themselves race. Files that are not named stay; a file in the list can be one that is there, by its `id`.
+   * A JSON merge patch. It needs the etag, because mail programs save drafts by themselves. Without `attachments`, the files stay; with it, the list replaces them, and `{"id": …}` in the list keeps a file that the draft has.
    *
    * Needs the scope `email.write`.
    */
@@ -1170,6 +1173,8 @@ export class EmailDrafts extends Resource {
   /**
    * Destroy a draft.
    *
+   * The draft does not go to the trash. While it is scheduled or being sent, it cannot be destroyed: delete the message with the id `sentMessageId` first, to cancel it.
+   *
    * Needs the scope `email.write`.
    */
   delete(draftId: string, query?: NoQuery, options?: RequestOptions): Promise<void> {
@@ -1179,7 +1184,7 @@ export class EmailDrafts extends Resource {
   /**
    * Send a draft.
    *
-   * The key needs `email.read` too, because sending a draft reads it. A draft is sent once: a second call gives 409 `draft_already_sent`. With `sendAt`, in the draft or here, it is sent at that time; DELETE of the returned message cancels it until the provider gets it, and answers 409 `already_sent` from then on.
+   * The key needs `email.read` too, because sending a draft reads it. A draft is sent once: a second call answers 409 `draft_already_sent`. With `sendAt`, in the draft or in the request, the message is sent at that time: DELETE of the returned message cancels it until the provider gets it, and answers 409 `already_sent` from then on.
    *
    * Needs the scope `email.send`.
    */
@@ -1201,7 +1206,7 @@ export class EmailFolders extends Resource {
   /**
    * List folders.
    *
-   * With their roles, and how many messages the provider counts in them.
+   * Each folder has its role and the number of messages that the provider counts in it.
    *
    * Needs the scope `email.read`.
    */
@@ -1214,7 +1219,7 @@ export class EmailLabels extends Resource {
   /**
    * List labels.
    *
-   * Empty for providers that have none: `features.labels` of the capabilities tells.
+   * The list is empty if the provider has no labels (`features.labels` of the capabilities).
    *
    * Needs the scope `email.read`.
    */
@@ -1229,7 +1234,7 @@ export class EmailMessages extends Resource {
   /**
    * Search and list messages, newest first.
    *
-   * By `receivedAt`, then by id, both downwards. A mailbox that was just connected is read from new to old while it is listed: a page may then be short, and only a null `next_cursor` is the end.
+   * Sorted by `receivedAt` and id, both descending. While a new mailbox is synced for the first time, a page may be short or empty: only a null `next_cursor` is the end.
    *
    * Needs the scope `email.read`.
    */
@@ -1238,9 +1243,9 @@ export class EmailMessages extends Resource {
   }
 
   /**
-   * Put a message into a folder, without sending it.
+   * Put a message into a folder without sending it.
    *
-   * The whole message in `rawBase64`, or its parts. Into the inbox where `folderIds` is empty.
+   * Takes the whole message in `rawBase64`, or its parts in the other fields. If `folderIds` is empty, the message goes to the inbox.
    *
    * Needs the scope `email.write`.
    */
@@ -1251,7 +1256,7 @@ export class EmailMessages extends Resource {
   /**
    * Read a message.
    *
-   * `html` is as the sender wrote it: show `safeHtml`. A draft can be read here too, by its id.
+   * `body.html` is as the sender wrote it: show `body.safeHtml` instead. A draft can be read here too, by its id.
    *
    * Needs the scope `email.read`.
    */
@@ -1262,7 +1267,7 @@ export class EmailMessages extends Resource {
   /**
    * Change flags, folders and labels of a message.
    *
-   * A JSON merge patch. `folderIds` moves it: all folders that it is to be in, one where the provider has no more. It keeps its id.
+   * A JSON merge patch. Another folder in `folderIds` moves the message; it keeps its id. Providers without `features.multiFolder` take one folder.
    *
    * Needs the scope `email.write`.
    */
@@ -1273,7 +1278,7 @@ export class EmailMessages extends Resource {
   /**
    * Move a message to the trash, or destroy it.
    *
-   * A message that is in the trash already is destroyed. One that waits to be sent is taken back: with 204 nobody gets it, and with 409 `already_sent` it was sent, or is being sent. What is kept here of a sent message without a copy at the provider goes with `permanent` alone.
+   * A message that is already in the trash is destroyed. A message that waits to be sent is cancelled: 204 means that it is not sent, 409 `already_sent` that it was sent or is being sent. A sent message of which the provider has no copy is deleted only with `permanent`.
    *
    * Needs the scope `email.write`.
    */
@@ -1295,7 +1300,7 @@ export class EmailMessagesAttachments extends Resource {
   /**
    * Fetch an attachment.
    *
-   * JSON with `contentBase64` up to 10 MiB; the bytes of any size with `Accept: application/octet-stream` or `format=raw`, where `Range` works.
+   * Answers JSON with `contentBase64` for a file of up to 10 MiB. With `format=raw` or `Accept: application/octet-stream`, answers the bytes of a file of any size, or a part of them with `Range`.
    *
    * Needs the scope `email.read`.
    */
@@ -1306,7 +1311,7 @@ export class EmailMessagesAttachments extends Resource {
   /**
    * Fetch an attachment.
    *
-   * JSON with `contentBase64` up to 10 MiB; the bytes of any size with `Accept: application/octet-stream` or `format=raw`, where `Range` works.
+   * Answers JSON with `contentBase64` for a file of up to 10 MiB. With `format=raw` or `Accept: application/octet-stream`, answers the bytes of a file of any size, or a part of them with `Range`.
    *
    * Needs the scope `email.read`.
    */
@@ -1319,18 +1324,18 @@ export class EmailSync extends Resource {
   /**
    * Start incremental sync of a mailbox.
    *
-   * From now on the service follows the mailbox of `connectionId` by itself, and reads all of it, newest messages first. Starting again changes nothing and answers 200.
+   * From now on the service keeps its copy of the mailbox of `connectionId` up to date. It reads all messages, newest first. Starting the sync again changes nothing and answers 200.
    *
    * Needs the scope `email.read`.
    */
-  start(body?: T.SyncStart, query?: NoQuery, options?: RequestOptions): Promise<T.WrittenSyncState> {
+  start(body: T.ConnectionSyncStart, query?: NoQuery, options?: RequestOptions): Promise<T.WrittenSyncState> {
     return this.$write("POST", "/v1/email/sync/start", query, body, options);
   }
 
   /**
    * Read what changed in a mailbox.
    *
-   * Without `cursor` the feed begins with everything there is. Read until `next_cursor` is null, keep `sync_cursor`, and pass it as `cursor` next time. `resourceType` tells `email.message`, `email.draft`, `email.folder` and `email.label` apart. While the mailbox is read for the first time (`sync_status` is `initial`) older messages follow.
+   * Without `cursor`, the feed begins with everything in the mailbox. Read until `next_cursor` is null, store `sync_cursor`, and pass it as `cursor` next time. `resourceType` is `email.message`, `email.draft`, `email.folder` or `email.label`. During the first sync of the mailbox (`sync_status` is `initial`), older messages follow.
    *
    * Needs the scope `email.read`.
    */
@@ -1348,18 +1353,20 @@ export class EmailSync extends Resource {
   }
 
   /**
-   * Read everything again.
+   * Read the mailbox again.
    *
-   * `soft` keeps cursors valid and tells only true differences; `hard` ends them and tells everything anew.
+   * With `soft`, cursors stay valid and the feed reports only differences. With `hard`, earlier cursors become invalid and the feed reports everything again.
    *
    * Needs the scope `email.read`.
    */
-  reset(body?: T.SyncReset, query?: NoQuery, options?: RequestOptions): Promise<T.WrittenSyncState> {
+  reset(body: T.ConnectionSyncReset, query?: NoQuery, options?: RequestOptions): Promise<T.WrittenSyncState> {
     return this.$write("POST", "/v1/email/sync/reset", query, body, options);
   }
 
   /**
-   * How the sync stands.
+   * Read the state of the sync of a mailbox.
+   *
+   * Returns how far the copy of the mailbox is, when it was last updated, and the last error.
    *
    * Needs the scope `email.read`.
    */
@@ -1370,9 +1377,9 @@ export class EmailSync extends Resource {
 
 export class EmailThreads extends Resource {
   /**
-   * List threads, by their newest message.
+   * List threads, newest message first.
    *
-   * A thread is listed when one of its messages is what the filters ask for.
+   * A thread is listed if one of its messages matches all filters.
    *
    * Needs the scope `email.read`.
    */
@@ -1383,7 +1390,7 @@ export class EmailThreads extends Resource {
   /**
    * Read a thread.
    *
-   * Messages oldest first. The id of a thread that became part of another one shows that one, with `mergedInto`.
+   * `messageIds` has its messages, oldest first. If the thread was merged into another one, the answer is that other thread, and `mergedInto` has its id.
    *
    * Needs the scope `email.read`.
    */
@@ -1396,7 +1403,7 @@ export class EmailTracking extends Resource {
   /**
    * Read a tracking record.
    *
-   * What became known of a sent message: opens, clicks, replies, bounces, complaints. `human` counts what nothing speaks against: pictures that a mail program fetches unseen and links that a scanner follows are told apart in `events`. Opens and clicks need a public address of this service, replies and bounces a mailbox that is followed (`sync/start`).
+   * Returns the opens, clicks, replies, bounces and complaints of a message that was sent through the API. `human` leaves out the hits of image proxies and scanners; `events` shows how each hit was classified. Opens and clicks need a public address of this service. Replies, bounces and complaints need sync of the mailbox (`POST /v1/email/sync/start`).
    *
    * Needs the scope `email.track`.
    */
@@ -1409,7 +1416,7 @@ export class Events extends Resource {
   /**
    * Read the event log.
    *
-   * Every event of the application in the order of `sequence`, oldest first, as far back as events are kept: 30 days, or what the operator says. Each is the body that a webhook with full payloads receives. A key is shown events of the families that its scopes read (`calendar.read` for `calendar.*`), and, if it is bound to connections, of these alone. A page may be short, or empty, while `next_cursor` is set: read until it is null. `last_sequence` then tells up to where the log was read; pass it as `after_sequence` to go on later. Numbers are missing where nothing was to be told. 409 `sync_reset_required` where events after the position are not kept any more.
+   * Every event of the application in the order of `sequence`, oldest first, as far back as events are kept: 30 days, or as the operator configured. Each is the body that a webhook with full payloads receives. A key sees events of the families that its scopes read (`calendar.read` for `calendar.*`), and if it is bound to connections, only theirs. A page may be short, or empty, while `next_cursor` is set: read until it is null. `last_sequence` then says up to where the log was read; pass it as `after_sequence` to continue later. The sequence has gaps. 409 `sync_reset_required` if events after the position are no longer kept.
    *
    * Needs the scope `events.read`.
    */
@@ -1420,7 +1427,7 @@ export class Events extends Resource {
   /**
    * Read an event.
    *
-   * By the `id` that is also its `webhook-id`, as long as it is kept.
+   * The id is also the event's `webhook-id`. An event can be read as long as it is kept.
    *
    * Needs the scope `events.read`.
    */
@@ -1431,7 +1438,7 @@ export class Events extends Resource {
   /**
    * Receive events as they happen.
    *
-   * Server-sent events: `id` is the `sequence`, `event` the type, and `data` what a webhook with full payloads receives, in one line. The stream begins with the events after `Last-Event-ID` or `after_sequence`, and without either with those that come from now on. A comment comes every 15 seconds; an `id` without an event shows how far the log was read. The stream ends after an hour, or when the host is stopped, and its client opens another one with `Last-Event-ID`, as `EventSource` does by itself; it ends for good within a second when its API key or access token is revoked or expires. A client that reads nothing for 30 seconds is disconnected. `event: sync_reset_required`, the last of a stream, says that events after the position are no longer kept; a stream that is opened there is answered with 409. 429 while the key has 10 streams open at the host, its application 250, or the host 1,000.
+   * Server-sent events: `id` is the `sequence`, `event` the type, and `data` what a webhook with full payloads receives, in one line. The stream begins with the events after `Last-Event-ID` or `after_sequence`, and without either with events from now on. A comment comes every 15 seconds; an `id` without an event shows how far the log was read. The stream ends after an hour, or when the host is stopped; its client then opens another one with `Last-Event-ID`, as `EventSource` does by itself. It ends for good within a second when its API key or access token is revoked or expires. A client that reads nothing for 30 seconds is disconnected. `event: sync_reset_required`, the last of a stream, says that events after the position are no longer kept; a stream that is opened there is answered with 409. 429 while the key has 10 streams open at the host, its application 250, or the host 1,000.
    *
    * Needs the scope `events.read`.
    */
@@ -1442,9 +1449,9 @@ export class Events extends Resource {
 
 export class Oauth extends Resource {
   /**
-   * Token endpoint (RFC 6749).
+   * Get a token (RFC 6749).
    *
-   * Answers and errors have the shapes of RFC 6749, not the envelope. The API key authenticates the client: in `X-Api-Key`, as a `Bearer` token, or as the password of `Basic`. `authorization_code` exchanges the `code` of an authorization, once and within a minute, for tokens of its connection, and connects the account; a code that is not exchanged, or that a wrong request uses up, connects no account. `refresh_token` renews them, and each refresh token works once: used again, it ends all tokens of its grant, so repeat a request whose answer was lost with the same `Idempotency-Key`. `client_credentials` makes a token of the key itself, with fewer scopes, connections and domains, for at most an hour. A token works wherever a key does, within the key's budget, and ends with the key.
+   * Answers and errors have the shapes of RFC 6749, not the envelope. The API key authenticates the client: in `X-Api-Key`, as a `Bearer` token, or as the password of `Basic`. `authorization_code` exchanges the `code` of an authorization, once and within a minute, for tokens of its connection, and connects the account; a code that is not exchanged, or that a wrong request uses up, connects no account. `refresh_token` renews them, and each refresh token works once: if it is used again, all tokens of its grant end, so repeat a request whose answer was lost with the same `Idempotency-Key`. `client_credentials` issues a token of the key itself, with fewer scopes, connections and domains, for at most an hour. A token works wherever a key does, within the key's rate limit, and ends with the key.
    */
   token(body: T.TokenRequest, query?: NoQuery, options?: RequestOptions): Promise<T.Token> {
     return this.$write("POST", "/v1/oauth/token", query, body, options);
@@ -1453,18 +1460,36 @@ export class Oauth extends Resource {
 
 export class Providers extends Resource {
   /**
-   * Where providers post their notifications.
+   * List providers.
    *
-   * For providers, not for clients. A notification is a hint that something has changed, authenticated by the secret of its watch: what changed is read from the provider. 202 whether or not the watches are known and the secrets right; 401 without any. A provider that signs a JSON Web Token for each request sends it as a `Bearer` token: 401 for one that it did not make for this address, and 503 while its keys cannot be read. 200 for a handshake, whose value comes back as text. 503 over 200 requests of the provider in a second from one network or 2,000 from all, for far more than 2 notifications of a watch in a second, and when the database does not answer within 2 seconds: the provider repeats it. At most 256 KiB and 1,000 notifications.
+   * The connectors of this installation, sorted by name, as their manifests describe them. Any key may read them: they hold nothing of an application, apart from `oauthRegistered`.
+   */
+  list(query?: T.ProvidersListQuery, options?: RequestOptions): Pages<T.ProviderPage, T.Provider> {
+    return this.$list("/v1/providers", query, options);
+  }
+
+  /**
+   * Read a provider.
+   *
+   * What you need to connect an account: the ways to authenticate, the scopes, and JSON Schemas of `settings` and `credentials`. What a connected account can do is at `GET /v1/connections/{connectionId}/capabilities`. With `serve --sandbox`, the provider `sandbox` has test accounts.
+   */
+  get(provider: string, query?: NoQuery, options?: RequestOptions): Promise<T.Provider> {
+    return this.$read("GET", path`/v1/providers/${provider}`, query, undefined, options);
+  }
+
+  /**
+   * Receive a provider's notifications.
+   *
+   * For providers, not for clients. A notification is a hint that something has changed, authenticated by the secret of its watch; changes are then read from the provider. The answer is 202 whether or not the watches are known and the secrets right, and 401 without any secret. A provider that signs a JSON Web Token for each request sends it as a `Bearer` token: 401 for a token that was not made for this address, and 503 while the provider's keys cannot be read. 200 for a handshake, whose value is returned as text. 503 above 200 requests of the provider in a second from one network or 2,000 from all, for far more than 2 notifications of a watch in a second, and if the database does not answer within 2 seconds: the provider then repeats the request. A request has at most 256 KiB and 1,000 notifications.
    */
   notifications(provider: string, query?: NoQuery, options?: RequestOptions): Promise<T.NotificationsTaken> {
     return this.$write("POST", path`/v1/providers/${provider}/notifications`, query, undefined, options);
   }
 
   /**
-   * Where providers with several kinds of notifications post those of one kind.
+   * Receive a provider's notifications of one kind.
    *
-   * For providers, not for clients. As `POST /v1/providers/{provider}/notifications`, for the kind that the connector's manifest gives this name.
+   * For providers, not for clients. The same as `POST /v1/providers/{provider}/notifications`, for the kind of notification that has this name in the connector's manifest.
    */
   notificationsOfKind(provider: string, name: string, query?: NoQuery, options?: RequestOptions): Promise<T.NotificationsTaken> {
     return this.$write("POST", path`/v1/providers/${provider}/notifications/${name}`, query, undefined, options);
@@ -1483,7 +1508,7 @@ export class SchedulingAvailability extends Resource {
   /**
    * Find slots.
    *
-   * Slots begin on a grid that starts with each window of the schedule; neither the range nor a busy time moves it. What is offered can be booked: both go by the same rules. Buffers are kept free of busy times and need not be open. A host whose calendars cannot be read is not free; where none could be read the answer is 503 `availability_unknown`. Who hosts are is told to keys with `scheduling.read` alone: to others `hostIds` is null. `limit` (at most 1,000) and `cursor` stand in the body.
+   * Slots lie on a grid that starts with each window of the schedule; neither the range nor a busy time moves it. Every slot in the answer can be booked: search and booking use the same rules. Buffers are kept free of busy times and need not be within opening hours. A host whose calendars cannot be read counts as busy; if none could be read, the answer is 503 `availability_unknown`. Only keys with `scheduling.read` see who the hosts are: for others `hostIds` is null. `limit` and `cursor` are fields of the body.
    *
    * Needs the scope `scheduling.book`.
    */
@@ -1494,9 +1519,9 @@ export class SchedulingAvailability extends Resource {
 
 export class SchedulingBookingLinks extends Resource {
   /**
-   * What a booking page shows.
+   * Read a booking link.
    *
-   * Never a host's address, calendars or reasons for being busy. What is not there, inactive or expired has the same answer: 404.
+   * The data that a booking page shows, without the hosts' addresses, calendars and reasons for being busy. 404 for a link that does not exist, is inactive, expired or used up.
    *
    * Needs the scope `scheduling.book`.
    */
@@ -1507,7 +1532,7 @@ export class SchedulingBookingLinks extends Resource {
 
 export class SchedulingBookings extends Resource {
   /**
-   * List bookings by when they begin.
+   * List bookings by their start.
    *
    * A key that is bound to connections sees the bookings that name no other connection, neither as a host nor in `calendarEvents`. With several filters a page can be short: only a null `next_cursor` marks the end.
    *
@@ -1520,7 +1545,7 @@ export class SchedulingBookings extends Resource {
   /**
    * Book a slot.
    *
-   * A 400 names every fault of the body in `details`, at most 20. Exactly one of several requests for the same slot succeeds; the others get 409 `slot_unavailable`, and so does every start that the search for slots does not offer. 409 `booking_limit_reached`: the address already has as many upcoming bookings as the event type allows. `slug` names the link that the invitee came by: one that is good for a single booking is used up with it, and one that is not of this event type, is expired or used up is 404. The event is written to the host's calendar right after the answer; `calendarEvents` shows how far it has got. An event that invites the invitee and guests has none of the invitee's notes, answers and phone number, because providers send it to them: its description links hosts to a page that shows these. Only keys with `scheduling.read` see who the hosts are. A key without it, such as one for web pages, cannot set `metadata` (400). With such a key an email address gets three bookings an hour in the application, as invitee or as guest, including those of the booking page, however it is written and whatever its `+tag`; the next one is 429 `rate_limited` with `Retry-After`, and `param` is `inviteeEmail` or `guests[0].email`.
+   * A 400 names every fault of the body in `details`, at most 20. Exactly one of several requests for the same slot succeeds; the others get 409 `slot_unavailable`, and so does every start that the slot search does not offer. 409 `booking_limit_reached`: the address already has as many upcoming bookings as the event type allows. `slug` names the link that the invitee came by: a link for a single booking is used up with it; one that belongs to another event type, is expired or used up gives 404. The event is written to the host's calendar right after the answer; `calendarEvents` shows the progress. An event that invites the invitee and guests has none of the invitee's notes, answers and phone number, because providers send it to them: its description links hosts to a page that shows these. Only keys with `scheduling.read` see who the hosts are. A key without it, such as one for web pages, cannot set `metadata` (400). With such a key an email address gets three bookings an hour in the application, as invitee or as guest, including those of the booking page, in any spelling and with any `+tag`; the next one gets 429 `rate_limited` with `Retry-After`, and `param` is `inviteeEmail` or `guests[0].email`.
    *
    * Needs the scope `scheduling.book`.
    */
@@ -1540,9 +1565,9 @@ export class SchedulingBookings extends Resource {
   }
 
   /**
-   * Change your notes on a booking, or say who did not come.
+   * Change your notes on a booking, or record who did not come.
    *
-   * A JSON merge patch of `metadata` and `noShow`; for everything else there are operations. `noShow` is of bookings that are confirmed or completed and have begun: 409 `invalid_state` for others. It names the invitee or guests by their addresses.
+   * A JSON merge patch of `metadata` and `noShow`; other changes have operations of their own. `noShow` can be set once a confirmed or completed booking has begun: 409 `invalid_state` for others. It names the invitee and guests by their email addresses.
    *
    * Needs the scope `scheduling.write`.
    */
@@ -1551,9 +1576,9 @@ export class SchedulingBookings extends Resource {
   }
 
   /**
-   * Confirm a booking that is pending.
+   * Confirm a pending booking.
    *
-   * Hosts can do the same without a key, by the links in the email that asks them. Of several who confirm or reject at the same time one succeeds, the others get 409 `invalid_state`. Where the event type does not block slots of pending bookings, the time is reserved now: 409 `slot_unavailable` when it is taken, 503 `availability_unknown` when the hosts' calendars cannot be read.
+   * Hosts can do the same without a key, by the links in the email that asks them. If several confirm or reject at the same time, one succeeds and the others get 409 `invalid_state`. If the event type does not block slots of pending bookings, the time is reserved now: 409 `slot_unavailable` if it is taken, 503 `availability_unknown` if the hosts' calendars cannot be read.
    *
    * Needs the scope `scheduling.write`.
    */
@@ -1562,9 +1587,9 @@ export class SchedulingBookings extends Resource {
   }
 
   /**
-   * Reject a booking that is pending.
+   * Reject a pending booking.
    *
-   * Its time is free with the answer. 409 `invalid_state` for a booking that is not pending.
+   * The time of the booking is free again as soon as the answer arrives. 409 `invalid_state` for a booking that is not pending.
    *
    * Needs the scope `scheduling.write`.
    */
@@ -1575,7 +1600,7 @@ export class SchedulingBookings extends Resource {
   /**
    * Cancel a booking.
    *
-   * Its time is free with the answer; its event goes from the host's calendar right after that. A key without `scheduling.write` needs the invitee's `manageToken`, and what the event type's `cancellation` says holds: 403 `forbidden` where invitees may not cancel, 409 `invalid_state` where it is too late. Without a `manageToken` a key that may write is bound by neither. 409 `invalid_state` for a booking that was ended before.
+   * The time of the booking is free again as soon as the answer arrives; its event is deleted from the host's calendar right after that. A key without `scheduling.write` needs the invitee's `manageToken`, and the event type's `cancellation` rules apply: 403 `forbidden` if invitees may not cancel, 409 `invalid_state` if it is too late. Neither applies to a key with `scheduling.write` that sends no `manageToken`. 409 `invalid_state` for a booking that has already ended.
    *
    * Needs the scope `scheduling.book`.
    */
@@ -1584,9 +1609,9 @@ export class SchedulingBookings extends Resource {
   }
 
   /**
-   * Move a booking to another slot.
+   * Reschedule a booking.
    *
-   * The booking keeps its id, and while its organizer stays its `iCalUid`; `sequence` goes up. Its old time is free and its new one taken with the answer; the event is moved right after that. 409 `slot_unavailable` for a `start` that the search for slots with this `rescheduleBookingId` does not offer, 409 `invalid_state` for a booking that is not confirmed. A key without `scheduling.write` needs the invitee's `manageToken`, and what the event type's `reschedule` says holds: 403 `forbidden` where invitees may not move, 409 `invalid_state` where it is too late or was done too often; where bookings need a confirmation this one is pending again. Without a `manageToken` a key that may write is bound by none of that.
+   * The booking keeps its id, and its `iCalUid` as long as its organizer is the same; `sequence` goes up. Its old time is free and its new time taken as soon as the answer arrives; the calendar event is moved right after that. 409 `slot_unavailable` for a `start` that the slot search with this `rescheduleBookingId` does not offer, 409 `invalid_state` for a booking that is not confirmed. A key without `scheduling.write` needs the invitee's `manageToken`, and the event type's `reschedule` rules apply: 403 `forbidden` if invitees may not reschedule, 409 `invalid_state` if it is too late or was done too often; if bookings need a confirmation, this one is pending again. None of that applies to a key with `scheduling.write` that sends no `manageToken`.
    *
    * Needs the scope `scheduling.book`.
    */
@@ -1621,7 +1646,7 @@ export class SchedulingEventTypes extends Resource {
   /**
    * Create an event type.
    *
-   * It acts with the rights of the key that saves it: keys and visitors that book need no rights to the hosts' calendars. So the key must be allowed to use the connection of every host, and both the key and the connection need `calendar.write`. To send email the key needs `email.send`: for `notifications.connectionId`, for hosts whose connections were granted it, and to turn on `notifications.invitee` or `notifications.hosts`. 403 `insufficient_scope` names each field in `details`. If a key without `email.send` leaves both out and no host could send, both are false, with the warning `notification_unavailable`. Without `calendarId` bookings are written to the account's default calendar; without `conflictCalendarIds` all calendars make the host busy that count in availability, with them these and the one that bookings are written to. `slug` is unique within the application (409 `already_exists`). At most 100 hosts, each connection once. `assignment`: `fixed`, all hosts with the role `required` meet; `collective`, all but `optional` ones; `roundRobin`, the required ones and one of those with the role `rotation`, by `roundRobinStrategy`; `priority`, the same with the smallest `priority` that is free. Optional hosts get the event and never block a slot. Hours are in `schedule`, or in a shared one that `scheduleId` names. A new event type without either, whose hosts have no hours of their own, is open Monday to Friday from 9:00 to 17:00 in the time zone of its first host: that of the account's primary calendar, else of the account; else in UTC, with the warning `default_time_zone`. A new host without `displayName` gets the account's name; an empty one shows no name. `seatsPerSlot`: so many bookings share one meeting. With `requiresConfirmation` bookings are `pending` until they are confirmed, and hold their time if `pendingBlocksSlot` says so. A `googleMeet` or `teams` location without a link needs calendars that make such conferences (400 `capability_not_supported`).
+   * The event type acts with the rights of the key that saves it: keys and visitors that book need no rights to the hosts' calendars. So the key must be allowed to use the connection of every host, and both the key and the connection need `calendar.write`. To send email the key needs `email.send`: for `notifications.connectionId`, for hosts whose connections were granted it, and to turn on `notifications.invitee` or `notifications.hosts`. 403 `insufficient_scope` names each field in `details`. If a key without `email.send` leaves both out and no host could send, both are false, with the warning `notification_unavailable`. Without `calendarId` bookings are written to the account's default calendar. Without `conflictCalendarIds` the host is busy in all calendars that count in availability; with them, in these and in the one that bookings are written to. `slug` is unique within the application (409 `already_exists`). There are at most 100 hosts, each connection once. `assignment`: with `fixed` all hosts with the role `required` meet; with `collective` all but `optional` ones; with `roundRobin` the required ones and one with the role `rotation`, by `roundRobinStrategy`; with `priority` the same, and the one with the smallest `priority` who is free. Optional hosts are invited and never block a slot. Hours are in `schedule`, or in a shared one that `scheduleId` names. A new event type without either, whose hosts have no hours of their own, is open Monday to Friday from 9:00 to 17:00 in the time zone of its first host: that of the account's primary calendar, or else of the account, or else UTC, with the warning `default_time_zone`. A new host without `displayName` gets the account's name; an empty one shows no name. With `seatsPerSlot`, that many bookings share one meeting. With `requiresConfirmation`, bookings are `pending` until they are confirmed; `pendingBlocksSlot` says whether they block their time until then. A `googleMeet` or `teams` location without a link needs calendars that create such conferences (400 `capability_not_supported`).
    *
    * Needs the scope `scheduling.write`.
    */
@@ -1641,7 +1666,7 @@ export class SchedulingEventTypes extends Resource {
   /**
    * Change an event type.
    *
-   * Existing bookings stay as they are. To change its hosts, conferences or notifications, your key needs the rights for what is new, as for a new event type; to change other fields it needs none of these.
+   * Existing bookings stay as they are. To change hosts, conferences or notifications, your key needs the same rights for the new values as for a new event type. To change other fields it needs none of these.
    *
    * Needs the scope `scheduling.write`.
    */
@@ -1650,9 +1675,9 @@ export class SchedulingEventTypes extends Resource {
   }
 
   /**
-   * Delete an event type; its bookings stay.
+   * Delete an event type.
    *
-   * Its slug is free at once.
+   * Its bookings stay. Its slug can be used again at once.
    *
    * Needs the scope `scheduling.write`.
    */
@@ -1674,7 +1699,7 @@ export class SchedulingEventTypesLinks extends Resource {
   /**
    * List the booking links of an event type.
    *
-   * Its own slug, and the links that were made besides, in the order of their slugs. `active` is false for one that is expired or used up.
+   * The event type's own slug, and further links, sorted by slug. `active` is false for a link that is expired or used up.
    *
    * Needs the scope `scheduling.read`.
    */
@@ -1683,20 +1708,20 @@ export class SchedulingEventTypesLinks extends Resource {
   }
 
   /**
-   * Make a further booking link.
+   * Create a booking link.
    *
-   * Its slug cannot be guessed. One with `singleUse` is good for one booking, one with `expiresAt` until then; after that it has the same answer as one that never was: 404. A booking that is made through the API uses the link that its `slug` names.
+   * The slug of the new link cannot be guessed. A link with `singleUse` is valid for one booking, one with `expiresAt` until that time; after that it answers 404, as if it had never existed. A booking that is made through the API uses the link that its `slug` names. The body is optional.
    *
    * Needs the scope `scheduling.write`.
    */
-  create(eventTypeId: string, body: T.NewBookingLink, query?: NoQuery, options?: RequestOptions): Promise<T.WrittenBookingLink> {
+  create(eventTypeId: string, body?: T.NewBookingLink, query?: NoQuery, options?: RequestOptions): Promise<T.WrittenBookingLink> {
     return this.$write("POST", path`/v1/scheduling/event-types/${eventTypeId}/links`, query, body, options);
   }
 
   /**
-   * End a booking link.
+   * Delete a booking link.
    *
-   * Bookings that were made by it stay. The event type's own slug is no further link: 409 `invalid_state`.
+   * Bookings that were made by it stay. The event type's own slug cannot be deleted: 409 `invalid_state`.
    *
    * Needs the scope `scheduling.write`.
    */
@@ -1720,7 +1745,7 @@ export class SchedulingSchedules extends Resource {
   /**
    * Create a schedule.
    *
-   * Event types use it by `scheduleId`, and have its hours from the moment on at which they change.
+   * Event types use a schedule by `scheduleId`. A change of its hours applies to them at once.
    *
    * Needs the scope `scheduling.write`.
    */
@@ -1740,7 +1765,7 @@ export class SchedulingSchedules extends Resource {
   /**
    * Change a schedule.
    *
-   * Existing bookings stay as they are. 403 `forbidden` if your key may not use every host of the event types that use it: a change would set the hours of others.
+   * Existing bookings stay as they are. 403 `forbidden` if your key may not use every host of the event types that use the schedule, because the change would set the hours of others.
    *
    * Needs the scope `scheduling.write`.
    */
@@ -1751,7 +1776,7 @@ export class SchedulingSchedules extends Resource {
   /**
    * Delete a schedule.
    *
-   * 409 `invalid_state` while an event type uses it; 403 `forbidden` if your key may not use all hosts of that event type.
+   * 409 `invalid_state` while an event type uses the schedule; 403 `forbidden` if your key may not use all hosts of that event type.
    *
    * Needs the scope `scheduling.write`.
    */
@@ -1812,7 +1837,7 @@ export class TaskLists extends Resource {
   /**
    * Delete a task list with its tasks.
    *
-   * The account's default list stays: 409 `invalid_state`.
+   * The account's default list cannot be deleted: 409 `invalid_state`.
    *
    * Needs the scope `tasks.write`.
    */
@@ -1834,7 +1859,7 @@ export class TaskListsSync extends Resource {
   /**
    * Start incremental sync of a task list.
    *
-   * From now on the service follows the list by itself. Starting again changes nothing and answers 200.
+   * From now on the service keeps its copy of the list up to date. Starting the sync again changes nothing and answers 200.
    *
    * Needs the scope `tasks.read`.
    */
@@ -1845,7 +1870,7 @@ export class TaskListsSync extends Resource {
   /**
    * Read what changed in a task list.
    *
-   * Without `cursor` the feed begins with every task there is. Read until `next_cursor` is null, keep `sync_cursor`, and pass it as `cursor` next time.
+   * Without `cursor`, the feed begins with every task that exists. Read until `next_cursor` is null, store `sync_cursor`, and pass it as `cursor` next time.
    *
    * Needs the scope `tasks.read`.
    */
@@ -1865,7 +1890,7 @@ export class TaskListsSync extends Resource {
   /**
    * Read a task list from the beginning.
    *
-   * `soft` keeps cursors valid and tells only true differences; `hard` ends them and tells everything anew.
+   * With `soft`, cursors stay valid and the feed reports only differences. With `hard`, earlier cursors become invalid and the feed reports everything again.
    *
    * Needs the scope `tasks.read`.
    */
@@ -1874,7 +1899,7 @@ export class TaskListsSync extends Resource {
   }
 
   /**
-   * How the sync of a task list stands.
+   * Read the state of the sync of a task list.
    *
    * Needs the scope `tasks.read`.
    */
@@ -1890,7 +1915,7 @@ export class TaskListsTasks extends Resource {
   /**
    * List tasks.
    *
-   * By `position` where the provider has one, then by id. Subtasks are in the list, too.
+   * The tasks are sorted by `position` if the provider has one, then by id. Subtasks are in the list, too.
    *
    * Needs the scope `tasks.read`.
    */
@@ -1919,7 +1944,7 @@ export class TaskListsTasks extends Resource {
   /**
    * Change or complete a task.
    *
-   * A JSON merge patch. `status: completed` stamps `completedAt`, another status clears it.
+   * The body is a JSON merge patch (RFC 7396). Setting `status` to `completed` sets `completedAt`; another status clears it.
    *
    * Needs the scope `tasks.write`.
    */
@@ -1959,7 +1984,7 @@ export class TaskListsTasksChecklistItems extends Resource {
   /**
    * Add a checklist item.
    *
-   * 400 `capability_not_supported` where the provider has none.
+   * A provider without checklists answers 400 `capability_not_supported`.
    *
    * Needs the scope `tasks.write`.
    */
@@ -1999,7 +2024,7 @@ export class TaskListsTasksLinks extends Resource {
   /**
    * Link a task to a message, an event, a contact or a page.
    *
-   * Either `url` or `resourceId`, which names an event or a contact that the key may read: 403 `insufficient_scope` without `calendar.read` or `contacts.read`. 400 `capability_not_supported` if the provider has no links.
+   * The link has either `url` or `resourceId`, the id of an event or a contact that the key may read. A key without `calendar.read` or `contacts.read` gets 403 `insufficient_scope`. A provider without links answers 400 `capability_not_supported`. Links to messages cannot be created yet.
    *
    * Needs the scope `tasks.write`.
    */
@@ -2017,11 +2042,50 @@ export class TaskListsTasksLinks extends Resource {
   }
 }
 
+export class Test extends Resource {
+  readonly faults = new TestFaults(this.transport);
+
+  /**
+   * Deliver a message to a sandbox mailbox.
+   *
+   * The message comes from `tester@sandbox.test` and is in the inbox of the account at once; `email.message.created` follows when the connection is synced. All applications of the server share the accounts of the sandbox.
+   *
+   * Needs the scope `connections.write`.
+   */
+  deliver(body: T.NewTestMessage, query?: NoQuery, options?: RequestOptions): Promise<T.WrittenTestItem> {
+    return this.$write("POST", "/v1/test/deliver", query, body, options);
+  }
+
+  /**
+   * Make an event happen in the sandbox.
+   *
+   * Adds an item to the account of a connection, as another program would; the event follows when the connection is synced. All applications of the server share the accounts of the sandbox.
+   *
+   * Needs the scope `connections.write`.
+   */
+  trigger(body: T.NewTestEvent, query?: NoQuery, options?: RequestOptions): Promise<T.WrittenTestItem> {
+    return this.$write("POST", "/v1/test/trigger", query, body, options);
+  }
+}
+
+export class TestFaults extends Resource {
+  /**
+   * Make calls of the sandbox fail.
+   *
+   * Plans a failure for the next calls of a connection to the sandbox, at most 50 at a time for each account. It affects only calls of your application, and is lost when the server restarts. Calls that read or change data fail; connecting an account and renewing tokens do not.
+   *
+   * Needs the scope `connections.write`.
+   */
+  create(body: T.TestFault, query?: NoQuery, options?: RequestOptions): Promise<T.WrittenTestFault> {
+    return this.$write("POST", "/v1/test/faults", query, body, options);
+  }
+}
+
 export class Usage extends Resource {
   /**
-   * What the application used.
+   * Read the application's usage.
    *
-   * By default the current month, UTC. Figures of the last seconds may be missing, those of providers' quotas of the last minute.
+   * By default for the current month, in UTC. Figures of the last seconds may be missing, and those of providers' quotas of the last minute.
    *
    * Needs the scope `usage.read`.
    */
@@ -2035,9 +2099,9 @@ export class Webhooks extends Resource {
   readonly replays = new WebhooksReplays(this.transport);
 
   /**
-   * Subscribe to notifications.
+   * Create a webhook.
    *
-   * The answer holds `secret`, this once; an idempotent replay shows it again. The webhook gets every event from then on. Event types need the scopes that read what they are about (403 `insufficient_scope` names the missing one), and a key that is bound to connections subscribes to these alone. The URL must lead to a public address, which is checked again for every attempt; if its host cannot be looked up now, it is accepted with a warning. The webhook ends with the API key or access token that creates it (`keyId`): it is then disabled with `key_ended`, unless the key was rotated (see `DELETE /v1/api-keys/{keyId}`). If that key expires, the warning `ends_with_key` says when. The values of `headers` are sent to the receiver and never shown: every answer has `********` instead. An application has at most 10,000.
+   * The answer holds `secret`. It is shown only once; an idempotent replay shows it again. The webhook receives every event from then on. Event types need the scopes that read their resources (403 `insufficient_scope` names the missing one), and a key that is bound to connections subscribes to their events only. The URL must lead to a public address, which is checked again for every attempt. If its host cannot be resolved now, the URL is accepted with a warning. The webhook ends with the API key or access token that creates it (`keyId`): it is then disabled with `key_ended`, unless the key was replaced (see `DELETE /v1/api-keys/{keyId}`). If that key expires, the warning `ends_with_key` says when. The values of `headers` are sent to the receiver and never shown: every answer has `********` instead. An application has at most 10,000 webhooks.
    *
    * Needs the scope `webhooks.write`.
    */
@@ -2046,9 +2110,9 @@ export class Webhooks extends Resource {
   }
 
   /**
-   * List subscriptions.
+   * List webhooks.
    *
-   * To a key that is bound to connections: those that are told of these connections alone.
+   * A key that is bound to connections sees the webhooks that receive events of these connections only.
    *
    * Needs the scope `webhooks.read`.
    */
@@ -2057,7 +2121,7 @@ export class Webhooks extends Resource {
   }
 
   /**
-   * Read a subscription.
+   * Read a webhook.
    *
    * Needs the scope `webhooks.read`.
    */
@@ -2066,9 +2130,9 @@ export class Webhooks extends Resource {
   }
 
   /**
-   * Change, pause or resume a subscription, or rotate its secret.
+   * Change, pause or resume a webhook, or rotate its secret.
    *
-   * `paused` keeps the position: `active` continues where it stopped, as far back as events are kept. `disabled` discards what waits, and `active` then begins from now. A change applies to everything that was not attempted yet. With `rotateSecret`, or a `secret` of your own, the answer holds the new one, this once; the old one also signs for `secretGraceSeconds`. With `0` all earlier secrets end at once, even if you send that alone. To change what is sent, or where, your key needs the same scopes as for a new webhook. A webhook gets more event types only if the request names `url` or `eventTypes`: it then belongs to the key of the request (`keyId`), and gets what that key may read. A change of any other field removes what the key of the request may not read, and adds no event types; if it lets more through (`connectionIds`, `includeBackfill`, `payloadMode`) and that key ends earlier, the webhook then belongs to that key. In `headers` a masked value keeps the stored one; if you change `url` to another server, send the values again, since stored ones are not sent there.
+   * `paused` keeps the position: `active` continues where it stopped, as far back as events are kept. `disabled` discards waiting deliveries, and `active` then starts with new events. A change applies to everything that was not attempted yet. With `rotateSecret`, or a `secret` of your own, the answer holds the new secret, which is shown only once; the old one also signs for `secretGraceSeconds`. With `0` all earlier secrets end at once, even if you send that alone. To change what is sent, or where, your key needs the same scopes as for a new webhook. A webhook gets more event types only if the request names `url` or `eventTypes`: it then belongs to the key of the request (`keyId`), and receives what that key may read. A change of any other field removes what the key of the request may not read, and adds no event types; if it lets more through (`connectionIds`, `includeBackfill`, `payloadMode`) and that key ends earlier, the webhook then belongs to that key. In `headers` a masked value keeps the stored one. If you change `url` to another server, send the values again: stored ones are not sent there.
    *
    * Needs the scope `webhooks.write`.
    */
@@ -2077,9 +2141,9 @@ export class Webhooks extends Resource {
   }
 
   /**
-   * Delete a subscription.
+   * Delete a webhook.
    *
-   * Nothing more is sent. An attempt that is under way may still arrive.
+   * No further notifications are sent. An attempt that is under way may still arrive.
    *
    * Needs the scope `webhooks.write`.
    */
@@ -2090,7 +2154,7 @@ export class Webhooks extends Resource {
   /**
    * Send a test event.
    *
-   * Sends the event `webhook.test` to this subscription alone, whatever it asks for, and waits up to 16 seconds for the first attempt. 200 with the delivery, also when the attempt failed: `attempts` says what the endpoint answered. A delivery without an attempt is still under way: the endpoint is slow, or has asked to be left alone for a while. A failed test is tried again, and counts for the endpoint, as any delivery. 409 `invalid_state` while the subscription is paused or disabled.
+   * Sends the event `webhook.test` to this webhook alone, whatever its event types are, and waits up to 16 seconds for the first attempt. The answer is 200 with the delivery even if the attempt failed: `attempts` says what the endpoint answered. A delivery without an attempt is still under way, because the endpoint is slow or asked for a pause. A failed test is retried and counts as a failure of the endpoint, like any delivery. 409 `invalid_state` while the webhook is paused or disabled.
    *
    * Needs the scope `webhooks.write`.
    */
@@ -2099,9 +2163,9 @@ export class Webhooks extends Resource {
   }
 
   /**
-   * Send events once more.
+   * Start a replay.
    *
-   * 1 to 1,000 events by their ids (`eventIds`), or all that happened from `from` on and before `to`, whether they arrived before or not. `eventTypes` and `onlyFailed` narrow both. They are sent in the order of the log with the same `webhook-id` and the same body, and with `webhook-replay`, as the subscription asks for them when they are sent; tests of the webhook are sent again by their ids only. What fails is tried again as any delivery is, and does not count against the endpoint. An id that is no event of the application gives 400 with its place in `param`, and all such places in `details`; an event that is left out is told with a warning. A `from` before the oldest event that is kept gives 400 `invalid_time_range`, and the message says from when on events are kept. A range may be of any length: at most about 1,000 of its events wait at a time. The first 10,000 events of the log in it are counted for the answer; with `counted` false `eventCount` goes on growing while they are sent. 409 `invalid_state` while the subscription is paused or disabled; 429 while 100 replays of it are under way, or 100,000 deliveries of its replays wait, with those that a pause has left. When it is paused later, a replay whose events do not all wait already is `failed` (`webhook_paused`): those that wait are sent when it is resumed, and `continueFrom` is the `from` of a replay of the others. When it is disabled, replays are `failed` (`webhook_disabled`), and what waited is given up.
+   * Sends events once more: 1 to 1,000 by their ids (`eventIds`), or all that happened from `from` on and before `to`, whether they arrived before or not. `eventTypes` and `onlyFailed` narrow both. They are sent in the order of the log with the same `webhook-id` and the same body, and with `webhook-replay`, in the form that the webhook asks for when they are sent. Tests of the webhook are sent again by their ids only. Failed attempts are retried as usual and do not count against the endpoint. An id that is no event of the application gives 400 with its place in `param`, and all such places in `details`; a warning names events that are left out. A `from` before the oldest event that is kept gives 400 `invalid_time_range`, and the message says from when on events are kept. A range may be of any length: at most about 1,000 of its events wait at a time. The first 10,000 events of the log in it are counted for the answer; while `counted` is false, `eventCount` grows as events are sent. 409 `invalid_state` while the webhook is paused or disabled. 429 while 100 replays of it are running, or 100,000 deliveries of its replays are waiting, including those that a pause has left. If the webhook is paused later, a replay with events that are not waiting yet becomes `failed` (`webhook_paused`): waiting ones are sent when the webhook is resumed, and `continueFrom` is the `from` of a replay of the others. If the webhook is disabled, replays become `failed` (`webhook_disabled`), and waiting deliveries are given up.
    *
    * Needs the scope `webhooks.write`.
    */
@@ -2121,9 +2185,9 @@ export class Webhooks extends Resource {
 
 export class WebhooksDeliveries extends Resource {
   /**
-   * List deliveries.
+   * List a webhook's deliveries.
    *
-   * What became of events at the subscription, newest event first, and of one event its replays first. An event that was not tried yet has no delivery here, unless it is of a replay or a test. Those that arrived are kept for 72 hours, those that were given up (`failed`, `discarded`) as long as events. A page can be shorter than `limit`, or empty, and not the last: `next_cursor` alone says whether the list goes on.
+   * The newest event comes first, and of one event its replays come first. An event that was not attempted yet has no delivery here, unless it belongs to a replay or a test. Deliveries that arrived are kept for 72 hours, those that were given up (`failed`, `discarded`) as long as events. A page can be shorter than `limit`, or empty, without being the last one: only a null `next_cursor` marks the end.
    *
    * Needs the scope `webhooks.read`.
    */
@@ -2134,9 +2198,9 @@ export class WebhooksDeliveries extends Resource {
 
 export class WebhooksReplays extends Resource {
   /**
-   * List replays.
+   * List a webhook's replays.
    *
-   * Who asked for which events, and how far they got, newest first. A replay is kept as long as events after it has ended.
+   * The newest replay comes first. A replay is kept as long as events after it has ended.
    *
    * Needs the scope `webhooks.read`.
    */
@@ -2147,7 +2211,7 @@ export class WebhooksReplays extends Resource {
   /**
    * Read a replay.
    *
-   * How far it is. Kept as long as events after it has ended.
+   * Shows how far the replay has got. A replay is kept as long as events after it has ended.
    *
    * Needs the scope `webhooks.read`.
    */

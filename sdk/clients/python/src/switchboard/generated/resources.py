@@ -1,4 +1,4 @@
-# of clients.json sha256:935d2093306c4cfe11360a74a74d63783e1380d00afac74d5453aa44079a8053
+# of clients.json sha256:d138de77a777f74806a20dae13ac485367e934dffc6671fd3c86d04f6f8a46da
 """The operations of the API as methods: one class for each part of the paths."""
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from switchboard._core import segment
 from switchboard._sync import EventFeed, Resource
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Sequence
     from contextlib import AbstractContextManager
-    from typing import Unpack
+    from typing import Literal, Unpack
 
     import httpx
 
@@ -40,6 +40,7 @@ class Resources:
         self.providers = Providers(transport)
         self.scheduling = Scheduling(transport)
         self.task_lists = TaskLists(transport)
+        self.test = Test(transport)
         self.usage = Usage(transport)
         self.webhooks = Webhooks(transport)
 
@@ -78,15 +79,17 @@ class AdminApplications(Resource):
     ) -> Pages[types.AdminApplicationPage, types.AdminApplication]:
         """List applications.
 
-        In the order in which they were made; those of one organization are sorted by name.
+        In the order of their creation; those of one organization are sorted by name.
 
         Needs the scope `admin.read`.
 
         Args:
-            organization_id: Only applications of this organization.
-            limit: Page size; above 200 is taken as 200. A page is shorter where its items have more
-                than 4 MiB: `next_cursor` alone tells whether it is the last.
-            cursor: `next_cursor` of the page before.
+            organization_id: Returns only applications of this organization.
+            limit: The number of items on a page, from 1; more than 200 is taken as 200. A page has
+                fewer items if together they have more than 4 MiB: only `next_cursor` says whether
+                it is the last page.
+            cursor: The `next_cursor` of the page before; absent for the first page. Keep the other
+                parameters of the first request.
         """
         path = "/v1/admin/applications"
         query = {"organization_id": organization_id, "limit": limit, "cursor": cursor}
@@ -97,7 +100,7 @@ class AdminApplications(Resource):
         body: types.NewAdminApplication,
         **options: Unpack[WriteOptions],
     ) -> types.WrittenAdminApplication:
-        """Make an application.
+        """Create an application.
 
         409 `already_exists`: `error.param` says whether the name or the handle is taken. 400
         `invalid_url`: `error.param` names the address.
@@ -131,7 +134,7 @@ class AdminApplications(Resource):
 
         `redirectUris` replaces all addresses. Errors are those of `POST /v1/admin/applications`,
         and then nothing is changed. With `requestLog` `off`, full bodies that an operator had
-        recorded for a time are no longer recorded either.
+        turned on for a time are no longer recorded either.
 
         Needs the scope `admin.write`.
         """
@@ -172,14 +175,16 @@ class AdminApplicationsApiKeys(Resource):
     ) -> Pages[types.ApiKeyPage, types.ApiKey]:
         """List an application's API keys.
 
-        The oldest one first, revoked keys included, without access tokens.
+        The oldest key first, including revoked keys and without access tokens.
 
         Needs the scope `admin.read`.
 
         Args:
-            limit: Page size; above 200 is taken as 200. A page is shorter where its items have more
-                than 4 MiB: `next_cursor` alone tells whether it is the last.
-            cursor: `next_cursor` of the page before.
+            limit: The number of items on a page, from 1; more than 200 is taken as 200. A page has
+                fewer items if together they have more than 4 MiB: only `next_cursor` says whether
+                it is the last page.
+            cursor: The `next_cursor` of the page before; absent for the first page. Keep the other
+                parameters of the first request.
         """
         path = f"/v1/admin/applications/{segment(application_id)}/api-keys"
         query = {"limit": limit, "cursor": cursor}
@@ -193,36 +198,15 @@ class AdminApplicationsApiKeys(Resource):
     ) -> types.WrittenCreatedApiKey:
         """Create an API key of an application.
 
-        The answer holds `key`, this once; an idempotent replay shows it again. It can have every
-        scope but those of administration (400 `invalid_parameter`).
+        The answer holds the secret in `key`. It is shown only once; an idempotent replay shows it
+        again. The key can have every scope except those of administration (400
+        `invalid_parameter`).
 
         Needs the scope `admin.write`.
         """
         path = f"/v1/admin/applications/{segment(application_id)}/api-keys"
         answer: types.WrittenCreatedApiKey = self._json("POST", path, None, body, options)
         return answer
-
-    def delete(
-        self,
-        application_id: str,
-        key_id: str,
-        *,
-        webhooks: str | None = None,
-        **options: Unpack[ChangeOptions],
-    ) -> None:
-        """Revoke an API key of an application.
-
-        As `DELETE /v1/api-keys/{keyId}`, for every key of the application.
-
-        Needs the scope `admin.write`.
-
-        Args:
-            webhooks: `disable`: disables its webhooks instead of passing them to another key. Use
-                it for a stolen key: webhooks that the thief created end with it.
-        """
-        path = f"/v1/admin/applications/{segment(application_id)}/api-keys/{segment(key_id)}"
-        query = {"webhooks": webhooks}
-        self._nothing("DELETE", path, query, None, options)
 
     def rotate(
         self,
@@ -233,15 +217,38 @@ class AdminApplicationsApiKeys(Resource):
     ) -> types.WrittenRotatedApiKey:
         """Give an API key of an application a new secret.
 
-        As `POST /v1/api-keys/{keyId}/rotate`, for every key of the application. 409
+        The same as `POST /v1/api-keys/{keyId}/rotate`, for every key of the application. 409
         `invalid_state`: the key is revoked or expired, it is an access token, or the overlap of an
-        earlier rotation is not over and another one is asked for.
+        earlier rotation is not over and another overlap is requested.
 
         Needs the scope `admin.write`.
         """
         path = f"/v1/admin/applications/{segment(application_id)}/api-keys/{segment(key_id)}/rotate"
         answer: types.WrittenRotatedApiKey = self._json("POST", path, None, body, options)
         return answer
+
+    def delete(
+        self,
+        application_id: str,
+        key_id: str,
+        *,
+        webhooks: Literal["disable"] | None = None,
+        **options: Unpack[ChangeOptions],
+    ) -> None:
+        """Revoke an API key of an application.
+
+        The same as `DELETE /v1/api-keys/{keyId}`, for every key of the application.
+
+        Needs the scope `admin.write`.
+
+        Args:
+            webhooks: The treatment of the key's webhooks: `disable` disables them instead of
+                passing them to another key. Use it for a stolen key: webhooks that the thief
+                created end with it.
+        """
+        path = f"/v1/admin/applications/{segment(application_id)}/api-keys/{segment(key_id)}"
+        query = {"webhooks": webhooks}
+        self._nothing("DELETE", path, query, None, options)
 
 
 class AdminApplicationsProviders(Resource):
@@ -257,19 +264,42 @@ class AdminApplicationsProviders(Resource):
     ) -> Pages[types.AdminProviderPage, types.AdminProvider]:
         """List providers with OAuth, and the application's registrations.
 
-        By name. A provider at which the application has no registration has `clientId` null; its
-        `callbackUrl` is the address to enter when you register there.
+        Sorted by name. If the application has no registration at a provider, its `clientId` is
+        null; enter its `callbackUrl` when you register there.
 
         Needs the scope `admin.read`.
 
         Args:
-            limit: Page size; above 200 is taken as 200. A page is shorter where its items have more
-                than 4 MiB: `next_cursor` alone tells whether it is the last.
-            cursor: `next_cursor` of the page before.
+            limit: The number of items on a page, from 1; more than 200 is taken as 200. A page has
+                fewer items if together they have more than 4 MiB: only `next_cursor` says whether
+                it is the last page.
+            cursor: The `next_cursor` of the page before; absent for the first page. Keep the other
+                parameters of the first request.
         """
         path = f"/v1/admin/applications/{segment(application_id)}/providers"
         query = {"limit": limit, "cursor": cursor}
         return self._pages(path, query, options)
+
+    def replace(
+        self,
+        application_id: str,
+        provider: str,
+        body: types.NewAdminProvider,
+        **options: Unpack[ChangeOptions],
+    ) -> types.WrittenAdminProvider:
+        """Register the application's OAuth client at a provider.
+
+        Replaces the registration as a whole, except for the secret: without `clientSecret` the
+        stored one stays. With `If-Match` it is only replaced if it still has that version.
+        Addresses in `endpoints` are called under the same rules as all others: unless the host's
+        settings allow it, none may lead into a private network. Connections stay, and use the new
+        registration.
+
+        Needs the scope `admin.write`.
+        """
+        path = f"/v1/admin/applications/{segment(application_id)}/providers/{segment(provider)}"
+        answer: types.WrittenAdminProvider = self._json("PUT", path, None, body, options)
+        return answer
 
     def delete(
         self,
@@ -281,37 +311,18 @@ class AdminApplicationsProviders(Resource):
     ) -> None:
         """Remove a registration.
 
-        409 `not_empty` while accounts of the provider are connected, whose tokens could then not be
-        renewed any more.
+        409 `not_empty` while accounts of the provider are connected, because their tokens could no
+        longer be renewed. `force=true` removes it all the same.
 
         Needs the scope `admin.write`.
 
         Args:
-            force: `true`: also while accounts are connected.
+            force: Whether the registration is removed even while accounts of the provider are
+                connected.
         """
         path = f"/v1/admin/applications/{segment(application_id)}/providers/{segment(provider)}"
         query = {"force": force}
         self._nothing("DELETE", path, query, None, options)
-
-    def replace(
-        self,
-        application_id: str,
-        provider: str,
-        body: types.NewAdminProvider,
-        **options: Unpack[ChangeOptions],
-    ) -> types.WrittenAdminProvider:
-        """Register the application's OAuth client at a provider.
-
-        Replaces the registration as a whole, but for the secret: without `clientSecret` the stored
-        one stays. With `If-Match` it is only replaced if it still has that version. Addresses in
-        `endpoints` are called under the same rules as all others: without leave of the host's
-        settings none leads into a private network. Connections stay, and use the new registration.
-
-        Needs the scope `admin.write`.
-        """
-        path = f"/v1/admin/applications/{segment(application_id)}/providers/{segment(provider)}"
-        answer: types.WrittenAdminProvider = self._json("PUT", path, None, body, options)
-        return answer
 
 
 class AdminApplicationsRequests(Resource):
@@ -321,7 +332,7 @@ class AdminApplicationsRequests(Resource):
         self,
         application_id: str,
         *,
-        status: str | None = None,
+        status: Literal["2xx", "4xx", "5xx", "error"] | None = None,
         key_id: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
@@ -329,18 +340,20 @@ class AdminApplicationsRequests(Resource):
     ) -> Pages[types.AdminLoggedRequestPage, types.AdminLoggedRequest]:
         """List the logged requests of an application.
 
-        The newest first. Every write and every error is logged, and one in a while of the other
+        The newest request first. Every write and every error is logged, and a sample of the other
         requests; each appears about a second after it was answered.
 
         Needs the scope `admin.read`.
 
         Args:
-            status: Only answers of this class: `2xx`, `4xx`, `5xx`, or `error` for both kinds of
-                errors.
-            key_id: Only requests of this API key and its access tokens.
-            limit: Page size; above 200 is taken as 200. A page is shorter where its items have more
-                than 4 MiB: `next_cursor` alone tells whether it is the last.
-            cursor: `next_cursor` of the page before.
+            status: Returns only requests with an answer of this class; `error` stands for `4xx` and
+                `5xx`.
+            key_id: Returns only requests of this API key and its access tokens.
+            limit: The number of items on a page, from 1; more than 200 is taken as 200. A page has
+                fewer items if together they have more than 4 MiB: only `next_cursor` says whether
+                it is the last page.
+            cursor: The `next_cursor` of the page before; absent for the first page. Keep the other
+                parameters of the first request.
         """
         path = f"/v1/admin/applications/{segment(application_id)}/requests"
         query = {"status": status, "key_id": key_id, "limit": limit, "cursor": cursor}
@@ -351,19 +364,20 @@ class AdminApplicationsRequests(Resource):
         application_id: str,
         request_id: str,
         *,
-        include: str | None = None,
+        include: Literal["bodies"] | None = None,
         **options: Unpack[ReadOptions],
     ) -> types.AdminRequestDetail:
         """Read a logged request.
 
-        Bodies need the scope `admin.write` too, and reading them is an entry of the audit log
-        (`request_bodies_seen`). What an application's settings do not allow to be logged is not
-        there.
+        Bodies also need the scope `admin.write`, and reading them adds an entry to the audit log
+        (`request_bodies_seen`). Parts that the application's settings do not allow to be logged are
+        missing.
 
         Needs the scope `admin.read`.
 
         Args:
-            include: `bodies`: with the bodies of request and answer, where they were logged.
+            include: The part that the answer has in addition: `bodies`, the bodies of request and
+                answer, if they were logged.
         """
         path = f"/v1/admin/applications/{segment(application_id)}/requests/{segment(request_id)}"
         query = {"include": include}
@@ -387,20 +401,26 @@ class AdminAuditLog(Resource):
     ) -> Pages[types.AdminAuditEntryPage, types.AdminAuditEntry]:
         """List entries of the audit log.
 
-        What operators, keys of the administration and commands have done, the newest entry first.
-        Entries are kept for 400 days. `actor_id` and `organization_id` exclude each other (400
+        The acts of operators, keys of the administration and commands, the newest first. Entries
+        are kept for 400 days. `actor_id` and `organization_id` exclude each other (400
         `conflicting_fields`).
 
         Needs the scope `admin.read`.
 
         Args:
-            actor_id: Only what this operator or key has done; `command` for the command line.
-            organization_id: Only what was done in this organization.
-            start: Only entries from then on: an RFC 3339 instant, or a date.
-            end: Only entries before then: an RFC 3339 instant, or a date.
-            limit: Page size; above 200 is taken as 200. A page is shorter where its items have more
-                than 4 MiB: `next_cursor` alone tells whether it is the last.
-            cursor: `next_cursor` of the page before.
+            actor_id: Returns only acts of the operator or key with this id; `command` stands for
+                the command line. It cannot be combined with `organization_id`.
+            organization_id: Returns only acts in this organization. It cannot be combined with
+                `actor_id`.
+            start: Returns only acts at this time or later: an RFC 3339 instant, or a date, which
+                stands for its midnight in UTC.
+            end: Returns only acts before this time: an RFC 3339 instant, or a date, which stands
+                for its midnight in UTC.
+            limit: The number of items on a page, from 1; more than 200 is taken as 200. A page has
+                fewer items if together they have more than 4 MiB: only `next_cursor` says whether
+                it is the last page.
+            cursor: The `next_cursor` of the page before; absent for the first page. Keep the other
+                parameters of the first request.
         """
         path = "/v1/admin/audit-log"
         query = {
@@ -423,9 +443,9 @@ class AdminHealth(Resource):
     ) -> types.AdminHealth:
         """Read the state of the installation.
 
-        As the host sees it that answers: its checks, its connections to the database, and the jobs
-        and hosts of the whole installation. For probes of load balancers use `GET /readyz`, which
-        needs no key.
+        The state as seen by the host that answers: its checks, its connections to the database, and
+        the jobs and hosts of the whole installation. For probes of load balancers use `GET
+        /readyz`, which needs no key.
 
         Needs the scope `admin.read`.
         """
@@ -443,7 +463,7 @@ class AdminHosts(Resource):
     ) -> types.AdminHosts:
         """Read the hosts of the installation.
 
-        A host is a process that works on the database. One that stopped without saying so is shown
+        A host is a process that works on the database. A host that stopped without notice is shown
         until another one has taken over its jobs.
 
         Needs the scope `admin.read`.
@@ -463,10 +483,10 @@ class AdminInvitations(Resource):
     ) -> types.WrittenAdminInvitationLink:
         """Invite someone to the panel.
 
-        The answer holds `url`, this once: a link that works for 7 days, by which the invited person
-        chooses a name and a password, or joins with the account that they have. An idempotent
-        replay shows it again. No mail is sent. Open invitations can be withdrawn in the panel. 409
-        `invalid_state` if an organization has 100 open ones.
+        The answer holds `url`, a link that works for 7 days, by which the invited person chooses a
+        name and a password, or joins with the account that they have. It is shown only once; an
+        idempotent replay shows it again. No email is sent. Open invitations can be withdrawn in the
+        panel. 409 `invalid_state` if an organization has 100 open ones.
 
         Needs the scope `admin.operators`.
         """
@@ -481,29 +501,31 @@ class AdminJobs(Resource):
     def list(
         self,
         *,
-        state: str,
+        state: Literal["queued", "running", "failed", "cancelled"],
         kind: str | None = None,
         application_id: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         **options: Unpack[ReadOptions],
     ) -> Pages[types.AdminJobPage, types.AdminJob]:
-        """List jobs in the background.
+        """List background jobs.
 
-        Jobs that wait for a time come first by that time, jobs that ended come last first. Jobs
-        that are done are removed, and jobs that wait to be woken are in no list. With `kind` or
-        `application_id` a page can have fewer jobs than `limit`, even none, while `next_cursor`
-        leads on.
+        Jobs that wait for a time are sorted by that time; jobs that ended are listed with the last
+        one first. Jobs that succeeded are removed, and jobs that wait to be woken are in no list.
+        With `kind` or `application_id` a page can have fewer jobs than `limit`, or none, while
+        `next_cursor` is set.
 
         Needs the scope `admin.read`.
 
         Args:
-            state: `queued`, `running`, `failed` or `cancelled`.
-            kind: Only jobs of this kind, such as `deliver`.
-            application_id: Only jobs of this application.
-            limit: Page size; above 200 is taken as 200. A page is shorter where its items have more
-                than 4 MiB: `next_cursor` alone tells whether it is the last.
-            cursor: `next_cursor` of the page before.
+            state: The state of the jobs that the list has.
+            kind: Returns only jobs of this kind, such as `deliver`.
+            application_id: Returns only jobs of this application.
+            limit: The number of items on a page, from 1; more than 200 is taken as 200. A page has
+                fewer items if together they have more than 4 MiB: only `next_cursor` says whether
+                it is the last page.
+            cursor: The `next_cursor` of the page before; absent for the first page. Keep the other
+                parameters of the first request.
         """
         path = "/v1/admin/jobs"
         query = {
@@ -528,22 +550,6 @@ class AdminJobs(Resource):
         answer: types.AdminJob = self._json("GET", path, None, None, options)
         return answer
 
-    def cancel(
-        self,
-        job_id: str,
-        **options: Unpack[WriteOptions],
-    ) -> None:
-        """Cancel a job.
-
-        For a job that waits or has failed. 409 `invalid_state` while it runs, when it is cancelled
-        already, and for kinds that cannot be cancelled by themselves: the message says what to do
-        instead.
-
-        Needs the scope `admin.write`.
-        """
-        path = f"/v1/admin/jobs/{segment(job_id)}/cancel"
-        self._nothing("POST", path, None, None, options)
-
     def retry(
         self,
         job_id: str,
@@ -559,6 +565,22 @@ class AdminJobs(Resource):
         path = f"/v1/admin/jobs/{segment(job_id)}/retry"
         self._nothing("POST", path, None, None, options)
 
+    def cancel(
+        self,
+        job_id: str,
+        **options: Unpack[WriteOptions],
+    ) -> None:
+        """Cancel a job.
+
+        For a job that waits or has failed. 409 `invalid_state` while it runs, if it is already
+        cancelled, and for kinds that cannot be cancelled by themselves: the message says what to do
+        instead.
+
+        Needs the scope `admin.write`.
+        """
+        path = f"/v1/admin/jobs/{segment(job_id)}/cancel"
+        self._nothing("POST", path, None, None, options)
+
 
 class AdminOperators(Resource):
     """Operations `admin.operators`."""
@@ -570,17 +592,19 @@ class AdminOperators(Resource):
         cursor: str | None = None,
         **options: Unpack[ReadOptions],
     ) -> Pages[types.AdminOperatorPage, types.AdminOperator]:
-        """List the people who may sign in to the panel.
+        """List operators.
 
-        In the order in which they were created. Disabled operators are listed too: operators are
-        never deleted, because the audit log names them.
+        The people who may sign in to the panel, in the order of their creation. Disabled operators
+        are listed too: operators are never deleted, because the audit log names them.
 
         Needs the scope `admin.read`.
 
         Args:
-            limit: Page size; above 200 is taken as 200. A page is shorter where its items have more
-                than 4 MiB: `next_cursor` alone tells whether it is the last.
-            cursor: `next_cursor` of the page before.
+            limit: The number of items on a page, from 1; more than 200 is taken as 200. A page has
+                fewer items if together they have more than 4 MiB: only `next_cursor` says whether
+                it is the last page.
+            cursor: The `next_cursor` of the page before; absent for the first page. Keep the other
+                parameters of the first request.
         """
         path = "/v1/admin/operators"
         query = {"limit": limit, "cursor": cursor}
@@ -593,32 +617,16 @@ class AdminOperators(Resource):
     ) -> types.WrittenAdminCreatedOperator:
         """Create an operator.
 
-        The answer holds `url`, this once: a link by which the operator sets a password, within an
-        hour. An idempotent replay shows it again. No mail is sent. 409 `already_exists` if an
-        operator has the address. To let people choose their own name, and to give rights to someone
-        who has an account already, create an invitation (`POST /v1/admin/invitations`).
+        The answer holds `url`, a link by which the operator sets a password within an hour. It is
+        shown only once; an idempotent replay shows it again. No email is sent. 409 `already_exists`
+        if an operator has the address. To let people choose their own name, and to give rights to
+        someone who already has an account, create an invitation (`POST /v1/admin/invitations`).
 
         Needs the scope `admin.operators`.
         """
         path = "/v1/admin/operators"
         answer: types.WrittenAdminCreatedOperator = self._json("POST", path, None, body, options)
         return answer
-
-    def delete(
-        self,
-        operator_id: str,
-        **options: Unpack[ChangeOptions],
-    ) -> None:
-        """Disable an operator.
-
-        The operator's sessions end, and they cannot sign in any more. The operator stays in lists,
-        with `disabledAt`; `PATCH` with `disabled: false` lets them sign in again. 409
-        `invalid_state` for the last administrator and the last owner of an organization.
-
-        Needs the scope `admin.operators`.
-        """
-        path = f"/v1/admin/operators/{segment(operator_id)}"
-        self._nothing("DELETE", path, None, None, options)
 
     def get(
         self,
@@ -641,7 +649,7 @@ class AdminOperators(Resource):
     ) -> types.WrittenAdminOperator:
         """Change an operator's name or rights, disable or enable them.
 
-        All changes of a request happen together or not at all, and hold for the operator's next
+        All changes of a request are made together or not at all, and apply to the operator's next
         request. 409 `invalid_state` for a change that leaves the installation without an
         administrator who is not disabled (`last_admin`) or an organization without an owner
         (`last_owner`).
@@ -651,6 +659,22 @@ class AdminOperators(Resource):
         path = f"/v1/admin/operators/{segment(operator_id)}"
         answer: types.WrittenAdminOperator = self._json("PATCH", path, None, body, options)
         return answer
+
+    def delete(
+        self,
+        operator_id: str,
+        **options: Unpack[ChangeOptions],
+    ) -> None:
+        """Disable an operator.
+
+        The operator's sessions end, and they can no longer sign in. The operator stays in lists,
+        with `disabledAt`; `PATCH` with `disabled: false` lets them sign in again. 409
+        `invalid_state` for the last administrator and the last owner of an organization.
+
+        Needs the scope `admin.operators`.
+        """
+        path = f"/v1/admin/operators/{segment(operator_id)}"
+        self._nothing("DELETE", path, None, None, options)
 
     def modify(
         self,
@@ -684,15 +708,16 @@ class AdminOrganizations(Resource):
     ) -> Pages[types.AdminOrganizationPage, types.AdminOrganization]:
         """List organizations.
 
-        Sorted by name. The organization that the keys of the administration belong to is not
-        listed.
+        Sorted by name. The organization of the administration's own keys is not listed.
 
         Needs the scope `admin.read`.
 
         Args:
-            limit: Page size; above 200 is taken as 200. A page is shorter where its items have more
-                than 4 MiB: `next_cursor` alone tells whether it is the last.
-            cursor: `next_cursor` of the page before.
+            limit: The number of items on a page, from 1; more than 200 is taken as 200. A page has
+                fewer items if together they have more than 4 MiB: only `next_cursor` says whether
+                it is the last page.
+            cursor: The `next_cursor` of the page before; absent for the first page. Keep the other
+                parameters of the first request.
         """
         path = "/v1/admin/organizations"
         query = {"limit": limit, "cursor": cursor}
@@ -703,7 +728,7 @@ class AdminOrganizations(Resource):
         body: types.NewAdminOrganization,
         **options: Unpack[WriteOptions],
     ) -> types.WrittenAdminOrganization:
-        """Make an organization.
+        """Create an organization.
 
         Needs the scope `admin.write`.
         """
@@ -761,31 +786,6 @@ class AdminOrganizations(Resource):
 class ApiKeys(Resource):
     """Operations `api_keys`."""
 
-    def list(
-        self,
-        *,
-        kind: str | None = None,
-        limit: int | None = None,
-        cursor: str | None = None,
-        **options: Unpack[ReadOptions],
-    ) -> Pages[types.ApiKeyPage, types.ApiKey]:
-        """List the application's API keys.
-
-        To a key that is bound to connections: itself, and the keys that descend from it. Access
-        tokens are listed by themselves, until an hour after they expire.
-
-        Needs the scope `api_keys.write`.
-
-        Args:
-            kind: `key` (the default) or `access_token`.
-            limit: Page size; above 200 is taken as 200. A page is shorter where its items have more
-                than 4 MiB: `next_cursor` alone tells whether it is the last.
-            cursor: `next_cursor` of the page before.
-        """
-        path = "/v1/api-keys"
-        query = {"kind": kind, "limit": limit, "cursor": cursor}
-        return self._pages(path, query, options)
-
     def create(
         self,
         body: types.NewApiKey,
@@ -793,10 +793,11 @@ class ApiKeys(Resource):
     ) -> types.WrittenCreatedApiKey:
         """Create an API key.
 
-        The answer holds `key`, this once; an idempotent replay shows it again. It can do no more
-        than the key that makes it: its scopes are among those, and every restriction of that key
-        (domains, addresses, connections, rate, expiry) holds for it too, or is narrowed. To replace
-        a key's secret, rotate it (`POST /v1/api-keys/{keyId}/rotate`).
+        The answer holds the secret in `key`. It is shown only once; an idempotent replay shows it
+        again. The new key can do no more than the key that creates it: its scopes are among those
+        of that key, and every restriction of that key (domains, addresses, connections, rate,
+        expiry) applies to it too, or is narrower. To replace a key's secret, rotate it (`POST
+        /v1/api-keys/{keyId}/rotate`).
 
         Needs the scope `api_keys.write`.
         """
@@ -804,30 +805,32 @@ class ApiKeys(Resource):
         answer: types.WrittenCreatedApiKey = self._json("POST", path, None, body, options)
         return answer
 
-    def delete(
+    def list(
         self,
-        key_id: str,
         *,
-        webhooks: str | None = None,
-        **options: Unpack[ChangeOptions],
-    ) -> None:
-        """Revoke an API key.
+        kind: Literal["key", "access_token"] | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        **options: Unpack[ReadOptions],
+    ) -> Pages[types.ApiKeyPage, types.ApiKey]:
+        """List the application's API keys.
 
-        The key and its access tokens are refused everywhere within a second, and event streams that
-        they opened end. Its webhooks pass to the newest valid key that was created later and has
-        exactly its scopes and connections, so that a newer key can replace this one. If there is
-        none, they are disabled (`key_ended`); webhooks of its access tokens always are. The key
-        stays in lists, with `revokedAt`.
+        A key that is bound to connections sees itself and the keys that descend from it. Access
+        tokens are listed with `kind=access_token`, until an hour after they expire.
 
         Needs the scope `api_keys.write`.
 
         Args:
-            webhooks: `disable`: disables its webhooks instead of passing them to another key. Use
-                it for a stolen key: webhooks that the thief created end with it.
+            kind: The kind of keys that the list has.
+            limit: The number of items on a page, from 1; more than 200 is taken as 200. A page has
+                fewer items if together they have more than 4 MiB: only `next_cursor` says whether
+                it is the last page.
+            cursor: The `next_cursor` of the page before; absent for the first page. Keep the other
+                parameters of the first request.
         """
-        path = f"/v1/api-keys/{segment(key_id)}"
-        query = {"webhooks": webhooks}
-        self._nothing("DELETE", path, query, None, options)
+        path = "/v1/api-keys"
+        query = {"kind": kind, "limit": limit, "cursor": cursor}
+        return self._pages(path, query, options)
 
     def get(
         self,
@@ -842,6 +845,32 @@ class ApiKeys(Resource):
         answer: types.ApiKey = self._json("GET", path, None, None, options)
         return answer
 
+    def delete(
+        self,
+        key_id: str,
+        *,
+        webhooks: Literal["disable"] | None = None,
+        **options: Unpack[ChangeOptions],
+    ) -> None:
+        """Revoke an API key.
+
+        The key and its access tokens are refused everywhere within a second, and event streams that
+        they opened end. Its webhooks pass to the newest valid key that was created later and has
+        exactly its scopes and connections, so that a newer key can replace this one. If there is
+        none, they are disabled (`key_ended`); webhooks of its access tokens are always disabled.
+        The key stays in lists, with `revokedAt`.
+
+        Needs the scope `api_keys.write`.
+
+        Args:
+            webhooks: The treatment of the key's webhooks: `disable` disables them instead of
+                passing them to another key. Use it for a stolen key: webhooks that the thief
+                created end with it.
+        """
+        path = f"/v1/api-keys/{segment(key_id)}"
+        query = {"webhooks": webhooks}
+        self._nothing("DELETE", path, query, None, options)
+
     def rotate(
         self,
         key_id: str,
@@ -850,16 +879,16 @@ class ApiKeys(Resource):
     ) -> types.WrittenRotatedApiKey:
         """Give an API key a new secret.
 
-        The answer holds the new secret in `key`, this once; an idempotent replay shows it again.
-        The key keeps its id, and with it its scopes, restrictions, usage, webhooks, access tokens
-        and the keys that it made. The old secret works until `previousExpiresAt`, `overlapSeconds`
-        from now, so that clients can switch one after the other. Then it is refused everywhere
-        within a second (401 `expired_api_key`), and event streams that it opened end. With `0` it
-        ends at once, as does one left by an earlier rotation. 409 `invalid_state`: the key is
-        revoked or expired, it is an access token, or the overlap of an earlier rotation is not over
-        and another one is asked for. A key can rotate itself, and keys that may do no more than it:
-        one with a scope that it lacks is 403 `insufficient_scope`, one that is less restricted 403
-        `forbidden`.
+        The answer holds the new secret in `key`. It is shown only once; an idempotent replay shows
+        it again. The key keeps its id, and with it its scopes, restrictions, usage, webhooks,
+        access tokens and the keys that it created. The old secret works until `previousExpiresAt`,
+        `overlapSeconds` from now, so that clients can switch one after the other. Then it is
+        refused everywhere within a second (401 `expired_api_key`), and event streams that it opened
+        end. With `0` it ends at once, and so does one that an earlier rotation left. 409
+        `invalid_state`: the key is revoked or expired, it is an access token, or the overlap of an
+        earlier rotation is not over and another overlap is requested. A key can rotate itself and
+        keys that may do no more than it: for a key with a scope that it lacks the answer is 403
+        `insufficient_scope`, for a less restricted one 403 `forbidden`.
 
         Needs the scope `api_keys.write`.
         """
@@ -887,7 +916,7 @@ class AuthConnectors(Resource):
     ) -> types.Authorization:
         """Start connecting an account.
 
-        Send the user to `authorizationUrl`; it works for ten minutes and once. With
+        Send the user to `authorizationUrl`, which works once and for ten minutes. With
         `codeChallenge`, the account is connected when you exchange its code. "Connecting by OAuth"
         above describes every step.
 
@@ -901,28 +930,29 @@ class AuthConnectors(Resource):
         self,
         provider: str,
         *,
+        state: str,
         code: str | None = None,
-        state: str | None = None,
         iss: str | None = None,
         error: str | None = None,
         admin_consent: str | None = None,
         **options: Unpack[ReadOptions],
     ) -> types.AuthorizationResult:
-        """Where the provider sends the user back.
+        """Return from the provider.
 
-        Redirects to the application's `redirectUri` with `connection_id`, `status` and `state`, or
-        with `error`. `status` is `active`. After an authorization with `codeChallenge` it is
-        `pending` and comes with a `code`: exchange it at `POST /v1/oauth/token` within 60 seconds
-        to connect the account. Authenticated by `state`, which works once. With an API key (scope
+        For browsers: the provider redirects the user here, and the answer redirects them to the
+        application's `redirectUri` with `connection_id`, `status` and `state`, or with `error`.
+        `status` is `active`. After an authorization with `codeChallenge` it is `pending` and comes
+        with a `code`: exchange it at `POST /v1/oauth/token` within 60 seconds to connect the
+        account. `state` authenticates the request and works once. With an API key (scope
         `connections.write`), or with `Accept: application/json`, the answer is JSON. If the request
         cannot be redirected, the user sees a page.
 
         Args:
-            code: Of the provider.
-            state: From the authorization.
+            state: The `state` of the authorization.
+            code: The provider's code, unless the provider refused.
             iss: The provider's issuer (RFC 9207).
-            error: Of the provider, where it refused.
-            admin_consent: Of the provider, where an administrator approved the application.
+            error: The provider's error code, if the provider refused.
+            admin_consent: The provider's answer to an administrator who approved the application.
         """
         path = f"/v1/auth/connectors/{segment(provider)}/callback"
         query = {
@@ -950,7 +980,7 @@ class Calendars(Resource):
         self,
         *,
         connection_id: str | None = None,
-        include: str | None = None,
+        include: Sequence[str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         **options: Unpack[ReadOptions],
@@ -960,12 +990,15 @@ class Calendars(Resource):
         Needs the scope `calendar.read`.
 
         Args:
-            connection_id: Only calendars of this connection; without it, of all that the key may
-                use.
-            include: `providerData` adds what the model has no field for.
-            limit: Page size; above 200 is taken as 200. A page is shorter where its items have more
-                than 4 MiB: `next_cursor` alone tells whether it is the last.
-            cursor: `next_cursor` of the page before.
+            connection_id: Returns only items of this connection; without it, items of all
+                connections that the key may use.
+            include: Parts that the answer has beside the usual ones: `providerData` adds what the
+                model has no field for. Other words are ignored.
+            limit: The number of items on a page, from 1; more than 200 is taken as 200. A page has
+                fewer items if together they have more than 4 MiB: only `next_cursor` says whether
+                it is the last page.
+            cursor: The `next_cursor` of the page before; absent for the first page. Keep the other
+                parameters of the first request.
         """
         path = "/v1/calendars"
         query = {
@@ -989,23 +1022,11 @@ class Calendars(Resource):
         answer: types.Calendar = self._json("POST", path, None, body, options)
         return answer
 
-    def delete(
-        self,
-        calendar_id: str,
-        **options: Unpack[ChangeOptions],
-    ) -> None:
-        """Delete a calendar and everything in it.
-
-        Needs the scope `calendar.write`.
-        """
-        path = f"/v1/calendars/{segment(calendar_id)}"
-        self._nothing("DELETE", path, None, None, options)
-
     def get(
         self,
         calendar_id: str,
         *,
-        include: str | None = None,
+        include: Sequence[str] | None = None,
         **options: Unpack[ReadOptions],
     ) -> types.Calendar:
         """Read a calendar.
@@ -1013,7 +1034,8 @@ class Calendars(Resource):
         Needs the scope `calendar.read`.
 
         Args:
-            include: `providerData` adds what the model has no field for.
+            include: Parts that the answer has beside the usual ones: `providerData` adds what the
+                model has no field for. Other words are ignored.
         """
         path = f"/v1/calendars/{segment(calendar_id)}"
         query = {"include": include}
@@ -1033,6 +1055,18 @@ class Calendars(Resource):
         path = f"/v1/calendars/{segment(calendar_id)}"
         answer: types.Calendar = self._json("PATCH", path, None, body, options)
         return answer
+
+    def delete(
+        self,
+        calendar_id: str,
+        **options: Unpack[ChangeOptions],
+    ) -> None:
+        """Delete a calendar and everything in it.
+
+        Needs the scope `calendar.write`.
+        """
+        path = f"/v1/calendars/{segment(calendar_id)}"
+        self._nothing("DELETE", path, None, None, options)
 
     def modify(
         self,
@@ -1090,9 +1124,9 @@ class CalendarsEvents(Resource):
         q: str | None = None,
         i_cal_uid: str | None = None,
         attendee: str | None = None,
-        status: str | None = None,
+        status: types.EventStatus | None = None,
         show_cancelled: bool | None = None,
-        include: str | None = None,
+        include: Sequence[str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         **options: Unpack[ReadOptions],
@@ -1106,19 +1140,25 @@ class CalendarsEvents(Resource):
         Needs the scope `calendar.read`.
 
         Args:
-            start: Only events that end after this instant.
-            end: Only events that begin before this instant.
-            expand: Instances instead of series; needs `start` and `end`, at most 400 days apart.
-            updated_after: Only events changed at or after this instant.
-            q: Words in title, description, location or attendees.
-            i_cal_uid: Only events with this iCalendar UID.
-            attendee: Only events with this attendee's address.
-            status: confirmed, tentative or cancelled.
-            show_cancelled: Cancelled events too.
-            include: `providerData` adds what the model has no field for.
-            limit: Page size; above 200 is taken as 200. A page is shorter where its items have more
-                than 4 MiB: `next_cursor` alone tells whether it is the last.
-            cursor: `next_cursor` of the page before.
+            start: Returns only events that end after this time.
+            end: Returns only events that begin before this time, which must be after `start`.
+            expand: Whether the instances of series take the place of the series. It needs `start`
+                and `end`, at most 400 days apart.
+            updated_after: Returns only events that changed at or after this time.
+            q: Words, separated by spaces, that all occur in the title, the description, the
+                location or the attendees.
+            i_cal_uid: Returns only the events with this iCalendar UID.
+            attendee: Returns only events with this email address among their attendees.
+            status: Returns only events with this status. Without it, all events except cancelled
+                ones are returned.
+            show_cancelled: Whether cancelled events are listed too.
+            include: Parts that the answer has beside the usual ones: `providerData` adds what the
+                model has no field for. Other words are ignored.
+            limit: The number of items on a page, from 1; more than 200 is taken as 200. A page has
+                fewer items if together they have more than 4 MiB: only `next_cursor` says whether
+                it is the last page.
+            cursor: The `next_cursor` of the page before; absent for the first page. Keep the other
+                parameters of the first request.
         """
         path = f"/v1/calendars/{segment(calendar_id)}/events"
         query = {
@@ -1145,9 +1185,9 @@ class CalendarsEvents(Resource):
     ) -> types.CalendarEvent:
         """Create an event.
 
-        `notify` says whom the provider tells. Where it cannot tell exactly those, the event is
-        written all the same, with the warning `notify_not_supported`; with `strict=true` it is
-        refused.
+        `notify` says which attendees the provider notifies. If it cannot notify exactly these, the
+        event is written all the same, with the warning `notify_not_supported`; with `strict=true`
+        the write is refused.
 
         Needs the scope `calendar.write`.
         """
@@ -1155,46 +1195,24 @@ class CalendarsEvents(Resource):
         answer: types.CalendarEvent = self._json("POST", path, None, body, options)
         return answer
 
-    def delete(
-        self,
-        calendar_id: str,
-        event_id: str,
-        *,
-        recurrence_scope: str | None = None,
-        notify: str | None = None,
-        **options: Unpack[ChangeOptions],
-    ) -> None:
-        """Delete an event.
-
-        Where there is something to warn of, such as `notify_not_supported`, the answer is 200 with
-        `warnings`.
-
-        Needs the scope `calendar.write`.
-
-        Args:
-            recurrence_scope: this, thisAndFollowing or all.
-            notify: Whom the provider tells: all, externalOnly or none.
-        """
-        path = f"/v1/calendars/{segment(calendar_id)}/events/{segment(event_id)}"
-        query = {"recurrence_scope": recurrence_scope, "notify": notify}
-        self._nothing("DELETE", path, query, None, options)
-
     def get(
         self,
         calendar_id: str,
         event_id: str,
         *,
-        include: str | None = None,
+        include: Sequence[str] | None = None,
         **options: Unpack[ReadOptions],
     ) -> types.CalendarEvent:
         """Read an event.
 
-        Of a series also one instance: its id is the series' id, `_`, and the original start.
+        Also reads one instance of a series: its id is the id of the series, `_`, and the original
+        start.
 
         Needs the scope `calendar.read`.
 
         Args:
-            include: `providerData` adds what the model has no field for.
+            include: Parts that the answer has beside the usual ones: `providerData` adds what the
+                model has no field for. Other words are ignored.
         """
         path = f"/v1/calendars/{segment(calendar_id)}/events/{segment(event_id)}"
         query = {"include": include}
@@ -1210,15 +1228,39 @@ class CalendarsEvents(Resource):
     ) -> types.CalendarEvent:
         """Change an event.
 
-        A JSON merge patch. `recurrenceScope` says which instances are meant: `this` (default with
-        the id of an instance), `thisAndFollowing`, `all` (default with the id of a series). Whom
-        the provider tells is as for creating one.
+        A JSON merge patch. `recurrenceScope` says which instances change: `this` (default with the
+        id of an instance), `thisAndFollowing`, `all` (default with the id of a series). `notify`
+        has the meaning that it has when an event is created.
 
         Needs the scope `calendar.write`.
         """
         path = f"/v1/calendars/{segment(calendar_id)}/events/{segment(event_id)}"
         answer: types.CalendarEvent = self._json("PATCH", path, None, body, options)
         return answer
+
+    def delete(
+        self,
+        calendar_id: str,
+        event_id: str,
+        *,
+        recurrence_scope: types.RecurrenceScope | None = None,
+        notify: types.Notify | None = None,
+        **options: Unpack[ChangeOptions],
+    ) -> None:
+        """Delete an event.
+
+        The answer is 204, or 200 with `warnings` if there are any, such as `notify_not_supported`.
+
+        Needs the scope `calendar.write`.
+
+        Args:
+            recurrence_scope: The instances to change. If absent, `this` with the id of an instance
+                and `all` with the id of a series.
+            notify: The attendees that the provider notifies; `all` if absent.
+        """
+        path = f"/v1/calendars/{segment(calendar_id)}/events/{segment(event_id)}"
+        query = {"recurrence_scope": recurrence_scope, "notify": notify}
+        self._nothing("DELETE", path, query, None, options)
 
     def accept(
         self,
@@ -1235,21 +1277,18 @@ class CalendarsEvents(Resource):
         answer: types.CalendarEvent = self._json("POST", path, None, body, options)
         return answer
 
-    def conference(
+    def tentative(
         self,
         calendar_id: str,
         event_id: str,
-        body: types.NewConference | None = None,
+        body: types.Rsvp | None = None,
         **options: Unpack[WriteOptions],
     ) -> types.CalendarEvent:
-        """Add a conference.
-
-        400 `capability_not_supported` where the provider has none. An event that has a conference
-        keeps it.
+        """Accept an invitation tentatively.
 
         Needs the scope `calendar.write`.
         """
-        path = f"/v1/calendars/{segment(calendar_id)}/events/{segment(event_id)}/conference"
+        path = f"/v1/calendars/{segment(calendar_id)}/events/{segment(event_id)}/tentative"
         answer: types.CalendarEvent = self._json("POST", path, None, body, options)
         return answer
 
@@ -1268,18 +1307,21 @@ class CalendarsEvents(Resource):
         answer: types.CalendarEvent = self._json("POST", path, None, body, options)
         return answer
 
-    def tentative(
+    def conference(
         self,
         calendar_id: str,
         event_id: str,
-        body: types.Rsvp | None = None,
+        body: types.NewConference | None = None,
         **options: Unpack[WriteOptions],
     ) -> types.CalendarEvent:
-        """Accept an invitation tentatively.
+        """Add a conference.
+
+        400 `capability_not_supported` where the provider has none. An event that has a conference
+        keeps it.
 
         Needs the scope `calendar.write`.
         """
-        path = f"/v1/calendars/{segment(calendar_id)}/events/{segment(event_id)}/tentative"
+        path = f"/v1/calendars/{segment(calendar_id)}/events/{segment(event_id)}/conference"
         answer: types.CalendarEvent = self._json("POST", path, None, body, options)
         return answer
 
@@ -1315,8 +1357,8 @@ class CalendarsFreebusy(Resource):
         """Ask when people are busy.
 
         Up to 50 targets over at most 92 days. A target that is named twice is answered once, with
-        the warning `duplicate_target`. Each target is answered for itself: one that failed has
-        `status` `error`, is never reported as free, and makes `complete` false. `includeDetails`
+        the warning `duplicate_target`. A target that failed has `status` `error`, is never reported
+        as free, and makes `complete` false; the others are answered all the same. `includeDetails`
         needs the scope `calendar.read`.
 
         Needs the scope `calendar.freebusy`.
@@ -1329,6 +1371,23 @@ class CalendarsFreebusy(Resource):
 class CalendarsSync(Resource):
     """Operations `calendars.sync`."""
 
+    def start(
+        self,
+        calendar_id: str,
+        body: types.SyncStart | None = None,
+        **options: Unpack[WriteOptions],
+    ) -> types.WrittenSyncState:
+        """Start incremental sync.
+
+        From now on the service keeps its copy of the calendar up to date. Starting the sync again
+        changes nothing and answers 200.
+
+        Needs the scope `calendar.read`.
+        """
+        path = f"/v1/calendars/{segment(calendar_id)}/sync/start"
+        answer: types.WrittenSyncState = self._json("POST", path, None, body, options)
+        return answer
+
     def changes(
         self,
         calendar_id: str,
@@ -1336,24 +1395,26 @@ class CalendarsSync(Resource):
         cursor: str | None = None,
         after_sequence: int | None = None,
         limit: int | None = None,
-        include: str | None = None,
+        include: Literal["resource"] | Literal["none"] | None = None,
         **options: Unpack[ReadOptions],
     ) -> types.SyncChanges:
         """Read what changed.
 
-        Without `cursor` the feed begins with every event there is. Read until `next_cursor` is
-        null, keep `sync_cursor`, and pass it as `cursor` next time.
+        Without `cursor`, the feed begins with all events. Read until `next_cursor` is null, store
+        `sync_cursor`, and pass it as `cursor` next time.
 
         Needs the scope `calendar.read`.
 
         Args:
-            cursor: `next_cursor` or `sync_cursor` of an earlier answer.
-            after_sequence: Instead of a cursor: the `sequence` of an event, as webhooks,
-                `/v1/events` and its stream tell it; the feed goes on after it. A hard reset ends
-                cursors, and not these positions: the feed goes on in the new epoch. 409
-                `sync_reset_required` once events from there on are not kept any more.
-            limit: Changes read per page: 1 to 500, default 100.
-            include: `resource` (default) or `none`.
+            cursor: The `next_cursor` or `sync_cursor` of an earlier answer. Without it the feed
+                begins with everything that there is.
+            after_sequence: The `sequence` of an event, instead of a cursor: the feed continues
+                after that event. Webhooks, `/v1/events` and its stream have the same numbers. A
+                hard reset invalidates cursors but not these positions: the feed continues in the
+                new epoch. 409 `sync_reset_required` if the events after it have been deleted.
+            limit: The number of changes that are read for a page, 100 if absent; more than 500 is
+                taken as 500.
+            include: The form of a change: with its resource (the default), or with the id alone.
         """
         path = f"/v1/calendars/{segment(calendar_id)}/sync/changes"
         query = {
@@ -1371,7 +1432,7 @@ class CalendarsSync(Resource):
         *,
         after_sequence: int | None = None,
         limit: int | None = None,
-        include: str | None = None,
+        include: Literal["resource"] | Literal["none"] | None = None,
         **options: Unpack[FollowOptions],
     ) -> Generator[types.Change, None, None]:
         """Yields changes as they come, from the stored cursor on.
@@ -1380,12 +1441,13 @@ class CalendarsSync(Resource):
         for, so a change can come twice after a crash and is never lost.
 
         Args:
-            after_sequence: Instead of a cursor: the `sequence` of an event, as webhooks,
-                `/v1/events` and its stream tell it; the feed goes on after it. A hard reset ends
-                cursors, and not these positions: the feed goes on in the new epoch. 409
-                `sync_reset_required` once events from there on are not kept any more.
-            limit: Changes read per page: 1 to 500, default 100.
-            include: `resource` (default) or `none`.
+            after_sequence: The `sequence` of an event, instead of a cursor: the feed continues
+                after that event. Webhooks, `/v1/events` and its stream have the same numbers. A
+                hard reset invalidates cursors but not these positions: the feed continues in the
+                new epoch. 409 `sync_reset_required` if the events after it have been deleted.
+            limit: The number of changes that are read for a page, 100 if absent; more than 500 is
+                taken as 500.
+            include: The form of a change: with its resource (the default), or with the id alone.
         """
         path = f"/v1/calendars/{segment(calendar_id)}/sync/changes"
         query = {"after_sequence": after_sequence, "limit": limit, "include": include}
@@ -1398,9 +1460,9 @@ class CalendarsSync(Resource):
     ) -> types.Watch:
         """Renew the provider's push channel.
 
-        The channel is renewed behind the answer, which tells how it stands now; one that was
-        renewed within the last minute is left as it is. `unsupported` where the provider has none:
-        the calendar is then polled.
+        The channel is renewed after the answer, which has its present state. A channel that was
+        renewed within the last minute stays as it is. `unsupported` means that the provider has no
+        channels: the service then polls the calendar.
 
         Needs the scope `calendar.read`.
         """
@@ -1416,29 +1478,12 @@ class CalendarsSync(Resource):
     ) -> types.WrittenSyncState:
         """Read everything again.
 
-        `soft` keeps cursors valid and tells only true differences; `hard` ends them and tells
-        everything anew.
+        With `soft`, cursors stay valid and the feed reports only differences. With `hard`, earlier
+        cursors become invalid and the feed reports everything again.
 
         Needs the scope `calendar.read`.
         """
         path = f"/v1/calendars/{segment(calendar_id)}/sync/reset"
-        answer: types.WrittenSyncState = self._json("POST", path, None, body, options)
-        return answer
-
-    def start(
-        self,
-        calendar_id: str,
-        body: types.SyncStart | None = None,
-        **options: Unpack[WriteOptions],
-    ) -> types.WrittenSyncState:
-        """Start incremental sync.
-
-        From now on the service follows the calendar by itself. Starting again changes nothing and
-        answers 200.
-
-        Needs the scope `calendar.read`.
-        """
-        path = f"/v1/calendars/{segment(calendar_id)}/sync/start"
         answer: types.WrittenSyncState = self._json("POST", path, None, body, options)
         return answer
 
@@ -1447,7 +1492,7 @@ class CalendarsSync(Resource):
         calendar_id: str,
         **options: Unpack[ReadOptions],
     ) -> types.SyncState:
-        """How the sync stands.
+        """Read the state of the sync.
 
         Needs the scope `calendar.read`.
         """
@@ -1463,30 +1508,6 @@ class Connections(Resource):
         super().__init__(transport)
         self.capabilities = ConnectionsCapabilities(transport)
 
-    def list(
-        self,
-        *,
-        provider: str | None = None,
-        status: str | None = None,
-        limit: int | None = None,
-        cursor: str | None = None,
-        **options: Unpack[ReadOptions],
-    ) -> Pages[types.ConnectionPage, types.Connection]:
-        """List connections.
-
-        Needs the scope `connections.read`.
-
-        Args:
-            provider: Only connections of this provider.
-            status: Only connections in this state: active, degraded, reauth_required.
-            limit: Page size; above 200 is taken as 200. A page is shorter where its items have more
-                than 4 MiB: `next_cursor` alone tells whether it is the last.
-            cursor: `next_cursor` of the page before.
-        """
-        path = "/v1/connections"
-        query = {"provider": provider, "status": status, "limit": limit, "cursor": cursor}
-        return self._pages(path, query, options)
-
     def create(
         self,
         body: types.NewConnection,
@@ -1496,35 +1517,48 @@ class Connections(Resource):
     ) -> types.WrittenConnection:
         """Connect an account by credentials.
 
-        The credentials are tried at the provider before anything is stored; they are sealed at once
-        and never shown again. 409 `already_exists` if the application has a connection of the same
-        account already, at the same server; `details` has its id. Connections that need new
-        credentials (`reauth_required`) don't count, nor does any with `allow_duplicate=true`.
+        The credentials are tried at the provider before anything is stored. They are encrypted at
+        once and never shown again. 409 `already_exists` if the application already has a connection
+        of the same account at the same server; `details` has its id. Connections that need new
+        credentials (`reauth_required`) do not count, and `allow_duplicate=true` allows another
+        connection.
 
         Needs the scope `connections.write`.
 
         Args:
-            allow_duplicate: `true`: a second connection of the same account is allowed.
+            allow_duplicate: Whether the application may have another connection of the same
+                account.
         """
         path = "/v1/connections"
         query = {"allow_duplicate": allow_duplicate}
         answer: types.WrittenConnection = self._json("POST", path, query, body, options)
         return answer
 
-    def delete(
+    def list(
         self,
-        connection_id: str,
-        **options: Unpack[ChangeOptions],
-    ) -> None:
-        """Disconnect an account.
+        *,
+        provider: str | None = None,
+        status: Literal["pending", "active", "degraded", "reauth_required"] | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        **options: Unpack[ReadOptions],
+    ) -> Pages[types.ConnectionPage, types.Connection]:
+        """List connections.
 
-        Stops its sync and removes its credentials and the local copy. Nothing of the account
-        changes at the provider; tokens of OAuth that no other connection needs are revoked there.
+        Needs the scope `connections.read`.
 
-        Needs the scope `connections.write`.
+        Args:
+            provider: Returns only connections of this provider.
+            status: Returns only connections in this state.
+            limit: The number of items on a page, from 1; more than 200 is taken as 200. A page has
+                fewer items if together they have more than 4 MiB: only `next_cursor` says whether
+                it is the last page.
+            cursor: The `next_cursor` of the page before; absent for the first page. Keep the other
+                parameters of the first request.
         """
-        path = f"/v1/connections/{segment(connection_id)}"
-        self._nothing("DELETE", path, None, None, options)
+        path = "/v1/connections"
+        query = {"provider": provider, "status": status, "limit": limit, "cursor": cursor}
+        return self._pages(path, query, options)
 
     def get(
         self,
@@ -1539,6 +1573,21 @@ class Connections(Resource):
         answer: types.Connection = self._json("GET", path, None, None, options)
         return answer
 
+    def delete(
+        self,
+        connection_id: str,
+        **options: Unpack[ChangeOptions],
+    ) -> None:
+        """Disconnect an account.
+
+        Stops the sync and removes the credentials and the local copy. Nothing changes in the
+        account at the provider. OAuth tokens that no other connection needs are revoked there.
+
+        Needs the scope `connections.write`.
+        """
+        path = f"/v1/connections/{segment(connection_id)}"
+        self._nothing("DELETE", path, None, None, options)
+
     def refresh(
         self,
         connection_id: str,
@@ -1546,9 +1595,9 @@ class Connections(Resource):
     ) -> types.WrittenConnection:
         """Try the credentials again.
 
-        Tokens of OAuth are renewed first, unless they are younger than 30 seconds. 409
-        `reauth_required` when the provider refuses them; 503 `provider_unavailable` with
-        `Retry-After` when it does not answer, which changes nothing.
+        OAuth tokens are renewed first, unless they are younger than 30 seconds. 409
+        `reauth_required` if the provider refuses them. 503 `provider_unavailable` with
+        `Retry-After` if the provider does not answer; nothing is changed then.
 
         Needs the scope `connections.write`.
         """
@@ -1565,7 +1614,7 @@ class ConnectionsCapabilities(Resource):
         connection_id: str,
         **options: Unpack[ReadOptions],
     ) -> types.Capabilities:
-        """What a connection can do, on every surface.
+        """Read what a connection can do.
 
         Needs the scope `connections.read`.
         """
@@ -1581,7 +1630,7 @@ class ContactBooks(Resource):
         self,
         *,
         connection_id: str | None = None,
-        include: str | None = None,
+        include: Sequence[str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         **options: Unpack[ReadOptions],
@@ -1591,11 +1640,15 @@ class ContactBooks(Resource):
         Needs the scope `contacts.read`.
 
         Args:
-            connection_id: Only books of this connection; without it, of all that the key may use.
-            include: `providerData` adds what the model has no field for.
-            limit: Page size; above 200 is taken as 200. A page is shorter where its items have more
-                than 4 MiB: `next_cursor` alone tells whether it is the last.
-            cursor: `next_cursor` of the page before.
+            connection_id: Returns only items of this connection; without it, items of all
+                connections that the key may use.
+            include: Parts that the answer has beside the usual ones: `providerData` adds what the
+                model has no field for. Other words are ignored.
+            limit: The number of items on a page, from 1; more than 200 is taken as 200. A page has
+                fewer items if together they have more than 4 MiB: only `next_cursor` says whether
+                it is the last page.
+            cursor: The `next_cursor` of the page before; absent for the first page. Keep the other
+                parameters of the first request.
         """
         path = "/v1/contact-books"
         query = {
@@ -1619,31 +1672,11 @@ class ContactBooks(Resource):
         answer: types.ContactBook = self._json("POST", path, None, body, options)
         return answer
 
-    def delete(
-        self,
-        book_id: str,
-        *,
-        force: bool | None = None,
-        **options: Unpack[ChangeOptions],
-    ) -> None:
-        """Delete a contact book.
-
-        One that holds contacts gives 409 `not_empty` without `force`.
-
-        Needs the scope `contacts.write`.
-
-        Args:
-            force: Delete its contacts and groups too.
-        """
-        path = f"/v1/contact-books/{segment(book_id)}"
-        query = {"force": force}
-        self._nothing("DELETE", path, query, None, options)
-
     def get(
         self,
         book_id: str,
         *,
-        include: str | None = None,
+        include: Sequence[str] | None = None,
         **options: Unpack[ReadOptions],
     ) -> types.ContactBook:
         """Read a contact book.
@@ -1651,7 +1684,8 @@ class ContactBooks(Resource):
         Needs the scope `contacts.read`.
 
         Args:
-            include: `providerData` adds what the model has no field for.
+            include: Parts that the answer has beside the usual ones: `providerData` adds what the
+                model has no field for. Other words are ignored.
         """
         path = f"/v1/contact-books/{segment(book_id)}"
         query = {"include": include}
@@ -1671,6 +1705,27 @@ class ContactBooks(Resource):
         path = f"/v1/contact-books/{segment(book_id)}"
         answer: types.ContactBook = self._json("PATCH", path, None, body, options)
         return answer
+
+    def delete(
+        self,
+        book_id: str,
+        *,
+        force: bool | None = None,
+        **options: Unpack[ChangeOptions],
+    ) -> None:
+        """Delete a contact book.
+
+        A book that holds contacts answers 409 `not_empty` without `force`.
+
+        Needs the scope `contacts.write`.
+
+        Args:
+            force: Whether the book is deleted with its contacts and groups. Without it, only an
+                empty book is deleted.
+        """
+        path = f"/v1/contact-books/{segment(book_id)}"
+        query = {"force": force}
+        self._nothing("DELETE", path, query, None, options)
 
     def modify(
         self,
@@ -1702,7 +1757,7 @@ class ContactGroups(Resource):
         book_id: str | None = None,
         q: str | None = None,
         updated_after: str | None = None,
-        include: str | None = None,
+        include: Sequence[str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         **options: Unpack[ReadOptions],
@@ -1712,14 +1767,20 @@ class ContactGroups(Resource):
         Needs the scope `contacts.read`.
 
         Args:
-            connection_id: Only groups of this connection; without it, of all that the key may use.
-            book_id: Only groups of this book.
-            q: Words in the name.
-            updated_after: Only groups changed at or after this instant.
-            include: `providerData` adds what the model has no field for.
-            limit: Page size; above 200 is taken as 200. A page is shorter where its items have more
-                than 4 MiB: `next_cursor` alone tells whether it is the last.
-            cursor: `next_cursor` of the page before.
+            connection_id: Returns only groups of this connection. Without it, groups of all
+                connections that the key may use are returned.
+            book_id: Returns only groups of this contact book.
+            q: Words, separated by spaces, that all occur in the name. Case and accents do not
+                matter.
+            updated_after: Returns only groups that changed at this time or later. A date stands for
+                its midnight in UTC.
+            include: Parts that the answer has beside the usual ones: `providerData` adds the
+                provider's fields that the model has no field for. Other words are ignored.
+            limit: The number of items on a page, from 1; more than 200 is taken as 200. A page has
+                fewer items if together they have more than 4 MiB: only `next_cursor` says whether
+                it is the last page.
+            cursor: The `next_cursor` of the page before; absent for the first page. Keep the other
+                parameters of the first request.
         """
         path = "/v1/contact-groups"
         query = {
@@ -1740,8 +1801,8 @@ class ContactGroups(Resource):
     ) -> types.ContactGroup:
         """Create a contact group.
 
-        `bookId` says where; without it, in the default book of `connectionId`. Members are contacts
-        of the same book.
+        The group is created in the book `bookId`; without `bookId`, in the default book of
+        `connectionId`. Its members are contacts of the same book.
 
         Needs the scope `contacts.write`.
         """
@@ -1749,23 +1810,11 @@ class ContactGroups(Resource):
         answer: types.ContactGroup = self._json("POST", path, None, body, options)
         return answer
 
-    def delete(
-        self,
-        group_id: str,
-        **options: Unpack[ChangeOptions],
-    ) -> None:
-        """Delete a contact group; its contacts stay.
-
-        Needs the scope `contacts.write`.
-        """
-        path = f"/v1/contact-groups/{segment(group_id)}"
-        self._nothing("DELETE", path, None, None, options)
-
     def get(
         self,
         group_id: str,
         *,
-        include: str | None = None,
+        include: Sequence[str] | None = None,
         **options: Unpack[ReadOptions],
     ) -> types.ContactGroup:
         """Read a contact group.
@@ -1773,7 +1822,8 @@ class ContactGroups(Resource):
         Needs the scope `contacts.read`.
 
         Args:
-            include: `providerData` adds what the model has no field for.
+            include: Parts that the answer has beside the usual ones: `providerData` adds what the
+                model has no field for. Other words are ignored.
         """
         path = f"/v1/contact-groups/{segment(group_id)}"
         query = {"include": include}
@@ -1788,14 +1838,26 @@ class ContactGroups(Resource):
     ) -> types.ContactGroup:
         """Change a contact group.
 
-        `contactIds` replaces the members; of a group with more than 500 the members are changed by
-        their `groupIds`.
+        `contactIds` replaces the members. To change the members of a group with more than 500,
+        change the `groupIds` of the contacts.
 
         Needs the scope `contacts.write`.
         """
         path = f"/v1/contact-groups/{segment(group_id)}"
         answer: types.ContactGroup = self._json("PATCH", path, None, body, options)
         return answer
+
+    def delete(
+        self,
+        group_id: str,
+        **options: Unpack[ChangeOptions],
+    ) -> None:
+        """Delete a contact group; its contacts stay.
+
+        Needs the scope `contacts.write`.
+        """
+        path = f"/v1/contact-groups/{segment(group_id)}"
+        self._nothing("DELETE", path, None, None, options)
 
     def modify(
         self,
@@ -1836,31 +1898,35 @@ class Contacts(Resource):
         email: str | None = None,
         phone: str | None = None,
         updated_after: str | None = None,
-        include: str | None = None,
+        include: Sequence[str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         **options: Unpack[ReadOptions],
     ) -> Pages[types.ContactPage, types.Contact]:
         """Search and list contacts, by name.
 
-        By `displayName` without regard to case, then by id.
+        The contacts are sorted by `displayName` without regard to case, then by id.
 
         Needs the scope `contacts.read`.
 
         Args:
-            connection_id: Only contacts of this connection; without it, of all that the key may
-                use.
-            book_id: Only contacts of this book.
-            group_id: Only members of this group.
-            q: Words in names, organizations, addresses, numbers, handles or notes; case and accents
-                do not matter.
-            email: Only contacts with this e-mail address.
-            phone: Only contacts with this telephone number, in any spelling.
-            updated_after: Only contacts changed at or after this instant.
-            include: `providerData` adds what the model has no field for.
-            limit: Page size; above 200 is taken as 200. A page is shorter where its items have more
-                than 4 MiB: `next_cursor` alone tells whether it is the last.
-            cursor: `next_cursor` of the page before.
+            connection_id: Returns only contacts of this connection. Without it, contacts of all
+                connections that the key may use are returned.
+            book_id: Returns only contacts of this contact book.
+            group_id: Returns only members of this contact group.
+            q: Words, separated by spaces, that all occur in names, organizations, addresses,
+                numbers, handles or notes. Case and accents do not matter.
+            email: Returns only contacts with this email address. Case does not matter.
+            phone: Returns only contacts with this phone number, in any spelling.
+            updated_after: Returns only contacts that changed at this time or later. A date stands
+                for its midnight in UTC.
+            include: Parts that the answer has beside the usual ones: `providerData` adds the
+                provider's fields that the model has no field for. Other words are ignored.
+            limit: The number of items on a page, from 1; more than 200 is taken as 200. A page has
+                fewer items if together they have more than 4 MiB: only `next_cursor` says whether
+                it is the last page.
+            cursor: The `next_cursor` of the page before; absent for the first page. Keep the other
+                parameters of the first request.
         """
         path = "/v1/contacts"
         query = {
@@ -1884,8 +1950,9 @@ class Contacts(Resource):
     ) -> types.Contact:
         """Create a contact.
 
-        At least one of a name, an e-mail address, a phone number and an organization. `bookId` says
-        where; without it, in the default book of `connectionId`.
+        A contact needs at least one of a name, an email address, a phone number and an
+        organization. It is created in the book `bookId`; without `bookId`, in the default book of
+        `connectionId`.
 
         Needs the scope `contacts.write`.
         """
@@ -1893,23 +1960,11 @@ class Contacts(Resource):
         answer: types.Contact = self._json("POST", path, None, body, options)
         return answer
 
-    def delete(
-        self,
-        contact_id: str,
-        **options: Unpack[ChangeOptions],
-    ) -> None:
-        """Delete a contact.
-
-        Needs the scope `contacts.write`.
-        """
-        path = f"/v1/contacts/{segment(contact_id)}"
-        self._nothing("DELETE", path, None, None, options)
-
     def get(
         self,
         contact_id: str,
         *,
-        include: str | None = None,
+        include: Sequence[str] | None = None,
         **options: Unpack[ReadOptions],
     ) -> types.Contact:
         """Read a contact.
@@ -1917,7 +1972,8 @@ class Contacts(Resource):
         Needs the scope `contacts.read`.
 
         Args:
-            include: `providerData` adds what the model has no field for.
+            include: Parts that the answer has beside the usual ones: `providerData` adds what the
+                model has no field for. Other words are ignored.
         """
         path = f"/v1/contacts/{segment(contact_id)}"
         query = {"include": include}
@@ -1932,14 +1988,26 @@ class Contacts(Resource):
     ) -> types.Contact:
         """Change a contact.
 
-        A JSON merge patch. What another client wrote into the record and the patch does not name
-        stays as it is.
+        The body is a JSON merge patch (RFC 7396). Fields that it does not name stay as they are,
+        with everything that other programs wrote into the record.
 
         Needs the scope `contacts.write`.
         """
         path = f"/v1/contacts/{segment(contact_id)}"
         answer: types.Contact = self._json("PATCH", path, None, body, options)
         return answer
+
+    def delete(
+        self,
+        contact_id: str,
+        **options: Unpack[ChangeOptions],
+    ) -> None:
+        """Delete a contact.
+
+        Needs the scope `contacts.write`.
+        """
+        path = f"/v1/contacts/{segment(contact_id)}"
+        self._nothing("DELETE", path, None, None, options)
 
     def modify(
         self,
@@ -1967,29 +2035,21 @@ class ContactsMergeSuggestions(Resource):
     def query(
         self,
         body: types.MergeSuggestionQuery | None = None,
-        *,
-        limit: int | None = None,
-        cursor: str | None = None,
         **options: Unpack[ReadOptions],
     ) -> types.MergeSuggestionPage:
         """Find contacts that seem to be the same.
 
-        Only suggestions: nothing is changed. An equal e-mail address, number or profile gives a
-        score of at least 0.9, an equal name with an equal organization 0.7 to 0.85, a name alone at
-        most 0.6. No evidence are role addresses (`info@`), numbers on more than three contacts, and
-        what people share whose names contradict each other: a household's line, an office's. The
-        best first, then by id; `limit` and `cursor` stand in the body.
+        The suggestions change nothing. An equal email address, phone number or profile gives a
+        score of at least 0.9, an equal name at an equal organization 0.7 to 0.85, an equal name
+        alone at most 0.6. Role addresses (`info@`), numbers on more than three contacts, and values
+        shared by contacts whose names contradict each other (a household, an office) do not count.
+        The suggestions are sorted by score, the highest first, then by id. `limit` and `cursor` are
+        fields of the body.
 
         Needs the scope `contacts.read`.
-
-        Args:
-            limit: Page size; above 200 is taken as 200. A page is shorter where its items have more
-                than 4 MiB: `next_cursor` alone tells whether it is the last.
-            cursor: `next_cursor` of the page before.
         """
         path = "/v1/contacts/merge-suggestions/query"
-        query = {"limit": limit, "cursor": cursor}
-        answer: types.MergeSuggestionPage = self._json("POST", path, query, body, options)
+        answer: types.MergeSuggestionPage = self._json("POST", path, None, body, options)
         return answer
 
 
@@ -2003,8 +2063,9 @@ class ContactsPhoto(Resource):
     ) -> types.ContactPicture:
         """Read the picture that a contact's record holds.
 
-        JSON with the picture in base64, or its bytes with `Accept: application/octet-stream` or
-        `format=raw`. A picture elsewhere is at `photo.url`.
+        The answer is JSON with the picture in base64, or the bytes of the picture with `Accept:
+        application/octet-stream` or `format=raw`. A picture that the record only links to is at
+        `photo.url`; it answers 404 here.
 
         Needs the scope `contacts.read`.
         """
@@ -2019,8 +2080,9 @@ class ContactsPhoto(Resource):
     ) -> AbstractContextManager[httpx.Response]:
         """Read the picture that a contact's record holds: the response itself, for its bytes.
 
-        JSON with the picture in base64, or its bytes with `Accept: application/octet-stream` or
-        `format=raw`. A picture elsewhere is at `photo.url`.
+        The answer is JSON with the picture in base64, or the bytes of the picture with `Accept:
+        application/octet-stream` or `format=raw`. A picture that the record only links to is at
+        `photo.url`; it answers 404 here.
 
         Needs the scope `contacts.read`.
         """
@@ -2031,6 +2093,22 @@ class ContactsPhoto(Resource):
 class ContactsSync(Resource):
     """Operations `contacts.sync`."""
 
+    def start(
+        self,
+        body: types.ConnectionSyncStart,
+        **options: Unpack[WriteOptions],
+    ) -> types.WrittenSyncState:
+        """Start incremental sync of contacts.
+
+        From now on the service keeps its copy of all contact books of `connectionId` up to date.
+        Starting the sync again changes nothing and answers 200.
+
+        Needs the scope `contacts.read`.
+        """
+        path = "/v1/contacts/sync/start"
+        answer: types.WrittenSyncState = self._json("POST", path, None, body, options)
+        return answer
+
     def changes(
         self,
         *,
@@ -2038,26 +2116,28 @@ class ContactsSync(Resource):
         cursor: str | None = None,
         after_sequence: int | None = None,
         limit: int | None = None,
-        include: str | None = None,
+        include: Literal["resource"] | Literal["none"] | None = None,
         **options: Unpack[ReadOptions],
     ) -> types.SyncChanges:
         """Read what changed in contacts, groups and books.
 
-        Without `cursor` the feed begins with everything there is. Read until `next_cursor` is null,
-        keep `sync_cursor`, and pass it as `cursor` next time. `resourceType` tells `contact`,
-        `contact_group` and `contact_book` apart.
+        Without `cursor`, the feed begins with everything that exists. Read until `next_cursor` is
+        null, store `sync_cursor`, and pass it as `cursor` next time. `resourceType` is `contact`,
+        `contact_group` or `contact_book`.
 
         Needs the scope `contacts.read`.
 
         Args:
-            connection_id: The connected account.
-            cursor: `next_cursor` or `sync_cursor` of an earlier answer.
-            after_sequence: Instead of a cursor: the `sequence` of an event, as webhooks,
-                `/v1/events` and its stream tell it; the feed goes on after it. A hard reset ends
-                cursors, and not these positions: the feed goes on in the new epoch. 409
-                `sync_reset_required` once events from there on are not kept any more.
-            limit: Changes read per page: 1 to 500, default 100.
-            include: `resource` (default) or `none`.
+            connection_id: The id of the connection.
+            cursor: The `next_cursor` or `sync_cursor` of an earlier answer. Without it the feed
+                begins with everything that there is.
+            after_sequence: The `sequence` of an event, instead of a cursor: the feed continues
+                after that event. Webhooks, `/v1/events` and its stream have the same numbers. A
+                hard reset invalidates cursors but not these positions: the feed continues in the
+                new epoch. 409 `sync_reset_required` if the events after it have been deleted.
+            limit: The number of changes that are read for a page, 100 if absent; more than 500 is
+                taken as 500.
+            include: The form of a change: with its resource (the default), or with the id alone.
         """
         path = "/v1/contacts/sync/changes"
         query = {
@@ -2076,7 +2156,7 @@ class ContactsSync(Resource):
         connection_id: str,
         after_sequence: int | None = None,
         limit: int | None = None,
-        include: str | None = None,
+        include: Literal["resource"] | Literal["none"] | None = None,
         **options: Unpack[FollowOptions],
     ) -> Generator[types.Change, None, None]:
         """Yields changes as they come, from the stored cursor on.
@@ -2085,13 +2165,14 @@ class ContactsSync(Resource):
         for, so a change can come twice after a crash and is never lost.
 
         Args:
-            connection_id: The connected account.
-            after_sequence: Instead of a cursor: the `sequence` of an event, as webhooks,
-                `/v1/events` and its stream tell it; the feed goes on after it. A hard reset ends
-                cursors, and not these positions: the feed goes on in the new epoch. 409
-                `sync_reset_required` once events from there on are not kept any more.
-            limit: Changes read per page: 1 to 500, default 100.
-            include: `resource` (default) or `none`.
+            connection_id: The id of the connection.
+            after_sequence: The `sequence` of an event, instead of a cursor: the feed continues
+                after that event. Webhooks, `/v1/events` and its stream have the same numbers. A
+                hard reset invalidates cursors but not these positions: the feed continues in the
+                new epoch. 409 `sync_reset_required` if the events after it have been deleted.
+            limit: The number of changes that are read for a page, 100 if absent; more than 500 is
+                taken as 500.
+            include: The form of a change: with its resource (the default), or with the id alone.
         """
         path = "/v1/contacts/sync/changes"
         query = {
@@ -2104,33 +2185,17 @@ class ContactsSync(Resource):
 
     def reset(
         self,
-        body: types.SyncReset | None = None,
+        body: types.ConnectionSyncReset,
         **options: Unpack[WriteOptions],
     ) -> types.WrittenSyncState:
         """Read everything again.
 
-        `soft` keeps cursors valid and tells only true differences; `hard` ends them and tells
-        everything anew.
+        With `soft`, cursors stay valid and the feed reports only differences. With `hard`, earlier
+        cursors become invalid and the feed reports everything again.
 
         Needs the scope `contacts.read`.
         """
         path = "/v1/contacts/sync/reset"
-        answer: types.WrittenSyncState = self._json("POST", path, None, body, options)
-        return answer
-
-    def start(
-        self,
-        body: types.SyncStart | None = None,
-        **options: Unpack[WriteOptions],
-    ) -> types.WrittenSyncState:
-        """Start incremental sync of contacts.
-
-        From now on the service follows all contact books of `connectionId` by itself. Starting
-        again changes nothing and answers 200.
-
-        Needs the scope `contacts.read`.
-        """
-        path = "/v1/contacts/sync/start"
         answer: types.WrittenSyncState = self._json("POST", path, None, body, options)
         return answer
 
@@ -2139,7 +2204,7 @@ class ContactsSync(Resource):
         connection_id: str,
         **options: Unpack[ReadOptions],
     ) -> types.SyncState:
-        """How the sync stands.
+        """Read the state of the sync.
 
         Needs the scope `contacts.read`.
         """
@@ -2169,13 +2234,13 @@ class Email(Resource):
     ) -> types.EmailMessage:
         """Send a message.
 
-        202 with the message as it stands: `delivery` and its events show how far it got. It is sent
-        once, however often you repeat the request with its Idempotency-Key, and whatever fails in
-        between; if it is unknown whether the provider accepted it, `delivery.error` says
-        `outcome_unknown`. With `sendAt` it is sent at that time; DELETE of the message cancels it
-        until the provider gets it, and answers 409 `already_sent` from then on. `replyToMessageId`
-        and `attachmentRef` read a message: a key without `email.read` gets 403
-        `insufficient_scope`, and `param` names the field.
+        Answers 202 with the message; `delivery` and the events about it show the progress. The
+        message is sent once, however often you repeat the request with its Idempotency-Key. If it
+        is unknown whether the provider accepted it, `delivery.error.code` is `outcome_unknown`.
+        With `sendAt`, the message is sent at that time: DELETE of the message cancels it until the
+        provider gets it, and answers 409 `already_sent` from then on. `replyToMessageId` and
+        `attachmentRef` read a message: a key without `email.read` gets 403 `insufficient_scope`,
+        and `param` names the field.
 
         Needs the scope `email.send`.
         """
@@ -2192,10 +2257,10 @@ class EmailCapabilities(Resource):
         connection_id: str,
         **options: Unpack[ReadOptions],
     ) -> types.Capabilities:
-        """What a mailbox connection can do.
+        """Read what a mailbox connection can do.
 
-        Also tells of its calendars, contacts and tasks. Everything that it cannot do stands in
-        `missing`, with the reason.
+        The answer also covers the calendars, contacts and tasks of the account. `missing` lists
+        what the connection cannot do, with the reasons.
 
         Needs the scope `email.read`.
         """
@@ -2206,6 +2271,22 @@ class EmailCapabilities(Resource):
 
 class EmailDrafts(Resource):
     """Operations `email.drafts`."""
+
+    def create(
+        self,
+        body: types.NewDraft,
+        **options: Unpack[WriteOptions],
+    ) -> types.Draft:
+        """Create a draft.
+
+        The draft is stored in the drafts folder of the account, where other mail programs see it
+        too.
+
+        Needs the scope `email.write`.
+        """
+        path = "/v1/email/drafts"
+        answer: types.Draft = self._json("POST", path, None, body, options)
+        return answer
 
     def list(
         self,
@@ -2227,40 +2308,49 @@ class EmailDrafts(Resource):
         received_after: str | None = None,
         received_before: str | None = None,
         native_query: str | None = None,
+        include: Sequence[str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         **options: Unpack[ReadOptions],
     ) -> Pages[types.DraftPage, types.Draft]:
         """List drafts, newest first.
 
-        Without their texts. Those that were sent are no longer listed.
+        Drafts are listed without their text. A draft that was sent is no longer listed.
 
         Needs the scope `email.read`.
 
         Args:
-            connection_id: Only messages of this connection; without it, of all that the key may
-                use.
-            folder_id: In this folder.
-            label_id: With this label.
-            thread_id: Of this thread.
-            q: Words, anywhere in the message: the provider searches one mailbox with its texts;
-                over several mailboxes subjects, people, snippets and names of files are searched.
-            from_: Part of the sender's address or name.
-            to: Part of an address or name in To.
-            cc: Part of an address or name in Cc.
-            bcc: Part of an address or name in Bcc.
-            any_email: Part of the address or name of anybody.
-            subject: Part of the subject; case and accents do not matter.
-            unread: Only unread, or only read.
-            starred: Only starred, or only others.
-            has_attachment: Only with attachments, or only without.
-            received_after: Instant, included.
-            received_before: Instant, not included.
-            native_query: The provider's own search language, if it has one
-                (`operations.nativeSearch` of the capabilities).
-            limit: Page size; above 200 is taken as 200. A page is shorter where its items have more
-                than 4 MiB: `next_cursor` alone tells whether it is the last.
-            cursor: `next_cursor` of the page before.
+            connection_id: Returns only messages of this connection. Without it: of all connections
+                that the key may use.
+            folder_id: Returns only messages in this folder.
+            label_id: Returns only messages with this label.
+            thread_id: Returns only messages of this thread.
+            q: Returns only messages that contain these words. With `connection_id`, the provider
+                searches the mailbox, with the texts of messages. Over several mailboxes, subjects,
+                people, snippets and names of files are searched.
+            from_: Returns only messages with this text in the address or name of an author.
+            to: Returns only messages with this text in an address or name in To.
+            cc: Returns only messages with this text in an address or name in Cc.
+            bcc: Returns only messages with this text in an address or name in Bcc.
+            any_email: Returns only messages with this text in an address or name in From, To, Cc or
+                Bcc.
+            subject: Returns only messages with this text in the subject. Case and accents do not
+                matter.
+            unread: Returns only unread messages, or, with `false`, only read ones.
+            starred: Returns only starred messages, or, with `false`, only messages without a star.
+            has_attachment: Returns only messages with attachments, or, with `false`, only messages
+                without any.
+            received_after: Returns only messages that were received at or after this time.
+            received_before: Returns only messages that were received before this time.
+            native_query: Returns only messages that match a query in the provider's own search
+                language (`operations.nativeSearch` of the capabilities). It needs `connection_id`.
+            include: Parts that the answer has beside the usual ones: `providerData` adds what the
+                model has no field for. Other words are ignored.
+            limit: The number of items on a page, from 1; more than 200 is taken as 200. A page has
+                fewer items if together they have more than 4 MiB: only `next_cursor` says whether
+                it is the last page.
+            cursor: The `next_cursor` of the page before; absent for the first page. Keep the other
+                parameters of the first request.
         """
         path = "/v1/email/drafts"
         query = {
@@ -2281,51 +2371,29 @@ class EmailDrafts(Resource):
             "received_after": received_after,
             "received_before": received_before,
             "native_query": native_query,
+            "include": include,
             "limit": limit,
             "cursor": cursor,
         }
         return self._pages(path, query, options)
 
-    def create(
-        self,
-        body: types.NewDraft,
-        **options: Unpack[WriteOptions],
-    ) -> types.Draft:
-        """Create a draft.
-
-        It is stored in the drafts folder of the account, where other clients see it too.
-
-        Needs the scope `email.write`.
-        """
-        path = "/v1/email/drafts"
-        answer: types.Draft = self._json("POST", path, None, body, options)
-        return answer
-
-    def delete(
-        self,
-        draft_id: str,
-        **options: Unpack[ChangeOptions],
-    ) -> None:
-        """Destroy a draft.
-
-        Needs the scope `email.write`.
-        """
-        path = f"/v1/email/drafts/{segment(draft_id)}"
-        self._nothing("DELETE", path, None, None, options)
-
     def get(
         self,
         draft_id: str,
         *,
-        include: str | None = None,
+        include: Sequence[str] | None = None,
         **options: Unpack[ReadOptions],
     ) -> types.Draft:
         """Read a draft.
 
+        Returns the draft with its text and header fields. After the draft was sent, `sentMessageId`
+        has the id of the message.
+
         Needs the scope `email.read`.
 
         Args:
-            include: `providerData` adds what the model has no field for.
+            include: Parts that the answer has beside the usual ones: `providerData` adds what the
+                model has no field for. Other words are ignored.
         """
         path = f"/v1/email/drafts/{segment(draft_id)}"
         query = {"include": include}
@@ -2340,8 +2408,9 @@ class EmailDrafts(Resource):
     ) -> types.Draft:
         """Change a draft.
 
-        A JSON merge patch. Needs the etag, because editors that save by themselves race. Files that
-        are not named stay; a file in the list can be one that is there, by its `id`.
+        A JSON merge patch. It needs the etag, because mail programs save drafts by themselves.
+        Without `attachments`, the files stay; with it, the list replaces them, and `{"id": …}` in
+        the list keeps a file that the draft has.
 
         Needs the scope `email.write`.
         """
@@ -2349,18 +2418,33 @@ class EmailDrafts(Resource):
         answer: types.Draft = self._json("PATCH", path, None, body, options)
         return answer
 
+    def delete(
+        self,
+        draft_id: str,
+        **options: Unpack[ChangeOptions],
+    ) -> None:
+        """Destroy a draft.
+
+        The draft does not go to the trash. While it is scheduled or being sent, it cannot be
+        destroyed: delete the message with the id `sentMessageId` first, to cancel it.
+
+        Needs the scope `email.write`.
+        """
+        path = f"/v1/email/drafts/{segment(draft_id)}"
+        self._nothing("DELETE", path, None, None, options)
+
     def send(
         self,
         draft_id: str,
         body: types.SendDraft | None = None,
-        **options: Unpack[WriteOptions],
+        **options: Unpack[ChangeOptions],
     ) -> types.EmailMessage:
         """Send a draft.
 
         The key needs `email.read` too, because sending a draft reads it. A draft is sent once: a
-        second call gives 409 `draft_already_sent`. With `sendAt`, in the draft or here, it is sent
-        at that time; DELETE of the returned message cancels it until the provider gets it, and
-        answers 409 `already_sent` from then on.
+        second call answers 409 `draft_already_sent`. With `sendAt`, in the draft or in the request,
+        the message is sent at that time: DELETE of the returned message cancels it until the
+        provider gets it, and answers 409 `already_sent` from then on.
 
         Needs the scope `email.send`.
         """
@@ -2395,23 +2479,27 @@ class EmailFolders(Resource):
         self,
         *,
         connection_id: str | None = None,
-        include: str | None = None,
+        include: Sequence[str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         **options: Unpack[ReadOptions],
     ) -> Pages[types.FolderPage, types.Folder]:
         """List folders.
 
-        With their roles, and how many messages the provider counts in them.
+        Each folder has its role and the number of messages that the provider counts in it.
 
         Needs the scope `email.read`.
 
         Args:
-            connection_id: Only folders of this connection; without it, of all that the key may use.
-            include: `providerData` adds what the model has no field for.
-            limit: Page size; above 200 is taken as 200. A page is shorter where its items have more
-                than 4 MiB: `next_cursor` alone tells whether it is the last.
-            cursor: `next_cursor` of the page before.
+            connection_id: Returns only items of this connection; without it, items of all
+                connections that the key may use.
+            include: Parts that the answer has beside the usual ones: `providerData` adds what the
+                model has no field for. Other words are ignored.
+            limit: The number of items on a page, from 1; more than 200 is taken as 200. A page has
+                fewer items if together they have more than 4 MiB: only `next_cursor` says whether
+                it is the last page.
+            cursor: The `next_cursor` of the page before; absent for the first page. Keep the other
+                parameters of the first request.
         """
         path = "/v1/email/folders"
         query = {
@@ -2430,23 +2518,27 @@ class EmailLabels(Resource):
         self,
         *,
         connection_id: str | None = None,
-        include: str | None = None,
+        include: Sequence[str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         **options: Unpack[ReadOptions],
     ) -> Pages[types.LabelPage, types.Label]:
         """List labels.
 
-        Empty for providers that have none: `features.labels` of the capabilities tells.
+        The list is empty if the provider has no labels (`features.labels` of the capabilities).
 
         Needs the scope `email.read`.
 
         Args:
-            connection_id: Only labels of this connection; without it, of all that the key may use.
-            include: `providerData` adds what the model has no field for.
-            limit: Page size; above 200 is taken as 200. A page is shorter where its items have more
-                than 4 MiB: `next_cursor` alone tells whether it is the last.
-            cursor: `next_cursor` of the page before.
+            connection_id: Returns only items of this connection; without it, items of all
+                connections that the key may use.
+            include: Parts that the answer has beside the usual ones: `providerData` adds what the
+                model has no field for. Other words are ignored.
+            limit: The number of items on a page, from 1; more than 200 is taken as 200. A page has
+                fewer items if together they have more than 4 MiB: only `next_cursor` says whether
+                it is the last page.
+            cursor: The `next_cursor` of the page before; absent for the first page. Keep the other
+                parameters of the first request.
         """
         path = "/v1/email/labels"
         query = {
@@ -2485,48 +2577,57 @@ class EmailMessages(Resource):
         received_after: str | None = None,
         received_before: str | None = None,
         native_query: str | None = None,
-        fields: str | None = None,
-        images: str | None = None,
-        include: str | None = None,
+        fields: Literal["summary", "headers", "full"] | None = None,
+        images: Literal["allow", "block"] | None = None,
+        include: Sequence[str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         **options: Unpack[ReadOptions],
     ) -> Pages[types.EmailMessagePage, types.EmailMessage]:
         """Search and list messages, newest first.
 
-        By `receivedAt`, then by id, both downwards. A mailbox that was just connected is read from
-        new to old while it is listed: a page may then be short, and only a null `next_cursor` is
-        the end.
+        Sorted by `receivedAt` and id, both descending. While a new mailbox is synced for the first
+        time, a page may be short or empty: only a null `next_cursor` is the end.
 
         Needs the scope `email.read`.
 
         Args:
-            connection_id: Only messages of this connection; without it, of all that the key may
-                use.
-            folder_id: In this folder.
-            label_id: With this label.
-            thread_id: Of this thread.
-            q: Words, anywhere in the message: the provider searches one mailbox with its texts;
-                over several mailboxes subjects, people, snippets and names of files are searched.
-            from_: Part of the sender's address or name.
-            to: Part of an address or name in To.
-            cc: Part of an address or name in Cc.
-            bcc: Part of an address or name in Bcc.
-            any_email: Part of the address or name of anybody.
-            subject: Part of the subject; case and accents do not matter.
-            unread: Only unread, or only read.
-            starred: Only starred, or only others.
-            has_attachment: Only with attachments, or only without.
-            received_after: Instant, included.
-            received_before: Instant, not included.
-            native_query: The provider's own search language, if it has one
-                (`operations.nativeSearch` of the capabilities).
-            fields: `summary` (default), `headers` or `full`.
-            images: `allow` leaves remote images in `safeHtml`.
-            include: `providerData` adds what the model has no field for.
-            limit: Page size; above 200 is taken as 200. A page is shorter where its items have more
-                than 4 MiB: `next_cursor` alone tells whether it is the last.
-            cursor: `next_cursor` of the page before.
+            connection_id: Returns only messages of this connection. Without it: of all connections
+                that the key may use.
+            folder_id: Returns only messages in this folder.
+            label_id: Returns only messages with this label.
+            thread_id: Returns only messages of this thread.
+            q: Returns only messages that contain these words. With `connection_id`, the provider
+                searches the mailbox, with the texts of messages. Over several mailboxes, subjects,
+                people, snippets and names of files are searched.
+            from_: Returns only messages with this text in the address or name of an author.
+            to: Returns only messages with this text in an address or name in To.
+            cc: Returns only messages with this text in an address or name in Cc.
+            bcc: Returns only messages with this text in an address or name in Bcc.
+            any_email: Returns only messages with this text in an address or name in From, To, Cc or
+                Bcc.
+            subject: Returns only messages with this text in the subject. Case and accents do not
+                matter.
+            unread: Returns only unread messages, or, with `false`, only read ones.
+            starred: Returns only starred messages, or, with `false`, only messages without a star.
+            has_attachment: Returns only messages with attachments, or, with `false`, only messages
+                without any.
+            received_after: Returns only messages that were received at or after this time.
+            received_before: Returns only messages that were received before this time.
+            native_query: Returns only messages that match a query in the provider's own search
+                language (`operations.nativeSearch` of the capabilities). It needs `connection_id`.
+            fields: The fields of each message: `summary` leaves out `body` and `headers`, `headers`
+                leaves out `body`, `full` has all. If absent, `summary` for a list and `full` for a
+                single message.
+            images: The remote images in `body.safeHtml`: `block` (the default) removes them,
+                `allow` leaves them in.
+            include: The additional parts of the answer: `providerData` adds the provider's fields
+                that the model has no field for. Other words are ignored.
+            limit: The number of items on a page, from 1; more than 200 is taken as 200. A page has
+                fewer items if together they have more than 4 MiB: only `next_cursor` says whether
+                it is the last page.
+            cursor: The `next_cursor` of the page before; absent for the first page. Keep the other
+                parameters of the first request.
         """
         path = "/v1/email/messages"
         query = {
@@ -2560,9 +2661,10 @@ class EmailMessages(Resource):
         body: types.NewMessage,
         **options: Unpack[WriteOptions],
     ) -> types.EmailMessage:
-        """Put a message into a folder, without sending it.
+        """Put a message into a folder without sending it.
 
-        The whole message in `rawBase64`, or its parts. Into the inbox where `folderIds` is empty.
+        Takes the whole message in `rawBase64`, or its parts in the other fields. If `folderIds` is
+        empty, the message goes to the inbox.
 
         Needs the scope `email.write`.
         """
@@ -2570,48 +2672,30 @@ class EmailMessages(Resource):
         answer: types.EmailMessage = self._json("POST", path, None, body, options)
         return answer
 
-    def delete(
-        self,
-        message_id: str,
-        *,
-        permanent: bool | None = None,
-        **options: Unpack[ChangeOptions],
-    ) -> None:
-        """Move a message to the trash, or destroy it.
-
-        A message that is in the trash already is destroyed. One that waits to be sent is taken
-        back: with 204 nobody gets it, and with 409 `already_sent` it was sent, or is being sent.
-        What is kept here of a sent message without a copy at the provider goes with `permanent`
-        alone.
-
-        Needs the scope `email.write`.
-
-        Args:
-            permanent: Destroy it at once.
-        """
-        path = f"/v1/email/messages/{segment(message_id)}"
-        query = {"permanent": permanent}
-        self._nothing("DELETE", path, query, None, options)
-
     def get(
         self,
         message_id: str,
         *,
-        fields: str | None = None,
-        images: str | None = None,
-        include: str | None = None,
+        fields: Literal["summary", "headers", "full"] | None = None,
+        images: Literal["allow", "block"] | None = None,
+        include: Sequence[str] | None = None,
         **options: Unpack[ReadOptions],
     ) -> types.EmailMessage:
         """Read a message.
 
-        `html` is as the sender wrote it: show `safeHtml`. A draft can be read here too, by its id.
+        `body.html` is as the sender wrote it: show `body.safeHtml` instead. A draft can be read
+        here too, by its id.
 
         Needs the scope `email.read`.
 
         Args:
-            fields: `summary`, `headers` or `full` (default).
-            images: `allow` leaves remote images in `safeHtml`.
-            include: `providerData` adds what the model has no field for.
+            fields: The fields of each message: `summary` leaves out `body` and `headers`, `headers`
+                leaves out `body`, `full` has all. If absent, `summary` for a list and `full` for a
+                single message.
+            images: The remote images in `body.safeHtml`: `block` (the default) removes them,
+                `allow` leaves them in.
+            include: The additional parts of the answer: `providerData` adds the provider's fields
+                that the model has no field for. Other words are ignored.
         """
         path = f"/v1/email/messages/{segment(message_id)}"
         query = {"fields": fields, "images": images, "include": include}
@@ -2626,14 +2710,36 @@ class EmailMessages(Resource):
     ) -> types.EmailMessage:
         """Change flags, folders and labels of a message.
 
-        A JSON merge patch. `folderIds` moves it: all folders that it is to be in, one where the
-        provider has no more. It keeps its id.
+        A JSON merge patch. Another folder in `folderIds` moves the message; it keeps its id.
+        Providers without `features.multiFolder` take one folder.
 
         Needs the scope `email.write`.
         """
         path = f"/v1/email/messages/{segment(message_id)}"
         answer: types.EmailMessage = self._json("PATCH", path, None, body, options)
         return answer
+
+    def delete(
+        self,
+        message_id: str,
+        *,
+        permanent: bool | None = None,
+        **options: Unpack[ChangeOptions],
+    ) -> None:
+        """Move a message to the trash, or destroy it.
+
+        A message that is already in the trash is destroyed. A message that waits to be sent is
+        cancelled: 204 means that it is not sent, 409 `already_sent` that it was sent or is being
+        sent. A sent message of which the provider has no copy is deleted only with `permanent`.
+
+        Needs the scope `email.write`.
+
+        Args:
+            permanent: Whether the message is destroyed at once instead of being moved to the trash.
+        """
+        path = f"/v1/email/messages/{segment(message_id)}"
+        query = {"permanent": permanent}
+        self._nothing("DELETE", path, query, None, options)
 
     def modify(
         self,
@@ -2666,8 +2772,9 @@ class EmailMessagesAttachments(Resource):
     ) -> types.Attachment:
         """Fetch an attachment.
 
-        JSON with `contentBase64` up to 10 MiB; the bytes of any size with `Accept:
-        application/octet-stream` or `format=raw`, where `Range` works.
+        Answers JSON with `contentBase64` for a file of up to 10 MiB. With `format=raw` or `Accept:
+        application/octet-stream`, answers the bytes of a file of any size, or a part of them with
+        `Range`.
 
         Needs the scope `email.read`.
         """
@@ -2685,8 +2792,9 @@ class EmailMessagesAttachments(Resource):
     ) -> AbstractContextManager[httpx.Response]:
         """Fetch an attachment: the response itself, for its bytes.
 
-        JSON with `contentBase64` up to 10 MiB; the bytes of any size with `Accept:
-        application/octet-stream` or `format=raw`, where `Range` works.
+        Answers JSON with `contentBase64` for a file of up to 10 MiB. With `format=raw` or `Accept:
+        application/octet-stream`, answers the bytes of a file of any size, or a part of them with
+        `Range`.
 
         Needs the scope `email.read`.
 
@@ -2700,6 +2808,22 @@ class EmailMessagesAttachments(Resource):
 class EmailSync(Resource):
     """Operations `email.sync`."""
 
+    def start(
+        self,
+        body: types.ConnectionSyncStart,
+        **options: Unpack[WriteOptions],
+    ) -> types.WrittenSyncState:
+        """Start incremental sync of a mailbox.
+
+        From now on the service keeps its copy of the mailbox of `connectionId` up to date. It reads
+        all messages, newest first. Starting the sync again changes nothing and answers 200.
+
+        Needs the scope `email.read`.
+        """
+        path = "/v1/email/sync/start"
+        answer: types.WrittenSyncState = self._json("POST", path, None, body, options)
+        return answer
+
     def changes(
         self,
         *,
@@ -2707,27 +2831,29 @@ class EmailSync(Resource):
         cursor: str | None = None,
         after_sequence: int | None = None,
         limit: int | None = None,
-        include: str | None = None,
+        include: Literal["resource"] | Literal["none"] | None = None,
         **options: Unpack[ReadOptions],
     ) -> types.SyncChanges:
         """Read what changed in a mailbox.
 
-        Without `cursor` the feed begins with everything there is. Read until `next_cursor` is null,
-        keep `sync_cursor`, and pass it as `cursor` next time. `resourceType` tells `email.message`,
-        `email.draft`, `email.folder` and `email.label` apart. While the mailbox is read for the
-        first time (`sync_status` is `initial`) older messages follow.
+        Without `cursor`, the feed begins with everything in the mailbox. Read until `next_cursor`
+        is null, store `sync_cursor`, and pass it as `cursor` next time. `resourceType` is
+        `email.message`, `email.draft`, `email.folder` or `email.label`. During the first sync of
+        the mailbox (`sync_status` is `initial`), older messages follow.
 
         Needs the scope `email.read`.
 
         Args:
-            connection_id: The connected account.
-            cursor: `next_cursor` or `sync_cursor` of an earlier answer.
-            after_sequence: Instead of a cursor: the `sequence` of an event, as webhooks,
-                `/v1/events` and its stream tell it; the feed goes on after it. A hard reset ends
-                cursors, and not these positions: the feed goes on in the new epoch. 409
-                `sync_reset_required` once events from there on are not kept any more.
-            limit: Changes read per page: 1 to 500, default 100.
-            include: `resource` (default) or `none`.
+            connection_id: The id of the connection.
+            cursor: The `next_cursor` or `sync_cursor` of an earlier answer. Without it the feed
+                begins with everything that there is.
+            after_sequence: The `sequence` of an event, instead of a cursor: the feed continues
+                after that event. Webhooks, `/v1/events` and its stream have the same numbers. A
+                hard reset invalidates cursors but not these positions: the feed continues in the
+                new epoch. 409 `sync_reset_required` if the events after it have been deleted.
+            limit: The number of changes that are read for a page, 100 if absent; more than 500 is
+                taken as 500.
+            include: The form of a change: with its resource (the default), or with the id alone.
         """
         path = "/v1/email/sync/changes"
         query = {
@@ -2746,7 +2872,7 @@ class EmailSync(Resource):
         connection_id: str,
         after_sequence: int | None = None,
         limit: int | None = None,
-        include: str | None = None,
+        include: Literal["resource"] | Literal["none"] | None = None,
         **options: Unpack[FollowOptions],
     ) -> Generator[types.Change, None, None]:
         """Yields changes as they come, from the stored cursor on.
@@ -2755,13 +2881,14 @@ class EmailSync(Resource):
         for, so a change can come twice after a crash and is never lost.
 
         Args:
-            connection_id: The connected account.
-            after_sequence: Instead of a cursor: the `sequence` of an event, as webhooks,
-                `/v1/events` and its stream tell it; the feed goes on after it. A hard reset ends
-                cursors, and not these positions: the feed goes on in the new epoch. 409
-                `sync_reset_required` once events from there on are not kept any more.
-            limit: Changes read per page: 1 to 500, default 100.
-            include: `resource` (default) or `none`.
+            connection_id: The id of the connection.
+            after_sequence: The `sequence` of an event, instead of a cursor: the feed continues
+                after that event. Webhooks, `/v1/events` and its stream have the same numbers. A
+                hard reset invalidates cursors but not these positions: the feed continues in the
+                new epoch. 409 `sync_reset_required` if the events after it have been deleted.
+            limit: The number of changes that are read for a page, 100 if absent; more than 500 is
+                taken as 500.
+            include: The form of a change: with its resource (the default), or with the id alone.
         """
         path = "/v1/email/sync/changes"
         query = {
@@ -2774,33 +2901,17 @@ class EmailSync(Resource):
 
     def reset(
         self,
-        body: types.SyncReset | None = None,
+        body: types.ConnectionSyncReset,
         **options: Unpack[WriteOptions],
     ) -> types.WrittenSyncState:
-        """Read everything again.
+        """Read the mailbox again.
 
-        `soft` keeps cursors valid and tells only true differences; `hard` ends them and tells
-        everything anew.
+        With `soft`, cursors stay valid and the feed reports only differences. With `hard`, earlier
+        cursors become invalid and the feed reports everything again.
 
         Needs the scope `email.read`.
         """
         path = "/v1/email/sync/reset"
-        answer: types.WrittenSyncState = self._json("POST", path, None, body, options)
-        return answer
-
-    def start(
-        self,
-        body: types.SyncStart | None = None,
-        **options: Unpack[WriteOptions],
-    ) -> types.WrittenSyncState:
-        """Start incremental sync of a mailbox.
-
-        From now on the service follows the mailbox of `connectionId` by itself, and reads all of
-        it, newest messages first. Starting again changes nothing and answers 200.
-
-        Needs the scope `email.read`.
-        """
-        path = "/v1/email/sync/start"
         answer: types.WrittenSyncState = self._json("POST", path, None, body, options)
         return answer
 
@@ -2809,7 +2920,9 @@ class EmailSync(Resource):
         connection_id: str,
         **options: Unpack[ReadOptions],
     ) -> types.SyncState:
-        """How the sync stands.
+        """Read the state of the sync of a mailbox.
+
+        Returns how far the copy of the mailbox is, when it was last updated, and the last error.
 
         Needs the scope `email.read`.
         """
@@ -2838,26 +2951,34 @@ class EmailThreads(Resource):
         cursor: str | None = None,
         **options: Unpack[ReadOptions],
     ) -> Pages[types.EmailThreadPage, types.EmailThread]:
-        """List threads, by their newest message.
+        """List threads, newest message first.
 
-        A thread is listed when one of its messages is what the filters ask for.
+        A thread is listed if one of its messages matches all filters.
 
         Needs the scope `email.read`.
 
         Args:
-            connection_id: Only threads of this connection; without it, of all that the key may use.
-            folder_id: With a message in this folder.
-            label_id: With a message under this label.
-            any_email: Part of the address or name of anybody.
-            subject: Part of a subject.
-            unread: With an unread message, or with a read one.
-            starred: With a starred message, or with one that is not.
-            has_attachment: With a message that has attachments, or with one that has none.
-            received_after: Instant, included.
-            received_before: Instant, not included.
-            limit: Page size; above 200 is taken as 200. A page is shorter where its items have more
-                than 4 MiB: `next_cursor` alone tells whether it is the last.
-            cursor: `next_cursor` of the page before.
+            connection_id: Returns only threads of this connection. Without it: of all connections
+                that the key may use.
+            folder_id: Returns only threads with a message in this folder.
+            label_id: Returns only threads with a message that has this label.
+            any_email: Returns only threads with a message that has this text in an address or name
+                in From, To, Cc or Bcc.
+            subject: Returns only threads with a message that has this text in its subject. Case and
+                accents do not matter.
+            unread: Returns only threads with an unread message, or, with `false`, with a read one.
+            starred: Returns only threads with a starred message, or, with `false`, with a message
+                without a star.
+            has_attachment: Returns only threads with a message that has attachments, or, with
+                `false`, with a message that has none.
+            received_after: Returns only threads with a message that was received at or after this
+                time.
+            received_before: Returns only threads with a message that was received before this time.
+            limit: The number of items on a page, from 1; more than 200 is taken as 200. A page has
+                fewer items if together they have more than 4 MiB: only `next_cursor` says whether
+                it is the last page.
+            cursor: The `next_cursor` of the page before; absent for the first page. Keep the other
+                parameters of the first request.
         """
         path = "/v1/email/threads"
         query = {
@@ -2883,8 +3004,8 @@ class EmailThreads(Resource):
     ) -> types.EmailThread:
         """Read a thread.
 
-        Messages oldest first. The id of a thread that became part of another one shows that one,
-        with `mergedInto`.
+        `messageIds` has its messages, oldest first. If the thread was merged into another one, the
+        answer is that other thread, and `mergedInto` has its id.
 
         Needs the scope `email.read`.
         """
@@ -2903,10 +3024,10 @@ class EmailTracking(Resource):
     ) -> types.TrackingRecord:
         """Read a tracking record.
 
-        What became known of a sent message: opens, clicks, replies, bounces, complaints. `human`
-        counts what nothing speaks against: pictures that a mail program fetches unseen and links
-        that a scanner follows are told apart in `events`. Opens and clicks need a public address of
-        this service, replies and bounces a mailbox that is followed (`sync/start`).
+        Returns the opens, clicks, replies, bounces and complaints of a message that was sent
+        through the API. `human` leaves out the hits of image proxies and scanners; `events` shows
+        how each hit was classified. Opens and clicks need a public address of this service.
+        Replies, bounces and complaints need sync of the mailbox (`POST /v1/email/sync/start`).
 
         Needs the scope `email.track`.
         """
@@ -2922,8 +3043,8 @@ class Events(EventFeed):
         self,
         *,
         after_sequence: int | None = None,
-        type: str | None = None,
-        connection_id: str | None = None,
+        type: Sequence[str] | None = None,
+        connection_id: Sequence[str] | None = None,
         include_backfill: bool | None = None,
         limit: int | None = None,
         cursor: str | None = None,
@@ -2932,28 +3053,32 @@ class Events(EventFeed):
         """Read the event log.
 
         Every event of the application in the order of `sequence`, oldest first, as far back as
-        events are kept: 30 days, or what the operator says. Each is the body that a webhook with
-        full payloads receives. A key is shown events of the families that its scopes read
-        (`calendar.read` for `calendar.*`), and, if it is bound to connections, of these alone. A
-        page may be short, or empty, while `next_cursor` is set: read until it is null.
-        `last_sequence` then tells up to where the log was read; pass it as `after_sequence` to go
-        on later. Numbers are missing where nothing was to be told. 409 `sync_reset_required` where
-        events after the position are not kept any more.
+        events are kept: 30 days, or as the operator configured. Each is the body that a webhook
+        with full payloads receives. A key sees events of the families that its scopes read
+        (`calendar.read` for `calendar.*`), and if it is bound to connections, only theirs. A page
+        may be short, or empty, while `next_cursor` is set: read until it is null. `last_sequence`
+        then says up to where the log was read; pass it as `after_sequence` to continue later. The
+        sequence has gaps. 409 `sync_reset_required` if events after the position are no longer
+        kept.
 
         Needs the scope `events.read`.
 
         Args:
-            after_sequence: Events after this `sequence`, which is where the first page begins;
-                without it that is the oldest event that is kept.
-            type: Event types such as `calendar.event.created`, families such as `calendar.*`, or
-                `*`: up to 100, with commas between them. Default: all but those that have to be
-                named exactly, as `connection.token_refreshed`.
-            connection_id: Events of these connections alone: up to 100, with commas between them.
-            include_backfill: Also what a first reading of a collection finds, which is left out by
-                default.
-            limit: Page size; above 200 is taken as 200. A page is shorter where its items have more
-                than 4 MiB: `next_cursor` alone tells whether it is the last.
-            cursor: `next_cursor` of the page before.
+            after_sequence: The `sequence` after which the first page begins. By default it begins
+                with the oldest event that is kept.
+            type: Returns only events of these types, separated by commas: exact names such as
+                `calendar.event.created`, families such as `calendar.*`, or `*`; at most 100. By
+                default, all events are returned except types that must be named exactly, such as
+                `connection.token_refreshed`.
+            connection_id: Returns only events of these connections, by their ids separated by
+                commas; at most 100.
+            include_backfill: Whether records that are found by the first scan of a collection are
+                included.
+            limit: The number of items on a page, from 1; more than 200 is taken as 200. A page has
+                fewer items if together they have more than 4 MiB: only `next_cursor` says whether
+                it is the last page.
+            cursor: The `next_cursor` of the page before; absent for the first page. Keep the other
+                parameters of the first request.
         """
         path = "/v1/events"
         query = {
@@ -2973,7 +3098,7 @@ class Events(EventFeed):
     ) -> types.Notification:
         """Read an event.
 
-        By the `id` that is also its `webhook-id`, as long as it is kept.
+        The id is also the event's `webhook-id`. An event can be read as long as it is kept.
 
         Needs the scope `events.read`.
         """
@@ -2990,17 +3115,17 @@ class Oauth(Resource):
         body: types.TokenRequest,
         **options: Unpack[WriteOptions],
     ) -> types.Token:
-        """Token endpoint (RFC 6749).
+        """Get a token (RFC 6749).
 
         Answers and errors have the shapes of RFC 6749, not the envelope. The API key authenticates
         the client: in `X-Api-Key`, as a `Bearer` token, or as the password of `Basic`.
         `authorization_code` exchanges the `code` of an authorization, once and within a minute, for
         tokens of its connection, and connects the account; a code that is not exchanged, or that a
         wrong request uses up, connects no account. `refresh_token` renews them, and each refresh
-        token works once: used again, it ends all tokens of its grant, so repeat a request whose
-        answer was lost with the same `Idempotency-Key`. `client_credentials` makes a token of the
-        key itself, with fewer scopes, connections and domains, for at most an hour. A token works
-        wherever a key does, within the key's budget, and ends with the key.
+        token works once: if it is used again, all tokens of its grant end, so repeat a request
+        whose answer was lost with the same `Idempotency-Key`. `client_credentials` issues a token
+        of the key itself, with fewer scopes, connections and domains, for at most an hour. A token
+        works wherever a key does, within the key's rate limit, and ends with the key.
         """
         path = "/v1/oauth/token"
         answer: types.Token = self._json("POST", path, None, body, options)
@@ -3010,22 +3135,62 @@ class Oauth(Resource):
 class Providers(Resource):
     """Operations `providers`."""
 
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        **options: Unpack[ReadOptions],
+    ) -> Pages[types.ProviderPage, types.Provider]:
+        """List providers.
+
+        The connectors of this installation, sorted by name, as their manifests describe them. Any
+        key may read them: they hold nothing of an application, apart from `oauthRegistered`.
+
+        Args:
+            limit: The number of items on a page, from 1; more than 200 is taken as 200. A page has
+                fewer items if together they have more than 4 MiB: only `next_cursor` says whether
+                it is the last page.
+            cursor: The `next_cursor` of the page before; absent for the first page. Keep the other
+                parameters of the first request.
+        """
+        path = "/v1/providers"
+        query = {"limit": limit, "cursor": cursor}
+        return self._pages(path, query, options)
+
+    def get(
+        self,
+        provider: str,
+        **options: Unpack[ReadOptions],
+    ) -> types.Provider:
+        """Read a provider.
+
+        What you need to connect an account: the ways to authenticate, the scopes, and JSON Schemas
+        of `settings` and `credentials`. What a connected account can do is at `GET
+        /v1/connections/{connectionId}/capabilities`. With `serve --sandbox`, the provider `sandbox`
+        has test accounts.
+        """
+        path = f"/v1/providers/{segment(provider)}"
+        answer: types.Provider = self._json("GET", path, None, None, options)
+        return answer
+
     def notifications(
         self,
         provider: str,
         **options: Unpack[ReadOptions],
     ) -> types.NotificationsTaken:
-        """Where providers post their notifications.
+        """Receive a provider's notifications.
 
         For providers, not for clients. A notification is a hint that something has changed,
-        authenticated by the secret of its watch: what changed is read from the provider. 202
-        whether or not the watches are known and the secrets right; 401 without any. A provider that
-        signs a JSON Web Token for each request sends it as a `Bearer` token: 401 for one that it
-        did not make for this address, and 503 while its keys cannot be read. 200 for a handshake,
-        whose value comes back as text. 503 over 200 requests of the provider in a second from one
-        network or 2,000 from all, for far more than 2 notifications of a watch in a second, and
-        when the database does not answer within 2 seconds: the provider repeats it. At most 256 KiB
-        and 1,000 notifications.
+        authenticated by the secret of its watch; changes are then read from the provider. The
+        answer is 202 whether or not the watches are known and the secrets right, and 401 without
+        any secret. A provider that signs a JSON Web Token for each request sends it as a `Bearer`
+        token: 401 for a token that was not made for this address, and 503 while the provider's keys
+        cannot be read. 200 for a handshake, whose value is returned as text. 503 above 200 requests
+        of the provider in a second from one network or 2,000 from all, for far more than 2
+        notifications of a watch in a second, and if the database does not answer within 2 seconds:
+        the provider then repeats the request. A request has at most 256 KiB and 1,000
+        notifications.
         """
         path = f"/v1/providers/{segment(provider)}/notifications"
         answer: types.NotificationsTaken = self._json("POST", path, None, None, options)
@@ -3037,10 +3202,10 @@ class Providers(Resource):
         name: str,
         **options: Unpack[ReadOptions],
     ) -> types.NotificationsTaken:
-        """Where providers with several kinds of notifications post those of one kind.
+        """Receive a provider's notifications of one kind.
 
-        For providers, not for clients. As `POST /v1/providers/{provider}/notifications`, for the
-        kind that the connector's manifest gives this name.
+        For providers, not for clients. The same as `POST /v1/providers/{provider}/notifications`,
+        for the kind of notification that has this name in the connector's manifest.
         """
         path = f"/v1/providers/{segment(provider)}/notifications/{segment(name)}"
         answer: types.NotificationsTaken = self._json("POST", path, None, None, options)
@@ -3069,12 +3234,12 @@ class SchedulingAvailability(Resource):
     ) -> types.SlotAnswer:
         """Find slots.
 
-        Slots begin on a grid that starts with each window of the schedule; neither the range nor a
-        busy time moves it. What is offered can be booked: both go by the same rules. Buffers are
-        kept free of busy times and need not be open. A host whose calendars cannot be read is not
-        free; where none could be read the answer is 503 `availability_unknown`. Who hosts are is
-        told to keys with `scheduling.read` alone: to others `hostIds` is null. `limit` (at most
-        1,000) and `cursor` stand in the body.
+        Slots lie on a grid that starts with each window of the schedule; neither the range nor a
+        busy time moves it. Every slot in the answer can be booked: search and booking use the same
+        rules. Buffers are kept free of busy times and need not be within opening hours. A host
+        whose calendars cannot be read counts as busy; if none could be read, the answer is 503
+        `availability_unknown`. Only keys with `scheduling.read` see who the hosts are: for others
+        `hostIds` is null. `limit` and `cursor` are fields of the body.
 
         Needs the scope `scheduling.book`.
         """
@@ -3091,10 +3256,10 @@ class SchedulingBookingLinks(Resource):
         slug: str,
         **options: Unpack[ReadOptions],
     ) -> types.BookingLink:
-        """What a booking page shows.
+        """Read a booking link.
 
-        Never a host's address, calendars or reasons for being busy. What is not there, inactive or
-        expired has the same answer: 404.
+        The data that a booking page shows, without the hosts' addresses, calendars and reasons for
+        being busy. 404 for a link that does not exist, is inactive, expired or used up.
 
         Needs the scope `scheduling.book`.
         """
@@ -3110,7 +3275,7 @@ class SchedulingBookings(Resource):
         self,
         *,
         event_type_id: str | None = None,
-        status: str | None = None,
+        status: Literal["pending", "confirmed", "rejected", "cancelled", "expired", "completed"] | None = None,
         invitee_email: str | None = None,
         start: str | None = None,
         end: str | None = None,
@@ -3118,7 +3283,7 @@ class SchedulingBookings(Resource):
         cursor: str | None = None,
         **options: Unpack[ReadOptions],
     ) -> Pages[types.BookingPage, types.Booking]:
-        """List bookings by when they begin.
+        """List bookings by their start.
 
         A key that is bound to connections sees the bookings that name no other connection, neither
         as a host nor in `calendarEvents`. With several filters a page can be short: only a null
@@ -3127,14 +3292,19 @@ class SchedulingBookings(Resource):
         Needs the scope `scheduling.read`.
 
         Args:
-            event_type_id: Bookings of this event type.
-            status: pending, confirmed, rejected, cancelled, expired or completed.
-            invitee_email: Bookings of this address, however it is spelled.
-            start: Bookings that begin then or later: an RFC 3339 instant, or a date.
-            end: Bookings that begin before: an RFC 3339 instant, or a date.
-            limit: Page size; above 200 is taken as 200. A page is shorter where its items have more
-                than 4 MiB: `next_cursor` alone tells whether it is the last.
-            cursor: `next_cursor` of the page before.
+            event_type_id: Returns only bookings of this event type.
+            status: Returns only bookings in this state.
+            invitee_email: Returns only bookings of the invitee with this email address, however it
+                is spelled.
+            start: Returns only bookings that start at this time or later: an RFC 3339 instant, or a
+                date, which stands for its midnight in UTC.
+            end: Returns only bookings that start before this time: an RFC 3339 instant, or a date,
+                which stands for its midnight in UTC.
+            limit: The number of items on a page, from 1; more than 200 is taken as 200. A page has
+                fewer items if together they have more than 4 MiB: only `next_cursor` says whether
+                it is the last page.
+            cursor: The `next_cursor` of the page before; absent for the first page. Keep the other
+                parameters of the first request.
         """
         path = "/v1/scheduling/bookings"
         query = {
@@ -3157,18 +3327,18 @@ class SchedulingBookings(Resource):
 
         A 400 names every fault of the body in `details`, at most 20. Exactly one of several
         requests for the same slot succeeds; the others get 409 `slot_unavailable`, and so does
-        every start that the search for slots does not offer. 409 `booking_limit_reached`: the
-        address already has as many upcoming bookings as the event type allows. `slug` names the
-        link that the invitee came by: one that is good for a single booking is used up with it, and
-        one that is not of this event type, is expired or used up is 404. The event is written to
-        the host's calendar right after the answer; `calendarEvents` shows how far it has got. An
-        event that invites the invitee and guests has none of the invitee's notes, answers and phone
-        number, because providers send it to them: its description links hosts to a page that shows
-        these. Only keys with `scheduling.read` see who the hosts are. A key without it, such as one
-        for web pages, cannot set `metadata` (400). With such a key an email address gets three
-        bookings an hour in the application, as invitee or as guest, including those of the booking
-        page, however it is written and whatever its `+tag`; the next one is 429 `rate_limited` with
-        `Retry-After`, and `param` is `inviteeEmail` or `guests[0].email`.
+        every start that the slot search does not offer. 409 `booking_limit_reached`: the address
+        already has as many upcoming bookings as the event type allows. `slug` names the link that
+        the invitee came by: a link for a single booking is used up with it; one that belongs to
+        another event type, is expired or used up gives 404. The event is written to the host's
+        calendar right after the answer; `calendarEvents` shows the progress. An event that invites
+        the invitee and guests has none of the invitee's notes, answers and phone number, because
+        providers send it to them: its description links hosts to a page that shows these. Only keys
+        with `scheduling.read` see who the hosts are. A key without it, such as one for web pages,
+        cannot set `metadata` (400). With such a key an email address gets three bookings an hour in
+        the application, as invitee or as guest, including those of the booking page, in any
+        spelling and with any `+tag`; the next one gets 429 `rate_limited` with `Retry-After`, and
+        `param` is `inviteeEmail` or `guests[0].email`.
 
         Needs the scope `scheduling.book`.
         """
@@ -3203,11 +3373,11 @@ class SchedulingBookings(Resource):
         body: types.BookingPatch,
         **options: Unpack[ChangeOptions],
     ) -> types.Booking:
-        """Change your notes on a booking, or say who did not come.
+        """Change your notes on a booking, or record who did not come.
 
-        A JSON merge patch of `metadata` and `noShow`; for everything else there are operations.
-        `noShow` is of bookings that are confirmed or completed and have begun: 409 `invalid_state`
-        for others. It names the invitee or guests by their addresses.
+        A JSON merge patch of `metadata` and `noShow`; other changes have operations of their own.
+        `noShow` can be set once a confirmed or completed booking has begun: 409 `invalid_state` for
+        others. It names the invitee and guests by their email addresses.
 
         Needs the scope `scheduling.write`.
         """
@@ -3215,38 +3385,18 @@ class SchedulingBookings(Resource):
         answer: types.Booking = self._json("PATCH", path, None, body, options)
         return answer
 
-    def cancel(
-        self,
-        booking_id: str,
-        body: types.BookingCancellation | None = None,
-        **options: Unpack[WriteOptions],
-    ) -> types.Booking:
-        """Cancel a booking.
-
-        Its time is free with the answer; its event goes from the host's calendar right after that.
-        A key without `scheduling.write` needs the invitee's `manageToken`, and what the event
-        type's `cancellation` says holds: 403 `forbidden` where invitees may not cancel, 409
-        `invalid_state` where it is too late. Without a `manageToken` a key that may write is bound
-        by neither. 409 `invalid_state` for a booking that was ended before.
-
-        Needs the scope `scheduling.book`.
-        """
-        path = f"/v1/scheduling/bookings/{segment(booking_id)}/cancel"
-        answer: types.Booking = self._json("POST", path, None, body, options)
-        return answer
-
     def confirm(
         self,
         booking_id: str,
         **options: Unpack[WriteOptions],
     ) -> types.Booking:
-        """Confirm a booking that is pending.
+        """Confirm a pending booking.
 
-        Hosts can do the same without a key, by the links in the email that asks them. Of several
-        who confirm or reject at the same time one succeeds, the others get 409 `invalid_state`.
-        Where the event type does not block slots of pending bookings, the time is reserved now: 409
-        `slot_unavailable` when it is taken, 503 `availability_unknown` when the hosts' calendars
-        cannot be read.
+        Hosts can do the same without a key, by the links in the email that asks them. If several
+        confirm or reject at the same time, one succeeds and the others get 409 `invalid_state`. If
+        the event type does not block slots of pending bookings, the time is reserved now: 409
+        `slot_unavailable` if it is taken, 503 `availability_unknown` if the hosts' calendars cannot
+        be read.
 
         Needs the scope `scheduling.write`.
         """
@@ -3260,13 +3410,35 @@ class SchedulingBookings(Resource):
         body: types.BookingRejection | None = None,
         **options: Unpack[WriteOptions],
     ) -> types.Booking:
-        """Reject a booking that is pending.
+        """Reject a pending booking.
 
-        Its time is free with the answer. 409 `invalid_state` for a booking that is not pending.
+        The time of the booking is free again as soon as the answer arrives. 409 `invalid_state` for
+        a booking that is not pending.
 
         Needs the scope `scheduling.write`.
         """
         path = f"/v1/scheduling/bookings/{segment(booking_id)}/reject"
+        answer: types.Booking = self._json("POST", path, None, body, options)
+        return answer
+
+    def cancel(
+        self,
+        booking_id: str,
+        body: types.BookingCancellation | None = None,
+        **options: Unpack[WriteOptions],
+    ) -> types.Booking:
+        """Cancel a booking.
+
+        The time of the booking is free again as soon as the answer arrives; its event is deleted
+        from the host's calendar right after that. A key without `scheduling.write` needs the
+        invitee's `manageToken`, and the event type's `cancellation` rules apply: 403 `forbidden` if
+        invitees may not cancel, 409 `invalid_state` if it is too late. Neither applies to a key
+        with `scheduling.write` that sends no `manageToken`. 409 `invalid_state` for a booking that
+        has already ended.
+
+        Needs the scope `scheduling.book`.
+        """
+        path = f"/v1/scheduling/bookings/{segment(booking_id)}/cancel"
         answer: types.Booking = self._json("POST", path, None, body, options)
         return answer
 
@@ -3276,17 +3448,17 @@ class SchedulingBookings(Resource):
         body: types.BookingMove,
         **options: Unpack[WriteOptions],
     ) -> types.Booking:
-        """Move a booking to another slot.
+        """Reschedule a booking.
 
-        The booking keeps its id, and while its organizer stays its `iCalUid`; `sequence` goes up.
-        Its old time is free and its new one taken with the answer; the event is moved right after
-        that. 409 `slot_unavailable` for a `start` that the search for slots with this
-        `rescheduleBookingId` does not offer, 409 `invalid_state` for a booking that is not
-        confirmed. A key without `scheduling.write` needs the invitee's `manageToken`, and what the
-        event type's `reschedule` says holds: 403 `forbidden` where invitees may not move, 409
-        `invalid_state` where it is too late or was done too often; where bookings need a
-        confirmation this one is pending again. Without a `manageToken` a key that may write is
-        bound by none of that.
+        The booking keeps its id, and its `iCalUid` as long as its organizer is the same; `sequence`
+        goes up. Its old time is free and its new time taken as soon as the answer arrives; the
+        calendar event is moved right after that. 409 `slot_unavailable` for a `start` that the slot
+        search with this `rescheduleBookingId` does not offer, 409 `invalid_state` for a booking
+        that is not confirmed. A key without `scheduling.write` needs the invitee's `manageToken`,
+        and the event type's `reschedule` rules apply: 403 `forbidden` if invitees may not
+        reschedule, 409 `invalid_state` if it is too late or was done too often; if bookings need a
+        confirmation, this one is pending again. None of that applies to a key with
+        `scheduling.write` that sends no `manageToken`.
 
         Needs the scope `scheduling.book`.
         """
@@ -3336,9 +3508,11 @@ class SchedulingEventTypes(Resource):
         Needs the scope `scheduling.read`.
 
         Args:
-            limit: Page size; above 200 is taken as 200. A page is shorter where its items have more
-                than 4 MiB: `next_cursor` alone tells whether it is the last.
-            cursor: `next_cursor` of the page before.
+            limit: The number of items on a page, from 1; more than 200 is taken as 200. A page has
+                fewer items if together they have more than 4 MiB: only `next_cursor` says whether
+                it is the last page.
+            cursor: The `next_cursor` of the page before; absent for the first page. Keep the other
+                parameters of the first request.
         """
         path = "/v1/scheduling/event-types"
         query = {"limit": limit, "cursor": cursor}
@@ -3351,28 +3525,29 @@ class SchedulingEventTypes(Resource):
     ) -> types.SchedulingEventType:
         """Create an event type.
 
-        It acts with the rights of the key that saves it: keys and visitors that book need no rights
-        to the hosts' calendars. So the key must be allowed to use the connection of every host, and
-        both the key and the connection need `calendar.write`. To send email the key needs
-        `email.send`: for `notifications.connectionId`, for hosts whose connections were granted it,
-        and to turn on `notifications.invitee` or `notifications.hosts`. 403 `insufficient_scope`
-        names each field in `details`. If a key without `email.send` leaves both out and no host
-        could send, both are false, with the warning `notification_unavailable`. Without
-        `calendarId` bookings are written to the account's default calendar; without
-        `conflictCalendarIds` all calendars make the host busy that count in availability, with them
-        these and the one that bookings are written to. `slug` is unique within the application (409
-        `already_exists`). At most 100 hosts, each connection once. `assignment`: `fixed`, all hosts
-        with the role `required` meet; `collective`, all but `optional` ones; `roundRobin`, the
-        required ones and one of those with the role `rotation`, by `roundRobinStrategy`;
-        `priority`, the same with the smallest `priority` that is free. Optional hosts get the event
-        and never block a slot. Hours are in `schedule`, or in a shared one that `scheduleId` names.
-        A new event type without either, whose hosts have no hours of their own, is open Monday to
-        Friday from 9:00 to 17:00 in the time zone of its first host: that of the account's primary
-        calendar, else of the account; else in UTC, with the warning `default_time_zone`. A new host
-        without `displayName` gets the account's name; an empty one shows no name. `seatsPerSlot`:
-        so many bookings share one meeting. With `requiresConfirmation` bookings are `pending` until
-        they are confirmed, and hold their time if `pendingBlocksSlot` says so. A `googleMeet` or
-        `teams` location without a link needs calendars that make such conferences (400
+        The event type acts with the rights of the key that saves it: keys and visitors that book
+        need no rights to the hosts' calendars. So the key must be allowed to use the connection of
+        every host, and both the key and the connection need `calendar.write`. To send email the key
+        needs `email.send`: for `notifications.connectionId`, for hosts whose connections were
+        granted it, and to turn on `notifications.invitee` or `notifications.hosts`. 403
+        `insufficient_scope` names each field in `details`. If a key without `email.send` leaves
+        both out and no host could send, both are false, with the warning
+        `notification_unavailable`. Without `calendarId` bookings are written to the account's
+        default calendar. Without `conflictCalendarIds` the host is busy in all calendars that count
+        in availability; with them, in these and in the one that bookings are written to. `slug` is
+        unique within the application (409 `already_exists`). There are at most 100 hosts, each
+        connection once. `assignment`: with `fixed` all hosts with the role `required` meet; with
+        `collective` all but `optional` ones; with `roundRobin` the required ones and one with the
+        role `rotation`, by `roundRobinStrategy`; with `priority` the same, and the one with the
+        smallest `priority` who is free. Optional hosts are invited and never block a slot. Hours
+        are in `schedule`, or in a shared one that `scheduleId` names. A new event type without
+        either, whose hosts have no hours of their own, is open Monday to Friday from 9:00 to 17:00
+        in the time zone of its first host: that of the account's primary calendar, or else of the
+        account, or else UTC, with the warning `default_time_zone`. A new host without `displayName`
+        gets the account's name; an empty one shows no name. With `seatsPerSlot`, that many bookings
+        share one meeting. With `requiresConfirmation`, bookings are `pending` until they are
+        confirmed; `pendingBlocksSlot` says whether they block their time until then. A `googleMeet`
+        or `teams` location without a link needs calendars that create such conferences (400
         `capability_not_supported`).
 
         Needs the scope `scheduling.write`.
@@ -3380,20 +3555,6 @@ class SchedulingEventTypes(Resource):
         path = "/v1/scheduling/event-types"
         answer: types.SchedulingEventType = self._json("POST", path, None, body, options)
         return answer
-
-    def delete(
-        self,
-        event_type_id: str,
-        **options: Unpack[ChangeOptions],
-    ) -> None:
-        """Delete an event type; its bookings stay.
-
-        Its slug is free at once.
-
-        Needs the scope `scheduling.write`.
-        """
-        path = f"/v1/scheduling/event-types/{segment(event_type_id)}"
-        self._nothing("DELETE", path, None, None, options)
 
     def get(
         self,
@@ -3416,8 +3577,8 @@ class SchedulingEventTypes(Resource):
     ) -> types.SchedulingEventType:
         """Change an event type.
 
-        Existing bookings stay as they are. To change its hosts, conferences or notifications, your
-        key needs the rights for what is new, as for a new event type; to change other fields it
+        Existing bookings stay as they are. To change hosts, conferences or notifications, your key
+        needs the same rights for the new values as for a new event type. To change other fields it
         needs none of these.
 
         Needs the scope `scheduling.write`.
@@ -3425,6 +3586,20 @@ class SchedulingEventTypes(Resource):
         path = f"/v1/scheduling/event-types/{segment(event_type_id)}"
         answer: types.SchedulingEventType = self._json("PATCH", path, None, body, options)
         return answer
+
+    def delete(
+        self,
+        event_type_id: str,
+        **options: Unpack[ChangeOptions],
+    ) -> None:
+        """Delete an event type.
+
+        Its bookings stay. Its slug can be used again at once.
+
+        Needs the scope `scheduling.write`.
+        """
+        path = f"/v1/scheduling/event-types/{segment(event_type_id)}"
+        self._nothing("DELETE", path, None, None, options)
 
     def modify(
         self,
@@ -3459,15 +3634,17 @@ class SchedulingEventTypesLinks(Resource):
     ) -> Pages[types.BookingLinkPage, types.BookingLink]:
         """List the booking links of an event type.
 
-        Its own slug, and the links that were made besides, in the order of their slugs. `active` is
-        false for one that is expired or used up.
+        The event type's own slug, and further links, sorted by slug. `active` is false for a link
+        that is expired or used up.
 
         Needs the scope `scheduling.read`.
 
         Args:
-            limit: Page size; above 200 is taken as 200. A page is shorter where its items have more
-                than 4 MiB: `next_cursor` alone tells whether it is the last.
-            cursor: `next_cursor` of the page before.
+            limit: The number of items on a page, from 1; more than 200 is taken as 200. A page has
+                fewer items if together they have more than 4 MiB: only `next_cursor` says whether
+                it is the last page.
+            cursor: The `next_cursor` of the page before; absent for the first page. Keep the other
+                parameters of the first request.
         """
         path = f"/v1/scheduling/event-types/{segment(event_type_id)}/links"
         query = {"limit": limit, "cursor": cursor}
@@ -3476,14 +3653,15 @@ class SchedulingEventTypesLinks(Resource):
     def create(
         self,
         event_type_id: str,
-        body: types.NewBookingLink,
+        body: types.NewBookingLink | None = None,
         **options: Unpack[WriteOptions],
     ) -> types.WrittenBookingLink:
-        """Make a further booking link.
+        """Create a booking link.
 
-        Its slug cannot be guessed. One with `singleUse` is good for one booking, one with
-        `expiresAt` until then; after that it has the same answer as one that never was: 404. A
-        booking that is made through the API uses the link that its `slug` names.
+        The slug of the new link cannot be guessed. A link with `singleUse` is valid for one
+        booking, one with `expiresAt` until that time; after that it answers 404, as if it had never
+        existed. A booking that is made through the API uses the link that its `slug` names. The
+        body is optional.
 
         Needs the scope `scheduling.write`.
         """
@@ -3497,9 +3675,9 @@ class SchedulingEventTypesLinks(Resource):
         slug: str,
         **options: Unpack[ChangeOptions],
     ) -> None:
-        """End a booking link.
+        """Delete a booking link.
 
-        Bookings that were made by it stay. The event type's own slug is no further link: 409
+        Bookings that were made by it stay. The event type's own slug cannot be deleted: 409
         `invalid_state`.
 
         Needs the scope `scheduling.write`.
@@ -3526,9 +3704,11 @@ class SchedulingSchedules(Resource):
         Needs the scope `scheduling.read`.
 
         Args:
-            limit: Page size; above 200 is taken as 200. A page is shorter where its items have more
-                than 4 MiB: `next_cursor` alone tells whether it is the last.
-            cursor: `next_cursor` of the page before.
+            limit: The number of items on a page, from 1; more than 200 is taken as 200. A page has
+                fewer items if together they have more than 4 MiB: only `next_cursor` says whether
+                it is the last page.
+            cursor: The `next_cursor` of the page before; absent for the first page. Keep the other
+                parameters of the first request.
         """
         path = "/v1/scheduling/schedules"
         query = {"limit": limit, "cursor": cursor}
@@ -3541,29 +3721,13 @@ class SchedulingSchedules(Resource):
     ) -> types.SharedSchedule:
         """Create a schedule.
 
-        Event types use it by `scheduleId`, and have its hours from the moment on at which they
-        change.
+        Event types use a schedule by `scheduleId`. A change of its hours applies to them at once.
 
         Needs the scope `scheduling.write`.
         """
         path = "/v1/scheduling/schedules"
         answer: types.SharedSchedule = self._json("POST", path, None, body, options)
         return answer
-
-    def delete(
-        self,
-        schedule_id: str,
-        **options: Unpack[ChangeOptions],
-    ) -> None:
-        """Delete a schedule.
-
-        409 `invalid_state` while an event type uses it; 403 `forbidden` if your key may not use all
-        hosts of that event type.
-
-        Needs the scope `scheduling.write`.
-        """
-        path = f"/v1/scheduling/schedules/{segment(schedule_id)}"
-        self._nothing("DELETE", path, None, None, options)
 
     def get(
         self,
@@ -3587,13 +3751,28 @@ class SchedulingSchedules(Resource):
         """Change a schedule.
 
         Existing bookings stay as they are. 403 `forbidden` if your key may not use every host of
-        the event types that use it: a change would set the hours of others.
+        the event types that use the schedule, because the change would set the hours of others.
 
         Needs the scope `scheduling.write`.
         """
         path = f"/v1/scheduling/schedules/{segment(schedule_id)}"
         answer: types.SharedSchedule = self._json("PATCH", path, None, body, options)
         return answer
+
+    def delete(
+        self,
+        schedule_id: str,
+        **options: Unpack[ChangeOptions],
+    ) -> None:
+        """Delete a schedule.
+
+        409 `invalid_state` while an event type uses the schedule; 403 `forbidden` if your key may
+        not use all hosts of that event type.
+
+        Needs the scope `scheduling.write`.
+        """
+        path = f"/v1/scheduling/schedules/{segment(schedule_id)}"
+        self._nothing("DELETE", path, None, None, options)
 
     def modify(
         self,
@@ -3627,7 +3806,7 @@ class TaskLists(Resource):
         self,
         *,
         connection_id: str | None = None,
-        include: str | None = None,
+        include: Sequence[str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         **options: Unpack[ReadOptions],
@@ -3637,11 +3816,15 @@ class TaskLists(Resource):
         Needs the scope `tasks.read`.
 
         Args:
-            connection_id: Only lists of this connection; without it, of all that the key may use.
-            include: `providerData` adds what the model has no field for.
-            limit: Page size; above 200 is taken as 200. A page is shorter where its items have more
-                than 4 MiB: `next_cursor` alone tells whether it is the last.
-            cursor: `next_cursor` of the page before.
+            connection_id: Returns only items of this connection; without it, items of all
+                connections that the key may use.
+            include: Parts that the answer has beside the usual ones: `providerData` adds what the
+                model has no field for. Other words are ignored.
+            limit: The number of items on a page, from 1; more than 200 is taken as 200. A page has
+                fewer items if together they have more than 4 MiB: only `next_cursor` says whether
+                it is the last page.
+            cursor: The `next_cursor` of the page before; absent for the first page. Keep the other
+                parameters of the first request.
         """
         path = "/v1/task-lists"
         query = {
@@ -3665,25 +3848,11 @@ class TaskLists(Resource):
         answer: types.TaskList = self._json("POST", path, None, body, options)
         return answer
 
-    def delete(
-        self,
-        task_list_id: str,
-        **options: Unpack[ChangeOptions],
-    ) -> None:
-        """Delete a task list with its tasks.
-
-        The account's default list stays: 409 `invalid_state`.
-
-        Needs the scope `tasks.write`.
-        """
-        path = f"/v1/task-lists/{segment(task_list_id)}"
-        self._nothing("DELETE", path, None, None, options)
-
     def get(
         self,
         task_list_id: str,
         *,
-        include: str | None = None,
+        include: Sequence[str] | None = None,
         **options: Unpack[ReadOptions],
     ) -> types.TaskList:
         """Read a task list.
@@ -3691,7 +3860,8 @@ class TaskLists(Resource):
         Needs the scope `tasks.read`.
 
         Args:
-            include: `providerData` adds what the model has no field for.
+            include: Parts that the answer has beside the usual ones: `providerData` adds what the
+                model has no field for. Other words are ignored.
         """
         path = f"/v1/task-lists/{segment(task_list_id)}"
         query = {"include": include}
@@ -3711,6 +3881,20 @@ class TaskLists(Resource):
         path = f"/v1/task-lists/{segment(task_list_id)}"
         answer: types.TaskList = self._json("PATCH", path, None, body, options)
         return answer
+
+    def delete(
+        self,
+        task_list_id: str,
+        **options: Unpack[ChangeOptions],
+    ) -> None:
+        """Delete a task list with its tasks.
+
+        The account's default list cannot be deleted: 409 `invalid_state`.
+
+        Needs the scope `tasks.write`.
+        """
+        path = f"/v1/task-lists/{segment(task_list_id)}"
+        self._nothing("DELETE", path, None, None, options)
 
     def modify(
         self,
@@ -3735,6 +3919,23 @@ class TaskLists(Resource):
 class TaskListsSync(Resource):
     """Operations `task_lists.sync`."""
 
+    def start(
+        self,
+        task_list_id: str,
+        body: types.SyncStart | None = None,
+        **options: Unpack[WriteOptions],
+    ) -> types.WrittenSyncState:
+        """Start incremental sync of a task list.
+
+        From now on the service keeps its copy of the list up to date. Starting the sync again
+        changes nothing and answers 200.
+
+        Needs the scope `tasks.read`.
+        """
+        path = f"/v1/task-lists/{segment(task_list_id)}/sync/start"
+        answer: types.WrittenSyncState = self._json("POST", path, None, body, options)
+        return answer
+
     def changes(
         self,
         task_list_id: str,
@@ -3742,24 +3943,26 @@ class TaskListsSync(Resource):
         cursor: str | None = None,
         after_sequence: int | None = None,
         limit: int | None = None,
-        include: str | None = None,
+        include: Literal["resource"] | Literal["none"] | None = None,
         **options: Unpack[ReadOptions],
     ) -> types.SyncChanges:
         """Read what changed in a task list.
 
-        Without `cursor` the feed begins with every task there is. Read until `next_cursor` is null,
-        keep `sync_cursor`, and pass it as `cursor` next time.
+        Without `cursor`, the feed begins with every task that exists. Read until `next_cursor` is
+        null, store `sync_cursor`, and pass it as `cursor` next time.
 
         Needs the scope `tasks.read`.
 
         Args:
-            cursor: `next_cursor` or `sync_cursor` of an earlier answer.
-            after_sequence: Instead of a cursor: the `sequence` of an event, as webhooks,
-                `/v1/events` and its stream tell it; the feed goes on after it. A hard reset ends
-                cursors, and not these positions: the feed goes on in the new epoch. 409
-                `sync_reset_required` once events from there on are not kept any more.
-            limit: Changes read per page: 1 to 500, default 100.
-            include: `resource` (default) or `none`.
+            cursor: The `next_cursor` or `sync_cursor` of an earlier answer. Without it the feed
+                begins with everything that there is.
+            after_sequence: The `sequence` of an event, instead of a cursor: the feed continues
+                after that event. Webhooks, `/v1/events` and its stream have the same numbers. A
+                hard reset invalidates cursors but not these positions: the feed continues in the
+                new epoch. 409 `sync_reset_required` if the events after it have been deleted.
+            limit: The number of changes that are read for a page, 100 if absent; more than 500 is
+                taken as 500.
+            include: The form of a change: with its resource (the default), or with the id alone.
         """
         path = f"/v1/task-lists/{segment(task_list_id)}/sync/changes"
         query = {
@@ -3777,7 +3980,7 @@ class TaskListsSync(Resource):
         *,
         after_sequence: int | None = None,
         limit: int | None = None,
-        include: str | None = None,
+        include: Literal["resource"] | Literal["none"] | None = None,
         **options: Unpack[FollowOptions],
     ) -> Generator[types.Change, None, None]:
         """Yields changes as they come, from the stored cursor on.
@@ -3786,12 +3989,13 @@ class TaskListsSync(Resource):
         for, so a change can come twice after a crash and is never lost.
 
         Args:
-            after_sequence: Instead of a cursor: the `sequence` of an event, as webhooks,
-                `/v1/events` and its stream tell it; the feed goes on after it. A hard reset ends
-                cursors, and not these positions: the feed goes on in the new epoch. 409
-                `sync_reset_required` once events from there on are not kept any more.
-            limit: Changes read per page: 1 to 500, default 100.
-            include: `resource` (default) or `none`.
+            after_sequence: The `sequence` of an event, instead of a cursor: the feed continues
+                after that event. Webhooks, `/v1/events` and its stream have the same numbers. A
+                hard reset invalidates cursors but not these positions: the feed continues in the
+                new epoch. 409 `sync_reset_required` if the events after it have been deleted.
+            limit: The number of changes that are read for a page, 100 if absent; more than 500 is
+                taken as 500.
+            include: The form of a change: with its resource (the default), or with the id alone.
         """
         path = f"/v1/task-lists/{segment(task_list_id)}/sync/changes"
         query = {"after_sequence": after_sequence, "limit": limit, "include": include}
@@ -3805,29 +4009,12 @@ class TaskListsSync(Resource):
     ) -> types.WrittenSyncState:
         """Read a task list from the beginning.
 
-        `soft` keeps cursors valid and tells only true differences; `hard` ends them and tells
-        everything anew.
+        With `soft`, cursors stay valid and the feed reports only differences. With `hard`, earlier
+        cursors become invalid and the feed reports everything again.
 
         Needs the scope `tasks.read`.
         """
         path = f"/v1/task-lists/{segment(task_list_id)}/sync/reset"
-        answer: types.WrittenSyncState = self._json("POST", path, None, body, options)
-        return answer
-
-    def start(
-        self,
-        task_list_id: str,
-        body: types.SyncStart | None = None,
-        **options: Unpack[WriteOptions],
-    ) -> types.WrittenSyncState:
-        """Start incremental sync of a task list.
-
-        From now on the service follows the list by itself. Starting again changes nothing and
-        answers 200.
-
-        Needs the scope `tasks.read`.
-        """
-        path = f"/v1/task-lists/{segment(task_list_id)}/sync/start"
         answer: types.WrittenSyncState = self._json("POST", path, None, body, options)
         return answer
 
@@ -3836,7 +4023,7 @@ class TaskListsSync(Resource):
         task_list_id: str,
         **options: Unpack[ReadOptions],
     ) -> types.SyncState:
-        """How the sync of a task list stands.
+        """Read the state of the sync of a task list.
 
         Needs the scope `tasks.read`.
         """
@@ -3858,38 +4045,44 @@ class TaskListsTasks(Resource):
         task_list_id: str,
         *,
         q: str | None = None,
-        status: str | None = None,
+        status: types.TaskStatus | None = None,
         open: bool | None = None,
         due_after: str | None = None,
         due_before: str | None = None,
         parent_id: str | None = None,
         category: str | None = None,
         updated_after: str | None = None,
-        include: str | None = None,
+        include: Sequence[str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         **options: Unpack[ReadOptions],
     ) -> Pages[types.TaskPage, types.Task]:
         """List tasks.
 
-        By `position` where the provider has one, then by id. Subtasks are in the list, too.
+        The tasks are sorted by `position` if the provider has one, then by id. Subtasks are in the
+        list, too.
 
         Needs the scope `tasks.read`.
 
         Args:
-            q: Words in title, notes, steps, categories or assignees; case and accents do not
-                matter.
-            status: needsAction, inProgress, completed, waiting, deferred or cancelled.
-            open: `true`: neither completed nor cancelled; `false`: one of the two.
-            due_after: Only tasks due on this day or later.
-            due_before: Only tasks due before this day.
-            parent_id: Only subtasks of this task.
-            category: Only tasks of this category.
-            updated_after: Only tasks changed at or after this instant.
-            include: `providerData` adds what the model has no field for.
-            limit: Page size; above 200 is taken as 200. A page is shorter where its items have more
-                than 4 MiB: `next_cursor` alone tells whether it is the last.
-            cursor: `next_cursor` of the page before.
+            q: Words, separated by spaces, that all occur in the title, the notes, the checklist
+                items, the categories or the assignees. Case and accents do not matter.
+            status: Returns only tasks in this state.
+            open: Returns only open tasks, which are neither completed nor cancelled; with `false`,
+                only the others.
+            due_after: Returns only tasks that are due on this day or later.
+            due_before: Returns only tasks that are due before this day.
+            parent_id: Returns only subtasks of this task.
+            category: Returns only tasks with this category.
+            updated_after: Returns only tasks that changed at this time or later. A date stands for
+                its midnight in UTC.
+            include: Parts that the answer has beside the usual ones: `providerData` adds the
+                provider's fields that the model has no field for. Other words are ignored.
+            limit: The number of items on a page, from 1; more than 200 is taken as 200. A page has
+                fewer items if together they have more than 4 MiB: only `next_cursor` says whether
+                it is the last page.
+            cursor: The `next_cursor` of the page before; absent for the first page. Keep the other
+                parameters of the first request.
         """
         path = f"/v1/task-lists/{segment(task_list_id)}/tasks"
         query = {
@@ -3921,25 +4114,12 @@ class TaskListsTasks(Resource):
         answer: types.Task = self._json("POST", path, None, body, options)
         return answer
 
-    def delete(
-        self,
-        task_list_id: str,
-        task_id: str,
-        **options: Unpack[ChangeOptions],
-    ) -> None:
-        """Delete a task.
-
-        Needs the scope `tasks.write`.
-        """
-        path = f"/v1/task-lists/{segment(task_list_id)}/tasks/{segment(task_id)}"
-        self._nothing("DELETE", path, None, None, options)
-
     def get(
         self,
         task_list_id: str,
         task_id: str,
         *,
-        include: str | None = None,
+        include: Sequence[str] | None = None,
         **options: Unpack[ReadOptions],
     ) -> types.Task:
         """Read a task.
@@ -3947,7 +4127,8 @@ class TaskListsTasks(Resource):
         Needs the scope `tasks.read`.
 
         Args:
-            include: `providerData` adds what the model has no field for.
+            include: Parts that the answer has beside the usual ones: `providerData` adds what the
+                model has no field for. Other words are ignored.
         """
         path = f"/v1/task-lists/{segment(task_list_id)}/tasks/{segment(task_id)}"
         query = {"include": include}
@@ -3963,13 +4144,27 @@ class TaskListsTasks(Resource):
     ) -> types.Task:
         """Change or complete a task.
 
-        A JSON merge patch. `status: completed` stamps `completedAt`, another status clears it.
+        The body is a JSON merge patch (RFC 7396). Setting `status` to `completed` sets
+        `completedAt`; another status clears it.
 
         Needs the scope `tasks.write`.
         """
         path = f"/v1/task-lists/{segment(task_list_id)}/tasks/{segment(task_id)}"
         answer: types.Task = self._json("PATCH", path, None, body, options)
         return answer
+
+    def delete(
+        self,
+        task_list_id: str,
+        task_id: str,
+        **options: Unpack[ChangeOptions],
+    ) -> None:
+        """Delete a task.
+
+        Needs the scope `tasks.write`.
+        """
+        path = f"/v1/task-lists/{segment(task_list_id)}/tasks/{segment(task_id)}"
+        self._nothing("DELETE", path, None, None, options)
 
     def modify(
         self,
@@ -4009,9 +4204,11 @@ class TaskListsTasksChecklistItems(Resource):
         Needs the scope `tasks.read`.
 
         Args:
-            limit: Page size; above 200 is taken as 200. A page is shorter where its items have more
-                than 4 MiB: `next_cursor` alone tells whether it is the last.
-            cursor: `next_cursor` of the page before.
+            limit: The number of items on a page, from 1; more than 200 is taken as 200. A page has
+                fewer items if together they have more than 4 MiB: only `next_cursor` says whether
+                it is the last page.
+            cursor: The `next_cursor` of the page before; absent for the first page. Keep the other
+                parameters of the first request.
         """
         path = f"/v1/task-lists/{segment(task_list_id)}/tasks/{segment(task_id)}/checklist-items"
         query = {"limit": limit, "cursor": cursor}
@@ -4026,27 +4223,13 @@ class TaskListsTasksChecklistItems(Resource):
     ) -> types.WrittenChecklistItem:
         """Add a checklist item.
 
-        400 `capability_not_supported` where the provider has none.
+        A provider without checklists answers 400 `capability_not_supported`.
 
         Needs the scope `tasks.write`.
         """
         path = f"/v1/task-lists/{segment(task_list_id)}/tasks/{segment(task_id)}/checklist-items"
         answer: types.WrittenChecklistItem = self._json("POST", path, None, body, options)
         return answer
-
-    def delete(
-        self,
-        task_list_id: str,
-        task_id: str,
-        item_id: str,
-        **options: Unpack[ChangeOptions],
-    ) -> None:
-        """Delete a checklist item.
-
-        Needs the scope `tasks.write`.
-        """
-        path = f"/v1/task-lists/{segment(task_list_id)}/tasks/{segment(task_id)}/checklist-items/{segment(item_id)}"
-        self._nothing("DELETE", path, None, None, options)
 
     def update(
         self,
@@ -4063,6 +4246,20 @@ class TaskListsTasksChecklistItems(Resource):
         path = f"/v1/task-lists/{segment(task_list_id)}/tasks/{segment(task_id)}/checklist-items/{segment(item_id)}"
         answer: types.WrittenChecklistItem = self._json("PATCH", path, None, body, options)
         return answer
+
+    def delete(
+        self,
+        task_list_id: str,
+        task_id: str,
+        item_id: str,
+        **options: Unpack[ChangeOptions],
+    ) -> None:
+        """Delete a checklist item.
+
+        Needs the scope `tasks.write`.
+        """
+        path = f"/v1/task-lists/{segment(task_list_id)}/tasks/{segment(task_id)}/checklist-items/{segment(item_id)}"
+        self._nothing("DELETE", path, None, None, options)
 
 
 class TaskListsTasksLinks(Resource):
@@ -4082,9 +4279,11 @@ class TaskListsTasksLinks(Resource):
         Needs the scope `tasks.read`.
 
         Args:
-            limit: Page size; above 200 is taken as 200. A page is shorter where its items have more
-                than 4 MiB: `next_cursor` alone tells whether it is the last.
-            cursor: `next_cursor` of the page before.
+            limit: The number of items on a page, from 1; more than 200 is taken as 200. A page has
+                fewer items if together they have more than 4 MiB: only `next_cursor` says whether
+                it is the last page.
+            cursor: The `next_cursor` of the page before; absent for the first page. Keep the other
+                parameters of the first request.
         """
         path = f"/v1/task-lists/{segment(task_list_id)}/tasks/{segment(task_id)}/links"
         query = {"limit": limit, "cursor": cursor}
@@ -4099,9 +4298,10 @@ class TaskListsTasksLinks(Resource):
     ) -> types.WrittenTaskLink:
         """Link a task to a message, an event, a contact or a page.
 
-        Either `url` or `resourceId`, which names an event or a contact that the key may read: 403
-        `insufficient_scope` without `calendar.read` or `contacts.read`. 400
-        `capability_not_supported` if the provider has no links.
+        The link has either `url` or `resourceId`, the id of an event or a contact that the key may
+        read. A key without `calendar.read` or `contacts.read` gets 403 `insufficient_scope`. A
+        provider without links answers 400 `capability_not_supported`. Links to messages cannot be
+        created yet.
 
         Needs the scope `tasks.write`.
         """
@@ -4124,6 +4324,70 @@ class TaskListsTasksLinks(Resource):
         self._nothing("DELETE", path, None, None, options)
 
 
+class Test(Resource):
+    """Operations `test`."""
+
+    def __init__(self, transport: Transport) -> None:
+        super().__init__(transport)
+        self.faults = TestFaults(transport)
+
+    def deliver(
+        self,
+        body: types.NewTestMessage,
+        **options: Unpack[WriteOptions],
+    ) -> types.WrittenTestItem:
+        """Deliver a message to a sandbox mailbox.
+
+        The message comes from `tester@sandbox.test` and is in the inbox of the account at once;
+        `email.message.created` follows when the connection is synced. All applications of the
+        server share the accounts of the sandbox.
+
+        Needs the scope `connections.write`.
+        """
+        path = "/v1/test/deliver"
+        answer: types.WrittenTestItem = self._json("POST", path, None, body, options)
+        return answer
+
+    def trigger(
+        self,
+        body: types.NewTestEvent,
+        **options: Unpack[WriteOptions],
+    ) -> types.WrittenTestItem:
+        """Make an event happen in the sandbox.
+
+        Adds an item to the account of a connection, as another program would; the event follows
+        when the connection is synced. All applications of the server share the accounts of the
+        sandbox.
+
+        Needs the scope `connections.write`.
+        """
+        path = "/v1/test/trigger"
+        answer: types.WrittenTestItem = self._json("POST", path, None, body, options)
+        return answer
+
+
+class TestFaults(Resource):
+    """Operations `test.faults`."""
+
+    def create(
+        self,
+        body: types.TestFault,
+        **options: Unpack[WriteOptions],
+    ) -> types.WrittenTestFault:
+        """Make calls of the sandbox fail.
+
+        Plans a failure for the next calls of a connection to the sandbox, at most 50 at a time for
+        each account. It affects only calls of your application, and is lost when the server
+        restarts. Calls that read or change data fail; connecting an account and renewing tokens do
+        not.
+
+        Needs the scope `connections.write`.
+        """
+        path = "/v1/test/faults"
+        answer: types.WrittenTestFault = self._json("POST", path, None, body, options)
+        return answer
+
+
 class Usage(Resource):
     """Operations `usage`."""
 
@@ -4134,16 +4398,18 @@ class Usage(Resource):
         end: str | None = None,
         **options: Unpack[ReadOptions],
     ) -> types.Usage:
-        """What the application used.
+        """Read the application's usage.
 
-        By default the current month, UTC. Figures of the last seconds may be missing, those of
-        providers' quotas of the last minute.
+        By default for the current month, in UTC. Figures of the last seconds may be missing, and
+        those of providers' quotas of the last minute.
 
         Needs the scope `usage.read`.
 
         Args:
-            start: First day, `YYYY-MM-DD`, UTC.
-            end: Last day, `YYYY-MM-DD`, UTC; at most 366 days after `start`.
+            start: The first day of the period, `YYYY-MM-DD` in UTC. By default, it is the first day
+                of this month.
+            end: The last day of the period, `YYYY-MM-DD` in UTC, at most 366 days after `start`. By
+                default, it is today.
         """
         path = "/v1/usage"
         query = {"start": start, "end": end}
@@ -4159,45 +4425,23 @@ class Webhooks(Resource):
         self.deliveries = WebhooksDeliveries(transport)
         self.replays = WebhooksReplays(transport)
 
-    def list(
-        self,
-        *,
-        limit: int | None = None,
-        cursor: str | None = None,
-        **options: Unpack[ReadOptions],
-    ) -> Pages[types.WebhookSubscriptionPage, types.WebhookSubscription]:
-        """List subscriptions.
-
-        To a key that is bound to connections: those that are told of these connections alone.
-
-        Needs the scope `webhooks.read`.
-
-        Args:
-            limit: Page size; above 200 is taken as 200. A page is shorter where its items have more
-                than 4 MiB: `next_cursor` alone tells whether it is the last.
-            cursor: `next_cursor` of the page before.
-        """
-        path = "/v1/webhooks"
-        query = {"limit": limit, "cursor": cursor}
-        return self._pages(path, query, options)
-
     def create(
         self,
         body: types.NewWebhookSubscription,
         **options: Unpack[WriteOptions],
     ) -> types.WebhookSubscription:
-        """Subscribe to notifications.
+        """Create a webhook.
 
-        The answer holds `secret`, this once; an idempotent replay shows it again. The webhook gets
-        every event from then on. Event types need the scopes that read what they are about (403
-        `insufficient_scope` names the missing one), and a key that is bound to connections
-        subscribes to these alone. The URL must lead to a public address, which is checked again for
-        every attempt; if its host cannot be looked up now, it is accepted with a warning. The
-        webhook ends with the API key or access token that creates it (`keyId`): it is then disabled
-        with `key_ended`, unless the key was rotated (see `DELETE /v1/api-keys/{keyId}`). If that
-        key expires, the warning `ends_with_key` says when. The values of `headers` are sent to the
-        receiver and never shown: every answer has `********` instead. An application has at most
-        10,000.
+        The answer holds `secret`. It is shown only once; an idempotent replay shows it again. The
+        webhook receives every event from then on. Event types need the scopes that read their
+        resources (403 `insufficient_scope` names the missing one), and a key that is bound to
+        connections subscribes to their events only. The URL must lead to a public address, which is
+        checked again for every attempt. If its host cannot be resolved now, the URL is accepted
+        with a warning. The webhook ends with the API key or access token that creates it (`keyId`):
+        it is then disabled with `key_ended`, unless the key was replaced (see `DELETE
+        /v1/api-keys/{keyId}`). If that key expires, the warning `ends_with_key` says when. The
+        values of `headers` are sent to the receiver and never shown: every answer has `********`
+        instead. An application has at most 10,000 webhooks.
 
         Needs the scope `webhooks.write`.
         """
@@ -4205,26 +4449,37 @@ class Webhooks(Resource):
         answer: types.WebhookSubscription = self._json("POST", path, None, body, options)
         return answer
 
-    def delete(
+    def list(
         self,
-        webhook_id: str,
-        **options: Unpack[ChangeOptions],
-    ) -> None:
-        """Delete a subscription.
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        **options: Unpack[ReadOptions],
+    ) -> Pages[types.WebhookSubscriptionPage, types.WebhookSubscription]:
+        """List webhooks.
 
-        Nothing more is sent. An attempt that is under way may still arrive.
+        A key that is bound to connections sees the webhooks that receive events of these
+        connections only.
 
-        Needs the scope `webhooks.write`.
+        Needs the scope `webhooks.read`.
+
+        Args:
+            limit: The number of items on a page, from 1; more than 200 is taken as 200. A page has
+                fewer items if together they have more than 4 MiB: only `next_cursor` says whether
+                it is the last page.
+            cursor: The `next_cursor` of the page before; absent for the first page. Keep the other
+                parameters of the first request.
         """
-        path = f"/v1/webhooks/{segment(webhook_id)}"
-        self._nothing("DELETE", path, None, None, options)
+        path = "/v1/webhooks"
+        query = {"limit": limit, "cursor": cursor}
+        return self._pages(path, query, options)
 
     def get(
         self,
         webhook_id: str,
         **options: Unpack[ReadOptions],
     ) -> types.WebhookSubscription:
-        """Read a subscription.
+        """Read a webhook.
 
         Needs the scope `webhooks.read`.
         """
@@ -4238,20 +4493,21 @@ class Webhooks(Resource):
         body: types.WebhookSubscriptionPatch,
         **options: Unpack[ChangeOptions],
     ) -> types.WebhookSubscription:
-        """Change, pause or resume a subscription, or rotate its secret.
+        """Change, pause or resume a webhook, or rotate its secret.
 
         `paused` keeps the position: `active` continues where it stopped, as far back as events are
-        kept. `disabled` discards what waits, and `active` then begins from now. A change applies to
-        everything that was not attempted yet. With `rotateSecret`, or a `secret` of your own, the
-        answer holds the new one, this once; the old one also signs for `secretGraceSeconds`. With
-        `0` all earlier secrets end at once, even if you send that alone. To change what is sent, or
-        where, your key needs the same scopes as for a new webhook. A webhook gets more event types
-        only if the request names `url` or `eventTypes`: it then belongs to the key of the request
-        (`keyId`), and gets what that key may read. A change of any other field removes what the key
-        of the request may not read, and adds no event types; if it lets more through
-        (`connectionIds`, `includeBackfill`, `payloadMode`) and that key ends earlier, the webhook
-        then belongs to that key. In `headers` a masked value keeps the stored one; if you change
-        `url` to another server, send the values again, since stored ones are not sent there.
+        kept. `disabled` discards waiting deliveries, and `active` then starts with new events. A
+        change applies to everything that was not attempted yet. With `rotateSecret`, or a `secret`
+        of your own, the answer holds the new secret, which is shown only once; the old one also
+        signs for `secretGraceSeconds`. With `0` all earlier secrets end at once, even if you send
+        that alone. To change what is sent, or where, your key needs the same scopes as for a new
+        webhook. A webhook gets more event types only if the request names `url` or `eventTypes`: it
+        then belongs to the key of the request (`keyId`), and receives what that key may read. A
+        change of any other field removes what the key of the request may not read, and adds no
+        event types; if it lets more through (`connectionIds`, `includeBackfill`, `payloadMode`) and
+        that key ends earlier, the webhook then belongs to that key. In `headers` a masked value
+        keeps the stored one. If you change `url` to another server, send the values again: stored
+        ones are not sent there.
 
         Needs the scope `webhooks.write`.
         """
@@ -4259,37 +4515,19 @@ class Webhooks(Resource):
         answer: types.WebhookSubscription = self._json("PATCH", path, None, body, options)
         return answer
 
-    def replay(
+    def delete(
         self,
         webhook_id: str,
-        body: types.NewWebhookReplay | None = None,
-        **options: Unpack[WriteOptions],
-    ) -> types.WrittenWebhookReplay:
-        """Send events once more.
+        **options: Unpack[ChangeOptions],
+    ) -> None:
+        """Delete a webhook.
 
-        1 to 1,000 events by their ids (`eventIds`), or all that happened from `from` on and before
-        `to`, whether they arrived before or not. `eventTypes` and `onlyFailed` narrow both. They
-        are sent in the order of the log with the same `webhook-id` and the same body, and with
-        `webhook-replay`, as the subscription asks for them when they are sent; tests of the webhook
-        are sent again by their ids only. What fails is tried again as any delivery is, and does not
-        count against the endpoint. An id that is no event of the application gives 400 with its
-        place in `param`, and all such places in `details`; an event that is left out is told with a
-        warning. A `from` before the oldest event that is kept gives 400 `invalid_time_range`, and
-        the message says from when on events are kept. A range may be of any length: at most about
-        1,000 of its events wait at a time. The first 10,000 events of the log in it are counted for
-        the answer; with `counted` false `eventCount` goes on growing while they are sent. 409
-        `invalid_state` while the subscription is paused or disabled; 429 while 100 replays of it
-        are under way, or 100,000 deliveries of its replays wait, with those that a pause has left.
-        When it is paused later, a replay whose events do not all wait already is `failed`
-        (`webhook_paused`): those that wait are sent when it is resumed, and `continueFrom` is the
-        `from` of a replay of the others. When it is disabled, replays are `failed`
-        (`webhook_disabled`), and what waited is given up.
+        No further notifications are sent. An attempt that is under way may still arrive.
 
         Needs the scope `webhooks.write`.
         """
-        path = f"/v1/webhooks/{segment(webhook_id)}/replay"
-        answer: types.WrittenWebhookReplay = self._json("POST", path, None, body, options)
-        return answer
+        path = f"/v1/webhooks/{segment(webhook_id)}"
+        self._nothing("DELETE", path, None, None, options)
 
     def test(
         self,
@@ -4298,17 +4536,49 @@ class Webhooks(Resource):
     ) -> types.Delivery:
         """Send a test event.
 
-        Sends the event `webhook.test` to this subscription alone, whatever it asks for, and waits
-        up to 16 seconds for the first attempt. 200 with the delivery, also when the attempt failed:
-        `attempts` says what the endpoint answered. A delivery without an attempt is still under
-        way: the endpoint is slow, or has asked to be left alone for a while. A failed test is tried
-        again, and counts for the endpoint, as any delivery. 409 `invalid_state` while the
-        subscription is paused or disabled.
+        Sends the event `webhook.test` to this webhook alone, whatever its event types are, and
+        waits up to 16 seconds for the first attempt. The answer is 200 with the delivery even if
+        the attempt failed: `attempts` says what the endpoint answered. A delivery without an
+        attempt is still under way, because the endpoint is slow or asked for a pause. A failed test
+        is retried and counts as a failure of the endpoint, like any delivery. 409 `invalid_state`
+        while the webhook is paused or disabled.
 
         Needs the scope `webhooks.write`.
         """
         path = f"/v1/webhooks/{segment(webhook_id)}/test"
         answer: types.Delivery = self._json("POST", path, None, None, options)
+        return answer
+
+    def replay(
+        self,
+        webhook_id: str,
+        body: types.NewWebhookReplay | None = None,
+        **options: Unpack[WriteOptions],
+    ) -> types.WrittenWebhookReplay:
+        """Start a replay.
+
+        Sends events once more: 1 to 1,000 by their ids (`eventIds`), or all that happened from
+        `from` on and before `to`, whether they arrived before or not. `eventTypes` and `onlyFailed`
+        narrow both. They are sent in the order of the log with the same `webhook-id` and the same
+        body, and with `webhook-replay`, in the form that the webhook asks for when they are sent.
+        Tests of the webhook are sent again by their ids only. Failed attempts are retried as usual
+        and do not count against the endpoint. An id that is no event of the application gives 400
+        with its place in `param`, and all such places in `details`; a warning names events that are
+        left out. A `from` before the oldest event that is kept gives 400 `invalid_time_range`, and
+        the message says from when on events are kept. A range may be of any length: at most about
+        1,000 of its events wait at a time. The first 10,000 events of the log in it are counted for
+        the answer; while `counted` is false, `eventCount` grows as events are sent. 409
+        `invalid_state` while the webhook is paused or disabled. 429 while 100 replays of it are
+        running, or 100,000 deliveries of its replays are waiting, including those that a pause has
+        left. If the webhook is paused later, a replay with events that are not waiting yet becomes
+        `failed` (`webhook_paused`): waiting ones are sent when the webhook is resumed, and
+        `continueFrom` is the `from` of a replay of the others. If the webhook is disabled, replays
+        become `failed` (`webhook_disabled`), and waiting deliveries are given up.
+
+        Needs the scope `webhooks.write`.
+        """
+        path = f"/v1/webhooks/{segment(webhook_id)}/replay"
+        answer: types.WrittenWebhookReplay = self._json("POST", path, None, body, options)
         return answer
 
     def modify(
@@ -4338,28 +4608,31 @@ class WebhooksDeliveries(Resource):
         self,
         webhook_id: str,
         *,
-        status: str | None = None,
+        status: Literal["pending", "delivered", "failed", "discarded"] | None = None,
         event_id: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         **options: Unpack[ReadOptions],
     ) -> Pages[types.DeliveryPage, types.Delivery]:
-        """List deliveries.
+        """List a webhook's deliveries.
 
-        What became of events at the subscription, newest event first, and of one event its replays
-        first. An event that was not tried yet has no delivery here, unless it is of a replay or a
-        test. Those that arrived are kept for 72 hours, those that were given up (`failed`,
-        `discarded`) as long as events. A page can be shorter than `limit`, or empty, and not the
-        last: `next_cursor` alone says whether the list goes on.
+        The newest event comes first, and of one event its replays come first. An event that was not
+        attempted yet has no delivery here, unless it belongs to a replay or a test. Deliveries that
+        arrived are kept for 72 hours, those that were given up (`failed`, `discarded`) as long as
+        events. A page can be shorter than `limit`, or empty, without being the last one: only a
+        null `next_cursor` marks the end.
 
         Needs the scope `webhooks.read`.
 
         Args:
-            status: Only these: `pending`, `delivered`, `failed` or `discarded`.
-            event_id: Only deliveries of this event (`webhook-id`).
-            limit: Page size; above 200 is taken as 200. A page is shorter where its items have more
-                than 4 MiB: `next_cursor` alone tells whether it is the last.
-            cursor: `next_cursor` of the page before.
+            status: Returns only deliveries in this state.
+            event_id: Returns only deliveries of the event with this id, which is also its
+                `webhook-id`.
+            limit: The number of items on a page, from 1; more than 200 is taken as 200. A page has
+                fewer items if together they have more than 4 MiB: only `next_cursor` says whether
+                it is the last page.
+            cursor: The `next_cursor` of the page before; absent for the first page. Keep the other
+                parameters of the first request.
         """
         path = f"/v1/webhooks/{segment(webhook_id)}/deliveries"
         query = {"status": status, "event_id": event_id, "limit": limit, "cursor": cursor}
@@ -4377,17 +4650,18 @@ class WebhooksReplays(Resource):
         cursor: str | None = None,
         **options: Unpack[ReadOptions],
     ) -> Pages[types.WebhookReplayPage, types.WebhookReplay]:
-        """List replays.
+        """List a webhook's replays.
 
-        Who asked for which events, and how far they got, newest first. A replay is kept as long as
-        events after it has ended.
+        The newest replay comes first. A replay is kept as long as events after it has ended.
 
         Needs the scope `webhooks.read`.
 
         Args:
-            limit: Page size; above 200 is taken as 200. A page is shorter where its items have more
-                than 4 MiB: `next_cursor` alone tells whether it is the last.
-            cursor: `next_cursor` of the page before.
+            limit: The number of items on a page, from 1; more than 200 is taken as 200. A page has
+                fewer items if together they have more than 4 MiB: only `next_cursor` says whether
+                it is the last page.
+            cursor: The `next_cursor` of the page before; absent for the first page. Keep the other
+                parameters of the first request.
         """
         path = f"/v1/webhooks/{segment(webhook_id)}/replays"
         query = {"limit": limit, "cursor": cursor}
@@ -4401,7 +4675,7 @@ class WebhooksReplays(Resource):
     ) -> types.WebhookReplay:
         """Read a replay.
 
-        How far it is. Kept as long as events after it has ended.
+        Shows how far the replay has got. A replay is kept as long as events after it has ended.
 
         Needs the scope `webhooks.read`.
         """
