@@ -17,7 +17,6 @@ import switchboard
 from switchboard import AsyncSwitchboard, MemoryStore, Switchboard, response_of, types
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-SCOPES = ["calendar.write", "contacts.write", "email.send", "email.write", "tasks.write"]
 
 pytestmark = pytest.mark.skipif(
     not os.environ.get("SWITCHBOARD_SERVER") and not os.environ.get("SWITCHBOARD_LIVE"),
@@ -36,7 +35,12 @@ def account(sb: Switchboard) -> str:
     """The id of a connection to an account that nothing else uses."""
     user = f"py-{uuid.uuid4().hex[:12]}@sandbox.test"
     credentials: types.Credentials = {"username": user, "password": "sandbox"}
-    return sb.connections.create({"provider": "sandbox", "credentials": credentials, "scopes": SCOPES})["id"]
+    new: types.NewConnection = {
+        "provider": "sandbox",
+        "credentials": credentials,
+        "scopes": ["calendar.write", "contacts.write", "email.send", "email.write", "tasks.write"],
+    }
+    return sb.connections.create(new)["id"]
 
 
 @pytest.fixture

@@ -105,7 +105,7 @@ describe("a server", { skip }, () => {
 
   test("the stream of events", async () => {
     const earlier = await sb.calendars.events.create(calendarId, event("Logged"));
-    const logged = await sb.events.list({ type: "calendar.event.created", connectionId }).toArray();
+    const logged = await sb.events.list({ type: ["calendar.event.created"], connectionId: [connectionId] }).toArray();
     const last = logged.find(({ data }) => data.resourceId === earlier.id);
     const created = await sb.calendars.events.create(calendarId, event("Streamed"));
     const options = { types: ["calendar.event.*"], connectionIds: [connectionId], afterSequence: last?.sequence ?? 0 };

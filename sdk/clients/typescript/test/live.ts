@@ -16,7 +16,7 @@ export function client(): Switchboard {
 
 /** Connects an account of the sandbox for mail and calendars. */
 export function connect(sb: Switchboard, account: string): Promise<types.WrittenConnection> {
-  const scopes = ["email.read", "email.write", "email.send", "calendar.read", "calendar.write"];
+  const scopes: types.NewConnection["scopes"] = ["email.read", "email.write", "email.send", "calendar.read", "calendar.write"];
   const credentials = { username: `${account}@sandbox.test`, password: "sandbox" };
   return sb.connections.create({ provider: "sandbox", credentials, scopes }, { allowDuplicate: true });
 }
