@@ -52,7 +52,8 @@ pub fn typescript_types(document: &Path) -> Result<String> {
 /// Prints the types of a document in Python.
 pub fn python_types(document: &Path) -> Result<String> {
     let python = install_python()?;
-    let printed = state_dir().join("types.py");
+    // Not `types.py`: Python would import it in place of its own module.
+    let printed = state_dir().join("printed_types.py");
     let mut generator = Command::new(python);
     generator.args(["-m", "datamodel_code_generator", "--input"]).arg(document);
     generator.arg("--output").arg(&printed).args(PYTHON_TYPES.split_whitespace());

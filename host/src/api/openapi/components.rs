@@ -62,6 +62,25 @@ pub fn other_answers(id: &str) -> impl Iterator<Item = (String, Value)> {
     })
 }
 
+/// Fields that answers have beside those of their types: the schema's name, the field's name, and its schema.
+pub fn further_fields() -> [(&'static str, &'static str, Value); 3] {
+    let warnings = json!({
+        "type": "array",
+        "items": { "$ref": format!("#{SCHEMAS}/Warning") },
+        "description": "Warnings of a call that succeeded, such as fields of the request that the operation does not have.",
+    });
+    let last_sequence = json!({
+        "type": "integer",
+        "format": "int64",
+        "description": "The `sequence` up to which the log was read. Pass it as `after_sequence` to continue later.",
+    });
+    [
+        ("Authorization", "warnings", warnings.clone()),
+        ("SlotAnswer", "warnings", warnings),
+        ("NotificationPage", "last_sequence", last_sequence),
+    ]
+}
+
 /// The headers that every response carries.
 pub fn common_headers() -> Value {
     json!({

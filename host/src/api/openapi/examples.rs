@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use serde_json::{Value, json};
+use url::form_urlencoded;
 
 /// The files of the examples, each an object of exchanges by operation id.
 const FILES: [&str; 8] = [
@@ -30,6 +31,14 @@ pub fn all() -> impl Iterator<Item = (&'static String, &'static Value)> {
     EXAMPLES.iter()
 }
 
+/// The fields of a form, as the document shows them.
+fn form_fields(form: &str) -> Value {
+    let fields = form_urlencoded::parse(form.as_bytes());
+    Value::Object(
+        fields.map(|(name, value)| (name.into_owned(), Value::String(value.into_owned()))).collect(),
+    )
+}
+
 /// Adds the example of the operation `id` to its request body and to its answer.
 pub fn add(operation: &mut Value, id: &str) {
     let Some(example) = EXAMPLES.get(id) else { return };
@@ -39,7 +48,8 @@ pub fn add(operation: &mut Value, id: &str) {
         if media_type == "application/json" && body.is_object()
             || media_type != "application/json" && body.is_string()
         {
-            content["examples"] = json!({ "default": { "value": body } });
+            let value = body.as_str().map_or_else(|| body.clone(), form_fields);
+            content["examples"] = json!({ "default": { "value": value } });
         }
     }
     let status = example["status"].to_string();

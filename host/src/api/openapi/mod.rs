@@ -18,11 +18,12 @@ use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
 
 use crate::api::openapi::components::{
-    common_headers, components, listed_response, other_answers, shared_response, webhook,
+    common_headers, components, further_fields, listed_response, other_answers, shared_response, webhook,
 };
 use crate::api::openapi::parameters::{header_parameter, path_parameter, query_parameters};
 use crate::api::openapi::schemas::{
-    SCHEMAS, differing, drop_unused, is_telling, referred, rename, strip_bounds, strip_defaults,
+    SCHEMAS, differing, drop_unused, is_telling, join_single_choices, referred, rename, strip_bounds,
+    strip_defaults,
 };
 use crate::api::operation::Operation;
 
@@ -297,6 +298,12 @@ impl Printer {
             answers.insert(name, schema);
         }
         answers.extend(self.lists);
+        for (schema, field, form) in further_fields() {
+            if let Some(schema) = answers.get_mut(schema) {
+                schema["properties"][field] = form;
+            }
+        }
+        answers.values_mut().for_each(join_single_choices);
         answers.sort_keys();
         answers
     }

@@ -75,6 +75,24 @@ pub fn strip_defaults(schema: &mut Value, keep: impl Fn(&Value) -> bool + Copy) 
     }
 }
 
+/// Replaces a choice of one schema (`oneOf`), as an enum with one word has it, by that schema. The description stays.
+pub fn join_single_choices(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            let choices = object.get("oneOf").and_then(Value::as_array).filter(|choices| choices.len() == 1);
+            if let Some(Value::Object(only)) = choices.and_then(|choices| choices.first()).cloned() {
+                object.remove("oneOf");
+                for (keyword, value) in only {
+                    object.entry(keyword).or_insert(value);
+                }
+            }
+            object.values_mut().for_each(join_single_choices);
+        }
+        Value::Array(items) => items.iter_mut().for_each(join_single_choices),
+        _ => {}
+    }
+}
+
 /// Whether a default is informative for a reader.
 pub fn is_telling(default: &Value) -> bool {
     match default {
@@ -147,6 +165,14 @@ fn names(value: &Value, found: &mut BTreeSet<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_choice_of_one_is_that_one() {
+        let mut schema =
+            json!({ "oneOf": [{ "const": "day", "description": "Days." }], "description": "The step." });
+        join_single_choices(&mut schema);
+        assert_eq!(schema, json!({ "description": "The step.", "const": "day" }));
+    }
 
     #[test]
     fn answers_have_no_bounds() {

@@ -429,3 +429,23 @@ fn formats_are_those_of_the_validators() {
         }
     }
 }
+
+/// The fields of each example stand in the schema of its answer.
+#[test]
+fn examples_have_the_fields_of_their_schemas() {
+    let document = document();
+    let (mut checked, mut undeclared) = (0, Vec::new());
+    for (name, operation) in operations(&document) {
+        for response in operation["responses"].as_object().expect("responses").values() {
+            let content = &response["content"]["application/json"];
+            let properties = resolved(&document, &content["schema"])["properties"].as_object();
+            let example = content["examples"]["default"]["value"].as_object();
+            let (Some(properties), Some(example)) = (properties, example) else { continue };
+            checked += 1;
+            let unknown = example.keys().filter(|field| !properties.contains_key(*field));
+            undeclared.extend(unknown.map(|field| format!("{name} answers {field}")));
+        }
+    }
+    assert!(checked > 100, "{checked} examples");
+    assert!(undeclared.is_empty(), "{undeclared:#?}");
+}

@@ -1,4 +1,4 @@
-# of clients.json sha256:d138de77a777f74806a20dae13ac485367e934dffc6671fd3c86d04f6f8a46da
+# of clients.json sha256:5bd48619fb0d7381a7cf75c7b7f3336dbe521308a294cdb83c84f93d04f8f974
 """The operations of the API as methods: one class for each part of the paths."""
 
 from __future__ import annotations
